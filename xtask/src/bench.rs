@@ -48,7 +48,7 @@ type Scenario = (&'static str, fn(&process::Target, &scenario::Sizes) -> Result<
 
 /// Parsed arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked<'a> {
+struct BenchOptions<'a> {
     sets: Vec<&'a str>,
     scenarios: Vec<&'a str>,
     quick: bool,
@@ -60,7 +60,7 @@ struct Asked<'a> {
 /// Runs the benches that `words` name: sets, and scenarios of them or all. `--quick` runs a short
 /// version, and `--built` measures existing binaries.
 pub(crate) fn run(words: &[&str]) -> Result<()> {
-    let asked = Asked::parse(words)?;
+    let asked = BenchOptions::parse(words)?;
     let chosen = choose(&asked.sets, &asked.scenarios)?;
     let earlier = asked.compare.map(read).transpose()?;
     if !asked.built {
@@ -93,7 +93,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     Ok(())
 }
 
-impl<'a> Asked<'a> {
+impl<'a> BenchOptions<'a> {
     fn parse(words: &[&'a str]) -> Result<Self> {
         let mut asked = Self::default();
         let mut words = words.iter().copied();
@@ -140,7 +140,7 @@ fn print(figures: &[Figure], earlier: Option<&Value>) {
     for figure in figures {
         let monitors = figure.monitors.map_or_else(|| "-".to_owned(), |count| count.to_string());
         let Figure { name, value, unit, .. } = figure;
-        let (bar, is_met) = thresholds::of(figure).map_or((String::new(), ""), |bar| {
+        let (bar, is_met) = thresholds::for_figure(figure).map_or((String::new(), ""), |bar| {
             (bar.to_string(), if bar.is_met(*value) { "met" } else { "MISSED" })
         });
         print!("{name:<56} {monitors:>8} {value:>12.2} {unit:<5} {bar:>9} {is_met:<6}");
@@ -166,7 +166,7 @@ fn read(file: &str) -> Result<Value> {
 }
 
 fn write(figures: &[Figure], file: &Path) -> Result<()> {
-    let row = |figure: &Figure| json!({"name": figure.name, "monitors": figure.monitors, "value": figure.value, "unit": figure.unit, "bar": thresholds::of(figure).map(thresholds::Threshold::to_json)});
+    let row = |figure: &Figure| json!({"name": figure.name, "monitors": figure.monitors, "value": figure.value, "unit": figure.unit, "bar": thresholds::for_figure(figure).map(thresholds::Threshold::to_json)});
     let rows: Vec<Value> = figures.iter().map(row).collect();
     let text = format!("{:#}\n", json!({ "figures": rows }));
     fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn no_scenario_name_selects_all() {
         let words = ["engine", "tcp", "--quick", "saturated", "--json", "now.json"];
-        let asked = Asked::parse(&words).unwrap();
+        let asked = BenchOptions::parse(&words).unwrap();
         assert_eq!((asked.quick, asked.built, asked.json), (true, false, Some("now.json")));
         let names: Vec<&str> =
             choose(&asked.sets, &asked.scenarios).unwrap().iter().map(|it| it.0).collect();
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(one.iter().map(|it| it.0).collect::<Vec<_>>(), ["list"]);
         assert!(choose(&["rpc"], &["tcp"]).is_err() && choose(&["rpc"], &["history"]).is_err());
         for refused in [&["engine", "--fast"][..], &["engine", "--json"], &["tcp"], &[]] {
-            assert!(Asked::parse(refused).is_err(), "{refused:?}");
+            assert!(BenchOptions::parse(refused).is_err(), "{refused:?}");
         }
     }
 

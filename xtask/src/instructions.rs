@@ -89,7 +89,7 @@ const HOT_PATHS: &[HotPath] = &[
 ];
 
 /// File with the expected counts.
-const HELD: &str = "xtask/instructions.toml";
+const EXPECTED_COUNTS: &str = "xtask/instructions.toml";
 /// Tolerance, because other processors take other paths through the C library.
 const CLOSE: f64 = 0.03;
 /// Tolerance for paths that also depend on random seeds of hash maps and on threads that wait for
@@ -116,12 +116,13 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         let count = path.count(folder.path())?;
         counts.push((path, count.round() as u64));
     }
-    let compilers = Compilers::here()?;
+    let compilers = Compilers::detect()?;
     if words.contains(&"--bless") {
         return write(&counts, &compilers);
     }
-    let text = fs::read_to_string(shell::workspace().join(HELD))?;
-    let held: toml::Table = toml::from_str(&text).with_context(|| format!("`{HELD}`"))?;
+    let text = fs::read_to_string(shell::workspace().join(EXPECTED_COUNTS))?;
+    let held: toml::Table =
+        toml::from_str(&text).with_context(|| format!("`{EXPECTED_COUNTS}`"))?;
     let wrong = compare(&counts, &held, &compilers);
     ensure!(
         wrong.is_empty(),
@@ -175,19 +176,23 @@ impl HotPath {
 }
 
 /// Prints each count next to the expected one. Returns the violations.
-fn compare(counts: &[(&HotPath, u64)], held: &toml::Table, compilers: &Compilers) -> Vec<String> {
+fn compare(
+    counts: &[(&HotPath, u64)],
+    expected: &toml::Table,
+    compilers: &Compilers,
+) -> Vec<String> {
     let mut wrong = Vec::new();
     println!("\n{:<10} {:>12} {:>12} {:>7}  one time is", "hot path", "counted", "held", "ratio");
     for (path, count) in counts {
         let name = path.name;
-        let number = held.get(name).and_then(toml::Value::as_integer);
+        let number = expected.get(name).and_then(toml::Value::as_integer);
         let Some(number) = number.filter(|number| *number > 0) else {
-            wrong.push(format!("`{name}` has no count in `{HELD}`"));
+            wrong.push(format!("`{name}` has no count in `{EXPECTED_COUNTS}`"));
             continue;
         };
         let ratio = *count as f64 / number as f64;
         println!("{name:<10} {count:>12} {number:>12} {ratio:>7.3}  {}", path.what);
-        if let Some(other) = compilers.other_than(held, path.made_by) {
+        if let Some(other) = compilers.other_than(expected, path.made_by) {
             println!("`{name}` was counted with {other}; skipped the comparison");
         } else if ratio > 1.0 + path.tolerance {
             wrong.push(format!("`{name}` takes {ratio:.3} times the expected instructions"));
@@ -210,13 +215,13 @@ fn write(counts: &[(&HotPath, u64)], compilers: &Compilers) -> Result<()> {
         println!("{:<10} {count:>12}", path.name);
     }
     let text = lines.join("\n") + "\n";
-    fs::write(shell::workspace().join(HELD), text)
-        .with_context(|| format!("failed to write `{HELD}`"))
+    fs::write(shell::workspace().join(EXPECTED_COUNTS), text)
+        .with_context(|| format!("failed to write `{EXPECTED_COUNTS}`"))
 }
 
 impl Compilers {
     /// Returns the compilers of this machine and their target. Others generate other instructions.
-    fn here() -> Result<Self> {
+    fn detect() -> Result<Self> {
         let about = shell::output("rustc", &["--version", "--verbose"])?;
         let line = |prefix| about.lines().find_map(|line: &str| line.strip_prefix(prefix));
         let (Some(release), Some(host)) = (line("release: "), line("host: ")) else {
@@ -228,8 +233,8 @@ impl Compilers {
     }
 
     /// Returns the recorded compiler if it differs from this machine's for such a path.
-    fn other_than<'h>(&self, held: &'h toml::Table, made_by: MadeBy) -> Option<&'h str> {
-        let of = |key: &str| held.get(key).and_then(toml::Value::as_str).unwrap_or("none");
+    fn other_than<'h>(&self, expected: &'h toml::Table, made_by: MadeBy) -> Option<&'h str> {
+        let of = |key: &str| expected.get(key).and_then(toml::Value::as_str).unwrap_or("none");
         let (rust, c) = (of("compiler"), of("c_compiler"));
         match made_by {
             MadeBy::Rust | MadeBy::RustAndC if rust != self.rust => Some(rust),
@@ -251,7 +256,7 @@ fn program() -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    fn held(text: &str) -> toml::Table {
+    fn expected(text: &str) -> toml::Table {
         toml::from_str(&format!("compiler = \"rust\"\nc_compiler = \"c\"\n{text}")).unwrap()
     }
 
@@ -265,7 +270,7 @@ mod tests {
 
     #[test]
     fn excess_instructions_are_reported_with_ratio() {
-        let (held, same) = (held("assess = 1000\ncommit = 1000"), compilers("rust", "c"));
+        let (held, same) = (expected("assess = 1000\ncommit = 1000"), compilers("rust", "c"));
         let (assess, commit) = (path("assess"), path("commit"));
         assert!(compare(&[(assess, 1_030), (commit, 900)], &held, &same).is_empty());
         assert_eq!(
@@ -279,7 +284,7 @@ mod tests {
 
     #[test]
     fn other_compilers_are_not_compared() {
-        let held = held("assess = 1000\ncommit = 1000");
+        let held = expected("assess = 1000\ncommit = 1000");
         let counts = [(path("assess"), 2_000), (path("commit"), 2_000)];
         assert_eq!(compare(&counts, &held, &compilers("rust", "another")).len(), 1);
         assert!(compare(&counts, &held, &compilers("another", "c")).is_empty());
@@ -288,13 +293,13 @@ mod tests {
     #[test]
     fn hot_path_without_a_count_is_reported() {
         let counts = [(path("assess"), 1)];
-        let refused = compare(&counts, &held("assess = 0"), &compilers("rust", "c"));
+        let refused = compare(&counts, &expected("assess = 0"), &compilers("rust", "c"));
         assert_eq!(refused, ["`assess` has no count in `xtask/instructions.toml`"]);
     }
 
     #[test]
     fn every_hot_path_has_an_expected_count() {
-        let text = fs::read_to_string(shell::workspace().join(HELD)).unwrap();
+        let text = fs::read_to_string(shell::workspace().join(EXPECTED_COUNTS)).unwrap();
         let held: toml::Table = toml::from_str(&text).unwrap();
         for path in HOT_PATHS {
             assert!(held.get(path.name).is_some_and(toml::Value::is_integer), "{}", path.name);

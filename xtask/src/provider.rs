@@ -38,7 +38,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         _ => {}
     }
     let Some((command, rest)) = words.split_first() else { bail!("{USAGE}") };
-    let wish = Wish::read(rest)?;
+    let wish = ProviderOptions::read(rest)?;
     match *command {
         "install" if wish.target.is_none() => {
             let mirror = wish.into.clone().map_or_else(install::home, Ok)?;
@@ -64,13 +64,13 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
 
 /// Parsed arguments.
 #[derive(Debug, Default, PartialEq)]
-struct Wish {
+struct ProviderOptions {
     into: Option<PathBuf>,
     built: bool,
     target: Option<String>,
 }
 
-impl Wish {
+impl ProviderOptions {
     fn read(words: &[&str]) -> Result<Self> {
         let mut wish = Self::default();
         let mut words = words.iter();
@@ -203,10 +203,10 @@ mod tests {
 
     #[test]
     fn arguments_are_parsed_and_unknown_ones_rejected() {
-        let wish = Wish::read(&["--into", "x", "--built"]).unwrap();
-        assert_eq!(wish, Wish { into: Some("x".into()), built: true, target: None });
+        let wish = ProviderOptions::read(&["--into", "x", "--built"]).unwrap();
+        assert_eq!(wish, ProviderOptions { into: Some("x".into()), built: true, target: None });
         for words in [&["--into"][..], &["--build"], &["x"]] {
-            assert!(Wish::read(words).is_err(), "{words:?}");
+            assert!(ProviderOptions::read(words).is_err(), "{words:?}");
         }
         assert!(run(&[]).is_err() && run(&["install", "--target", "x"]).is_err());
     }

@@ -47,7 +47,7 @@ pub(crate) struct Book {
     contract: Contract,
     examples: Examples,
     /// Recorded responses by the paths of their methods.
-    answers: BTreeMap<String, Value>,
+    responses: BTreeMap<String, Value>,
 }
 
 /// Writes the pages that differ. With `check` it only compares, and fails with their names. After
@@ -76,15 +76,15 @@ pub(crate) fn run(check: bool) -> Result<()> {
             differing.join(", ")
         );
     }
-    let left = left(&folder, |name| pages.contains_key(name))?;
+    let left = outdated_pages(&folder, |name| pages.contains_key(name))?;
     if !left.is_empty() {
         bail!("outdated pages in {FOLDER}: delete {}", left.join(", "));
     }
-    book.is_whole()
+    book.check_complete()
 }
 
 /// Returns the generated pages of a folder that are no longer generated.
-fn left(folder: &Path, is_page: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+fn outdated_pages(folder: &Path, is_page: impl Fn(&str) -> bool) -> Result<Vec<String>> {
     let mut left = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -103,7 +103,7 @@ impl Book {
         let contract = Contract::read(workspace)?;
         let examples = Examples::read(workspace, &contract)?;
         let answers = responses::read(workspace, &contract)?;
-        Ok(Self { contract, examples, answers })
+        Ok(Self { contract, examples, responses: answers })
     }
 
     fn prose(&self) -> Prose<'_> {
@@ -134,16 +134,16 @@ impl Book {
     }
 
     /// Checks that every method has an example and a recorded response.
-    fn is_whole(&self) -> Result<()> {
+    fn check_complete(&self) -> Result<()> {
         let paths = || self.contract.methods().map(contract::Method::path);
-        let bare: Vec<_> = paths().filter(|path| self.examples.of(path).is_none()).collect();
+        let bare: Vec<_> = paths().filter(|path| self.examples.get(path).is_none()).collect();
         if !bare.is_empty() {
             bail!(
                 "{} has no example; mark a step in clients/scenarios with \"example\": true",
                 bare.join(", ")
             );
         }
-        let silent: Vec<_> = paths().filter(|path| !self.answers.contains_key(path)).collect();
+        let silent: Vec<_> = paths().filter(|path| !self.responses.contains_key(path)).collect();
         if !silent.is_empty() {
             bail!(
                 "{} has no recorded response; run ALOFT_RECORD_ANSWERS=1 cargo test -p aloft --test \
@@ -166,7 +166,7 @@ mod tests {
         write("monitor.v1.md", MARK);
         write("gone.v1.md", &format!("{MARK}# Gone\n"));
         write("settings.md", "# Settings\n");
-        let found = left(folder.path(), |name| name == "monitor.v1.md").unwrap();
+        let found = outdated_pages(folder.path(), |name| name == "monitor.v1.md").unwrap();
         assert_eq!(found, ["gone.v1.md"]);
     }
 

@@ -21,7 +21,7 @@ struct Tool {
     name: &'static str,
     version: &'static str,
     /// File that exists after the installation, below the folder of tools.
-    place: &'static str,
+    path: &'static str,
     needs: Installer,
     install: fn(&Tool) -> Result<()>,
 }
@@ -64,18 +64,18 @@ const POSTGRESQL: Installer = Installer {
 const GRPCURL: Tool = Tool {
     name: "grpcurl",
     version: "1.8.9",
-    place: "bin/grpcurl",
+    path: "bin/grpcurl",
     needs: GO,
     install: install_grpcurl,
 };
 /// Lints the contract, finds breaking changes, and calls it as another standard client.
 const BUF: Tool =
-    Tool { name: "buf", version: "1.75.0", place: "bin/buf", needs: NPM, install: install_buf };
+    Tool { name: "buf", version: "1.75.0", path: "bin/buf", needs: NPM, install: install_buf };
 /// Mail server for tests: a process with STARTTLS and an account.
 const SMTP_SERVER: Tool = Tool {
     name: "smtp-server",
     version: "3.14.0",
-    place: "mail/node_modules/smtp-server",
+    path: "mail/node_modules/smtp-server",
     needs: NPM,
     install: install_smtp_server,
 };
@@ -84,7 +84,7 @@ const SMTP_SERVER: Tool = Tool {
 const PEBBLE: Tool = Tool {
     name: "pebble",
     version: "2.4.0",
-    place: "bin/pebble",
+    path: "bin/pebble",
     needs: GO,
     install: install_pebble,
 };
@@ -96,7 +96,7 @@ const LINKNAME_SINCE: u32 = 23;
 const PLAYWRIGHT: Tool = Tool {
     name: "playwright-core",
     version: "1.65.1",
-    place: "browser/node_modules/playwright-core",
+    path: "browser/node_modules/playwright-core",
     needs: NPM,
     install: install_playwright,
 };
@@ -132,7 +132,7 @@ const POSTAL_MIME: &str = "postal-mime@2.4.3";
 const CARGO_DENY: Tool = Tool {
     name: "cargo-deny",
     version: "0.20.2",
-    place: "bin/cargo-deny",
+    path: "bin/cargo-deny",
     needs: CARGO,
     install: install_cargo_deny,
 };
@@ -158,7 +158,7 @@ pub(crate) fn for_all() -> Result<()> {
 
 /// Installs the tools of the tests.
 pub(crate) fn for_tests() -> Result<()> {
-    let _alone = alone()?;
+    let _alone = lock()?;
     present(&CURL).context("`curl` not found")?;
     present(&POSTGRESQL).context("PostgreSQL not found")?;
     ready(&GRPCURL)?;
@@ -191,7 +191,7 @@ pub(crate) fn for_provider_release() -> Result<()> {
 /// Installs the linter of the OpenAPI description, and returns its path.
 pub(crate) fn for_openapi() -> Result<PathBuf> {
     ready(&openapi::REDOCLY)?;
-    Ok(shell::tools().join(openapi::REDOCLY.place))
+    Ok(shell::tools().join(openapi::REDOCLY.path))
 }
 
 /// Installs the tools of the licence check.
@@ -207,7 +207,7 @@ pub(crate) fn for_instructions() -> Result<()> {
 /// Checks that `terraform` is installed. It has its own licence and no Debian package, so it is not
 /// installed here.
 fn present_terraform() -> Result<()> {
-    if shell::found("terraform") {
+    if shell::is_installed("terraform") {
         return Ok(());
     }
     bail!(
@@ -225,7 +225,7 @@ fn wire() -> Result<()> {
 }
 
 /// Waits until no other process installs tools: two test runs may start at once.
-fn alone() -> Result<fs::File> {
+fn lock() -> Result<fs::File> {
     fs::create_dir_all(shell::tools()).context("failed to create the folder of the tools")?;
     let lock = fs::File::create(shell::tools().join("setup.lock"));
     let lock = lock.context("failed to create the lock file of the setup")?;
@@ -235,7 +235,7 @@ fn alone() -> Result<fs::File> {
 
 fn ready(tool: &Tool) -> Result<()> {
     let stamp = shell::tools().join(format!("{}.version", tool.name));
-    let program = shell::tools().join(tool.place);
+    let program = shell::tools().join(tool.path);
     if program.exists() && fs::read_to_string(&stamp).is_ok_and(|text| text == tool.version) {
         return Ok(());
     }
@@ -259,14 +259,14 @@ fn ready(tool: &Tool) -> Result<()> {
 
 /// Installs an installer from the system's packages if possible.
 fn present(installer: &Installer) -> Result<()> {
-    if shell::found(installer.program) {
+    if shell::is_installed(installer.program) {
         return Ok(());
     }
-    if !shell::found("apt-get") {
+    if !shell::is_installed("apt-get") {
         bail!("apt-get not found: {}", installer.by_hand);
     }
     let root = shell::output("id", &["-u"])?.trim() == "0";
-    if !root && !shell::found("sudo") {
+    if !root && !shell::is_installed("sudo") {
         bail!("apt-get needs root or sudo: run as root, or {}", installer.by_hand);
     }
     apt(root, &["update", "-q"]).context(installer.by_hand)?;
@@ -374,8 +374,8 @@ mod tests {
             package: "no-such-package-of-aloft",
             by_hand: "install it from nowhere",
         };
-        assert!(!shell::found(unknown.program));
-        assert!(shell::found("cargo") || shell::found("sh"));
+        assert!(!shell::is_installed(unknown.program));
+        assert!(shell::is_installed("cargo") || shell::is_installed("sh"));
         let tools = [GRPCURL, BUF, openapi::REDOCLY, SMTP_SERVER, PEBBLE, PLAYWRIGHT, CARGO_DENY];
         let further = client::TOOLS
             .iter()

@@ -46,7 +46,7 @@ pub(crate) fn run(program: &str, args: &[&str]) -> Result<()> {
 
 /// Runs a prepared command like [`run`].
 pub(crate) fn finish(command: &mut Command) -> Result<()> {
-    let line = spelled(command);
+    let line = format_command(command);
     println!("$ {line}");
     let status = command.status().with_context(|| format!("failed to start `{line}`"))?;
     if !status.success() {
@@ -59,7 +59,7 @@ pub(crate) fn finish(command: &mut Command) -> Result<()> {
 pub(crate) fn output(program: &str, args: &[&str]) -> Result<String> {
     let mut command = command(program)?;
     command.args(args);
-    let line = spelled(&command);
+    let line = format_command(&command);
     let output = command.output().with_context(|| format!("failed to start `{line}`"))?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr);
@@ -69,13 +69,13 @@ pub(crate) fn output(program: &str, args: &[&str]) -> Result<String> {
 }
 
 /// Returns whether a program with this name can be started.
-pub(crate) fn found(program: &str) -> bool {
+pub(crate) fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// Formats a command as a person would type it.
-pub(crate) fn spelled(command: &Command) -> String {
+pub(crate) fn format_command(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let name = program.file_name().unwrap_or(command.get_program());
     let words = std::iter::once(name).chain(command.get_args());

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
 }
 
 fn tested(command: &mut Command) -> Result<()> {
-    println!("$ {}", shell::spelled(command));
+    println!("$ {}", shell::format_command(command));
     let mut child = command.stdout(Stdio::piped()).spawn().context("failed to start cargo")?;
     let output = child.stdout.take().expect("stdout is piped");
     let mut ignored = 0;

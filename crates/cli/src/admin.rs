@@ -129,18 +129,18 @@ pub(crate) async fn workspaces(
         WorkspaceAction::Create { slug, name, plan } => {
             let made = admin.create_workspace(CreateWorkspace { slug, name, plan }).await?;
             let words = || format!("created workspace `{}` ({})", made.slug, made.id);
-            database.answer(serde_json::to_value(&made)?, words);
+            database.print_result(serde_json::to_value(&made)?, words);
         }
         WorkspaceAction::Rename { slug, new_slug, name } => {
             let renamed = RenameWorkspace { workspace: slug, slug: new_slug, name };
             let row = admin.rename_workspace(renamed).await?;
             let words = || format!("workspace `{}` now has the name `{}`", row.slug, row.name);
-            database.answer(serde_json::to_value(&row)?, words);
+            database.print_result(serde_json::to_value(&row)?, words);
         }
         WorkspaceAction::Plan { slug, plan } => {
             let row = admin.set_plan(slug, plan).await?;
             let words = || format!("workspace `{}` now has the plan `{}`", row.slug, row.plan);
-            database.answer(serde_json::to_value(&row)?, words);
+            database.print_result(serde_json::to_value(&row)?, words);
         }
         WorkspaceAction::Delete { slug, yes } => {
             if !yes {
@@ -151,24 +151,25 @@ pub(crate) async fn workspaces(
             }
             admin.delete_workspace(slug.clone()).await?;
             let words = || format!("deleted workspace `{slug}`");
-            database.answer(json!({ "slug": slug, "deleted": true }), words);
+            database.print_result(json!({ "slug": slug, "deleted": true }), words);
         }
         WorkspaceAction::List => {
             let all = admin.list_workspaces().await?;
-            database.answer(serde_json::to_value(&all)?, || workspaces::table(&all));
+            database.print_result(serde_json::to_value(&all)?, || workspaces::table(&all));
         }
         WorkspaceAction::Show { slug } => {
             let details = admin.show_workspace(slug).await?;
-            database.answer(serde_json::to_value(&details)?, || workspaces::sheet(&details));
+            database
+                .print_result(serde_json::to_value(&details)?, || workspaces::details(&details));
         }
         WorkspaceAction::Keep { slug, days } => {
-            admin.keep_results(KeepResults { workspace: slug.clone(), days }).await?;
+            admin.set_retention(KeepResults { workspace: slug.clone(), days }).await?;
             let time = days.map_or_else(
                 || "for the time of the server's setting `retention_days`".to_owned(),
                 |days| format!("for {days} days"),
             );
             let words = || format!("results of workspace `{slug}` are kept {time}");
-            database.answer(json!({ "slug": slug, "retention_days": days }), words);
+            database.print_result(json!({ "slug": slug, "retention_days": days }), words);
         }
     }
     admin.close().await?;
@@ -188,17 +189,17 @@ pub(crate) async fn keys(action: KeyAction, database: DatabaseArgs) -> Result<Ex
                     "{key}\n\nKey `{id}` is shown only once. Send it in the header `x-service-key`."
                 )
             };
-            database.answer(json!({ "id": id, "key": key }), words);
+            database.print_result(json!({ "id": id, "key": key }), words);
         }
         KeyAction::List { workspace } => {
             let rows = admin.list_keys(workspace.as_deref()).await?;
             let now = Context::system().now();
-            database.answer(serde_json::to_value(&rows)?, || table_of_keys(&rows, now));
+            database.print_result(serde_json::to_value(&rows)?, || table_of_keys(&rows, now));
         }
         KeyAction::Revoke { id } => {
             admin.revoke_key(id).await?;
             let words = || format!("revoked key `{id}`");
-            database.answer(json!({ "id": id, "revoked": true }), words);
+            database.print_result(json!({ "id": id, "revoked": true }), words);
         }
     }
     admin.close().await?;
@@ -209,7 +210,7 @@ pub(crate) async fn keys(action: KeyAction, database: DatabaseArgs) -> Result<Ex
 pub(crate) async fn audit(asked: AuditArgs, database: DatabaseArgs) -> Result<ExitCode> {
     let admin = database.open().await?;
     let rows = admin.audit(asked.workspace, asked.limit).await?;
-    database.answer(serde_json::to_value(&rows)?, || table_of_changes(&rows));
+    database.print_result(serde_json::to_value(&rows)?, || table_of_changes(&rows));
     admin.close().await?;
     Ok(ExitCode::SUCCESS)
 }

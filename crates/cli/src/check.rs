@@ -77,13 +77,15 @@ pub(crate) async fn run(target: Target, manner: CheckArgs) -> Result<ExitCode> {
     let probe = Probe::new(manner.probe()?);
     let attempts = probe.run(&job, || ctx.now()).await;
     let outcome = attempts.last().map_or(Outcome::Failure, |(_, assessment)| assessment.outcome);
-    let evidence = Evidence::of(&job.plan, attempts);
+    let evidence = Evidence::new(&job.plan, attempts);
     if manner.json {
         let attempts = evidence.attempts;
-        output::print(json!({ "target": target, "outcome": word(outcome), "attempts": attempts }));
+        output::print_json(
+            json!({ "target": target, "outcome": word(outcome), "attempts": attempts }),
+        );
     } else {
         let paper = Paper::of_stdout();
-        output::say(&waterfall::draw(&target, &evidence.attempts, outcome, paper));
+        output::print_text(&waterfall::draw(&target, &evidence.attempts, outcome, paper));
     }
     Ok(ExitCode::from(match outcome {
         Outcome::Success => 0,
@@ -128,7 +130,7 @@ fn job(ctx: &Context, draft: MonitorDraft) -> Result<Job> {
         updated_at: now,
     };
     Ok(Job {
-        plan: Arc::new(Plan::of(&monitor)?),
+        plan: Arc::new(Plan::new(&monitor)?),
         region: Region::ALL[0],
         slot: now,
         trigger: Trigger::Manual,

@@ -12,7 +12,7 @@ use crate::output;
 pub(crate) fn run(flags: Flags) -> Result<ExitCode> {
     let (values, _) = boot::load(flags.values, flags.file)?;
     let rows: Vec<[String; 3]> = values.0.iter().map(row).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -18,7 +18,7 @@ pub(crate) async fn back_up(file: &Path, database: DatabaseArgs) -> Result<ExitC
     let bytes = admin.back_up(file.clone()).await;
     admin.close().await?;
     let bytes = bytes?;
-    database.answer(json!({ "file": file, "bytes": bytes }), || {
+    database.print_result(json!({ "file": file, "bytes": bytes }), || {
         format!(
             "wrote {bytes} bytes to `{}`\nIt does not contain the master key: keep a copy of `aloft.key` or of ALOFT_MASTER_KEY elsewhere.",
             file.display()
@@ -31,7 +31,7 @@ pub(crate) async fn restore(file: &Path, database: &DatabaseArgs) -> Result<Exit
     let file = std::path::absolute(file).context("failed to resolve the path of the file")?;
     let settings = boot::store_settings(&database.settings()?);
     let restored = control::restore(&settings, &file).await?;
-    database.answer(json!({ "restored": file, "replaced": restored.replaced }), || {
+    database.print_result(json!({ "restored": file, "replaced": restored.replaced }), || {
         let replaced = match &restored.replaced {
             Some(path) => format!("the previous database is kept as `{}`", path.display()),
             None => "there was no previous database".to_owned(),
@@ -48,7 +48,7 @@ pub(crate) async fn migrate(
 ) -> Result<ExitCode> {
     let master_key = boot::store_settings(&config.settings()?).master_key;
     let (from, to) = (from.absolute()?, to.absolute()?);
-    output::complain(&format!("from: {from}\nto: {to}"));
+    output::print_stderr(&format!("from: {from}\nto: {to}"));
     let left = match &from {
         control::DatabaseUrl::Folder(_) => "its database was renamed to `aloft.db.moved`",
         control::DatabaseUrl::Postgres(_) => {
@@ -59,8 +59,8 @@ pub(crate) async fn migrate(
     let rows: u64 = done.iter().map(|table| table.rows).sum();
     let tables: Vec<[String; 2]> =
         done.into_iter().map(|it| [it.table, it.rows.to_string()]).collect();
-    output::say(&output::table(&tables));
-    output::say(&format!(
+    output::print_text(&output::table(&tables));
+    output::print_text(&format!(
         "\ncopied and compared {rows} rows. `{}` remains the data folder because it contains the key; {left}.",
         folder.display()
     ));

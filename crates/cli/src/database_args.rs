@@ -58,7 +58,7 @@ impl DatabaseArgs {
         let place = boot::store_settings(&settings);
         let admin = control::connect(&Context::system(), place).await?;
         let days = settings.retention_days();
-        admin.hold_to(settings.plans, days);
+        admin.apply_plans(settings.plans, days);
         Ok(admin)
     }
 
@@ -71,20 +71,20 @@ impl DatabaseArgs {
             }
         }
         let (_, settings) = boot::load(flags.values, flags.file)?;
-        output::complain(&format!("data folder: {}", settings.data.display()));
+        output::print_stderr(&format!("data folder: {}", settings.data.display()));
         if let server::config::Database::Postgres(_) = settings.database {
-            let place = settings.database.place(&settings.data);
-            output::complain(&format!("database: {place}"));
+            let place = settings.database.location(&settings.data);
+            output::print_stderr(&format!("database: {place}"));
         }
         Ok(settings)
     }
 
     /// Prints the result as JSON or in words.
-    pub(crate) fn answer(&self, value: serde_json::Value, words: impl FnOnce() -> String) {
+    pub(crate) fn print_result(&self, value: serde_json::Value, words: impl FnOnce() -> String) {
         if self.json {
-            output::print(value);
+            output::print_json(value);
         } else {
-            output::say(&words());
+            output::print_text(&words());
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) async fn doctor(treatment: Treatment, database: DatabaseArgs) -> Resu
     }
     let mut repaired = 0;
     if treatment.repair {
-        repaired = admin.put_back().await?;
+        repaired = admin.restore_quarantined().await?;
     }
     if let Some(named) = &treatment.remove {
         let Some((table, key)) = named.split_once('/') else {
@@ -54,7 +54,7 @@ pub(crate) async fn doctor(treatment: Treatment, database: DatabaseArgs) -> Resu
     }
     admin.close().await?;
     let answer = json!({ "unreadable_rows": rows, "repaired": repaired });
-    database.answer(answer, || words(&rows, repaired, treatment.export.as_deref()));
+    database.print_result(answer, || summary(&rows, repaired, treatment.export.as_deref()));
     Ok(if rows.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
 
@@ -70,7 +70,7 @@ fn export(file: &Path, rows: &[UnreadableRow]) -> Result<()> {
     created.sync_all().with_context(|| format!("cannot write `{}`", file.display()))
 }
 
-fn words(rows: &[UnreadableRow], repaired: u64, export: Option<&Path>) -> String {
+fn summary(rows: &[UnreadableRow], repaired: u64, export: Option<&Path>) -> String {
     let mut text = String::new();
     if repaired > 0 {
         writeln!(text, "restored {repaired} rows").expect("writing to a string cannot fail");

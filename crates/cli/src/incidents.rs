@@ -7,7 +7,7 @@ use contract::incident::wire::{
     AcknowledgeIncidentRequest, CommentIncidentRequest, GetIncidentRequest, GetIncidentResponse,
     Incident, ListIncidentsRequest, Person, RegionEvidence, ResolveIncidentRequest, TimelineEntry,
 };
-use contract::monitor::given_instant;
+use contract::monitor::decode_instant;
 use contract::monitor::wire::Timestamp;
 
 use crate::output;
@@ -98,14 +98,14 @@ pub(crate) async fn run(action: IncidentCommand) -> Result<()> {
         IncidentCommand::Acknowledge { incident, manner } => {
             let request = AcknowledgeIncidentRequest { id: incident.id };
             let answer = manner.service.client()?.incidents.acknowledge_incident(request).await;
-            let answer = manner.service.answered("acknowledging the incident", answer)?;
-            say(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
+            let answer = manner.service.map_error("acknowledging the incident", answer)?;
+            print_incident(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
         }
         IncidentCommand::Resolve { incident, manner } => {
             let request = ResolveIncidentRequest { id: incident.id };
             let answer = manner.service.client()?.incidents.resolve_incident(request).await;
-            let answer = manner.service.answered("resolving the incident", answer)?;
-            say(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
+            let answer = manner.service.map_error("resolving the incident", answer)?;
+            print_incident(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
         }
         IncidentCommand::Comment { incident, text, manner } => {
             comment(incident.id, text, &manner).await
@@ -121,9 +121,9 @@ async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
         ..Default::default()
     };
     let answer = manner.service.client()?.incidents.list_incidents(request).await;
-    let page = manner.service.answered("listing incidents", answer)?.into_owned();
+    let page = manner.service.map_error("listing incidents", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&page)?);
+        output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
     let head = ["INCIDENT", "OPENED", "STATE", "MONITOR", "NAME"].map(str::to_owned);
@@ -132,10 +132,10 @@ async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
         [it.id.clone(), opened, state(it), it.monitor_id.clone(), it.monitor_name.clone()]
     };
     let rows: Vec<_> = std::iter::once(head).chain(page.incidents.iter().map(row)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     let (shown, all) = (page.incidents.len(), page.total_size);
     if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::complain(&format!("{shown} of {all}; --limit shows more"));
+        output::print_stderr(&format!("{shown} of {all}; --limit shows more"));
     }
     Ok(())
 }
@@ -143,19 +143,24 @@ async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
 async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetIncidentRequest { id };
     let answer = manner.service.client()?.incidents.get_incident(request).await;
-    let whole = manner.service.answered("reading the incident", answer)?.into_owned();
+    let whole = manner.service.map_error("reading the incident", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&whole)?);
+        output::print_json(serde_json::to_value(&whole)?);
         return Ok(());
     }
     let GetIncidentResponse { incident, timeline, evidence } = whole;
     let incident = incident.into_option().unwrap_or_default();
-    output::say(&format!("{}: {}, {}", incident.id, incident.monitor_name, state(&incident)));
+    output::print_text(&format!(
+        "{}: {}, {}",
+        incident.id,
+        incident.monitor_name,
+        state(&incident)
+    ));
     let rows: Vec<_> = timeline.iter().map(line).collect();
-    output::say(&format!("\n{}", output::table(&rows)));
+    output::print_text(&format!("\n{}", output::table(&rows)));
     if !evidence.is_empty() {
-        let rows: Vec<_> = of_places(&evidence).into_iter().map(seen).collect();
-        output::say(&format!("\n{}", output::table(&rows)));
+        let rows: Vec<_> = first_per_place(&evidence).into_iter().map(evidence_row).collect();
+        output::print_text(&format!("\n{}", output::table(&rows)));
     }
     Ok(())
 }
@@ -163,21 +168,21 @@ async fn show(id: String, manner: &OutputArgs) -> Result<()> {
 async fn comment(id: String, text: String, manner: &OutputArgs) -> Result<()> {
     let request = CommentIncidentRequest { id, text: Some(text) };
     let answer = manner.service.client()?.incidents.comment_incident(request).await;
-    let written = manner.service.answered("commenting on the incident", answer)?.into_owned();
+    let written = manner.service.map_error("commenting on the incident", answer)?.into_owned();
     let entry = written.entry.into_option().unwrap_or_default();
     if manner.json {
-        output::print(serde_json::to_value(&entry)?);
+        output::print_json(serde_json::to_value(&entry)?);
     } else {
-        output::say(&output::table(&[line(&entry)]));
+        output::print_text(&output::table(&[line(&entry)]));
     }
     Ok(())
 }
 
-fn say(incident: &Incident, manner: &OutputArgs) -> Result<()> {
+fn print_incident(incident: &Incident, manner: &OutputArgs) -> Result<()> {
     if manner.json {
-        output::print(serde_json::to_value(incident)?);
+        output::print_json(serde_json::to_value(incident)?);
     } else {
-        output::say(&format!("{} is {}", incident.id, state(incident)));
+        output::print_text(&format!("{} is {}", incident.id, state(incident)));
     }
     Ok(())
 }
@@ -186,7 +191,7 @@ fn say(incident: &Incident, manner: &OutputArgs) -> Result<()> {
 fn state(incident: &Incident) -> String {
     match (incident.close_reason.as_str(), incident.acknowledged_by.as_option()) {
         ("", None) => incident.state.clone(),
-        ("", Some(by)) => format!("{}, acknowledged by {}", incident.state, who(by)),
+        ("", Some(by)) => format!("{}, acknowledged by {}", incident.state, person_name(by)),
         (how, _) => format!("{}, {how}", incident.state),
     }
 }
@@ -197,7 +202,7 @@ fn line(entry: &TimelineEntry) -> [String; 3] {
     let told = told.map(|it| {
         format!("{} {}: {}, {}", it.provider_type, it.notification_id, it.event, it.state)
     });
-    let by = entry.by.as_option().map(|by| format!("by {}", who(by)));
+    let by = entry.by.as_option().map(|by| format!("by {}", person_name(by)));
     let text = |given: &String| Some(given.clone()).filter(|text| !text.is_empty());
     let region = text(&entry.place).or_else(|| text(&entry.region));
     let rest = [by, text(&entry.text), region, text(&entry.close_reason), told];
@@ -207,7 +212,7 @@ fn line(entry: &TimelineEntry) -> [String; 3] {
 }
 
 /// Returns the evidence of each place: of regions that one probe serves, the first.
-fn of_places(evidence: &[RegionEvidence]) -> Vec<&RegionEvidence> {
+fn first_per_place(evidence: &[RegionEvidence]) -> Vec<&RegionEvidence> {
     let mut places: Vec<&RegionEvidence> = Vec::new();
     for seen in evidence {
         let is_shown = |it: &&RegionEvidence| !seen.place.is_empty() && it.place == seen.place;
@@ -220,17 +225,17 @@ fn of_places(evidence: &[RegionEvidence]) -> Vec<&RegionEvidence> {
 
 /// Returns a place's evidence as a row of a table: place, number of attempts, and the reasons of
 /// the last one.
-fn seen(evidence: &RegionEvidence) -> [String; 3] {
+fn evidence_row(evidence: &RegionEvidence) -> [String; 3] {
     let place = if evidence.place.is_empty() { &evidence.region } else { &evidence.place };
     let last = evidence.attempts.last();
     let why = last.map(|attempt| attempt.reasons.join("; ")).unwrap_or_default();
     [place.clone(), format!("attempts {}", evidence.attempts.len()), why]
 }
 
-fn who(person: &Person) -> &str {
+fn person_name(person: &Person) -> &str {
     if person.name.is_empty() { &person.key_id } else { &person.name }
 }
 
 fn moment(at: &Timestamp) -> String {
-    given_instant(at).map(output::moment).unwrap_or_default()
+    decode_instant(at).map(output::moment).unwrap_or_default()
 }

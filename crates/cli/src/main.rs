@@ -87,7 +87,7 @@ enum Command {
     /// Print who changed what in a workspace, newest first
     Audit {
         #[command(flatten)]
-        asked: admin::AuditArgs,
+        args: admin::AuditArgs,
         #[command(flatten)]
         database: DatabaseArgs,
     },
@@ -131,7 +131,7 @@ enum Command {
     /// List the slots of a monitor that nobody ran, newest first
     Missed {
         #[command(flatten)]
-        asked: missed::MissedArgs,
+        args: missed::MissedArgs,
     },
     /// List, plan, end and delete maintenance
     Maintenance {
@@ -196,7 +196,7 @@ fn main() -> ExitCode {
         | Command::Config { .. } => ExitCode::FAILURE,
     };
     run(cli.command).unwrap_or_else(|why| {
-        output::complain(&format!("error: {why:#}"));
+        output::print_stderr(&format!("error: {why:#}"));
         on_error
     })
 }
@@ -211,7 +211,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Workspaces { action, database } => {
             runtime(Some(1))?.block_on(admin::workspaces(action, database))
         }
-        Command::Audit { asked, database } => {
+        Command::Audit { args: asked, database } => {
             runtime(Some(1))?.block_on(admin::audit(asked, database))
         }
         Command::Backup { file, database } => {
@@ -234,7 +234,7 @@ fn run(command: Command) -> Result<ExitCode> {
             runtime(Some(1))?.block_on(incidents::run(action))?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Missed { asked } => {
+        Command::Missed { args: asked } => {
             runtime(Some(1))?.block_on(missed::run(asked))?;
             Ok(ExitCode::SUCCESS)
         }

@@ -8,7 +8,7 @@ use contract::maintenance::wire::{
     ListMaintenancesRequest, Maintenance, Window,
 };
 use contract::monitor::wire::Timestamp;
-use contract::monitor::{given_instant, instant};
+use contract::monitor::{decode_instant, encode_instant};
 use serde_json::json;
 use server::context::Context;
 
@@ -117,25 +117,31 @@ pub(crate) async fn run(action: MaintenanceCommand) -> Result<()> {
     match action {
         MaintenanceCommand::List { which, manner } => list(which, &manner).await,
         MaintenanceCommand::Plan { plan, manner } => {
-            let request = CreateMaintenanceRequest { maintenance: plan.written()?.into() };
+            let request = CreateMaintenanceRequest { maintenance: plan.to_maintenance()?.into() };
             let answer = manner.service.client()?.maintenances.create_maintenance(request).await;
-            let answer = manner.service.answered("planning the maintenance", answer)?;
-            say(&answer.into_owned().maintenance.into_option().unwrap_or_default(), &manner)
+            let answer = manner.service.map_error("planning the maintenance", answer)?;
+            print_maintenance(
+                &answer.into_owned().maintenance.into_option().unwrap_or_default(),
+                &manner,
+            )
         }
         MaintenanceCommand::End { maintenance, manner } => {
             let request = EndMaintenanceRequest { id: maintenance.id };
             let answer = manner.service.client()?.maintenances.end_maintenance(request).await;
-            let answer = manner.service.answered("ending the maintenance", answer)?;
-            say(&answer.into_owned().maintenance.into_option().unwrap_or_default(), &manner)
+            let answer = manner.service.map_error("ending the maintenance", answer)?;
+            print_maintenance(
+                &answer.into_owned().maintenance.into_option().unwrap_or_default(),
+                &manner,
+            )
         }
         MaintenanceCommand::Delete { maintenance, manner } => {
             let request = DeleteMaintenanceRequest { id: maintenance.id.clone() };
             let answer = manner.service.client()?.maintenances.delete_maintenance(request).await;
-            manner.service.answered("deleting the maintenance", answer)?;
+            manner.service.map_error("deleting the maintenance", answer)?;
             if manner.json {
-                output::print(json!({}));
+                output::print_json(json!({}));
             } else {
-                output::say(&format!("{} was deleted", maintenance.id));
+                output::print_text(&format!("{} was deleted", maintenance.id));
             }
             Ok(())
         }
@@ -143,9 +149,9 @@ pub(crate) async fn run(action: MaintenanceCommand) -> Result<()> {
 }
 
 impl Planned {
-    fn written(&self) -> Result<Maintenance> {
+    fn to_maintenance(&self) -> Result<Maintenance> {
         let starts_at = match &self.start {
-            None => instant(Context::system().now()),
+            None => encode_instant(Context::system().now()),
             Some(given) => {
                 let at: Timestamp = serde_json::from_value(json!(given)).with_context(|| {
                     format!("`--start {given}` is not a time; write it as 2026-12-01T22:00:00Z")
@@ -175,9 +181,9 @@ async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
         ..Default::default()
     };
     let answer = manner.service.client()?.maintenances.list_maintenances(request).await;
-    let page = manner.service.answered("listing maintenance", answer)?.into_owned();
+    let page = manner.service.map_error("listing maintenance", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&page)?);
+        output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
     let head = ["MAINTENANCE", "STATUS", "WINDOW", "TITLE"].map(str::to_owned);
@@ -186,22 +192,22 @@ async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
         [text(&it.id), text(&it.status), window(it), text(&it.title)]
     };
     let rows: Vec<_> = std::iter::once(head).chain(page.maintenances.iter().map(row)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     let (shown, all) = (page.maintenances.len(), page.total_size);
     if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::complain(&format!("{shown} of {all}; --limit shows more"));
+        output::print_stderr(&format!("{shown} of {all}; --limit shows more"));
     }
     Ok(())
 }
 
-fn say(maintenance: &Maintenance, manner: &OutputArgs) -> Result<()> {
+fn print_maintenance(maintenance: &Maintenance, manner: &OutputArgs) -> Result<()> {
     if manner.json {
-        output::print(serde_json::to_value(maintenance)?);
+        output::print_json(serde_json::to_value(maintenance)?);
         return Ok(());
     }
     let (id, status) = (maintenance.id.as_deref(), maintenance.status.as_deref());
     let said = [id.unwrap_or_default(), "is", status.unwrap_or_default(), &window(maintenance)];
-    output::say(said.join(" ").trim_end());
+    output::print_text(said.join(" ").trim_end());
     Ok(())
 }
 
@@ -209,7 +215,7 @@ fn say(maintenance: &Maintenance, manner: &OutputArgs) -> Result<()> {
 fn window(maintenance: &Maintenance) -> String {
     let window: Option<&Window> =
         maintenance.current_window.as_option().or(maintenance.next_window.as_option());
-    let moment = |at: Option<&Timestamp>| at.and_then(given_instant).map(output::moment);
+    let moment = |at: Option<&Timestamp>| at.and_then(decode_instant).map(output::moment);
     let ends = window.and_then(|window| {
         moment(window.starts_at.as_option()).zip(moment(window.ends_at.as_option()))
     });
@@ -235,10 +241,10 @@ mod tests {
 
     #[test]
     fn start_is_a_time_or_now() {
-        let written = plan(Some("2026-12-01T22:00:00Z")).written().unwrap();
+        let written = plan(Some("2026-12-01T22:00:00Z")).to_maintenance().unwrap();
         assert_eq!(written.starts_at.as_option().map(|at| at.seconds), Some(1_796_162_400));
-        assert!(plan(None).written().unwrap().starts_at.as_option().is_some());
-        let refusal = plan(Some("tomorrow")).written().unwrap_err();
+        assert!(plan(None).to_maintenance().unwrap().starts_at.as_option().is_some());
+        let refusal = plan(Some("tomorrow")).to_maintenance().unwrap_err();
         assert_eq!(
             refusal.to_string(),
             "`--start tomorrow` is not a time; write it as 2026-12-01T22:00:00Z"

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use contract::monitor::given_instant;
+use contract::monitor::decode_instant;
 use contract::monitor::wire::{ListMissedSlotsRequest, MissedSlots, Timestamp};
 
 use crate::output;
@@ -44,16 +44,16 @@ pub(crate) async fn run(asked: MissedArgs) -> Result<()> {
         ..Default::default()
     };
     let answer = asked.service.client()?.monitors.list_missed_slots(request).await;
-    let page = asked.service.answered("listing missed slots", answer)?.into_owned();
+    let page = asked.service.map_error("listing missed slots", answer)?.into_owned();
     if asked.json {
-        output::print(serde_json::to_value(&page)?);
+        output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
     let head = ["FIRST", "LAST", "SLOTS", "REGION", "REASON"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(page.missed.iter().map(row)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     if !page.next_page_token.is_empty() {
-        output::complain("there are more; --limit shows more");
+        output::print_stderr("there are more; --limit shows more");
     }
     Ok(())
 }
@@ -70,5 +70,5 @@ fn row(missed: &MissedSlots) -> [String; 5] {
 }
 
 fn moment(at: &Timestamp) -> String {
-    given_instant(at).map(output::moment).unwrap_or_default()
+    decode_instant(at).map(output::moment).unwrap_or_default()
 }

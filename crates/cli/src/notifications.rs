@@ -114,7 +114,7 @@ async fn list(manner: &OutputArgs) -> Result<()> {
         let limit = Some(LIST_LIMIT_MAX as i32);
         let request = ListNotificationsRequest { limit, page_token, ..Default::default() };
         let answer = client.notifications.list_notifications(request).await;
-        let part = manner.service.answered("listing channels", answer)?.into_owned();
+        let part = manner.service.map_error("listing channels", answer)?.into_owned();
         channels.extend(part.notifications);
         page_token = Some(part.next_page_token).filter(|next| !next.is_empty());
         if page_token.is_none() {
@@ -122,7 +122,7 @@ async fn list(manner: &OutputArgs) -> Result<()> {
         }
     }
     if manner.json {
-        output::print(channels.iter().map(channel).collect());
+        output::print_json(channels.iter().map(channel).collect());
         return Ok(());
     }
     let row = |channel: &Notification| {
@@ -136,23 +136,23 @@ async fn list(manner: &OutputArgs) -> Result<()> {
     };
     let head = ["CHANNEL", "KIND", "MONITORS", "NAME"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(channels.iter().map(row)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     Ok(())
 }
 
 async fn test(channel: String, manner: &OutputArgs) -> Result<ExitCode> {
     let request = TestNotificationRequest { id: Some(channel), ..Default::default() };
     let answer = manner.service.client()?.notifications.test_notification(request).await;
-    let tested = manner.service.answered("testing the channel", answer)?.into_owned();
+    let tested = manner.service.map_error("testing the channel", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&tested)?);
+        output::print_json(serde_json::to_value(&tested)?);
     } else {
         let became = if tested.accepted { "accepted" } else { "not accepted" };
         let mut said = format!("{became}, in {} ms: {}", tested.duration_ms, tested.response);
         if !tested.help.is_empty() {
             said = format!("{said}\n{}", tested.help);
         }
-        output::say(&said);
+        output::print_text(&said);
     }
     Ok(if tested.accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -168,17 +168,17 @@ async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()
         ..Default::default()
     };
     let answer = manner.service.client()?.notifications.list_deliveries(request).await;
-    let page = manner.service.answered("listing deliveries", answer)?.into_owned();
+    let page = manner.service.map_error("listing deliveries", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&page)?);
+        output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
     let head = ["DELIVERY", "WRITTEN", "EVENT", "STATE", "TO", "ANSWER"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(page.deliveries.iter().map(line)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     let (shown, all) = (page.deliveries.len(), page.total_size);
     if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::complain(&format!("{shown} of {all}; --limit shows more"));
+        output::print_stderr(&format!("{shown} of {all}; --limit shows more"));
     }
     Ok(())
 }
@@ -186,10 +186,10 @@ async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()
 async fn replay(delivery: String, manner: &OutputArgs) -> Result<()> {
     let request = ReplayDeliveryRequest { id: delivery };
     let answer = manner.service.client()?.notifications.replay_delivery(request).await;
-    let replayed = manner.service.answered("replaying the delivery", answer)?.into_owned();
+    let replayed = manner.service.map_error("replaying the delivery", answer)?.into_owned();
     let delivery = replayed.delivery.into_option().unwrap_or_default();
     if manner.json {
-        output::print(serde_json::to_value(&delivery)?);
+        output::print_json(serde_json::to_value(&delivery)?);
     } else {
         let said = match &delivery.subscriber_id {
             Some(subscriber) => {
@@ -199,7 +199,7 @@ async fn replay(delivery: String, manner: &OutputArgs) -> Result<()> {
                 format!("{} will be retried on channel {}", delivery.id, delivery.notification_id)
             }
         };
-        output::say(&said);
+        output::print_text(&said);
     }
     Ok(())
 }
@@ -207,19 +207,19 @@ async fn replay(delivery: String, manner: &OutputArgs) -> Result<()> {
 async fn rotate(overlap_hours: Option<i32>, manner: &OutputArgs) -> Result<()> {
     let request = RotateSigningSecretRequest { overlap_hours };
     let answer = manner.service.client()?.notifications.rotate_signing_secret(request).await;
-    let rotated = manner.service.answered("rotating the signing secret", answer)?.into_owned();
+    let rotated = manner.service.map_error("rotating the signing secret", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&rotated)?);
+        output::print_json(serde_json::to_value(&rotated)?);
         return Ok(());
     }
-    output::say(&rotated.secret);
+    output::print_text(&rotated.secret);
     let ending = |secret: &SigningSecret| {
         let until = secret.expires_at.as_option().map(moment)?;
         Some(format!("{} also signs until {until}", secret.id))
     };
     let before = rotated.signing_secrets.iter().filter_map(ending).collect::<Vec<_>>().join("; ");
     let before = if before.is_empty() { "No other secret signs".to_owned() } else { before };
-    output::complain(&format!("This secret will not be shown again. {before}."));
+    output::print_stderr(&format!("This secret will not be shown again. {before}."));
     Ok(())
 }
 
@@ -257,7 +257,7 @@ fn line(delivery: &Delivery) -> [String; 6] {
 }
 
 fn moment(at: &Timestamp) -> String {
-    contract::monitor::given_instant(at).map(output::moment).unwrap_or_default()
+    contract::monitor::decode_instant(at).map(output::moment).unwrap_or_default()
 }
 
 fn text(given: Option<&str>) -> String {

@@ -11,19 +11,19 @@ use serde_json::Value;
 const GAP: usize = 2;
 
 /// Prints a text for people. A closed pipe, such as with `head`, is not an error.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_text(text: &str) {
     let _ = writeln!(std::io::stdout(), "{}", text.trim_end_matches('\n'));
 }
 
 /// Prints a line of JSON for programs.
-pub(crate) fn print(mut value: Value) {
+pub(crate) fn print_json(mut value: Value) {
     write_times(&mut value);
     name_fields(&mut value);
-    say(&value.to_string());
+    print_text(&value.to_string());
 }
 
 /// Prints to stderr.
-pub(crate) fn complain(text: &str) {
+pub(crate) fn print_stderr(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

@@ -5,7 +5,7 @@ mod settings;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use contract::monitor::given_instant;
+use contract::monitor::decode_instant;
 use contract::monitor::wire::Timestamp;
 use contract::status_page::wire::{
     ComponentDay, ComponentOverview, GetComponentSummaryRequest, GetStatusPageOverviewRequest,
@@ -135,9 +135,9 @@ pub(crate) async fn run(action: PageCommand) -> Result<()> {
 async fn list(manner: &OutputArgs) -> Result<()> {
     let request = ListStatusPagesRequest { limit: Some(PAGES_SHOWN), ..Default::default() };
     let answer = manner.service.client()?.status_pages.list_status_pages(request).await;
-    let list = manner.service.answered("listing status pages", answer)?.into_owned();
+    let list = manner.service.map_error("listing status pages", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&list)?);
+        output::print_json(serde_json::to_value(&list)?);
         return Ok(());
     }
     let head = ["PAGE", "SLUG", "ACCESS", "PUBLISHED", "TITLE"].map(str::to_owned);
@@ -149,10 +149,10 @@ async fn list(manner: &OutputArgs) -> Result<()> {
         [id, slug, access, published.to_owned(), title]
     };
     let rows: Vec<_> = std::iter::once(head).chain(list.status_pages.iter().map(row)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     let (shown, all) = (list.status_pages.len(), list.total_size);
     if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::complain(&format!("{shown} of {all}"));
+        output::print_stderr(&format!("{shown} of {all}"));
     }
     Ok(())
 }
@@ -160,28 +160,28 @@ async fn list(manner: &OutputArgs) -> Result<()> {
 async fn overview(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetStatusPageOverviewRequest { id };
     let answer = manner.service.client()?.status_pages.get_status_page_overview(request).await;
-    let answer = manner.service.answered("reading the status page", answer)?.into_owned();
+    let answer = manner.service.map_error("reading the status page", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&answer)?);
+        output::print_json(serde_json::to_value(&answer)?);
         return Ok(());
     }
     let page = answer.overview.into_option().unwrap_or_default();
     let checked = page.checked_at.as_option().map(|at| format!(", checked {}", moment(at)));
-    output::say(&format!("{}: {}{}", page.page_id, page.state, checked.unwrap_or_default()));
+    output::print_text(&format!("{}: {}{}", page.page_id, page.state, checked.unwrap_or_default()));
     let head = ["COMPONENT", "STATE", "1 D", "7 D", "30 D", "90 D", "NAME"].map(str::to_owned);
     let rows = std::iter::once(head).chain(page.components.iter().map(component));
-    output::say(&format!("\n{}", output::table(&rows.collect::<Vec<_>>())));
+    output::print_text(&format!("\n{}", output::table(&rows.collect::<Vec<_>>())));
     if !page.open_reports.is_empty() {
         let rows: Vec<_> = page.open_reports.iter().map(report).collect();
-        output::say(&format!("\n{}", output::table(&rows)));
+        output::print_text(&format!("\n{}", output::table(&rows)));
     }
     if !page.open_incidents.is_empty() {
         let rows: Vec<_> = page.open_incidents.iter().map(incident).collect();
-        output::say(&format!("\n{}", output::table(&rows)));
+        output::print_text(&format!("\n{}", output::table(&rows)));
     }
     if !page.planned_maintenance.is_empty() {
         let rows: Vec<_> = page.planned_maintenance.iter().map(maintenance).collect();
-        output::say(&format!("\n{}", output::table(&rows)));
+        output::print_text(&format!("\n{}", output::table(&rows)));
     }
     Ok(())
 }
@@ -189,9 +189,9 @@ async fn overview(id: String, manner: &OutputArgs) -> Result<()> {
 async fn by_days(id: String, days: i32, manner: &OutputArgs) -> Result<()> {
     let request = GetComponentSummaryRequest { id, days: Some(days) };
     let answer = manner.service.client()?.status_pages.get_component_summary(request).await;
-    let summary = manner.service.answered("reading the component", answer)?.into_owned();
+    let summary = manner.service.map_error("reading the component", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&summary)?);
+        output::print_json(serde_json::to_value(&summary)?);
         return Ok(());
     }
     let head = ["DAY", "UPTIME", "DOWN", "DEGRADED", "MAINTENANCE", "UNKNOWN"].map(str::to_owned);
@@ -204,8 +204,8 @@ async fn by_days(id: String, days: i32, manner: &OutputArgs) -> Result<()> {
         [it.date.clone(), uptime, down, degraded, maintenance, long(it.unknown_seconds)]
     };
     let rows: Vec<_> = std::iter::once(head).chain(summary.days.iter().map(row)).collect();
-    output::say(&output::table(&rows));
-    output::say(&format!("\nuptime {}", percent(summary.uptime_millionths)));
+    output::print_text(&output::table(&rows));
+    output::print_text(&format!("\nuptime {}", percent(summary.uptime_millionths)));
     Ok(())
 }
 
@@ -249,7 +249,7 @@ fn percent(millionths: Option<i32>) -> String {
 }
 
 fn moment(at: &Timestamp) -> String {
-    given_instant(at).map(output::moment).unwrap_or_default()
+    decode_instant(at).map(output::moment).unwrap_or_default()
 }
 
 #[cfg(test)]

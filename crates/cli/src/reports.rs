@@ -218,15 +218,15 @@ async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
         ..Default::default()
     };
     let answer = manner.service.client()?.status_reports.list_status_reports(request).await;
-    let page = manner.service.answered("listing reports", answer)?.into_owned();
+    let page = manner.service.map_error("listing reports", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&page)?);
+        output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
-    output::say(&print::table(&page.status_reports));
+    output::print_text(&print::table(&page.status_reports));
     let (shown, all) = (page.status_reports.len(), page.total_size);
     if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::complain(&format!("{shown} of {all}; --limit shows more"));
+        output::print_stderr(&format!("{shown} of {all}; --limit shows more"));
     }
     Ok(())
 }
@@ -234,12 +234,12 @@ async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
 async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetStatusReportRequest { id };
     let answer = manner.service.client()?.status_reports.get_status_report(request).await;
-    let report = manner.service.answered("reading the report", answer)?.into_owned();
+    let report = manner.service.map_error("reading the report", answer)?.into_owned();
     let report = report.status_report.into_option().unwrap_or_default();
     if manner.json {
-        output::print(serde_json::to_value(&report)?);
+        output::print_json(serde_json::to_value(&report)?);
     } else {
-        output::say(&print::whole(&report));
+        output::print_text(&print::format_report(&report));
     }
     Ok(())
 }
@@ -249,36 +249,36 @@ async fn create(opened: Opened, manner: &OutputArgs) -> Result<()> {
         StatusReport { page_id: Some(opened.page), title: opened.title, ..Default::default() };
     let request = CreateStatusReportRequest {
         status_report: report.into(),
-        update: opened.first.written()?.into(),
+        update: opened.first.to_update()?.into(),
         template_id: opened.template,
         notify: Some(!opened.no_notify),
     };
     let answer = manner.service.client()?.status_reports.create_status_report(request).await;
-    let answer = manner.service.answered("creating the report", answer)?.into_owned();
-    say(&answer.status_report.into_option().unwrap_or_default(), manner)
+    let answer = manner.service.map_error("creating the report", answer)?.into_owned();
+    print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
 }
 
 async fn add(id: String, status: String, added: Added, manner: &OutputArgs) -> Result<()> {
     let Added { text, at, components, no_notify } = added;
     let wanted = ListArgs { status: Some(status), text: Some(text), at, components };
-    let update = wanted.written()?.into();
+    let update = wanted.to_update()?.into();
     let request = AddStatusReportUpdateRequest { id, update, notify: Some(!no_notify) };
     let answer = manner.service.client()?.status_reports.add_status_report_update(request).await;
-    let answer = manner.service.answered("adding the update", answer)?.into_owned();
-    say(&answer.status_report.into_option().unwrap_or_default(), manner)
+    let answer = manner.service.map_error("adding the update", answer)?.into_owned();
+    print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
 }
 
 async fn edit(update: String, wanted: ListArgs, manner: &OutputArgs) -> Result<()> {
-    let paths = wanted.given();
+    let paths = wanted.given_fields();
     if paths.is_empty() {
         return Err(anyhow!("nothing to change; give --status, --text, --at or --component"));
     }
-    let written = StatusReportUpdate { id: Some(update), ..wanted.written()? };
+    let written = StatusReportUpdate { id: Some(update), ..wanted.to_update()? };
     let update_mask = FieldMask { paths, ..Default::default() }.into();
     let request = EditStatusReportUpdateRequest { update: written.into(), update_mask };
     let answer = manner.service.client()?.status_reports.edit_status_report_update(request).await;
-    let answer = manner.service.answered("editing the update", answer)?.into_owned();
-    say(&answer.status_report.into_option().unwrap_or_default(), manner)
+    let answer = manner.service.map_error("editing the update", answer)?.into_owned();
+    print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
 }
 
 async fn delete(id: String, manner: &OutputArgs) -> Result<()> {
@@ -286,37 +286,37 @@ async fn delete(id: String, manner: &OutputArgs) -> Result<()> {
     if id.starts_with(UpdateId::PREFIX) {
         let request = DeleteStatusReportUpdateRequest { id };
         let answer = reports.delete_status_report_update(request).await;
-        let answer = manner.service.answered("deleting the update", answer)?.into_owned();
-        return say(&answer.status_report.into_option().unwrap_or_default(), manner);
+        let answer = manner.service.map_error("deleting the update", answer)?.into_owned();
+        return print_report(&answer.status_report.into_option().unwrap_or_default(), manner);
     }
     let request = DeleteStatusReportRequest { id: id.clone() };
     let answer = reports.delete_status_report(request).await;
-    manner.service.answered("deleting the report", answer)?;
-    gone(&id, manner.json);
+    manner.service.map_error("deleting the report", answer)?;
+    print_deleted(&id, manner.json);
     Ok(())
 }
 
-fn say(report: &StatusReport, manner: &OutputArgs) -> Result<()> {
+fn print_report(report: &StatusReport, manner: &OutputArgs) -> Result<()> {
     if manner.json {
-        output::print(serde_json::to_value(report)?);
+        output::print_json(serde_json::to_value(report)?);
     } else {
-        output::say(&print::line(report));
+        output::print_text(&print::line(report));
     }
     Ok(())
 }
 
 /// Prints that an object was deleted.
-fn gone(id: &str, json: bool) {
+fn print_deleted(id: &str, json: bool) {
     if json {
-        output::print(json!({}));
+        output::print_json(json!({}));
     } else {
-        output::say(&format!("{id} was deleted"));
+        output::print_text(&format!("{id} was deleted"));
     }
 }
 
 impl ListArgs {
     /// Returns the names of the given fields.
-    fn given(&self) -> Vec<String> {
+    fn given_fields(&self) -> Vec<String> {
         let given = [
             ("status", self.status.is_some()),
             ("text", self.text.is_some()),
@@ -326,7 +326,7 @@ impl ListArgs {
         given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name.to_owned()).collect()
     }
 
-    fn written(&self) -> Result<StatusReportUpdate> {
+    fn to_update(&self) -> Result<StatusReportUpdate> {
         let at = self.at.as_deref().map(moment).transpose()?;
         Ok(StatusReportUpdate {
             status: self.status.clone(),
@@ -375,14 +375,14 @@ mod tests {
     #[test]
     fn edit_changes_only_given_fields() {
         let wanted = ListArgs { text: Some("x".to_owned()), ..ListArgs::default() };
-        assert_eq!(wanted.given(), ["text"]);
+        assert_eq!(wanted.given_fields(), ["text"]);
         let at = Some("2026-12-01T22:00:00Z".to_owned());
         let wanted = ListArgs { at, components: vec!["a=down".to_owned()], ..ListArgs::default() };
-        assert_eq!(wanted.given(), ["at", "components"]);
-        let written = wanted.written().unwrap();
+        assert_eq!(wanted.given_fields(), ["at", "components"]);
+        let written = wanted.to_update().unwrap();
         assert_eq!(written.at.as_option().map(|at| at.seconds), Some(1_796_162_400));
         let wrong = ListArgs { at: Some("tomorrow".to_owned()), ..ListArgs::default() };
-        let refusal = wrong.written().unwrap_err().to_string();
+        let refusal = wrong.to_update().unwrap_err().to_string();
         assert_eq!(refusal, "`--at tomorrow` is not a time; write it as 2026-12-01T22:00:00Z");
     }
 }

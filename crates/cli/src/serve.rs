@@ -44,7 +44,7 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
     let ctx = Context::system();
     let running = if start.demo {
         let (running, key) = boot::start_demo(&settings, ctx).await?;
-        output::say(&welcome(running.address(), &settings.data, key.as_ref()));
+        output::print_text(&welcome(running.address(), &settings.data, key.as_ref()));
         running
     } else {
         let running = if start.fresh {
@@ -53,14 +53,14 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
             boot::start(&settings, ctx).await?
         };
         if running.desk().list_workspaces().await?.is_empty() {
-            output::say(&first_steps(&settings.data));
+            output::print_text(&first_steps(&settings.data));
         }
         running
     };
     tokio::spawn(async {
         tokio::time::sleep(START_TAKES).await;
         loop {
-            memory::let_go_of_code();
+            memory::release_code();
             tokio::time::sleep(CODE_USED_WITHIN).await;
         }
     });

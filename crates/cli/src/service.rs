@@ -50,16 +50,16 @@ impl Service {
     /// Returns a client with the key of the environment. Prints the address.
     pub(crate) fn client(&self) -> Result<Client> {
         let address = self.address()?;
-        output::complain(&format!("service: {}", crate::check::without_credentials(&address)));
+        output::print_stderr(&format!("service: {}", crate::check::without_credentials(&address)));
         let Some(key) = KEY_VARIABLES.into_iter().find_map(variable) else {
             bail!("no API key; set {} to a key of the workspace", KEY_VARIABLES[0]);
         };
         let network = Network::from_variables(boot::variable);
-        Ok(Client::over(&network, &address, &Secret::new(key))?)
+        Ok(Client::with_network(&network, &address, &Secret::new(key))?)
     }
 
     /// Returns the response, or its error with context. `doing` names the call.
-    pub(crate) fn answered<T>(&self, doing: &str, answer: Result<T, Error>) -> Result<T> {
+    pub(crate) fn map_error<T>(&self, doing: &str, answer: Result<T, Error>) -> Result<T> {
         let address = self.address()?;
         let answer = answer.map_err(|error| said(&error));
         answer
@@ -88,7 +88,7 @@ pub(crate) fn said(error: &Error) -> anyhow::Error {
             "cannot connect: {failure}; correct {variable}, or add the host to NO_PROXY"
         );
     }
-    if rpc::never_sent(error) {
+    if rpc::is_unsent(error) {
         return anyhow!("cannot connect: {}; {UNREACHABLE}", cause(error));
     }
     anyhow!(message)

@@ -113,18 +113,18 @@ async fn list(which: SubscriberFilterArgs, manner: &OutputArgs) -> Result<()> {
         ..Default::default()
     };
     let answer = manner.service.client()?.status_pages.list_subscribers(request).await;
-    let part = manner.service.answered("listing subscribers", answer)?.into_owned();
+    let part = manner.service.map_error("listing subscribers", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&part)?);
+        output::print_json(serde_json::to_value(&part)?);
         return Ok(());
     }
     let head =
         ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE", "NOT TOLD"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(part.subscribers.iter().map(line)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     let (shown, all) = (part.subscribers.len(), part.total_size);
     if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::complain(&format!("{shown} of {all}; --limit shows more"));
+        output::print_stderr(&format!("{shown} of {all}; --limit shows more"));
     }
     Ok(())
 }
@@ -142,26 +142,26 @@ async fn add(new: NewSubscriberArgs, manner: &OutputArgs) -> Result<()> {
     let request =
         AddSubscriberRequest { subscriber: subscriber.into(), confirm: Some(!new.confirmed) };
     let answer = manner.service.client()?.status_pages.add_subscriber(request).await;
-    let added = manner.service.answered("adding the subscriber", answer)?.into_owned();
+    let added = manner.service.map_error("adding the subscriber", answer)?.into_owned();
     let subscriber = added.subscriber.into_option().unwrap_or_default();
     if manner.json {
-        output::print(serde_json::to_value(&subscriber)?);
+        output::print_json(serde_json::to_value(&subscriber)?);
         return Ok(());
     }
     let (id, state) = (text(subscriber.id), text(subscriber.state));
     let then = if state == "pending" { "must confirm by email" } else { "is subscribed" };
-    output::say(&format!("{id} {then}"));
+    output::print_text(&format!("{id} {then}"));
     Ok(())
 }
 
 async fn remove(id: String, manner: &OutputArgs) -> Result<()> {
     let request = RemoveSubscriberRequest { id: id.clone() };
     let answer = manner.service.client()?.status_pages.remove_subscriber(request).await;
-    manner.service.answered("removing the subscriber", answer)?;
+    manner.service.map_error("removing the subscriber", answer)?;
     if manner.json {
-        output::print(json!({ "id": id }));
+        output::print_json(json!({ "id": id }));
     } else {
-        output::say(&format!("{id} was removed"));
+        output::print_text(&format!("{id} was removed"));
     }
     Ok(())
 }
@@ -182,7 +182,7 @@ fn line(subscriber: &Subscriber) -> [String; 7] {
 }
 
 fn moment(at: &Timestamp) -> String {
-    contract::monitor::given_instant(at).map(output::moment).unwrap_or_default()
+    contract::monitor::decode_instant(at).map(output::moment).unwrap_or_default()
 }
 
 fn text(given: Option<String>) -> String {

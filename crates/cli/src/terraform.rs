@@ -57,12 +57,12 @@ pub(crate) async fn run(TerraformCommand::Export(asked): TerraformCommand) -> Re
     if asked.with_secrets && workspace.reads_only {
         bail!("`--with-secrets` needs a key with the scope write; this key has the scope read");
     }
-    let export = export::of(&workspace, &base_url);
+    let export = export::export_workspace(&workspace, &base_url);
     match &asked.out {
         Some(folder) => write(&export, folder, asked.with_secrets)?,
-        None => output::say(&export.text()),
+        None => output::print_text(&export.text()),
     }
-    output::complain(&export.summary(asked.with_secrets));
+    output::print_stderr(&export.summary(asked.with_secrets));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn table(all: &[WorkspaceDetails]) -> String {
 }
 
 /// Returns a workspace with its limits and its usage.
-pub(crate) fn sheet(details: &WorkspaceDetails) -> String {
+pub(crate) fn details(details: &WorkspaceDetails) -> String {
     let workspace = &details.workspace;
     let about = [
         ["Slug", &workspace.slug],

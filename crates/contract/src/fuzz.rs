@@ -15,7 +15,7 @@ use crate::monitor::wire::{
     CreateDnsMonitorRequest, CreateHttpMonitorRequest, CreateTcpMonitorRequest, Kind,
 };
 use crate::monitor::{SecretVisibility, StoredMonitor, decode};
-use crate::notification::shown;
+use crate::notification::encode;
 use crate::notification::wire::CreateNotificationRequest;
 use crate::rpc::{check_json, methods};
 
@@ -29,7 +29,7 @@ trait Creating: Message + DeserializeOwned + Serialize {
     fn draft(self) -> Option<Self::Draft>;
 
     /// Checks that a valid draft is encoded as it was sent, and that the response is valid again.
-    fn comes_and_goes(draft: Self::Draft);
+    fn check_round_trip(draft: Self::Draft);
 }
 
 macro_rules! creating {
@@ -42,8 +42,8 @@ macro_rules! creating {
                 decode(self.monitor.into_option()).ok()
             }
 
-            fn comes_and_goes(draft: MonitorDraft) {
-                monitor_comes_and_goes(draft);
+            fn check_round_trip(draft: MonitorDraft) {
+                check_monitor(draft);
             }
         }
     )+};
@@ -63,13 +63,13 @@ impl Creating for CreateNotificationRequest {
         self.notification.into_option().map(ChannelDraft::from)
     }
 
-    fn comes_and_goes(draft: ChannelDraft) {
+    fn check_round_trip(draft: ChannelDraft) {
         let Ok(settings) = draft.parse() else { return };
         let written = ChannelDraft::from(&settings);
         let at = Timestamp::from_millis(0);
         let (id, workspace) = (ChannelId::from_bits(1), WorkspaceId::from_bits(1));
         let channel = Channel { id, workspace, settings, created_at: at, updated_at: at };
-        let answered = ChannelDraft::from(shown(&channel, SecretVisibility::Shown));
+        let answered = ChannelDraft::from(encode(&channel, SecretVisibility::Visible));
         assert_eq!(answered, written, "what is answered is not what was written");
         assert_eq!(
             answered.parse().as_ref(),
@@ -77,7 +77,7 @@ impl Creating for CreateNotificationRequest {
             "the answer is not valid again"
         );
         // Encoding for a read key must not panic either.
-        let _ = shown(&channel, SecretVisibility::LeftOut);
+        let _ = encode(&channel, SecretVisibility::Redacted);
     }
 }
 
@@ -118,7 +118,7 @@ fn passes(path: &str, body: &[u8]) -> bool {
 fn json<Request: Creating>(body: &[u8]) {
     let passed = passes(Request::PATH, body);
     match serde_json::from_slice::<Request>(body) {
-        Ok(request) => came_and_goes(request),
+        Ok(request) => check_request(request),
         Err(error) => {
             let is_json = serde_json::from_slice::<serde_json::Value>(body).is_ok();
             let twice = error.to_string().contains("duplicate field");
@@ -131,20 +131,20 @@ fn protobuf<Request: Creating>(body: &[u8]) {
     let Ok(request) = Request::decode_from_slice(body) else { return };
     let again = request.encode_to_vec();
     let again = Request::decode_from_slice(&again).expect("what we wrote is protobuf");
-    came_and_goes(request.clone());
+    check_request(request.clone());
     let as_json = serde_json::to_vec(&request).expect("a request is JSON");
     assert!(passes(Request::PATH, &as_json), "our own JSON is refused");
     let from_json: Request = serde_json::from_slice(&as_json).expect("what we wrote is JSON");
     assert_eq!(again.draft(), from_json.draft(), "JSON and protobuf differ");
 }
 
-fn came_and_goes<Request: Creating>(request: Request) {
+fn check_request<Request: Creating>(request: Request) {
     if let Some(draft) = request.draft() {
-        Request::comes_and_goes(draft);
+        Request::check_round_trip(draft);
     }
 }
 
-fn monitor_comes_and_goes(draft: MonitorDraft) {
+fn check_monitor(draft: MonitorDraft) {
     let Ok(settings) = draft.parse() else { return };
     let written = MonitorDraft::from(&settings);
     let monitor = stored(settings);
@@ -152,7 +152,7 @@ fn monitor_comes_and_goes(draft: MonitorDraft) {
         monitor: &monitor,
         status: MonitorStatus::Active,
         default_regions: &[Region::FlyFra],
-        secrets: SecretVisibility::Shown,
+        secrets: SecretVisibility::Visible,
     };
     let answered: MonitorDraft = match shown.kind() {
         Kind::Http(message) => (*message).into(),
@@ -162,7 +162,7 @@ fn monitor_comes_and_goes(draft: MonitorDraft) {
     assert_eq!(answered, written, "what is answered is not what was written");
     assert_eq!(answered.parse().as_ref(), Ok(&monitor.settings), "the answer is not valid again");
     // Encoding for a read key must not panic either.
-    let _ = StoredMonitor { secrets: SecretVisibility::LeftOut, ..shown }.kind();
+    let _ = StoredMonitor { secrets: SecretVisibility::Redacted, ..shown }.kind();
 }
 
 fn stored(settings: MonitorSettings) -> Monitor {

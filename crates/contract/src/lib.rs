@@ -43,6 +43,13 @@
 //! - **JSON responses** contain every field without presence: lists, `totalSize`, texts. Fields
 //!   with presence (`optional`) are included if they are set, so [`monitor`] sets them.
 //! - **A panic** in a handler is not caught: catch it in a layer around the service.
+//!
+//! # Modules, in reading order
+//!
+//! - `rpc` is the only module that uses the RPC library; `generated` is generated from `proto/`.
+//! - A module per service: `monitor`, `incident`, `notification`, `status_page`, `status_report`,
+//!   `maintenance`, `region`, `audit`, `health`.
+//! - `fuzz` has the properties that fuzz targets and their replays share.
 
 #[rustfmt::skip]
 #[path = "gen/mod.rs"]

@@ -4,7 +4,7 @@
 use rules::Timestamp;
 use rules::maintenance::{Maintenance, MaintenanceDraft};
 
-use crate::monitor::{given_instant, instant, revision};
+use crate::monitor::{decode_instant, encode_instant, revision};
 
 /// Messages, service and client generated from `proto/maintenance/v1/maintenance.proto`. A message
 /// becomes a field by `into()`.
@@ -33,7 +33,7 @@ impl From<wire::Maintenance> for MaintenanceDraft {
         Self {
             title: given.title,
             description: given.description,
-            starts_at: starts_at.map(|at| given_instant(at).unwrap_or(UNCOUNTED)),
+            starts_at: starts_at.map(|at| decode_instant(at).unwrap_or(UNCOUNTED)),
             duration: given.duration,
             time_zone: given.time_zone,
             recurrence: given.recurrence,
@@ -44,30 +44,30 @@ impl From<wire::Maintenance> for MaintenanceDraft {
 }
 
 /// Encodes a maintenance.
-pub fn shown(maintenance: &Maintenance, standing: MaintenanceProgress) -> wire::Maintenance {
+pub fn encode(maintenance: &Maintenance, progress: MaintenanceProgress) -> wire::Maintenance {
     let settings = &maintenance.settings;
     let schedule = &settings.schedule;
     wire::Maintenance {
         id: Some(maintenance.id.to_string()),
         title: Some(settings.title.clone()),
         description: settings.description.clone(),
-        starts_at: instant(schedule.starts_at),
+        starts_at: encode_instant(schedule.starts_at),
         duration: Some(schedule.duration.to_string()),
         time_zone: Some(schedule.time_zone.to_string()),
         recurrence: schedule.recurrence.as_ref().map(ToString::to_string),
         monitor_ids: settings.monitor_ids.iter().map(ToString::to_string).collect(),
         component_ids: settings.component_ids.iter().map(ToString::to_string).collect(),
-        status: Some(standing.status.to_owned()),
-        current_window: standing.current.map(window).into(),
-        next_window: standing.next.map(window).into(),
-        created_at: instant(maintenance.created_at),
-        updated_at: instant(maintenance.updated_at),
+        status: Some(progress.status.to_owned()),
+        current_window: progress.current.map(window).into(),
+        next_window: progress.next.map(window).into(),
+        created_at: encode_instant(maintenance.created_at),
+        updated_at: encode_instant(maintenance.updated_at),
         revision: Some(revision(maintenance.updated_at)),
     }
 }
 
 fn window((from, until): (Timestamp, Timestamp)) -> wire::Window {
-    wire::Window { starts_at: instant(from), ends_at: instant(until) }
+    wire::Window { starts_at: encode_instant(from), ends_at: encode_instant(until) }
 }
 
 #[cfg(test)]
@@ -105,11 +105,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_answered_is_what_was_written() {
+    fn encoded_maintenance_decodes_equal() {
         // design: §4, a created object reads back equal
         let standing =
             MaintenanceProgress { status: "active", current: Some((AT, AT)), next: None };
-        let answer = shown(&full(), standing);
+        let answer = encode(&full(), standing);
         let json = serde_json::to_string(&answer).unwrap();
         insta::assert_snapshot!(json, @r#"{"id":"mnt_0000000000007","title":"Moving","description":"","startsAt":"1970-01-01T00:00:01.500Z","duration":"60m","timeZone":"Europe/Berlin","recurrence":"freq=weekly;byday=su","monitorIds":["mon_0000000000007"],"componentIds":["cmp_0000000000007"],"status":"active","currentWindow":{"startsAt":"1970-01-01T00:00:01.500Z","endsAt":"1970-01-01T00:00:01.500Z"},"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);
         let read: wire::Maintenance = serde_json::from_str(&json).unwrap();
@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn an_instant_past_what_can_be_counted_is_there_and_refused() {
+    fn instant_out_of_range_is_rejected() {
         let starts_at = wire::Timestamp { seconds: i64::MAX, ..Default::default() };
         let given = wire::Maintenance { starts_at: starts_at.into(), ..Default::default() };
         assert_eq!(MaintenanceDraft::from(given).starts_at, Some(UNCOUNTED));
     }
 
     #[test]
-    fn the_fields_on_the_wire_are_those_of_the_table() {
+    fn wire_fields_match_the_table() {
         // Fails if only one side has a new field. Each window has two fields that no resource table
         // contains.
         let table = &tables::MAINTENANCE;

@@ -7,9 +7,10 @@ mod history;
 
 pub use decode::{Identified, decode, mask};
 pub use encode::{
-    SecretVisibility, StoredMonitor, instant, revision, shown_endpoint, shown_text, shown_url,
+    SecretVisibility, StoredMonitor, encode_endpoint, encode_instant, encode_text, encode_url,
+    revision,
 };
-pub use history::{SummaryNumbers, given_instant, micros};
+pub use history::{SummaryNumbers, decode_instant, micros};
 
 /// Messages, service and client generated from `proto/monitor/v1/monitor.proto`, and the types of
 /// their fields. A message becomes a field by `into()`.

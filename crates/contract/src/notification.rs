@@ -4,7 +4,7 @@
 mod decode;
 mod encode;
 
-pub use encode::shown;
+pub use encode::encode;
 
 /// Messages, service and client generated from `proto/notification/v1/notification.proto`. A
 /// message becomes a field by `into()`.

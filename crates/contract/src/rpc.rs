@@ -23,11 +23,11 @@ pub use connectrpc::{
 };
 
 pub use self::call::Call;
-pub use self::client::{CALL_TIMEOUT, Client, UnusableClient, creating, never_sent};
+pub use self::client::{CALL_TIMEOUT, Client, UnusableClient, create_options, is_unsent};
 pub use self::error::{
-    Code, Error, FieldViolation, Reason, already_exists, conflict, failed_precondition,
-    field_violations, internal, invalid, invalid_because, malformed, not_found, permission_denied,
-    put_off, reason, resource_exhausted, stale, taken, too_large, too_slow, unauthenticated,
+    Code, Error, FieldViolation, Reason, already_exists, conflict, deferred, failed_precondition,
+    field_violations, internal, invalid, invalid_because, malformed, not_found, payload_too_large,
+    permission_denied, reason, request_timeout, resource_exhausted, stale, taken, unauthenticated,
     unavailable, unknown_method, with_request_id,
 };
 pub use self::json::check_json;

@@ -7,7 +7,7 @@ use rules::status_page::{
     Subscriber, SubscriberDraft, SuppressionReason,
 };
 
-use crate::monitor::{SecretVisibility, instant, revision};
+use crate::monitor::{SecretVisibility, encode_instant, revision};
 
 /// Messages, service and client generated from `proto/status_page/v1/status_page.proto`. A message
 /// becomes a field by `into()`.
@@ -69,9 +69,9 @@ impl From<wire::Subscriber> for SubscriberDraft {
 
 /// Encodes a status page. Its password is a secret: for a read key the field is absent, without a
 /// placeholder (design §4).
-pub fn shown_page(page: &StatusPage, secrets: SecretVisibility) -> wire::StatusPage {
+pub fn encode_page(page: &StatusPage, secrets: SecretVisibility) -> wire::StatusPage {
     let settings = &page.settings;
-    let password = settings.password.as_ref().filter(|_| secrets == SecretVisibility::Shown);
+    let password = settings.password.as_ref().filter(|_| secrets == SecretVisibility::Visible);
     wire::StatusPage {
         id: Some(page.id.to_string()),
         title: Some(settings.title.clone()),
@@ -87,14 +87,14 @@ pub fn shown_page(page: &StatusPage, secrets: SecretVisibility) -> wire::StatusP
         published: Some(page.published),
         theme: Some(page.theme.to_string()),
         allow_indexing: Some(page.allow_indexing),
-        created_at: instant(page.created_at),
-        updated_at: instant(page.updated_at),
+        created_at: encode_instant(page.created_at),
+        updated_at: encode_instant(page.updated_at),
         revision: Some(revision(page.updated_at)),
     }
 }
 
 /// Encodes a component.
-pub fn shown_component(component: &Component) -> wire::Component {
+pub fn encode_component(component: &Component) -> wire::Component {
     let settings = &component.settings;
     wire::Component {
         id: Some(component.id.to_string()),
@@ -106,48 +106,48 @@ pub fn shown_component(component: &Component) -> wire::Component {
         order: settings.order,
         group_id: settings.group_id.map(|id| id.to_string()),
         group_order: settings.group_order,
-        created_at: instant(component.created_at),
-        updated_at: instant(component.updated_at),
+        created_at: encode_instant(component.created_at),
+        updated_at: encode_instant(component.updated_at),
         revision: Some(revision(component.updated_at)),
     }
 }
 
 /// Encodes a component group.
-pub fn shown_group(group: &ComponentGroup) -> wire::ComponentGroup {
+pub fn encode_group(group: &ComponentGroup) -> wire::ComponentGroup {
     wire::ComponentGroup {
         id: Some(group.id.to_string()),
         page_id: Some(group.settings.page_id.to_string()),
         name: Some(group.settings.name.clone()),
-        created_at: instant(group.created_at),
-        updated_at: instant(group.updated_at),
+        created_at: encode_instant(group.created_at),
+        updated_at: encode_instant(group.updated_at),
         revision: Some(revision(group.updated_at)),
     }
 }
 
 /// Encodes an email address. A read key gets its first character and its domain.
-fn shown_address(address: &str, secrets: SecretVisibility) -> String {
+fn encode_address(address: &str, secrets: SecretVisibility) -> String {
     match (secrets, address.rsplit_once('@')) {
-        (SecretVisibility::LeftOut, Some((user, domain))) => {
+        (SecretVisibility::Redacted, Some((user, domain))) => {
             let first: String = user.chars().take(1).collect();
             format!("{first}…@{domain}")
         }
-        (SecretVisibility::LeftOut, None) => String::new(),
-        (SecretVisibility::Shown, _) => address.to_owned(),
+        (SecretVisibility::Redacted, None) => String::new(),
+        (SecretVisibility::Visible, _) => address.to_owned(),
     }
 }
 
 /// Encodes a subscriber, with the reason if it receives no messages. A read key gets no webhook
 /// URL, and only part of an email address.
-pub fn shown_subscriber(
+pub fn encode_subscriber(
     subscriber: &Subscriber,
     not_told: Option<SuppressionReason>,
     secrets: SecretVisibility,
 ) -> wire::Subscriber {
     let settings = &subscriber.settings;
     let (email, webhook_url) = match &settings.destination {
-        Destination::Email(address) => (Some(shown_address(address, secrets)), None),
+        Destination::Email(address) => (Some(encode_address(address, secrets)), None),
         Destination::Webhook(url) => {
-            (None, Some(url.expose().clone()).filter(|_| secrets == SecretVisibility::Shown))
+            (None, Some(url.expose().clone()).filter(|_| secrets == SecretVisibility::Visible))
         }
     };
     wire::Subscriber {
@@ -160,8 +160,8 @@ pub fn shown_subscriber(
         topics: settings.topics.iter().map(ToString::to_string).collect(),
         kind: Some(settings.destination.kind().to_string()),
         state: Some(subscriber.state().to_string()),
-        created_at: instant(subscriber.created_at),
-        confirmed_at: subscriber.confirmed_at.map(instant).unwrap_or_default(),
+        created_at: encode_instant(subscriber.created_at),
+        confirmed_at: subscriber.confirmed_at.map(encode_instant).unwrap_or_default(),
         suppression_reason: not_told.map(|why| why.to_string()),
     }
 }

@@ -7,7 +7,7 @@ use rules::report::{
     UpdateDraft,
 };
 
-use crate::monitor::{given_instant, instant, revision};
+use crate::monitor::{decode_instant, encode_instant, revision};
 
 /// Messages, service and client generated from `proto/status_report/v1/status_report.proto`. A
 /// message becomes a field by `into()`.
@@ -37,7 +37,7 @@ impl From<wire::StatusReportUpdate> for UpdateDraft {
         Self {
             status: given.status,
             text: given.text,
-            at: at.map(|at| given_instant(at).unwrap_or(UNCOUNTED)),
+            at: at.map(|at| decode_instant(at).unwrap_or(UNCOUNTED)),
             components: drafts(given.components),
         }
     }
@@ -56,7 +56,7 @@ impl From<wire::ReportTemplate> for TemplateDraft {
 }
 
 /// Encodes a report with its loaded updates.
-pub fn shown(report: &Report) -> wire::StatusReport {
+pub fn encode(report: &Report) -> wire::StatusReport {
     let settings = report.settings();
     wire::StatusReport {
         id: Some(report.id.to_string()),
@@ -64,30 +64,30 @@ pub fn shown(report: &Report) -> wire::StatusReport {
         title: Some(settings.title),
         components: impacts(&settings.components),
         status: Some(report.status().to_string()),
-        updates: report.updates.iter().map(shown_update).collect(),
-        started_at: instant(report.started_at),
-        resolved_at: report.resolved_at().map(instant).unwrap_or_default(),
-        created_at: instant(report.created_at),
-        updated_at: instant(report.updated_at),
+        updates: report.updates.iter().map(encode_update).collect(),
+        started_at: encode_instant(report.started_at),
+        resolved_at: report.resolved_at().map(encode_instant).unwrap_or_default(),
+        created_at: encode_instant(report.created_at),
+        updated_at: encode_instant(report.updated_at),
         revision: Some(revision(report.updated_at)),
     }
 }
 
-fn shown_update(update: &ReportUpdate) -> wire::StatusReportUpdate {
+fn encode_update(update: &ReportUpdate) -> wire::StatusReportUpdate {
     wire::StatusReportUpdate {
         id: Some(update.id.to_string()),
         status: Some(update.status.to_string()),
         text: Some(update.text.clone()),
-        at: instant(update.at),
+        at: encode_instant(update.at),
         components: impacts(&update.components),
         notified: Some(update.notified),
-        created_at: instant(update.created_at),
-        updated_at: instant(update.updated_at),
+        created_at: encode_instant(update.created_at),
+        updated_at: encode_instant(update.updated_at),
     }
 }
 
 /// Encodes a template.
-pub fn shown_template(template: &ReportTemplate) -> wire::ReportTemplate {
+pub fn encode_template(template: &ReportTemplate) -> wire::ReportTemplate {
     let settings = &template.settings;
     wire::ReportTemplate {
         id: Some(template.id.to_string()),
@@ -96,8 +96,8 @@ pub fn shown_template(template: &ReportTemplate) -> wire::ReportTemplate {
         status: settings.status.map(|status| status.to_string()),
         text: settings.text.clone(),
         components: impacts(&settings.components),
-        created_at: instant(template.created_at),
-        updated_at: instant(template.updated_at),
+        created_at: encode_instant(template.created_at),
+        updated_at: encode_instant(template.updated_at),
         revision: Some(revision(template.updated_at)),
     }
 }

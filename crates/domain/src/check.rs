@@ -19,8 +19,8 @@ mod text;
 pub use assess::{AssertionResult, Assessment, Outcome, assess};
 pub use evidence::{AttemptEvidence, Evidence, HopEvidence};
 pub use observation::{
-    Attempt, Certificate, DnsAnswer, DnsRecord, DnsSeen, Failure, FailureKind, Found, Hop,
-    HttpSeen, Observation, ObservedBody, Phases, TcpSeen,
+    Attempt, Certificate, DnsAnswer, DnsObservation, DnsRecord, Failure, FailureKind, Hop,
+    HttpObservation, Observation, ObservedBody, Phases, SearchResult, TcpObservation,
 };
 pub use plan::{InvalidPlan, Job, Plan, PlannedCheck, ResultKey, Trigger};
 pub use result::{CheckResult, ProbeId, conclude};

@@ -12,12 +12,13 @@ mod transition;
 mod verdict;
 mod votes;
 
-pub use deferred::{DeferredWrites, RECALLED};
+pub use deferred::{DeferredWrites, RECALL_PERIOD};
 pub use policy::{Policy, ProbeIndex, ServedRegion};
 pub use state::{GracePeriod, JudgeState, RegionResult, RegionState, Vote};
 pub use step::{Changed, Effects, StepContext, delete, receive, resolve, revise, tick};
 pub use suspicion::{
-    ClearedBy, ConnectivityCheck, DoubtChange, HostMark, HostReport, ProbeSuspicions, ProbeTrust,
+    ClearedBy, ConnectivityCheck, HostMark, HostOutcome, ProbeSuspicions, ProbeTrust,
+    SuspicionChange,
 };
 pub use transition::{CloseReason, IncidentChange, Transition};
 pub use verdict::{Share, StatusReason};

@@ -1,6 +1,13 @@
-//! The decisions of Aloft, without IO, async, clock or SQL. The folders follow the flow: `cadence`
-//! decides when to check, `check` builds the request and assesses the response, `judge` reaches one
-//! verdict over all regions. Time is passed in as a value.
+//! The decisions of Aloft, without IO, async, clock or SQL. Time is passed in as a value.
+//!
+//! In reading order, which is the order of the flow:
+//! - `cadence` decides when to check, and shares the capacity for checks among workspaces.
+//! - `check` builds the request and assesses the response.
+//! - `judge` reaches one verdict over all regions.
+//! - `notify` decides who gets which message at what time, and formats it for each vendor.
+//! - `page` builds the view of a status page, with `report`, `maintenance` and `markdown` for
+//!   people's announcements.
+//! - `history` compacts past checks into rollups and computes uptime.
 
 pub mod cadence;
 pub mod check;

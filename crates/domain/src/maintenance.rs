@@ -42,7 +42,7 @@ pub enum MaintenanceStatus {
 
 /// Returns the windows that end after `range` begins and begin before it ends. Returns at least the
 /// next window, if any, and at most [`WINDOWS_MAX`].
-pub fn ahead(schedule: &Schedule, range: Span) -> UpcomingWindows {
+pub fn upcoming_windows(schedule: &Schedule, range: Span) -> UpcomingWindows {
     let from = range.from;
     let window = |at: Timestamp| Span { from: at, to: at + schedule.duration.duration() };
     let Some(rule) = &schedule.recurrence else {
@@ -53,7 +53,7 @@ pub fn ahead(schedule: &Schedule, range: Span) -> UpcomingWindows {
     // Start early enough for any difference between two clocks.
     let back = schedule.duration.duration() + 2 * OUT_OF_ORDER_MAX;
     let Some(start) = local(zone, schedule.starts_at) else { return UpcomingWindows::NONE };
-    let mut occurrences = Occurrences::of(rule, start);
+    let mut occurrences = Occurrences::new(rule, start);
     if let Some(first) = local(zone, from - back) {
         occurrences.skip_to(first);
     }
@@ -80,7 +80,7 @@ pub fn ahead(schedule: &Schedule, range: Span) -> UpcomingWindows {
 
 /// Returns the range for which windows are stored, starting now.
 pub fn planning_horizon(now: Timestamp) -> Span {
-    Span { from: now, to: now + limits::MAINTENANCE_AHEAD }
+    Span { from: now, to: now + limits::MAINTENANCE_HORIZON }
 }
 
 /// Returns the windows after a change of the schedule. Past windows stay stored and are not
@@ -97,13 +97,13 @@ pub fn changed(current: Option<Timestamp>, ahead: &[Span], now: Timestamp) -> Ve
 
 /// Returns the windows to store in addition to those that begin before `until`. `last`, the last
 /// stored one, is returned again if it became longer.
-pub fn extended(last: Option<Span>, more: &[Span], until: Timestamp) -> Vec<Span> {
+pub fn windows_to_add(last: Option<Span>, more: &[Span], until: Timestamp) -> Vec<Span> {
     let more = more.iter().filter(|window| window.from >= until).copied();
     in_order(&last.into_iter().chain(more).collect::<Vec<_>>())
 }
 
 /// Returns the status of a maintenance.
-pub const fn course(is_current: bool, has_next: bool) -> MaintenanceStatus {
+pub const fn status(is_current: bool, has_next: bool) -> MaintenanceStatus {
     match (is_current, has_next) {
         (true, _) => MaintenanceStatus::Active,
         (false, true) => MaintenanceStatus::Scheduled,

@@ -43,13 +43,13 @@ pub use page_event::{
 };
 pub use payload::Payload;
 pub use policy::{
-    ASKED_WAIT_MAX, AlertChange, AlertContext, AlertSubject, ChannelState, DeliveryPlan,
-    DeliveryProgress, DueTime, FilterDecision, GroupWindow, HoldReason, NewDelivery, NextTry,
-    OpenDelivery, PriorDelivery, STORM_EVENTS_MAX, SendTime, SuppressReason, degraded_due, end_of,
-    filter, group, held_until, next_reminder, next_reminder_time, next_try, plan_deliveries,
+    AlertChange, AlertContext, AlertSubject, ChannelState, DeliveryPlan, DeliveryProgress, DueTime,
+    FilterDecision, GroupWindow, HoldReason, NewDelivery, NextAttempt, OpenDelivery, PriorDelivery,
+    RETRY_AFTER_MAX, STORM_EVENTS_MAX, SendTime, SuppressReason, degraded_due, end_event, filter,
+    group, held_until, next_attempt, next_reminder, next_reminder_time, plan_deliveries,
     reschedule_held, schedule, superseded,
 };
-pub use response::{in_one_line, read_answer, said};
+pub use response::{classify_response, in_one_line, said};
 pub use vendors::{
     BotAccount, TemplateParameter, TwilioAccount, Unconfigured, VendorConfig, WhatsappTemplate,
     account, setting,

@@ -17,11 +17,11 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use archive::{MonthView, PastFacts};
+pub use archive::{ArchiveFacts, MonthView};
 pub use day::{Day, days, uptime_of};
-pub use eligibility::{may_subscribe, not_told};
+pub use eligibility::{may_subscribe, suppression_reason};
 pub use facts::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
-pub use latency_series::{LatencyPoint, PERCENTILES, Range, course};
+pub use latency_series::{LatencyPoint, PERCENTILES, Range, latency_series};
 pub use month::Month;
 pub use overall_status::{DataAge, OverallStatus, StatusSummary};
 pub use project::project;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// An update to announce to the subscribers of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportNotice {
+pub struct ReportAnnouncement {
     pub page: PageId,
     pub report: ReportId,
     /// The update, which identifies the announcement.
@@ -23,7 +23,7 @@ pub struct ReportNotice {
     /// Whether it is the first update of the report.
     pub is_first: bool,
     /// Affected components, ordered by ID; for a resolving update, those affected before.
-    pub components: Vec<NoticedComponent>,
+    pub components: Vec<AnnouncedComponent>,
     /// All components that the report has ever affected, ordered by ID: subscribers to one of them
     /// receive all updates.
     pub concerns: Vec<ComponentId>,
@@ -31,7 +31,7 @@ pub struct ReportNotice {
 
 /// An affected component.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NoticedComponent {
+pub struct AnnouncedComponent {
     pub id: ComponentId,
     pub name: String,
     pub impact: Impact,

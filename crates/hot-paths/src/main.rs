@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use contract::monitor::{SecretVisibility, StoredMonitor, wire};
 use domain::cadence::{FirstRun, Regions, Schedule};
 use domain::check::{
-    Attempt, CheckResult, Hop, HttpSeen, Observation, ObservedBody, Outcome, Phases, Plan,
+    Attempt, CheckResult, Hop, HttpObservation, Observation, ObservedBody, Outcome, Phases, Plan,
     PlannedCheck, ProbeId, ResultKey, Trigger, assess,
 };
 use domain::judge::{
@@ -49,7 +49,7 @@ fn main() -> Result<()> {
 }
 
 fn assess_a_success(times: u64) -> Result<()> {
-    let plan = Plan::of(&monitor(1))?;
+    let plan = Plan::new(&monitor(1))?;
     let PlannedCheck::Http(http) = &plan.check else { bail!("the monitor is HTTP") };
     let hop = Hop {
         url: http.url.clone(),
@@ -68,7 +68,7 @@ fn assess_a_success(times: u64) -> Result<()> {
     let attempt = Attempt {
         started_at: START,
         latency_us: 20_000,
-        seen: Observation::Http(HttpSeen { hops: vec![hop], body }),
+        observation: Observation::Http(HttpObservation { hops: vec![hop], body }),
         failure: None,
     };
     counted_assess(&plan, &attempt, times);
@@ -84,7 +84,7 @@ fn counted_assess(plan: &Plan, attempt: &Attempt, times: u64) {
 
 fn judge_results(times: u64) -> Result<()> {
     let serving = |region| ServedRegion { region, probe: ProbeIndex::EMBEDDED };
-    let policy = Policy::of(&monitor(1).settings, 1, REGIONS.map(serving).to_vec());
+    let policy = Policy::new(&monitor(1).settings, 1, REGIONS.map(serving).to_vec());
     let mut history = JudgeState::new(&policy, START);
     let results: Vec<CheckResult> = (0..times).map(|row| result(1, row, START)).collect();
     counted_judge(&policy, &mut history, &results);
@@ -98,7 +98,7 @@ fn judge_results(times: u64) -> Result<()> {
 fn counted_judge(policy: &Policy, history: &mut JudgeState, results: &[CheckResult]) {
     let doubts = ProbeSuspicions::default();
     for result in results {
-        let moment = StepContext { now: result.finished_at, chance: 7, doubts: &doubts };
+        let moment = StepContext { now: result.finished_at, chance: 7, suspicions: &doubts };
         std::hint::black_box(receive(policy, history, result, moment));
     }
 }
@@ -107,7 +107,7 @@ fn schedule_a_period(times: u64) -> Result<()> {
     let mut schedule = Schedule::default();
     let regions: Regions = REGIONS.into_iter().collect();
     for number in 1..=MONITORS {
-        schedule.put(MonitorId::from_bits(number), PERIOD, regions, START, FirstRun::Regular);
+        schedule.insert(MonitorId::from_bits(number), PERIOD, regions, START, FirstRun::Regular);
     }
     let taken = counted_schedule(&mut schedule, times);
     if taken < times {
@@ -123,7 +123,7 @@ fn counted_schedule(schedule: &mut Schedule, times: u64) -> u64 {
     while taken < times {
         let Some(now) = schedule.next_due() else { return taken };
         while let Some(due) = schedule.pop_due(now) {
-            schedule.finished(due.handle, due.region);
+            schedule.finish(due.handle, due.region);
             taken += 1;
         }
     }
@@ -149,7 +149,7 @@ fn counted_list(monitors: &[Monitor], times: u64) -> Result<usize> {
                 monitor,
                 status: MonitorStatus::Active,
                 default_regions: &REGIONS,
-                secrets: SecretVisibility::Shown,
+                secrets: SecretVisibility::Visible,
             };
             answer.http_monitors.extend(shown.http());
         }

@@ -55,7 +55,7 @@ fn runtime() -> tokio::runtime::Runtime {
 
 async fn serve(tell: &std::sync::mpsc::Sender<Targets>) {
     let authority = Authority::new("Example CA");
-    let identity = |names: &[&str]| authority.issue(names, Validity::Holds);
+    let identity = |names: &[&str]| authority.issue(names, Validity::Valid);
     let plain = HttpTarget::start().await;
     let secure = HttpTarget::start_tls(identity(&["127.0.0.1"]), Protocol::Http1).await;
     let second = HttpTarget::start_tls(identity(&["127.0.0.1"]), Protocol::Http2).await;
@@ -145,7 +145,7 @@ fn job(url: String) -> Job {
         updated_at: NOW,
     };
     Job {
-        plan: Arc::new(Plan::of(&monitor).expect("the monitor is valid")),
+        plan: Arc::new(Plan::new(&monitor).expect("the monitor is valid")),
         region: Region::ALL[0],
         slot: NOW,
         trigger: Trigger::Scheduled,

@@ -16,7 +16,7 @@ use crate::limits::{CERTIFICATE_NAME_CHARS, CERTIFICATES_KEPT, CERTIFICATES_NAME
 /// A cache of parsed chains.
 #[derive(Debug, Default)]
 pub(crate) struct Certificates {
-    kept: Mutex<Generations>,
+    cache: Mutex<Generations>,
 }
 
 /// Two generations: accessed entries move to the young one. When it is full, it replaces the old
@@ -38,13 +38,13 @@ impl Certificates {
             hash.update(certificate);
         }
         let key: [u8; 32] = hash.finalize().into();
-        let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).find(key);
+        let known = self.cache.lock().unwrap_or_else(PoisonError::into_inner).find(key);
         if let Some(known) = known {
             return Some((*known).clone());
         }
         let read = parse(chain)?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.keep(key, Arc::new(read.clone()));
+        let mut kept = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.store(key, Arc::new(read.clone()));
         Some(read)
     }
 }
@@ -55,11 +55,11 @@ impl Generations {
             return Some(Arc::clone(known));
         }
         let known = self.old.remove(&key)?;
-        self.keep(key, Arc::clone(&known));
+        self.store(key, Arc::clone(&known));
         Some(known)
     }
 
-    fn keep(&mut self, key: [u8; 32], certificate: Arc<Certificate>) {
+    fn store(&mut self, key: [u8; 32], certificate: Arc<Certificate>) {
         if self.young.len() >= CERTIFICATES_KEPT {
             self.old = std::mem::take(&mut self.young);
         }
@@ -76,7 +76,7 @@ fn parse(chain: &[CertificateDer<'_>]) -> Option<Certificate> {
         let Ok((_, certificate)) = X509Certificate::from_der(der) else { continue };
         first_end = first_end.min(timestamp(certificate.validity().not_after));
         if subjects.len() < CERTIFICATES_NAMED {
-            subjects.push(shown(certificate.subject()));
+            subjects.push(format_name(certificate.subject()));
         }
     }
     let mut fingerprint = String::with_capacity(64);
@@ -84,8 +84,8 @@ fn parse(chain: &[CertificateDer<'_>]) -> Option<Certificate> {
         write!(fingerprint, "{byte:02x}").expect("writing to a string cannot fail");
     }
     Some(Certificate {
-        subject: shown(leaf.subject()),
-        issuer: shown(leaf.issuer()),
+        subject: format_name(leaf.subject()),
+        issuer: format_name(leaf.issuer()),
         not_before: timestamp(leaf.validity().not_before),
         not_after: timestamp(leaf.validity().not_after),
         chain_not_after: first_end,
@@ -95,7 +95,7 @@ fn parse(chain: &[CertificateDer<'_>]) -> Option<Certificate> {
 }
 
 /// Formats a name, cut to a reasonable length.
-fn shown(name: &X509Name<'_>) -> String {
+fn format_name(name: &X509Name<'_>) -> String {
     let mut text = name.to_string();
     if let Some((end, _)) = text.char_indices().nth(CERTIFICATE_NAME_CHARS) {
         text.truncate(end);
@@ -130,7 +130,7 @@ mod tests {
         });
         let mut kept = Generations::default();
         for number in 0..10 * CERTIFICATES_KEPT {
-            kept.keep(key(number), Arc::clone(&certificate));
+            kept.store(key(number), Arc::clone(&certificate));
             assert!(kept.find(key(0)).is_some(), "used again after {number} others");
         }
         assert!(kept.find(key(1)).is_none());

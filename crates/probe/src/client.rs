@@ -22,7 +22,7 @@ pub use self::request::Request;
 use self::pool::{Connection, ConnectionPool};
 use self::request::Origin;
 use crate::connect::{connect, permitted};
-use crate::limits::{ANSWER_BODY, ANSWER_BODY_ENDS, ANSWER_BODY_WITHIN};
+use crate::limits::{RESPONSE_BODY, RESPONSE_BODY_DRAINED, RESPONSE_BODY_TIMEOUT};
 use crate::memory::Memory;
 use crate::progress::Stage;
 use crate::resolve::Resolver;
@@ -36,7 +36,7 @@ use crate::transport::http::header_limit::HeaderLimit;
 #[derive(Clone)]
 pub struct Client {
     network: Arc<Network>,
-    spare: Arc<ConnectionPool>,
+    pool: Arc<ConnectionPool>,
 }
 
 /// A response with any status.
@@ -67,7 +67,7 @@ enum End {
 
 /// Limits for reading a body.
 #[derive(Clone, Copy, Debug)]
-struct Keep {
+struct ReadLimit {
     bytes: usize,
     until: Instant,
 }
@@ -89,7 +89,7 @@ impl Client {
             settings.extra_roots,
             Memory::new(settings.body_memory),
         );
-        Self { network: Arc::new(network), spare: Arc::default() }
+        Self { network: Arc::new(network), pool: Arc::default() }
     }
 
     /// Sends `request` and waits for its response, for at most `limit` from DNS lookup to the
@@ -101,9 +101,9 @@ impl Client {
         limit: Duration,
     ) -> Result<ClientResponse, Failure> {
         let deadline = Instant::now() + limit;
-        let keep = || Keep {
-            bytes: ANSWER_BODY,
-            until: deadline.min(Instant::now() + ANSWER_BODY_WITHIN),
+        let keep = || ReadLimit {
+            bytes: RESPONSE_BODY,
+            until: deadline.min(Instant::now() + RESPONSE_BODY_TIMEOUT),
         };
         self.exchange(request, (deadline, limit), keep).await
     }
@@ -116,26 +116,26 @@ impl Client {
         bytes: usize,
     ) -> Result<ClientResponse, Failure> {
         let deadline = Instant::now() + limit;
-        self.exchange(request, (deadline, limit), || Keep { bytes, until: deadline }).await
+        self.exchange(request, (deadline, limit), || ReadLimit { bytes, until: deadline }).await
     }
 
     async fn exchange(
         &self,
         request: &Request,
         (deadline, limit): (Instant, Duration),
-        keep: impl FnOnce() -> Keep + Send,
+        keep: impl FnOnce() -> ReadLimit + Send,
     ) -> Result<ClientResponse, Failure> {
-        let place = request.place()?;
+        let place = request.origin()?;
         let mut progress = ExchangeProgress { stage: Stage::LookUp, peer: None };
-        let asked = timeout_at(deadline, self.ask(request, &place, &mut progress)).await;
+        let asked = timeout_at(deadline, self.send_request(request, &place, &mut progress)).await;
         let (mut connection, answer) = match asked {
             Ok(asked) => asked?,
             Err(_) => return Err(progress.stage.out_of_time(limit, &place.host, progress.peer)),
         };
         let (head, body) = answer.into_parts();
-        let (body, end) = read(&mut connection.link, body, keep()).await;
+        let (body, end) = read_body(&mut connection.link, body, keep()).await;
         if end == End::Whole {
-            self.spare.keep(place, connection);
+            self.pool.store(place, connection);
         }
         let (truncated, endless) = (end != End::Whole, end == End::Never);
         Ok(ClientResponse { status: head.status, headers: head.headers, body, truncated, endless })
@@ -144,20 +144,20 @@ impl Client {
     /// Returns the response head, using an idle connection if there is one. If such a connection
     /// breaks, it is unknown whether the request arrived. Sends it again at once, as the caller's
     /// retry would.
-    async fn ask(
+    async fn send_request(
         &self,
         request: &Request,
         place: &Origin,
         progress: &mut ExchangeProgress,
     ) -> Result<(Connection, Response<Incoming>), Failure> {
-        while let Some(mut connection) = self.spare.take(place) {
+        while let Some(mut connection) = self.pool.take(place) {
             progress.stage = Stage::Answer;
             progress.peer = connection.peer;
             let Connection { link, sender, .. } = &mut connection;
             if link.ready(sender).await.is_err() {
                 continue;
             }
-            match answer_over(&mut connection, request).await {
+            match send_on(&mut connection, request).await {
                 Ok(answer) => return Ok((connection, answer)),
                 Err(failure) if failure.kind == FailureKind::ConnectionFailed => {}
                 Err(failure) => return Err(failure),
@@ -165,7 +165,7 @@ impl Client {
         }
         let mut connection = self.open(request, place, progress).await?;
         progress.stage = Stage::Answer;
-        let answer = answer_over(&mut connection, request).await?;
+        let answer = send_on(&mut connection, request).await?;
         Ok((connection, answer))
     }
 
@@ -213,25 +213,29 @@ impl std::fmt::Debug for Client {
     }
 }
 
-async fn answer_over(
+async fn send_on(
     connection: &mut Connection,
     request: &Request,
 ) -> Result<Response<Incoming>, Failure> {
     let Connection { link, sender, peer, version, .. } = connection;
-    let written = request.written(*version)?;
+    let written = request.to_http(*version)?;
     link.send(sender, written, || {}).await.map_err(|error| connection::broken(&error, *peer))
 }
 
 /// Reads the beginning of the body. Reads and drops what exceeds the limit, to distinguish a long
 /// body from an endless one.
-async fn read(link: &mut HttpConnection, mut incoming: Incoming, keep: Keep) -> (Bytes, End) {
+async fn read_body(
+    link: &mut HttpConnection,
+    mut incoming: Incoming,
+    keep: ReadLimit,
+) -> (Bytes, End) {
     let (mut kept, mut seen) = (BytesMut::new(), 0);
     let reading = async {
         while let Some(frame) = link.drive(incoming.frame(), || {}).await {
             let Ok(frame) = frame else { return End::Cut };
             let Ok(piece) = frame.into_data() else { continue };
             seen += piece.len();
-            if seen > ANSWER_BODY_ENDS {
+            if seen > RESPONSE_BODY_DRAINED {
                 return End::Never;
             }
             let fits = piece.len().min(keep.bytes - kept.len());

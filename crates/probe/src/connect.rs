@@ -71,7 +71,7 @@ pub(crate) async fn connect(
             }
             // A missing route of this machine is less informative than the error of a peer.
             Some(Some((address, Err(error))))
-                if failure.as_ref().is_none_or(|(_, earlier)| no_way(earlier)) =>
+                if failure.as_ref().is_none_or(|(_, earlier)| is_unreachable(earlier)) =>
             {
                 failure = Some((address, error));
             }
@@ -95,7 +95,7 @@ async fn open(address: SocketAddr) -> io::Result<TcpStream> {
     socket.connect(address).await
 }
 
-fn no_way(error: &io::Error) -> bool {
+fn is_unreachable(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NetworkUnreachable | io::ErrorKind::AddrNotAvailable)
 }
 

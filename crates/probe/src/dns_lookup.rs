@@ -36,10 +36,10 @@ impl DnsLookup {
     /// Resolves `name` (as A-labels) without the search list. Fails with a human-readable reason if
     /// it cannot be resolved or does not exist.
     pub async fn resolve(&self, name: &str, limit: Duration) -> Result<Resolution, Failure> {
-        if let Some(addresses) = self.0.known(name) {
+        if let Some(addresses) = self.0.known_addresses(name) {
             return Ok(Resolution { aliases: Vec::new(), addresses });
         }
-        timeout(limit, self.ask(name)).await.unwrap_or_else(|_| {
+        timeout(limit, self.query(name)).await.unwrap_or_else(|_| {
             let detail = format!("no nameserver responded within {limit:?} for `{name}`");
             Err(Failure::new(FailureKind::Timeout, detail))
         })
@@ -47,7 +47,7 @@ impl DnsLookup {
 
     /// Returns the TXT records at `name` (as A-labels), each with its strings joined (RFC 7208
     /// §3.3). Returns an empty list if the name does not exist.
-    pub async fn texts(&self, name: &str, limit: Duration) -> Result<Vec<String>, Failure> {
+    pub async fn txt_records(&self, name: &str, limit: Duration) -> Result<Vec<String>, Failure> {
         let servers: Vec<SocketAddr> = self.0.servers(name);
         let asked = absolute(name)?;
         let looking = look_up(&servers, &asked, RecordType::TXT);
@@ -62,7 +62,7 @@ impl DnsLookup {
         Ok(lookup.records.iter().filter_map(|record| text(&record.data)).collect())
     }
 
-    async fn ask(&self, name: &str) -> Result<Resolution, Failure> {
+    async fn query(&self, name: &str) -> Result<Resolution, Failure> {
         let servers: Vec<SocketAddr> = self.0.servers(name);
         let asked = absolute(name)?;
         let (v6, v4) = tokio::join!(
@@ -128,11 +128,11 @@ mod tests {
         );
         dns.reply("_aloft.ill.test", RecordKind::Txt, DnsReply::Code(Code::ServFail));
         let names = names(&dns);
-        let mut found = names.texts("_aloft.a.test", LIMIT).await.unwrap();
+        let mut found = names.txt_records("_aloft.a.test", LIMIT).await.unwrap();
         found.sort();
         assert_eq!(found, ["one", "two"]);
-        assert_eq!(names.texts("_aloft.b.test", LIMIT).await.unwrap(), Vec::<String>::new());
-        assert!(names.texts("_aloft.ill.test", LIMIT).await.is_err());
+        assert_eq!(names.txt_records("_aloft.b.test", LIMIT).await.unwrap(), Vec::<String>::new());
+        assert!(names.txt_records("_aloft.ill.test", LIMIT).await.is_err());
     }
 
     #[tokio::test]

@@ -1,6 +1,15 @@
 //! Network access for checks: HTTP, TCP and DNS with measured phases, subject to the egress policy.
 //! Also sends the server's own requests under the same policy. `domain::check` decides what to send
 //! and assesses responses; the server schedules checks and stores results.
+//!
+//! In reading order:
+//! - `runner` runs the attempts of a check, `progress` records how far an attempt came, and
+//!   `transport` has a file per protocol.
+//! - Connections: `resolve` looks a name up, `egress` decides which addresses are allowed, `connect`
+//!   opens a connection, `tls` and `certificate` secure it, and `stream` measures it.
+//! - `client` sends the server's own requests, and `dns_lookup` its own DNS queries.
+//! - `settings` configures a probe, `limits` has its bounds, and `memory` the budget of all bodies.
+//! - `fuzz` has the properties that fuzz targets and their replays share.
 
 mod certificate;
 mod client;
@@ -27,6 +36,6 @@ pub use runner::Probe;
 pub use settings::{Nameservers, Settings, UnusableRoots, read_roots};
 
 /// Returns random bits for jitter. Decisions that tests check do not depend on them.
-pub(crate) fn chance() -> u64 {
+pub(crate) fn random_bits() -> u64 {
     rand::random()
 }

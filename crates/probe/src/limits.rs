@@ -15,7 +15,7 @@ pub(crate) const HEAD_LINES: usize = 256;
 /// Default number of header lines in hyper, used for hosts that did not need more yet.
 pub(crate) const HEAD_LINES_USUAL: usize = 100;
 /// Maximum number of hosts remembered for needing more.
-pub(crate) const LONG_HEADS: usize = 4096;
+pub(crate) const LARGE_HEADER_HOSTS: usize = 4096;
 /// Maximum bytes of a body read from the network. Latency is measured to the last byte, so bodies
 /// are read beyond what the plan keeps. After this limit the body counts as truncated, so that a
 /// monitor of a large file does not download it every period.
@@ -30,11 +30,11 @@ pub(crate) const DECODE_STEP: usize = 1024;
 pub(crate) const DECODE_STEP_UNFOLDS: usize = 4 * 1024 * 1024;
 
 /// Maximum bytes kept of the response to a message.
-pub(crate) const ANSWER_BODY: usize = 16 * 1024;
+pub(crate) const RESPONSE_BODY: usize = 16 * 1024;
 /// Maximum body size of the response to a message; a longer one is treated as endless.
-pub(crate) const ANSWER_BODY_ENDS: usize = 1024 * 1024;
+pub(crate) const RESPONSE_BODY_DRAINED: usize = 1024 * 1024;
 /// Maximum time to read that body after the head; the status of the receiver is enough.
-pub(crate) const ANSWER_BODY_WITHIN: Duration = Duration::from_secs(2);
+pub(crate) const RESPONSE_BODY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum idle time and age of a connection to a receiver, because names may resolve to other
 /// addresses later.
 pub(crate) const CONNECTION_IDLE: Duration = Duration::from_secs(30);

@@ -13,7 +13,7 @@ pub(crate) struct Memory(Arc<AtomicUsize>);
 
 /// A reserved part of the budget, released on drop.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct Reservation {
     memory: Memory,
     bytes: usize,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Held {
 /// Bytes with their reservation.
 struct BodyBuffer {
     bytes: Vec<u8>,
-    _held: Held,
+    _reservation: Reservation,
 }
 
 impl Memory {
@@ -30,14 +30,14 @@ impl Memory {
     }
 
     /// Creates an empty reservation.
-    pub(crate) fn hold(&self) -> Held {
-        Held { memory: self.clone(), bytes: 0 }
+    pub(crate) fn reserve(&self) -> Reservation {
+        Reservation { memory: self.clone(), bytes: 0 }
     }
 }
 
-impl Held {
+impl Reservation {
     /// Reserves more bytes; returns false if not enough are left.
-    pub(crate) fn take(&mut self, bytes: usize) -> bool {
+    pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         let less = |left: usize| left.checked_sub(bytes);
         let taken = self.memory.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok();
         self.bytes += if taken { bytes } else { 0 };
@@ -52,15 +52,15 @@ impl Held {
     }
 
     /// Returns the bytes, which keep the reservation until their last clone is dropped.
-    pub(crate) fn keep(self, bytes: Vec<u8>) -> Bytes {
+    pub(crate) fn into_bytes(self, bytes: Vec<u8>) -> Bytes {
         if bytes.is_empty() {
             return Bytes::new();
         }
-        Bytes::from_owner(BodyBuffer { bytes, _held: self })
+        Bytes::from_owner(BodyBuffer { bytes, _reservation: self })
     }
 }
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.memory.0.fetch_add(self.bytes, Ordering::Relaxed);
     }
@@ -79,17 +79,17 @@ mod tests {
     #[test]
     fn last_clone_releases_the_reservation() {
         let memory = Memory::new(100);
-        let (mut first, mut second) = (memory.hold(), memory.hold());
-        assert!(first.take(60) && second.take(30));
-        assert!(!second.take(11), "ten are left");
+        let (mut first, mut second) = (memory.reserve(), memory.reserve());
+        assert!(first.grow(60) && second.grow(30));
+        assert!(!second.grow(11), "ten are left");
         first.shrink(50);
-        assert!(second.take(11));
-        let bytes = first.keep(vec![0; 50]);
+        assert!(second.grow(11));
+        let bytes = first.into_bytes(vec![0; 50]);
         let clone = bytes.slice(1..2);
         drop((bytes, second));
-        let mut third = memory.hold();
-        assert!(!third.take(51) && third.take(50));
+        let mut third = memory.reserve();
+        assert!(!third.grow(51) && third.grow(50));
         drop(clone);
-        assert!(third.take(50));
+        assert!(third.grow(50));
     }
 }

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 pub(crate) use lookup::follow;
 pub(crate) use lookup::{Lookup, look_up};
 #[cfg(any(test, aloft_fuzz))]
-pub(crate) use query::heard;
+pub(crate) use query::decode_response;
 
 use self::system::SystemFiles;
 use crate::limits::DNS_FAMILY_GRACE;
@@ -50,14 +50,14 @@ impl Resolver {
 
     /// Returns the addresses of a host (as A-label), alternating IPv6 and IPv4; at least one.
     pub(crate) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, Failure> {
-        if let Some(known) = self.known(host) {
+        if let Some(known) = self.known_addresses(host) {
             return Ok(known);
         }
         let bare = host.strip_suffix('.').unwrap_or(host);
         let system = self.system.read();
         let servers: Arc<[SocketAddr]> = self.servers(bare).into();
         let mut outcome = Err(Failure::new(FailureKind::NameUnresolved, "name not found"));
-        for name in self.names(host, &system) {
+        for name in self.candidate_names(host, &system) {
             outcome = addresses_of(&servers, &name, bare).await;
             // Only a name that does not exist may be a short form of another.
             if !matches!(&outcome, Err(failure) if failure.kind == FailureKind::NameNotFound) {
@@ -68,7 +68,7 @@ impl Resolver {
     }
 
     /// Returns addresses that are known without a query.
-    pub(crate) fn known(&self, host: &str) -> Option<Vec<IpAddr>> {
+    pub(crate) fn known_addresses(&self, host: &str) -> Option<Vec<IpAddr>> {
         let bare = host.strip_suffix('.').unwrap_or(host);
         let known = self.system.read().hosts.get(&bare.to_ascii_lowercase()).cloned();
         let here = || vec![IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
@@ -77,7 +77,7 @@ impl Resolver {
 
     /// Returns the full names that `host` may abbreviate. A name with a dot is tried unchanged
     /// first: otherwise each check within a cluster would send useless queries.
-    fn names(&self, host: &str, system: &system::System) -> Vec<String> {
+    fn candidate_names(&self, host: &str, system: &system::System) -> Vec<String> {
         let dots = host.matches('.').count();
         if host.ends_with('.') || self.nameservers != Nameservers::System || dots >= system.ndots {
             return vec![host.to_owned()];
@@ -147,7 +147,7 @@ async fn addresses_of(
             (v6, Some(v4))
         }
     };
-    let addresses = in_turn(found(v6.as_ref()), found(v4.as_ref()));
+    let addresses = interleave(found_addresses(v6.as_ref()), found_addresses(v4.as_ref()));
     if addresses.is_empty() { Err(unresolved(shown, v4, v6)) } else { Ok(addresses) }
 }
 
@@ -157,12 +157,12 @@ fn has_addresses(found: &Found) -> bool {
     found.as_ref().is_ok_and(|lookup| !lookup.records.is_empty())
 }
 
-fn found(lookup: Option<&Found>) -> Vec<IpAddr> {
+fn found_addresses(lookup: Option<&Found>) -> Vec<IpAddr> {
     let Some(Ok(lookup)) = lookup else { return Vec::new() };
     lookup.records.iter().filter_map(|record| record.data.ip_addr()).collect()
 }
 
-fn in_turn(first: Vec<IpAddr>, second: Vec<IpAddr>) -> Vec<IpAddr> {
+fn interleave(first: Vec<IpAddr>, second: Vec<IpAddr>) -> Vec<IpAddr> {
     let mut mixed = Vec::with_capacity(first.len() + second.len());
     let (mut first, mut second) = (first.into_iter(), second.into_iter());
     loop {
@@ -192,7 +192,7 @@ pub(crate) fn unresolved(name: &str, v4: Option<Found>, v6: Option<Found>) -> Fa
             return Failure::new(FailureKind::NameNotFound, detail);
         }
         if lookup.rcode != ResponseCode::NoError {
-            let said = query::word(lookup.rcode);
+            let said = query::code_name(lookup.rcode);
             let detail = format!("failed to look up `{name}`: {server} responded with {said}");
             failure = failure.or(Some(Failure::new(FailureKind::NameUnresolved, detail)));
         }
@@ -212,7 +212,7 @@ mod tests {
             ndots,
             ..system::System::default()
         };
-        Resolver::new(Nameservers::System, Vec::new()).names(host, &system)
+        Resolver::new(Nameservers::System, Vec::new()).candidate_names(host, &system)
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
     fn address_families_alternate() {
         let (a, b, c) =
             ("::1".parse().unwrap(), "::2".parse().unwrap(), "1.1.1.1".parse().unwrap());
-        assert_eq!(in_turn(vec![a, b], vec![c]), vec![a, c, b]);
+        assert_eq!(interleave(vec![a, b], vec![c]), vec![a, c, b]);
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Probe {
                 return attempts;
             }
             let made = u8::try_from(attempts.len()).unwrap_or(u8::MAX);
-            match next_attempt(job, made, clock(), crate::chance()) {
+            match next_attempt(job, made, clock(), crate::random_bits()) {
                 Retry::After(pause) => sleep(pause).await,
                 Retry::No(_) => return attempts,
             }
@@ -94,7 +94,7 @@ impl Probe {
                     timeout(plan.timeout, exchange).await
                 };
                 let failure = ended.map_err(|_| progress.out_of_time(plan.timeout));
-                (Observation::Http(progress.into_seen()), failure)
+                (Observation::Http(progress.into_observation()), failure)
             }
             PlannedCheck::Tcp(tcp) => {
                 let mut progress = tcp::TcpProgress::new();
@@ -103,7 +103,7 @@ impl Probe {
                     timeout(plan.timeout, exchange).await
                 };
                 let failure = ended.map_err(|_| progress.out_of_time(tcp, plan.timeout));
-                (Observation::Tcp(progress.seen), failure)
+                (Observation::Tcp(progress.observation), failure)
             }
             PlannedCheck::Dns(dns) => {
                 let mut progress = dns::DnsProgress::new();
@@ -112,10 +112,10 @@ impl Probe {
                     timeout(plan.timeout, exchange).await
                 };
                 let failure = ended.map_err(|_| progress.out_of_time(dns, plan.timeout));
-                (Observation::Dns(progress.seen), failure)
+                (Observation::Dns(progress.observation), failure)
             }
         };
         let failure = failure.flatten().err();
-        Attempt { started_at, latency_us: micros_since(start), seen, failure }
+        Attempt { started_at, latency_us: micros_since(start), observation: seen, failure }
     }
 }

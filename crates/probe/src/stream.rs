@@ -52,7 +52,7 @@ impl FirstByte {
         Some(self.opened + Duration::from_nanos(after))
     }
 
-    fn came(&self) {
+    fn mark_received(&self) {
         if self.after.load(Ordering::Relaxed) == 0 {
             let nanos = u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX - 1);
             self.after.store(nanos + 1, Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl AsyncRead for TimedStream {
             Stream::Tls(tls) => Pin::new(&mut **tls).poll_read(cx, buffer),
         })?;
         if buffer.filled().len() > before {
-            self.first_byte.came();
+            self.first_byte.mark_received();
         }
         Poll::Ready(Ok(()))
     }

@@ -137,12 +137,12 @@ impl Trusted {
         hash.finalize().into()
     }
 
-    fn holds(&self, key: &[u8; 32], now: i64) -> bool {
+    fn contains(&self, key: &[u8; 32], now: i64) -> bool {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get(key).is_some_and(|trusted| (trusted.from..trusted.to).contains(&now))
     }
 
-    fn keep(&self, key: [u8; 32], now: i64, not_after: i64) {
+    fn store(&self, key: [u8; 32], now: i64, not_after: i64) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= CHAINS_TRUSTED {
             kept.clear();
@@ -178,7 +178,7 @@ impl ServerCertVerifier for Recorder {
     ) -> Result<ServerCertVerified, Error> {
         let key = Trusted::key(leaf, intermediates, name);
         let now_ms = i64::try_from(now.as_secs()).unwrap_or(i64::MAX).saturating_mul(1_000);
-        if self.trusted.holds(&key, now_ms) {
+        if self.trusted.contains(&key, now_ms) {
             return Ok(ServerCertVerified::assertion());
         }
         let verified = self.trust.verify_server_cert(leaf, intermediates, name, ocsp, now);
@@ -186,7 +186,7 @@ impl ServerCertVerifier for Recorder {
         if verified.is_err() {
             *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = chain().collect();
         } else if let Some(read) = self.certificates.read(&chain().collect::<Vec<_>>()) {
-            self.trusted.keep(key, now_ms, read.chain_not_after.as_millis());
+            self.trusted.store(key, now_ms, read.chain_not_after.as_millis());
         }
         verified
     }
@@ -226,7 +226,7 @@ fn failure(host: &str, error: &std::io::Error, shown: Option<&Certificate>) -> F
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match tls {
         Some(Error::InvalidCertificate(why)) => {
-            Failure::new(FailureKind::CertificateInvalid, complaint(host, why, shown))
+            Failure::new(FailureKind::CertificateInvalid, certificate_error(host, why, shown))
         }
         Some(other) => {
             Failure::new(FailureKind::TlsFailed, format!("no TLS with `{host}`: {other}"))
@@ -235,7 +235,7 @@ fn failure(host: &str, error: &std::io::Error, shown: Option<&Certificate>) -> F
     }
 }
 
-fn complaint(host: &str, why: &CertificateError, shown: Option<&Certificate>) -> String {
+fn certificate_error(host: &str, why: &CertificateError, shown: Option<&Certificate>) -> String {
     use CertificateError as Why;
     let Some(shown) = shown else { return format!("the certificate of `{host}` is bad: {why}") };
     if matches!(why, Why::Expired | Why::ExpiredContext { .. }) {
@@ -273,18 +273,18 @@ mod tests {
         let name = |name: &'static str| ServerName::try_from(name).unwrap();
         let key = Trusted::key(&leaf, &[], &name("a.example"));
         let trusted = Trusted::default();
-        trusted.keep(key, 1_000, 5_000);
+        trusted.store(key, 1_000, 5_000);
         for (now, holds) in [(999, false), (1_000, true), (4_999, true), (5_000, false)] {
-            assert_eq!(trusted.holds(&key, now), holds, "{now}");
+            assert_eq!(trusted.contains(&key, now), holds, "{now}");
         }
-        trusted.keep(key, 1_000, i64::MAX);
-        assert!(!trusted.holds(&key, 1_000 + TRUSTED_FOR_MS), "verified again after some time");
+        trusted.store(key, 1_000, i64::MAX);
+        assert!(!trusted.contains(&key, 1_000 + TRUSTED_FOR_MS), "verified again after some time");
         let rest = CertificateDer::from(vec![2]);
         for stranger in [
             Trusted::key(&leaf, &[], &name("b.example")),
             Trusted::key(&other, &[rest], &name("a.example")),
         ] {
-            assert!(!trusted.holds(&stranger, 1_000));
+            assert!(!trusted.contains(&stranger, 1_000));
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::tls::Tls;
 pub(crate) struct Network {
     pub(crate) egress: Egress,
     pub(crate) resolver: Resolver,
-    pub(crate) long_heads: LargeHeaderHosts,
+    pub(crate) large_header_hosts: LargeHeaderHosts,
     /// Memory budget for bodies.
     pub(crate) memory: Memory,
     extra_roots: Vec<CertificateDer<'static>>,
@@ -35,7 +35,7 @@ impl Network {
         Self {
             egress,
             resolver,
-            long_heads: LargeHeaderHosts::default(),
+            large_header_hosts: LargeHeaderHosts::default(),
             memory,
             extra_roots,
             tls: OnceLock::new(),

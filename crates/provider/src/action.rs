@@ -7,7 +7,7 @@ use terraform_plugin::action::{Action, Progress};
 use terraform_plugin::schema::{Attribute, Schema};
 use terraform_plugin::{Context, Diagnostic, Object, Outcome, Type};
 
-use crate::connection::{Connection, told};
+use crate::connection::{Connection, to_diagnostics};
 use crate::service::text;
 use crate::wire::elements;
 use crate::{data_source, schema};
@@ -43,7 +43,7 @@ impl Action for Trigger {
     }
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
-        data_source::held(&ARGUMENTS, config)
+        data_source::check_arguments(&ARGUMENTS, config)
     }
 
     async fn invoke(
@@ -52,14 +52,15 @@ impl Action for Trigger {
         config: Object,
         progress: &Progress,
     ) -> Outcome<()> {
-        let client = ctx.client()?.client()?.until(ctx.cancelled());
+        let client = ctx.client()?.client()?.with_cancellation(ctx.cancelled());
         let id: String = config.get("id")?;
         let must_succeed: Option<bool> = config.get("must_succeed")?;
-        let answer = client.act(TRIGGER, json!({ "id": id })).await;
-        let answer = answer.map_err(|failure| told("Cannot trigger the monitor", failure))?;
+        let answer = client.call_once(TRIGGER, json!({ "id": id })).await;
+        let answer =
+            answer.map_err(|failure| to_diagnostics("Cannot trigger the monitor", failure))?;
         let results = elements(&answer["results"]);
         for result in results {
-            progress.say(line(result)).await;
+            progress.report(line(result)).await;
         }
         let failed: Vec<_> = results.iter().filter(|it| it["outcome"] == FAILURE).collect();
         if must_succeed == Some(true) && !failed.is_empty() {

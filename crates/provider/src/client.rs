@@ -16,13 +16,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use self::failure::Failure;
-use self::failure::{CallContext, explained};
+use self::failure::{CallContext, explain};
 pub use self::retry::{Policy, RetryDecision, RetrySafety};
-use self::retry::{may_be_done, retry_after};
+use self::retry::{may_have_taken_effect, retry_after};
 use crate::settings::Settings;
 
 /// Largest response: a list of the largest monitors fits.
-const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The failure of a call that was never made.
 const STOPPED: &str = "Terraform asked the provider to stop before this was called.";
@@ -34,31 +34,31 @@ pub struct Client {
     settings: Arc<Settings>,
     policy: Policy,
     /// The pause that the service asked for. It holds for all calls, because they share the rate limit.
-    quiet: Arc<Mutex<Option<Quiet>>>,
+    pause: Arc<Mutex<Option<RequestedPause>>>,
     /// Whether the key is read-only, once known.
-    reads_only: Arc<OnceCell<bool>>,
+    read_only: Arc<OnceCell<bool>>,
     /// Fires if no further attempt may begin.
     stop: CancellationToken,
 }
 
 /// A pause that the service asked for.
 #[derive(Clone, Copy)]
-struct Quiet {
+struct RequestedPause {
     until: Instant,
     /// Its length. Waiting calls resume at random within as long again, because all at once would exceed
     /// the limit again.
-    asked: Duration,
+    length: Duration,
 }
 
-impl Quiet {
-    fn of(now: Instant, asked: Duration) -> Self {
-        Self { until: now + asked, asked }
+impl RequestedPause {
+    fn new(now: Instant, length: Duration) -> Self {
+        Self { until: now + length, length }
     }
 
     /// Returns the time at which a call that is ready at `now` may start; `None` is at once. `chance` is from
     /// 0 to 1.
-    fn ends(self, now: Instant, chance: f64) -> Option<Instant> {
-        (self.until > now).then(|| self.until + self.asked.mul_f64(chance))
+    fn resumes_at(self, now: Instant, chance: f64) -> Option<Instant> {
+        (self.until > now).then(|| self.until + self.length.mul_f64(chance))
     }
 
     /// Returns the pause that ends later.
@@ -70,23 +70,23 @@ impl Quiet {
 impl Client {
     /// Creates a client. Connects with the first call.
     pub fn new(settings: Settings) -> Result<Self, rpc::UnusableClient> {
-        let policy = Policy::of(settings.max_retries);
+        let policy = Policy::new(settings.max_retries);
         Self::with_policy(settings, policy)
     }
 
     fn with_policy(settings: Settings, policy: Policy) -> Result<Self, rpc::UnusableClient> {
         let services =
-            rpc::Client::over(&settings.network, &settings.base_url, &settings.api_token)?;
+            rpc::Client::with_network(&settings.network, &settings.base_url, &settings.api_token)?;
         let settings = Arc::new(settings);
         let (quiet, reads_only) = (Arc::default(), Arc::default());
         let stop = CancellationToken::new();
-        Ok(Self { services, settings, policy, quiet, reads_only, stop })
+        Ok(Self { services, settings, policy, pause: quiet, read_only: reads_only, stop })
     }
 
     /// Returns the client for calls that Terraform may cancel. Once `stop` fires, pauses end and no further
     /// attempt begins; an attempt in progress completes.
     #[must_use]
-    pub fn until(&self, stop: &CancellationToken) -> Self {
+    pub fn with_cancellation(&self, stop: &CancellationToken) -> Self {
         Self { stop: stop.clone(), ..self.clone() }
     }
 
@@ -97,38 +97,38 @@ impl Client {
     /// Makes an idempotent call, such as a read. `method` is its path, such as
     /// `/monitor.v1.MonitorService/GetMonitor`.
     pub async fn call(&self, method: &str, request: Json) -> Result<Json, Failure> {
-        self.made(method, request, RetrySafety::Safe, None).await
+        self.execute(method, request, RetrySafety::Safe, None).await
     }
 
     /// Makes a call that creates. Its attempts share an idempotency key, so a lost response leaves no orphan.
     /// Other calls have other keys, so equal resources stay separate.
     pub async fn create(&self, method: &str, request: Json) -> Result<Json, Failure> {
         let key = format!("{:032x}", rand::random::<u128>());
-        self.made(method, request, RetrySafety::Creates, Some(&key)).await
+        self.execute(method, request, RetrySafety::Creates, Some(&key)).await
     }
 
     /// Makes a call that has an effect each time. It is retried only if it was rate-limited or never sent.
-    pub async fn act(&self, method: &str, request: Json) -> Result<Json, Failure> {
-        self.made(method, request, RetrySafety::WhenRefused, None).await
+    pub async fn call_once(&self, method: &str, request: Json) -> Result<Json, Failure> {
+        self.execute(method, request, RetrySafety::WhenRefused, None).await
     }
 
     /// Returns the identity of the key.
     pub async fn whoami(&self) -> Result<Whoami, Failure> {
         let time = self.settings.request_timeout;
-        self.repeated(RetrySafety::Safe, time, || self.services.whoami()).await
+        self.with_retries(RetrySafety::Safe, time, || self.services.whoami()).await
     }
 
     /// Returns whether the key is read-only, in which case responses omit secrets. Asks once. If that fails,
     /// assumes a read-only key, so that a missing secret changes nothing.
-    pub async fn reads_only(&self) -> bool {
+    pub async fn is_read_only(&self) -> bool {
         let ask = || async {
             let who = self.whoami().await;
             who.map_or(true, |who| !who.actor.scopes.iter().any(|it| it == Scope::Write.as_str()))
         };
-        *self.reads_only.get_or_init(ask).await
+        *self.read_only.get_or_init(ask).await
     }
 
-    async fn made(
+    async fn execute(
         &self,
         method: &str,
         request: Json,
@@ -140,12 +140,13 @@ impl Client {
             RetrySafety::WhenRefused => rpc::CALL_TIMEOUT,
         };
         let request = &request;
-        let answer_bytes_max = ANSWER_BYTES_MAX;
-        let call = Call { method, request, time, idempotency_key, answer_bytes_max };
-        self.repeated(repeat, time, || self.services.call(&call)).await
+        let answer_bytes_max = RESPONSE_BYTES_MAX;
+        let call =
+            Call { method, request, time, idempotency_key, response_bytes_max: answer_bytes_max };
+        self.with_retries(repeat, time, || self.services.call(&call)).await
     }
 
-    async fn repeated<A, F>(
+    async fn with_retries<A, F>(
         &self,
         repeat: RetrySafety,
         time: Duration,
@@ -158,7 +159,7 @@ impl Client {
         let mut failure = Failure::Failed(STOPPED.to_owned());
         let mut unclear = false;
         for attempt in 0.. {
-            let rested = self.stop.run_until_cancelled(self.quiet()).await;
+            let rested = self.stop.run_until_cancelled(self.wait_for_pause()).await;
             if rested.is_none() || self.stop.is_cancelled() {
                 return Err(failure);
             }
@@ -168,46 +169,58 @@ impl Client {
             };
             let now = now();
             let asked = retry_after(&error, now);
-            unclear |= may_be_done(&error);
+            unclear |= may_have_taken_effect(&error);
             let (settings, tries) = (&*self.settings, attempt + 1);
-            let circumstances =
-                CallContext { settings, tries, asked_to_wait: asked, repeat, time, unclear };
-            failure = explained(&error, &circumstances);
+            let circumstances = CallContext {
+                settings,
+                attempts: tries,
+                requested_wait: asked,
+                repeat,
+                time,
+                unclear,
+            };
+            failure = explain(&error, &circumstances);
             match self.policy.next(attempt, repeat, &error, now, rand::random()) {
-                RetryDecision::Again(pause) => {
-                    self.rest(attempt, pause, asked.is_some(), &error).await
+                RetryDecision::Retry(pause) => {
+                    self.pause_before_retry(attempt, pause, asked.is_some(), &error).await
                 }
-                RetryDecision::Over => return Err(failure),
+                RetryDecision::GiveUp => return Err(failure),
             }
         }
         unreachable!("the policy bounds the number of attempts")
     }
 
-    /// Waits before a retry. If the service `asked` for the pause, all other calls wait too.
-    async fn rest(&self, attempt: u32, pause: Duration, asked: bool, error: &rpc::Error) {
+    /// Waits before a retry. If the service `length` for the pause, all other calls wait too.
+    async fn pause_before_retry(
+        &self,
+        attempt: u32,
+        pause: Duration,
+        is_requested: bool,
+        error: &rpc::Error,
+    ) {
         let pause_ms = pause.as_millis() as u64;
         tracing::info!(attempt, pause_ms, "retrying a call: {error}");
-        if asked {
-            self.be_quiet(pause);
+        if is_requested {
+            self.start_pause(pause);
         } else {
             self.stop.run_until_cancelled(tokio::time::sleep(pause)).await;
         }
     }
 
     /// Waits for the end of the pause that the service asked for.
-    async fn quiet(&self) {
+    async fn wait_for_pause(&self) {
         loop {
-            let quiet = *self.quiet.lock().expect("no thread panics while it holds the lock");
-            match quiet.and_then(|quiet| quiet.ends(Instant::now(), rand::random())) {
+            let quiet = *self.pause.lock().expect("no thread panics while it holds the lock");
+            match quiet.and_then(|quiet| quiet.resumes_at(Instant::now(), rand::random())) {
                 Some(end) => tokio::time::sleep_until(end).await,
                 None => return,
             }
         }
     }
 
-    fn be_quiet(&self, asked: Duration) {
-        let mut quiet = self.quiet.lock().expect("no thread panics while it holds the lock");
-        *quiet = Some(Quiet::of(Instant::now(), asked).or_longer(*quiet));
+    fn start_pause(&self, length: Duration) {
+        let mut quiet = self.pause.lock().expect("no thread panics while it holds the lock");
+        *quiet = Some(RequestedPause::new(Instant::now(), length).or_longer(*quiet));
     }
 }
 

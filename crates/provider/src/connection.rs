@@ -10,7 +10,7 @@ use crate::wire;
 pub enum Connection {
     Ready(Box<Client>),
     /// These arguments are unknown until apply.
-    NotYet(Vec<&'static str>),
+    Unconfigured(Vec<&'static str>),
 }
 
 impl Connection {
@@ -21,7 +21,7 @@ impl Connection {
     pub fn client(&self) -> Result<&Client, Diagnostic> {
         match self {
             Self::Ready(client) => Ok(client),
-            Self::NotYet(arguments) => {
+            Self::Unconfigured(arguments) => {
                 let named: Vec<_> = arguments.iter().map(|name| format!("`{name}`")).collect();
                 let detail = format!(
                     "The provider's {} is unknown until apply, so nothing can be read now. Apply \
@@ -35,11 +35,11 @@ impl Connection {
 }
 
 /// Returns the diagnostics of a failure: one for each field that the service names, or else one.
-pub fn told(doing: &str, failure: Failure) -> Diagnostics {
+pub fn to_diagnostics(doing: &str, failure: Failure) -> Diagnostics {
     match failure {
-        Failure::Refused { fields, .. } => {
+        Failure::Rejected { fields, .. } => {
             let refusals = fields.iter().map(|violation| {
-                let path = wire::path(violation);
+                let path = wire::violation_path(violation);
                 let detail = if path.steps().is_empty() {
                     format!("{}: {}.", violation.field, violation.description)
                 } else {

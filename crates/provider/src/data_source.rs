@@ -19,17 +19,17 @@ use terraform_plugin::{Object, Outcome};
 use crate::{validate, wire};
 
 /// Validates the arguments of a data source by its table. Unknown values pass.
-pub(crate) fn held(table: &'static Resource, config: &Object) -> Outcome<()> {
+pub(crate) fn check_arguments(table: &'static Resource, config: &Object) -> Outcome<()> {
     let mut reader = Validator::new(table);
     for field in table.fields.iter().filter(|field| field.presence != Presence::Output) {
-        hold(&mut reader, field, config);
+        check_field(&mut reader, field, config);
     }
     let Err(Violations(violations)) = reader.finish(Some(())) else { return Ok(()) };
     let refusals = violations.iter();
-    Err(refusals.map(|it| validate::refusal(it, wire::path_of(&it.field))).collect())
+    Err(refusals.map(|it| validate::to_diagnostic(it, wire::parse_path(&it.field))).collect())
 }
 
-fn hold(reader: &mut Validator, field: &Field, config: &Object) {
+fn check_field(reader: &mut Validator, field: &Field, config: &Object) {
     let given = config.value(field.name);
     if given.is_unknown() {
         return;
@@ -39,7 +39,7 @@ fn hold(reader: &mut Validator, field: &Field, config: &Object) {
             let _ = reader.integer(field.name, number);
         } else {
             let allowed = format!("must be a whole number from {min} to {max}");
-            let _: Option<()> = reader.refuse_unseen(field.name, allowed);
+            let _: Option<()> = reader.reject_without_value(field.name, allowed);
         }
         return;
     }
@@ -50,7 +50,7 @@ fn hold(reader: &mut Validator, field: &Field, config: &Object) {
     }
     if field.shape.characters().is_some() {
         let _ = reader.text(field.name, text);
-    } else if let (Some(words), Some(text)) = (field.shape.words(), text)
+    } else if let (Some(words), Some(text)) = (field.shape.names(), text)
         && !words.contains(&text.as_str())
     {
         let allowed = format!("must be one of {}", words.join(", "));

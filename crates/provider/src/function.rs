@@ -25,7 +25,7 @@ impl Function for Regions {
 
     fn call(&self, arguments: &Arguments) -> Result<Value, FunctionError> {
         let group: String = arguments.get(0)?;
-        let group = RegionGroup::parse(&group).map_err(|error| refused(&error))?;
+        let group = RegionGroup::parse(&group).map_err(|error| invalid_argument(&error))?;
         let regions = Region::ALL.iter().filter(|region| region.group() == group);
         Ok(Value::list(regions.map(|region| region.as_str())))
     }
@@ -43,12 +43,12 @@ impl Function for PeriodicitySeconds {
 
     fn call(&self, arguments: &Arguments) -> Result<Value, FunctionError> {
         let word: String = arguments.get(0)?;
-        let periodicity = Periodicity::parse(&word).map_err(|error| refused(&error))?;
+        let periodicity = Periodicity::parse(&word).map_err(|error| invalid_argument(&error))?;
         Ok(periodicity.period().as_secs().into_value())
     }
 }
 
-fn refused(error: &rules::UnknownVariant) -> FunctionError {
+fn invalid_argument(error: &rules::UnknownVariant) -> FunctionError {
     FunctionError::at(0, format!("{error}."))
 }
 
@@ -59,10 +59,10 @@ mod tests {
     #[test]
     fn group_returns_its_regions() {
         // spec: §8.3
-        let koyeb = Regions.call(&Arguments::of(["koyeb"])).unwrap();
+        let koyeb = Regions.call(&Arguments::from_values(["koyeb"])).unwrap();
         assert_eq!(koyeb.elements().len(), 6);
         assert_eq!(koyeb.elements()[0].as_str(), Some("koyeb-fra"));
-        let error = Regions.call(&Arguments::of(["mars"])).unwrap_err();
+        let error = Regions.call(&Arguments::from_values(["mars"])).unwrap_err();
         insta::assert_snapshot!(error.text, @"unknown region group `mars`; expected one of fly, koyeb, railway.");
     }
 
@@ -70,9 +70,12 @@ mod tests {
     fn periodicity_returns_its_seconds() {
         // spec: §8.2
         for (word, seconds) in [("30s", 30), ("1m", 60), ("5m", 300), ("1h", 3_600)] {
-            let value = PeriodicitySeconds.call(&Arguments::of([word])).unwrap();
+            let value = PeriodicitySeconds.call(&Arguments::from_values([word])).unwrap();
             assert_eq!(value, seconds.into_value());
         }
-        assert_eq!(PeriodicitySeconds.call(&Arguments::of(["7s"])).unwrap_err().argument, Some(0));
+        assert_eq!(
+            PeriodicitySeconds.call(&Arguments::from_values(["7s"])).unwrap_err().argument,
+            Some(0)
+        );
     }
 }

@@ -1,6 +1,15 @@
 //! The Terraform provider: the resources and data sources of the specification (§2). Limits, defaults and
 //! rules come from `rules`, calls from the client of `contract`. The protocol, values and plans belong to
 //! `terraform-plugin`.
+//!
+//! In reading order:
+//! - `provider` is the entry point, `settings` its arguments, and `connection` the configured client.
+//! - `resource` implements all resources: `schema` derives their schemas from the tables, `validate`
+//!   checks configurations with the service's rules, `wire` converts values, and `service` makes the
+//!   calls of each kind.
+//! - `client` sends calls, retries them and explains failures.
+//! - `data_source`, `list`, `function`, `action` and `write_only` arguments: the rest of what
+//!   Terraform can use.
 
 pub mod action;
 pub mod client;

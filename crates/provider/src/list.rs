@@ -6,13 +6,13 @@ use terraform_plugin::list::{Found, ListResource, Listing, Query};
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Diagnostic, Object, Outcome};
 
-use crate::connection::{Connection, told};
+use crate::connection::{Connection, to_diagnostics};
 use crate::resource::Managed;
 use crate::service::ListRequest;
 use crate::{data_source, schema, wire};
 
 /// The arguments of a list of a kind that belongs to a status page.
-static OF_A_PAGE: Table = Table {
+static PAGE_FILTER: Table = Table {
     name: "search",
     description: "",
     fields: &[Field::optional(
@@ -38,14 +38,18 @@ impl ListResource for Existing {
         if !self.0.belongs_to_a_page() {
             return schema;
         }
-        OF_A_PAGE
+        PAGE_FILTER
             .fields
             .iter()
             .fold(schema, |schema, field| schema.attribute(field.name, schema::attribute(field)))
     }
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
-        if self.0.belongs_to_a_page() { data_source::held(&OF_A_PAGE, config) } else { Ok(()) }
+        if self.0.belongs_to_a_page() {
+            data_source::check_arguments(&PAGE_FILTER, config)
+        } else {
+            Ok(())
+        }
     }
 
     async fn list(&self, ctx: &Context<Connection>, query: Query, found: &Listing) -> Outcome<()> {
@@ -56,15 +60,15 @@ impl ListResource for Existing {
             let asked = ListRequest { token: token.clone(), page_id: page_id.clone() };
             let page = self.0.service.list(client, asked).await;
             let doing = || format!("Cannot list each {}", self.0.service.noun);
-            let page = page.map_err(|failure| told(&doing(), failure))?;
+            let page = page.map_err(|failure| to_diagnostics(&doing(), failure))?;
             for json in &page.resources {
-                let values = wire::read(self.0.table, json);
-                if left == 0 || !found.send(self.found(values, query.include_resource)).await {
+                let values = wire::decode(self.0.table, json);
+                if left == 0 || !found.send(self.list_item(values, query.include_resource)).await {
                     return Ok(());
                 }
                 left -= 1;
             }
-            let further = further(&token, page.next);
+            let further = next_token(&token, page.next_token);
             match further.map_err(|detail| Diagnostic::error(doing(), detail))? {
                 Some(next) => token = next,
                 None => return Ok(()),
@@ -74,20 +78,20 @@ impl ListResource for Existing {
 }
 
 impl Existing {
-    fn found(&self, values: Object, include_resource: bool) -> Found {
+    fn list_item(&self, values: Object, include_resource: bool) -> Found {
         let named = ["name", "title", "id"].into_iter();
         let mut named = named.filter_map(|name| values.value(name).as_str());
         let name = named.find(|name| !name.is_empty()).unwrap_or_default();
         let found = Found::new(name, self.0.identity_of(&values));
         if include_resource {
-            return found.with_resource(self.0.imported(values));
+            return found.with_resource(self.0.imported_state(values));
         }
         found
     }
 }
 
 /// Returns the token of the next page after the page of `token`; `None` after the last.
-fn further(token: &str, next: String) -> Result<Option<String>, &'static str> {
+fn next_token(token: &str, next: String) -> Result<Option<String>, &'static str> {
     match next.as_str() {
         "" => Ok(None),
         again if again == token => Err("The service returned the same page of the list twice."),
@@ -101,9 +105,9 @@ mod tests {
 
     #[test]
     fn repeated_page_token_ends_a_list() {
-        assert_eq!(further("", "b".to_owned()), Ok(Some("b".to_owned())));
-        assert_eq!(further("b", "c".to_owned()), Ok(Some("c".to_owned())));
-        assert_eq!(further("c", String::new()), Ok(None));
-        assert!(further("c", "c".to_owned()).is_err());
+        assert_eq!(next_token("", "b".to_owned()), Ok(Some("b".to_owned())));
+        assert_eq!(next_token("b", "c".to_owned()), Ok(Some("c".to_owned())));
+        assert_eq!(next_token("c", String::new()), Ok(None));
+        assert!(next_token("c", "c".to_owned()).is_err());
     }
 }

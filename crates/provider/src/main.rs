@@ -10,6 +10,6 @@ const ADDRESS: &str = "registry.terraform.io/aloft/service";
 
 fn main() -> ExitCode {
     #[expect(clippy::disallowed_methods, reason = "a program reads its environment at its start")]
-    let environment = Environment::from(|name| std::env::var(name).ok());
+    let environment = Environment::from_variables(|name| std::env::var(name).ok());
     terraform_plugin::serve(ADDRESS, ServiceProvider { environment })
 }

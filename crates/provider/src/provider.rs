@@ -18,7 +18,7 @@ use crate::resource::Managed;
 use crate::service::{
     COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
 };
-use crate::settings::{Arguments, Environment, Settings, base_url_of};
+use crate::settings::{Arguments, Environment, Settings, parse_base_url};
 use crate::{schema, validate, wire};
 
 /// Returns the seven resources, in the order of the specification.
@@ -82,25 +82,25 @@ impl Provider for ServiceProvider {
             let _ = reader.text("api_token", Some(token));
         }
         if let Given::Known(url) = config.get("base_url")? {
-            let _ = base_url_of(&mut reader, url);
+            let _ = parse_base_url(&mut reader, url);
         }
         for name in ["request_timeout", "max_retries"] {
             match config.get::<Given<i32>>(name) {
                 Ok(Given::Known(number)) => drop(reader.integer(name, Some(number))),
                 Ok(Given::Null | Given::Unknown) => {}
                 Err(_) => {
-                    let _: Option<()> = reader.refuse_unseen(name, "must be a whole number");
+                    let _: Option<()> = reader.reject_without_value(name, "must be a whole number");
                 }
             }
         }
-        reader.finish(Some(())).map_err(refused)
+        reader.finish(Some(())).map_err(violation_diagnostics)
     }
 
     async fn configure(&self, _: &Context<Connection>, config: Object) -> Outcome<Connection> {
         let names = PROVIDER.fields.iter().map(|field| field.name);
         let unknown: Vec<_> = names.filter(|name| config.value(name).is_unknown()).collect();
         if !unknown.is_empty() {
-            return Ok(Connection::NotYet(unknown));
+            return Ok(Connection::Unconfigured(unknown));
         }
         let arguments = Arguments {
             api_token: config.get::<Option<String>>("api_token")?.map(Secret::new),
@@ -108,7 +108,8 @@ impl Provider for ServiceProvider {
             request_timeout: config.get("request_timeout")?,
             max_retries: config.get("max_retries")?,
         };
-        let settings = Settings::of(arguments, &self.environment).map_err(refused)?;
+        let settings =
+            Settings::new(arguments, &self.environment).map_err(violation_diagnostics)?;
         match Client::new(settings) {
             Ok(client) => Ok(Connection::Ready(Box::new(client))),
             Err(unusable) => {
@@ -119,6 +120,6 @@ impl Provider for ServiceProvider {
     }
 }
 
-fn refused(Violations(violations): Violations) -> terraform_plugin::Diagnostics {
-    violations.iter().map(|it| validate::refusal(it, wire::path_of(&it.field))).collect()
+fn violation_diagnostics(Violations(violations): Violations) -> terraform_plugin::Diagnostics {
+    violations.iter().map(|it| validate::to_diagnostic(it, wire::parse_path(&it.field))).collect()
 }

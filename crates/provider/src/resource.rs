@@ -9,7 +9,7 @@ use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type, Value};
 
 use crate::client::Failure;
-use crate::connection::{Connection, at, told};
+use crate::connection::{Connection, at, to_diagnostics};
 use crate::service::{Id, ResourceReply, Service};
 use crate::{schema, validate, wire, write_only};
 
@@ -54,12 +54,12 @@ impl Resource for Managed {
     }
 
     async fn create(&self, ctx: &Ctx, create: Create) -> Outcome<State> {
-        let client = &ctx.client()?.client()?.until(ctx.cancelled());
-        let sent = self.sent(&create.planned, &create.config);
-        let answer = self.service.create(client, wire::written(self.table, &sent)).await;
-        let answer = answer.map_err(|failure| self.told("create", failure))?;
-        self.warn(ctx, &answer);
-        Ok(self.kept(&answer, &create.planned))
+        let client = &ctx.client()?.client()?.with_cancellation(ctx.cancelled());
+        let sent = self.values_to_send(&create.planned, &create.config);
+        let answer = self.service.create(client, wire::encode(self.table, &sent)).await;
+        let answer = answer.map_err(|failure| self.to_diagnostics("create", failure))?;
+        self.report_warnings(ctx, &answer);
+        Ok(self.state_after(&answer, &create.planned))
     }
 
     async fn read(&self, ctx: &Ctx, prior: State) -> Outcome<Option<State>> {
@@ -69,47 +69,49 @@ impl Resource for Managed {
             Ok(answer) => answer,
             // Deleted outside Terraform, which then plans to create it.
             Err(Failure::NotFound(_)) => return Ok(None),
-            Err(failure) => return Err(self.told("read", failure)),
+            Err(failure) => return Err(self.to_diagnostics("read", failure)),
         };
-        self.warn(ctx, &answer);
-        let mut read = self.kept(&answer, &prior.values);
-        if state::misses_secrets(self.table, &read.values, &prior.values) {
-            let reads_only = client.reads_only().await;
-            state::keep_secrets(self.table, &mut read.values, &prior.values, reads_only);
+        self.report_warnings(ctx, &answer);
+        let mut read = self.state_after(&answer, &prior.values);
+        if state::lacks_secrets(self.table, &read.values, &prior.values) {
+            let reads_only = client.is_read_only().await;
+            state::restore_secrets(self.table, &mut read.values, &prior.values, reads_only);
         }
         Ok(Some(read))
     }
 
     async fn update(&self, ctx: &Ctx, update: Update) -> Outcome<State> {
-        let client = &ctx.client()?.client()?.until(ctx.cancelled());
-        let sent = self.sent(&update.planned, &update.config);
-        let mask = self.mask(&update.planned, &update.prior.values);
-        let call = self.service.update(client, wire::written(self.table, &sent), &mask);
-        let answer = call.await.map_err(|failure| self.told("change", failure.of_a_change()))?;
-        self.warn(ctx, &answer);
-        Ok(self.kept(&answer, &update.planned))
+        let client = &ctx.client()?.client()?.with_cancellation(ctx.cancelled());
+        let sent = self.values_to_send(&update.planned, &update.config);
+        let mask = self.update_mask(&update.planned, &update.prior.values);
+        let call = self.service.update(client, wire::encode(self.table, &sent), &mask);
+        let answer = call
+            .await
+            .map_err(|failure| self.to_diagnostics("change", failure.with_swap_hint()))?;
+        self.report_warnings(ctx, &answer);
+        Ok(self.state_after(&answer, &update.planned))
     }
 
     async fn delete(&self, ctx: &Ctx, prior: State) -> Outcome<()> {
-        let client = &ctx.client()?.client()?.until(ctx.cancelled());
+        let client = &ctx.client()?.client()?.with_cancellation(ctx.cancelled());
         let Id { id, .. } = id_of(&prior.values)?;
         match self.service.delete(client, id).await {
             Ok(()) | Err(Failure::NotFound(_)) => Ok(()),
-            Err(failure) => Err(self.told("delete", failure)),
+            Err(failure) => Err(self.to_diagnostics("delete", failure)),
         }
     }
 
     async fn import(&self, ctx: &Ctx, import: Import) -> Outcome<State> {
         let client = ctx.client()?.client()?;
         let named = match import {
-            Import::Id(text) => self.named(&text)?,
+            Import::Id(text) => self.parse_import_id(&text)?,
             Import::Identity(identity) => identity,
         };
-        self.of_its_kind(&named)?;
+        self.check_kind(&named)?;
         // Terraform reads it next, but would not name the fault of the id.
         let answer = self.service.get(client, id_of(&named)?).await;
-        let answer = answer.map_err(|failure| self.told("import", failure))?;
-        Ok(self.kept(&answer, &Object::new()))
+        let answer = answer.map_err(|failure| self.to_diagnostics("import", failure))?;
+        Ok(self.state_after(&answer, &Object::new()))
     }
 }
 
@@ -117,7 +119,7 @@ impl Managed {
     /// Returns what to send: the plan, which `ignore_changes` lets differ from the configuration. A value
     /// that follows from the others and that nobody wrote is left out, so that the service computes it
     /// again when they change. Secrets that the plan must not hold come from the configuration.
-    fn sent(&self, planned: &Object, config: &Object) -> Object {
+    fn values_to_send(&self, planned: &Object, config: &Object) -> Object {
         let mut sent = planned.clone();
         for field in self.table.fields {
             let value = planned.value(field.name);
@@ -128,8 +130,8 @@ impl Managed {
                 sent.set(field.name, Value::Null);
             }
         }
-        for twin in write_only::all_of(self.table) {
-            twin.add(&mut sent, config);
+        for twin in write_only::for_resource(self.table) {
+            twin.copy_secret(&mut sent, config);
             twin.merge(&mut sent);
         }
         sent
@@ -137,16 +139,17 @@ impl Managed {
 
     /// Returns the fields to update: all except those that cannot change in place, and write-only secrets
     /// whose version is the same. A secret in a block is sent with its block.
-    fn mask(&self, planned: &Object, prior: &Object) -> Vec<&'static str> {
+    fn update_mask(&self, planned: &Object, prior: &Object) -> Vec<&'static str> {
         let unchanged = |name: &str| {
-            let mut twins = write_only::all_of(self.table).filter(|twin| twin.is_used(planned));
+            let mut twins =
+                write_only::for_resource(self.table).filter(|twin| twin.is_used(planned));
             // The service may have dropped a secret that was not required until now.
             let asked_anew = self.table.rules.iter().any(|rule| {
                 matches!(*rule, Rule::RequiredWhen { field, when, .. }
                     if field == name && planned.value(when) != prior.value(when))
             });
             twins.any(|twin| match twin.block {
-                None => twin.field == name && !asked_anew && twin.same(planned, prior),
+                None => twin.field == name && !asked_anew && twin.has_same_version(planned, prior),
                 Some(block) => block == name && planned.value(block) == prior.value(block),
             })
         };
@@ -155,15 +158,16 @@ impl Managed {
     }
 
     /// Returns the state after a response. `before` is the plan, or the prior state.
-    fn kept(&self, answer: &ResourceReply, before: &Object) -> State {
-        let values = state::of(self.table, wire::read(self.table, &answer.resource), before);
+    fn state_after(&self, answer: &ResourceReply, before: &Object) -> State {
+        let values =
+            state::from_response(self.table, wire::decode(self.table, &answer.resource), before);
         let identity = self.identity_of(&values);
         State::new(values).with_identity(identity)
     }
 
     /// Returns the state of an import.
-    pub(crate) fn imported(&self, read: Object) -> Object {
-        state::of(self.table, read, &Object::new())
+    pub(crate) fn imported_state(&self, read: Object) -> Object {
+        state::from_response(self.table, read, &Object::new())
     }
 
     /// Returns the identity of a resource.
@@ -181,23 +185,23 @@ impl Managed {
     }
 
     /// Parses the ID of an import, such as `<page_id>/<component_id>` (spec §2).
-    fn named(&self, text: &str) -> Outcome<Object> {
+    fn parse_import_id(&self, text: &str) -> Outcome<Object> {
         let form = self.table.import.unwrap_or("<id>");
         let parts: Vec<_> = text.split('/').collect();
         let values = match (parts.as_slice(), self.belongs_to_a_page()) {
             ([id], false) => Object::new().with("id", *id),
             ([page, id], true) => Object::new().with("id", *id).with("page_id", *page),
-            _ => return Err(self.no_id(text, form).into()),
+            _ => return Err(self.invalid_id(text, form).into()),
         };
         if parts.iter().any(|part| part.is_empty()) {
-            return Err(self.no_id(text, form).into());
+            return Err(self.invalid_id(text, form).into());
         }
         Ok(values)
     }
 
     /// Rejects the ID of another kind, by its prefix, and names the resource type that fits.
-    fn of_its_kind(&self, named: &Object) -> Outcome<()> {
-        let id = named.value("id").as_str().unwrap_or_default();
+    fn check_kind(&self, identity: &Object) -> Outcome<()> {
+        let id = identity.value("id").as_str().unwrap_or_default();
         if id.starts_with(self.prefix()) {
             return Ok(());
         }
@@ -229,7 +233,7 @@ impl Managed {
         prefix
     }
 
-    fn no_id(&self, text: &str, form: &str) -> Diagnostic {
+    fn invalid_id(&self, text: &str, form: &str) -> Diagnostic {
         let detail = format!(
             "`{text}` is not an ID of this resource. Import a `{}` by {form}.",
             self.table.name
@@ -237,16 +241,16 @@ impl Managed {
         Diagnostic::error("Invalid import id", detail)
     }
 
-    fn told(&self, doing: &str, failure: Failure) -> Diagnostics {
-        told(&format!("Cannot {doing} the {}", self.service.noun), failure)
+    fn to_diagnostics(&self, doing: &str, failure: Failure) -> Diagnostics {
+        to_diagnostics(&format!("Cannot {doing} the {}", self.service.noun), failure)
     }
 
-    fn warn(&self, ctx: &Ctx, answer: &ResourceReply) {
+    fn report_warnings(&self, ctx: &Ctx, answer: &ResourceReply) {
         for warning in &answer.warnings {
             let (_, within) = warning.field.split_once('.').unwrap_or_default();
             let summary = format!("The {} was stored, but", self.service.noun);
             let diagnostic = Diagnostic::warning(summary, format!("{}.", warning.message));
-            ctx.report(at(diagnostic, wire::path_of(within)));
+            ctx.report(at(diagnostic, wire::parse_path(within)));
         }
     }
 }

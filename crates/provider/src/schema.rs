@@ -28,8 +28,8 @@ pub fn schema(table: &'static Resource) -> Schema {
     for field in table.fields {
         schema = schema.attribute(field.name, attribute(field));
     }
-    for twin in write_only::of(table, None) {
-        for (name, attribute) in twins(twin) {
+    for twin in write_only::for_block(table, None) {
+        for (name, attribute) in write_only_attributes(twin) {
             schema = schema.attribute(name, attribute);
         }
     }
@@ -62,27 +62,27 @@ pub fn upgrades(table: &'static Resource) -> Vec<Upgrade> {
 
 /// Returns the attribute of a field.
 pub fn attribute(field: &'static Field) -> Attribute {
-    let attribute = of_shape(field).describe(description(field));
+    let attribute = shape_attribute(field).describe(description(field));
     let attribute = match field.presence {
         Presence::Default(field::Value::Text(text)) => attribute.default(text),
         Presence::Default(field::Value::Integer(number)) => attribute.default(number),
         Presence::Default(field::Value::Bool(flag)) => attribute.default(flag),
         Presence::Computed => attribute.derive(["timeout"], degraded_at),
-        Presence::Output if FIXED.contains(&field.name) => attribute.keep(),
+        Presence::Output if FIXED.contains(&field.name) => attribute.use_state_for_unknown(),
         Presence::Required | Presence::Optional | Presence::Output => attribute,
     };
     let attribute = if field.sensitive { attribute.sensitive() } else { attribute };
     if field.replace { attribute.requires_replace() } else { attribute }
 }
 
-fn of_shape(field: &Field) -> Attribute {
+fn shape_attribute(field: &Field) -> Attribute {
     let said = match field.presence {
         Presence::Required => Said::Required,
         Presence::Optional | Presence::Default(_) => Said::Optional,
         Presence::Computed => Said::OptionalComputed,
         Presence::Output => Said::Computed,
     };
-    let plain = |ty| Attribute::of(terraform_plugin::schema::Shape::Plain(ty), said);
+    let plain = |ty| Attribute::new(terraform_plugin::schema::Shape::Plain(ty), said);
     match field.shape.value_type() {
         ValueType::Text => plain(Type::String),
         ValueType::Integer => plain(Type::Number),
@@ -99,15 +99,15 @@ fn of_shape(field: &Field) -> Attribute {
 fn block(table: &'static Resource, inner: &'static field::Block) -> Block {
     // A block that may be given once is a list too: only a list is unknown as a whole while the
     // `for_each` of a `dynamic` block is (decision 0044).
-    let mut block = Block::of(Nesting::List).describe(inner.description);
+    let mut block = Block::new(Nesting::List).describe(inner.description);
     if let Some(max) = inner.max {
         block = block.max_items(max);
     }
     for field in inner.fields {
         block = block.attribute(field.name, attribute(field));
     }
-    for twin in write_only::of(table, Some(inner.name)) {
-        for (name, attribute) in twins(twin) {
+    for twin in write_only::for_block(table, Some(inner.name)) {
+        for (name, attribute) in write_only_attributes(twin) {
             block = block.attribute(name, attribute);
         }
     }
@@ -118,24 +118,24 @@ fn block(table: &'static Resource, inner: &'static field::Block) -> Block {
 }
 
 /// Returns the write-only secret and its version.
-fn twins(twin: &WriteOnlyArgument) -> [(String, Attribute); 2] {
+fn write_only_attributes(twin: &WriteOnlyArgument) -> [(String, Attribute); 2] {
     let WriteOnlyArgument { field, .. } = twin;
     let secret = Attribute::optional(Type::String).sensitive().write_only().describe(format!(
         "As `{field}`, but kept out of plan and state. Needs `{}`; not together with `{field}`. An \
          import cannot know of it: the state has `{field}` until the apply that comes after.",
-        twin.version()
+        twin.version_name()
     ));
     let version = Attribute::optional(Type::Number).describe(format!(
         "Any number; another one says that `{}` changed and is to be sent.",
-        twin.write_only()
+        twin.argument_name()
     ));
-    [(twin.write_only(), secret), (twin.version(), version)]
+    [(twin.argument_name(), secret), (twin.version_name(), version)]
 }
 
 /// Returns the description of the table, with bounds that it does not mention, the values of an enumeration
 /// and the default.
 fn description(field: &Field) -> String {
-    let words = field.shape.words().map(|words| {
+    let words = field.shape.names().map(|words| {
         let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
         format!(" One of {}.", words.join(", "))
     });

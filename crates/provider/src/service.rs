@@ -44,7 +44,7 @@ pub struct Page {
     /// The resources as JSON of the wire, newest first.
     pub resources: Vec<Json>,
     /// Token of the next page; empty on the last page.
-    pub next: String,
+    pub next_token: String,
 }
 
 /// The calls for the resources of one kind.
@@ -53,15 +53,15 @@ pub struct Service {
     /// Name of the kind in messages.
     pub noun: &'static str,
     /// Validates a resource without a call.
-    pub refused: fn(Json) -> Violations,
+    pub validate: fn(Json) -> Violations,
     /// Checks that each field of a response has the contract's type.
-    held: fn(Json) -> Result<(), serde_json::Error>,
+    check_types: fn(Json) -> Result<(), serde_json::Error>,
     /// Path of its methods, such as `/monitor.v1.MonitorService`.
     path: &'static str,
     /// Noun of creates and updates, such as `HttpMonitor`.
-    written: &'static str,
+    write_noun: &'static str,
     /// Noun of the other calls, such as `Monitor`.
-    read: &'static str,
+    read_noun: &'static str,
     /// Field of requests and responses with the resource.
     field: &'static str,
     /// Field of a list response.
@@ -81,7 +81,7 @@ pub struct Id {
 /// A request for a page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListRequest {
-    /// [`Page::next`] of the previous page; empty for the first.
+    /// [`Page::next_token`] of the previous page; empty for the first.
     pub token: String,
     /// Status page of the resources, for kinds that belong to one.
     pub page_id: Option<String>,
@@ -91,18 +91,21 @@ impl Service {
     /// Creates a resource.
     pub async fn create(&self, client: &Client, resource: Json) -> Result<ResourceReply, Failure> {
         let request = json!({ self.field: resource });
-        let answer = client.create(&self.method("Create", self.written), request).await?;
-        Ok(ResourceReply { resource: self.one(&answer)?, warnings: warnings(&answer) })
+        let answer = client.create(&self.method("Create", self.write_noun), request).await?;
+        Ok(ResourceReply { resource: self.extract_resource(&answer)?, warnings: warnings(&answer) })
     }
 
     /// Reads a resource. Fails for a monitor of another kind, and names the resource type that fits.
     pub async fn get(&self, client: &Client, id: Id) -> Result<ResourceReply, Failure> {
         let Some(kind) = self.kind else {
             let request = request([("id", Some(id.id)), ("pageId", id.page_id)]);
-            let answer = client.call(&self.method("Get", self.read), request).await?;
-            return Ok(ResourceReply { resource: self.one(&answer)?, warnings: warnings(&answer) });
+            let answer = client.call(&self.method("Get", self.read_noun), request).await?;
+            return Ok(ResourceReply {
+                resource: self.extract_resource(&answer)?,
+                warnings: warnings(&answer),
+            });
         };
-        let (found, resource) = any_monitor(client, &id.id).await?;
+        let (found, resource) = get_any_monitor(client, &id.id).await?;
         if found == kind {
             return Ok(ResourceReply { resource, warnings: Vec::new() });
         }
@@ -124,25 +127,26 @@ impl Service {
     ) -> Result<ResourceReply, Failure> {
         let mask: Vec<_> = mask.iter().map(|name| camel(name)).collect();
         let request = json!({ self.field: resource, "updateMask": mask.join(",") });
-        let answer = client.call(&self.method("Update", self.written), request).await?;
-        Ok(ResourceReply { resource: self.one(&answer)?, warnings: warnings(&answer) })
+        let answer = client.call(&self.method("Update", self.write_noun), request).await?;
+        Ok(ResourceReply { resource: self.extract_resource(&answer)?, warnings: warnings(&answer) })
     }
 
     /// Deletes a resource.
     pub async fn delete(&self, client: &Client, id: String) -> Result<(), Failure> {
-        client.call(&self.method("Delete", self.read), json!({ "id": id })).await.map(drop)
+        client.call(&self.method("Delete", self.read_noun), json!({ "id": id })).await.map(drop)
     }
 
     /// Returns a page of the list of all resources.
-    pub async fn list(&self, client: &Client, asked: ListRequest) -> Result<Page, Failure> {
-        let token = Some(asked.token).filter(|token| !token.is_empty());
-        let mut request = request([("pageToken", token), ("pageId", asked.page_id)]);
+    pub async fn list(&self, client: &Client, query: ListRequest) -> Result<Page, Failure> {
+        let token = Some(query.token).filter(|token| !token.is_empty());
+        let mut request = request([("pageToken", token), ("pageId", query.page_id)]);
         request["limit"] = LIST_LIMIT_MAX.into();
-        let answer = client.call(&self.method("List", &format!("{}s", self.read)), request).await?;
-        let resources = elements(&answer[self.list_field]).iter().map(|it| self.whole(it));
+        let answer =
+            client.call(&self.method("List", &format!("{}s", self.read_noun)), request).await?;
+        let resources = elements(&answer[self.list_field]).iter().map(|it| self.check_resource(it));
         Ok(Page {
             resources: resources.collect::<Result<_, _>>()?,
-            next: text(&answer["nextPageToken"]),
+            next_token: text(&answer["nextPageToken"]),
         })
     }
 
@@ -151,25 +155,26 @@ impl Service {
     }
 
     /// Returns the resource of a response.
-    fn one(&self, answer: &Json) -> Result<Json, Failure> {
-        self.whole(present(answer, self.field)?)
+    fn extract_resource(&self, answer: &Json) -> Result<Json, Failure> {
+        self.check_resource(present(answer, self.field)?)
     }
 
     /// Returns a resource once its fields have the contract's types.
-    fn whole(&self, resource: &Json) -> Result<Json, Failure> {
-        (self.held)(resource.clone()).map_err(Failure::broken)?;
+    fn check_resource(&self, resource: &Json) -> Result<Json, Failure> {
+        (self.check_types)(resource.clone()).map_err(Failure::invalid_response)?;
         Ok(resource.clone())
     }
 }
 
 /// Reads a monitor of any kind.
-pub async fn any_monitor(client: &Client, id: &str) -> Result<(MonitorKind, Json), Failure> {
-    let method = HTTP_MONITORS.method("Get", HTTP_MONITORS.read);
+pub async fn get_any_monitor(client: &Client, id: &str) -> Result<(MonitorKind, Json), Failure> {
+    let method = HTTP_MONITORS.method("Get", HTTP_MONITORS.read_noun);
     let answer = client.call(&method, json!({ "id": id })).await?;
     let monitor = present(&answer, HTTP_MONITORS.field)?;
     let found = KINDS.iter().find(|(_, name, _)| monitor[*name].is_object());
-    let (kind, name, service) = found.ok_or_else(|| Failure::broken("unknown kind of monitor"))?;
-    Ok((*kind, service.whole(&monitor[*name])?))
+    let (kind, name, service) =
+        found.ok_or_else(|| Failure::invalid_response("unknown kind of monitor"))?;
+    Ok((*kind, service.check_resource(&monitor[*name])?))
 }
 
 /// Returns a string; empty if it is absent.
@@ -179,7 +184,7 @@ pub fn text(json: &Json) -> String {
 
 fn present<'a>(answer: &'a Json, field: &str) -> Result<&'a Json, Failure> {
     let given = Some(&answer[field]).filter(|it| it.is_object());
-    given.ok_or_else(|| Failure::broken(format!("it has no `{field}`")))
+    given.ok_or_else(|| Failure::invalid_response(format!("it has no `{field}`")))
 }
 
 fn request<const N: usize>(fields: [(&str, Option<String>); N]) -> Json {
@@ -212,12 +217,12 @@ mod tests {
     #[test]
     fn contract_has_each_method_and_field() {
         for service in ALL {
-            let plural = format!("{}s", service.read);
+            let plural = format!("{}s", service.read_noun);
             for (verb, noun, wants) in [
-                ("Create", service.written, service.field),
-                ("Get", service.read, "id"),
-                ("Update", service.written, service.field),
-                ("Delete", service.read, "id"),
+                ("Create", service.write_noun, service.field),
+                ("Get", service.read_noun, "id"),
+                ("Update", service.write_noun, service.field),
+                ("Delete", service.read_noun, "id"),
                 ("List", plural.as_str(), "pageToken"),
             ] {
                 let path = service.method(verb, noun);

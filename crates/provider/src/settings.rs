@@ -49,7 +49,7 @@ pub struct Settings {
 
 impl Environment {
     /// Reads the environment. `variable` returns the value of a variable.
-    pub fn from(variable: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         Self {
             api_token: set(TOKEN_VARIABLE).map(Secret::new),
@@ -61,7 +61,7 @@ impl Environment {
 
 impl Settings {
     /// Returns the effective settings, or all violations. Arguments win over the environment (spec §5.4).
-    pub fn of(arguments: Arguments, environment: &Environment) -> Result<Self, Violations> {
+    pub fn new(arguments: Arguments, environment: &Environment) -> Result<Self, Violations> {
         let mut reader = Validator::new(&PROVIDER);
         let from_environment = [
             ("api_token", TOKEN_VARIABLE, arguments.api_token.is_none()),
@@ -73,13 +73,13 @@ impl Settings {
             reader.text("api_token", Some(token.expose().clone()))
         } else {
             let allowed = format!("must be given, or {TOKEN_VARIABLE} must be set");
-            reader.refuse_unseen("api_token", allowed)
+            reader.reject_without_value("api_token", allowed)
         };
         let base_url = arguments
             .base_url
             .or_else(|| environment.base_url.clone())
             .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-        let base_url = base_url_of(&mut reader, base_url);
+        let base_url = parse_base_url(&mut reader, base_url);
         let seconds = reader.integer("request_timeout", arguments.request_timeout);
         let retries = reader.integer("max_retries", arguments.max_retries);
         let read = || {
@@ -108,14 +108,14 @@ impl Settings {
 }
 
 /// Reads the address of the service. Rejects credentials in it, because messages repeat the address.
-pub fn base_url_of(reader: &mut Validator, given: String) -> Option<String> {
+pub fn parse_base_url(reader: &mut Validator, given: String) -> Option<String> {
     let parsed = Url::parse(&given);
     let parsed = parsed.is_ok_and(|url| !url.username().is_empty() || url.password().is_some());
     // Messages repeat a malformed address too.
     let rest = given.split_once("//").map_or(given.as_str(), |(_, rest)| rest);
     let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
     if parsed || authority.contains('@') {
-        return reader.refuse_unseen("base_url", "must not contain a user name or password");
+        return reader.reject_without_value("base_url", "must not contain a user name or password");
     }
     reader.text("base_url", Some(given))
 }
@@ -126,7 +126,7 @@ mod tests {
 
     fn environment(token: &str, url: &str) -> Environment {
         let (token, url) = (token.to_owned(), url.to_owned());
-        Environment::from(|name| match name {
+        Environment::from_variables(|name| match name {
             TOKEN_VARIABLE => Some(token.clone()),
             URL_VARIABLE => Some(url.clone()),
             _ => None,
@@ -151,7 +151,7 @@ mod tests {
             (given(None, None), &set, "env", "http://env/rpc"),
             (given(Some("arg"), None), &unset, "arg", DEFAULT_BASE_URL),
         ] {
-            let settings = Settings::of(arguments, environment).unwrap();
+            let settings = Settings::new(arguments, environment).unwrap();
             assert_eq!(settings.api_token.expose(), token);
             assert_eq!(settings.base_url, url);
         }
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn missing_token_names_its_variable() {
-        let refused = Settings::of(given(None, None), &environment("", "")).unwrap_err();
+        let refused = Settings::new(given(None, None), &environment("", "")).unwrap_err();
         insta::assert_snapshot!(refused, @"`api_token` must be given, or SERVICE_API_TOKEN must be set");
     }
 
@@ -171,7 +171,7 @@ mod tests {
             request_timeout: Some(0),
             max_retries: Some(21),
         };
-        let refused = Settings::of(arguments, &Environment::default()).unwrap_err();
+        let refused = Settings::new(arguments, &Environment::default()).unwrap_err();
         assert!(!refused.to_string().contains("cret"));
         let fields: Vec<_> = refused.0.iter().map(|violation| violation.field.as_str()).collect();
         assert_eq!(fields, ["api_token", "base_url", "request_timeout", "max_retries"]);
@@ -187,7 +187,7 @@ mod tests {
             ("user:hunter2@example.com/rpc", false),
             ("https://example.com/@rpc?to=a@b", true),
         ] {
-            let settings = Settings::of(given(Some("key"), Some(url)), &Environment::default());
+            let settings = Settings::new(given(Some("key"), Some(url)), &Environment::default());
             let said = settings.map(drop).map_err(|refused| refused.to_string());
             let refusal = "`base_url` must not contain a user name or password".to_owned();
             assert_eq!(said, if fine { Ok(()) } else { Err(refusal) }, "{url}");
@@ -198,15 +198,15 @@ mod tests {
     #[test]
     fn bad_value_of_a_variable_names_it() {
         let bad = environment("key", "example.com");
-        let refused = Settings::of(given(None, None), &bad).unwrap_err().to_string();
+        let refused = Settings::new(given(None, None), &bad).unwrap_err().to_string();
         assert!(refused.starts_with("`base_url` (from SERVICE_API_URL) must be"), "{refused}");
-        let own = Settings::of(given(None, Some("example.com")), &bad).unwrap_err().to_string();
+        let own = Settings::new(given(None, Some("example.com")), &bad).unwrap_err().to_string();
         assert!(!own.contains("SERVICE_API_URL"), "{own}");
     }
 
     #[test]
     fn defaults_come_from_the_table() {
-        let settings = Settings::of(given(Some("key"), None), &Environment::default()).unwrap();
+        let settings = Settings::new(given(Some("key"), None), &Environment::default()).unwrap();
         assert_eq!(settings.request_timeout, Duration::from_mins(1));
         assert_eq!(settings.max_retries, 4);
     }

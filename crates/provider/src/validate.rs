@@ -17,26 +17,26 @@ use crate::write_only::{self, WriteOnlyArgument};
 pub fn problems(table: &'static Resource, service: &Service, config: &Object) -> Diagnostics {
     let mut merged = config.clone();
     let mut found = Diagnostics::new();
-    for twin in write_only::all_of(table) {
-        found.extend(pairing(twin, config));
+    for twin in write_only::for_resource(table) {
+        found.extend(check_pairing(twin, config));
         twin.merge(&mut merged);
     }
-    let Filled { object, unknown, refused } = placeholder::filled(table, &merged);
-    let Violations(violations) = (service.refused)(wire::written(table, &object));
-    let at = |violation: &Violation| wire::path_of(&violation.field);
+    let Filled { object, unknown, violations: refused } = placeholder::fill_unknown(table, &merged);
+    let Violations(violations) = (service.validate)(wire::encode(table, &object));
+    let at = |violation: &Violation| wire::parse_path(&violation.field);
     let known =
         |path: &Path| !unknown.iter().any(|unknown| path.steps().starts_with(unknown.steps()));
     let told = violations.into_iter().filter(|violation| known(&at(violation)));
     for violation in told.chain(refused) {
-        let path = renamed(table, config, at(&violation));
-        found.push(refusal(&violation, path));
+        let path = configured_path(table, config, at(&violation));
+        found.push(to_diagnostic(&violation, path));
     }
-    found.extend(given_twice(&object));
+    found.extend(warn_duplicate_headers(&object));
     found
 }
 
 /// Returns the diagnostic of a violation.
-pub fn refusal(violation: &Violation, path: Path) -> Diagnostic {
+pub fn to_diagnostic(violation: &Violation, path: Path) -> Diagnostic {
     let named = path.steps().iter().rev().find_map(|step| match step {
         Step::Name(name) => Some(name.as_str()),
         Step::Index(_) | Step::Key(_) | Step::Element => None,
@@ -51,10 +51,10 @@ fn sentence(text: &str) -> String {
 }
 
 /// Checks that a secret is given under one name, and that a write-only one has its version.
-fn pairing(twin: &WriteOnlyArgument, config: &Object) -> Option<Diagnostic> {
-    let object = twin.within(config)?;
+fn check_pairing(twin: &WriteOnlyArgument, config: &Object) -> Option<Diagnostic> {
+    let object = twin.containing_object(config)?;
     let path = twin.parent();
-    let (kept, write_only, version) = (twin.field, twin.write_only(), twin.version());
+    let (kept, write_only, version) = (twin.field, twin.argument_name(), twin.version_name());
     let given = |name: &str| !object.value(name).is_null();
     let (name, detail) = if given(kept) && given(&write_only) {
         (write_only.clone(), format!("`{kept}` and `{write_only}` must not be given together."))
@@ -71,20 +71,21 @@ fn pairing(twin: &WriteOnlyArgument, config: &Object) -> Option<Diagnostic> {
 }
 
 /// Returns the path of a secret under the name by which it was given.
-fn renamed(table: &Resource, config: &Object, path: Path) -> Path {
-    for twin in write_only::all_of(table) {
+fn configured_path(table: &Resource, config: &Object, path: Path) -> Path {
+    for twin in write_only::for_resource(table) {
         let parent = twin.parent();
-        let object = twin.within(config);
-        let write_only = object.is_some_and(|object| !object.value(&twin.write_only()).is_null());
+        let object = twin.containing_object(config);
+        let write_only =
+            object.is_some_and(|object| !object.value(&twin.argument_name()).is_null());
         if write_only && path == parent.name(twin.field) {
-            return parent.name(twin.write_only());
+            return parent.name(twin.argument_name());
         }
     }
     path
 }
 
 /// Warns of duplicate headers: both are sent, which is rarely meant.
-fn given_twice(config: &Object) -> Vec<Diagnostic> {
+fn warn_duplicate_headers(config: &Object) -> Vec<Diagnostic> {
     let webhook = config.value("webhook").elements().first().and_then(Value::as_object);
     let blocks = [
         (Path::from("headers"), config.value("headers")),

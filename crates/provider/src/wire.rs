@@ -10,9 +10,9 @@ use terraform_plugin::{Object, Path, Value};
 const EFFECTIVE: &str = "effective_";
 
 /// Encodes the arguments, blocks and id of `resource`. Leaves out null and unknown values.
-pub fn written(table: &Resource, resource: &Object) -> Json {
-    let mut json = fields_written(table.fields, resource);
-    blocks_written(table.blocks, resource, &mut json);
+pub fn encode(table: &Resource, resource: &Object) -> Json {
+    let mut json = encode_fields(table.fields, resource);
+    encode_blocks(table.blocks, resource, &mut json);
     if let Some(id) = resource.value("id").as_str() {
         json.insert("id".to_owned(), id.into());
     }
@@ -20,22 +20,22 @@ pub fn written(table: &Resource, resource: &Object) -> Json {
 }
 
 /// Decodes the attributes and blocks of a resource. Absent values are null; lists and sets are never null.
-pub fn read(table: &Resource, json: &Json) -> Object {
-    let mut object = fields_read(table.fields, json);
-    blocks_read(table.blocks, json, &mut object);
+pub fn decode(table: &Resource, json: &Json) -> Object {
+    let mut object = decode_fields(table.fields, json);
+    decode_blocks(table.blocks, json, &mut object);
     object
 }
 
 /// Returns the path of a field that the service names by its path from the request.
-pub fn path(violation: &FieldViolation) -> Path {
+pub fn violation_path(violation: &FieldViolation) -> Path {
     // Only the resource itself has fields in a request.
     let within = violation.field.split_once('.').map_or("", |(_, within)| within);
-    path_of(within)
+    parse_path(within)
 }
 
 /// Returns the path that a violation of `rules` names, such as `headers[2].key`. A block that may be
 /// given once has no index there (`webhook.endpoint`), and is the first of its list for Terraform.
-pub fn path_of(field: &str) -> Path {
+pub fn parse_path(field: &str) -> Path {
     let mut path = Path::root();
     let mut parts = field.split('.').filter(|part| !part.is_empty()).peekable();
     while let Some(part) = parts.next() {
@@ -73,19 +73,19 @@ pub fn is_single(block: &Block) -> bool {
     block.max == Some(1)
 }
 
-fn fields_written(fields: &[Field], object: &Object) -> Map<String, Json> {
+fn encode_fields(fields: &[Field], object: &Object) -> Map<String, Json> {
     let arguments = fields.iter().filter(|field| field.presence != Presence::Output);
     arguments
-        .filter_map(|field| Some((camel(field.name), json(object.value(field.name))?)))
+        .filter_map(|field| Some((camel(field.name), encode_value(object.value(field.name))?)))
         .collect()
 }
 
-fn blocks_written(blocks: &[Block], object: &Object, json: &mut Map<String, Json>) {
+fn encode_blocks(blocks: &[Block], object: &Object, json: &mut Map<String, Json>) {
     for block in blocks {
         let one = |value: &Value| {
             let object = value.as_object()?;
-            let mut json = fields_written(block.fields, object);
-            blocks_written(block.blocks, object, &mut json);
+            let mut json = encode_fields(block.fields, object);
+            encode_blocks(block.blocks, object, &mut json);
             Some(Json::Object(json))
         };
         let given = object.value(block.name).elements();
@@ -98,13 +98,13 @@ fn blocks_written(blocks: &[Block], object: &Object, json: &mut Map<String, Json
     }
 }
 
-fn json(value: &Value) -> Option<Json> {
+fn encode_value(value: &Value) -> Option<Json> {
     match value {
         Value::Bool(flag) => Some((*flag).into()),
         Value::Number(number) => number.as_i64().map(Json::from),
         Value::String(text) => Some(text.clone().into()),
         Value::List(_) | Value::Set(_) | Value::Tuple(_) => {
-            Some(value.elements().iter().filter_map(json).collect())
+            Some(value.elements().iter().filter_map(encode_value).collect())
         }
         Value::Null | Value::Unknown(_) | Value::Map(_) | Value::Object(_) | Value::Dynamic(..) => {
             None
@@ -112,7 +112,7 @@ fn json(value: &Value) -> Option<Json> {
     }
 }
 
-fn fields_read(fields: &[Field], json: &Json) -> Object {
+fn decode_fields(fields: &[Field], json: &Json) -> Object {
     let read = |field: &Field| {
         let mut given = &json[camel(field.name)];
         let effective;
@@ -120,16 +120,16 @@ fn fields_read(fields: &[Field], json: &Json) -> Object {
             effective = camel(&format!("{EFFECTIVE}{}", field.name));
             given = &json[effective];
         }
-        (field.name.to_owned(), value(field.shape, given))
+        (field.name.to_owned(), decode_value(field.shape, given))
     };
     fields.iter().map(read).collect()
 }
 
-fn blocks_read(blocks: &[Block], json: &Json, object: &mut Object) {
+fn decode_blocks(blocks: &[Block], json: &Json, object: &mut Object) {
     for block in blocks {
         let one = |json: &Json| {
-            let mut inner = fields_read(block.fields, json);
-            blocks_read(block.blocks, json, &mut inner);
+            let mut inner = decode_fields(block.fields, json);
+            decode_blocks(block.blocks, json, &mut inner);
             Value::Object(inner)
         };
         let given = &json[camel(block.name)];
@@ -144,7 +144,7 @@ fn blocks_read(blocks: &[Block], json: &Json, object: &mut Object) {
     }
 }
 
-fn value(shape: Shape, json: &Json) -> Value {
+fn decode_value(shape: Shape, json: &Json) -> Value {
     match shape.value_type() {
         ValueType::Text => json.as_str().map_or(Value::Null, |text| Value::String(text.to_owned())),
         ValueType::Integer => {
@@ -155,7 +155,7 @@ fn value(shape: Shape, json: &Json) -> Value {
         ValueType::ListOfTexts => Value::list(texts(json)),
         ValueType::ListOf(fields) => {
             let objects =
-                elements(json).iter().map(|json| Value::Object(fields_read(fields, json)));
+                elements(json).iter().map(|json| Value::Object(decode_fields(fields, json)));
             Value::List(objects.collect())
         }
     }
@@ -188,27 +188,27 @@ mod tests {
             "statusCodeAssertions": [{"target": 200, "comparator": "eq"}],
             "bodyAssertions": [], "headerAssertions": [],
         });
-        let object = read(&HTTP_MONITOR, &wire);
+        let object = decode(&HTTP_MONITOR, &wire);
         assert_eq!(object.value("retry"), &Value::Number(0.into()));
         assert_eq!(object.value("status"), &Value::Null);
-        assert_eq!(written(&HTTP_MONITOR, &object), wire);
+        assert_eq!(encode(&HTTP_MONITOR, &object), wire);
     }
 
     #[test]
     fn effective_value_fills_an_absent_one() {
-        let object = read(&HTTP_MONITOR, &json!({"effectiveDegradedAt": 30_000}));
+        let object = decode(&HTTP_MONITOR, &json!({"effectiveDegradedAt": 30_000}));
         assert_eq!(object.value("degraded_at"), &Value::Number(30_000.into()));
-        let object = read(&HTTP_MONITOR, &json!({"degradedAt": 5, "effectiveDegradedAt": 5}));
+        let object = decode(&HTTP_MONITOR, &json!({"degradedAt": 5, "effectiveDegradedAt": 5}));
         assert_eq!(object.value("degraded_at"), &Value::Number(5.into()));
     }
 
     #[test]
     fn single_block_decodes_as_a_list() {
         let wire = json!({"webhook": {"endpoint": "https://example.com", "headers": []}});
-        let object = read(&NOTIFICATION, &wire);
+        let object = decode(&NOTIFICATION, &wire);
         assert_eq!(object.value("webhook").count(), Some(1));
         assert_eq!(object.value("ntfy").count(), Some(0));
-        let written = written(&NOTIFICATION, &object);
+        let written = encode(&NOTIFICATION, &object);
         assert_eq!(written["webhook"], wire["webhook"]);
         assert!(written.get("ntfy").is_none());
     }
@@ -223,7 +223,7 @@ mod tests {
             ("notification.webhook", "webhook"),
             ("monitor", ""),
         ] {
-            assert_eq!(super::path(&violation(field)).to_string(), path);
+            assert_eq!(super::violation_path(&violation(field)).to_string(), path);
         }
     }
 }

@@ -16,94 +16,95 @@ pub(crate) struct WriteOnlyArgument {
     pub(crate) field: &'static str,
 }
 
-static TWINS: [WriteOnlyArgument; 2] = [
+static WRITE_ONLY_ARGUMENTS: [WriteOnlyArgument; 2] = [
     WriteOnlyArgument { table: &STATUS_PAGE, block: None, field: "password" },
     WriteOnlyArgument { table: &NOTIFICATION, block: Some("ntfy"), field: "token" },
 ];
 
 /// Returns the secrets of one block of a resource, or of its top level. Data sources have none.
-pub(crate) fn of(
+pub(crate) fn for_block(
     table: &Resource,
     block: Option<&str>,
 ) -> impl Iterator<Item = &'static WriteOnlyArgument> {
-    all_of(table).filter(move |twin| twin.block == block)
+    for_resource(table).filter(move |twin| twin.block == block)
 }
 
 /// Returns all such secrets of a resource.
-pub(crate) fn all_of(table: &Resource) -> impl Iterator<Item = &'static WriteOnlyArgument> {
-    TWINS.iter().filter(|twin| ptr::eq(twin.table, table))
+pub(crate) fn for_resource(table: &Resource) -> impl Iterator<Item = &'static WriteOnlyArgument> {
+    WRITE_ONLY_ARGUMENTS.iter().filter(|twin| ptr::eq(twin.table, table))
 }
 
 impl WriteOnlyArgument {
     /// Returns the name of the write-only argument.
-    pub(crate) fn write_only(&self) -> String {
+    pub(crate) fn argument_name(&self) -> String {
         format!("{}_wo", self.field)
     }
 
     /// Returns the name of its version.
-    pub(crate) fn version(&self) -> String {
+    pub(crate) fn version_name(&self) -> String {
         format!("{}_wo_version", self.field)
     }
 
     /// Returns the object with the arguments: the resource, or the block if it is given.
-    pub(crate) fn within<'a>(&self, resource: &'a Object) -> Option<&'a Object> {
+    pub(crate) fn containing_object<'a>(&self, resource: &'a Object) -> Option<&'a Object> {
         match self.block {
             None => Some(resource),
             Some(block) => resource.value(block).elements().first()?.as_object(),
         }
     }
 
-    /// Returns the path of [`Self::within`].
+    /// Returns the path of [`Self::containing_object`].
     pub(crate) fn parent(&self) -> Path {
         self.block.map_or_else(Path::root, |block| Path::from(block).index(0))
     }
 
     /// Returns whether the write-only argument is used. State and plan hold only its version.
     pub(crate) fn is_used(&self, resource: &Object) -> bool {
-        self.within(resource).is_some_and(|object| !object.value(&self.version()).is_null())
+        self.containing_object(resource)
+            .is_some_and(|object| !object.value(&self.version_name()).is_null())
     }
 
     /// Returns whether two objects have the same version.
-    pub(crate) fn same(&self, one: &Object, other: &Object) -> bool {
-        let version = |object| Some(self.within(object)?.value(&self.version()));
+    pub(crate) fn has_same_version(&self, one: &Object, other: &Object) -> bool {
+        let version = |object| Some(self.containing_object(object)?.value(&self.version_name()));
         version(one) == version(other)
     }
 
     /// Copies the secret from the configuration; it is nowhere else.
-    pub(crate) fn add(&self, to: &mut Object, config: &Object) {
-        let name = self.write_only();
-        let secret = self.within(config).map(|object| object.value(&name).clone());
-        if let (Some(to), Some(secret)) = (self.within_mut(to), secret) {
+    pub(crate) fn copy_secret(&self, to: &mut Object, config: &Object) {
+        let name = self.argument_name();
+        let secret = self.containing_object(config).map(|object| object.value(&name).clone());
+        if let (Some(to), Some(secret)) = (self.containing_object_mut(to), secret) {
             to.set(name, secret);
         }
     }
 
     /// Moves the secret to its name in the table, which the service knows.
     pub(crate) fn merge(&self, object: &mut Object) {
-        let Some(object) = self.within_mut(object) else { return };
-        let secret = object.remove(&self.write_only()).unwrap_or_default();
+        let Some(object) = self.containing_object_mut(object) else { return };
+        let secret = object.remove(&self.argument_name()).unwrap_or_default();
         if object.value(self.field).is_null() {
             object.set(self.field, secret);
         }
     }
 
     /// Copies the version from `before`; the service does not have it.
-    pub(crate) fn keep_version(&self, read: &mut Object, before: &Object) {
-        let name = self.version();
-        let version = self.within(before).map(|object| object.value(&name).clone());
-        if let (Some(read), Some(version)) = (self.within_mut(read), version) {
+    pub(crate) fn restore_version(&self, read: &mut Object, before: &Object) {
+        let name = self.version_name();
+        let version = self.containing_object(before).map(|object| object.value(&name).clone());
+        if let (Some(read), Some(version)) = (self.containing_object_mut(read), version) {
             read.set(name, version);
         }
     }
 
     /// Removes the secret from a state.
-    pub(crate) fn forget(&self, state: &mut Object) {
-        if let Some(object) = self.within_mut(state) {
+    pub(crate) fn remove_secret(&self, state: &mut Object) {
+        if let Some(object) = self.containing_object_mut(state) {
             object.set(self.field, Value::Null);
         }
     }
 
-    fn within_mut<'a>(&self, resource: &'a mut Object) -> Option<&'a mut Object> {
+    fn containing_object_mut<'a>(&self, resource: &'a mut Object) -> Option<&'a mut Object> {
         match self.block {
             None => Some(resource),
             Some(block) => {

@@ -269,7 +269,7 @@ impl Shape {
     }
 
     /// Returns the names of an enumeration or set, or `None` for other shapes.
-    pub const fn words(self) -> Option<&'static [&'static str]> {
+    pub const fn names(self) -> Option<&'static [&'static str]> {
         if let Self::OneOf(words) | Self::SetOf(words) = self { Some(words) } else { None }
     }
 

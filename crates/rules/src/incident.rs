@@ -25,7 +25,7 @@ impl Comment {
         let text = reader.text("text", text);
         let comment = reader.finish(text.map(Self))?;
         if comment.0.trim().is_empty() {
-            return Err(Violation::unseen("text", "must not be only spaces").into());
+            return Err(Violation::without_value("text", "must not be only spaces").into());
         }
         Ok(comment)
     }

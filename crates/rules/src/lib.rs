@@ -1,6 +1,17 @@
 //! The vocabulary of Aloft: resources, the limits of their fields, and the enums shared by RPC,
 //! database, forms, Terraform and pages. Small, stable, and without IO. All other crates read it,
 //! and it is the only place for limits of the specification.
+//!
+//! In reading order:
+//! - Basic values: `id`, `secret`, `time`, `location`.
+//! - Fields: `enums` has the enumerations, `format` the formats of texts, `field` the schema of a
+//!   table, `tables` the table of each resource, `limits` the limits of the service, and `plan`
+//!   the limits of a workspace.
+//! - Input: `validate` reads a draft by its table and collects each `violation`, `nearest` suggests
+//!   the name that a user meant, and `mask` applies partial updates.
+//! - Resources, as drafts and as valid settings: `monitor`, `notification`, `status_page`, `report`,
+//!   `maintenance`, `incident`.
+//! - `reason` lists the reasons for the failure of a call.
 
 mod id;
 mod secret;

@@ -67,17 +67,17 @@ pub const SETTLE_MAX: Duration = Duration::from_secs(30);
 pub const COMMIT_WITHIN: Duration = Duration::from_millis(100);
 /// Retention of hourly rollups (ours): more than the longest period of a page, which may begin with
 /// any hour.
-pub const HOUR_SUMS_KEPT: Duration = Duration::from_hours(24 * 100);
+pub const HOUR_ROLLUPS_KEPT: Duration = Duration::from_hours(24 * 100);
 /// Retention of daily rollups (ours).
-pub const DAY_SUMS_KEPT: Duration = Duration::from_hours(24 * 400);
+pub const DAY_ROLLUPS_KEPT: Duration = Duration::from_hours(24 * 400);
 /// Minimum retention of results, in days (ours).
-pub const RESULTS_KEPT_DAYS_MIN: u32 = 1;
+pub const RETENTION_DAYS_MIN: u32 = 1;
 /// Maximum retention of results, in days (ours).
-pub const RESULTS_KEPT_DAYS_MAX: u32 = 3_650;
+pub const RETENTION_DAYS_MAX: u32 = 3_650;
 /// Maximum weight of a plan (ours).
 pub const PLAN_WEIGHT_MAX: u32 = 100;
 /// Default retention of results, in days (ours).
-pub const RESULTS_KEPT_DAYS_DEFAULT: u32 = 30;
+pub const RETENTION_DAYS_DEFAULT: u32 = 30;
 /// Retention of evidence, unless that of results is shorter (ours).
 pub const EVIDENCE_KEPT: Duration = Duration::from_hours(24 * 14);
 /// Checks a second of the whole server that keep their details if they succeed (ours): above it, one of each
@@ -87,46 +87,46 @@ pub const DETAILED_CHECKS_PER_SECOND: u32 = 1_000;
 pub const IDEMPOTENCY_KEYS_KEPT: Duration = Duration::from_hours(24);
 /// Retention of status changes (ours), except for the last one of each monitor: that of daily
 /// rollups, because uptime needs both.
-pub const STATUS_CHANGES_KEPT: Duration = DAY_SUMS_KEPT;
+pub const STATUS_CHANGES_KEPT: Duration = DAY_ROLLUPS_KEPT;
 /// Retention of closed incidents (ours).
-pub const INCIDENTS_KEPT: Duration = DAY_SUMS_KEPT;
+pub const INCIDENTS_KEPT: Duration = DAY_ROLLUPS_KEPT;
 /// Maximum number of comments per incident (ours).
 pub const INCIDENT_COMMENTS_MAX: u32 = 500;
 /// Retention of completed deliveries, unless the problem that they reported continues (ours).
 pub const DELIVERIES_KEPT: Duration = Duration::from_hours(24 * 90);
 /// Retention of the audit log (ours).
-pub const AUDIT_KEPT: Duration = DAY_SUMS_KEPT;
+pub const AUDIT_KEPT: Duration = DAY_ROLLUPS_KEPT;
 /// Time for which a revoked or expired key is still listed (ours).
 pub const ENDED_KEYS_KEPT: Duration = Duration::from_hours(24 * 90);
 /// Minimum number of hosts of a probe before it can become suspect (design §5).
-pub const SELF_DOUBT_HOSTS_MIN: usize = 5;
+pub const SUSPICION_HOSTS_MIN: usize = 5;
 /// Time within which healthy hosts must fail to make a probe suspect (design §5).
-pub const SELF_DOUBT_WITHIN: Duration = Duration::from_mins(1);
+pub const SUSPICION_WINDOW: Duration = Duration::from_mins(1);
 /// Maximum duration of a suspicion without a confirming connectivity check (ours), so that a real
 /// outage of most hosts is not hidden for longer.
-pub const SELF_DOUBT_UNCONFIRMED_MAX: Duration = Duration::from_mins(5);
+pub const SUSPICION_UNCONFIRMED_MAX: Duration = Duration::from_mins(5);
 /// Maximum duration of a suspicion while the connectivity check is undecided (ours).
-pub const SELF_DOUBT_DECIDED_WITHIN: Duration = Duration::from_secs(5);
+pub const SUSPICION_DECIDED_WITHIN: Duration = Duration::from_secs(5);
 /// Maximum duration of a suspicion despite failing connectivity checks (ours): their hosts may be
 /// what is broken.
-pub const SELF_DOUBT_MAX: Duration = Duration::from_hours(1);
+pub const SUSPICION_MAX: Duration = Duration::from_hours(1);
 /// Time between two connectivity checks of a suspect probe (ours).
-pub const CANARIES_ASKED_EVERY: Duration = Duration::from_secs(10);
+pub const CONNECTIVITY_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// Timeout of a connectivity check (ours).
-pub const CANARY_TIMEOUT: Duration = Duration::from_secs(3);
+pub const CONNECTIVITY_CHECK_TIMEOUT: Duration = Duration::from_secs(3);
 /// Maximum number of hosts for connectivity checks (ours).
-pub const CANARIES_MAX: usize = 16;
+pub const CONNECTIVITY_CHECK_HOSTS_MAX: usize = 16;
 /// Confirmation checks per second of the whole server (ours).
-pub const OPINIONS_PER_SECOND: u32 = 200;
+pub const CONFIRMATIONS_PER_SECOND: u32 = 200;
 /// Maximum burst of confirmation checks of the whole server (ours).
-pub const OPINIONS_BURST: u32 = 1_000;
+pub const CONFIRMATIONS_BURST: u32 = 1_000;
 /// Maximum number of a workspace's secrets that sign webhooks at once (ours): each adds a signature
 /// to a header.
 pub const SIGNING_SECRETS_MAX: u32 = 5;
 /// Time for which a delivery is retried after its first attempt (design §5).
 pub const DELIVERY_RETRIED_FOR: Duration = Duration::from_hours(24);
 /// Maximum duration of one delivery attempt, from DNS lookup to the receiver's response (ours).
-pub const DELIVERY_TRY_WITHIN: Duration = Duration::from_secs(10);
+pub const DELIVERY_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Earliest start of a maintenance (ours): 2000-01-01.
 pub const MAINTENANCE_STARTS_MIN: Timestamp = Timestamp::from_millis(946_684_800_000);
 /// Latest start of a maintenance (ours): 2100-01-01.
@@ -152,7 +152,7 @@ pub const SUBSCRIBE_PER_MAILBOX_AND_HOUR: u32 = 3;
 /// Time within which a sign-up must be confirmed (issue 7).
 pub const SUBSCRIBER_PENDING_FOR: Duration = Duration::from_hours(24);
 /// Time ahead for which maintenance windows are stored (ours).
-pub const MAINTENANCE_AHEAD: Duration = Duration::from_hours(24 * 400);
+pub const MAINTENANCE_HORIZON: Duration = Duration::from_hours(24 * 400);
 
 /// Returns how many checks may run at a time with this limit of open files (`None` for no limit).
 pub fn checks_for_files(files: Option<u64>) -> usize {

@@ -15,7 +15,7 @@ pub struct Location {
 
 impl Region {
     /// Returns the location of the region.
-    pub const fn place(self) -> Location {
+    pub const fn location(self) -> Location {
         let (city, country) = match self {
             Self::FlyAms => ("Amsterdam", "NL"),
             Self::FlyArn => ("Stockholm", "SE"),

@@ -98,7 +98,7 @@ impl MaintenanceDraft {
 
     /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
     /// names without copying anything.
-    pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
+    pub fn apply_mask(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&MAINTENANCE, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
         // Destructured, so that a new field cannot be forgotten here.
@@ -132,7 +132,7 @@ impl MaintenanceDraft {
 
 impl MaintenanceSettings {
     /// Returns whether it has neither monitors nor components, because they were deleted.
-    pub fn is_for_nothing(&self) -> bool {
+    pub fn is_without_targets(&self) -> bool {
         self.monitor_ids.is_empty() && self.component_ids.is_empty()
     }
 }
@@ -160,9 +160,9 @@ fn settings(
     seen: Option<&MaintenanceSettings>,
 ) -> Option<MaintenanceSettings> {
     let names_nothing = draft.monitor_ids.is_empty() && draft.component_ids.is_empty();
-    if names_nothing && !seen.is_some_and(MaintenanceSettings::is_for_nothing) {
+    if names_nothing && !seen.is_some_and(MaintenanceSettings::is_without_targets) {
         let allowed = format!("must name a monitor unless `{COMPONENTS}` names a component");
-        let _: Option<()> = reader.refuse_unseen(MONITORS, allowed);
+        let _: Option<()> = reader.reject_without_value(MONITORS, allowed);
     }
     let title = reader.text("title", draft.title);
     let description = reader.text("description", draft.description);

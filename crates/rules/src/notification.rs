@@ -17,7 +17,8 @@ pub use draft::{
 };
 pub use parse::{MONITORS, MONITORS_ALLOWED};
 pub use preferences::{
-    AlertEvent, NotificationPreferences, QuietHours, QuietHoursDraft, QuietHoursScope, WishesDraft,
+    AlertEvent, NotificationPreferences, NotificationPreferencesDraft, QuietHours, QuietHoursDraft,
+    QuietHoursScope,
 };
 
 use crate::field::Shape;
@@ -47,7 +48,7 @@ pub struct ChannelSettings {
     pub monitor_ids: Vec<MonitorId>,
     pub provider: Provider,
     /// Which events it gets, and when; our addition to §2.4.
-    pub wishes: NotificationPreferences,
+    pub preferences: NotificationPreferences,
 }
 
 /// The provider of a channel, with its settings: the one block of §2.4. Its JSON contains the

@@ -123,7 +123,7 @@ impl Plan {
 }
 
 fn days(days: u32) -> Result<u32, String> {
-    let (least, most) = (limits::RESULTS_KEPT_DAYS_MIN, limits::RESULTS_KEPT_DAYS_MAX);
+    let (least, most) = (limits::RETENTION_DAYS_MIN, limits::RETENTION_DAYS_MAX);
     if (least..=most).contains(&days) {
         return Ok(days);
     }

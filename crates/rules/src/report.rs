@@ -162,7 +162,7 @@ impl ReportDraft {
 
     /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
     /// names without copying anything.
-    pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
+    pub fn apply_mask(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&STATUS_REPORT, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
         // Destructured, so that a new field cannot be forgotten here.

@@ -83,7 +83,7 @@ impl Validator {
     }
 
     /// Reads a set of names: sorts it and removes duplicates.
-    pub fn word_set<W>(&mut self, name: &str, given: Vec<String>) -> Vec<W>
+    pub fn variant_set<W>(&mut self, name: &str, given: Vec<String>) -> Vec<W>
     where
         W: FromStr<Err = UnknownVariant> + Ord,
     {
@@ -171,7 +171,7 @@ impl Validator {
 
     /// Checks the rules between fields. `word` returns the given name of an enumeration field, and
     /// `given` whether a field or block was given.
-    pub fn hold<'a>(
+    pub fn check_rules<'a>(
         &mut self,
         word: impl Fn(&str) -> Option<&'a str>,
         given: impl Fn(&str) -> bool,
@@ -181,13 +181,13 @@ impl Validator {
                 Rule::RequiredWhen { field, when, is } if word(when) == Some(is) => {
                     if !given(field) {
                         let allowed = format!("must be given when `{when}` is `{is}`");
-                        let _: Option<()> = self.refuse_unseen(field, allowed);
+                        let _: Option<()> = self.reject_without_value(field, allowed);
                     }
                 }
                 Rule::RequiredWhen { .. } => {}
                 Rule::ExactlyOneBlock { named_by } => {
                     if let Some(kind) = word(named_by) {
-                        self.hold_one_block(named_by, kind, &given);
+                        self.check_one_block(named_by, kind, &given);
                     }
                 }
             }
@@ -258,19 +258,19 @@ impl Validator {
     }
 
     /// Rejects `name` without repeating the value, because it is absent or a secret.
-    pub fn refuse_unseen<T>(&mut self, name: &str, allowed: impl Into<String>) -> Option<T> {
+    pub fn reject_without_value<T>(&mut self, name: &str, allowed: impl Into<String>) -> Option<T> {
         let field = format!("{}{name}", self.path);
-        self.push(Violation::unseen(field, allowed))
+        self.push(Violation::without_value(field, allowed))
     }
 
-    fn hold_one_block(&mut self, named_by: &str, kind: &str, given: impl Fn(&str) -> bool) {
+    fn check_one_block(&mut self, named_by: &str, kind: &str, given: impl Fn(&str) -> bool) {
         for block in self.blocks {
             let allowed = match (block.name == kind, given(block.name)) {
                 (true, true) | (false, false) => continue,
                 (true, false) => format!("must be given when `{named_by}` is `{kind}`"),
                 (false, true) => format!("must not be given when `{named_by}` is `{kind}`"),
             };
-            let _: Option<()> = self.refuse_unseen(block.name, allowed);
+            let _: Option<()> = self.reject_without_value(block.name, allowed);
         }
     }
 
@@ -284,7 +284,7 @@ impl Validator {
     ) -> Option<String> {
         let (min, max) = shape.characters().expect("the callers only pass shapes of text");
         if text.is_empty() && min > 0 {
-            return self.refuse_unseen(name, "must not be empty");
+            return self.reject_without_value(name, "must not be empty");
         }
         // A text never has more characters than bytes, so only long ones need counting.
         let characters =
@@ -299,7 +299,7 @@ impl Validator {
         }
         match format::check(shape, &text) {
             Ok(()) => Some(text),
-            Err(format::FormatError(allowed)) if hidden => self.refuse_unseen(name, allowed),
+            Err(format::FormatError(allowed)) if hidden => self.reject_without_value(name, allowed),
             Err(format::FormatError(allowed)) => {
                 self.refuse(name, without_credentials(&text), allowed)
             }
@@ -310,7 +310,7 @@ impl Validator {
         match (given, field.presence) {
             (_, Presence::Output) => not_a(field, "argument"),
             (Some(given), _) => Some(Given::Written(given)),
-            (None, Presence::Required) => self.refuse_unseen(field.name, "must be given"),
+            (None, Presence::Required) => self.reject_without_value(field.name, "must be given"),
             (None, Presence::Default(value)) => Some(Given::Default(value)),
             (None, Presence::Optional | Presence::Computed) => None,
         }

@@ -40,7 +40,7 @@ impl Violation {
     }
 
     /// Creates a violation of a field whose value is absent or must not be repeated.
-    pub fn unseen(field: impl Into<String>, allowed: impl Into<String>) -> Self {
+    pub fn without_value(field: impl Into<String>, allowed: impl Into<String>) -> Self {
         Self { field: field.into(), given: None, allowed: allowed.into() }
     }
 }

@@ -110,16 +110,16 @@ fn mask_copies_exactly_the_named_fields() {
     assert_eq!(names.len(), 8);
     for name in &names {
         let mut one = a_draft();
-        one.take(a_full_draft(), std::slice::from_ref(name)).unwrap();
+        one.apply_mask(a_full_draft(), std::slice::from_ref(name)).unwrap();
         assert_ne!(one, a_draft(), "`{name}` is taken");
         let others: Vec<_> = names.iter().filter(|other| *other != name).cloned().collect();
         let mut all_but_one = a_draft();
-        all_but_one.take(a_full_draft(), &others).unwrap();
+        all_but_one.apply_mask(a_full_draft(), &others).unwrap();
         assert_ne!(all_but_one, a_full_draft(), "`{name}` is taken by no other name");
-        all_but_one.take(a_full_draft(), std::slice::from_ref(name)).unwrap();
+        all_but_one.apply_mask(a_full_draft(), std::slice::from_ref(name)).unwrap();
         assert_eq!(all_but_one, a_full_draft());
     }
-    assert!(a_draft().take(a_full_draft(), &["created_at".to_owned()]).is_err());
+    assert!(a_draft().apply_mask(a_full_draft(), &["created_at".to_owned()]).is_err());
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::net::IpAddr;
 use aloft_rules::field::Presence;
 use aloft_rules::monitor::HeaderDraft;
 use aloft_rules::notification::{
-    ChannelDraft, EmailDraft, HookDraft, NotificationPreferences, NtfyDraft, OpsgenieDraft,
-    PagerdutyDraft, PhoneDraft, Provider, QuietHoursDraft, TelegramDraft, WebhookDraft,
-    WishesDraft,
+    ChannelDraft, EmailDraft, HookDraft, NotificationPreferences, NotificationPreferencesDraft,
+    NtfyDraft, OpsgenieDraft, PagerdutyDraft, PhoneDraft, Provider, QuietHoursDraft, TelegramDraft,
+    WebhookDraft,
 };
 use aloft_rules::{ProviderType, Secret, Violations, tables};
 
@@ -56,7 +56,7 @@ fn full() -> ChannelDraft {
             server_url: text("https://ntfy.example"),
             token: secret(HIDDEN),
         }),
-        wishes: WishesDraft {
+        preferences: NotificationPreferencesDraft {
             events: vec!["recovered".to_owned(), "error".to_owned()],
             remind_every: text("90m"),
             quiet_hours: Some(QuietHoursDraft {
@@ -75,7 +75,7 @@ fn draft(kind: ProviderType) -> ChannelDraft {
     let mut wanted = full();
     wanted.provider_type = text(kind.as_str());
     let named = mask(&["name", "provider_type", "monitor_ids", kind.as_str()]);
-    draft.take(wanted, &named).expect("the table has these names");
+    draft.apply_mask(wanted, &named).expect("the table has these names");
     draft
 }
 
@@ -98,18 +98,18 @@ fn draft_of_every_kind_round_trips() {
 fn mask_copies_exactly_the_named_fields() {
     // design: §4 update_mask
     let bare = ChannelDraft::default();
-    let wishes = tables::NOTIFICATION_WISHES.writable();
-    let names: Vec<_> = tables::NOTIFICATION.writable().chain(wishes).collect();
+    let preferences = tables::NOTIFICATION_WISHES.writable();
+    let names: Vec<_> = tables::NOTIFICATION.writable().chain(preferences).collect();
     assert_eq!(names.len(), 18);
     for name in &names {
         let mut one = bare.clone();
-        one.take(full(), &mask(&[name])).unwrap();
+        one.apply_mask(full(), &mask(&[name])).unwrap();
         assert_ne!(one, bare, "`{name}` is copied");
         let others: Vec<_> = names.iter().filter(|other| *other != name).copied().collect();
         let mut all_but_one = bare.clone();
-        all_but_one.take(full(), &mask(&others)).unwrap();
+        all_but_one.apply_mask(full(), &mask(&others)).unwrap();
         assert_ne!(all_but_one, full(), "`{name}` is copied by no other name");
-        all_but_one.take(full(), &mask(&[name])).unwrap();
+        all_but_one.apply_mask(full(), &mask(&[name])).unwrap();
         assert_eq!(all_but_one, full(), "all but `{name}` are copied by the other names");
     }
 }
@@ -118,19 +118,19 @@ fn mask_copies_exactly_the_named_fields() {
 fn update_without_mask_keeps_preferences() {
     // design: §4 "leaves everything else (theme, published, later additions) alone"
     let mut channel = full();
-    channel.take_arguments(ChannelDraft { name: text("renamed"), ..ChannelDraft::default() });
+    channel.apply_arguments(ChannelDraft { name: text("renamed"), ..ChannelDraft::default() });
     let renamed = ChannelDraft { name: text("renamed"), ..ChannelDraft::default() };
-    assert_eq!(channel, ChannelDraft { wishes: full().wishes, ..renamed });
+    assert_eq!(channel, ChannelDraft { preferences: full().preferences, ..renamed });
 }
 
 #[test]
 fn preferences_round_trip_through_draft() {
-    let mut written = full().wishes;
-    let wishes = written.clone().parse().unwrap();
+    let mut written = full().preferences;
+    let preferences = written.clone().parse().unwrap();
     written.events.sort();
-    assert_eq!(WishesDraft::from(&wishes), written);
-    let json = serde_json::to_string(&wishes).unwrap();
-    assert_eq!(serde_json::from_str::<NotificationPreferences>(&json).unwrap(), wishes);
+    assert_eq!(NotificationPreferencesDraft::from(&preferences), written);
+    let json = serde_json::to_string(&preferences).unwrap();
+    assert_eq!(serde_json::from_str::<NotificationPreferences>(&json).unwrap(), preferences);
     assert_eq!(
         serde_json::from_str::<NotificationPreferences>("{}").unwrap(),
         NotificationPreferences::default()
@@ -140,18 +140,18 @@ fn preferences_round_trip_through_draft() {
 #[test]
 fn invalid_preferences_are_reported_with_paths() {
     // issue 6, point 4
-    let wrong = |change: fn(&mut WishesDraft, &mut QuietHoursDraft)| {
+    let wrong = |change: fn(&mut NotificationPreferencesDraft, &mut QuietHoursDraft)| {
         let mut draft = draft(ProviderType::Email);
-        let mut hours = full().wishes.quiet_hours.unwrap();
-        change(&mut draft.wishes, &mut hours);
-        draft.wishes.quiet_hours = Some(hours);
+        let mut hours = full().preferences.quiet_hours.unwrap();
+        change(&mut draft.preferences, &mut hours);
+        draft.preferences.quiet_hours = Some(hours);
         draft.parse().unwrap_err().to_string()
     };
     let said = [
-        wrong(|wishes, _| wishes.events = vec!["test".to_owned()]),
-        wrong(|wishes, _| wishes.remind_every = text("4m")),
-        wrong(|wishes, _| wishes.remind_every = text("25h")),
-        wrong(|wishes, _| wishes.remind_every = text("hourly")),
+        wrong(|preferences, _| preferences.events = vec!["test".to_owned()]),
+        wrong(|preferences, _| preferences.remind_every = text("4m")),
+        wrong(|preferences, _| preferences.remind_every = text("25h")),
+        wrong(|preferences, _| preferences.remind_every = text("hourly")),
         wrong(|_, hours| hours.from = text("22")),
         wrong(|_, hours| hours.until = text("22:00")),
         wrong(|_, hours| hours.time_zone = text("Mars/Olympus")),
@@ -178,16 +178,16 @@ fn changed_kind_clears_the_previous_block() {
         for after in ProviderType::ALL {
             let mut channel = draft(*before);
             let change = mask(&["provider_type", after.as_str()]);
-            channel.take(draft(*after), &change).unwrap();
+            channel.apply_mask(draft(*after), &change).unwrap();
             assert_eq!(channel, draft(*after), "{before} to {after}");
         }
     }
     // A named block is not cleared automatically.
     let mut both = draft(ProviderType::Slack);
-    both.take(full(), &mask(&["provider_type", "slack"])).unwrap();
+    both.apply_mask(full(), &mask(&["provider_type", "slack"])).unwrap();
     assert_eq!(both, draft(ProviderType::Slack));
     let wanted = ChannelDraft { provider_type: text("email"), ..full() };
-    both.take(wanted, &mask(&["provider_type", "email", "slack"])).unwrap();
+    both.apply_mask(wanted, &mask(&["provider_type", "email", "slack"])).unwrap();
     assert_eq!(fields(both.parse().unwrap_err()), ["slack"]);
 }
 
@@ -197,7 +197,7 @@ fn unknown_name_in_mask_copies_nothing() {
     let outputs = outputs.filter(|field| field.presence == Presence::Output);
     for name in outputs.map(|field| field.name).chain(["webhook.endpoint", "providerType", ""]) {
         let mut channel = ChannelDraft::default();
-        let refused = channel.take(full(), &mask(&["name", name])).unwrap_err();
+        let refused = channel.apply_mask(full(), &mask(&["name", name])).unwrap_err();
         assert_eq!((fields(refused), &channel), (mask(&["update_mask"]), &ChannelDraft::default()));
     }
 }

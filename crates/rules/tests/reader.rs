@@ -213,7 +213,7 @@ fn access_type_requires_its_field() {
     // spec: §2.5
     let held = |access: &'static str, given: &'static str| {
         let mut reader = Validator::new(&tables::STATUS_PAGE);
-        reader.hold(|_| Some(access), |field| field == given);
+        reader.check_rules(|_| Some(access), |field| field == given);
         reader.finish(Some(())).map_err(|violations| violations.to_string())
     };
     assert_eq!(held("public", ""), Ok(()));
@@ -229,7 +229,7 @@ fn exactly_one_provider_block_is_required() {
     let kinds: Vec<_> = tables::NOTIFICATION.blocks.iter().map(|block| block.name).collect();
     let held = |kind: &'static str, given: &dyn Fn(&str) -> bool| {
         let mut reader = Validator::new(&tables::NOTIFICATION);
-        reader.hold(|_| Some(kind), given);
+        reader.check_rules(|_| Some(kind), given);
         reader.finish(Some(())).map_err(|violations| violations.0)
     };
     for kind in &kinds {

@@ -267,13 +267,13 @@ fn masks_hold<D: Clone + PartialEq + std::fmt::Debug>(
 fn mask_copies_exactly_the_named_fields() {
     // design: §4 update_mask
     let pages = (&a_page(), &a_full_page());
-    masks_hold(&tables::STATUS_PAGE, pages, PageDraft::take);
+    masks_hold(&tables::STATUS_PAGE, pages, PageDraft::apply_mask);
     let components = (&a_component(), &a_full_component());
     let table = &tables::STATUS_PAGE_COMPONENT;
-    masks_hold(table, components, ComponentDraft::take);
+    masks_hold(table, components, ComponentDraft::apply_mask);
     let groups = (&a_group("page_0000000000001", "a"), &a_group("page_0000000000002", "b"));
     let table = &tables::STATUS_PAGE_COMPONENT_GROUP;
-    masks_hold(table, groups, GroupDraft::take);
+    masks_hold(table, groups, GroupDraft::apply_mask);
 }
 
 #[test]
@@ -281,12 +281,12 @@ fn masked_but_omitted_field_is_cleared() {
     // design: §4 update_mask
     let mut page = a_full_page();
     let optional = ["description", "icon", "access_type", "password", "auth_email_domains"];
-    page.take(PageDraft::default(), &names(&optional)).unwrap();
+    page.apply_mask(PageDraft::default(), &names(&optional)).unwrap();
     let settings = page.parse().unwrap();
     assert_eq!((settings.description, settings.icon, settings.access_type), (None, None, None));
     assert!(settings.password.is_none() && settings.auth_email_domains.is_empty());
     let mut page = a_full_page();
-    page.take(PageDraft::default(), &names(&["title"])).unwrap();
+    page.apply_mask(PageDraft::default(), &names(&["title"])).unwrap();
     assert_eq!(said(page.parse()), "`title` must be given");
 }
 

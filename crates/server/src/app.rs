@@ -33,18 +33,18 @@ pub struct App {
     /// Memory budget for the request bodies of callers without a key.
     pub(crate) bodies: Budget,
     /// Cache of RPC responses.
-    pub(crate) shelf: Arc<services::Shelf>,
+    pub(crate) response_cache: Arc<services::CacheEntries>,
     /// Cache of rendered status pages.
-    pub(crate) page_shelf: Arc<PageShelf>,
+    pub(crate) page_cache: Arc<PageShelf>,
     /// Custom domains of status pages.
     pub(crate) domains: Arc<Domains>,
     /// Cache of the detail pages of status pages.
-    pub(crate) behind: Arc<PagesBehind>,
+    pub(crate) detail_cache: Arc<PagesBehind>,
     pub(crate) icons: Arc<Icons>,
     /// Access control of status pages.
-    pub(crate) visitors: Arc<VisitorGate>,
+    pub(crate) page_access: Arc<VisitorGate>,
     /// Subscription to status pages.
-    pub(crate) subscribing: Arc<SubscribeDesk>,
+    pub(crate) subscribe_limits: Arc<SubscribeDesk>,
     /// Egress policy for messages and checks.
     pub egress: Egress,
     /// Regions of a monitor that names none.
@@ -64,10 +64,13 @@ impl App {
         let services = Router::new()
             .nest_service("/rpc", service.clone())
             .fallback_service(service)
-            .layer(from_fn_with_state(self.kept(), services::ResponseCache::before))
+            .layer(from_fn_with_state(
+                self.response_cache_layer(),
+                services::ResponseCache::serve_cached,
+            ))
             .layer(from_fn_with_state(self.metrics.clone(), services::whole))
-            .layer(from_fn_with_state(self.gate(), AuthLayer::before_rpc))
-            .layer(from_fn(services::readable));
+            .layer(from_fn_with_state(self.auth_layer(), AuthLayer::before_rpc))
+            .layer(from_fn(services::normalize_headers));
         let pages = status_page::domain_routes(self, pages_stop.clone());
         let service = Router::new()
             .route("/healthz", get(health::alive))
@@ -76,7 +79,7 @@ impl App {
             .with_state(self.clone())
             .merge(v1::routes(self))
             .merge(status_page::routes(self, pages_stop))
-            .merge(docs::routes(self.page_shelf.origin()))
+            .merge(docs::routes(self.page_cache.origin()))
             .fallback_service(services);
         let (domains, auth) = (Arc::clone(&self.domains), Arc::clone(&self.auth));
         let edge = Edge { ctx: self.ctx.clone(), budget: self.bodies.clone() };
@@ -99,22 +102,22 @@ impl App {
             .with_pipeline(self.pipeline.clone())
     }
 
-    fn kept(&self) -> services::ResponseCache {
+    fn response_cache_layer(&self) -> services::ResponseCache {
         services::ResponseCache {
             ctx: self.ctx.clone(),
             store: self.store.clone(),
             metrics: self.metrics.clone(),
-            shelf: Arc::clone(&self.shelf),
+            entries: Arc::clone(&self.response_cache),
         }
     }
 
-    pub(crate) fn gate(&self) -> AuthLayer {
+    pub(crate) fn auth_layer(&self) -> AuthLayer {
         AuthLayer { auth: Arc::clone(&self.auth), metrics: self.metrics.clone() }
     }
 }
 
 /// Converts an error of the store into an RPC error.
-pub(crate) fn refusal(error: StoreError) -> rpc::Error {
+pub(crate) fn rpc_error(error: StoreError) -> rpc::Error {
     match error {
         StoreError::NotFound { what, id } => rpc::not_found(what, &id),
         StoreError::AlreadyExists { .. }
@@ -124,7 +127,7 @@ pub(crate) fn refusal(error: StoreError) -> rpc::Error {
         StoreError::Refused(violation) => rpc::invalid(&violation.into()),
         StoreError::Conflict { .. } => rpc::conflict(error.to_string()),
         StoreError::PlanLimit { .. } => rpc::failed_precondition(error.to_string()),
-        StoreError::Closed => rpc::put_off("the server is stopping; try again"),
+        StoreError::Closed => rpc::deferred("the server is stopping; try again"),
         StoreError::NotCommitted { .. }
         | StoreError::Database(_)
         | StoreError::NewerDatabase { .. }

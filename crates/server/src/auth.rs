@@ -62,7 +62,7 @@ enum Refused {
 struct AuthenticatedCaller {
     caller: Caller,
     workspace: Arc<Workspace>,
-    standing: RateLimitStatus,
+    rate_limit: RateLimitStatus,
 }
 
 /// Authenticates the requests of one server.
@@ -74,9 +74,9 @@ pub struct Auth {
     limits: Limits,
     trusted_proxies: Vec<IpNet>,
     used: Mutex<HashMap<KeyId, Timestamp>>,
-    known: Mutex<KnownKeys>,
+    known_keys: Mutex<KnownKeys>,
     /// Limits the lookups of known keys from blocked networks.
-    tries: AttemptLimiter<KeyId>,
+    attempts: AttemptLimiter<KeyId>,
     /// Whether the log already warned that forwarded addresses are ignored.
     has_warned: AtomicBool,
 }
@@ -96,8 +96,8 @@ impl Auth {
             trusted_proxies: settings.trusted_proxies.clone(),
             cache: Cache::default(),
             used: Mutex::default(),
-            known: Mutex::default(),
-            tries: AttemptLimiter::new(&ctx, KNOWN_TRIES, KNOWN_TRIES_IN),
+            known_keys: Mutex::default(),
+            attempts: AttemptLimiter::new(&ctx, KNOWN_TRIES, KNOWN_TRIES_IN),
             has_warned: AtomicBool::new(false),
             ctx,
             store,
@@ -131,13 +131,13 @@ impl Auth {
     ) -> Result<AuthenticatedCaller, rpc::Error> {
         let address = self.address(peer, headers);
         let (caller, workspace) = self.identify(headers, address).await?;
-        let standing = self.limits.call(caller.key)?;
-        Ok(AuthenticatedCaller { caller, workspace, standing })
+        let standing = self.limits.count_call(caller.key)?;
+        Ok(AuthenticatedCaller { caller, workspace, rate_limit: standing })
     }
 
     /// Removes a key from the cache: the next call with it asks the store.
-    pub fn forget(&self, key: KeyId) {
-        self.cache.forget(key);
+    pub fn evict(&self, key: KeyId) {
+        self.cache.remove(key);
     }
 
     /// Stores when keys were last used. Called every few seconds and at shutdown.
@@ -146,14 +146,14 @@ impl Auth {
         if used.is_empty() {
             return Ok(());
         }
-        self.store.keys().touch(used.into_iter().collect()).await
+        self.store.keys().record_use(used.into_iter().collect()).await
     }
 
     /// Evicts limits and keys that were not used for a while.
-    pub fn tidy(&self) {
-        self.limits.tidy();
-        self.tries.tidy();
-        self.cache.tidy(self.ctx.now());
+    pub fn evict_expired(&self) {
+        self.limits.evict_expired();
+        self.attempts.evict_expired();
+        self.cache.evict_expired(self.ctx.now());
     }
 
     async fn identify(
@@ -161,7 +161,7 @@ impl Auth {
         headers: &HeaderMap,
         address: IpAddr,
     ) -> Result<(Caller, Arc<Workspace>), rpc::Error> {
-        let Some(text) = presented(headers) else {
+        let Some(text) = presented_key(headers) else {
             return Err(self.refuse(Refused::Missing, address));
         };
         let Some(presented) = key::read(text) else {
@@ -169,11 +169,11 @@ impl Auth {
         };
         let now = self.ctx.now();
         let verdict = match self.cache.get(&presented.hash, now) {
-            CacheLookup::Now(verdict) => verdict,
-            CacheLookup::Before => self.look_up(presented, now).await?,
-            CacheLookup::No => {
+            CacheLookup::Fresh(verdict) => verdict,
+            CacheLookup::Stale => self.look_up(presented, now).await?,
+            CacheLookup::Missing => {
                 if let Err(blocked) = self.limits.may_look_up(address)
-                    && !self.may_try(presented.id, now).await?
+                    && !self.can_bypass_block(presented.id, now).await?
                 {
                     return Err(blocked);
                 }
@@ -185,19 +185,19 @@ impl Auth {
 
     /// Returns whether a key with this ID exists and may be looked up although its network is
     /// blocked. Other clients behind the same proxy must not lock it out, even after a restart.
-    async fn may_try(&self, key: KeyId, now: Timestamp) -> Result<bool, rpc::Error> {
+    async fn can_bypass_block(&self, key: KeyId, now: Timestamp) -> Result<bool, rpc::Error> {
         let is_fresh =
             |known: &KnownKeys| known.read_at.is_some_and(|at| now.since(at) < KNOWN_FOR);
-        if !is_fresh(&self.known()) {
-            let ids = self.store.keys().active_ids().await.map_err(|error| unread(&error))?;
-            *self.known() = KnownKeys { ids, read_at: Some(now) };
+        if !is_fresh(&self.known_keys()) {
+            let ids = self.store.keys().active_ids().await.map_err(|error| lookup_error(&error))?;
+            *self.known_keys() = KnownKeys { ids, read_at: Some(now) };
         }
-        let is_known = self.known().ids.contains(&key);
-        Ok(is_known && self.tries.may(&key))
+        let is_known = self.known_keys().ids.contains(&key);
+        Ok(is_known && self.attempts.try_acquire(&key))
     }
 
-    fn known(&self) -> MutexGuard<'_, KnownKeys> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known_keys(&self) -> MutexGuard<'_, KnownKeys> {
+        self.known_keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn look_up(
@@ -206,9 +206,13 @@ impl Auth {
         now: Timestamp,
     ) -> Result<CachedKey, rpc::Error> {
         let generation = self.cache.generation();
-        let found =
-            self.store.keys().find_for_auth(key.hash).await.map_err(|error| unread(&error))?;
-        let verdict = CachedKey::of(found);
+        let found = self
+            .store
+            .keys()
+            .find_for_auth(key.hash)
+            .await
+            .map_err(|error| lookup_error(&error))?;
+        let verdict = CachedKey::from_lookup(found);
         if verdict.caller(now).is_ok() {
             self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key.id, now);
         }
@@ -219,7 +223,7 @@ impl Auth {
     fn refuse(&self, reason: Refused, address: IpAddr) -> rpc::Error {
         // A request without a key is no attempt to guess one.
         if reason != Refused::Missing
-            && let Err(limited) = self.limits.failed(address)
+            && let Err(limited) = self.limits.count_failure(address)
         {
             return limited;
         }
@@ -228,13 +232,13 @@ impl Auth {
 }
 
 /// Returns whether these headers contain a well-formed key.
-pub(crate) fn shows_key(headers: &HeaderMap) -> bool {
-    presented(headers).and_then(key::read).is_some()
+pub(crate) fn has_well_formed_key(headers: &HeaderMap) -> bool {
+    presented_key(headers).and_then(key::read).is_some()
 }
 
 /// Returns the key in the headers: `x-service-key`, else `Authorization: Bearer`. An empty value
 /// counts as missing.
-fn presented(headers: &HeaderMap) -> Option<&[u8]> {
+fn presented_key(headers: &HeaderMap) -> Option<&[u8]> {
     let own = headers.get(rpc::KEY_HEADER).map(HeaderValue::as_bytes);
     let bearer = || {
         let text = headers.get(AUTHORIZATION)?.as_bytes();
@@ -244,9 +248,9 @@ fn presented(headers: &HeaderMap) -> Option<&[u8]> {
     own.filter(|key| !key.is_empty()).or_else(bearer).filter(|key| !key.is_empty())
 }
 
-fn unread(error: &StoreError) -> rpc::Error {
+fn lookup_error(error: &StoreError) -> rpc::Error {
     tracing::error!(%error, "failed to look up an API key");
-    rpc::put_off("API keys cannot be checked at the moment; retry")
+    rpc::deferred("API keys cannot be checked at the moment; retry")
 }
 
 impl Refused {

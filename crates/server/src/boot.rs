@@ -99,7 +99,7 @@ pub struct RunningServer {
     stop: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
     stages: pipeline::RunningPipeline,
-    notifying: Notifying,
+    notifier: Notifying,
 }
 
 /// Loads all settings: from `flags` (by setting name), the environment and the configuration file.
@@ -137,7 +137,7 @@ pub async fn start(settings: &Settings, ctx: Context) -> Result<RunningServer, B
 pub async fn start_fresh(settings: &Settings, ctx: Context) -> Result<RunningServer, BootError> {
     prepare(settings);
     let store = Store::open_fresh(store_settings(settings)).await?;
-    hold_to_plans(&store, settings);
+    apply_plans(&store, settings);
     start_on(store, settings, ctx, Vec::new()).await
 }
 
@@ -173,18 +173,18 @@ pub async fn start_demo(
 async fn open(settings: &Settings) -> Result<Store, StoreError> {
     prepare(settings);
     let store = Store::open(store_settings(settings)).await?;
-    hold_to_plans(&store, settings);
+    apply_plans(&store, settings);
     Ok(store)
 }
 
 /// Applies the plans of the settings to workspaces.
-fn hold_to_plans(store: &Store, settings: &Settings) {
-    store.hold_to(settings.plans.clone(), settings.retention_days());
+fn apply_plans(store: &Store, settings: &Settings) {
+    store.set_plans(settings.plans.clone(), settings.retention_days());
 }
 
 fn prepare(settings: &Settings) {
     raise_file_limit();
-    let (folder, place) = (settings.data.display(), settings.database.place(&settings.data));
+    let (folder, place) = (settings.data.display(), settings.database.location(&settings.data));
     tracing::info!("data folder: {folder}; database: {place}");
 }
 
@@ -194,14 +194,14 @@ async fn start_on(
     ctx: Context,
     zones: Zones,
 ) -> Result<RunningServer, BootError> {
-    environment::warn_of_strangers();
+    environment::warn_about_unknown_variables();
     let listeners = Listeners::bind(settings).await?;
     let control = |why| BootError::Control { folder: settings.data.clone(), why };
     let socket = Socket::open(&settings.data).map_err(control)?;
 
     let metrics = Metrics::new();
     let network = network(settings, zones)?;
-    let names = DomainTasks::open(settings, &network);
+    let names = DomainTasks::new(settings, &network);
     names.domains.read(&store).await?;
     let notifier = notifier(settings, &ctx, &store, &metrics, &network)?;
     let icons = Arc::new(Icons::new(probe::Client::new(network.clone())));
@@ -219,7 +219,7 @@ async fn start_on(
     let visitors = Arc::new(VisitorGate::new(&ctx, store.session_key()));
     let subscribing =
         Arc::new(SubscribeDesk::new(&ctx, SubscriberTokens::new(store.session_key())));
-    let own = listeners.addresses.own();
+    let own = listeners.addresses.local_url();
     let page_shelf = Arc::new(PageShelf::new(settings.public_url.clone(), own, metrics.clone()));
     let app = App {
         ctx,
@@ -229,12 +229,12 @@ async fn start_on(
         auth,
         metrics,
         bodies: Budget::default(),
-        shelf,
-        page_shelf,
-        behind: Arc::default(),
+        response_cache: shelf,
+        page_cache: page_shelf,
+        detail_cache: Arc::default(),
         icons,
-        visitors,
-        subscribing,
+        page_access: visitors,
+        subscribe_limits: subscribing,
         egress,
         default_regions,
         domains: Arc::clone(&names.domains),
@@ -246,21 +246,21 @@ async fn start_on(
         );
     }
     let stop = CancellationToken::new();
-    let mut tasks = names.keep(&app, &stop).await?;
+    let mut tasks = names.start(&app, &stop).await?;
     let addresses = listeners.addresses;
-    addresses.tell();
+    addresses.log();
     let (router, config) = (app.router(stop.clone()), names.certificates.tls());
     let connections = (connections_max(), settings.trusted_proxies.clone());
     tasks.push(tokio::spawn(listeners.serve(router, config, connections, stop.clone())));
     tasks.push(tokio::spawn(socket.serve(app.desk(), stop.clone())));
     if let Some(operator) = settings.operator.clone() {
         let means = (operator_client, app.notifier.clone());
-        let teller = operator::Teller::new(app.ctx.clone(), operator, means, notes_end);
+        let teller = operator::OperatorNotifier::new(app.ctx.clone(), operator, means, notes_end);
         tasks.push(tokio::spawn(teller.run(stop.clone())));
     }
-    let keep = housekeeping::keep(app.clone(), settings.retention, stop.clone());
+    let keep = housekeeping::run(app.clone(), settings.retention, stop.clone());
     tasks.push(tokio::spawn(keep));
-    Ok(RunningServer { addresses, app, stop, tasks, stages, notifying })
+    Ok(RunningServer { addresses, app, stop, tasks, stages, notifier: notifying })
 }
 
 /// Returns the settings of the store: its location and the source of its encryption key.
@@ -306,11 +306,11 @@ impl RunningServer {
     pub async fn run(self, mut signals: Signals) -> Result<(), BootError> {
         let store = self.app.store.clone();
         tokio::select! {
-            () = signals.heard() => {
-                signals.end_on_the_next();
+            () = signals.wait() => {
+                signals.exit_on_next();
                 return self.stop().await;
             }
-            () = store.taken_over() => {}
+            () = store.wait_for_takeover() => {}
         }
         let why = StoreError::TakenOver;
         tracing::error!(%why, "the server ends: {why}");
@@ -331,7 +331,7 @@ impl RunningServer {
         }
         let App { store, pipeline, auth, .. } = self.app;
         drop(pipeline);
-        tokio::join!(self.stages.stop(), self.notifying.stop());
+        tokio::join!(self.stages.stop(), self.notifier.stop());
         if let Err(error) = auth.save_last_uses().await {
             tracing::warn!(%error, "failed to store when keys were last used: {error}");
         }
@@ -352,7 +352,7 @@ fn parts(
         store: store.clone(),
         in_flight_max: network.concurrency,
         probes: Probes::embedded(probe::Probe::new(network), egress_addresses(settings)),
-        canaries: settings.canaries.clone(),
+        connectivity_check_hosts: settings.connectivity_check_hosts.clone(),
         metrics: metrics.clone(),
         default_regions: settings.default_regions.clone().into(),
         operator: None,
@@ -373,7 +373,7 @@ fn notifier(
         client: probe::Client::new(network.clone()),
         mail: settings.mail.clone(),
         extra_roots: &network.extra_roots,
-        servers: settings.servers.clone(),
+        vendors: settings.vendors.clone(),
         public_url: settings.public_url.clone(),
     })
     .map_err(BootError::Mail)

@@ -57,7 +57,7 @@ pub(crate) struct Connection(Arc<ConnectionState>);
 struct ConnectionState {
     id: u64,
     peer: IpAddr,
-    places: Arc<ConnectionLimits>,
+    limits: Arc<ConnectionLimits>,
     has_key: AtomicBool,
     /// Whether it has a reserved place and has not shown a key yet.
     on_probation: bool,
@@ -80,12 +80,12 @@ pub(crate) struct Served(Connection);
 
 /// Result of admitting a new connection.
 #[derive(Debug)]
-pub(crate) enum Taken {
-    Place(ConnectionPermit),
+pub(crate) enum AdmitResult {
+    Admitted(ConnectionPermit),
     /// Its address or network is at the limit, and all its connections are being served.
     Refused,
     /// All connections, including the reserved ones, are being served. A free place wakes
-    /// [`ConnectionLimits::freed`].
+    /// [`ConnectionLimits::wait_for_place`].
     Full,
 }
 
@@ -103,7 +103,7 @@ impl ConnectionLimits {
     }
 
     /// Admits a connection, and closes another one if necessary.
-    pub(crate) fn take(self: &Arc<Self>, peer: IpAddr) -> Taken {
+    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> AdmitResult {
         let peer = peer.to_canonical();
         let mut table = self.table();
         if !self.is_exempt(peer) {
@@ -116,20 +116,20 @@ impl ConnectionLimits {
             let is_near =
                 |it: &ConnectionState| it.peer == peer || self::network(it.peer) == network;
             if is_full(&table) && !table.evict(is_near) {
-                return Taken::Refused;
+                return AdmitResult::Refused;
             }
         }
         let is_full = table.connections.len() >= self.max;
         let is_crowded = is_full || table.without_key >= self.without_key_max;
         let on_probation = is_crowded && !table.evict(|_| true);
         if is_full && on_probation {
-            return Taken::Full;
+            return AdmitResult::Full;
         }
         let id = self.tick();
         let connection = Connection(Arc::new(ConnectionState {
             id,
             peer,
-            places: Arc::clone(self),
+            limits: Arc::clone(self),
             has_key: AtomicBool::new(false),
             on_probation,
             open: AtomicU32::new(0),
@@ -139,11 +139,11 @@ impl ConnectionLimits {
         }));
         table.connections.insert(id, connection.clone());
         table.count(&connection.0, true);
-        Taken::Place(ConnectionPermit(connection))
+        AdmitResult::Admitted(ConnectionPermit(connection))
     }
 
     /// Waits until a place may be free.
-    pub(crate) async fn freed(&self) {
+    pub(crate) async fn wait_for_place(&self) {
         self.freed.notified().await;
     }
 
@@ -204,11 +204,11 @@ impl ConnectionState {
 
 impl Connection {
     /// Records that a request of this connection has shown a valid key.
-    pub(crate) fn has_key(&self) {
+    pub(crate) fn set_has_key(&self) {
         if self.0.has_key.load(Ordering::Relaxed) {
             return;
         }
-        let mut table = self.0.places.table();
+        let mut table = self.0.limits.table();
         let is_first = !self.0.has_key.swap(true, Ordering::Relaxed);
         if is_first && table.connections.contains_key(&self.0.id) {
             table.count(&self.0, false);
@@ -253,17 +253,17 @@ impl ConnectionPermit {
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let state = &self.0.0;
-        state.places.table().remove(state);
-        state.places.freed.notify_one();
+        state.limits.table().remove(state);
+        state.limits.freed.notify_one();
     }
 }
 
 impl Drop for Served {
     fn drop(&mut self) {
         let state = &self.0.0;
-        state.served_at.store(state.places.tick(), Ordering::Relaxed);
+        state.served_at.store(state.limits.tick(), Ordering::Relaxed);
         if state.serving.fetch_sub(1, Ordering::Relaxed) == 1 {
-            state.places.freed.notify_one();
+            state.limits.freed.notify_one();
         }
     }
 }
@@ -287,9 +287,9 @@ mod tests {
     use super::*;
 
     fn from(places: &Arc<ConnectionLimits>, peer: &str) -> Option<ConnectionPermit> {
-        match places.take(peer.parse().unwrap()) {
-            Taken::Place(place) => Some(place),
-            Taken::Refused | Taken::Full => None,
+        match places.admit(peer.parse().unwrap()) {
+            AdmitResult::Admitted(place) => Some(place),
+            AdmitResult::Refused | AdmitResult::Full => None,
         }
     }
 
@@ -318,11 +318,11 @@ mod tests {
         let keyed: Vec<ConnectionPermit> = (1..=4)
             .map(|number| {
                 let place = from(&places, &format!("192.0.2.{number}")).unwrap();
-                place.connection().has_key();
+                place.connection().set_has_key();
                 place
             })
             .collect();
-        assert!(matches!(places.take("192.0.2.9".parse().unwrap()), Taken::Full));
+        assert!(matches!(places.admit("192.0.2.9".parse().unwrap()), AdmitResult::Full));
         assert!(!keyed.iter().any(is_closed));
         drop(keyed);
         assert!(from(&places, "192.0.2.9").is_some());
@@ -333,7 +333,7 @@ mod tests {
         let places = ConnectionLimits::new(1, Vec::new());
         let busy = from(&places, "192.0.2.1").unwrap();
         let served = busy.connection().serve();
-        assert!(matches!(places.take("192.0.2.2".parse().unwrap()), Taken::Full));
+        assert!(matches!(places.admit("192.0.2.2".parse().unwrap()), AdmitResult::Full));
         assert!(!is_closed(&busy));
         drop(served);
         assert!(from(&places, "192.0.2.2").is_some() && is_closed(&busy));
@@ -341,7 +341,7 @@ mod tests {
 
     // issue 16, point 1: capacity is reserved for callers with a key
     #[test]
-    fn where_all_are_being_served_a_newcomer_is_on_probation() {
+    fn newcomer_is_on_probation_if_all_are_served() {
         let places = ConnectionLimits::new(4, Vec::new());
         let busy: Vec<ConnectionPermit> =
             (1..=3).map(|number| from(&places, &format!("192.0.2.{number}")).unwrap()).collect();
@@ -349,7 +349,7 @@ mod tests {
         let newcomer = from(&places, "192.0.2.4").unwrap();
         assert!(newcomer.connection().is_on_probation());
         assert!(!busy.iter().any(|place| is_closed(place) || place.connection().is_on_probation()));
-        newcomer.connection().has_key();
+        newcomer.connection().set_has_key();
         assert!(!newcomer.connection().is_on_probation());
         assert!(from(&places, "192.0.2.5").is_none());
         drop(served);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_given_back_once() {
+    fn permit_is_released_once() {
         let places = ConnectionLimits::new(2, Vec::new());
         let first = from(&places, "192.0.2.1").unwrap();
         let second = from(&places, "192.0.2.1").unwrap();

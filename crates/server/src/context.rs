@@ -14,7 +14,7 @@ use tokio::sync::watch;
 #[derive(Clone, Debug)]
 pub struct Context {
     clock: Clock,
-    chance: Chance,
+    random: Chance,
 }
 
 #[derive(Clone, Debug)]
@@ -36,14 +36,14 @@ pub struct ManualClock(watch::Sender<Timestamp>);
 impl Context {
     /// Creates a context with the system clock and randomness of the operating system.
     pub const fn system() -> Self {
-        Self { clock: Clock::System, chance: Chance::System }
+        Self { clock: Clock::System, random: Chance::System }
     }
 
     /// Creates a context with a manual clock and reproducible randomness.
     pub fn manual(start: Timestamp) -> (Self, ManualClock) {
         let (sender, receiver) = watch::channel(start);
         let chance = Chance::Seeded(Arc::new(AtomicU64::new(0)));
-        (Self { clock: Clock::Manual(receiver), chance }, ManualClock(sender))
+        (Self { clock: Clock::Manual(receiver), random: chance }, ManualClock(sender))
     }
 
     /// Returns the current time in whole milliseconds.
@@ -70,7 +70,7 @@ impl Context {
 
     /// Returns 64 random bits.
     pub fn random(&self) -> u64 {
-        match &self.chance {
+        match &self.random {
             Chance::System => rand::random(),
             Chance::Seeded(state) => mix(state.fetch_add(1, Ordering::Relaxed)),
         }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn sleeping_ends_when_the_clock_in_the_hand_is_advanced() {
+    async fn sleep_ends_when_manual_clock_advances() {
         let (ctx, clock) = Context::manual(Timestamp::from_millis(1_000));
         let slept = tokio::spawn({
             let ctx = ctx.clone();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn seeded_chance_gives_other_bytes_each_time() {
+    fn seeded_random_bytes_differ_each_time() {
         let (ctx, _clock) = Context::manual(Timestamp::from_millis(0));
         assert_ne!(ctx.secret_bytes(), ctx.secret_bytes());
     }

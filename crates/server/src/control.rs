@@ -38,7 +38,7 @@ struct SocketPath {
 }
 
 impl SocketPath {
-    fn of(folder: &Path, name: &str) -> io::Result<Self> {
+    fn new(folder: &Path, name: &str) -> io::Result<Self> {
         let path = folder.join(name);
         if path.as_os_str().len() <= SOCKET_PATH_MAX {
             return Ok(Self { path, _folder: None });

@@ -66,7 +66,7 @@ pub(crate) async fn fill(
     let workspace = workspace(app, change).await?;
     let stored = store.monitors().list(workspace.id, PAGE).await?.rows;
     if !store.keys().list(workspace.id).await?.is_empty() {
-        repoint(app, &stored, targets, change).await?;
+        update_targets(app, &stored, targets, change).await?;
         return Ok(None);
     }
     let mut shown = Vec::new();
@@ -123,12 +123,12 @@ async fn new_key(
         last_used_at: None,
         revoked_at: None,
     };
-    store.keys().create(key, KeyHash::of(text.expose()), change).await?;
+    store.keys().create(key, KeyHash::new(text.expose()), change).await?;
     Ok(text)
 }
 
 /// Updates the demo's monitors if the targets have other ports than before.
-async fn repoint(
+async fn update_targets(
     app: &App,
     stored: &[MonitorWithStatus],
     targets: &Targets,

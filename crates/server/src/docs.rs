@@ -29,7 +29,7 @@ use http::{HeaderMap, StatusCode};
 
 use self::cache::{CachedDocument, Docs, HTML, Overloaded, StaticResource};
 use self::document::Document;
-use self::handlers::{answer, busy, is_browser, moved, prefers};
+use self::handlers::{build_response, is_browser, overloaded, prefers, redirect};
 use crate::http_body::{EncodedBody, Encoding};
 
 /// Path of the documentation.
@@ -51,27 +51,27 @@ pub(crate) fn routes(origin: Option<&str>) -> Router {
     Router::new()
         .route("/", get(front))
         .route(BASE, get(home))
-        .route("/docs/", get(async || moved(BASE)))
+        .route("/docs/", get(async || redirect(BASE)))
         .route("/docs/search", get(search))
-        .route("/docs/llms.txt", thing(StaticResource::List))
-        .route("/docs/docs.js", thing(StaticResource::Script))
-        .route("/docs/icon.svg", thing(StaticResource::Icon))
-        .route("/docs/reference/openapi.json", thing(StaticResource::OpenApi))
+        .route("/docs/llms.txt", resource_route(StaticResource::List))
+        .route("/docs/docs.js", resource_route(StaticResource::Script))
+        .route("/docs/icon.svg", resource_route(StaticResource::Icon))
+        .route("/docs/reference/openapi.json", resource_route(StaticResource::OpenApi))
         // The usual address of the OpenAPI description.
-        .route("/openapi.json", thing(StaticResource::OpenApi))
-        .route("/v1/openapi.json", thing(StaticResource::OpenApi))
+        .route("/openapi.json", resource_route(StaticResource::OpenApi))
+        .route("/v1/openapi.json", resource_route(StaticResource::OpenApi))
         .route("/docs/{*path}", get(page))
         .with_state(Arc::new(Docs::new(origin.map(str::to_owned))))
 }
 
-fn thing(thing: StaticResource) -> MethodRouter<SharedDocs> {
+fn resource_route(thing: StaticResource) -> MethodRouter<SharedDocs> {
     get(move |State(docs): State<SharedDocs>, headers: HeaderMap| async move {
-        show(&docs, thing, &headers).await
+        serve(&docs, thing, &headers).await
     })
 }
 
-async fn show(docs: &Docs, thing: StaticResource, headers: &HeaderMap) -> Response {
-    let leaf = docs.leaf(thing, Encoding::wanted(headers)).await;
+async fn serve(docs: &Docs, thing: StaticResource, headers: &HeaderMap) -> Response {
+    let leaf = docs.get(thing, Encoding::negotiate(headers)).await;
     respond(leaf, StatusCode::OK, headers)
 }
 
@@ -81,20 +81,20 @@ fn respond(
     status: StatusCode,
     headers: &HeaderMap,
 ) -> Response {
-    leaf.map_or_else(|Overloaded| busy(), |leaf| answer(leaf, status, headers))
+    leaf.map_or_else(|Overloaded| overloaded(), |leaf| build_response(leaf, status, headers))
 }
 
 /// Serves the root of the server.
 async fn front(State(docs): State<SharedDocs>, headers: HeaderMap) -> Response {
     let thing =
         if is_browser(&headers) { StaticResource::Front } else { StaticResource::FrontText };
-    show(&docs, thing, &headers).await
+    serve(&docs, thing, &headers).await
 }
 
 async fn home(State(docs): State<SharedDocs>, headers: HeaderMap) -> Response {
     let thing =
         if prefers(&headers, MARKDOWN) { StaticResource::List } else { StaticResource::Home };
-    show(&docs, thing, &headers).await
+    serve(&docs, thing, &headers).await
 }
 
 /// Serves a document as a page or as Markdown, or another file.
@@ -110,30 +110,30 @@ async fn page(
     let read_at = |document: &&Document| document.address() == bare;
     if let Some(document) = catalog::documents().find(read_at) {
         let thing = match prefers(&headers, MARKDOWN) {
-            _ if bare != address => return moved(bare),
+            _ if bare != address => return redirect(bare),
             true => StaticResource::Markdown(document.path),
             false => StaticResource::Document(document.path),
         };
-        return show(&docs, thing, &headers).await;
+        return serve(&docs, thing, &headers).await;
     }
     if let Some(document) = catalog::documents().find(|it| it.path == path) {
-        return show(&docs, StaticResource::Markdown(document.path), &headers).await;
+        return serve(&docs, StaticResource::Markdown(document.path), &headers).await;
     }
     if let Some(file) = catalog::FILES.iter().find(|it| it.path == path) {
-        return show(&docs, StaticResource::File(file.path), &headers).await;
+        return serve(&docs, StaticResource::File(file.path), &headers).await;
     }
-    if let Some(place) = near(&address) {
-        return moved(&place);
+    if let Some(place) = canonical_address(&address) {
+        return redirect(&place);
     }
-    let encoding = Encoding::wanted(&headers);
+    let encoding = Encoding::negotiate(&headers);
     let missing =
-        move || CachedDocument::of(&EncodedBody::of(HTML, pages::missing(&path)), encoding);
-    respond(docs.make(missing).await, StatusCode::NOT_FOUND, &headers)
+        move || CachedDocument::new(&EncodedBody::new(HTML, pages::not_found(&path)), encoding);
+    respond(docs.run_limited(missing).await, StatusCode::NOT_FOUND, &headers)
 }
 
 /// Returns the address of a page that was requested by its file name without extension, or by its
 /// folder with a slash.
-fn near(address: &str) -> Option<String> {
+fn canonical_address(address: &str) -> Option<String> {
     let document =
         catalog::documents().find(|it| format!("{BASE}/{}", it.path) == format!("{address}.md"));
     let folder = address.strip_suffix(".md");
@@ -146,15 +146,15 @@ async fn search(State(docs): State<SharedDocs>, query: RawQuery, headers: Header
     let query = query.0.unwrap_or_default();
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());
     let written = pairs.find(|(name, _)| name == "q").map_or_else(String::new, |(_, it)| it.into());
-    let (encoding, is_json) = (Encoding::wanted(&headers), prefers(&headers, JSON));
-    let results = docs.look_up(move |index| {
+    let (encoding, is_json) = (Encoding::negotiate(&headers), prefers(&headers, JSON));
+    let results = docs.with_index(move |index| {
         let found = index.search(&written);
         let said = if is_json {
-            EncodedBody::of(JSON, found.json().to_string())
+            EncodedBody::new(JSON, found.json().to_string())
         } else {
-            EncodedBody::of(HTML, pages::results(&found))
+            EncodedBody::new(HTML, pages::results(&found))
         };
-        CachedDocument::of(&said, encoding)
+        CachedDocument::new(&said, encoding)
     });
     respond(results.await, StatusCode::OK, &headers)
 }

@@ -30,14 +30,14 @@ pub(crate) use self::table::follow;
 use crate::config::DomainSettings;
 
 /// Error if the server does not know its own names and therefore accepts no domain.
-const NOT_OFFERED: &str = "needs a server that knows its own names: ask its operator to set `public_url` or `pages_hosts`";
+const UNSUPPORTED: &str = "needs a server that knows its own names: ask its operator to set `public_url` or `pages_hosts`";
 
 /// Custom domains and the settings that they need.
 #[derive(Debug)]
 pub(crate) struct Domains {
     settings: DomainSettings,
-    wanted: ExpectedTargets,
-    names: probe::DnsLookup,
+    targets: ExpectedTargets,
+    dns: probe::DnsLookup,
     table: watch::Sender<Arc<DomainTable>>,
     certificates: Arc<Certificates>,
 }
@@ -46,11 +46,11 @@ impl Domains {
     /// Creates an empty set of domains.
     pub(crate) fn new(
         settings: DomainSettings,
-        names: probe::DnsLookup,
+        dns: probe::DnsLookup,
         certificates: Arc<Certificates>,
     ) -> Self {
-        let wanted = ExpectedTargets::of(&settings);
-        Self { settings, wanted, names, table: watch::Sender::default(), certificates }
+        let targets = ExpectedTargets::from_settings(&settings);
+        Self { settings, targets, dns, table: watch::Sender::default(), certificates }
     }
 
     /// Accepts a domain that points to this server and has a TXT record that names the claiming page.
@@ -65,16 +65,16 @@ impl Domains {
         if self.is_own(domain) {
             return Err(refused("must not be a name of this service itself".to_owned()));
         }
-        if !self.are_offered() {
-            return Err(refused(NOT_OFFERED.to_owned()));
+        if !self.is_supported() {
+            return Err(refused(UNSUPPORTED.to_owned()));
         }
-        dns_check::lead_here(&self.names, &self.wanted, domain).await.map_err(refused)?;
-        ownership::verify(&self.names, domain, claim).await.map_err(refused)
+        dns_check::check_target(&self.dns, &self.targets, domain).await.map_err(refused)?;
+        ownership::verify(&self.dns, domain, claim).await.map_err(refused)
     }
 
     /// Returns whether custom domains work. A server that does not know its own names could not tell
     /// them from a page's domain, and the page would replace the server.
-    fn are_offered(&self) -> bool {
+    fn is_supported(&self) -> bool {
         !self.settings.hosts.is_empty()
     }
 
@@ -82,7 +82,9 @@ impl Domains {
     /// service. Names without a dot, such as `localhost`, are names of machines.
     fn is_own(&self, domain: &DomainName) -> bool {
         let name = domain.as_str();
-        self.settings.own.as_ref() == Some(domain) || self.wanted.names(name) || !name.contains('.')
+        self.settings.own.as_ref() == Some(domain)
+            || self.targets.has_name(name)
+            || !name.contains('.')
     }
 
     /// Returns the current table.

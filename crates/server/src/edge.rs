@@ -17,7 +17,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use tracing::Instrument as _;
 
 use self::body::Holding;
-pub(crate) use self::body::{Budget, Intake, broken_off};
+pub(crate) use self::body::{Budget, Intake, cut_off_error};
 use crate::auth;
 use crate::connection::{Connection, Open};
 use crate::context::Context;
@@ -63,7 +63,7 @@ pub(crate) enum Protocol {
 
 impl Protocol {
     /// Returns the protocol of a path.
-    pub(crate) fn of(path: &str) -> Self {
+    pub(crate) fn from_path(path: &str) -> Self {
         if path.starts_with("/v1/") || path == "/v1" { Self::V1 } else { Self::Rpc }
     }
 
@@ -93,7 +93,7 @@ impl RequestId {
     }
 
     /// Returns the caller's own ID if it is valid, else a new one.
-    fn of(request: &HeaderMap, ctx: &Context) -> Self {
+    fn from_headers(request: &HeaderMap, ctx: &Context) -> Self {
         let given = request.get(&REQUEST_ID).filter(|id| is_sane(id.as_bytes()));
         let id = given.cloned().unwrap_or_else(|| {
             let id = format!("req_{:016x}", ctx.random());
@@ -105,17 +105,17 @@ impl RequestId {
 
 /// Handles a request in the outermost layer.
 pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
-    let id = RequestId::of(request.headers(), &edge.ctx);
+    let id = RequestId::from_headers(request.headers(), &edge.ctx);
     let (version, expects) = (request.version(), body::expects_continue(&request));
     let connection = request.extensions().get::<Connection>().cloned();
     // A request without a connection needs no host.
     let is_addressed = connection.is_none() || has_one_host(&request);
-    let intake = Intake::bound(&mut request, &edge.budget, connection.as_ref());
+    let intake = Intake::limit(&mut request, &edge.budget, connection.as_ref());
     let served = connection.as_ref().filter(|_| intake.is_none()).map(Connection::serve);
     let open = admit(connection.as_ref(), &request);
     request.extensions_mut().insert(id.clone());
     let answered_here = if open.is_err() {
-        Some(crowded(&request))
+        Some(too_many_requests(&request))
     } else if !is_addressed {
         Some((StatusCode::BAD_REQUEST, "send exactly one Host header\n").into_response())
     } else if is_preflight(&request) {
@@ -130,16 +130,16 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     } else {
         // Adds the request ID to every log line until the response.
         let span = tracing::error_span!("request", request.id = id.as_str());
-        guarded(request, next, &id).instrument(span).await
+        catch_panic(request, next, &id).instrument(span).await
     };
     if let Some(intake) = intake {
         intake.finish(version, expects, &mut response).await;
     }
     drop(served);
     if let Ok(Some(open)) = open {
-        response = Holding::until_it_ends(response, open);
+        response = Holding::hold_until_end(response, open);
     }
-    response = Problem::finish(grpc_status::once(response), id.as_str());
+    response = Problem::finish(grpc_status::move_trailers_to_headers(response), id.as_str());
     let status = response.status();
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);
@@ -158,7 +158,7 @@ fn admit(
     request: &Request,
 ) -> Result<Option<Open>, ConnectionLimitReached> {
     let Some(connection) = connection.filter(|it| it.is_without_key()) else { return Ok(None) };
-    if auth::shows_key(request.headers()) || is_about_health(request.uri().path()) {
+    if auth::has_well_formed_key(request.headers()) || is_about_health(request.uri().path()) {
         return Ok(None);
     }
     if connection.is_on_probation() {
@@ -174,9 +174,10 @@ fn is_about_health(path: &str) -> bool {
 }
 
 /// Rejects a request without a key because there are too many.
-fn crowded(request: &Request) -> Response {
+fn too_many_requests(request: &Request) -> Response {
     let why = "too many requests without a key are under way; retry later";
-    let mut response = Protocol::of(request.uri().path()).refuse(rpc::put_off(why), request);
+    let mut response =
+        Protocol::from_path(request.uri().path()).refuse(rpc::deferred(why), request);
     if request.version() < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -184,8 +185,8 @@ fn crowded(request: &Request) -> Response {
 }
 
 /// Runs the inner layers. If they panic, sends an error to the caller and logs the location.
-async fn guarded(request: Request, next: Next, id: &RequestId) -> Response {
-    let protocol = Protocol::of(request.uri().path());
+async fn catch_panic(request: Request, next: Next, id: &RequestId) -> Response {
+    let protocol = Protocol::from_path(request.uri().path());
     // The format of an error depends only on this; cloning all headers of every request costs more.
     let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
     if let Ok(response) = AssertUnwindSafe(next.run(request)).catch_unwind().await {
@@ -255,7 +256,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_answered_in_the_callers_protocol_and_tells_nothing() {
+    async fn panic_returns_protocol_error_without_details() {
         // issue 3: no input makes the server panic; a fault of ours must not take a connection along
         let (ctx, _clock) = Context::manual(rules::Timestamp::from_millis(0));
         let panics = || async { panic!("hunter2") };
@@ -294,11 +295,11 @@ mod tests {
     }
 
     #[test]
-    fn a_callers_request_id_is_taken_only_where_it_can_harm_no_log() {
+    fn only_safe_request_ids_are_accepted() {
         let (ctx, _clock) = Context::manual(rules::Timestamp::from_millis(0));
         let id = |given: &'static str| {
             let headers = HeaderMap::from_iter([(REQUEST_ID, HeaderValue::from_static(given))]);
-            RequestId::of(&headers, &ctx).as_str().to_owned()
+            RequestId::from_headers(&headers, &ctx).as_str().to_owned()
         };
         assert_eq!(id("a-B_9.c"), "a-B_9.c");
         for bad in ["", "a b", "a\"b", "{}", "a;b"] {

@@ -54,8 +54,9 @@ impl Encoding {
     pub(crate) const ALL: [Self; 3] = [Self::Identity, Self::Gzip, Self::Brotli];
 
     /// Returns the smallest encoding that the client accepts.
-    pub(crate) fn wanted(request: &HeaderMap) -> Self {
-        let takes = |wanted: &str| has(request, &ACCEPT_ENCODING, |item| item == wanted);
+    pub(crate) fn negotiate(request: &HeaderMap) -> Self {
+        let takes =
+            |wanted: &str| header_contains(request, &ACCEPT_ENCODING, |item| item == wanted);
         if takes("br") {
             Self::Brotli
         } else if takes("gzip") {
@@ -66,7 +67,7 @@ impl Encoding {
     }
 
     /// Returns the value of `content-encoding`. `None` if the header is not needed.
-    pub(crate) const fn word(self) -> Option<&'static str> {
+    pub(crate) const fn as_token(self) -> Option<&'static str> {
         match self {
             Self::Identity => None,
             Self::Gzip => Some("gzip"),
@@ -76,7 +77,7 @@ impl Encoding {
 }
 
 impl EncodedBody {
-    pub(crate) fn of(content_type: &'static str, text: impl Into<Bytes>) -> Self {
+    pub(crate) fn new(content_type: &'static str, text: impl Into<Bytes>) -> Self {
         let plain: Bytes = text.into();
         let mut hasher = TAGS.build_hasher();
         hasher.write(&plain);
@@ -105,7 +106,7 @@ impl EncodedBody {
         if is_small || self.content_type == PNG {
             Encoding::Identity
         } else {
-            Encoding::wanted(request)
+            Encoding::negotiate(request)
         }
     }
 
@@ -130,7 +131,7 @@ impl EncodedBody {
     /// Returns whether the client already has these bytes.
     pub(crate) fn matches_etag(&self, request: &HeaderMap) -> bool {
         if request.contains_key(IF_NONE_MATCH) {
-            return is_known(&self.etag, request);
+            return matches_etag(&self.etag, request);
         }
         let since = request.get(IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
         let since = since.and_then(|value| httpdate::parse_http_date(value).ok());
@@ -138,21 +139,21 @@ impl EncodedBody {
     }
 
     /// Returns the memory use in bytes, including the compressed forms so far.
-    pub(crate) fn weight(&self) -> usize {
+    pub(crate) fn byte_size(&self) -> usize {
         let compressed = [&self.gzip, &self.brotli].into_iter().filter_map(OnceLock::get);
         self.plain.len() + compressed.map(Bytes::len).sum::<usize>()
     }
 }
 
 /// Returns whether the client already has the bytes with this entity tag.
-pub(crate) fn is_known(etag: &HeaderValue, request: &HeaderMap) -> bool {
+pub(crate) fn matches_etag(etag: &HeaderValue, request: &HeaderMap) -> bool {
     let own = bare(etag.to_str().unwrap_or_default());
-    has(request, &IF_NONE_MATCH, |item| bare(item) == own || item == "*")
+    header_contains(request, &IF_NONE_MATCH, |item| bare(item) == own || item == "*")
 }
 
 /// Returns the content security policy of a page with this style. It allows only resources of the
 /// same origin.
-pub(crate) fn policy(style: &str) -> HeaderValue {
+pub(crate) fn content_security_policy(style: &str) -> HeaderValue {
     let style = STANDARD.encode(Sha256::digest(style));
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{style}'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; \
@@ -167,7 +168,11 @@ fn bare(etag: &str) -> &str {
 }
 
 /// Returns whether a list in a header contains a wanted item whose weight is not 0.
-fn has(request: &HeaderMap, name: &HeaderName, is_wanted: impl Fn(&str) -> bool) -> bool {
+fn header_contains(
+    request: &HeaderMap,
+    name: &HeaderName,
+    is_wanted: impl Fn(&str) -> bool,
+) -> bool {
     let values = request.get_all(name).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|item| {
         let (item, weight) = item.split_once(';').unwrap_or((item, ""));
@@ -185,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_encoding_that_a_visitor_takes_is_chosen() {
+    fn smallest_accepted_encoding_is_chosen() {
         for (header, encoding) in [
             ("gzip, deflate, br, zstd", Encoding::Brotli),
             ("gzip;q=1.0, br;q=0.4", Encoding::Brotli),
@@ -194,16 +199,20 @@ mod tests {
             ("deflate", Encoding::Identity),
             ("", Encoding::Identity),
         ] {
-            assert_eq!(Encoding::wanted(&headers(ACCEPT_ENCODING, header)), encoding, "{header}");
+            assert_eq!(
+                Encoding::negotiate(&headers(ACCEPT_ENCODING, header)),
+                encoding,
+                "{header}"
+            );
         }
     }
 
     #[test]
-    fn what_is_compressed_is_the_same_text() {
+    fn compressed_body_decodes_to_same_text() {
         use std::io::{Read as _, Write as _};
         let text = "all works. ".repeat(500);
-        let said = EncodedBody::of("text/plain", text.clone());
-        assert_eq!(said.weight(), text.len(), "nothing is compressed before somebody asks");
+        let said = EncodedBody::new("text/plain", text.clone());
+        assert_eq!(said.byte_size(), text.len(), "nothing is compressed before somebody asks");
         let mut gzip = String::new();
         let bytes = said.bytes(Encoding::Gzip);
         flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut gzip).unwrap();
@@ -211,12 +220,12 @@ mod tests {
         brotli.write_all(&said.bytes(Encoding::Brotli)).unwrap();
         let brotli = String::from_utf8(brotli.into_inner().unwrap()).unwrap();
         assert_eq!((gzip.as_str(), brotli.as_str()), (text.as_str(), text.as_str()));
-        assert!(said.weight() < text.len() + 200);
+        assert!(said.byte_size() < text.len() + 200);
     }
 
     #[test]
-    fn a_browser_that_has_the_bytes_is_recognised_whatever_its_proxy_made_of_the_tag() {
-        let said = EncodedBody::of("text/plain", "fine");
+    fn weak_and_strong_etags_match() {
+        let said = EncodedBody::new("text/plain", "fine");
         let weak = said.etag.to_str().unwrap().to_owned();
         let strong = weak.strip_prefix("W/").unwrap();
         for known in [&weak, strong, &format!("\"other\", {weak}"), "*"] {

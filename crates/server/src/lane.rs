@@ -33,7 +33,7 @@ pub(crate) struct QueuedJob {
     /// Whether the revision to check is current.
     pub(crate) validity: RevisionFlag,
     /// Guard that is dropped after the report.
-    pub(crate) under_way: InFlightGuard,
+    pub(crate) in_flight: InFlightGuard,
 }
 
 /// Counter of jobs in progress, from sending to the report. At zero the judge has nothing to wait
@@ -61,7 +61,7 @@ pub(crate) enum Report {
     /// Slots without a check.
     Missed(Missed),
     /// Result of the connectivity check of a suspect probe.
-    Canaries(ProbeIndex, ConnectivityCheck),
+    ConnectivityCheck(ProbeIndex, ConnectivityCheck),
 }
 
 /// Checks that ended since cadence last looked. Cadence polls when it needs to know, so that an
@@ -84,7 +84,7 @@ pub(crate) struct LaneClosed;
 /// report.
 pub(crate) struct BatchedReceiver<T = Report> {
     reports: mpsc::Receiver<T>,
-    under_way: Arc<InFlight>,
+    in_flight: Arc<InFlight>,
     /// Time of the last batch.
     taken_at: Instant,
 }
@@ -95,9 +95,9 @@ pub(crate) enum RecvOutcome {
     /// Some reports were received.
     Some,
     /// The last job ended, and its report was received before.
-    NoneNow,
+    Idle,
     /// All senders are dropped.
-    NoneAnyMore,
+    Closed,
 }
 
 /// Creates `count` lanes of jobs.
@@ -127,7 +127,7 @@ impl<T> Lanes<T> {
     }
 
     /// Waits until a lane has room or is closed.
-    pub(crate) async fn room(&self) {
+    pub(crate) async fn wait_for_room(&self) {
         if !self.has_room() {
             let _ = select_all(self.0.iter().map(|lane| Box::pin(lane.reserve()))).await;
         }
@@ -146,13 +146,13 @@ impl<T> Clone for Lanes<T> {
 }
 
 impl<T> BatchedReceiver<T> {
-    pub(crate) fn new(reports: mpsc::Receiver<T>, under_way: Arc<InFlight>) -> Self {
-        Self { reports, under_way, taken_at: Instant::now() }
+    pub(crate) fn new(reports: mpsc::Receiver<T>, in_flight: Arc<InFlight>) -> Self {
+        Self { reports, in_flight, taken_at: Instant::now() }
     }
 
     /// Returns whether no report waits and no job is in progress.
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.under_way.is_none() && self.reports.is_empty()
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_flight.is_none() && self.reports.is_empty()
     }
 
     /// Returns whether no report waits.
@@ -162,22 +162,22 @@ impl<T> BatchedReceiver<T> {
 
     /// Waits for reports and receives as many as there are, up to `limit`. Cancel safe: dropping
     /// the future loses none.
-    pub(crate) async fn take(&mut self, reports: &mut Vec<T>, limit: usize) -> RecvOutcome {
+    pub(crate) async fn recv_batch(&mut self, reports: &mut Vec<T>, limit: usize) -> RecvOutcome {
         let again_at = self.taken_at + PAUSE;
         let has_time = Instant::now() < again_at && self.reports.len() < limit;
-        if has_time && !self.under_way.is_none() {
+        if has_time && !self.in_flight.is_none() {
             tokio::select! {
                 () = sleep_until(again_at) => {}
-                () = self.under_way.ended() => {}
+                () = self.in_flight.wait_idle() => {}
             }
         }
         tokio::select! {
             biased;
             count = self.reports.recv_many(reports, limit) => {
                 self.taken_at = Instant::now();
-                if count == 0 { RecvOutcome::NoneAnyMore } else { RecvOutcome::Some }
+                if count == 0 { RecvOutcome::Closed } else { RecvOutcome::Some }
             }
-            () = self.under_way.ended() => RecvOutcome::NoneNow,
+            () = self.in_flight.wait_idle() => RecvOutcome::Idle,
         }
     }
 }
@@ -196,7 +196,7 @@ impl InFlight {
 
     /// Waits until no job is in progress. May return early after an earlier end. Supports one
     /// waiter.
-    pub(crate) async fn ended(&self) {
+    pub(crate) async fn wait_idle(&self) {
         self.ended.notified().await;
     }
 }
@@ -211,19 +211,19 @@ impl Drop for InFlightGuard {
 
 impl RevisionFlag {
     /// Marks the revision as outdated.
-    pub(crate) fn end(&self) {
+    pub(crate) fn mark_outdated(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the revision is current.
-    pub(crate) fn holds(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         !self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Finished {
     /// Records that a check ended.
-    pub(crate) fn note(&self, handle: Handle, region: Region) {
+    pub(crate) fn record(&self, handle: Handle, region: Region) {
         self.0.lock().expect("nothing panics while it holds this").push((handle, region));
     }
 
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_lane_that_does_not_keep_up_shares_with_the_next() {
+    async fn overloaded_lane_shares_with_the_next() {
         let (near, mut far): (Vec<_>, Vec<_>) = (0..2).map(|_| mpsc::channel(2 * BEHIND)).unzip();
         let lanes = Lanes(near.into());
         let waiting =
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reports_that_come_soon_after_others_are_taken_together() {
+    async fn reports_in_quick_succession_are_batched() {
         let (sender, receiver) = mpsc::channel(8);
         let begun = Instant::now();
         let under_way = Arc::<InFlight>::default();
@@ -272,20 +272,20 @@ mod tests {
         for report in 0..3 {
             sender.send(report).await.unwrap();
         }
-        assert_eq!(paced.take(&mut taken, 8).await, RecvOutcome::Some);
+        assert_eq!(paced.recv_batch(&mut taken, 8).await, RecvOutcome::Some);
         assert!(begun.elapsed() >= PAUSE, "some were taken just before");
         sender.send(3).await.unwrap();
         assert_eq!(
-            paced.take(&mut taken, 1).await,
+            paced.recv_batch(&mut taken, 1).await,
             RecvOutcome::Some,
             "as many as it may are there"
         );
-        assert!(!paced.is_quiet(), "one is under way");
+        assert!(!paced.is_idle(), "one is under way");
         drop(one);
-        assert!(paced.is_quiet());
-        assert_eq!(paced.take(&mut taken, 8).await, RecvOutcome::NoneNow);
+        assert!(paced.is_idle());
+        assert_eq!(paced.recv_batch(&mut taken, 8).await, RecvOutcome::Idle);
         drop(sender);
-        assert_eq!(paced.take(&mut taken, 8).await, RecvOutcome::NoneAnyMore);
+        assert_eq!(paced.recv_batch(&mut taken, 8).await, RecvOutcome::Closed);
         assert_eq!(taken, [0, 1, 2, 3]);
     }
 }

@@ -1,4 +1,15 @@
 //! The server: boots, runs the pipeline, and serves RPC, `/v1` and operational endpoints.
+//!
+//! In reading order:
+//! - Start: `config` is the table of settings, `boot` starts and stops a server, `context` provides
+//!   time and randomness, and `app` composes the parts that answer requests.
+//! - `pipeline` runs the stages of `domain` as tasks, and `lane` connects them.
+//! - Requests: `connection` limits connections, `edge` is the outermost layer of every response, and
+//!   `auth` authenticates callers.
+//! - Surfaces: `rpc`, `v1`, `status_page`, `docs`, and `http_body` for browsers; `domains` maps custom
+//!   domains to pages.
+//! - Operation: `control` executes the operator's commands, `observe` reports on the server, `operator`
+//!   notifies its operator, and `demo` has the data of `aloft serve --demo`.
 
 mod app;
 pub mod auth;

@@ -53,7 +53,7 @@ pub struct Note {
 }
 
 /// Task that sends the messages.
-pub(crate) struct Teller {
+pub(crate) struct OperatorNotifier {
     ctx: Context,
     operator: Operator,
     client: Client,
@@ -112,7 +112,7 @@ pub(crate) fn notes() -> (mpsc::Sender<Note>, mpsc::Receiver<Note>) {
     mpsc::channel(WAITING_MAX)
 }
 
-impl Teller {
+impl OperatorNotifier {
     pub(crate) fn new(
         ctx: Context,
         operator: Operator,
@@ -132,12 +132,12 @@ impl Teller {
             let Some(note) = note else { return };
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = self.tell(&note) => {}
+                () = self.notify(&note) => {}
             }
         }
     }
 
-    async fn tell(&self, note: &Note) {
+    async fn notify(&self, note: &Note) {
         let mut pauses = PAUSES.iter();
         loop {
             let Err(why) = self.send(note).await else { return };
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn note_says_which_probe_and_why() {
+    fn message_names_the_probe_and_the_reason() {
         let note = Note {
             at: Timestamp::from_millis(1_795_279_735_250),
             probe: "this server".to_owned(),

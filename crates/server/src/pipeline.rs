@@ -63,7 +63,7 @@ pub struct PipelineParts {
     pub store: Store,
     pub probes: Probes,
     /// Hosts of the connectivity check, for probes under suspicion.
-    pub canaries: Vec<TcpCheck>,
+    pub connectivity_check_hosts: Vec<TcpCheck>,
     pub metrics: Metrics,
     /// Regions of a monitor that names none.
     pub default_regions: Arc<[Region]>,
@@ -83,14 +83,14 @@ pub struct Pipeline {
     orders: mpsc::Sender<ScheduleCommand>,
     commands: mpsc::Sender<Command>,
     jobs: Jobs,
-    places: Arc<CheckPermits>,
-    under_way: Arc<InFlight>,
+    permits: Arc<CheckPermits>,
+    in_flight: Arc<InFlight>,
     /// Whether the judge's last commit failed.
     is_stuck: Arc<AtomicBool>,
     changing: Arc<[Mutex<()>; CHANGED_AT_A_TIME]>,
     /// Permits of manual checks.
-    asked_for: Arc<Semaphore>,
-    asked_for_max: u32,
+    manual_checks: Arc<Semaphore>,
+    manual_checks_max: u32,
 }
 
 /// Handle of the pipeline's tasks, which stops them.
@@ -152,7 +152,7 @@ pub enum PipelineError {
     Busy,
     /// Too many manual checks are in progress.
     #[error("too many manual checks; retry later")]
-    Crowded,
+    TooManyChecks,
     #[error("the server is stopping; retry when it is back")]
     Stopping,
 }
@@ -170,8 +170,12 @@ impl Pipeline {
         let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
         let (abandon, is_stuck) = (CancellationToken::new(), Arc::<AtomicBool>::default());
 
-        let canaries =
-            Canaries::new(ctx.clone(), probes.clone(), &parts.canaries, reports.downgrade())?;
+        let canaries = Canaries::new(
+            ctx.clone(),
+            probes.clone(),
+            &parts.connectivity_check_hosts,
+            reports.downgrade(),
+        )?;
         let mut judge = Judge::new(
             ctx.clone(),
             metrics.clone(),
@@ -181,7 +185,7 @@ impl Pipeline {
             abandon.clone(),
             is_stuck.clone(),
         );
-        judge.tell_of_probes(parts.operator);
+        judge.set_operator(parts.operator);
         let places = Arc::new(CheckPermits::new(in_flight_max, metrics.clone()));
         let mut cadence = Cadence::new(
             ctx.clone(),
@@ -196,7 +200,7 @@ impl Pipeline {
             probes: probes.clone(),
             reports,
             finished,
-            places: places.clone(),
+            permits: places.clone(),
             tasks: TaskTracker::new(),
             stop: stop.clone(),
             give_up: give_up.clone(),
@@ -211,19 +215,19 @@ impl Pipeline {
             orders,
             commands,
             jobs,
-            places,
-            under_way: under_way.clone(),
+            permits: places,
+            in_flight: under_way.clone(),
             is_stuck,
             changing: Arc::new(std::array::from_fn(|_| Mutex::new(()))),
-            asked_for: Arc::new(Semaphore::new(asked_for_max as usize)),
-            asked_for_max,
+            manual_checks: Arc::new(Semaphore::new(asked_for_max as usize)),
+            manual_checks_max: asked_for_max,
         };
-        startup::take_up(&this, &mut judge, &mut cadence).await?;
+        startup::load_monitors(&this, &mut judge, &mut cadence).await?;
         let running = RunningPipeline {
             cadence: threads[0].spawn(cadence.run(orders_end)),
             judge: threads[0]
                 .spawn(judge.run(BatchedReceiver::new(reports_end, under_way), commands_end)),
-            checkers: checking(&checkers, &threads, jobs_ends),
+            checkers: spawn_checkers(&checkers, &threads, jobs_ends),
             checks: checkers.tasks.clone(),
             stop,
             give_up,
@@ -233,7 +237,7 @@ impl Pipeline {
     }
 
     /// Runs a change of a monitor to its end, even if the caller is dropped. The change includes
-    /// its commit and [`Self::changed`] or [`Self::removed`].
+    /// its commit and [`Self::changed`] or [`Self::apply_removal`].
     ///
     /// Changes of one monitor are serialized, so that the stored revision is the one that runs.
     pub async fn change<T: Send + 'static>(
@@ -253,17 +257,17 @@ impl Pipeline {
     /// have the new revision: no check of the old one starts after that.
     pub async fn changed(&self, monitor: &Monitor) -> Result<(), PipelineError> {
         if !monitor.settings.active {
-            return self.paused(monitor).await;
+            return self.apply_pause(monitor).await;
         }
-        let (watched, entry) = self.prepare(monitor, self.stored_history(monitor.id).await?)?;
-        self.tell(|done| Command::Watch { watched: Box::new(watched), done }).await?;
+        let (watched, entry) = self.prepare(monitor, self.stored_state(monitor.id).await?)?;
+        self.command(|done| Command::Watch { watched: Box::new(watched), done }).await?;
         self.order(|done| ScheduleCommand::Put { entry, first: FirstRun::AtOnce, done }).await
     }
 
     /// Removes a monitor whose deletion is committed. Closes its incident.
-    pub async fn removed(&self, monitor: MonitorId) -> Result<(), PipelineError> {
+    pub async fn apply_removal(&self, monitor: MonitorId) -> Result<(), PipelineError> {
         self.order(|done| ScheduleCommand::Remove { monitor, done }).await?;
-        self.tell(|done| Command::Forget { monitor, done }).await
+        self.command(|done| Command::Remove { monitor, done }).await
     }
 
     /// Closes an incident at a person's request, and returns when that is committed. Closing a
@@ -275,7 +279,7 @@ impl Pipeline {
         monitor: MonitorId,
         incident: IncidentId,
     ) -> Result<(), PipelineError> {
-        self.tell(|done| Command::Resolve { monitor, incident, done }).await
+        self.command(|done| Command::Resolve { monitor, incident, done }).await
     }
 
     /// Returns the probes that run the checks.
@@ -283,10 +287,10 @@ impl Pipeline {
         &self.probes
     }
 
-    async fn paused(&self, monitor: &Monitor) -> Result<(), PipelineError> {
+    async fn apply_pause(&self, monitor: &Monitor) -> Result<(), PipelineError> {
         let (id, revision) = (monitor.id, monitor.revision);
         self.order(|done| ScheduleCommand::Remove { monitor: id, done }).await?;
-        self.tell(|done| Command::Pause { monitor: id, revision, done }).await
+        self.command(|done| Command::Pause { monitor: id, revision, done }).await
     }
 
     async fn order(
@@ -298,7 +302,7 @@ impl Pipeline {
         obeyed.await.map_err(|_| PipelineError::Stopping)
     }
 
-    async fn tell(
+    async fn command(
         &self,
         command: impl FnOnce(oneshot::Sender<()>) -> Command,
     ) -> Result<(), PipelineError> {
@@ -307,10 +311,7 @@ impl Pipeline {
         obeyed.await.map_err(|_| PipelineError::Stopping)
     }
 
-    async fn stored_history(
-        &self,
-        monitor: MonitorId,
-    ) -> Result<Option<JudgeState>, PipelineError> {
+    async fn stored_state(&self, monitor: MonitorId) -> Result<Option<JudgeState>, PipelineError> {
         Ok(self.store.judge_states().history(monitor).await?)
     }
 
@@ -321,12 +322,12 @@ impl Pipeline {
     ) -> Result<(JudgedMonitor, TimetableEntry), PipelineError> {
         let settings = &monitor.settings;
         let regions = self.regions(settings);
-        let plan = Arc::new(Plan::of(monitor)?);
+        let plan = Arc::new(Plan::new(monitor)?);
         let serving = regions.iter().map(|region| self.probes.serving(region)).collect();
-        let policy = Policy::of(settings, monitor.revision, serving);
+        let policy = Policy::new(settings, monitor.revision, serving);
         let history = history.unwrap_or_else(|| JudgeState::new(&policy, self.ctx.now()));
         let period = settings.periodicity.period();
-        let host = HostMark::of(plan.check.host());
+        let host = HostMark::new(plan.check.host());
         let watched = JudgedMonitor::new(monitor, policy, history, host, self.ctx.now());
         Ok((watched, TimetableEntry { plan, period, regions }))
     }
@@ -337,7 +338,7 @@ impl Pipeline {
 }
 
 /// Spawns a checker for each lane, on the thread of that lane.
-fn checking(
+fn spawn_checkers(
     checkers: &Arc<Checkers>,
     threads: &[Thread],
     lanes: Vec<mpsc::Receiver<QueuedJob>>,
@@ -365,12 +366,12 @@ impl RunningPipeline {
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            () = self.in_order() => {}
+            () = self.stop_stages() => {}
             () = given_up => {}
         }
     }
 
-    async fn in_order(self) {
+    async fn stop_stages(self) {
         self.cadence.abort();
         // An aborted task returns an error, which is expected.
         let _ = self.cadence.await;

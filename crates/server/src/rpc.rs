@@ -37,9 +37,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::audit::AuditLog;
 pub(crate) use self::body::whole;
-pub(crate) use self::cache::{ResponseCache, Shelf};
-use self::call_metrics::Counted;
-pub(crate) use self::headers::readable;
+pub(crate) use self::cache::{CacheEntries, ResponseCache};
+use self::call_metrics::CallMetrics;
+pub(crate) use self::headers::normalize_headers;
 use self::incident::Incidents;
 use self::maintenance::Maintenances;
 use self::monitor::Monitors;
@@ -62,5 +62,5 @@ pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(StatusReports(app.clone())).register(routes);
     let routes = health::install(routes, stop);
     let routes = reflection::install(routes);
-    rpc::serve_with(routes, Counted(app.metrics.clone()))
+    rpc::serve_with(routes, CallMetrics(app.metrics.clone()))
 }

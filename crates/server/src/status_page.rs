@@ -38,7 +38,7 @@ use rules::AccessType;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::access::AccessControl as VisitorGate;
-use self::address::{BELOW, PathSegment, SLUG};
+use self::address::{PATH_PREFIX, PathSegment, SLUG};
 pub(crate) use self::address::{PageAddress, PageDomain};
 pub(crate) use self::badge::BadgeMetric;
 pub(crate) use self::cache::PageCache as PageShelf;
@@ -81,19 +81,19 @@ pub(crate) const PARTS: &[(&str, PageResource)] = &[
     ("/badge.svg", PageResource::Badge(BadgeMetric::State)),
     ("/badge/uptime.svg", PageResource::Badge(BadgeMetric::Uptime)),
     ("/badge/latency.svg", PageResource::Badge(BadgeMetric::Latency)),
-    ("/component/{id}", PageResource::Behind(DetailRoute::Component)),
-    ("/component/{id}/{range}", PageResource::Behind(DetailRoute::Component)),
-    ("/incident/{id}", PageResource::Behind(DetailRoute::Incident)),
-    ("/history", PageResource::Behind(DetailRoute::History)),
-    ("/history/{month}", PageResource::Behind(DetailRoute::Month)),
+    ("/component/{id}", PageResource::Details(DetailRoute::Component)),
+    ("/component/{id}/{range}", PageResource::Details(DetailRoute::Component)),
+    ("/incident/{id}", PageResource::Details(DetailRoute::Incident)),
+    ("/history", PageResource::Details(DetailRoute::History)),
+    ("/history/{month}", PageResource::Details(DetailRoute::Month)),
     ("/icon", PageResource::Icon),
-    ("/day/{date}", PageResource::Behind(DetailRoute::Day)),
-    ("/report/{id}", PageResource::Behind(DetailRoute::Report)),
+    ("/day/{date}", PageResource::Details(DetailRoute::Day)),
+    ("/report/{id}", PageResource::Details(DetailRoute::Report)),
     ("/enter/{token}", PageResource::Enter),
     ("/subscribe", PageResource::Subscribe),
-    ("/confirm/{ticket}", PageResource::Question(Purpose::Confirm)),
-    ("/manage/{ticket}", PageResource::Question(Purpose::Manage)),
-    ("/unsubscribe/{ticket}", PageResource::Question(Purpose::Unsubscribe)),
+    ("/confirm/{ticket}", PageResource::TokenPage(Purpose::Confirm)),
+    ("/manage/{ticket}", PageResource::TokenPage(Purpose::Manage)),
+    ("/unsubscribe/{ticket}", PageResource::TokenPage(Purpose::Unsubscribe)),
     ("/events", PageResource::Events),
     ("/live.js", PageResource::Script),
 ];
@@ -101,12 +101,12 @@ pub(crate) const PARTS: &[(&str, PageResource)] = &[
 /// All paths that accept forms from visitors.
 const ACTS: &[(&str, Act)] = &[
     ("/unlock", Act::Unlock),
-    ("/enter", Act::Ask),
+    ("/enter", Act::RequestLink),
     ("/enter/{token}", Act::Enter),
     ("/subscribe", Act::Subscribe),
-    ("/confirm/{ticket}", Act::Ticket(Purpose::Confirm)),
-    ("/manage/{ticket}", Act::Ticket(Purpose::Manage)),
-    ("/unsubscribe/{ticket}", Act::Ticket(Purpose::Unsubscribe)),
+    ("/confirm/{ticket}", Act::TokenAction(Purpose::Confirm)),
+    ("/manage/{ticket}", Act::TokenAction(Purpose::Manage)),
+    ("/unsubscribe/{ticket}", Act::TokenAction(Purpose::Unsubscribe)),
 ];
 
 /// Response to GET that is not a representation of the page.
@@ -115,14 +115,14 @@ pub(crate) enum PageResource {
     /// A badge, configured by query parameters.
     Badge(BadgeMetric),
     /// A detail page, read on demand.
-    Behind(DetailRoute),
+    Details(DetailRoute),
     Icon,
     /// The page with the button that a login link leads to.
     Enter,
     /// The subscription form.
     Subscribe,
     /// The page that a subscriber's token leads to.
-    Question(Purpose),
+    TokenPage(Purpose),
     /// The stream of live updates.
     Events,
     /// The script, shared by all pages.
@@ -135,13 +135,13 @@ enum Act {
     /// Submits the password.
     Unlock,
     /// Requests a login link.
-    Ask,
+    RequestLink,
     /// Uses a login link.
     Enter,
     /// Requests a subscription.
     Subscribe,
     /// Submits the form of a subscriber's token.
-    Ticket(Purpose),
+    TokenAction(Purpose),
 }
 
 /// Returns the paths that a page answers to GET, relative to the page, with `{…}` for parameters.
@@ -151,16 +151,16 @@ pub fn page_paths() -> impl Iterator<Item = &'static str> {
 
 /// Returns the routes of pages addressed by slug.
 pub(crate) fn routes(app: &App, stop: CancellationToken) -> Router {
-    built(app, stop, &format!("{BELOW}{{{SLUG}}}"))
+    build(app, stop, &format!("{PATH_PREFIX}{{{SLUG}}}"))
 }
 
 /// Returns the routes of pages at the root of their own host, for requests with a [`PageDomain`].
 pub(crate) fn domain_routes(app: &App, stop: CancellationToken) -> Router {
-    built(app, stop, "")
+    build(app, stop, "")
 }
 
-fn built(app: &App, stop: CancellationToken, base: &str) -> Router {
-    let forms = FORMS.iter().map(|(rest, form)| (rest, shows(*form)));
+fn build(app: &App, stop: CancellationToken, base: &str) -> Router {
+    let forms = FORMS.iter().map(|(rest, form)| (rest, representation_route(*form)));
     let parts = PARTS.iter().map(|(rest, part)| (rest, part.route()));
     let acts = ACTS.iter().map(|(rest, act)| (rest, act.route()));
     let all = forms.chain(parts).chain(acts);
@@ -173,9 +173,9 @@ fn built(app: &App, stop: CancellationToken, base: &str) -> Router {
         .with_state(app.clone())
 }
 
-fn shows(form: Representation) -> MethodRouter<App> {
+fn representation_route(form: Representation) -> MethodRouter<App> {
     get(move |State(app): State<App>, address: PageAddress, headers: HeaderMap| {
-        handlers::form(app, address, form, headers)
+        handlers::serve_representation(app, address, form, headers)
     })
 }
 
@@ -183,11 +183,11 @@ impl PageResource {
     fn route(self) -> MethodRouter<App> {
         match self {
             Self::Badge(subject) => badge(subject),
-            Self::Behind(place) => behind(place),
+            Self::Details(place) => detail_route(place),
             Self::Icon => get(show_icon),
-            Self::Enter => get(login::email_form::offer),
+            Self::Enter => get(login::email_form::link_page),
             Self::Subscribe => get(subscribe::show),
-            Self::Question(purpose) => question(purpose),
+            Self::TokenPage(purpose) => token_page_route(purpose),
             Self::Events => get(live::events),
             Self::Script => get(script),
         }
@@ -198,10 +198,10 @@ impl Act {
     fn route(self) -> MethodRouter<App> {
         match self {
             Self::Unlock => post(login::unlock),
-            Self::Ask => post(login::email_form::ask),
+            Self::RequestLink => post(login::email_form::request_link),
             Self::Enter => post(login::email_form::enter),
-            Self::Subscribe => post(subscribe::ask),
-            Self::Ticket(purpose) => ticket(purpose),
+            Self::Subscribe => post(subscribe::request),
+            Self::TokenAction(purpose) => token_action_route(purpose),
         }
     }
 }
@@ -209,12 +209,12 @@ impl Act {
 /// Returns the route of a badge, configured by the query.
 fn badge(subject: BadgeMetric) -> MethodRouter<App> {
     get(move |State(app): State<App>, address: PageAddress, query: RawQuery, headers: HeaderMap| {
-        handlers::wished(app, address, (subject, query.0), headers)
+        handlers::serve_badge(app, address, (subject, query.0), headers)
     })
 }
 
 /// Returns the route of a detail page.
-fn behind(place: DetailRoute) -> MethodRouter<App> {
+fn detail_route(place: DetailRoute) -> MethodRouter<App> {
     get(
         move |State(app): State<App>,
               address: PageAddress,
@@ -229,30 +229,30 @@ async fn show_icon(State(app): State<App>, address: PageAddress, headers: Header
     icon::icon(app, address, headers).await
 }
 
-fn question(purpose: Purpose) -> MethodRouter<App> {
+fn token_page_route(purpose: Purpose) -> MethodRouter<App> {
     get(
         move |State(app): State<App>,
               address: PageAddress,
               ticket: PathSegment,
               headers: HeaderMap| {
-            subscribe::manage::question(app, address, (purpose, ticket), headers)
+            subscribe::manage::show_form(app, address, (purpose, ticket), headers)
         },
     )
 }
 
-fn ticket(purpose: Purpose) -> MethodRouter<App> {
+fn token_action_route(purpose: Purpose) -> MethodRouter<App> {
     post(
         move |State(app): State<App>,
               address: PageAddress,
               ticket: PathSegment,
               headers: HeaderMap,
               body: Bytes| {
-            subscribe::manage::act(app, address, (purpose, ticket), headers, body)
+            subscribe::manage::submit_form(app, address, (purpose, ticket), headers, body)
         },
     )
 }
 
 /// Returns the script, which is the same for all pages and reveals nothing about any.
 async fn script(headers: HeaderMap) -> Response {
-    handlers::answer(&html::SCRIPT_SAID, StatusCode::OK, AccessType::Public, &headers)
+    handlers::build_response(&html::SCRIPT_BODY, StatusCode::OK, AccessType::Public, &headers)
 }

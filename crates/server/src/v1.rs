@@ -21,7 +21,7 @@ pub(crate) fn routes(app: &App) -> Router {
     Router::new()
         .route("/v1/whoami", get(whoami::whoami))
         .route("/v1/api-key/{id}", delete(key::revoke))
-        .route_layer(from_fn_with_state(app.gate(), AuthLayer::before_v1))
+        .route_layer(from_fn_with_state(app.auth_layer(), AuthLayer::before_v1))
         .method_not_allowed_fallback(wrong_method)
         .route("/v1", any(unknown_path))
         .route("/v1/", any(unknown_path))

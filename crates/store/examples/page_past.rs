@@ -20,7 +20,7 @@ const DAY: Duration = Duration::from_hours(24);
 /// Age of the first check of each monitor.
 const FIRST: Duration = Duration::from_hours(24 * 89);
 /// Number of outages of each monitor.
-const TROUBLES: u32 = 3;
+const FAILURES: u32 = 3;
 /// Days between outages.
 const APART: u32 = 28;
 /// Number of monitors per batch.
@@ -61,8 +61,8 @@ async fn main() -> Result<(), StoreError> {
 fn past(number: u64, now: Timestamp) -> Vec<Transition> {
     let none = IncidentChange::None;
     let mut past = vec![change(now - FIRST, MonitorStatus::Unknown, MonitorStatus::Active, none)];
-    for trouble in (0..TROUBLES).rev() {
-        let nth = number * u64::from(TROUBLES) + u64::from(trouble);
+    for trouble in (0..FAILURES).rev() {
+        let nth = number * u64::from(FAILURES) + u64::from(trouble);
         let chance = nth.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24;
         let within = Duration::from_secs(chance % (24 * 3_600 * 20));
         let from = now - (DAY * (trouble * APART + 2) + within);
@@ -72,7 +72,11 @@ fn past(number: u64, now: Timestamp) -> Vec<Transition> {
             (MonitorStatus::Degraded, none, none)
         } else {
             let how = CloseReason::Recovered;
-            (MonitorStatus::Error, IncidentChange::Opened(id), IncidentChange::Closed { id, how })
+            (
+                MonitorStatus::Error,
+                IncidentChange::Opened(id),
+                IncidentChange::Closed { id, reason: how },
+            )
         };
         past.push(change(from, MonitorStatus::Active, bad, opened));
         past.push(change(to, bad, MonitorStatus::Active, closed));

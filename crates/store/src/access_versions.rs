@@ -23,7 +23,7 @@ pub struct AccessVersion {
 
 /// Access versions of all pages since the store was opened.
 #[derive(Debug, Default)]
-pub(crate) struct Accesses(Mutex<VersionCounts>);
+pub(crate) struct AccessVersions(Mutex<VersionCounts>);
 
 #[derive(Debug, Default)]
 struct VersionCounts {
@@ -31,14 +31,14 @@ struct VersionCounts {
     own: HashMap<PageId, u64>,
 }
 
-impl Accesses {
+impl AccessVersions {
     pub(crate) fn of(&self, page: PageId) -> AccessVersion {
         let counted = self.lock();
         AccessVersion { all: counted.all, own: counted.own.get(&page).copied().unwrap_or_default() }
     }
 
     /// Counts a change of the people who may view the page, of its address, or its removal.
-    pub(crate) fn changed(&self, page: PageId) {
+    pub(crate) fn record_change(&self, page: PageId) {
         let mut counted = self.lock();
         if counted.own.len() >= PAGES_MAX && !counted.own.contains_key(&page) {
             counted.own.clear();
@@ -53,7 +53,7 @@ impl Accesses {
 }
 
 /// Returns whether an edit changes who may view the page, or its address.
-pub(crate) fn is_other(before: &PageSettings, after: &PageSettings) -> bool {
+pub(crate) fn is_access_changed(before: &PageSettings, after: &PageSettings) -> bool {
     before.effective_access() != after.effective_access()
         || before.password != after.password
         || before.auth_email_domains != after.auth_email_domains
@@ -69,21 +69,21 @@ mod tests {
 
     #[test]
     fn changed_page_leaves_other_access_versions() {
-        let accesses = Accesses::default();
+        let accesses = AccessVersions::default();
         let (ours, theirs) = (accesses.of(PAGE), accesses.of(PageId::from_bits(2)));
-        accesses.changed(PAGE);
+        accesses.record_change(PAGE);
         assert_ne!(accesses.of(PAGE), ours);
         assert_eq!(accesses.of(PageId::from_bits(2)), theirs);
     }
 
     #[test]
     fn overflow_resets_counts_without_repeating_versions() {
-        let accesses = Accesses::default();
+        let accesses = AccessVersions::default();
         let mut seen = vec![accesses.of(PAGE)];
-        accesses.changed(PAGE);
+        accesses.record_change(PAGE);
         seen.push(accesses.of(PAGE));
         for number in 0..=PAGES_MAX as u64 {
-            accesses.changed(PageId::from_bits(number + 2));
+            accesses.record_change(PageId::from_bits(number + 2));
         }
         assert!(accesses.lock().own.len() <= PAGES_MAX);
         assert!(!seen.contains(&accesses.of(PAGE)));

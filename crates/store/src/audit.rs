@@ -81,7 +81,7 @@ impl AuditFilter {
 pub struct ProbeEvent {
     pub workspace: WorkspaceId,
     pub probe: ProbeId,
-    pub turn: ProbeTurn,
+    pub turn: ProbeTransition,
     pub at: Timestamp,
     /// Reason, for people.
     pub detail: String,
@@ -89,9 +89,9 @@ pub struct ProbeEvent {
 
 /// Change of a probe's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeTurn {
+pub enum ProbeTransition {
     /// The probe became suspect: its votes do not count. `probe.doubt` in the audit log.
-    Doubts,
+    Suspected,
     /// The probe is no longer suspect. `probe.recover` in the audit log.
     Recovered,
 }
@@ -104,13 +104,13 @@ pub struct Audit<'s> {
 
 impl Audit<'_> {
     /// Records changes of probes. Repeating a call has no effect.
-    pub async fn note_probes(&self, notes: Vec<ProbeEvent>) -> Result<(), StoreError> {
+    pub async fn record_probes(&self, events: Vec<ProbeEvent>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
-                session.touches_nothing();
+                session.declare_no_change();
                 Box::pin(async move {
-                    for note in &notes {
-                        note_probe(&mut session.db, note).await?;
+                    for note in &events {
+                        record_probe(&mut session.db, note).await?;
                     }
                     Ok(())
                 })
@@ -174,12 +174,12 @@ impl Audit<'_> {
                 key_name: row.try_get(6)?,
             })
         };
-        Listed::of((self.store.quarantine(), "audit"), &rows, None, read)
+        Listed::from_rows((self.store.quarantine(), "audit"), &rows, None, read)
     }
 }
 
 /// Contents of a new entry.
-pub(crate) struct Note<'n> {
+pub(crate) struct NewAuditEntry<'n> {
     pub(crate) workspace: WorkspaceId,
     pub(crate) change: AuditContext,
     pub(crate) action: &'static str,
@@ -188,7 +188,7 @@ pub(crate) struct Note<'n> {
 }
 
 /// Writes the entry of a change, in the transaction of the change.
-pub(crate) async fn note(db: &mut Connection, note: Note<'_>) -> Result<(), StoreError> {
+pub(crate) async fn record(db: &mut Connection, note: NewAuditEntry<'_>) -> Result<(), StoreError> {
     query(
         "INSERT INTO audit (workspace_id, at, actor, action, resource_id, detail) \
          VALUES ($1, $2, $3, $4, $5, $6)",
@@ -204,10 +204,10 @@ pub(crate) async fn note(db: &mut Connection, note: Note<'_>) -> Result<(), Stor
     Ok(())
 }
 
-async fn note_probe(db: &mut Connection, probe: &ProbeEvent) -> Result<(), StoreError> {
+async fn record_probe(db: &mut Connection, probe: &ProbeEvent) -> Result<(), StoreError> {
     let action = match probe.turn {
-        ProbeTurn::Doubts => "probe.doubt",
-        ProbeTurn::Recovered => "probe.recover",
+        ProbeTransition::Suspected => "probe.doubt",
+        ProbeTransition::Recovered => "probe.recover",
     };
     let written = query(
         "SELECT 1 FROM audit \
@@ -224,9 +224,15 @@ async fn note_probe(db: &mut Connection, probe: &ProbeEvent) -> Result<(), Store
     }
     let change = AuditContext { actor: Actor::Server, at: probe.at };
     let resource_id = probe.probe.0.to_string();
-    note(
+    record(
         db,
-        Note { workspace: probe.workspace, change, action, resource_id, detail: &probe.detail },
+        NewAuditEntry {
+            workspace: probe.workspace,
+            change,
+            action,
+            resource_id,
+            detail: &probe.detail,
+        },
     )
     .await
 }

@@ -16,7 +16,7 @@ impl Store {
         if !db.is_embedded() {
             return Err(StoreError::NotEmbedded);
         }
-        make(file).map_err(data_dir::at(file))?;
+        create_file(file).map_err(data_dir::at(file))?;
         let copy = db::query("VACUUM INTO $1").bind(file.to_string_lossy().into_owned());
         let copied = copy.execute(&mut db).await;
         if let Err(error) = copied {
@@ -24,16 +24,16 @@ impl Store {
             fs::remove_file(file).map_err(data_dir::at(file))?;
             return Err(error.into());
         }
-        synced(file).map_err(data_dir::at(file))
+        sync_file(file).map_err(data_dir::at(file))
     }
 }
 
 /// Creates a new file, readable only by its owner.
-fn make(file: &Path) -> io::Result<()> {
+fn create_file(file: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map(|_| ())
 }
 
-fn synced(file: &Path) -> io::Result<u64> {
+fn sync_file(file: &Path) -> io::Result<u64> {
     let copy = File::open(file)?;
     copy.sync_all()?;
     Ok(copy.metadata()?.len())

@@ -19,7 +19,7 @@ pub(crate) fn chunks<R>(rows: &[R]) -> impl Iterator<Item = Chunk<impl Iterator<
     let mut rest = rows;
     std::iter::from_fn(move || {
         let last = rest.last()?;
-        let place = place(rest.len());
+        let place = size_index(rest.len());
         let (chunk, later) = rest.split_at(SIZES[place].min(rest.len()));
         rest = later;
         let filling = std::iter::repeat_n(last, SIZES[place] - chunk.len());
@@ -29,7 +29,7 @@ pub(crate) fn chunks<R>(rows: &[R]) -> impl Iterator<Item = Chunk<impl Iterator<
 
 /// Returns the index of the smallest size that fits `count` rows. Returns the index of the largest
 /// size that the rows fill if no size fits, or if padding costs more than a second statement.
-fn place(count: usize) -> usize {
+fn size_index(count: usize) -> usize {
     let roomy = SIZES.iter().rposition(|size| *size >= count);
     let is_worth_it = |place: &usize| SIZES[*place] - count <= FILLING_MAX.min(count);
     let full = || SIZES.iter().position(|size| *size <= count);

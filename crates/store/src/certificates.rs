@@ -5,7 +5,7 @@
 use rules::{DomainName, Secret, Timestamp};
 
 use crate::db::{Row, query};
-use crate::row::{domain, maybe_instant};
+use crate::row::{domain, optional_instant};
 use crate::vault::{EncryptionContext, Vault};
 use crate::writer::Session;
 use crate::{Store, StoreError};
@@ -23,12 +23,12 @@ pub struct DomainCertificate {
     /// Certificate. `None` until the first one is issued.
     pub issued: Option<IssuedCertificate>,
     /// Number of attempts since the last certificate was issued.
-    pub tries: u32,
+    pub attempts: u32,
     /// Error of the last attempt. `None` if it succeeded or was interrupted.
     pub last_error: Option<String>,
     /// Earliest time of the next attempt. `None` if there was no attempt since the last
     /// certificate.
-    pub next_try_at: Option<Timestamp>,
+    pub next_attempt_at: Option<Timestamp>,
 }
 
 /// Certificate with its key.
@@ -57,7 +57,7 @@ impl Certificates<'_> {
         let rows = rows.fetch_all(&mut db).await?;
         drop(db);
         let vault = self.store.vault();
-        self.store.quarantine().sift_all("certificates", &rows, |row| read(vault, row))
+        self.store.quarantine().readable_rows("certificates", &rows, |row| read(vault, row))
     }
 
     /// Returns the certificate of one domain, or `None` if none was ever ordered.
@@ -120,7 +120,7 @@ impl Certificates<'_> {
     }
 
     /// Stores an issued certificate, and clears the failures before it.
-    pub async fn issued(
+    pub async fn store_issued(
         &self,
         domain: DomainName,
         certificate: IssuedCertificate,
@@ -128,7 +128,7 @@ impl Certificates<'_> {
         self.write(move |session| {
             Box::pin(async move {
                 let sealed =
-                    session.vault.seal(key_of(domain.as_str()), &certificate.key.expose())?;
+                    session.vault.seal(key_context(domain.as_str()), &certificate.key.expose())?;
                 query(
                     "INSERT INTO certificates (domain, chain, key_sealed, issued_at, expires_at, \
                      renew_at, attempts) VALUES ($1, $2, $3, $4, $5, $6, 0) \
@@ -151,7 +151,11 @@ impl Certificates<'_> {
     }
 
     /// Sets the time to order the next certificate, as its issuer suggests.
-    pub async fn renews(&self, domain: DomainName, renew_at: Timestamp) -> Result<(), StoreError> {
+    pub async fn set_renewal_time(
+        &self,
+        domain: DomainName,
+        renew_at: Timestamp,
+    ) -> Result<(), StoreError> {
         self.write(move |session| {
             Box::pin(async move {
                 query("UPDATE certificates SET renew_at = $2 WHERE domain = $1")
@@ -166,7 +170,7 @@ impl Certificates<'_> {
     }
 
     /// Deletes the certificate and key of a domain that the server no longer serves.
-    pub async fn forget(&self, domain: DomainName) -> Result<(), StoreError> {
+    pub async fn remove(&self, domain: DomainName) -> Result<(), StoreError> {
         self.write(move |session| {
             Box::pin(async move {
                 query("DELETE FROM certificates WHERE domain = $1")
@@ -188,7 +192,7 @@ impl Certificates<'_> {
                 .scalar(&mut db)
                 .await?;
         drop(db);
-        let open = |sealed: Vec<u8>| self.store.vault().open(account_of(directory), &sealed);
+        let open = |sealed: Vec<u8>| self.store.vault().open(account_context(directory), &sealed);
         Ok(sealed.map(open).transpose()?.map(Secret::new))
     }
 
@@ -201,7 +205,7 @@ impl Certificates<'_> {
     ) -> Result<(), StoreError> {
         self.write(move |session| {
             Box::pin(async move {
-                let sealed = session.vault.seal(account_of(&directory), account.expose())?;
+                let sealed = session.vault.seal(account_context(&directory), account.expose())?;
                 query(
                     "INSERT INTO acme_accounts (directory, sealed, created_at) VALUES ($1, $2, $3) \
                      ON CONFLICT (directory) DO UPDATE SET sealed = $2, created_at = $3",
@@ -224,7 +228,7 @@ impl Certificates<'_> {
     {
         self.store
             .write(move |session| {
-                session.touches_nothing();
+                session.declare_no_change();
                 work(session)
             })
             .await
@@ -235,10 +239,10 @@ fn read(vault: &Vault, row: &Row) -> Result<DomainCertificate, StoreError> {
     let domain = domain(row, 0)?;
     let (chain, sealed): (Option<String>, Option<Vec<u8>>) = (row.try_get(1)?, row.try_get(2)?);
     let (issued_at, expires_at, renew_at) =
-        (maybe_instant(row, 3)?, maybe_instant(row, 4)?, maybe_instant(row, 5)?);
+        (optional_instant(row, 3)?, optional_instant(row, 4)?, optional_instant(row, 5)?);
     let issued = match (chain, sealed, issued_at, expires_at, renew_at) {
         (Some(chain), Some(sealed), Some(issued_at), Some(expires_at), Some(renew_at)) => {
-            let key = Secret::new(vault.open(key_of(domain.as_str()), &sealed)?);
+            let key = Secret::new(vault.open(key_context(domain.as_str()), &sealed)?);
             Some(IssuedCertificate { chain, key, issued_at, expires_at, renew_at })
         }
         _ => None,
@@ -247,16 +251,16 @@ fn read(vault: &Vault, row: &Row) -> Result<DomainCertificate, StoreError> {
     Ok(DomainCertificate {
         domain,
         issued,
-        tries: u32::try_from(tries).unwrap_or(u32::MAX),
+        attempts: u32::try_from(tries).unwrap_or(u32::MAX),
         last_error: row.try_get(7)?,
-        next_try_at: maybe_instant(row, 8)?,
+        next_attempt_at: optional_instant(row, 8)?,
     })
 }
 
-const fn key_of(domain: &str) -> EncryptionContext<'_> {
+const fn key_context(domain: &str) -> EncryptionContext<'_> {
     EncryptionContext { column: "certificates.key_sealed", row: domain }
 }
 
-const fn account_of(directory: &str) -> EncryptionContext<'_> {
+const fn account_context(directory: &str) -> EncryptionContext<'_> {
     EncryptionContext { column: "acme_accounts.sealed", row: directory }
 }

@@ -9,12 +9,12 @@ use rules::notification::{Channel, ChannelSettings, NotificationPreferences};
 use rules::{ChannelId, MonitorId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
-use crate::row::{Listed, counted, id, instant};
+use crate::row::{Listed, id, instant, to_count};
 use crate::vault::{EncryptionContext, Vault};
 use crate::{Page, Store, StoreError};
 
 pub use change::NewChannel;
-pub(crate) use change::{Leaving, leave};
+pub(crate) use change::{DeletedMonitor, unlink_monitor};
 
 /// Handle of the channels.
 #[derive(Clone, Copy, Debug)]
@@ -43,12 +43,12 @@ impl Channels<'_> {
     /// Returns a channel of the workspace.
     pub async fn get(&self, workspace: WorkspaceId, id: ChannelId) -> Result<Channel, StoreError> {
         let mut db = self.store.read().await?;
-        one(&mut db, self.store.vault(), workspace, &id.to_string()).await
+        load(&mut db, self.store.vault(), workspace, &id.to_string()).await
     }
 
     /// Returns a channel of any workspace without its monitors, for the delivery workers. `None` if
     /// it was deleted.
-    pub async fn for_sending(&self, id: ChannelId) -> Result<Option<Channel>, StoreError> {
+    pub async fn get_for_sending(&self, id: ChannelId) -> Result<Option<Channel>, StoreError> {
         let row = query(
             "SELECT c.id, NULL, c.workspace_id, c.name, c.provider_sealed, c.created_at, \
              c.updated_at, c.preferences FROM channels c WHERE c.id = $1",
@@ -81,17 +81,17 @@ impl Channels<'_> {
         let found = all(&mut db, self.store.vault(), part).await?;
         let (mut rows, mut left_out) = (Vec::with_capacity(found.len()), Vec::new());
         for (id, read) in found {
-            match self.store.quarantine().sift("channels", || id.clone(), read)? {
+            match self.store.quarantine().readable("channels", || id.clone(), read)? {
                 Some(channel) => rows.push(channel),
                 None => left_out.push(id),
             }
         }
-        Ok(Listed { rows, left_out, total: counted(total) })
+        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
     }
 }
 
 /// Returns a channel of the workspace, as this connection sees it.
-async fn one(
+async fn load(
     db: &mut Connection,
     vault: &Vault,
     workspace: WorkspaceId,
@@ -140,8 +140,8 @@ fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel
     let settings = ChannelSettings {
         name: row.try_get(3)?,
         monitor_ids,
-        provider: vault.open(provider_of(&channel_id.to_string()), row.try_get(4)?)?,
-        wishes: wishes(row.try_get(7)?, channel_id)?,
+        provider: vault.open(provider_context(&channel_id.to_string()), row.try_get(4)?)?,
+        preferences: read_preferences(row.try_get(7)?, channel_id)?,
     };
     Ok(Channel {
         id: channel_id,
@@ -153,7 +153,7 @@ fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel
 }
 
 /// Reads the preferences of a channel. Null means no preferences.
-pub(crate) fn wishes(
+pub(crate) fn read_preferences(
     json: Option<String>,
     id: ChannelId,
 ) -> Result<NotificationPreferences, StoreError> {
@@ -164,12 +164,12 @@ pub(crate) fn wishes(
 }
 
 /// Encodes the preferences. Null means no preferences.
-fn wishes_json(wishes: &NotificationPreferences) -> Option<String> {
-    (!wishes.is_empty())
-        .then(|| serde_json::to_string(wishes).expect("preferences serialize to JSON"))
+fn preferences_json(preferences: &NotificationPreferences) -> Option<String> {
+    (!preferences.is_empty())
+        .then(|| serde_json::to_string(preferences).expect("preferences serialize to JSON"))
 }
 
 /// Returns the location for which the provider of a channel is sealed.
-const fn provider_of(id: &str) -> EncryptionContext<'_> {
+const fn provider_context(id: &str) -> EncryptionContext<'_> {
     EncryptionContext { column: "channels.provider_sealed", row: id }
 }

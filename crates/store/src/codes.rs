@@ -8,7 +8,7 @@ use rules::Region;
 use crate::StoreError;
 
 /// Returns the code of a region.
-pub(crate) const fn of_region(region: Region) -> i64 {
+pub(crate) const fn region_code(region: Region) -> i64 {
     match region {
         Region::FlyAms => 0,
         Region::FlyArn => 1,
@@ -43,11 +43,11 @@ pub(crate) const fn of_region(region: Region) -> i64 {
 
 /// Returns the region of a code.
 pub(crate) fn region(code: i64) -> Result<Region, StoreError> {
-    find(Region::ALL, code, of_region, "a region")
+    find(Region::ALL, code, region_code, "a region")
 }
 
 /// Returns the code of a trigger.
-pub(crate) const fn of_trigger(trigger: Trigger) -> i64 {
+pub(crate) const fn trigger_code(trigger: Trigger) -> i64 {
     match trigger {
         Trigger::Scheduled => 0,
         Trigger::Confirmation => 1,
@@ -58,11 +58,11 @@ pub(crate) const fn of_trigger(trigger: Trigger) -> i64 {
 /// Returns the trigger of a code.
 pub(crate) fn trigger(code: i64) -> Result<Trigger, StoreError> {
     const ALL: &[Trigger] = &[Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual];
-    find(ALL, code, of_trigger, "a trigger")
+    find(ALL, code, trigger_code, "a trigger")
 }
 
 /// Returns the code of an outcome. An index of the first migration relies on success being 0.
-pub(crate) const fn of_outcome(outcome: Outcome) -> i64 {
+pub(crate) const fn outcome_code(outcome: Outcome) -> i64 {
     match outcome {
         Outcome::Success => 0,
         Outcome::Degraded => 1,
@@ -75,11 +75,11 @@ pub(crate) const fn of_outcome(outcome: Outcome) -> i64 {
 pub(crate) fn outcome(code: i64) -> Result<Outcome, StoreError> {
     const ALL: &[Outcome] =
         &[Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
-    find(ALL, code, of_outcome, "an outcome")
+    find(ALL, code, outcome_code, "an outcome")
 }
 
 /// The code of a reason for missed slots. 0 is the default of the column.
-pub(crate) const fn of_missed_reason(reason: MissedReason) -> i64 {
+pub(crate) const fn missed_reason_code(reason: MissedReason) -> i64 {
     match reason {
         MissedReason::Unknown => 0,
         MissedReason::Down => 1,
@@ -91,7 +91,7 @@ pub(crate) const fn of_missed_reason(reason: MissedReason) -> i64 {
 
 /// The reason that `code` stands for.
 pub(crate) fn missed_reason(code: i64) -> Result<MissedReason, StoreError> {
-    find(MissedReason::ALL, code, of_missed_reason, "a reason for missed slots")
+    find(MissedReason::ALL, code, missed_reason_code, "a reason for missed slots")
 }
 
 /// Returns codes as the bits of a number, for statements that filter by several; all bits if there are none.
@@ -116,29 +116,30 @@ mod tests {
     #[test]
     fn stored_codes_never_change() {
         let regions: Vec<String> =
-            Region::ALL.iter().map(|region| format!("{}={region}", of_region(*region))).collect();
+            Region::ALL.iter().map(|region| format!("{}={region}", region_code(*region))).collect();
         insta::assert_snapshot!(regions.join(" "), @"0=fly-ams 1=fly-arn 2=fly-bom 3=fly-cdg 4=fly-dfw 5=fly-ewr 6=fly-fra 7=fly-gru 8=fly-iad 9=fly-jnb 10=fly-lax 11=fly-lhr 12=fly-nrt 13=fly-ord 14=fly-sjc 15=fly-sin 16=fly-syd 17=fly-yyz 18=koyeb-fra 19=koyeb-par 20=koyeb-sfo 21=koyeb-sin 22=koyeb-tyo 23=koyeb-was 24=railway-us-west2 25=railway-us-east4 26=railway-europe-west4 27=railway-asia-southeast1");
-        let triggers = [Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual].map(of_trigger);
+        let triggers =
+            [Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual].map(trigger_code);
         assert_eq!(triggers, [0, 1, 2]);
         let outcomes = [Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
-        assert_eq!(outcomes.map(of_outcome), [0, 1, 2, 3]);
-        let reasons = MissedReason::ALL.iter().map(|reason| of_missed_reason(*reason));
+        assert_eq!(outcomes.map(outcome_code), [0, 1, 2, 3]);
+        let reasons = MissedReason::ALL.iter().map(|reason| missed_reason_code(*reason));
         assert_eq!(reasons.collect::<Vec<_>>(), [1, 2, 3, 4, 0]);
     }
 
     #[test]
     fn every_code_reads_back() {
         for known in Region::ALL {
-            assert_eq!(region(of_region(*known)).unwrap(), *known);
+            assert_eq!(region(region_code(*known)).unwrap(), *known);
         }
         for known in 0..3 {
-            assert_eq!(of_trigger(trigger(known).unwrap()), known);
+            assert_eq!(trigger_code(trigger(known).unwrap()), known);
         }
         for known in 0..4 {
-            assert_eq!(of_outcome(outcome(known).unwrap()), known);
+            assert_eq!(outcome_code(outcome(known).unwrap()), known);
         }
         for known in 0..5 {
-            assert_eq!(of_missed_reason(missed_reason(known).unwrap()), known);
+            assert_eq!(missed_reason_code(missed_reason(known).unwrap()), known);
         }
         assert!(
             missed_reason(5).is_err()

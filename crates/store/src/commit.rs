@@ -24,7 +24,7 @@ pub struct Batch {
     /// Slots that were not run.
     pub missed: Vec<Missed>,
     /// New state of the judge, for each monitor whose state changed.
-    pub histories: Vec<(MonitorId, JudgeState)>,
+    pub judge_states: Vec<(MonitorId, JudgeState)>,
     /// New state of the judge that stored results can restore, so it need not be on disk at once.
     /// If a monitor is in both lists, this state is the newer one and is stored last.
     pub votes: Vec<(MonitorId, JudgeState)>,
@@ -33,7 +33,7 @@ pub struct Batch {
     pub transitions: Vec<(MonitorId, Transition)>,
     /// Cause of the transition at the same index, with the last observation of each region. Alerts
     /// include it.
-    pub grounds: Vec<(MonitorId, Cause)>,
+    pub causes: Vec<(MonitorId, Cause)>,
     /// Creation time of the batch by the core's clock. Deliveries are scheduled from this time, or
     /// from the time of their transition if that is later.
     pub at: Timestamp,
@@ -54,16 +54,25 @@ pub struct Committed {
 impl Batch {
     /// Returns whether the batch has only results, none of them with details for the database.
     fn is_plain(&self, successes: &HashSet<ResultKey>) -> bool {
-        let Self { results, missed, histories, votes, transitions, grounds: _, at: _ } = self;
+        let Self { results, missed, judge_states: histories, votes, transitions, causes: _, at: _ } =
+            self;
         let memory = histories.is_empty() && votes.is_empty();
         let others = missed.is_empty() && transitions.is_empty();
-        memory && others && !results.iter().any(|result| evidence::is_kept(result, successes))
+        memory && others && !results.iter().any(|result| evidence::is_stored(result, successes))
     }
 
     /// Returns when the batch must be on disk. Successful results and votes can wait for the next
     /// sync.
-    fn durable(&self) -> Durability {
-        let Self { results, missed, histories, votes: _, transitions, grounds: _, at: _ } = self;
+    fn durability(&self) -> Durability {
+        let Self {
+            results,
+            missed,
+            judge_states: histories,
+            votes: _,
+            transitions,
+            causes: _,
+            at: _,
+        } = self;
         let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
         if others && results.iter().all(|result| result.outcome == Outcome::Success) {
             Durability::Soon
@@ -78,27 +87,27 @@ impl Store {
     /// batch is shared, so that the caller can retry it.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
         let shared = SharedBatch::new(self, &batch);
-        let stored = self.write_at_once(batch.durable(), move |session| {
+        let stored = self.write_with(batch.durability(), move |session| {
             Box::pin(async move { apply(session, shared).await })
         });
-        Ok(self.committed(&batch, &stored.await?))
+        Ok(self.record_committed(&batch, &stored.await?))
     }
 
     /// Like [`Self::commit`], for a caller whose thread has no other work. If the database is
     /// embedded and nothing else writes, the calling thread stores the batch and waits for the
     /// disk.
-    pub async fn commit_here(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
+    pub async fn commit_inline(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
         let shared = SharedBatch::new(self, &batch);
-        let stored = self.write_here(batch.durable(), move |session| {
+        let stored = self.write_inline(batch.durability(), move |session| {
             Box::pin(async move { apply(session, shared).await })
         });
-        Ok(self.committed(&batch, &stored.await?))
+        Ok(self.record_committed(&batch, &stored.await?))
     }
 
     /// Notes in memory, and in the file of successes, what was committed.
-    fn committed(&self, batch: &Batch, applied: &Applied) -> Committed {
-        self.tail().note(&applied.placed);
-        self.successes().keep(self.vault(), &batch.results, &applied.successes);
+    fn record_committed(&self, batch: &Batch, applied: &Applied) -> Committed {
+        self.recent_index().record(&applied.row_keys);
+        self.successes().store(self.vault(), &batch.results, &applied.successes);
         applied.committed
     }
 }
@@ -114,7 +123,7 @@ struct SharedBatch {
 struct Applied {
     committed: Committed,
     /// Where its results are.
-    placed: Vec<RowKey>,
+    row_keys: Vec<RowKey>,
     successes: HashSet<ResultKey>,
 }
 
@@ -127,11 +136,11 @@ impl SharedBatch {
 /// Stores a batch.
 async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, StoreError> {
     let SharedBatch { batch, successes } = shared;
-    session.touches_nothing();
+    session.declare_no_change();
     if !batch.is_plain(&successes) {
         session.begin().await?;
     }
-    let (mut rows, ownerless) = numbered(session, &batch.results).await?;
+    let (mut rows, ownerless) = with_row_ids(session, &batch.results).await?;
     let all = rows.len();
     results::arrange(&mut rows);
     let bodies = results::bodies(&rows);
@@ -143,44 +152,44 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
     let committed = Committed { stored, duplicates: all as u64 - stored, ownerless };
     evidence::insert(session, &rows, &successes).await?;
     for missed in &batch.missed {
-        if let Some(number) = session.numbers.monitor(&mut session.db, missed.monitor).await? {
+        if let Some(number) = session.row_ids.monitor(&mut session.db, missed.monitor).await? {
             missed_slots::insert(&mut session.db, number, missed).await?;
         }
     }
     for (place, (monitor, transition)) in batch.transitions.iter().enumerate() {
-        if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
+        if let Some(number) = session.row_ids.monitor(&mut session.db, *monitor).await? {
             let (owner, paused) = judge_states::owner(&mut session.db, number).await?;
-            session.touches(owner);
+            session.declare_change(owner);
             // A pause is stored before the judge learns of it, and closes the open incident.
             // Verdicts on the earlier revision are dropped, except for the final `Unknown`.
-            let mut histories = batch.histories.iter().filter(|(of, _)| of == monitor);
+            let mut histories = batch.judge_states.iter().filter(|(of, _)| of == monitor);
             let judged = histories.next_back().map(|(_, history)| history.revision);
             let is_past = paused.zip(judged).is_some_and(|(paused, judged)| judged < paused);
             if is_past && transition.to != MonitorStatus::Unknown {
                 continue;
             }
-            let is_new = judge_states::note_change(&mut session.db, number, transition).await?
-                || turns_incident(&mut session.db, transition).await?;
+            let is_new = judge_states::record_change(&mut session.db, number, transition).await?
+                || has_effect_on_incident(&mut session.db, transition).await?;
             change_incident(session, number, transition).await?;
             // An earlier attempt of the batch stored this change with its deliveries.
             if is_new {
-                let grounds = batch.grounds.get(place).filter(|(of, _)| of == monitor);
+                let grounds = batch.causes.get(place).filter(|(of, _)| of == monitor);
                 let grounds = grounds.map(|(_, grounds)| grounds);
-                outbox::note_transition(session, number, transition, grounds, batch.at).await?;
+                outbox::enqueue_transition(session, number, transition, grounds, batch.at).await?;
             }
         }
     }
-    for (monitor, history) in batch.histories.iter().chain(&batch.votes) {
-        if let Some(number) = session.numbers.monitor(&mut session.db, *monitor).await? {
-            judge_states::put(&mut session.db, number, history).await?;
+    for (monitor, history) in batch.judge_states.iter().chain(&batch.votes) {
+        if let Some(number) = session.row_ids.monitor(&mut session.db, *monitor).await? {
+            judge_states::store(&mut session.db, number, history).await?;
         }
     }
-    Ok(Applied { committed, placed, successes })
+    Ok(Applied { committed, row_keys: placed, successes })
 }
 
 /// Returns the results with the row IDs of their monitors and probes, and the number of results
 /// without a monitor.
-async fn numbered<'r>(
+async fn with_row_ids<'r>(
     session: &mut Session,
     results: &'r [CheckResult],
 ) -> Result<(Vec<ResultRow<'r>>, u64), StoreError> {
@@ -188,12 +197,12 @@ async fn numbered<'r>(
     let mut ownerless = 0;
     for result in results {
         let Some(monitor) =
-            session.numbers.monitor(&mut session.db, result.identity.monitor).await?
+            session.row_ids.monitor(&mut session.db, result.identity.monitor).await?
         else {
             ownerless += 1;
             continue;
         };
-        let probe = session.numbers.probe(&mut session.db, &result.probe).await?;
+        let probe = session.row_ids.probe(&mut session.db, &result.probe).await?;
         rows.push(ResultRow { monitor, probe, result });
     }
     Ok((rows, ownerless))
@@ -201,7 +210,10 @@ async fn numbered<'r>(
 
 /// Returns whether the transition opens an incident that does not exist, or closes one that is
 /// open.
-async fn turns_incident(db: &mut Connection, transition: &Transition) -> Result<bool, StoreError> {
+async fn has_effect_on_incident(
+    db: &mut Connection,
+    transition: &Transition,
+) -> Result<bool, StoreError> {
     let (id, opens) = match transition.incident {
         IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {
             return Ok(false);
@@ -226,7 +238,7 @@ async fn change_incident(
         IncidentChange::Opened(id) => {
             incidents::open(&mut session.db, id, monitor, transition.at).await
         }
-        IncidentChange::Closed { id, how } => {
+        IncidentChange::Closed { id, reason: how } => {
             incidents::close(&mut session.db, id, transition.at, how).await
         }
     }

@@ -11,7 +11,7 @@ use crate::db::{Connection, Row, query};
 use crate::row::{Listed, id, instant, narrow, optional};
 use crate::{Page, Store, StoreError, pages};
 
-pub(crate) use cascade::{delete_with_page, leave_group, lose_monitor};
+pub(crate) use cascade::{delete_with_page, mark_monitor_deleted, unlink_group};
 pub use change::NewComponent;
 
 /// Selects components for [`read`]. The argument is the `WHERE` clause. The monitor is null if it
@@ -73,13 +73,13 @@ impl Components<'_> {
         .bind(i64::from(page.offset))
         .fetch_all(&mut db)
         .await?;
-        Listed::of((self.store.quarantine(), "components"), &rows, total, read)
+        Listed::from_rows((self.store.quarantine(), "components"), &rows, total, read)
     }
 }
 
 /// Returns all components of a status page of any workspace, each with the row ID of its monitor,
 /// even if that was deleted.
-pub(crate) async fn of_page(
+pub(crate) async fn by_page(
     db: &mut Connection,
     page: PageId,
 ) -> Result<Vec<(Component, Option<i64>)>, StoreError> {

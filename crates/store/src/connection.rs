@@ -15,14 +15,14 @@ use crate::db::Connection;
 use crate::engine::Owner;
 
 /// Idle time after which the connection is checked.
-const QUIET: Duration = Duration::from_secs(10);
+const IDLE_CHECK_AFTER: Duration = Duration::from_secs(10);
 /// Time without progress after which work is aborted. Single statements get longer, so a statement
 /// that hangs ends its whole transaction.
-const PATIENCE: Duration = Duration::from_secs(50);
+const STALL_TIMEOUT: Duration = Duration::from_secs(50);
 /// First delay between two reconnects. It doubles each time.
-const PAUSE_FIRST: Duration = Duration::from_millis(100);
+const RECONNECT_DELAY_MIN: Duration = Duration::from_millis(100);
 /// Longest delay between two reconnects.
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+const RECONNECT_DELAY_MAX: Duration = Duration::from_secs(5);
 
 /// Connection of one writer.
 pub(crate) struct WriterConnection {
@@ -47,9 +47,9 @@ pub(crate) struct ConnectionState {
 pub(crate) struct StallTimeout(Option<Duration>);
 
 struct Lost {
-    why: String,
-    pause: Duration,
-    again_at: Instant,
+    reason: String,
+    delay: Duration,
+    retry_at: Instant,
 }
 
 impl WriterConnection {
@@ -64,25 +64,26 @@ impl WriterConnection {
 
     /// Returns when to check or restore the connection unless there is work before. `None` if it
     /// cannot be lost.
-    pub(crate) fn quiet(&self) -> Option<Instant> {
+    pub(crate) fn next_check(&self) -> Option<Instant> {
         self.owner.as_ref()?;
-        Some(self.lost.as_ref().map_or_else(|| Instant::now() + QUIET, |it| it.again_at))
+        Some(self.lost.as_ref().map_or_else(|| Instant::now() + IDLE_CHECK_AFTER, |it| it.retry_at))
     }
 
     /// Returns the limit on the time without progress. Unlimited for the embedded database.
-    pub(crate) fn patience(&self) -> StallTimeout {
-        StallTimeout(self.owner.is_some().then_some(PATIENCE))
+    pub(crate) fn stall_timeout(&self) -> StallTimeout {
+        StallTimeout(self.owner.is_some().then_some(STALL_TIMEOUT))
     }
 
     /// Marks the connection as lost.
-    pub(crate) fn lose(&mut self, why: &str) {
+    pub(crate) fn mark_lost(&mut self, why: &str) {
         if self.owner.is_none() {
             tracing::debug!("nothing to roll back after a failed commit: {why}");
             return;
         }
         tracing::error!("the connection to the database was lost: {why}");
         let again_at = Instant::now();
-        self.lost = Some(Lost { why: why.to_owned(), pause: PAUSE_FIRST, again_at });
+        self.lost =
+            Some(Lost { reason: why.to_owned(), delay: RECONNECT_DELAY_MIN, retry_at: again_at });
         self.state.set(Some(why.to_owned()));
     }
 
@@ -95,8 +96,8 @@ impl WriterConnection {
     /// Fails with the reason if the database is unreachable. Connects at most once per delay.
     pub(crate) async fn restore(&mut self) -> Result<Option<Connection>, String> {
         let (Some(owner), Some(lost)) = (&self.owner, &mut self.lost) else { return Ok(None) };
-        if Instant::now() < lost.again_at {
-            return Err(lost.why.clone());
+        if Instant::now() < lost.retry_at {
+            return Err(lost.reason.clone());
         }
         match owner.reconnect().await {
             Ok(db) => {
@@ -109,11 +110,11 @@ impl WriterConnection {
                 if matches!(error, StoreError::TakenOver) {
                     self.state.taken_over.send_replace(true);
                 }
-                lost.why = error.to_string();
-                lost.again_at = Instant::now() + lost.pause;
-                lost.pause = PAUSE_MAX.min(lost.pause * 2);
-                self.state.set(Some(lost.why.clone()));
-                Err(lost.why.clone())
+                lost.reason = error.to_string();
+                lost.retry_at = Instant::now() + lost.delay;
+                lost.delay = RECONNECT_DELAY_MAX.min(lost.delay * 2);
+                self.state.set(Some(lost.reason.clone()));
+                Err(lost.reason.clone())
             }
         }
     }
@@ -131,7 +132,7 @@ impl ConnectionState {
     }
 
     /// Waits until another server owns the database, which may never happen.
-    pub(crate) async fn taken_over(&self) {
+    pub(crate) async fn wait_for_takeover(&self) {
         let mut taken_over = self.taken_over.subscribe();
         taken_over.wait_for(|it| *it).await.expect("`self` holds the sender");
     }
@@ -146,7 +147,7 @@ impl StallTimeout {
     pub(crate) async fn wait<T>(self, answer: impl Future<Output = T>) -> Result<T, String> {
         match self.0 {
             None => Ok(answer.await),
-            Some(limit) => while_moving(answer, || tokio::time::sleep(limit))
+            Some(limit) => with_stall_timeout(answer, || tokio::time::sleep(limit))
                 .await
                 .ok_or_else(|| format!("the database did not respond in {} s", limit.as_secs())),
         }
@@ -154,7 +155,7 @@ impl StallTimeout {
 }
 
 /// Waits for `work`, or returns `None` at the time to check the connection.
-pub(crate) async fn while_quiet<T>(
+pub(crate) async fn until_check<T>(
     until: Option<Instant>,
     work: impl Future<Output = T>,
 ) -> Option<T> {
@@ -164,8 +165,8 @@ pub(crate) async fn while_quiet<T>(
     }
 }
 
-/// Waits for `work`, or returns `None` after a `pause` without progress.
-async fn while_moving<T, P: Future<Output = ()>>(
+/// Waits for `work`, or returns `None` after a `delay` without progress.
+async fn with_stall_timeout<T, P: Future<Output = ()>>(
     work: impl Future<Output = T>,
     pause: impl Fn() -> P,
 ) -> Option<T> {
@@ -214,12 +215,12 @@ mod tests {
             }
             "done"
         };
-        assert_eq!(while_moving(work, pause).await, Some("done"));
+        assert_eq!(with_stall_timeout(work, pause).await, Some("done"));
     }
 
     #[tokio::test]
     async fn stalled_work_is_aborted() {
         let (stands, at_once) = (std::future::pending::<()>(), || std::future::ready(()));
-        assert_eq!(while_moving(stands, at_once).await, None);
+        assert_eq!(with_stall_timeout(stands, at_once).await, None);
     }
 }

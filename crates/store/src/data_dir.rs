@@ -28,7 +28,7 @@ impl Drop for FolderLock {
 }
 
 /// Creates the folder if it does not exist, readable only by its owner.
-pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
+pub(crate) fn create(folder: &Path) -> Result<(), StoreError> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))
 }
 
@@ -48,12 +48,12 @@ pub(crate) fn lock(folder: &Path) -> Result<FolderLock, StoreError> {
         Err(rustix::io::Errno::WOULDBLOCK) => {
             return Err(StoreError::Locked {
                 folder: folder.to_owned(),
-                holder: holder(&mut file),
+                holder: read_holder(&mut file),
             });
         }
         Err(errno) => return Err(at(&path)(errno.into())),
     }
-    note_holder(&mut file).map_err(at(&path))?;
+    write_holder(&mut file).map_err(at(&path))?;
     Ok(FolderLock { file })
 }
 
@@ -63,13 +63,13 @@ pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     move |why| StoreError::Folder { path, why }
 }
 
-fn note_holder(file: &mut File) -> io::Result<()> {
+fn write_holder(file: &mut File) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     writeln!(file, "{}", std::process::id())
 }
 
-fn holder(file: &mut File) -> String {
+fn read_holder(file: &mut File) -> String {
     let mut pid = String::new();
     match file.read_to_string(&mut pid) {
         Ok(_) if !pid.trim().is_empty() => format!("process {}", pid.trim()),

@@ -24,7 +24,7 @@ use self::embedded::{Cells, FromCell};
 use crate::StoreError;
 
 /// Time limit for a response of PostgreSQL.
-const ANSWER_WITHIN: Duration = Duration::from_mins(1);
+const RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Connection: the writer's own or one borrowed by a reader. `Embedded` runs on the calling thread.
 /// The other SQLite connections each have their own thread.
@@ -87,7 +87,7 @@ pub(crate) async fn run(
     statements: impl SqlSafeStr,
 ) -> Result<(), sqlx::Error> {
     let statements = statements.into_sql_str();
-    match db.link() {
+    match db.engine_connection() {
         EngineConnection::Embedded(db) => embedded::run(db, statements.as_str()),
         EngineConnection::Sqlite(db) => sqlx::raw_sql(statements).execute(db).await.map(|_| ()),
         EngineConnection::Postgres(db) => sqlx::raw_sql(statements).execute(db).await.map(|_| ()),
@@ -96,7 +96,7 @@ pub(crate) async fn run(
 
 impl Connection {
     /// Returns the connection of the specific engine.
-    pub(crate) fn link(&mut self) -> EngineConnection<'_> {
+    pub(crate) fn engine_connection(&mut self) -> EngineConnection<'_> {
         match self {
             Self::Embedded(db) => EngineConnection::Embedded(db),
             Self::Sqlite(db) => EngineConnection::Sqlite(db),
@@ -124,7 +124,7 @@ impl Connection {
 
     /// Returns the path of the embedded database's write-ahead log. The file exists while the
     /// writer is connected.
-    pub(crate) fn log(&self) -> Option<PathBuf> {
+    pub(crate) fn wal_path(&self) -> Option<PathBuf> {
         self.embedded()?.path().map(|path| PathBuf::from(format!("{path}-wal")))
     }
 
@@ -159,19 +159,19 @@ impl Query {
 
     /// Runs the statement and returns the number of changed rows.
     pub(crate) async fn execute(self, db: &mut Connection) -> Result<u64, sqlx::Error> {
-        match db.link() {
+        match db.engine_connection() {
             EngineConnection::Embedded(db) => {
                 embedded::execute(db, self.statement.as_str(), &self.values)
             }
             EngineConnection::Sqlite(db) => {
-                let arguments = of_sqlite(self.values)?;
+                let arguments = sqlite_arguments(self.values)?;
                 let done = sqlx::query_with(self.statement, arguments).execute(db).await?;
                 Ok(done.rows_affected())
             }
             EngineConnection::Postgres(db) => {
-                let arguments = of_postgres(self.values)?;
+                let arguments = postgres_arguments(self.values)?;
                 let asked = sqlx::query_with(self.statement, arguments);
-                let done = answered(asked.execute(db)).await?;
+                let done = await_response(asked.execute(db)).await?;
                 Ok(done.rows_affected())
             }
         }
@@ -179,20 +179,20 @@ impl Query {
 
     /// Returns all rows.
     pub(crate) async fn fetch_all(self, db: &mut Connection) -> Result<Vec<Row>, sqlx::Error> {
-        match db.link() {
+        match db.engine_connection() {
             EngineConnection::Embedded(db) => {
                 let rows = embedded::fetch(db, self.statement.as_str(), &self.values, usize::MAX)?;
                 Ok(rows.into_iter().map(Row::Embedded).collect())
             }
             EngineConnection::Sqlite(db) => {
-                let arguments = of_sqlite(self.values)?;
+                let arguments = sqlite_arguments(self.values)?;
                 let rows = sqlx::query_with(self.statement, arguments).fetch_all(db).await?;
                 Ok(rows.into_iter().map(Row::Sqlite).collect())
             }
             EngineConnection::Postgres(db) => {
-                let arguments = of_postgres(self.values)?;
+                let arguments = postgres_arguments(self.values)?;
                 let asked = sqlx::query_with(self.statement, arguments);
-                let rows = answered(asked.fetch_all(db)).await?;
+                let rows = await_response(asked.fetch_all(db)).await?;
                 Ok(rows.into_iter().map(Row::Postgres).collect())
             }
         }
@@ -203,20 +203,20 @@ impl Query {
         self,
         db: &mut Connection,
     ) -> Result<Option<Row>, sqlx::Error> {
-        match db.link() {
+        match db.engine_connection() {
             EngineConnection::Embedded(db) => {
                 let rows = embedded::fetch(db, self.statement.as_str(), &self.values, 1)?;
                 Ok(rows.into_iter().next().map(Row::Embedded))
             }
             EngineConnection::Sqlite(db) => {
-                let arguments = of_sqlite(self.values)?;
+                let arguments = sqlite_arguments(self.values)?;
                 let row = sqlx::query_with(self.statement, arguments).fetch_optional(db).await?;
                 Ok(row.map(Row::Sqlite))
             }
             EngineConnection::Postgres(db) => {
-                let arguments = of_postgres(self.values)?;
+                let arguments = postgres_arguments(self.values)?;
                 let asked = sqlx::query_with(self.statement, arguments);
-                let row = answered(asked.fetch_optional(db)).await?;
+                let row = await_response(asked.fetch_optional(db)).await?;
                 Ok(row.map(Row::Postgres))
             }
         }
@@ -251,20 +251,20 @@ impl Row {
 
 /// Waits for the response of a database on another machine. Fails after a time limit; the
 /// connection is unusable then.
-async fn answered<T>(
+async fn await_response<T>(
     answer: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {
-    let late = |_| Err(unanswered(ANSWER_WITHIN));
-    tokio::time::timeout(ANSWER_WITHIN, answer).await.unwrap_or_else(late)
+    let late = |_| Err(timeout_error(RESPONSE_TIMEOUT));
+    tokio::time::timeout(RESPONSE_TIMEOUT, answer).await.unwrap_or_else(late)
 }
 
 /// Returns the error of a database that did not respond in time.
-pub(crate) fn unanswered(within: Duration) -> sqlx::Error {
+pub(crate) fn timeout_error(within: Duration) -> sqlx::Error {
     let why = format!("it did not respond within {} s", within.as_secs());
     sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, why))
 }
 
-fn of_sqlite(values: Vec<Value>) -> Result<SqliteArguments, sqlx::Error> {
+fn sqlite_arguments(values: Vec<Value>) -> Result<SqliteArguments, sqlx::Error> {
     let mut arguments = SqliteArguments::default();
     arguments.reserve(values.len(), 0);
     for value in values {
@@ -279,7 +279,7 @@ fn of_sqlite(values: Vec<Value>) -> Result<SqliteArguments, sqlx::Error> {
     Ok(arguments)
 }
 
-fn of_postgres(values: Vec<Value>) -> Result<PgArguments, sqlx::Error> {
+fn postgres_arguments(values: Vec<Value>) -> Result<PgArguments, sqlx::Error> {
     let mut arguments = PgArguments::default();
     for value in values {
         match value {

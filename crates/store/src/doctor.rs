@@ -21,7 +21,7 @@ use crate::{Store, StoreError};
 /// Number of rows per query.
 const AT_ONCE: i64 = 256;
 /// Table of unreadable rows that were moved out of their tables.
-const PUT_AWAY: &str = "unreadable_rows";
+const UNREADABLE_TABLE: &str = "unreadable_rows";
 
 /// Row that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Doctor<'_> {
 
     /// Restores moved rows that this program can read. Returns their number.
     pub async fn repair(&self) -> Result<u64, StoreError> {
-        self.store.write(|session| Box::pin(put_back(session))).await
+        self.store.write(|session| Box::pin(restore_rows(session))).await
     }
 
     /// Removes an unreadable row, so that its name becomes free. Monitors are marked as deleted;
@@ -123,7 +123,7 @@ impl Doctor<'_> {
                 .await?;
             let Some(last) = rows.last() else { return Ok(()) };
             after = last.try_get(0)?;
-            self.store.quarantine().sift_all(table, &rows, |row| {
+            self.store.quarantine().readable_rows(table, &rows, |row| {
                 let body: Vec<u8> = row.try_get(1)?;
                 read_block(grain, row.try_get(0)?, &body)
             })?;
@@ -191,7 +191,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Returns whether this program can read a body.
-fn reads(source: &str, key: i64, body: &[u8]) -> bool {
+fn is_readable(source: &str, key: i64, body: &[u8]) -> bool {
     let grains = [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day];
     match grains.into_iter().find(|grain| grain.table() == source) {
         Some(grain) => read_block(grain, key, body).is_ok(),
@@ -199,15 +199,15 @@ fn reads(source: &str, key: i64, body: &[u8]) -> bool {
     }
 }
 
-async fn put_back(session: &mut Session) -> Result<u64, StoreError> {
-    session.touches_nothing();
+async fn restore_rows(session: &mut Session) -> Result<u64, StoreError> {
+    session.declare_no_change();
     let rows =
         query("SELECT source, key, body FROM unreadable_rows").fetch_all(&mut session.db).await?;
     let mut done = 0;
     for row in rows {
         let (source, key): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
         let body: Vec<u8> = row.try_get(2)?;
-        if key_column(&source).is_none() || !reads(&source, key, &body) {
+        if key_column(&source).is_none() || !is_readable(&source, key, &body) {
             continue;
         }
         let insert = format!(
@@ -232,7 +232,7 @@ async fn put_back(session: &mut Session) -> Result<u64, StoreError> {
 async fn remove(session: &mut Session, row: DamagedRow) -> Result<(), StoreError> {
     let db = &mut session.db;
     let put_away = query(AssertSqlSafe(format!(
-        "DELETE FROM {PUT_AWAY} WHERE source = $1 AND CAST(key AS TEXT) = $2"
+        "DELETE FROM {UNREADABLE_TABLE} WHERE source = $1 AND CAST(key AS TEXT) = $2"
     )));
     if put_away.bind(row.table.clone()).bind(row.key.clone()).execute(db).await? > 0 {
         return Ok(());

@@ -16,7 +16,9 @@ use crate::{Settings, StoreError};
 pub(crate) use postgres::{Owner, READER_WAIT};
 #[cfg(test)]
 pub(crate) use sqlite::database_path;
-pub(crate) use sqlite::{BESIDE, Checkpointer, DATABASE_FILE, MOVED_FILE, refuse_moved, set_aside};
+pub(crate) use sqlite::{
+    Checkpointer, DATABASE_FILE, FILE_SUFFIXES, MOVED_FILE, refuse_moved, set_aside,
+};
 
 /// Choice of the database.
 #[derive(Clone, Debug)]
@@ -41,7 +43,7 @@ pub(crate) enum Readers {
 
 impl Engine {
     /// Returns the engine that the settings select.
-    pub(crate) fn of(settings: &Settings) -> Result<Self, StoreError> {
+    pub(crate) fn from_settings(settings: &Settings) -> Result<Self, StoreError> {
         Ok(match &settings.database {
             Database::Embedded => Self::Sqlite(settings.folder.clone()),
             Database::Postgres(address) => Self::Postgres(Box::new(postgres::options(address)?)),
@@ -66,9 +68,11 @@ impl Engine {
     }
 
     /// Opens a connection that writes and streams the rows of a table one by one, for transfers.
-    pub(crate) async fn carrier(&self) -> Result<Connection, StoreError> {
+    pub(crate) async fn streaming_connection(&self) -> Result<Connection, StoreError> {
         match self {
-            Self::Sqlite(folder) => sqlite::carrier(folder).await.map(Connection::Sqlite),
+            Self::Sqlite(folder) => {
+                sqlite::streaming_connection(folder).await.map(Connection::Sqlite)
+            }
             Self::Postgres(_) => self.writer().await,
         }
     }
@@ -86,7 +90,7 @@ impl Engine {
     /// system may count pages of the log as written that are not. The checkpoint writes them again.
     pub(crate) async fn recover(&self, db: &mut Connection) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(_) => Ok(fold(db).await?),
+            Self::Sqlite(_) => Ok(checkpoint(db).await?),
             Self::Postgres(_) => Ok(()),
         }
     }
@@ -102,10 +106,10 @@ impl Engine {
 impl Database {
     /// Returns the location of the database for people: the file, or the address without its
     /// password.
-    pub fn place(&self, folder: &Path) -> String {
+    pub fn location(&self, folder: &Path) -> String {
         match self {
             Self::Embedded => folder.join(DATABASE_FILE).display().to_string(),
-            Self::Postgres(address) => postgres::place(address),
+            Self::Postgres(address) => postgres::location(address),
         }
     }
 }
@@ -128,12 +132,12 @@ impl Readers {
 }
 
 /// Returns the statement that begins a writing transaction.
-pub(crate) const fn begin(db: &Connection) -> &'static str {
+pub(crate) const fn begin_statement(db: &Connection) -> &'static str {
     if db.is_embedded() { "BEGIN IMMEDIATE" } else { "BEGIN" }
 }
 
 /// Checkpoints and syncs the write-ahead log, if the engine leaves that to its user.
-pub(crate) async fn fold(db: &mut Connection) -> Result<(), sqlx::Error> {
+pub(crate) async fn checkpoint(db: &mut Connection) -> Result<(), sqlx::Error> {
     if db.is_embedded() {
         db::run(db, "PRAGMA wal_checkpoint(TRUNCATE)").await?;
     }

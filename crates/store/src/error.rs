@@ -201,7 +201,7 @@ impl StoreError {
     }
 
     /// Converts the error of an insert: the name is `taken`, or the owner does not exist.
-    pub(crate) fn of_insert(error: sqlx::Error, taken: Self, owner: Option<WorkspaceId>) -> Self {
+    pub(crate) fn from_insert(error: sqlx::Error, taken: Self, owner: Option<WorkspaceId>) -> Self {
         let cause = error.as_database_error();
         if cause.is_some_and(DatabaseError::is_unique_violation) {
             return taken;

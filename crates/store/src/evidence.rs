@@ -18,7 +18,7 @@ use crate::row::narrow;
 use crate::vault::{EncryptionContext, Vault};
 use crate::{Store, StoreError, codes};
 
-pub(crate) use insert::{insert, is_kept};
+pub(crate) use insert::{insert, is_stored};
 pub(crate) use latest::LatestSuccesses;
 
 const COLUMN: &str = "evidence.sealed";
@@ -64,12 +64,12 @@ impl EvidenceStore<'_> {
         .fetch_all(&mut self.store.read().await?)
         .await?;
         let vault = self.store.vault();
-        self.store.quarantine().sift_all("evidence", &rows, |row| read(vault, monitor, row))
+        self.store.quarantine().readable_rows("evidence", &rows, |row| read(vault, monitor, row))
     }
 }
 
 /// Returns the checks of a monitor in these slots whose details are in the database.
-pub(crate) async fn of_slots(
+pub(crate) async fn in_slots(
     db: &mut Connection,
     monitor: (MonitorId, i64),
     slots: &[i64],
@@ -111,7 +111,7 @@ pub(crate) fn read(
     row: &Row,
 ) -> Result<EvidenceEntry, StoreError> {
     let identity = identity(monitor, row)?;
-    let place = row_of(row.try_get(5)?, &identity);
+    let place = row_name(row.try_get(5)?, &identity);
     let evidence =
         vault.open(EncryptionContext { column: COLUMN, row: &place }, row.try_get(6)?)?;
     Ok(EvidenceEntry {
@@ -122,12 +122,12 @@ pub(crate) fn read(
 }
 
 /// Returns the unique name of a row of evidence, for sealing.
-fn row_of(monitor: i64, identity: &ResultKey) -> String {
+fn row_name(monitor: i64, identity: &ResultKey) -> String {
     format!(
         "{monitor}/{}/{}/{}/{}",
         identity.slot.as_millis(),
-        codes::of_region(identity.region),
-        codes::of_trigger(identity.trigger),
+        codes::region_code(identity.region),
+        codes::trigger_code(identity.trigger),
         identity.revision
     )
 }

@@ -58,7 +58,7 @@ impl ChangedWorkspaces {
     }
 
     /// Combines the declarations of two pieces of work.
-    pub(crate) fn join(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         match (&mut *self, other) {
             (Self::Everything, _) => {}
             (_, Self::Everything) => *self = Self::Everything,
@@ -66,7 +66,7 @@ impl ChangedWorkspaces {
         }
     }
 
-    fn concerns(&self, workspace: WorkspaceId) -> bool {
+    fn contains(&self, workspace: WorkspaceId) -> bool {
         match self {
             Self::Everything => true,
             Self::Only(workspaces) => workspaces.contains(&workspace),
@@ -89,7 +89,7 @@ impl Generations {
     pub(crate) fn of(&self, workspace: WorkspaceId) -> Option<Generation> {
         let state = self.read();
         let own = state.own.get(&workspace).copied().unwrap_or_default();
-        (!state.changing.concerns(workspace)).then_some(Generation { all: state.all, own })
+        (!state.changing.contains(workspace)).then_some(Generation { all: state.all, own })
     }
 
     /// Marks the start of a commit that changes these workspaces.
@@ -156,9 +156,9 @@ mod tests {
     #[test]
     fn undeclared_work_changes_everything() {
         let mut group = ChangedWorkspaces::NOTHING;
-        group.join(only(OURS));
-        group.join(ChangedWorkspaces::default());
-        group.join(only(THEIRS));
+        group.merge(only(OURS));
+        group.merge(ChangedWorkspaces::default());
+        group.merge(only(THEIRS));
         assert_eq!(group, ChangedWorkspaces::Everything);
         let generations = Generations::default();
         let before = generations.of(THEIRS);

@@ -4,7 +4,7 @@
 use rules::status_page::{A_PAGE, ComponentGroup, GroupSettings};
 use rules::{GroupId, PageId, Violation, WorkspaceId};
 
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Row, query};
 use crate::row::{Listed, id, instant};
 use crate::{
@@ -39,7 +39,7 @@ pub struct NewGroup {
 }
 
 /// Returns all groups of a status page of any workspace.
-pub(crate) async fn of_page(
+pub(crate) async fn by_page(
     db: &mut Connection,
     page: PageId,
 ) -> Result<Vec<ComponentGroup>, StoreError> {
@@ -90,7 +90,7 @@ impl Groups<'_> {
         .bind(i64::from(page.offset))
         .fetch_all(&mut db)
         .await?;
-        Listed::of((self.store.quarantine(), "component_groups"), &rows, total, read)
+        Listed::from_rows((self.store.quarantine(), "component_groups"), &rows, total, read)
     }
 
     /// Creates a group.
@@ -133,7 +133,7 @@ impl Groups<'_> {
                     .bind(id)
                     .execute(db)
                     .await?;
-                    note(db, (group.workspace, group.id), change, "group.update").await?;
+                    record_change(db, (group.workspace, group.id), change, "group.update").await?;
                     Ok(group)
                 })
             })
@@ -152,13 +152,13 @@ impl Groups<'_> {
                 Box::pin(async move {
                     let db = &mut session.db;
                     find(db, workspace, &id.to_string()).await?;
-                    components::leave_group(db, (workspace, id), change).await?;
+                    components::unlink_group(db, (workspace, id), change).await?;
                     query("DELETE FROM component_groups WHERE workspace_id = $1 AND id = $2")
                         .bind(workspace.to_string())
                         .bind(id.to_string())
                         .execute(db)
                         .await?;
-                    note(db, (workspace, id), change, "group.delete").await
+                    record_change(db, (workspace, id), change, "group.delete").await
                 })
             })
             .await
@@ -178,7 +178,7 @@ pub(crate) async fn delete_with_page(
     for row in concerned.fetch_all(db).await? {
         let (action, detail) = ("group.delete", "with its page");
         let resource_id = row.try_get(0)?;
-        audit::note(db, Note { workspace, change, action, resource_id, detail }).await?;
+        audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail }).await?;
     }
     of_page("DELETE FROM component_groups WHERE workspace_id = $1 AND page_id = $2")
         .execute(db)
@@ -196,7 +196,7 @@ async fn create(
         return find(db, workspace, &id).await.map(Created::Before).map_err(idempotency::gone);
     }
     let page = settings.page_id;
-    if !pages::is_there(db, workspace, page).await? {
+    if !pages::exists(db, workspace, page).await? {
         return Err(StoreError::Refused(Violation::new("page_id", page, A_PAGE)));
     }
     query(
@@ -212,8 +212,8 @@ async fn create(
     .execute(db)
     .await?;
     let created = (&*id.to_string(), change.at);
-    idempotency::remember(db, workspace, call.as_ref(), created).await?;
-    note(db, (workspace, id), change, "group.create").await?;
+    idempotency::record(db, workspace, call.as_ref(), created).await?;
+    record_change(db, (workspace, id), change, "group.create").await?;
     let (created_at, updated_at) = (change.at, change.at);
     Ok(Created::Now(ComponentGroup { id, workspace, settings, created_at, updated_at }))
 }
@@ -242,12 +242,12 @@ fn read(row: &Row) -> Result<ComponentGroup, StoreError> {
     })
 }
 
-async fn note(
+async fn record_change(
     db: &mut Connection,
     (workspace, id): (WorkspaceId, GroupId),
     change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let resource_id = id.to_string();
-    audit::note(db, Note { workspace, change, action, resource_id, detail: "" }).await
+    audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail: "" }).await
 }

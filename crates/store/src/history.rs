@@ -24,7 +24,7 @@ use crate::{Store, StoreError};
 
 pub(crate) use block::Key;
 pub(crate) use bucket::{
-    BucketSize, entry, insert as insert_bodies, key as grain_key, read as read_bodies, stretch_of,
+    BucketSize, bucket_of, entry, insert as insert_bodies, key as grain_key, read as read_bodies,
 };
 pub use compact::CompactionStats;
 pub use prune::PrunedHistory;
@@ -54,7 +54,8 @@ impl HistoryStore<'_> {
         let mut db = self.store.read().await?;
         let number = number(&mut db, workspace, monitor).await?;
         let since = BucketSize::Hour.start_of(since);
-        let recent = recent_index::rows(self.store.tail(), &mut db, monitor, number).await?;
+        let recent =
+            recent_index::rows(self.store.recent_index(), &mut db, monitor, number).await?;
         rollups::read(self.store.quarantine(), &mut db, (number, since), &recent).await
     }
 
@@ -75,7 +76,8 @@ impl HistoryStore<'_> {
                 Err(StoreError::NotFound { .. }) => continue,
                 number => number?,
             };
-            let recent = recent_index::rows(self.store.tail(), &mut db, *monitor, number).await?;
+            let recent =
+                recent_index::rows(self.store.recent_index(), &mut db, *monitor, number).await?;
             let mut sketch = Sketch::default();
             let quarantine = self.store.quarantine();
             let sums = rollups::read(quarantine, &mut db, (number, since), &recent).await?;
@@ -89,7 +91,7 @@ impl HistoryStore<'_> {
 
     /// Returns the status that a monitor had at `since` and its later changes, oldest first. Uptime
     /// is computed from them.
-    pub async fn course(
+    pub async fn status_history(
         &self,
         workspace: WorkspaceId,
         monitor: MonitorId,
@@ -146,7 +148,7 @@ pub(crate) async fn monitors(
 ) -> Result<Vec<(i64, MonitorId)>, StoreError> {
     let rows = query("SELECT id, number FROM monitors").fetch_all(db).await?;
     let read = |row: &Row| Ok((row.try_get(1)?, id(row, 0, MonitorId::parse)?));
-    quarantine.sift_all("monitors", &rows, read)
+    quarantine.readable_rows("monitors", &rows, read)
 }
 
 /// Returns the results of a monitor that are not compacted yet, in any order.
@@ -156,12 +158,12 @@ pub(crate) async fn recent(
     monitor: MonitorId,
     number: i64,
 ) -> Result<Vec<StoredResult>, StoreError> {
-    let mut rows = recent_index::rows(store.tail(), db, monitor, number).await?;
+    let mut rows = recent_index::rows(store.recent_index(), db, monitor, number).await?;
     let keys = block_keys(&rows, number);
     // Results that were compacted a moment ago, or arrive twice, are in a block already.
     let mut gathered = HashSet::new();
     for (key, body) in BucketSize::TenMinutes.read(db, &keys).await? {
-        let rows = unpacked(store.quarantine(), key, &body)?;
+        let rows = unpack_readable(store.quarantine(), key, &body)?;
         gathered.extend(rows.iter().map(StoredResult::key));
     }
     rows.retain(|row| gathered.insert(row.key()));
@@ -169,14 +171,14 @@ pub(crate) async fn recent(
 }
 
 /// Returns the results of a block, or none if the block is unreadable.
-pub(crate) fn unpacked(
+pub(crate) fn unpack_readable(
     quarantine: &Quarantine,
     key: i64,
     body: &[u8],
 ) -> Result<Vec<StoredResult>, StoreError> {
     let grain = BucketSize::TenMinutes;
     let read = block::unpack(body, grain.start(key));
-    let rows = quarantine.sift(grain.table(), || key.to_string(), read)?;
+    let rows = quarantine.readable(grain.table(), || key.to_string(), read)?;
     Ok(rows.unwrap_or_default())
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn gone(error: StoreError) -> StoreError {
 }
 
 /// Records what the request created and when, in the transaction that creates it.
-pub(crate) async fn remember(
+pub(crate) async fn record(
     db: &mut Connection,
     workspace: WorkspaceId,
     call: Option<&Idempotency>,

@@ -15,13 +15,13 @@ use rules::{IncidentId, MonitorId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Row, Value, query};
-use crate::row::{Listed, id, instant, maybe_instant, optional};
+use crate::row::{Listed, id, instant, optional, optional_instant};
 use crate::{EvidenceEntry, Page, Store, StoreError};
 
 pub use actions::NewComment;
 pub use timeline::{Notified, TimelineEntry, TimelineEvent};
-pub use transitions::Joined;
-pub(crate) use transitions::{close, close_open, empty, open};
+pub use transitions::FailedRegion;
+pub(crate) use transitions::{close, close_open, delete_contents, open};
 
 /// Incident of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Acknowledged {
 pub struct Closed {
     pub at: Timestamp,
     /// Reason of the closure.
-    pub how: CloseReason,
+    pub reason: CloseReason,
 }
 
 /// Actor of a change, as known at that time. A key can be replaced or revoked later.
@@ -135,7 +135,7 @@ impl Incidents<'_> {
         let part =
             part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
-        Listed::of((self.store.quarantine(), "incidents"), &rows, total, read)
+        Listed::from_rows((self.store.quarantine(), "incidents"), &rows, total, read)
     }
 
     /// Returns an incident of the workspace with its timeline and evidence.
@@ -145,9 +145,9 @@ impl Incidents<'_> {
         id: IncidentId,
     ) -> Result<IncidentDetail, StoreError> {
         let mut db = self.store.read().await?;
-        let incident = one(&mut db, workspace, id).await?;
-        let timeline = timeline::of(&mut db, id).await?;
-        let evidence = evidence::of(&mut db, self.store.vault(), &incident).await?;
+        let incident = load(&mut db, workspace, id).await?;
+        let timeline = timeline::load(&mut db, id).await?;
+        let evidence = evidence::load(&mut db, self.store.vault(), &incident).await?;
         Ok(IncidentDetail { incident, timeline, evidence })
     }
 
@@ -157,12 +157,12 @@ impl Incidents<'_> {
         workspace: WorkspaceId,
         id: IncidentId,
     ) -> Result<Incident, StoreError> {
-        one(&mut self.store.read().await?, workspace, id).await
+        load(&mut self.store.read().await?, workspace, id).await
     }
 
     /// Returns the newest incidents of a monitor, which may be deleted, newest first, at most
     /// `limit`.
-    pub async fn of_monitor(
+    pub async fn list_by_monitor(
         &self,
         workspace: WorkspaceId,
         monitor: MonitorId,
@@ -220,7 +220,7 @@ impl IncidentFilter {
 }
 
 /// Returns an incident of the workspace, as this connection sees it.
-async fn one(
+async fn load(
     db: &mut Connection,
     workspace: WorkspaceId,
     id: IncidentId,
@@ -235,15 +235,15 @@ async fn one(
 }
 
 fn read(row: &Row) -> Result<Incident, StoreError> {
-    let acknowledged = maybe_instant(row, 4)?.zip(person(row, 5)?);
-    let (at, how) = (maybe_instant(row, 7)?, optional(row, 8, closed_as)?);
+    let acknowledged = optional_instant(row, 4)?.zip(person(row, 5)?);
+    let (at, how) = (optional_instant(row, 7)?, optional(row, 8, parse_close_reason)?);
     Ok(Incident {
         id: id(row, 0, IncidentId::parse)?,
         monitor: id(row, 1, MonitorId::parse)?,
         monitor_name: row.try_get(2)?,
         opened_at: instant(row, 3)?,
         acknowledged: acknowledged.map(|(at, by)| Acknowledged { at, by }),
-        closed: at.zip(how).map(|(at, how)| Closed { at, how }),
+        closed: at.zip(how).map(|(at, how)| Closed { at, reason: how }),
     })
 }
 
@@ -254,7 +254,7 @@ fn person(row: &Row, column: usize) -> Result<Option<Person>, StoreError> {
     Ok(actor.map(|actor| Person { actor, name }))
 }
 
-pub(crate) fn closed_as(word: &str) -> Result<CloseReason, String> {
+pub(crate) fn parse_close_reason(word: &str) -> Result<CloseReason, String> {
     CloseReason::ALL
         .into_iter()
         .find(|how| how.as_str() == word)

@@ -75,7 +75,7 @@ impl JudgeStates<'_> {
 
 /// Stores the judge's state. After a pause, only the final `unknown` state is stored, so that the
 /// next run starts fresh.
-pub(crate) async fn put(
+pub(crate) async fn store(
     db: &mut Connection,
     monitor: i64,
     history: &JudgeState,
@@ -127,7 +127,7 @@ pub(crate) async fn end(session: &mut Session, ending: Ending) -> Result<(), Sto
         .bind(ending.monitor)
         .execute(&mut session.db)
         .await?;
-    outbox::note_end(session, ending).await?;
+    outbox::enqueue_end(session, ending).await?;
     incidents::close_open(&mut session.db, ending.monitor, ending.at, ending.how).await?;
     Ok(())
 }
@@ -135,7 +135,7 @@ pub(crate) async fn end(session: &mut Session, ending: Ending) -> Result<(), Sto
 /// Records a status change and returns whether it is new. A retried batch adds nothing. A pause of
 /// a monitor that was `unknown` is not a change, and neither is one that [`end`] recorded before
 /// the judge learned of it.
-pub(crate) async fn note_change(
+pub(crate) async fn record_change(
     db: &mut Connection,
     monitor: i64,
     transition: &Transition,

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use rules::{KeyId, Scope, Timestamp, WorkspaceId};
 use sha2::{Digest, Sha256};
 
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Row, query};
-use crate::row::{id, instant, maybe_instant, optional};
+use crate::row::{id, instant, optional, optional_instant};
 use crate::workspaces::{self, Workspace};
 use crate::{AuditContext, Store, StoreError};
 
@@ -53,7 +53,7 @@ macro_rules! select {
 
 impl KeyHash {
     /// Computes the hash of a key's text.
-    pub fn of(key: &str) -> Self {
+    pub fn new(key: &str) -> Self {
         Self(Sha256::digest(key.as_bytes()).into())
     }
 }
@@ -91,16 +91,16 @@ impl Keys<'_> {
                     .map_err(|error| {
                         let taken =
                             StoreError::AlreadyExists { what: "key", name: key.name.clone() };
-                        StoreError::of_insert(error, taken, Some(key.workspace))
+                        StoreError::from_insert(error, taken, Some(key.workspace))
                     })?;
-                    let note = Note {
+                    let note = NewAuditEntry {
                         workspace: key.workspace,
                         change,
                         action: "key.create",
                         resource_id: key.id.to_string(),
                         detail: &key.name,
                     };
-                    audit::note(&mut session.db, note).await
+                    audit::record(&mut session.db, note).await
                 })
             })
             .await
@@ -139,7 +139,7 @@ impl Keys<'_> {
             .fetch_all(&mut self.store.read().await?)
             .await?;
         let read = |row| id(row, 0, KeyId::parse);
-        Ok(self.store.quarantine().sift_all("keys", &rows, read)?.into_iter().collect())
+        Ok(self.store.quarantine().readable_rows("keys", &rows, read)?.into_iter().collect())
     }
 
     /// Returns every key of the workspace, revoked ones too, newest first.
@@ -148,7 +148,7 @@ impl Keys<'_> {
             .bind(workspace.to_string())
             .fetch_all(&mut self.store.read().await?)
             .await?;
-        self.store.quarantine().sift_all("keys", &rows, |row| read(row, 0))
+        self.store.quarantine().readable_rows("keys", &rows, |row| read(row, 0))
     }
 
     /// Revokes a key from the time of the change. Revoking a revoked key has no effect.
@@ -177,14 +177,14 @@ impl Keys<'_> {
                         .bind(key.to_string())
                         .execute(&mut session.db)
                         .await?;
-                    let note = Note {
+                    let note = NewAuditEntry {
                         workspace,
                         change,
                         action: "key.revoke",
                         resource_id: key.to_string(),
                         detail: "",
                     };
-                    audit::note(&mut session.db, note).await?;
+                    audit::record(&mut session.db, note).await?;
                     Ok(Revoked::Now)
                 })
             })
@@ -192,10 +192,10 @@ impl Keys<'_> {
     }
 
     /// Records the last use of keys. The server calls this once a minute.
-    pub async fn touch(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+    pub async fn record_use(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
-                session.touches_nothing();
+                session.declare_no_change();
                 Box::pin(async move {
                     for (key, at) in uses {
                         query(
@@ -231,8 +231,8 @@ fn read(row: &Row, first: usize) -> Result<ApiKey, StoreError> {
         name: row.try_get(first + 2)?,
         scope: optional(row, first + 3, Scope::parse)?,
         created_at: instant(row, first + 4)?,
-        expires_at: maybe_instant(row, first + 5)?,
-        last_used_at: maybe_instant(row, first + 6)?,
-        revoked_at: maybe_instant(row, first + 7)?,
+        expires_at: optional_instant(row, first + 5)?,
+        last_used_at: optional_instant(row, first + 6)?,
+        revoked_at: optional_instant(row, first + 7)?,
     })
 }

@@ -2,6 +2,21 @@
 //! struct. [`Store::open`] creates and migrates the database of a data folder. The pipeline writes
 //! with [`Store::commit`]. One writer commits all changes in groups, and readers never wait for it.
 //! Decisions belong to `domain`. Times and identifiers are passed in as values.
+//!
+//! In reading order:
+//! - Opening: `store` is the handle, `opening` opens it, `data_dir` locks the folder, `marker` notices a
+//!   lost database, `migrate` migrates it, and `engine` and `db` run statements on both engines.
+//! - Writing: `writer` commits groups, `connection` notices a lost database, `commit` writes the
+//!   pipeline's batches, `generations` invalidates caches, and `idempotency` repeats creates.
+//! - Rows: `row`, `row_ids`, `codes`, `bulk_insert`, `vault` for secrets, `quarantine` for unreadable
+//!   rows, and `error`.
+//! - What people manage: `workspaces`, `plans`, `usage`, `keys`, `signing_secrets`, `monitors`,
+//!   `channels`, `pages`, `components`, `groups`, `reports`, `maintenances`, `subscribers`,
+//!   `certificates`, `audit`.
+//! - What checks produce: `results`, `evidence`, `missed_slots`, `judge_states`, `incidents`, `history`,
+//!   `logs`, and `outbox` for messages.
+//! - What visitors see: `public_pages`, and `access_versions` of pages that not everybody may see.
+//! - Operation: `retention`, `backup`, `restore`, `transfer`, `doctor`.
 
 mod access_versions;
 mod audit;
@@ -54,7 +69,7 @@ mod workspaces;
 mod writer;
 
 pub use access_versions::AccessVersion;
-pub use audit::{Actor, Audit, AuditContext, AuditEntry, AuditFilter, ProbeEvent, ProbeTurn};
+pub use audit::{Actor, Audit, AuditContext, AuditEntry, AuditFilter, ProbeEvent, ProbeTransition};
 pub use certificates::{Certificates, DomainCertificate, IssuedCertificate};
 pub use channels::{Channels, NewChannel};
 pub use commit::{Batch, Committed};
@@ -68,21 +83,21 @@ pub use groups::{Groups, NewGroup};
 pub use history::{Bucket, CompactionStats, HistoryStore, PrunedHistory};
 pub use idempotency::{Created, Idempotency};
 pub use incidents::{
-    Acknowledged, Closed, Incident, IncidentDetail, IncidentFilter, Incidents, Joined, NewComment,
-    Notified, Person, TimelineEntry, TimelineEvent,
+    Acknowledged, Closed, FailedRegion, Incident, IncidentDetail, IncidentFilter, Incidents,
+    NewComment, Notified, Person, TimelineEntry, TimelineEvent,
 };
 pub use judge_states::{JudgeStates, StatusChange};
 pub use keys::{ApiKey, KeyHash, Keys, Revoked};
 pub use logs::{LogCursor, LogFilter, LogPage, Logs};
 pub use maintenances::{MaintenanceFilter, Maintenances, NewMaintenance, PlannedMaintenance};
-pub use missed_slots::{Missed, MissedFilter, MissedPage, MissedPlace};
+pub use missed_slots::{Missed, MissedCursor, MissedFilter, MissedPage};
 pub use monitors::{BootMonitor, BootMonitors, MonitorWithStatus, Monitors, NewMonitor, Page};
 pub use outbox::{
     AttemptResult, CancelOutcome, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState,
-    DueDeliveries, DueDelivery, FanOutProgress, LetterFilter, NextStep, OrderingKey, Outbox,
-    OutboxCounts, Recipient, SubscriberDelivery, TestDelivery, Wakeup,
+    DueDeliveries, DueDelivery, FanOutProgress, NextStep, OrderingKey, Outbox, OutboxCounts,
+    Recipient, SubscriberDelivery, SubscriberDeliveryFilter, TestDelivery, Wakeup,
 };
-pub use pages::{DomainOfPage, NewPage, Pages};
+pub use pages::{NewPage, PageDomain, Pages};
 pub use public_pages::{PublicPageRef, PublicPages};
 pub use quarantine::{Quarantine, UnreadableRow};
 pub use reports::{NewReport, NewTemplate, NewUpdate, ReportFilter, ReportTemplates, Reports};

@@ -92,7 +92,7 @@ impl Logs<'_> {
             detailed.page(&mut db, &wanted, found).await?
         } else {
             let settled =
-                found.look_back(self.store.quarantine(), &mut db, &wanted, number).await?;
+                found.search_back(self.store.quarantine(), &mut db, &wanted, number).await?;
             found.page(&wanted, settled)?
         };
         let probes = history::probes(&mut db).await?;
@@ -100,8 +100,8 @@ impl Logs<'_> {
             rows.iter().map(|row| row.result(monitor, &probes)).collect::<Result<_, _>>()?;
         let mut slots: Vec<i64> = rows.iter().map(|row| row.slot).collect();
         slots.dedup();
-        let mut details = evidence::of_slots(&mut db, (monitor, number), &slots).await?;
-        details.extend(self.store.successes().of_monitor(monitor));
+        let mut details = evidence::in_slots(&mut db, (monitor, number), &slots).await?;
+        details.extend(self.store.successes().by_monitor(monitor));
         Ok(LogPage { logs, details, next })
     }
 
@@ -117,7 +117,7 @@ impl Logs<'_> {
         let mut rows = history::recent(self.store, &mut db, monitor, number).await?;
         let block = BucketSize::TenMinutes.key(place.slot.as_millis(), number);
         for (key, body) in BucketSize::TenMinutes.read(&mut db, &[block]).await? {
-            rows.extend(history::unpacked(self.store.quarantine(), key, &body)?);
+            rows.extend(history::unpack_readable(self.store.quarantine(), key, &body)?);
         }
         let row = rows
             .iter()
@@ -139,12 +139,12 @@ impl Logs<'_> {
 
 impl LogCursor {
     const fn key(&self) -> Key {
-        let region = codes::of_region(self.region) as u8;
-        let trigger = codes::of_trigger(self.trigger) as u8;
+        let region = codes::region_code(self.region) as u8;
+        let trigger = codes::trigger_code(self.trigger) as u8;
         (self.slot.as_millis(), region, trigger, self.revision)
     }
 
-    fn of((slot, region, trigger, revision): Key) -> Result<Self, StoreError> {
+    fn from_key((slot, region, trigger, revision): Key) -> Result<Self, StoreError> {
         Ok(Self {
             slot: Timestamp::from_millis(slot),
             region: codes::region(i64::from(region))?,
@@ -172,21 +172,21 @@ impl LogQuery {
         let after = after.map(|place| place.key());
         let code = |code: i64| code as u8;
         Self {
-            outcomes: filter.outcomes.iter().map(|it| code(codes::of_outcome(*it))).collect(),
-            regions: filter.regions.iter().map(|it| code(codes::of_region(*it))).collect(),
-            triggers: filter.triggers.iter().map(|it| code(codes::of_trigger(*it))).collect(),
+            outcomes: filter.outcomes.iter().map(|it| code(codes::outcome_code(*it))).collect(),
+            regions: filter.regions.iter().map(|it| code(codes::region_code(*it))).collect(),
+            triggers: filter.triggers.iter().map(|it| code(codes::trigger_code(*it))).collect(),
             from: filter.from.map_or(i64::MIN, Timestamp::as_millis),
             before: [to, after].into_iter().flatten().min(),
             limit,
         }
     }
 
-    fn has(&self, row: &StoredResult) -> bool {
-        self.has_key(row.key(), row.outcome)
+    fn matches(&self, row: &StoredResult) -> bool {
+        self.matches_key(row.key(), row.outcome)
     }
 
     /// Whether a result with this key and outcome is asked for.
-    fn has_key(&self, key: Key, outcome: u8) -> bool {
+    fn matches_key(&self, key: Key, outcome: u8) -> bool {
         let (slot, region, trigger, _) = key;
         let any = |wanted: &[u8], code| wanted.is_empty() || wanted.contains(&code);
         slot >= self.from
@@ -202,15 +202,15 @@ impl LogQuery {
 struct DistinctResults(BTreeMap<Key, StoredResult>);
 
 impl DistinctResults {
-    fn add(&mut self, wanted: &LogQuery, row: StoredResult) {
-        if wanted.has(&row) {
+    fn add(&mut self, log_query: &LogQuery, row: StoredResult) {
+        if log_query.matches(&row) {
             self.0.insert(row.key(), row);
         }
     }
 
     /// Reads blocks, newest first, until the page is full or no blocks remain. Returns the slot
     /// from which the results are complete.
-    async fn look_back(
+    async fn search_back(
         &mut self,
         quarantine: &Quarantine,
         db: &mut Connection,
@@ -233,7 +233,7 @@ impl DistinctResults {
             let keys: Vec<i64> =
                 (begin..end).map(|stretch| history::grain_key(stretch, monitor)).collect();
             for (key, body) in grain.read(db, &keys).await? {
-                for row in history::unpacked(quarantine, key, &body)? {
+                for row in history::unpack_readable(quarantine, key, &body)? {
                     self.add(wanted, row);
                 }
             }
@@ -254,10 +254,11 @@ impl DistinctResults {
             self.0.range((settled, 0, 0, 0)..).rev().map(|(_, row)| *row).collect();
         if rows.len() > wanted.limit {
             rows.truncate(wanted.limit);
-            let next = rows.last().map(|last| LogCursor::of(last.key())).transpose()?;
+            let next = rows.last().map(|last| LogCursor::from_key(last.key())).transpose()?;
             return Ok((rows, next));
         }
-        let next = (settled > i64::MIN).then(|| LogCursor::of((settled, 0, 0, 0))).transpose()?;
+        let next =
+            (settled > i64::MIN).then(|| LogCursor::from_key((settled, 0, 0, 0))).transpose()?;
         Ok((rows, next))
     }
 }

@@ -11,16 +11,16 @@ mod windows;
 use std::collections::BTreeMap;
 
 use domain::history::Span;
-use domain::maintenance::{MaintenanceStatus, course};
+use domain::maintenance::{MaintenanceStatus, status};
 use rules::maintenance::{Maintenance, MaintenanceSettings, Recurrence, Schedule};
 use rules::{ComponentId, Interval, MaintenanceId, MonitorId, TimeZone, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
-use crate::row::{Listed, counted, id, instant, maybe_instant, optional};
+use crate::row::{Listed, id, instant, optional, optional_instant, to_count};
 use crate::{Page, Store, StoreError, monitors};
 
 pub use change::NewMaintenance;
-pub(crate) use coverage::{component_changed, leave_component, leave_monitor, leave_page};
+pub(crate) use coverage::{component_changed, unlink_component, unlink_monitor, unlink_page};
 pub(crate) use mute::muted_until;
 
 /// Handle of planned maintenance.
@@ -101,7 +101,7 @@ impl Maintenances<'_> {
         id: MaintenanceId,
         now: Timestamp,
     ) -> Result<PlannedMaintenance, StoreError> {
-        one(&mut self.store.read().await?, workspace, &id.to_string(), now).await
+        load(&mut self.store.read().await?, workspace, &id.to_string(), now).await
     }
 
     /// Returns a part of the workspace's maintenance, newest first, and how much there is.
@@ -114,7 +114,7 @@ impl Maintenances<'_> {
     ) -> Result<Listed<PlannedMaintenance>, StoreError> {
         let mut db = self.store.read().await?;
         if let Some(monitor) = filter.monitor
-            && !monitors::is_there(&mut db, workspace, monitor).await?
+            && !monitors::exists(&mut db, workspace, monitor).await?
         {
             return Err(StoreError::not_found("monitor", &monitor));
         }
@@ -136,24 +136,24 @@ impl Maintenances<'_> {
             part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         let quarantine = self.store.quarantine();
-        let (rows, left_out) = quarantine.sift_groups("maintenances", &rows, assemble)?;
-        Ok(Listed { rows, left_out, total: counted(total) })
+        let (rows, left_out) = quarantine.readable_groups("maintenances", &rows, assemble)?;
+        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
     }
 
     /// Returns the time spans from `from` to `to` that are excluded from a monitor's uptime, in any
     /// order. The monitor may be deleted.
-    pub async fn left_out(
+    pub async fn excluded_spans(
         &self,
         workspace: WorkspaceId,
         monitor: MonitorId,
         range: Span,
     ) -> Result<Vec<Span>, StoreError> {
-        mute::left_out(&mut self.store.read().await?, workspace, monitor, range).await
+        mute::excluded_spans(&mut self.store.read().await?, workspace, monitor, range).await
     }
 
     /// Returns the end of the maintenance that currently covers a monitor, directly or through a
     /// component. `None` if there is none, or if the workspace does not have the monitor.
-    pub async fn on_until(
+    pub async fn active_until(
         &self,
         workspace: WorkspaceId,
         monitor: MonitorId,
@@ -175,13 +175,13 @@ impl Maintenances<'_> {
 
 impl PlannedMaintenance {
     /// Returns the status of the maintenance.
-    pub const fn course(&self) -> MaintenanceStatus {
-        course(self.current.is_some(), self.next.is_some())
+    pub const fn status(&self) -> MaintenanceStatus {
+        status(self.current.is_some(), self.next.is_some())
     }
 }
 
 /// Returns a maintenance of the workspace, as this connection sees it.
-async fn one(
+async fn load(
     db: &mut Connection,
     workspace: WorkspaceId,
     id: &str,
@@ -252,6 +252,6 @@ fn read(row: &Row, mut links: MaintenanceLinks) -> Result<PlannedMaintenance, St
 }
 
 fn window(row: &Row, column: usize) -> Result<Option<Span>, StoreError> {
-    let (from, to) = (maybe_instant(row, column)?, maybe_instant(row, column + 1)?);
+    let (from, to) = (optional_instant(row, column)?, optional_instant(row, column + 1)?);
     Ok(from.zip(to).map(|(from, to)| Span { from, to }))
 }

@@ -20,7 +20,7 @@ pub(crate) struct Marker {
 }
 
 impl Marker {
-    pub(crate) fn of(folder: &Path) -> Self {
+    pub(crate) fn new(folder: &Path) -> Self {
         Self { path: folder.join(MARKER_FILE) }
     }
 

@@ -144,7 +144,7 @@ pub(crate) async fn migrate(
     if 0 < at && at < known {
         copy_before(db, folder, known).await?;
     }
-    let begin = engine::begin(db);
+    let begin = engine::begin_statement(db);
     db::run(db, begin).await?;
     if at == known {
         return Ok(());

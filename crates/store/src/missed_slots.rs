@@ -31,7 +31,7 @@ pub struct MissedFilter {
 
 /// Position of a range in the list of its monitor, which is ordered by first slot and region, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MissedPlace {
+pub struct MissedCursor {
     /// The range's first slot.
     pub first_slot: Timestamp,
     /// The range's region.
@@ -44,7 +44,7 @@ pub struct MissedPage {
     /// Newest first.
     pub ranges: Vec<MissedSlots>,
     /// Position after which the next page begins; `None` on the last page.
-    pub next: Option<MissedPlace>,
+    pub next: Option<MissedCursor>,
 }
 
 impl Missed<'_> {
@@ -54,13 +54,13 @@ impl Missed<'_> {
         workspace: WorkspaceId,
         monitor: MonitorId,
         filter: &MissedFilter,
-        after: Option<MissedPlace>,
+        after: Option<MissedCursor>,
         limit: u32,
     ) -> Result<MissedPage, StoreError> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
         let (slot, region) = after.map_or((i64::MAX, i64::MAX), |place| {
-            (place.first_slot.as_millis(), codes::of_region(place.region))
+            (place.first_slot.as_millis(), codes::region_code(place.region))
         });
         let rows = query(
             "SELECT region, first_slot, last_slot, slots, reason FROM missed_slots \
@@ -75,16 +75,16 @@ impl Missed<'_> {
         .bind(region)
         .bind(filter.from.map_or(i64::MIN, Timestamp::as_millis))
         .bind(filter.to.map_or(i64::MAX, Timestamp::as_millis))
-        .bind(codes::bits(filter.regions.iter().copied().map(codes::of_region)))
-        .bind(codes::bits(filter.reasons.iter().copied().map(codes::of_missed_reason)))
+        .bind(codes::bits(filter.regions.iter().copied().map(codes::region_code)))
+        .bind(codes::bits(filter.reasons.iter().copied().map(codes::missed_reason_code)))
         .bind(i64::from(limit) + 1)
         .fetch_all(&mut db)
         .await?;
         let is_more = rows.len() > limit as usize;
         let shown = &rows[..rows.len().min(limit as usize)];
-        let last = shown.last().filter(|_| is_more).map(place).transpose()?;
+        let last = shown.last().filter(|_| is_more).map(read_cursor).transpose()?;
         let read = |row: &Row| read(row, monitor);
-        let ranges = self.store.quarantine().sift_all("missed_slots", shown, read)?;
+        let ranges = self.store.quarantine().readable_rows("missed_slots", shown, read)?;
         Ok(MissedPage { ranges, next: last })
     }
 
@@ -136,7 +136,7 @@ impl Missed<'_> {
         .fetch_all(&mut self.store.read().await?)
         .await?;
         let read = |row: &Row| read(row, id(row, 5, MonitorId::parse)?);
-        self.store.quarantine().sift_all("missed_slots", &rows, read)
+        self.store.quarantine().readable_rows("missed_slots", &rows, read)
     }
 }
 
@@ -152,8 +152,8 @@ fn read(row: &Row, monitor: MonitorId) -> Result<MissedSlots, StoreError> {
     })
 }
 
-fn place(row: &Row) -> Result<MissedPlace, StoreError> {
-    Ok(MissedPlace { region: codes::region(row.try_get(0)?)?, first_slot: instant(row, 1)? })
+fn read_cursor(row: &Row) -> Result<MissedCursor, StoreError> {
+    Ok(MissedCursor { region: codes::region(row.try_get(0)?)?, first_slot: instant(row, 1)? })
 }
 
 /// Stores a range. A range with the same start replaces the stored one.
@@ -168,11 +168,11 @@ pub(crate) async fn insert(
          SET last_slot = excluded.last_slot, slots = excluded.slots, reason = excluded.reason",
     )
     .bind(monitor)
-    .bind(codes::of_region(missed.region))
+    .bind(codes::region_code(missed.region))
     .bind(missed.first_slot.as_millis())
     .bind(missed.last_slot.as_millis())
     .bind(i64::from(missed.count))
-    .bind(codes::of_missed_reason(missed.reason))
+    .bind(codes::missed_reason_code(missed.reason))
     .execute(db)
     .await?;
     Ok(())

@@ -13,12 +13,12 @@ use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
 use crate::quarantine::Quarantine;
-use crate::row::{Listed, maybe_instant, optional};
+use crate::row::{Listed, optional, optional_instant};
 use crate::vault::Vault;
 use crate::{Store, StoreError};
 
 pub use change::NewMonitor;
-pub(crate) use columns::check_of;
+pub(crate) use columns::check_context;
 use columns::{AFTER_COLUMNS, select};
 
 /// Number of monitors per query at boot: some hundred KiB.
@@ -96,7 +96,7 @@ impl<'s> Monitors<'s> {
                 .fetch_optional(&mut self.store.read().await?)
                 .await?
                 .ok_or_else(|| StoreError::not_found("monitor", &id))?;
-        with_status(self.store.vault(), &row)
+        read_with_status(self.store.vault(), &row)
     }
 
     /// Returns a part of the workspace's monitors of all kinds, newest first, and how many there are.
@@ -124,7 +124,7 @@ impl<'s> Monitors<'s> {
         drop(db);
         let vault = self.store.vault();
         let table = (self.store.quarantine(), "monitors");
-        Listed::of(table, &rows, total, |row| with_status(vault, row))
+        Listed::from_rows(table, &rows, total, |row| read_with_status(vault, row))
     }
 
     /// Returns all monitors of all workspaces with the judge's state. For the pipeline at boot.
@@ -146,12 +146,14 @@ impl BootMonitors<'_> {
         let Some(last) = rows.last() else { return Ok(None) };
         self.after = last.try_get(AFTER_COLUMNS + 2)?;
         let (vault, quarantine) = (self.store.vault(), self.store.quarantine());
-        quarantine.sift_all("monitors", &rows, |row| at_boot(quarantine, vault, row)).map(Some)
+        quarantine
+            .readable_rows("monitors", &rows, |row| read_boot_monitor(quarantine, vault, row))
+            .map(Some)
     }
 }
 
 /// Returns whether the workspace has this monitor.
-pub(crate) async fn is_there(
+pub(crate) async fn exists(
     db: &mut Connection,
     workspace: WorkspaceId,
     id: MonitorId,
@@ -165,10 +167,10 @@ pub(crate) async fn is_there(
     Ok(row.is_some())
 }
 
-fn with_status(vault: &Vault, row: &Row) -> Result<MonitorWithStatus, StoreError> {
+fn read_with_status(vault: &Vault, row: &Row) -> Result<MonitorWithStatus, StoreError> {
     let monitor = columns::read(vault, row)?;
     let status = optional(row, AFTER_COLUMNS, MonitorStatus::parse)?;
-    let since = maybe_instant(row, AFTER_COLUMNS + 1)?;
+    let since = optional_instant(row, AFTER_COLUMNS + 1)?;
     let status = match status {
         // A pause has effect when it is stored, before the judge records it.
         Some(status) if monitor.settings.active => status,
@@ -177,14 +179,18 @@ fn with_status(vault: &Vault, row: &Row) -> Result<MonitorWithStatus, StoreError
     Ok(MonitorWithStatus { monitor, status, since })
 }
 
-fn at_boot(quarantine: &Quarantine, vault: &Vault, row: &Row) -> Result<BootMonitor, StoreError> {
+fn read_boot_monitor(
+    quarantine: &Quarantine,
+    vault: &Vault,
+    row: &Row,
+) -> Result<BootMonitor, StoreError> {
     let monitor = columns::read(vault, row)?;
     let stored: Option<&str> = row.try_get(AFTER_COLUMNS + 3)?;
     let history = stored.and_then(|stored| match serde_json::from_str(stored) {
         Ok(history) => Some(history),
         Err(why) => {
             // The judge starts fresh with this monitor.
-            quarantine.note("judge_states", monitor.id.to_string(), &why.to_string());
+            quarantine.record("judge_states", monitor.id.to_string(), &why.to_string());
             None
         }
     });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::access_versions::Accesses;
+use crate::access_versions::AccessVersions;
 use crate::db::{self, Connection, query};
 use crate::engine::Engine;
 use crate::evidence::LatestSuccesses;
@@ -22,7 +22,7 @@ use crate::{Settings, Store, StoreError, data_dir, restore, results, signing_sec
 
 /// Text of the key check. The vault seals it first, to recognise its key later.
 const KEY_CHECK: &str = "aloft";
-const KEY_CHECK_PLACE: EncryptionContext<'static> =
+const KEY_CHECK_CONTEXT: EncryptionContext<'static> =
     EncryptionContext { column: "vault.canary", row: "1" };
 
 /// Treatment of a missing or empty database.
@@ -55,16 +55,16 @@ impl Store {
     }
 
     async fn open_as(settings: Settings, opening: Opening) -> Result<Self, StoreError> {
-        let engine = Engine::of(&settings)?;
-        let marker = Marker::of(&settings.folder);
+        let engine = Engine::from_settings(&settings)?;
+        let marker = Marker::new(&settings.folder);
         if opening == Opening::Existing {
-            must_exist(&settings, &engine).await?;
+            check_exists(&settings, &engine).await?;
         }
-        data_dir::make(&settings.folder)?;
+        data_dir::create(&settings.folder)?;
         let lock = data_dir::lock(&settings.folder)?;
         restore::finish(&settings.folder)?;
         match opening {
-            Opening::Create if marker.is_set() => must_not_be_lost(&settings, &engine).await?,
+            Opening::Create if marker.is_set() => check_not_lost(&settings, &engine).await?,
             Opening::Create | Opening::Existing | Opening::Fresh => {}
         }
         let mut db = engine.writer().await?;
@@ -85,12 +85,12 @@ impl Store {
             }
             (1.., Opening::Create | Opening::Existing) => marker.set()?,
         }
-        signing_secrets::give_to_all(&mut db, &vault).await?;
+        signing_secrets::create_missing(&mut db, &vault).await?;
         let readers = engine.readers();
         let owner = engine.claim(&mut db).await?;
         let left_behind = results::edges(&mut db).await?;
         let quarantine = Arc::<Quarantine>::default();
-        let tail = RecentIndex::after(left_behind.map(|(_, last)| last), Arc::clone(&quarantine));
+        let tail = RecentIndex::new(left_behind.map(|(_, last)| last), Arc::clone(&quarantine));
         db::run(&mut db, "COMMIT").await?;
         let generations = Arc::<Generations>::default();
         let outbox = Arc::<Listener>::default();
@@ -99,17 +99,17 @@ impl Store {
         let session = Session::new(db, owner, shared.0, lock, shared.1, memory);
         let writer = Writer::start(session)?;
         let page_changes = watch::Sender::new(0);
-        let accesses = Accesses::default();
+        let accesses = AccessVersions::default();
         Ok(Self::new(Inner {
             writer,
             readers,
             vault,
-            tail,
-            successes: LatestSuccesses::of(&settings.folder),
+            recent_index: tail,
+            successes: LatestSuccesses::new(&settings.folder),
             generations,
             outbox,
             page_changes,
-            accesses,
+            access_versions: accesses,
             plans: std::sync::OnceLock::new(),
             marker,
             quarantine,
@@ -126,11 +126,11 @@ pub(crate) async fn unlock_vault(
     let vault = Vault::new(&settings.master_key.key(&settings.folder, sealed.is_some())?);
     match sealed {
         Some(sealed) => {
-            vault.open::<String>(KEY_CHECK_PLACE, &sealed)?;
+            vault.open::<String>(KEY_CHECK_CONTEXT, &sealed)?;
         }
         None => {
             query("INSERT INTO vault (one, canary) VALUES (1, $1)")
-                .bind(vault.seal(KEY_CHECK_PLACE, &KEY_CHECK)?)
+                .bind(vault.seal(KEY_CHECK_CONTEXT, &KEY_CHECK)?)
                 .execute(db)
                 .await?;
         }
@@ -139,7 +139,7 @@ pub(crate) async fn unlock_vault(
 }
 
 /// Rejects a database that does not exist, before any part of it is created.
-async fn must_exist(settings: &Settings, engine: &Engine) -> Result<(), StoreError> {
+async fn check_exists(settings: &Settings, engine: &Engine) -> Result<(), StoreError> {
     // An interrupted restore may have moved the database away; opening moves it back.
     if restore::is_under_way(&settings.folder) || engine.exists().await? {
         Ok(())
@@ -149,7 +149,7 @@ async fn must_exist(settings: &Settings, engine: &Engine) -> Result<(), StoreErr
 }
 
 /// Rejects a missing database if the folder has held workspaces.
-async fn must_not_be_lost(settings: &Settings, engine: &Engine) -> Result<(), StoreError> {
+async fn check_not_lost(settings: &Settings, engine: &Engine) -> Result<(), StoreError> {
     if engine.exists().await? {
         Ok(())
     } else {
@@ -159,7 +159,7 @@ async fn must_not_be_lost(settings: &Settings, engine: &Engine) -> Result<(), St
 
 fn missing(settings: &Settings) -> StoreError {
     StoreError::NoDatabase {
-        place: settings.database.place(&settings.folder),
+        place: settings.database.location(&settings.folder),
         folder: settings.folder.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! Outbox: deliveries and their attempts. Rows are written in the transaction of their event
 //! (`telling`) and handed to the delivery workers in order (`queue`). Attempts are recorded
-//! (`attempts`) and kept as a log (`log`). A corrupt event does not block later ones
+//! (`total_attempts`) and kept as a log (`log`). A corrupt event does not block later ones
 //! (`unreadable`). `domain::notify` decides who is notified and when, and the server sends.
 
 mod attempts;
@@ -24,15 +24,17 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::{Store, StoreError, subscribers};
 
-pub(crate) use attempts::forget_attempts;
+pub(crate) use attempts::delete_attempts;
 pub(crate) use cache::{Listener, OutboxCache};
 pub(crate) use enqueue::maintenance_changed;
-pub(crate) use enqueue::{Ending, channel_changed, leave, leave_page, note_end, note_transition};
+pub(crate) use enqueue::{
+    Ending, cancel_for, cancel_for_page, channel_changed, enqueue_end, enqueue_transition,
+};
 pub use fan_out::FanOutProgress;
-pub(crate) use page_events::{Maintained, note_maintenance, note_report};
+pub(crate) use page_events::{Maintained, enqueue_maintenance, enqueue_report};
 pub use recipient::{OrderingKey, Recipient};
-pub(crate) use rows::{DeliveryTarget, Events, write_news};
-pub use subscriber_deliveries::{LetterFilter, SubscriberDelivery};
+pub(crate) use rows::{DeliveryTarget, Events, enqueue_page_event};
+pub use subscriber_deliveries::{SubscriberDelivery, SubscriberDeliveryFilter};
 
 /// Handle of the outbox.
 #[derive(Clone, Copy, Debug)]
@@ -68,15 +70,15 @@ pub struct Delivery {
     pub event: Event,
     pub state: DeliveryState,
     /// Reason why it waits unattempted, if it does.
-    pub holds: Option<HoldReason>,
+    pub hold_reason: Option<HoldReason>,
     pub created_at: Timestamp,
     /// Time of the next attempt, while it waits.
     pub due_at: Timestamp,
     /// Number of attempts since it was created or replayed.
-    pub tries: u32,
+    pub attempt_count: u32,
     /// Time of completion.
-    pub done_at: Option<Timestamp>,
-    /// Latest attempts, at most [`Delivery::ATTEMPTS_SHOWN`], oldest first.
+    pub completed_at: Option<Timestamp>,
+    /// Latest attempts, at most [`Delivery::ATTEMPTS_MAX`], oldest first.
     pub attempts: Vec<DeliveryAttempt>,
 }
 
@@ -87,7 +89,7 @@ pub struct DeliveryAttempt {
     pub number: u32,
     /// Start time.
     pub at: Timestamp,
-    pub took: Duration,
+    pub duration: Duration,
     /// Status code of the response, if any.
     pub status: Option<u16>,
     /// Response of the receiver, or the reason why there is none, with possible secrets removed.
@@ -106,7 +108,7 @@ pub struct DeliveryFilter {
 /// Notice that a recipient has something due, now or later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wakeup {
-    pub addressee: Recipient,
+    pub recipient: Recipient,
     pub due_at: Timestamp,
 }
 
@@ -114,7 +116,7 @@ pub struct Wakeup {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DueDeliveries {
     /// Deliveries in order. Those of one digest are adjacent, whether its set is fixed (they share
-    /// [`DueDelivery::storm`]) or not yet (`holds` is [`HoldReason::Storm`]).
+    /// [`DueDelivery::digest_key`]) or not yet (`hold_reason` is [`HoldReason::Storm`]).
     pub due: Vec<DueDelivery>,
     /// Time at which something else may be due. Asking earlier does no harm.
     pub next_at: Option<Timestamp>,
@@ -125,42 +127,42 @@ pub struct DueDeliveries {
 pub struct DueDelivery {
     pub id: DeliveryId,
     pub workspace: WorkspaceId,
-    pub addressee: Recipient,
+    pub recipient: Recipient,
     /// Key of the order that it must keep.
-    pub follows: OrderingKey,
+    pub ordering_key: OrderingKey,
     /// Idempotency key, the same for each attempt.
     pub key: String,
     /// Payload.
     pub content: Payload,
     /// [`HoldReason::Storm`] if it belongs to the digest of all such deliveries in the queue, `None`
     /// otherwise.
-    pub holds: Option<HoldReason>,
+    pub hold_reason: Option<HoldReason>,
     /// Key of its digest, once that is fixed.
-    pub storm: Option<String>,
+    pub digest_key: Option<String>,
     /// Time since which it is due.
     pub due_at: Timestamp,
     /// Time of the first attempt since it was created or replayed.
-    pub first_try_at: Option<Timestamp>,
+    pub first_attempt_at: Option<Timestamp>,
     /// Number of attempts since then.
-    pub tries: u32,
+    pub attempt_count: u32,
     /// Number of all attempts, including those before a replay.
-    pub attempts: u32,
+    pub total_attempts: u32,
 }
 
 /// Result of one attempt of one delivery. Each delivery of a digest has its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptResult {
     pub id: DeliveryId,
-    /// Number of the attempt, from 1: one more than [`DueDelivery::attempts`].
+    /// Number of the attempt, from 1: one more than [`DueDelivery::total_attempts`].
     pub number: u32,
     /// Start time.
     pub at: Timestamp,
-    pub took: Duration,
+    pub duration: Duration,
     /// Status code of the response, if any.
     pub status: Option<u16>,
     /// Response of the receiver as one line, with possible secrets removed.
     pub answer: String,
-    pub then: NextStep,
+    pub next_step: NextStep,
 }
 
 /// Consequence of an attempt.
@@ -183,7 +185,7 @@ pub struct TestDelivery {
     pub event: Event,
     /// Start time.
     pub at: Timestamp,
-    pub took: Duration,
+    pub duration: Duration,
     /// Status code of the response, if any.
     pub status: Option<u16>,
     /// Response of the receiver as one line, with possible secrets removed.
@@ -198,7 +200,7 @@ pub enum CancelOutcome {
     /// All waiting deliveries were cancelled.
     Cancelled,
     /// The subscriber is no longer suppressed, and its deliveries wait.
-    Hears,
+    NotSuppressed,
 }
 
 /// Size of the outbox, for metrics.
@@ -214,7 +216,7 @@ pub struct OutboxCounts {
 
 impl Delivery {
     /// Maximum number of attempts that a delivery lists.
-    pub const ATTEMPTS_SHOWN: u32 = 10;
+    pub const ATTEMPTS_MAX: u32 = 10;
 }
 
 impl DeliveryState {
@@ -245,21 +247,21 @@ impl Outbox<'_> {
     }
 
     /// Cancels all waiting deliveries of a subscriber, if it is still suppressed.
-    pub async fn leave(
+    pub async fn cancel_for(
         &self,
         id: SubscriberId,
         now: Timestamp,
     ) -> Result<CancelOutcome, StoreError> {
         self.store
             .write(move |session| {
-                session.touches_nothing();
+                session.declare_no_change();
                 Box::pin(async move {
                     let seen = subscribers::one(&mut session.db, &session.vault, id).await?;
                     // The page may have been opened again since it was checked.
                     if seen.is_some_and(|seen| !seen.is_suppressed()) {
-                        return Ok(CancelOutcome::Hears);
+                        return Ok(CancelOutcome::NotSuppressed);
                     }
-                    enqueue::leave(&mut session.db, id, now).await?;
+                    enqueue::cancel_for(&mut session.db, id, now).await?;
                     Ok(CancelOutcome::Cancelled)
                 })
             })

@@ -51,12 +51,12 @@ impl Pages<'_> {
         drop(db);
         let vault = self.store.vault();
         let table = (self.store.quarantine(), "pages");
-        Listed::of(table, &rows, total, |row| columns::read(vault, row))
+        Listed::from_rows(table, &rows, total, |row| columns::read(vault, row))
     }
 
     /// Returns the status pages of all workspaces that have a custom domain, published or not. The
     /// domain of a request is known before its workspace.
-    pub async fn domains(&self) -> Result<Vec<DomainOfPage>, StoreError> {
+    pub async fn domains(&self) -> Result<Vec<PageDomain>, StoreError> {
         let mut db = self.store.read().await?;
         let rows = query(
             "SELECT id, custom_domain_name FROM pages WHERE custom_domain_name IS NOT NULL \
@@ -66,15 +66,15 @@ impl Pages<'_> {
         .await?;
         drop(db);
         let read = |row: &Row| {
-            Ok(DomainOfPage { domain: domain(row, 1)?, page: id(row, 0, PageId::parse)? })
+            Ok(PageDomain { domain: domain(row, 1)?, page: id(row, 0, PageId::parse)? })
         };
-        self.store.quarantine().sift_all("pages", &rows, read)
+        self.store.quarantine().readable_rows("pages", &rows, read)
     }
 }
 
 /// Status page with a custom domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DomainOfPage {
+pub struct PageDomain {
     /// Domain, normalised for lookups.
     pub domain: DomainName,
     pub page: PageId,
@@ -121,7 +121,7 @@ pub(crate) async fn require_filter(
     filter: Option<PageId>,
 ) -> Result<(), StoreError> {
     match filter {
-        Some(page) if !is_there(db, workspace, page).await? => {
+        Some(page) if !exists(db, workspace, page).await? => {
             Err(StoreError::not_found("status page", &page))
         }
         Some(_) | None => Ok(()),
@@ -129,7 +129,7 @@ pub(crate) async fn require_filter(
 }
 
 /// Returns whether the workspace has this status page.
-pub(crate) async fn is_there(
+pub(crate) async fn exists(
     db: &mut Connection,
     workspace: WorkspaceId,
     id: PageId,

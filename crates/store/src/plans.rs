@@ -11,7 +11,7 @@ use crate::db::{Connection, query};
 
 /// Plans that the operator set.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct OperatorPlans {
     pub(crate) plans: Arc<Plans>,
     /// Retention of a workspace that set none, in days.
     pub(crate) default_days: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Held {
 /// Returns the SQL expression for the days that a workspace `w` keeps its results: the days that it set, at
 /// most those of its plan; NULL if the server's setting decides. It is never stored: a workspace has what it
 /// set again when its plan no longer caps it.
-pub(crate) fn kept_days(held: Option<&Held>) -> String {
+pub(crate) fn retention_expression(held: Option<&OperatorPlans>) -> String {
     let of_plan = |(name, plan): (&str, Plan)| {
         let most = plan.retention_days?;
         let default = held.map_or(most, |held| held.default_days);
@@ -47,7 +47,7 @@ pub(crate) enum LimitedKind {
 }
 
 impl LimitedKind {
-    const fn words(self) -> &'static str {
+    const fn plural_name(self) -> &'static str {
         match self {
             Self::Monitors => "monitors",
             Self::Pages => "status pages",
@@ -55,7 +55,7 @@ impl LimitedKind {
         }
     }
 
-    const fn most(self, plan: &Plan) -> Option<u32> {
+    const fn limit(self, plan: &Plan) -> Option<u32> {
         match self {
             Self::Monitors => plan.monitors,
             Self::Pages => plan.pages,
@@ -76,29 +76,29 @@ impl LimitedKind {
 }
 
 /// Rejects another object of a kind if the workspace has as many as its plan allows.
-pub(crate) async fn admit(
+pub(crate) async fn check_limit(
     db: &mut Connection,
     plans: &Plans,
     workspace: WorkspaceId,
     counted: LimitedKind,
 ) -> Result<(), StoreError> {
-    let Some((name, plan)) = plan_of(db, plans, workspace).await? else { return Ok(()) };
-    let Some(most) = counted.most(&plan) else { return Ok(()) };
+    let Some((name, plan)) = find_plan(db, plans, workspace).await? else { return Ok(()) };
+    let Some(most) = counted.limit(&plan) else { return Ok(()) };
     let count: Option<i64> = query(counted.count()).bind(workspace.to_string()).scalar(db).await?;
     if count.unwrap_or_default() < i64::from(most) {
         return Ok(());
     }
-    Err(StoreError::PlanLimit { plan: name, most, what: counted.words() })
+    Err(StoreError::PlanLimit { plan: name, most, what: counted.plural_name() })
 }
 
 /// Rejects a period shorter than the plan of the workspace allows.
-pub(crate) async fn admit_period(
+pub(crate) async fn check_period(
     db: &mut Connection,
     plans: &Plans,
     workspace: WorkspaceId,
     period: Periodicity,
 ) -> Result<(), StoreError> {
-    let Some((name, plan)) = plan_of(db, plans, workspace).await? else { return Ok(()) };
+    let Some((name, plan)) = find_plan(db, plans, workspace).await? else { return Ok(()) };
     match plan.shortest_period {
         Some(shortest) if period.period() < shortest.period() => {
             let allowed = format!("must be {shortest} or longer on the plan `{name}`");
@@ -109,7 +109,7 @@ pub(crate) async fn admit_period(
 }
 
 /// Returns the name and the plan of a workspace, or `None` if no plans are set.
-async fn plan_of(
+async fn find_plan(
     db: &mut Connection,
     plans: &Plans,
     workspace: WorkspaceId,

@@ -16,7 +16,7 @@ use rules::{
 };
 
 use crate::db::{Connection, Row, query};
-use crate::row::{id, instant, maybe_instant, optional};
+use crate::row::{id, instant, optional, optional_instant};
 use crate::{Store, StoreError, components, groups, incidents, pages, reports};
 
 const DAY: Duration = Duration::from_hours(24);
@@ -86,7 +86,7 @@ impl PublicPages<'_> {
 
     /// Returns a report of the page, however old it is, or `None`.
     pub async fn report(&self, page: PageId, id: ReportId) -> Result<Option<Report>, StoreError> {
-        reports::on_page(&mut self.store.read().await?, page, id).await
+        reports::find_on_page(&mut self.store.read().await?, page, id).await
     }
 
     /// Returns all contents of a page at `now`. The `checked_at` of its monitors is left empty.
@@ -95,7 +95,7 @@ impl PublicPages<'_> {
         let page_id = page.id;
         let around = Span { from: now - DAY * DAYS as u32, to: now + AHEAD };
         let monitors = monitors(&mut db, page_id, now).await?;
-        let components = components::of_page(&mut db, page_id).await?;
+        let components = components::by_page(&mut db, page_id).await?;
         let mut places = HashMap::with_capacity(components.len());
         let components = components
             .into_iter()
@@ -110,10 +110,10 @@ impl PublicPages<'_> {
             read_at: now,
             page,
             components,
-            groups: groups::of_page(&mut db, page_id).await?,
-            incidents: incidents_of(&mut db, page_id, now).await?,
+            groups: groups::by_page(&mut db, page_id).await?,
+            incidents: load_incidents(&mut db, page_id, now).await?,
             maintenances: maintenances(&mut db, page_id, &places, around).await?,
-            reports: reports::of_page(&mut db, self.store.quarantine(), page_id, around.from)
+            reports: reports::by_page(&mut db, self.store.quarantine(), page_id, around.from)
                 .await?,
         })
     }
@@ -157,7 +157,7 @@ async fn monitors(
         }
     }
     for row in &rows_of_monitors {
-        let (number, deleted_at) = (row.try_get(0)?, maybe_instant(row, 4)?);
+        let (number, deleted_at) = (row.try_get(0)?, optional_instant(row, 4)?);
         if let Some((monitor, at)) = monitors.get_mut(&number).zip(deleted_at) {
             end(monitor, at, since);
         }
@@ -194,7 +194,7 @@ fn monitor(row: &Row) -> Result<MonitorFacts, StoreError> {
     })
 }
 
-async fn incidents_of(
+async fn load_incidents(
     db: &mut Connection,
     page: PageId,
     now: Timestamp,
@@ -214,13 +214,13 @@ async fn incidents_of(
 
 /// Reads the columns of `select_incidents`.
 fn incident(row: &Row) -> Result<IncidentFacts, StoreError> {
-    let how = optional(row, 4, incidents::closed_as)?;
+    let how = optional(row, 4, incidents::parse_close_reason)?;
     Ok(IncidentFacts {
         id: id(row, 0, IncidentId::parse)?,
         monitor: id(row, 1, MonitorId::parse)?,
         opened_at: instant(row, 2)?,
-        closed: maybe_instant(row, 3)?.zip(how),
-        acknowledged_at: maybe_instant(row, 5)?,
+        closed: optional_instant(row, 3)?.zip(how),
+        acknowledged_at: optional_instant(row, 5)?,
     })
 }
 
@@ -228,7 +228,7 @@ fn incident(row: &Row) -> Result<IncidentFacts, StoreError> {
 async fn maintenances(
     db: &mut Connection,
     page: PageId,
-    places: &HashMap<ComponentId, usize>,
+    positions: &HashMap<ComponentId, usize>,
     range: Span,
 ) -> Result<Vec<MaintenanceFacts>, StoreError> {
     let rows = query(select_windows!(
@@ -250,7 +250,7 @@ async fn maintenances(
             Span { from: instant(row, 3)?, to: instant(row, 4)? },
         );
         let component: ComponentId = id(row, 5, ComponentId::parse)?;
-        let Some(place) = places.get(&component).copied() else { continue };
+        let Some(place) = positions.get(&component).copied() else { continue };
         match windows.last_mut() {
             Some(last) if last.id == id_ && last.window == window => {
                 if !last.components.contains(&place) {
@@ -262,7 +262,7 @@ async fn maintenances(
                 title: row.try_get(1)?,
                 description: row.try_get(2)?,
                 window,
-                comes_again: row.try_get::<Option<&str>>(6)?.is_some(),
+                is_recurring: row.try_get::<Option<&str>>(6)?.is_some(),
                 created_at: instant(row, 7)?,
                 updated_at: instant(row, 8)?,
                 components: vec![place],

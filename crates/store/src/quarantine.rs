@@ -70,7 +70,7 @@ impl Quarantine {
 
     /// Returns the value, or `None` if the row is unreadable. Other errors are returned, because
     /// the next read may succeed.
-    pub(crate) fn sift<T>(
+    pub(crate) fn readable<T>(
         &self,
         table: &'static str,
         key: impl FnOnce() -> String,
@@ -79,7 +79,7 @@ impl Quarantine {
         match read {
             Ok(read) => Ok(Some(read)),
             Err(error) if is_unreadable(&error) => {
-                self.note(table, key(), &error.to_string());
+                self.record(table, key(), &error.to_string());
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -87,20 +87,21 @@ impl Quarantine {
     }
 
     /// Returns the readable rows of a table. The first column of each row is its key.
-    pub(crate) fn sift_all<'r, T>(
+    pub(crate) fn readable_rows<'r, T>(
         &self,
         table: &'static str,
         rows: impl IntoIterator<Item = &'r Row>,
         read: impl Fn(&'r Row) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
-        let sifted =
-            rows.into_iter().map(|row| self.sift(table, || key_of(row), read(row)).transpose());
+        let sifted = rows
+            .into_iter()
+            .map(|row| self.readable(table, || row_key(row), read(row)).transpose());
         sifted.flatten().collect()
     }
 
     /// Reads groups of rows with the same key in the first column, the greatest key first. Returns what is
     /// readable, and the keys of the groups that are not.
-    pub(crate) fn sift_groups<T>(
+    pub(crate) fn readable_groups<T>(
         &self,
         table: &'static str,
         rows: &[Row],
@@ -108,11 +109,11 @@ impl Quarantine {
     ) -> Result<(Vec<T>, Vec<String>), StoreError> {
         let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
         for row in rows {
-            groups.entry(key_of(row)).or_default().push(row);
+            groups.entry(row_key(row)).or_default().push(row);
         }
         let (mut found, mut left_out) = (Vec::with_capacity(groups.len()), Vec::new());
         for (key, rows) in groups.into_iter().rev() {
-            match self.sift(table, || key.clone(), read(&rows))? {
+            match self.readable(table, || key.clone(), read(&rows))? {
                 Some(read) => found.extend(read),
                 None => left_out.push(key),
             }
@@ -121,14 +122,14 @@ impl Quarantine {
     }
 
     /// Records rows with binary bodies.
-    pub(crate) fn note_all(&self, rows: &[Damaged]) {
+    pub(crate) fn record_all(&self, rows: &[Damaged]) {
         for row in rows {
-            self.note(row.table, row.key.to_string(), &row.why);
+            self.record(row.table, row.key.to_string(), &row.why);
         }
     }
 
     /// Records a row and logs it the first time.
-    pub(crate) fn note(&self, table: &'static str, key: String, why: &str) {
+    pub(crate) fn record(&self, table: &'static str, key: String, why: &str) {
         let mut rows = self.lock();
         let place = (table, key);
         if rows.contains_key(&place) {
@@ -158,14 +159,17 @@ pub(crate) const fn is_unreadable(error: &StoreError) -> bool {
 }
 
 /// Returns the text or number in the first column.
-pub(crate) fn key_of(row: &Row) -> String {
+pub(crate) fn row_key(row: &Row) -> String {
     let text: Result<&str, _> = row.try_get(0);
     let number = || row.try_get::<i64>(0).map(|number| number.to_string());
     text.map(str::to_owned).or_else(|_| number()).unwrap_or_else(|_| "?".to_owned())
 }
 
 /// Moves rows with binary bodies to `unreadable_rows`, out of the way of readable ones.
-pub(crate) async fn put_away(session: &mut Session, rows: &[Damaged]) -> Result<(), StoreError> {
+pub(crate) async fn move_unreadable(
+    session: &mut Session,
+    rows: &[Damaged],
+) -> Result<(), StoreError> {
     for Damaged { table, key, why } in rows {
         let copy = format!(
             "INSERT INTO unreadable_rows (source, key, why, body) \

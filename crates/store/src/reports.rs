@@ -17,16 +17,16 @@ use rules::{ComponentId, PageId, ReportId, Timestamp, UpdateId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
 use crate::quarantine::Quarantine;
-use crate::row::{Listed, counted, id, instant};
+use crate::row::{Listed, id, instant, to_count};
 use crate::{Page, Store, StoreError, pages};
 
-pub(crate) use cascade::{delete_with_page, leave_component};
+pub(crate) use cascade::{delete_with_page, unlink_component};
 pub use change::NewReport;
 pub use templates::{NewTemplate, ReportTemplates};
 pub use updates::NewUpdate;
 
 /// Maximum number of reports that a status page reads at once; the newest are used.
-pub(crate) const OF_PAGE_MAX: i64 = 100;
+pub(crate) const PAGE_REPORTS_MAX: i64 = 100;
 
 /// Handle of the status reports.
 #[derive(Clone, Copy, Debug)]
@@ -73,16 +73,16 @@ macro_rules! listed {
 impl Reports<'_> {
     /// Returns a report of the workspace.
     pub async fn get(&self, workspace: WorkspaceId, id: ReportId) -> Result<Report, StoreError> {
-        one(&mut self.store.read().await?, workspace, &id.to_string()).await
+        load(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
     /// Returns the report of the workspace that has this update.
-    pub async fn of_update(
+    pub async fn by_update(
         &self,
         workspace: WorkspaceId,
         id: UpdateId,
     ) -> Result<Report, StoreError> {
-        having(&mut self.store.read().await?, workspace, id).await
+        load_by_update(&mut self.store.read().await?, workspace, id).await
     }
 
     /// Returns a part of the workspace's reports with the latest update of each, newest first, and how
@@ -114,23 +114,23 @@ impl Reports<'_> {
         ));
         let part =
             part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
-        let (rows, left_out) = sound(&mut db, self.store.quarantine(), part).await?;
-        Ok(Listed { rows, left_out, total: counted(total) })
+        let (rows, left_out) = load_readable(&mut db, self.store.quarantine(), part).await?;
+        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
     }
 
     /// Returns the components of a status page of the workspace.
-    pub async fn components_of(
+    pub async fn page_components(
         &self,
         workspace: WorkspaceId,
         page: PageId,
     ) -> Result<BTreeSet<ComponentId>, StoreError> {
-        impacts::of_page(&mut self.store.read().await?, workspace, page).await
+        impacts::page_components(&mut self.store.read().await?, workspace, page).await
     }
 }
 
 /// Returns the reports that a page shows: open ones, and those whose latest update is at `since` or
 /// later. They have all their updates and are in any order.
-pub(crate) async fn of_page(
+pub(crate) async fn by_page(
     db: &mut Connection,
     quarantine: &Quarantine,
     page: PageId,
@@ -141,12 +141,12 @@ pub(crate) async fn of_page(
         "SELECT id FROM reports WHERE page_id = $1 AND (status <> 'resolved' OR latest_at >= $2) \
          ORDER BY latest_at DESC, id DESC LIMIT $3"
     ));
-    let which = which.bind(page.to_string()).bind(since.as_millis()).bind(OF_PAGE_MAX);
-    Ok(sound(db, quarantine, which).await?.0)
+    let which = which.bind(page.to_string()).bind(since.as_millis()).bind(PAGE_REPORTS_MAX);
+    Ok(load_readable(db, quarantine, which).await?.0)
 }
 
 /// Returns the reports of a page that started in `range`, with all their updates, in any order.
-pub(crate) async fn began(
+pub(crate) async fn started_in(
     db: &mut Connection,
     quarantine: &Quarantine,
     page: PageId,
@@ -158,11 +158,13 @@ pub(crate) async fn began(
          ORDER BY started_at DESC, id DESC LIMIT $4"
     ));
     let which = which.bind(page.to_string()).bind(range.from.as_millis());
-    Ok(sound(db, quarantine, which.bind(range.to.as_millis()).bind(OF_PAGE_MAX)).await?.0)
+    Ok(load_readable(db, quarantine, which.bind(range.to.as_millis()).bind(PAGE_REPORTS_MAX))
+        .await?
+        .0)
 }
 
 /// Returns one report of a page, however old it is, or `None`.
-pub(crate) async fn on_page(
+pub(crate) async fn find_on_page(
     db: &mut Connection,
     page: PageId,
     id: ReportId,
@@ -172,7 +174,7 @@ pub(crate) async fn on_page(
 }
 
 /// Returns a report of the workspace, as this connection sees it.
-async fn one(db: &mut Connection, workspace: WorkspaceId, id: &str) -> Result<Report, StoreError> {
+async fn load(db: &mut Connection, workspace: WorkspaceId, id: &str) -> Result<Report, StoreError> {
     let which =
         query(select!("1 = 1", "SELECT id FROM reports WHERE workspace_id = $1 AND id = $2"));
     let found = all(db, which.bind(workspace.to_string()).bind(id)).await?.pop();
@@ -180,7 +182,7 @@ async fn one(db: &mut Connection, workspace: WorkspaceId, id: &str) -> Result<Re
 }
 
 /// Returns the report of the workspace that has this update.
-async fn having(
+async fn load_by_update(
     db: &mut Connection,
     workspace: WorkspaceId,
     update: UpdateId,
@@ -194,7 +196,7 @@ async fn having(
     .scalar(db)
     .await?;
     let report = report.ok_or_else(|| StoreError::not_found("update of a report", &update))?;
-    one(db, workspace, &report).await
+    load(db, workspace, &report).await
 }
 
 async fn all(db: &mut Connection, which: Query) -> Result<Vec<Report>, StoreError> {
@@ -203,12 +205,12 @@ async fn all(db: &mut Connection, which: Query) -> Result<Vec<Report>, StoreErro
 }
 
 /// Returns the readable reports, newest first, and the keys of the unreadable ones.
-async fn sound(
+async fn load_readable(
     db: &mut Connection,
     quarantine: &Quarantine,
     which: Query,
 ) -> Result<(Vec<Report>, Vec<String>), StoreError> {
-    quarantine.sift_groups("reports", &which.fetch_all(db).await?, assemble)
+    quarantine.readable_groups("reports", &which.fetch_all(db).await?, assemble)
 }
 
 fn assemble(rows: &[&Row]) -> Result<Vec<Report>, StoreError> {
@@ -220,9 +222,9 @@ fn assemble(rows: &[&Row]) -> Result<Vec<Report>, StoreError> {
         match (update, component) {
             (None, _) => reports.push(head(row)?),
             (Some(_), None) => {
-                updates.entry(row.try_get(0)?).or_default().push(update_of(row)?);
+                updates.entry(row.try_get(0)?).or_default().push(read_update(row)?);
             }
-            (Some(update), Some(_)) => impacts.entry(update).or_default().push(impact(row)?),
+            (Some(update), Some(_)) => impacts.entry(update).or_default().push(read_impact(row)?),
         }
     }
     for report in &mut reports {
@@ -251,7 +253,7 @@ fn head(row: &Row) -> Result<Report, StoreError> {
     })
 }
 
-fn update_of(row: &Row) -> Result<ReportUpdate, StoreError> {
+fn read_update(row: &Row) -> Result<ReportUpdate, StoreError> {
     Ok(ReportUpdate {
         id: id(row, 1, UpdateId::parse)?,
         status: id(row, 3, ReportStatus::parse)?,
@@ -264,7 +266,7 @@ fn update_of(row: &Row) -> Result<ReportUpdate, StoreError> {
     })
 }
 
-fn impact(row: &Row) -> Result<ComponentImpact, StoreError> {
+fn read_impact(row: &Row) -> Result<ComponentImpact, StoreError> {
     Ok(ComponentImpact {
         component: id(row, 2, ComponentId::parse)?,
         impact: id(row, 3, Impact::parse)?,

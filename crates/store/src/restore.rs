@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{self, BESIDE, DATABASE_FILE, Engine};
+use crate::engine::{self, DATABASE_FILE, Engine, FILE_SUFFIXES};
 use crate::migrate::{self, MIGRATIONS};
 use crate::{Database, Settings, StoreError, data_dir, db, opening};
 
@@ -46,11 +46,11 @@ pub async fn restore(settings: &Settings, backup: &Path) -> Result<Restored, Sto
         Database::Postgres(_) => return Err(StoreError::NotEmbedded),
     }
     let folder = settings.folder.as_path();
-    data_dir::make(folder)?;
+    data_dir::create(folder)?;
     let _lock = data_dir::lock(folder)?;
     finish(folder)?;
     let prepared = folder.join(PREPARED);
-    data_dir::make(&prepared)?;
+    data_dir::create(&prepared)?;
     let tried = prepare(settings, backup, &prepared).await;
     let decided = tried.and_then(|()| decide(folder, backup).map_err(data_dir::at(folder)));
     match decided {
@@ -133,7 +133,7 @@ async fn prepare(settings: &Settings, backup: &Path, prepared: &Path) -> Result<
     migrate::migrate(&mut db, prepared, MIGRATIONS).await?;
     opening::unlock_vault(settings, &mut db).await?;
     db::run(&mut db, "COMMIT").await?;
-    engine::fold(&mut db).await?;
+    engine::checkpoint(&mut db).await?;
     db.close().await?;
     let database = prepared.join(DATABASE_FILE);
     let synced = File::open(&database).and_then(|file| file.sync_all());
@@ -159,7 +159,7 @@ fn decide(folder: &Path, backup: &Path) -> io::Result<Intent> {
 fn replace(folder: &Path, intent: &Intent) -> io::Result<()> {
     let prepared = folder.join(PREPARED);
     if prepared.join(DATABASE_FILE).exists() {
-        for end in BESIDE {
+        for end in FILE_SUFFIXES {
             let old = folder.join(format!("{DATABASE_FILE}{end}"));
             if old.exists() {
                 fs::rename(old, folder.join(format!("{}{end}", intent.replaced)))?;
@@ -178,8 +178,9 @@ fn replace(folder: &Path, intent: &Intent) -> io::Result<()> {
 
 /// Returns an unused name for the replaced database.
 fn free_name(folder: &Path) -> String {
-    let is_free =
-        |name: &String| BESIDE.iter().all(|end| !folder.join(format!("{name}{end}")).exists());
+    let is_free = |name: &String| {
+        FILE_SUFFIXES.iter().all(|end| !folder.join(format!("{name}{end}")).exists())
+    };
     let numbered = (2_u64..).map(|number| format!("{REPLACED}.{number}"));
     let mut names = std::iter::once(REPLACED.to_owned()).chain(numbered);
     names.find(is_free).expect("a folder has a finite number of files")

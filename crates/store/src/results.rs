@@ -15,7 +15,7 @@ use domain::check::{CheckResult, Outcome, ResultKey};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
 use crate::db::{Row, query};
-use crate::history::{self, BucketSize, StoredResult, grain_key, stretch_of};
+use crate::history::{self, BucketSize, StoredResult, bucket_of, grain_key};
 use crate::row::id;
 use crate::{Store, StoreError, codes};
 
@@ -78,11 +78,11 @@ impl Results<'_> {
         let mut db = self.store.read().await?;
         let Some((_, last)) = edges(&mut db).await? else { return Ok(None) };
         let mut latest = None;
-        let first = grain_key(stretch_of(last), 0);
+        let first = grain_key(bucket_of(last), 0);
         let last_stretch = RowsBetween::keys(first, i64::MAX);
         let damaged =
             last_stretch.each(&mut db, |_, row| latest = latest.max(Some(row.slot))).await?;
-        self.store.quarantine().note_all(&damaged);
+        self.store.quarantine().record_all(&damaged);
         Ok(latest.map(Timestamp::from_millis))
     }
 
@@ -96,7 +96,7 @@ impl Results<'_> {
         let read = |row: &Row| Ok((row.try_get(1)?, id(row, 0, MonitorId::parse)?));
         let quarantine = self.store.quarantine();
         let monitors: HashMap<i64, MonitorId> =
-            quarantine.sift_all("monitors", &rows, read)?.into_iter().collect();
+            quarantine.readable_rows("monitors", &rows, read)?.into_iter().collect();
         let since = since.as_millis();
         let mut known = HashSet::new();
         let mut found = Vec::new();
@@ -111,9 +111,9 @@ impl Results<'_> {
                 }
             })
             .await?;
-        self.store.quarantine().note_all(&damaged);
+        self.store.quarantine().record_all(&damaged);
         found.sort_by_key(|(_, row)| row.slot);
-        found.into_iter().map(|(monitor, row)| for_boot(monitor, &row)).collect()
+        found.into_iter().map(|(monitor, row)| read_boot_result(monitor, &row)).collect()
     }
 
     /// Returns the number of uncompacted results, for the operator. Reads all of them.
@@ -133,7 +133,7 @@ impl Results<'_> {
     }
 }
 
-fn for_boot(monitor: MonitorId, row: &StoredResult) -> Result<BootResult, StoreError> {
+fn read_boot_result(monitor: MonitorId, row: &StoredResult) -> Result<BootResult, StoreError> {
     Ok(BootResult {
         identity: ResultKey {
             monitor,

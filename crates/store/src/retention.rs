@@ -34,7 +34,7 @@ impl Default for RetentionPolicy {
     /// Returns the periods that apply unless an operator sets others.
     fn default() -> Self {
         Self {
-            results: Duration::from_hours(24) * limits::RESULTS_KEPT_DAYS_DEFAULT,
+            results: Duration::from_hours(24) * limits::RETENTION_DAYS_DEFAULT,
             evidence: limits::EVIDENCE_KEPT,
             idempotency_keys: limits::IDEMPOTENCY_KEYS_KEPT,
         }
@@ -63,7 +63,7 @@ pub struct Retention<'s> {
 
 impl Pruned {
     /// Returns whether the step reached its limit, so that more expired data may remain.
-    pub const fn is_there_more(&self) -> bool {
+    pub const fn has_more(&self) -> bool {
         let step = STEP_ROWS as u64;
         self.results >= step
             || self.missed >= step
@@ -75,11 +75,11 @@ impl Pruned {
 impl Retention<'_> {
     /// Deletes expired data of one step.
     pub async fn step(&self, keep: RetentionPolicy, now: Timestamp) -> Result<Pruned, StoreError> {
-        let days = plans::kept_days(self.store.held());
+        let days = plans::retention_expression(self.store.operator_plans());
         let pruned = self
             .store
             .write(move |session| {
-                session.touches_nothing();
+                session.declare_no_change();
                 Box::pin(async move { step(&mut session.db, (keep, &days), now).await })
             })
             .await?;
@@ -93,7 +93,7 @@ impl Retention<'_> {
         keep: RetentionPolicy,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let days = plans::kept_days(self.store.held());
+        let days = plans::retention_expression(self.store.operator_plans());
         let rows = query(AssertSqlSafe(format!(
             "SELECT m.id, {days} FROM monitors m \
              JOIN workspaces w ON w.id = m.workspace_id WHERE m.deleted_at IS NULL"

@@ -4,7 +4,7 @@ use rules::{DomainName, Timestamp};
 
 use crate::StoreError;
 use crate::db::Row;
-use crate::quarantine::{Quarantine, key_of};
+use crate::quarantine::{Quarantine, row_key};
 
 /// A part of a list, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Listed<T> {
     /// The readable rows of this part.
     pub rows: Vec<T>,
     /// Keys of the rows of this part that cannot be read.
-    pub left_out: Vec<String>,
+    pub omitted: Vec<String>,
     /// Length of the whole list, unreadable rows included.
     pub total: u32,
 }
@@ -20,7 +20,7 @@ pub struct Listed<T> {
 impl<T> Listed<T> {
     /// Reads the rows of a page. The first column of each row is its key in the table. `total` is
     /// the count from the database.
-    pub(crate) fn of(
+    pub(crate) fn from_rows(
         (quarantine, table): (&Quarantine, &'static str),
         rows: &[Row],
         total: Option<i64>,
@@ -28,17 +28,17 @@ impl<T> Listed<T> {
     ) -> Result<Self, StoreError> {
         let (mut found, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in rows {
-            match quarantine.sift(table, || key_of(row), read(row))? {
+            match quarantine.readable(table, || row_key(row), read(row))? {
                 Some(read) => found.push(read),
-                None => left_out.push(key_of(row)),
+                None => left_out.push(row_key(row)),
             }
         }
-        Ok(Self { rows: found, left_out, total: counted(total) })
+        Ok(Self { rows: found, omitted: left_out, total: to_count(total) })
     }
 }
 
 /// Converts a count from the database.
-pub(crate) fn counted(total: Option<i64>) -> u32 {
+pub(crate) fn to_count(total: Option<i64>) -> u32 {
     u32::try_from(total.unwrap_or_default()).unwrap_or(u32::MAX)
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn instant(row: &Row, column: usize) -> Result<Timestamp, StoreError>
 }
 
 /// Reads a timestamp from a nullable column.
-pub(crate) fn maybe_instant(row: &Row, column: usize) -> Result<Option<Timestamp>, StoreError> {
+pub(crate) fn optional_instant(row: &Row, column: usize) -> Result<Option<Timestamp>, StoreError> {
     let millis: Option<i64> = row.try_get(column)?;
     Ok(millis.map(Timestamp::from_millis))
 }

@@ -63,18 +63,18 @@ impl RowIds {
     }
 
     /// Removes a deleted monitor from the cache.
-    pub(crate) fn forget_monitor(&mut self, id: MonitorId) {
+    pub(crate) fn remove_monitor(&mut self, id: MonitorId) {
         self.monitors.remove(&id);
     }
 
     /// Keeps the lookups of the transaction, after its commit.
-    pub(crate) fn keep(&mut self) {
+    pub(crate) fn commit(&mut self) {
         self.new_monitors.clear();
         self.new_probes.clear();
     }
 
     /// Drops the lookups of the transaction, after a full or partial rollback.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn roll_back(&mut self) {
         for monitor in self.new_monitors.drain(..) {
             self.monitors.remove(&monitor);
         }

@@ -8,9 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rules::{Secret, SigningSecretId, Timestamp, WorkspaceId, limits};
 
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Row, query};
-use crate::row::{id, instant, maybe_instant};
+use crate::row::{id, instant, optional_instant};
 use crate::vault::{self, EncryptionContext, Vault};
 use crate::{AuditContext, Store, StoreError};
 
@@ -51,7 +51,7 @@ impl SigningSecrets<'_> {
         now: Timestamp,
     ) -> Result<Vec<Secret<Vec<u8>>>, StoreError> {
         let rows = signing(&mut self.store.read().await?, workspace, now).await?;
-        rows.iter().map(|row| opened(self.store.vault(), row)).collect()
+        rows.iter().map(|row| open(self.store.vault(), row)).collect()
     }
 
     /// Returns the public data of the secrets that sign at `now`, newest first.
@@ -61,7 +61,7 @@ impl SigningSecrets<'_> {
         now: Timestamp,
     ) -> Result<Vec<SigningSecret>, StoreError> {
         let rows = signing(&mut self.store.read().await?, workspace, now).await?;
-        rows.iter().map(shown).collect()
+        rows.iter().map(read).collect()
     }
 
     /// Adds a secret to the workspace. The previous ones sign for at most `overlap` longer. If more
@@ -81,16 +81,16 @@ impl SigningSecrets<'_> {
                     let secret = insert(db, &session.vault, workspace, (new, change.at)).await?;
                     let detail =
                         format!("the one before signs for {} h", overlap.as_secs() / 3_600);
-                    let note = Note {
+                    let note = NewAuditEntry {
                         workspace,
                         change,
                         action: "signing_secret.rotate",
                         resource_id: new.to_string(),
                         detail: &detail,
                     };
-                    audit::note(db, note).await?;
+                    audit::record(db, note).await?;
                     let rows = signing(db, workspace, change.at).await?;
-                    let signing = rows.iter().map(shown).collect::<Result<_, _>>()?;
+                    let signing = rows.iter().map(read).collect::<Result<_, _>>()?;
                     Ok(Rotated { secret, signing })
                 })
             })
@@ -100,7 +100,7 @@ impl SigningSecrets<'_> {
 
 /// Creates the first secret of a new workspace, in the transaction that creates the workspace. Its
 /// identifier has the bits of the workspace's, because there is only one first secret.
-pub(crate) async fn give(
+pub(crate) async fn create_first(
     db: &mut Connection,
     vault: &Vault,
     workspace: WorkspaceId,
@@ -113,7 +113,7 @@ pub(crate) async fn give(
 
 /// Creates the first secret of each workspace without one. Such workspaces are older than the
 /// secrets.
-pub(crate) async fn give_to_all(db: &mut Connection, vault: &Vault) -> Result<(), StoreError> {
+pub(crate) async fn create_missing(db: &mut Connection, vault: &Vault) -> Result<(), StoreError> {
     let without = query(
         "SELECT id, created_at FROM workspaces w WHERE NOT EXISTS \
          (SELECT 1 FROM signing_secrets s WHERE s.workspace_id = w.id) ORDER BY id",
@@ -121,7 +121,7 @@ pub(crate) async fn give_to_all(db: &mut Connection, vault: &Vault) -> Result<()
     .fetch_all(&mut *db)
     .await?;
     for row in &without {
-        give(db, vault, id(row, 0, WorkspaceId::parse)?, instant(row, 1)?).await?;
+        create_first(db, vault, id(row, 0, WorkspaceId::parse)?, instant(row, 1)?).await?;
     }
     Ok(())
 }
@@ -162,7 +162,7 @@ async fn insert(
 ) -> Result<Secret<Vec<u8>>, StoreError> {
     let secret = vault::fresh_secret();
     let row = id.to_string();
-    let sealed = vault.seal(sealed_of(&row), &STANDARD.encode(secret.expose()))?;
+    let sealed = vault.seal(secret_context(&row), &STANDARD.encode(secret.expose()))?;
     query(
         "INSERT INTO signing_secrets (id, workspace_id, sealed, created_at, expires_at) \
          VALUES ($1, $2, $3, $4, NULL)",
@@ -175,7 +175,7 @@ async fn insert(
     .await
     .map_err(|error| {
         let taken = StoreError::AlreadyExists { what: "signing secret", name: row };
-        StoreError::of_insert(error, taken, Some(workspace))
+        StoreError::from_insert(error, taken, Some(workspace))
     })?;
     Ok(secret)
 }
@@ -189,22 +189,22 @@ async fn signing(
     Ok(rows.fetch_all(db).await?)
 }
 
-fn shown(row: &Row) -> Result<SigningSecret, StoreError> {
+fn read(row: &Row) -> Result<SigningSecret, StoreError> {
     Ok(SigningSecret {
         id: id(row, 0, SigningSecretId::parse)?,
         created_at: instant(row, 1)?,
-        expires_at: maybe_instant(row, 2)?,
+        expires_at: optional_instant(row, 2)?,
     })
 }
 
-fn opened(vault: &Vault, row: &Row) -> Result<Secret<Vec<u8>>, StoreError> {
+fn open(vault: &Vault, row: &Row) -> Result<Secret<Vec<u8>>, StoreError> {
     let id: &str = row.try_get(0)?;
-    let text = Secret::new(vault.open::<String>(sealed_of(id), row.try_get(3)?)?);
+    let text = Secret::new(vault.open::<String>(secret_context(id), row.try_get(3)?)?);
     let bytes = STANDARD.decode(text.expose());
     bytes.map(Secret::new).map_err(|why| StoreError::corrupt(id, why.to_string()))
 }
 
 /// Returns the location for which a secret is sealed.
-const fn sealed_of(id: &str) -> EncryptionContext<'_> {
+const fn secret_context(id: &str) -> EncryptionContext<'_> {
     EncryptionContext { column: "signing_secrets.sealed", row: id }
 }

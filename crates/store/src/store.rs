@@ -9,7 +9,7 @@ use rules::WorkspaceId;
 use rules::plan::Plans;
 use tokio::sync::watch;
 
-use crate::access_versions::{AccessVersion, Accesses};
+use crate::access_versions::{AccessVersion, AccessVersions};
 use crate::db::{self, Connection, query};
 use crate::engine::{Database, READER_WAIT, Readers};
 use crate::evidence::LatestSuccesses;
@@ -17,7 +17,7 @@ use crate::generations::{Generation, Generations};
 use crate::history::{HistoryStore, RecentIndex};
 use crate::marker::Marker;
 use crate::outbox::{Listener, Outbox};
-use crate::plans::Held;
+use crate::plans::OperatorPlans;
 use crate::quarantine::Quarantine;
 use crate::vault::{MasterKeySource, Vault};
 use crate::writer::{Begin, Durability, Session, Work, Writer};
@@ -51,16 +51,16 @@ pub(crate) struct Inner {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
     pub(crate) vault: Arc<Vault>,
-    pub(crate) tail: RecentIndex,
+    pub(crate) recent_index: RecentIndex,
     pub(crate) successes: LatestSuccesses,
     pub(crate) generations: Arc<Generations>,
     pub(crate) outbox: Arc<Listener>,
     pub(crate) page_changes: watch::Sender<u64>,
-    pub(crate) accesses: Accesses,
+    pub(crate) access_versions: AccessVersions,
     pub(crate) marker: Marker,
     pub(crate) quarantine: Arc<Quarantine>,
     /// Plans of the operator. Nothing is limited until they are set.
-    pub(crate) plans: OnceLock<Held>,
+    pub(crate) plans: OnceLock<OperatorPlans>,
 }
 
 impl Store {
@@ -70,16 +70,16 @@ impl Store {
 
     /// Applies these plans to workspaces from now on. `default_days` is the retention of a
     /// workspace that set none. Only the first call has an effect.
-    pub fn hold_to(&self, plans: Plans, default_days: u32) {
-        let _ = self.inner.plans.set(Held { plans: Arc::new(plans), default_days });
+    pub fn set_plans(&self, plans: Plans, default_days: u32) {
+        let _ = self.inner.plans.set(OperatorPlans { plans: Arc::new(plans), default_days });
     }
 
     /// Returns the plans of the operator.
     pub fn plans(&self) -> Arc<Plans> {
-        self.held().map(|held| Arc::clone(&held.plans)).unwrap_or_default()
+        self.operator_plans().map(|held| Arc::clone(&held.plans)).unwrap_or_default()
     }
 
-    pub(crate) fn held(&self) -> Option<&Held> {
+    pub(crate) fn operator_plans(&self) -> Option<&OperatorPlans> {
         self.inner.plans.get()
     }
 
@@ -99,14 +99,14 @@ impl Store {
         };
         match tokio::time::timeout(READY_WITHIN, asked).await {
             Ok(answer) => answer,
-            Err(_) => Err(db::unanswered(READY_WITHIN).into()),
+            Err(_) => Err(db::timeout_error(READY_WITHIN).into()),
         }
     }
 
     /// Waits until another server owns the database, which may never happen. After that, this
     /// server can no longer write to the database, and its cached state is stale.
-    pub async fn taken_over(&self) {
-        self.inner.writer.taken_over().await;
+    pub async fn wait_for_takeover(&self) {
+        self.inner.writer.wait_for_takeover().await;
     }
 
     /// Returns the generation of the workspace's resources and their status, or `None` while a
@@ -174,13 +174,13 @@ impl Store {
     }
 
     /// Returns the number of changes, and possible changes, of status pages so far.
-    pub fn pages_changed_so_far(&self) -> u64 {
+    pub fn page_change_count(&self) -> u64 {
         *self.inner.page_changes.borrow()
     }
 
     /// Returns the access version of a page. See [`AccessVersion`].
-    pub fn access(&self, page: rules::PageId) -> AccessVersion {
-        self.inner.accesses.of(page)
+    pub fn access_version(&self, page: rules::PageId) -> AccessVersion {
+        self.inner.access_versions.of(page)
     }
 
     /// Returns the handle of the components of status pages.
@@ -278,7 +278,7 @@ impl Store {
     }
 
     /// Like [`Self::write`], for work that begins its own transaction or is a single statement.
-    pub(crate) async fn write_at_once<T, F>(
+    pub(crate) async fn write_with<T, F>(
         &self,
         durable: Durability,
         work: F,
@@ -290,9 +290,9 @@ impl Store {
         self.inner.writer.write(Begin::ByWork(durable), work).await
     }
 
-    /// Like [`Self::write_at_once`], but on the calling thread if possible: see
-    /// [`Writer::write_here`].
-    pub(crate) async fn write_here<T, F>(
+    /// Like [`Self::write_with`], but on the calling thread if possible: see
+    /// [`Writer::write_inline`].
+    pub(crate) async fn write_inline<T, F>(
         &self,
         durable: Durability,
         work: F,
@@ -315,7 +315,7 @@ impl Store {
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
         self.write(move |session| {
-            session.touches(workspace);
+            session.declare_change(workspace);
             work(session)
         })
         .await
@@ -325,14 +325,14 @@ impl Store {
     pub(crate) async fn read(&self) -> Result<Connection, StoreError> {
         match self.inner.readers.acquire().await {
             Err(sqlx::Error::PoolClosed) => Err(StoreError::Closed),
-            Err(sqlx::Error::PoolTimedOut) => Err(db::unanswered(READER_WAIT).into()),
+            Err(sqlx::Error::PoolTimedOut) => Err(db::timeout_error(READER_WAIT).into()),
             acquired => Ok(acquired?),
         }
     }
 
     /// Returns the index of the newest results.
-    pub(crate) fn tail(&self) -> &RecentIndex {
-        &self.inner.tail
+    pub(crate) fn recent_index(&self) -> &RecentIndex {
+        &self.inner.recent_index
     }
 
     /// Details of the latest successes.
@@ -346,12 +346,12 @@ impl Store {
     }
 
     /// Records that the set of people who may view a page changed, or may have changed.
-    pub(crate) fn access_changed(&self, page: rules::PageId) {
-        self.inner.accesses.changed(page);
+    pub(crate) fn record_access_change(&self, page: rules::PageId) {
+        self.inner.access_versions.record_change(page);
     }
 
     /// Records that status pages changed, or may have changed.
-    pub(crate) fn pages_changed(&self) {
+    pub(crate) fn record_page_change(&self) {
         self.inner.page_changes.send_modify(|count| *count += 1);
     }
 

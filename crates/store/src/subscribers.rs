@@ -1,5 +1,5 @@
 //! Reads subscribers of status pages with their pages: one, or a page of a list. `change` adds and
-//! removes them, `visit` handles visitors, `pending` limits unconfirmed ones, and `herald`
+//! removes them, `visit` handles visitors, `pending` limits unconfirmed ones, and `maintenance_events`
 //! announces maintenance when its time comes. The outbox holds their deliveries.
 
 mod address_hash;
@@ -11,7 +11,7 @@ mod signup;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use domain::page::not_told;
+use domain::page::suppression_reason;
 use rules::status_page::{
     AccessProof, ComponentScope, Destination, Language, StatusPage, Subscriber, SubscriberKind,
     SubscriberSettings, SubscriberState, SuppressionReason, Topic,
@@ -20,12 +20,12 @@ use rules::{ComponentId, PageId, Secret, SubscriberId, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Query, Row, Value, query};
-use crate::quarantine::key_of;
-use crate::row::{Listed, counted, id, instant, maybe_instant};
+use crate::quarantine::row_key;
+use crate::row::{Listed, id, instant, optional_instant, to_count};
 use crate::vault::{EncryptionContext, Vault};
 use crate::{Page, Store, StoreError, pages};
 
-pub(crate) use address_hash::mark_of;
+pub(crate) use address_hash::hash_password;
 pub(crate) use change::delete_with_page;
 pub use change::{InitialState, NewSubscriber};
 pub use signup::{SignupOutcome, SignupSource, SubscriptionChoice};
@@ -50,13 +50,13 @@ pub struct SubscriberWithPage {
     pub subscriber: Subscriber,
     pub page: StatusPage,
     /// Reason why it receives no events of the page. `None` if it does.
-    pub not_told: Option<SuppressionReason>,
+    pub suppression_reason: Option<SuppressionReason>,
 }
 
 impl SubscriberWithPage {
     /// Returns whether it must not receive anything from its page, not even a confirmation request.
     pub fn is_suppressed(&self) -> bool {
-        match self.not_told {
+        match self.suppression_reason {
             None | Some(SuppressionReason::Pending) => false,
             Some(
                 SuppressionReason::Hidden | SuppressionReason::Domain | SuppressionReason::Password,
@@ -84,7 +84,7 @@ impl Subscribers<'_> {
 
     /// Returns a subscriber of any workspace, for sending to it and for links that were sent to it.
     /// `None` if the subscription ended.
-    pub async fn receiving(
+    pub async fn get_with_page(
         &self,
         id: SubscriberId,
     ) -> Result<Option<SubscriberWithPage>, StoreError> {
@@ -101,37 +101,38 @@ impl Subscribers<'_> {
         let mut db = self.store.read().await?;
         pages::require_filter(&mut db, workspace, filter.page).await?;
         let total = "SELECT COUNT(*) FROM subscribers s";
-        let total: Option<i64> = listed(total, workspace, filter, "").scalar(&mut db).await?;
+        let total: Option<i64> = list_query(total, workspace, filter, "").scalar(&mut db).await?;
         let part = format!(
             "AND s.id < '{}' ORDER BY s.id DESC LIMIT {} OFFSET {}",
             page.before(),
             page.limit,
             page.offset
         );
-        let rows = listed(COLUMNS, workspace, filter, &part).fetch_all(&mut db).await?;
+        let rows = list_query(COLUMNS, workspace, filter, &part).fetch_all(&mut db).await?;
         let (mut found, mut pages) = (Vec::with_capacity(rows.len()), HashMap::new());
         let mut left_out = Vec::new();
         for row in &rows {
             let read = read(&mut db, self.store.vault(), row).await;
-            let key = || key_of(row);
-            let Some(subscriber) = self.store.quarantine().sift("subscribers", key, read)? else {
-                left_out.push(key_of(row));
+            let key = || row_key(row);
+            let Some(subscriber) = self.store.quarantine().readable("subscribers", key, read)?
+            else {
+                left_out.push(row_key(row));
                 continue;
             };
             let page_id = subscriber.settings.page_id;
             let page = match pages.entry(page_id) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) => {
-                    place.insert(page_of(&mut db, self.store.vault(), page_id).await?)
+                    place.insert(load_page(&mut db, self.store.vault(), page_id).await?)
                 }
             };
-            found.push(receiving(self.store.vault(), subscriber, page.clone()));
+            found.push(with_page(self.store.vault(), subscriber, page.clone()));
         }
-        Ok(Listed { rows: found, left_out, total: counted(total) })
+        Ok(Listed { rows: found, omitted: left_out, total: to_count(total) })
     }
 }
 
-fn listed(select: &str, workspace: WorkspaceId, filter: SubscriberFilter, rest: &str) -> Query {
+fn list_query(select: &str, workspace: WorkspaceId, filter: SubscriberFilter, rest: &str) -> Query {
     let mut condition = "s.workspace_id = $1".to_owned();
     let mut values = vec![workspace.to_string()];
     if let Some(page) = filter.page {
@@ -163,24 +164,28 @@ pub(crate) async fn one(
         .await?;
     let Some(row) = row else { return Ok(None) };
     let subscriber = read(db, vault, &row).await?;
-    let page = page_of(db, vault, subscriber.settings.page_id).await?;
-    Ok(Some(receiving(vault, subscriber, page)))
+    let page = load_page(db, vault, subscriber.settings.page_id).await?;
+    Ok(Some(with_page(vault, subscriber, page)))
 }
 
 /// Returns the page of a subscriber. Deleting a page deletes its subscribers.
-async fn page_of(db: &mut Connection, vault: &Vault, id: PageId) -> Result<StatusPage, StoreError> {
+async fn load_page(
+    db: &mut Connection,
+    vault: &Vault,
+    id: PageId,
+) -> Result<StatusPage, StoreError> {
     pages::by_id(db, vault, id).await?.ok_or_else(|| StoreError::not_found("status page", &id))
 }
 
-fn receiving(vault: &Vault, subscriber: Subscriber, page: StatusPage) -> SubscriberWithPage {
-    let mark = mark_of(vault, &page);
-    let who = (&subscriber.settings.destination, &subscriber.admission);
-    let closed = not_told(&page, mark.as_deref(), who);
+fn with_page(vault: &Vault, subscriber: Subscriber, page: StatusPage) -> SubscriberWithPage {
+    let mark = hash_password(vault, &page);
+    let who = (&subscriber.settings.destination, &subscriber.access_proof);
+    let closed = suppression_reason(&page, mark.as_deref(), who);
     let not_told = closed.or(match subscriber.state() {
         SubscriberState::Pending => Some(SuppressionReason::Pending),
         SubscriberState::Active => None,
     });
-    SubscriberWithPage { subscriber, page, not_told }
+    SubscriberWithPage { subscriber, page, suppression_reason: not_told }
 }
 
 /// Returns the address of a subscriber, which is sealed under its identifier.
@@ -190,7 +195,7 @@ pub(crate) fn destination(
     kind: SubscriberKind,
     sealed: &[u8],
 ) -> Result<Destination, StoreError> {
-    let sealed: String = vault.open(sealed_in(id), sealed)?;
+    let sealed: String = vault.open(address_context(id), sealed)?;
     Ok(match kind {
         SubscriberKind::Email => Destination::Email(sealed),
         SubscriberKind::Webhook => Destination::Webhook(Secret::new(sealed)),
@@ -198,8 +203,8 @@ pub(crate) fn destination(
 }
 
 /// Returns the proof of a subscriber's access to its page, from its two columns.
-pub(crate) fn admission(by_owner: bool, let_in: Option<&[u8]>) -> AccessProof {
-    match (by_owner, let_in) {
+pub(crate) fn access_proof(by_owner: bool, password_hash: Option<&[u8]>) -> AccessProof {
+    match (by_owner, password_hash) {
         (true, _) => AccessProof::Owner,
         (false, Some(mark)) => AccessProof::Password(mark.to_vec()),
         (false, None) => AccessProof::Visitor,
@@ -233,8 +238,8 @@ async fn read(db: &mut Connection, vault: &Vault, row: &Row) -> Result<Subscribe
         workspace: id(row, 1, WorkspaceId::parse)?,
         settings,
         created_at: instant(row, 10)?,
-        confirmed_at: maybe_instant(row, 11)?,
-        admission: admission(row.try_get(12)?, row.try_get(13)?),
+        confirmed_at: optional_instant(row, 11)?,
+        access_proof: access_proof(row.try_get(12)?, row.try_get(13)?),
     })
 }
 
@@ -249,6 +254,6 @@ async fn components(db: &mut Connection, subscriber: &str) -> Result<Vec<Compone
 }
 
 /// Returns the location for which the address of a subscriber is sealed.
-const fn sealed_in(id: &str) -> EncryptionContext<'_> {
+const fn address_context(id: &str) -> EncryptionContext<'_> {
     EncryptionContext { column: "subscribers.sealed", row: id }
 }

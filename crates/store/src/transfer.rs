@@ -44,26 +44,26 @@ pub async fn transfer(
     let _lock = data_dir::lock(folder)?;
     let leaves_folder = matches!(from, Database::Embedded);
     if leaves_folder {
-        can_leave(folder)?;
+        check_source(folder)?;
     }
     let (from, to) = (settings(from), settings(to));
-    let mut source = Engine::of(&from)?.carrier().await?;
+    let mut source = Engine::from_settings(&from)?.streaming_connection().await?;
     migrate::migrate(&mut source, folder, MIGRATIONS).await?;
     db::run(&mut source, "COMMIT").await?;
-    let mut target = Engine::of(&to)?.carrier().await?;
+    let mut target = Engine::from_settings(&to)?.streaming_connection().await?;
     migrate::migrate(&mut target, folder, MIGRATIONS).await?;
 
     let tables = tables(&mut source).await?;
     make_room(&mut target, &tables).await?;
     let mut done = Vec::with_capacity(tables.len());
     for table in tables {
-        let rows = carry(&mut source, &mut target, &table).await?;
+        let rows = transfer_table(&mut source, &mut target, &table).await?;
         done.push(Transferred { table, rows });
     }
     opening::unlock_vault(&to, &mut target).await?;
     db::run(&mut target, "COMMIT").await?;
     target.close().await?;
-    engine::fold(&mut source).await?;
+    engine::checkpoint(&mut source).await?;
     source.close().await?;
     if leaves_folder {
         engine::set_aside(folder, MOVED_FILE).map_err(data_dir::at(folder))?;
@@ -72,7 +72,7 @@ pub async fn transfer(
 }
 
 /// Checks that the data folder has a database, and that `aloft.db.moved` is not in use.
-fn can_leave(folder: &Path) -> Result<(), StoreError> {
+fn check_source(folder: &Path) -> Result<(), StoreError> {
     engine::refuse_moved(folder)?;
     // Opening would create an empty database and transfer that.
     let database = folder.join(DATABASE_FILE);
@@ -102,7 +102,7 @@ enum ColumnKind {
 
 /// Number of rows and their checksum, independent of the order.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Sum {
+struct TableChecksum {
     rows: u64,
     sum: u128,
 }
@@ -138,7 +138,7 @@ async fn make_room(target: &mut Connection, tables: &[String]) -> Result<(), Sto
 }
 
 /// Transfers one table and compares both sides.
-async fn carry(
+async fn transfer_table(
     source: &mut Connection,
     target: &mut Connection,
     table: &str,
@@ -148,7 +148,7 @@ async fn carry(
     let select = format!("SELECT {} FROM {table}", names.join(", "));
     let insert = format!("INSERT INTO {table} ({}) VALUES ", names.join(", "));
 
-    let mut read = Sum::default();
+    let mut read = TableChecksum::default();
     let mut waiting = Vec::with_capacity(ROWS_AT_ONCE);
     let mut rows = rows_of(source, select.clone());
     while let Some(row) = rows.try_next().await? {
@@ -162,7 +162,7 @@ async fn carry(
     drop(rows);
     write(target, &insert, &columns, waiting).await?;
 
-    let mut written = Sum::default();
+    let mut written = TableChecksum::default();
     let mut rows = rows_of(target, select);
     while let Some(row) = rows.try_next().await? {
         written.add(&cells(&row, columns.iter().map(|column| column.target))?);
@@ -172,7 +172,7 @@ async fn carry(
         let why = format!("the {} written rows differ from the rows read", read.rows);
         return Err(StoreError::corrupt(format!("table `{table}`"), why));
     }
-    count_on(target, table).await?;
+    set_sequence(target, table).await?;
     Ok(read.rows)
 }
 
@@ -212,7 +212,7 @@ async fn write(
 }
 
 /// Sets the table's sequence to the highest row ID.
-async fn count_on(target: &mut Connection, table: &str) -> Result<(), StoreError> {
+async fn set_sequence(target: &mut Connection, table: &str) -> Result<(), StoreError> {
     if target.is_embedded() {
         return Ok(());
     }
@@ -282,7 +282,7 @@ async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, ColumnKi
 }
 
 fn rows_of(db: &mut Connection, statement: String) -> BoxStream<'_, Result<Row, sqlx::Error>> {
-    match db.link() {
+    match db.engine_connection() {
         // All at once: large transfers use a streaming connection instead.
         EngineConnection::Embedded(db) => {
             let rows = future::ready(embedded::fetch(db, &statement, &[], usize::MAX));
@@ -315,15 +315,15 @@ fn cells(row: &Row, kinds: impl Iterator<Item = ColumnKind>) -> Result<Vec<Value
         .collect()
 }
 
-impl Sum {
+impl TableChecksum {
     fn add(&mut self, cells: &[Value]) {
         let mut digest = Sha256::new();
         for cell in cells {
             match cell {
-                Value::Integer(value) => part(&mut digest, value.map(i64::to_be_bytes)),
-                Value::Text(value) => part(&mut digest, value.as_ref()),
-                Value::Bytes(value) => part(&mut digest, value.as_ref()),
-                Value::Boolean(value) => part(&mut digest, Some([u8::from(*value)])),
+                Value::Integer(value) => hash_value(&mut digest, value.map(i64::to_be_bytes)),
+                Value::Text(value) => hash_value(&mut digest, value.as_ref()),
+                Value::Bytes(value) => hash_value(&mut digest, value.as_ref()),
+                Value::Boolean(value) => hash_value(&mut digest, Some([u8::from(*value)])),
             }
         }
         let digest = digest.finalize();
@@ -335,7 +335,7 @@ impl Sum {
 }
 
 /// Hashes a value of a row: its presence, length and bytes.
-fn part(digest: &mut Sha256, value: Option<impl AsRef<[u8]>>) {
+fn hash_value(digest: &mut Sha256, value: Option<impl AsRef<[u8]>>) {
     match value {
         None => digest.update([0]),
         Some(value) => {

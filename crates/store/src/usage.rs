@@ -4,7 +4,7 @@ use rules::{Periodicity, WorkspaceId, limits};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, query};
-use crate::plans::{self, Held, LimitedKind};
+use crate::plans::{self, LimitedKind, OperatorPlans};
 use crate::row::id;
 use crate::{StoreError, Workspaces};
 
@@ -26,15 +26,17 @@ pub struct Usage {
 impl Workspaces<'_> {
     /// Returns the usage of a workspace.
     pub async fn usage(&self, workspace: WorkspaceId) -> Result<Usage, StoreError> {
-        let default_days =
-            self.store.held().map_or(limits::RESULTS_KEPT_DAYS_DEFAULT, |held| held.default_days);
+        let default_days = self
+            .store
+            .operator_plans()
+            .map_or(limits::RETENTION_DAYS_DEFAULT, |held| held.default_days);
         let mut db = self.store.read().await?;
         Ok(Usage {
             monitors: count(&mut db, LimitedKind::Monitors, workspace).await?,
             shortest_period: shortest_period(&mut db, workspace).await?,
             pages: count(&mut db, LimitedKind::Pages, workspace).await?,
             channels: count(&mut db, LimitedKind::Channels, workspace).await?,
-            retention_days: retention_days(&mut db, self.store.held(), workspace)
+            retention_days: retention_days(&mut db, self.store.operator_plans(), workspace)
                 .await?
                 .unwrap_or(default_days),
         })
@@ -70,10 +72,13 @@ async fn shortest_period(
 
 async fn retention_days(
     db: &mut Connection,
-    held: Option<&Held>,
+    operator_plans: Option<&OperatorPlans>,
     workspace: WorkspaceId,
 ) -> Result<Option<u32>, StoreError> {
-    let days = format!("SELECT {} FROM workspaces w WHERE w.id = $1", plans::kept_days(held));
+    let days = format!(
+        "SELECT {} FROM workspaces w WHERE w.id = $1",
+        plans::retention_expression(operator_plans)
+    );
     let days: Option<Option<i64>> =
         query(AssertSqlSafe(days)).bind(workspace.to_string()).scalar(db).await?;
     Ok(days.flatten().and_then(|days| u32::try_from(days).ok()))

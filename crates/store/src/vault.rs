@@ -78,7 +78,7 @@ impl Vault {
         let mut plain = serde_json::to_vec(value)
             .map_err(|why| StoreError::corrupt(place.column, why.to_string()))?;
         let nonce = XNonce::generate();
-        let aad = place.bound();
+        let aad = place.associated_data();
         let sealed = self
             .cipher
             .encrypt(&nonce, Payload { msg: &plain, aad: &aad })
@@ -110,7 +110,7 @@ impl Vault {
             return Err(StoreError::WrongMasterKey);
         }
         let nonce = XNonce::try_from(nonce).map_err(|why| corrupt(why.to_string()))?;
-        let aad = place.bound();
+        let aad = place.associated_data();
         let mut plain = self
             .cipher
             .decrypt(&nonce, Payload { msg: sealed, aad: &aad })
@@ -127,7 +127,7 @@ pub(crate) fn fresh_secret() -> Secret<Vec<u8>> {
 }
 
 impl EncryptionContext<'_> {
-    fn bound(self) -> Vec<u8> {
+    fn associated_data(self) -> Vec<u8> {
         let mut bound = Vec::with_capacity(self.column.len() + 1 + self.row.len());
         bound.extend_from_slice(self.column.as_bytes());
         bound.push(0);

@@ -2,7 +2,7 @@
 
 use rules::{Timestamp, WorkspaceId};
 
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant};
 use crate::writer::Session;
@@ -71,18 +71,19 @@ impl Workspaces<'_> {
                     .map_err(|error| {
                         let name = workspace.slug.clone();
                         let taken = StoreError::AlreadyExists { what: "workspace", name };
-                        StoreError::of_insert(error, taken, None)
+                        StoreError::from_insert(error, taken, None)
                     })?;
                     let (id, made_at) = (workspace.id, workspace.created_at);
-                    signing_secrets::give(&mut session.db, &session.vault, id, made_at).await?;
-                    let note = Note {
+                    signing_secrets::create_first(&mut session.db, &session.vault, id, made_at)
+                        .await?;
+                    let note = NewAuditEntry {
                         workspace: workspace.id,
                         change,
                         action: "workspace.create",
                         resource_id: workspace.id.to_string(),
                         detail: &workspace.slug,
                     };
-                    audit::note(&mut session.db, note).await
+                    audit::record(&mut session.db, note).await
                 })
             })
             .await
@@ -135,7 +136,7 @@ impl Workspaces<'_> {
         )
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        self.store.quarantine().sift_all("workspaces", &rows, read)
+        self.store.quarantine().readable_rows("workspaces", &rows, read)
     }
 }
 
@@ -176,13 +177,13 @@ async fn apply(
     };
     let changed = statement.execute(&mut session.db).await.map_err(|error| {
         let name = detail.to_owned();
-        StoreError::of_insert(error, StoreError::AlreadyExists { what: "workspace", name }, None)
+        StoreError::from_insert(error, StoreError::AlreadyExists { what: "workspace", name }, None)
     })?;
     if changed == 0 {
         return Err(StoreError::not_found("workspace", &id));
     }
-    let note = Note { workspace: id, change, action, resource_id: id.to_string(), detail };
-    audit::note(&mut session.db, note).await
+    let note = NewAuditEntry { workspace: id, change, action, resource_id: id.to_string(), detail };
+    audit::record(&mut session.db, note).await
 }
 
 /// Returns the number of workspaces in the database.

@@ -70,7 +70,7 @@ impl Writer {
     {
         let (task, answer) = Pending::new(begin, work);
         self.queue.send(Message::Task(Box::new(task))).await.map_err(|_| StoreError::Closed)?;
-        self.answered(answer).await
+        self.await_reply(answer).await
     }
 
     /// Like [`Self::write`], but does the work on the calling thread if the database is embedded
@@ -88,21 +88,21 @@ impl Writer {
         if is_idle
             && let Ok(mut shared) = self.session.try_lock()
             && let Some(session) = shared.as_mut()
-            && session.is_quick(begin.durable())
+            && session.is_quick(begin.durability())
         {
             let (task, answer) = Pending::new(begin, work);
-            session.group(vec![Box::new(task)]).await;
-            if session.begins_to_wait() {
+            session.run_group(vec![Box::new(task)]).await;
+            if session.schedule_check() {
                 // If the queue is full, the writer is awake and checks by itself.
                 let _ = self.queue.try_send(Message::Watch);
             }
             drop(shared);
-            return self.answered(answer).await;
+            return self.await_reply(answer).await;
         }
         self.write(begin, work).await
     }
 
-    async fn answered<T>(&self, answer: ReplyReceiver<T>) -> Result<T, StoreError> {
+    async fn await_reply<T>(&self, answer: ReplyReceiver<T>) -> Result<T, StoreError> {
         match answer.await.map_err(|_| StoreError::Closed)? {
             Err(StoreError::NotCommitted { .. } | StoreError::Unconfirmed { .. })
                 if self.state.is_taken_over() =>
@@ -114,8 +114,8 @@ impl Writer {
     }
 
     /// Waits until another server owns the database. No write succeeds after that.
-    pub(crate) async fn taken_over(&self) {
-        self.state.taken_over().await;
+    pub(crate) async fn wait_for_takeover(&self) {
+        self.state.wait_for_takeover().await;
     }
 
     /// Returns the reason why work would currently fail.
@@ -143,13 +143,13 @@ async fn run(shared: SharedSession, mut waiting: mpsc::Receiver<Message>) {
     let mut messages = Vec::with_capacity(GROUP_MAX);
     let mut folding = Checkpointer::default();
     loop {
-        let Some(until) = look_after(&shared, &mut folding).await else { return };
+        let Some(until) = run_idle_tasks(&shared, &mut folding).await else { return };
         let waiting_for_work = waiting.recv_many(&mut messages, GROUP_MAX);
-        let came = connection::while_quiet(until, waiting_for_work).await;
+        let came = connection::until_check(until, waiting_for_work).await;
         let mut shared = shared.lock().await;
         let Some(session) = shared.as_mut() else { return };
         match came {
-            None => session.listen().await,
+            None => session.check_connection().await,
             // The store was dropped without closing. Committed data is already with the operating
             // system.
             Some(0) => return,
@@ -165,7 +165,7 @@ async fn run(shared: SharedSession, mut waiting: mpsc::Receiver<Message>) {
             }
         }
         if !tasks.is_empty() {
-            session.group(tasks).await;
+            session.run_group(tasks).await;
         }
         if let Some(reply) = closing.pop()
             && let Some(session) = shared.take()
@@ -181,9 +181,12 @@ async fn run(shared: SharedSession, mut waiting: mpsc::Receiver<Message>) {
 
 /// Syncs and checkpoints the log if due. Returns the time of the next check unless there is work
 /// before, or `None` after the session is closed.
-async fn look_after(shared: &SharedSession, folding: &mut Checkpointer) -> Option<Option<Instant>> {
+async fn run_idle_tasks(
+    shared: &SharedSession,
+    folding: &mut Checkpointer,
+) -> Option<Option<Instant>> {
     loop {
-        let chore = shared.lock().await.as_mut()?.chore();
+        let chore = shared.lock().await.as_mut()?.idle_task();
         let (log, due) = match chore {
             IdleTask::Wait(until) => return Some(until),
             IdleTask::Log(log, due) => (log, due),
@@ -191,9 +194,9 @@ async fn look_after(shared: &SharedSession, folding: &mut Checkpointer) -> Optio
         // Closing this file releases no locks, because SQLite has none on its log.
         let synced = if due.sync { sync(&log) } else { Ok(()) };
         if let Err(why) = synced {
-            shared.lock().await.as_mut()?.not_synced(&why);
-        } else if due.fold
-            && let Err(why) = folding.fold(&log)
+            shared.lock().await.as_mut()?.record_sync_failure(&why);
+        } else if due.checkpoint
+            && let Err(why) = folding.checkpoint(&log)
         {
             tracing::warn!(
                 "failed to checkpoint the database's write-ahead log, which grows: {why}"

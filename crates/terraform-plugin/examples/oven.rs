@@ -42,7 +42,7 @@ impl Resource for Cake {
     fn schema(&self) -> Schema {
         Schema::new("A cake.")
             .attribute("minutes", Attribute::required(Type::Number).requires_replace())
-            .attribute("done", Attribute::computed(Type::Bool).keep())
+            .attribute("done", Attribute::computed(Type::Bool).use_state_for_unknown())
     }
 
     async fn create(&self, ctx: &Context<()>, create: Create) -> Outcome<State> {

@@ -74,7 +74,7 @@ pub struct Progress(pub(crate) Sender<String>);
 
 impl Progress {
     /// Shows a line to the person who runs Terraform.
-    pub async fn say(&self, message: impl Into<String>) {
+    pub async fn report(&self, message: impl Into<String>) {
         // The receiver is gone once Terraform has disconnected. The action itself continues.
         drop(self.0.send(message.into()).await);
     }

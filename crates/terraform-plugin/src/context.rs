@@ -21,7 +21,7 @@ impl<C> Context<C> {
     }
 
     /// Returns this context with the version of Terraform.
-    pub(crate) fn of_terraform(self, version: &str) -> Self {
+    pub(crate) fn with_terraform_version(self, version: &str) -> Self {
         let terraform = (!version.is_empty()).then(|| version.to_owned());
         Self { terraform, ..self }
     }

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-use page_set::Shelf;
+use page_set::PageSet;
 
 use crate::Provider;
 
@@ -75,8 +75,8 @@ impl Documentation {
     /// Each attribute shows its description, the rules of its validators, and whether a change
     /// replaces the resource. It also shows its default, unless the description contains "by
     /// default".
-    pub fn of(name: &str, provider: &impl Provider, examples: &Files) -> Self {
-        let mut shelf = Shelf::new(name, examples);
+    pub fn generate(name: &str, provider: &impl Provider, examples: &Files) -> Self {
+        let mut shelf = PageSet::new(name, examples);
         shelf.provider(&provider.schema());
         let offered = provider.catalog().described();
         for (name, schema) in &offered.resources {

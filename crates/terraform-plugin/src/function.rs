@@ -116,7 +116,7 @@ impl Signature {
 
     /// Adds a parameter.
     #[must_use]
-    pub fn with(mut self, parameter: Parameter) -> Self {
+    pub fn with_parameter(mut self, parameter: Parameter) -> Self {
         self.parameters.push(parameter);
         self
     }
@@ -165,7 +165,7 @@ impl FunctionError {
 
 impl Arguments {
     /// Creates arguments of one type, for tests of functions.
-    pub fn of<T: IntoValue>(arguments: impl IntoIterator<Item = T>) -> Self {
+    pub fn from_values<T: IntoValue>(arguments: impl IntoIterator<Item = T>) -> Self {
         Self(arguments.into_iter().map(IntoValue::into_value).collect())
     }
 

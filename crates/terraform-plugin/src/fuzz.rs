@@ -38,7 +38,7 @@ pub fn wire(input: &[u8]) {
     let (runtime, server) = PROVIDER.get_or_init(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime for the current thread can be built");
-        let config = Parts::of(b"\x02\x81\xa5token\xc0").value(0);
+        let config = Parts::split(b"\x02\x81\xa5token\xc0").value(0);
         let server = Server::new(Everything, Stop::default());
         let request =
             configure_provider::Request { config, ..configure_provider::Request::default() };
@@ -49,7 +49,7 @@ pub fn wire(input: &[u8]) {
         (runtime, server)
     });
     let Some((method, rest)) = input.split_first() else { return };
-    let answer = runtime.block_on(call(server, *method, &Parts::of(rest)));
+    let answer = runtime.block_on(call(server, *method, &Parts::split(rest)));
     assert!(!PANICKED.iter().any(|words| answer.contains(words)), "{answer}");
 }
 
@@ -63,7 +63,7 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// Splits an input. Bits of the first byte select JSON values (4) and equal values (2). Unless
     /// all values are equal, the next two bytes are the lengths of the first two values.
-    fn of(input: &'a [u8]) -> Self {
+    fn split(input: &'a [u8]) -> Self {
         let Some((how, rest)) = input.split_first() else {
             return Self { parts: [&[]; 3], json: false };
         };
@@ -219,8 +219,8 @@ async fn call_other(server: &Server<Everything>, method: u8, parts: &Parts<'_>) 
 }
 
 /// Returns all formatted messages of a stream.
-async fn streamed<T: std::fmt::Debug>(asked: Result<Response<BoxStream<T>>, Status>) -> String {
-    match asked {
+async fn streamed<T: std::fmt::Debug>(result: Result<Response<BoxStream<T>>, Status>) -> String {
+    match result {
         Ok(stream) => format!("{:?}", stream.into_inner().collect::<Vec<_>>().await),
         Err(status) => format!("{status:?}"),
     }

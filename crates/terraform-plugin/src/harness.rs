@@ -86,7 +86,7 @@ impl Terraform {
         let folder = tempfile::tempdir().map_err(HarnessError::Folder)?;
         let made = Self { folder, program: "terraform".into(), variables: BTreeMap::new() };
         fs::create_dir(made.folder()).map_err(HarnessError::Folder)?;
-        let overrides = providers.iter().map(|provider| made.stand_in(provider));
+        let overrides = providers.iter().map(|provider| made.create_stub(provider));
         let overrides = overrides.collect::<Result<String, HarnessError>>()?;
         let text = format!(
             "provider_installation {{\n  dev_overrides {{\n{overrides}  }}\n  direct {{}}\n}}\n"
@@ -97,7 +97,7 @@ impl Terraform {
 
     /// Returns a line of the development overrides. An override names a folder in which the program
     /// has the name of the provider.
-    fn stand_in(&self, provider: &ProviderUnderTest) -> Result<String, HarnessError> {
+    fn create_stub(&self, provider: &ProviderUnderTest) -> Result<String, HarnessError> {
         let name = provider.source.rsplit('/').next().unwrap_or(&provider.source);
         let program = provider
             .program
@@ -119,7 +119,7 @@ impl Terraform {
 
     /// Uses another program from now on: another version of `terraform`, or `tofu`. The default is
     /// the `terraform` of the `PATH`.
-    pub fn run_by(&mut self, program: impl Into<PathBuf>) -> &mut Self {
+    pub fn with_program(&mut self, program: impl Into<PathBuf>) -> &mut Self {
         self.program = program.into();
         self
     }
@@ -153,7 +153,7 @@ impl Terraform {
     }
 
     /// Removes the state file, as if nothing had been applied. Created objects remain.
-    pub fn forget(&self) -> Result<(), HarnessError> {
+    pub fn remove_state(&self) -> Result<(), HarnessError> {
         match fs::remove_file(self.folder().join(STATE)) {
             Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
                 Err(HarnessError::Folder(why))
@@ -166,7 +166,7 @@ impl Terraform {
     pub async fn validate(&self) -> Result<Vec<RenderedDiagnostic>, HarnessError> {
         let output = self.execute(&["validate", "-json"]).await?;
         let answer: Value = output.json()?;
-        Ok(diagnostics::listed(&answer["diagnostics"]))
+        Ok(diagnostics::parse_list(&answer["diagnostics"]))
     }
 
     /// Runs `terraform plan` with a refresh.
@@ -181,12 +181,12 @@ impl Terraform {
         arguments.extend(further);
         let output = self.execute(&arguments).await?;
         let changes = output.code == Some(CHANGES);
-        let shown = diagnostics::in_lines(&output.stdout);
+        let shown = diagnostics::parse_lines(&output.stdout);
         if !changes && output.code != Some(0) {
             return Err(output.failed(shown));
         }
         let made = self.run(&["show", "-json", PLAN]).await?;
-        Ok(PlanOutput::of(made.json()?, changes, shown))
+        Ok(PlanOutput::from_json(made.json()?, changes, shown))
     }
 
     /// Runs `terraform apply` without a prompt.
@@ -199,11 +199,11 @@ impl Terraform {
         let mut arguments = vec!["apply", "-json", "-input=false", "-auto-approve"];
         arguments.extend(further);
         let output = self.execute(&arguments).await?;
-        let shown = diagnostics::in_lines(&output.stdout);
+        let shown = diagnostics::parse_lines(&output.stdout);
         if output.code != Some(0) {
             return Err(output.failed(shown));
         }
-        Ok(Applied { state: self.state().await?, shown })
+        Ok(Applied { state: self.state().await?, diagnostics: shown })
     }
 
     /// Runs `terraform destroy` without a prompt.
@@ -220,7 +220,7 @@ impl Terraform {
 
     /// Runs `terraform show` and returns the state.
     pub async fn state(&self) -> Result<StateOutput, HarnessError> {
-        Ok(StateOutput::of(self.run(&["show", "-json"]).await?.json()?))
+        Ok(StateOutput::from_json(self.run(&["show", "-json"]).await?.json()?))
     }
 
     /// Runs any command, and fails if the command fails.
@@ -238,7 +238,7 @@ impl Terraform {
             configuration: &configuration,
             variables: &self.variables,
         };
-        run.to_the_end(arguments).await
+        run.execute(arguments).await
     }
 }
 

@@ -16,6 +16,15 @@
 //!
 //! Handlers return [`Outcome`]: `?` accepts a single [`Diagnostic`] or several. Report warnings,
 //! and errors next to a result that Terraform should record, with [`Context::report`].
+//!
+//! # Modules, in reading order
+//!
+//! - What an author implements: `provider`, `resource`, `data_source`, `ephemeral`, `list`, `function`,
+//!   `action`, with `schema`, `validate`, `context` and `diagnostic`.
+//! - Values: `value`, `path`, `codec`, `plan`, `private`.
+//! - The process: `serve`, `server`, `proto`, `log`.
+//! - Tools: `docs` generates documentation, `harness` drives the real program in tests, and `fuzz` has
+//!   the property of the fuzz target.
 
 pub mod action;
 pub mod codec;

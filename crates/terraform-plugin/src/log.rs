@@ -21,14 +21,14 @@ const LIBRARIES: [&str; 7] = ["h2", "hyper", "hyper_util", "rustls", "tokio", "t
 
 /// Starts to write events to stderr. `level` is the value of `TF_LOG` or a similar variable. Has no
 /// effect if the provider has installed a `tracing` subscriber before.
-pub(crate) fn start(level: Option<&str>, for_people: bool) {
-    let level = if for_people { level.or(Some("INFO")) } else { level };
+pub(crate) fn start(level: Option<&str>, human_readable: bool) {
+    let level = if human_readable { level.or(Some("INFO")) } else { level };
     let level = threshold(level);
     let libraries = LIBRARIES.map(|name| (name, level.min(LevelFilter::WARN)));
     let wanted = Targets::new().with_default(level).with_targets(libraries);
     let registry = tracing_subscriber::registry();
     // A subscriber installed by the provider takes precedence.
-    drop(if for_people {
+    drop(if human_readable {
         registry.with(fmt::layer().with_writer(std::io::stderr).with_filter(wanted)).try_init()
     } else {
         registry.with(Lines.with_filter(wanted)).try_init()
@@ -75,7 +75,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
                 around.extend(fields.0.clone());
             }
         }
-        let line = line::of(event, around, now());
+        let line = line::format(event, around, now());
         // If stderr is closed, nobody can read the error.
         drop(std::io::stderr().lock().write_all(line.as_bytes()));
     }

@@ -6,7 +6,7 @@ mod match_blocks;
 mod propose;
 mod replace;
 
-pub(crate) use consistency::{applied, planned};
+pub(crate) use consistency::{check_plan, check_state};
 pub(crate) use propose::{changed, propose};
 pub(crate) use replace::replacements;
 

@@ -52,7 +52,7 @@ impl Private {
     }
 
     /// Encodes the values, or returns the earlier bytes if nothing was changed.
-    pub(crate) fn over(&self, before: &[u8]) -> Vec<u8> {
+    pub(crate) fn encode_over(&self, before: &[u8]) -> Vec<u8> {
         let silent = self.values.is_empty() && !self.changed;
         if silent { before.to_vec() } else { self.to_bytes() }
     }
@@ -75,9 +75,9 @@ mod tests {
     #[test]
     fn untouched_state_is_kept_emptied_state_is_not() {
         let before = br#"{"etag":7}"#;
-        assert_eq!(Private::default().over(before), before);
+        assert_eq!(Private::default().encode_over(before), before);
         let mut emptied = Private::from_bytes(before);
         emptied.remove("etag");
-        assert_eq!(emptied.over(before), b"");
+        assert_eq!(emptied.encode_over(before), b"");
     }
 }

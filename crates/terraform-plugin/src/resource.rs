@@ -146,7 +146,7 @@ pub trait Resource: Send + Sync + 'static {
     }
 
     /// Converts the state of another resource, for a `moved` block. Returns `None` if it cannot.
-    fn take_over(
+    fn move_state(
         &self,
         ctx: &Context<Self::Client>,
         from: Move,

@@ -47,8 +47,8 @@ const HEALTH: &str = "plugin";
 /// signal.
 pub(crate) fn run<S: Provider>(address: &str, service: impl FnOnce(Stop) -> S) -> ExitCode {
     let name = address.rsplit('/').next().unwrap_or(address);
-    let environment = Environment::of_process(name);
-    if !environment.by_host && !environment.debug {
+    let environment = Environment::from_process(name);
+    if !environment.is_started_by_host && !environment.debug {
         return failed(handshake::BY_HAND);
     }
     log::start(environment.log.as_deref(), environment.debug);
@@ -103,14 +103,14 @@ async fn serve<S: Provider>(
     let serving = router.serve_with_incoming_shutdown(listener.connections(tls), over);
     let served = tokio::select! {
         served = serving => served.map_err(ServeError::Serve),
-        () = cut_off(shutdown, stop) => Ok(()),
+        () = stop_after_grace(shutdown, stop) => Ok(()),
     };
     drop(folder);
     served
 }
 
 /// Returns when the grace period after the shutdown signal is over.
-async fn cut_off(shutdown: CancellationToken, stop: Stop) {
+async fn stop_after_grace(shutdown: CancellationToken, stop: Stop) {
     shutdown.cancelled().await;
     stop.now();
     tokio::time::sleep(GRACE).await;

@@ -37,13 +37,13 @@ pub struct AcmeBehaviour {
     /// Percentage of valid nonces that it rejects.
     pub bad_nonces: u8,
     /// Name for which it issues no certificate.
-    pub refuses: &'static str,
+    pub rejected_name: &'static str,
 }
 
 impl Default for AcmeBehaviour {
     /// Pebble's default: one nonce in twenty is rejected.
     fn default() -> Self {
-        Self { bad_nonces: 5, refuses: "refused.example" }
+        Self { bad_nonces: 5, rejected_name: "refused.example" }
     }
 }
 
@@ -54,9 +54,9 @@ pub struct AcmeServer {
     management: SocketAddr,
     authority: Authority,
     folder: TempDir,
-    http: Door,
-    tls: Door,
-    said: Arc<Said>,
+    http: ProxyPort,
+    tls: ProxyPort,
+    output: Arc<ProcessOutput>,
     reader: JoinHandle<()>,
     /// Killed on drop.
     _process: Child,
@@ -64,27 +64,27 @@ pub struct AcmeServer {
 
 /// A proxy port whose target the test sets.
 #[derive(Debug)]
-struct Door {
+struct ProxyPort {
     port: u16,
-    to: watch::Sender<Leads>,
-    came: Arc<AtomicUsize>,
+    to: watch::Sender<ProxyTarget>,
+    connections: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
 /// Target of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leads {
+enum ProxyTarget {
     /// Not set yet. Connections wait until it is set.
-    Unsaid,
+    Unset,
     /// None. Connections are closed.
-    Nowhere,
+    Closed,
     /// This address.
     To(SocketAddr),
 }
 
 /// Output of the process.
 #[derive(Debug, Default)]
-struct Said {
+struct ProcessOutput {
     lines: Mutex<Vec<String>>,
     count: watch::Sender<usize>,
 }
@@ -98,7 +98,7 @@ impl AcmeServer {
     /// Starts the process like [`AcmeServer::start`], with other behaviour.
     pub async fn start_with(dns: SocketAddr, manners: AcmeBehaviour) -> Self {
         let authority = Authority::new("ACME server's authority");
-        let identity = authority.issue(&["localhost", "127.0.0.1"], Validity::Holds);
+        let identity = authority.issue(&["localhost", "127.0.0.1"], Validity::Valid);
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let write = |name: &str, text: &str| {
             std::fs::write(folder.path().join(name), text).expect("the folder was just created");
@@ -106,7 +106,7 @@ impl AcmeServer {
         write("authority.pem", &authority.pem());
         write("certificate.pem", &identity.chain_pem());
         write("key.pem", &identity.key_pem());
-        let (http, tls) = (Door::open().await, Door::open().await);
+        let (http, tls) = (ProxyPort::open().await, ProxyPort::open().await);
         for _ in 0..STARTS {
             let (address, management) = (free().await, free().await);
             let config = config(&folder, (address, management), (http.port, tls.port), manners);
@@ -120,7 +120,7 @@ impl AcmeServer {
                 folder,
                 http,
                 tls,
-                said,
+                output: said,
                 reader,
                 _process: process,
             };
@@ -140,14 +140,14 @@ impl AcmeServer {
 
     /// Sets the targets of challenge validation, for any name. `None` closes connections. Until the
     /// first call, validation waits.
-    pub fn finds(&self, http: Option<SocketAddr>, tls: Option<SocketAddr>) {
-        self.http.to.send_replace(http.map_or(Leads::Nowhere, Leads::To));
-        self.tls.to.send_replace(tls.map_or(Leads::Nowhere, Leads::To));
+    pub fn set_targets(&self, http: Option<SocketAddr>, tls: Option<SocketAddr>) {
+        self.http.to.send_replace(http.map_or(ProxyTarget::Closed, ProxyTarget::To));
+        self.tls.to.send_replace(tls.map_or(ProxyTarget::Closed, ProxyTarget::To));
     }
 
     /// Returns the number of validations over HTTP and over TLS.
-    pub fn looked(&self) -> (usize, usize) {
-        let came = |door: &Door| door.came.load(Ordering::Relaxed);
+    pub fn validations(&self) -> (usize, usize) {
+        let came = |door: &ProxyPort| door.connections.load(Ordering::Relaxed);
         (came(&self.http), came(&self.tls))
     }
 
@@ -168,15 +168,15 @@ impl AcmeServer {
     }
 
     /// Waits until the process has printed a line that contains this text.
-    pub async fn says(&self, text: &str) {
-        let heard = |said: &Said| {
+    pub async fn wait_for_output(&self, text: &str) {
+        let heard = |said: &ProcessOutput| {
             let lines = said.lines.lock().unwrap_or_else(PoisonError::into_inner);
             lines.iter().any(|line| line.contains(text))
         };
-        let mut count = self.said.count.subscribe();
-        let waiting = count.wait_for(|_| heard(&self.said));
+        let mut count = self.output.count.subscribe();
+        let waiting = count.wait_for(|_| heard(&self.output));
         let came = tokio::time::timeout(PATIENCE, waiting).await.is_ok();
-        assert!(came, "Pebble did not print `{text}`: {:#?}", self.said.lines);
+        assert!(came, "Pebble did not print `{text}`: {:#?}", self.output.lines);
     }
 }
 
@@ -186,33 +186,33 @@ impl Drop for AcmeServer {
     }
 }
 
-impl Drop for Door {
+impl Drop for ProxyPort {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-impl Door {
+impl ProxyPort {
     async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let port = listener.local_addr().expect("the socket is bound").port();
-        let (to, leads) = watch::channel(Leads::Unsaid);
+        let (to, leads) = watch::channel(ProxyTarget::Unset);
         let came = Arc::<AtomicUsize>::default();
         let counted = Arc::clone(&came);
         let task = tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
                 counted.fetch_add(1, Ordering::Relaxed);
-                tokio::spawn(carry(near, leads.clone()));
+                tokio::spawn(forward(near, leads.clone()));
             }
         });
-        Self { port, to, came, task }
+        Self { port, to, connections: came, task }
     }
 }
 
 /// Connects a client to the target of the proxy once it is set.
-async fn carry(mut near: TcpStream, mut leads: watch::Receiver<Leads>) {
-    let leads = leads.wait_for(|to| *to != Leads::Unsaid).await.map(|to| *to);
-    let Ok(Leads::To(to)) = leads else { return };
+async fn forward(mut near: TcpStream, mut leads: watch::Receiver<ProxyTarget>) {
+    let leads = leads.wait_for(|to| *to != ProxyTarget::Unset).await.map(|to| *to);
+    let Ok(ProxyTarget::To(to)) = leads else { return };
     if let Ok(mut far) = TcpStream::connect(to).await {
         // The proxy ends both directions when either side closes.
         let _ = copy_bidirectional(&mut near, &mut far).await;
@@ -236,13 +236,13 @@ fn config(
         "listenAddress": address, "managementListenAddress": management,
         "certificate": path("certificate.pem"), "privateKey": path("key.pem"),
         "httpPort": http, "tlsPort": tls, "ocspResponderURL": "",
-        "externalAccountBindingRequired": false, "domainBlocklist": [manners.refuses],
+        "externalAccountBindingRequired": false, "domainBlocklist": [manners.rejected_name],
         "certificateValidityPeriod": LIFE, "retryAfter": { "authz": 0, "order": 0 },
     } })
     .to_string()
 }
 
-type Started = (Child, Arc<Said>, JoinHandle<()>);
+type Started = (Child, Arc<ProcessOutput>, JoinHandle<()>);
 
 /// Returns the process once it responds. Returns `None` if it exited because another process took
 /// its port.
@@ -263,7 +263,7 @@ async fn spawn(
         .spawn()
         .expect("these tests start Pebble: run `cargo xtask setup`");
     let stdout = process.stdout.take().expect("stdout is piped");
-    let said = Arc::new(Said::default());
+    let said = Arc::new(ProcessOutput::default());
     let heard = Arc::clone(&said);
     let reader = tokio::spawn(async move {
         let mut lines = BufReader::new(stdout).lines();

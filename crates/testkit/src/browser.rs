@@ -27,7 +27,7 @@ const UNTIL_MS: u32 = 60_000;
 /// A running browser.
 #[derive(Debug)]
 pub struct Browser {
-    line: Arc<Line>,
+    line: Arc<BrowserProcess>,
     reader: JoinHandle<()>,
     /// Killed on drop.
     _process: Child,
@@ -51,13 +51,13 @@ pub struct View {
 /// A window with one page and its own cookies.
 #[derive(Debug)]
 pub struct Tab {
-    line: Arc<Line>,
+    line: Arc<BrowserProcess>,
     number: u64,
     origin: String,
 }
 
 /// Connection to the process.
-struct Line {
+struct BrowserProcess {
     stdin: tokio::sync::Mutex<ChildStdin>,
     last: AtomicU64,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, String>>>>,
@@ -114,7 +114,7 @@ impl Browser {
         let first = first.and_then(Result::ok).flatten().unwrap_or_default();
         assert!(first.contains("ready"), "the browser did not start; it printed `{first}`");
         let (stdin, waiting) = (tokio::sync::Mutex::new(stdin), Mutex::default());
-        let line = Arc::new(Line { stdin, last: AtomicU64::new(0), waiting });
+        let line = Arc::new(BrowserProcess { stdin, last: AtomicU64::new(0), waiting });
         let reader = tokio::spawn(read(lines, Arc::clone(&line)));
         Self { line, reader, _process: process }
     }
@@ -127,7 +127,7 @@ impl Browser {
             "command": "open", "width": width, "height": height, "dark": dark, "scripts": scripts,
             "print": print, "language": language, "cookie": cookie, "origin": origin,
         });
-        let number = self.line.ask(asked).await.as_u64().expect("tabs have numbers");
+        let number = self.line.request(asked).await.as_u64().expect("tabs have numbers");
         Tab { line: Arc::clone(&self.line), number, origin: origin.to_owned() }
     }
 }
@@ -136,7 +136,7 @@ impl Tab {
     /// Loads this path and returns the status of the response.
     pub async fn visit(&self, path: &str) -> u16 {
         let url = format!("{}{path}", self.origin);
-        let status = self.ask("visit", json!({ "url": url })).await;
+        let status = self.request("visit", json!({ "url": url })).await;
         status
             .as_u64()
             .and_then(|status| u16::try_from(status).ok())
@@ -145,7 +145,7 @@ impl Tab {
 
     /// Evaluates JavaScript and returns its value. Works even if scripts of the page are disabled.
     pub async fn evaluate(&self, code: &str) -> Value {
-        self.ask("evaluate", json!({ "code": code })).await
+        self.request("evaluate", json!({ "code": code })).await
     }
 
     /// Evaluates JavaScript and returns its value as text.
@@ -156,59 +156,59 @@ impl Tab {
 
     /// Waits until this JavaScript returns a truthy value, and returns it.
     pub async fn until(&self, code: &str) -> Value {
-        self.ask("until", json!({ "code": code, "millis": UNTIL_MS })).await
+        self.request("until", json!({ "code": code, "millis": UNTIL_MS })).await
     }
 
     /// Clicks the first element of a selector and waits for the next page.
     pub async fn click(&self, selector: &str) {
-        self.ask("click", json!({ "selector": selector })).await;
+        self.request("click", json!({ "selector": selector })).await;
     }
 
     /// Fills in a field.
     pub async fn fill(&self, selector: &str, value: &str) {
-        self.ask("fill", json!({ "selector": selector, "value": value })).await;
+        self.request("fill", json!({ "selector": selector, "value": value })).await;
     }
 
     /// Presses a key, such as `Tab` or `ArrowLeft`.
     pub async fn press(&self, key: &str) {
-        self.ask("press", json!({ "key": key })).await;
+        self.request("press", json!({ "key": key })).await;
     }
 
     /// Saves a picture of the whole page to this file.
     pub async fn picture(&self, file: &Path) {
-        self.ask("picture", json!({ "file": file })).await;
+        self.request("picture", json!({ "file": file })).await;
     }
 
     /// Returns the violations that axe-core finds, a line for each rule.
     pub async fn audit(&self) -> Vec<String> {
-        lines(&self.ask("audit", json!({})).await)
+        lines(&self.request("audit", json!({})).await)
     }
 
     /// Returns all requested URLs.
     pub async fn asked(&self) -> Vec<String> {
-        lines(&self.ask("asked", json!({})).await)
+        lines(&self.request("asked", json!({})).await)
     }
 
     /// Returns the browser's complaints: errors of scripts, and violations of the page's content
     /// security policy.
-    pub async fn complaints(&self) -> Vec<String> {
-        lines(&self.ask("complaints", json!({})).await)
+    pub async fn errors(&self) -> Vec<String> {
+        lines(&self.request("complaints", json!({})).await)
     }
 
     /// Closes the window.
     pub async fn close(self) {
-        self.ask("close", json!({})).await;
+        self.request("close", json!({})).await;
     }
 
-    async fn ask(&self, command: &str, mut what: Value) -> Value {
+    async fn request(&self, command: &str, mut what: Value) -> Value {
         what["command"] = json!(command);
         what["tab"] = json!(self.number);
-        self.line.ask(what).await
+        self.line.request(what).await
     }
 }
 
-impl Line {
-    async fn ask(&self, mut what: Value) -> Value {
+impl BrowserProcess {
+    async fn request(&self, mut what: Value) -> Value {
         let id = self.last.fetch_add(1, Ordering::Relaxed);
         what["id"] = json!(id);
         let (sender, answer) = oneshot::channel();
@@ -221,7 +221,7 @@ impl Line {
     }
 }
 
-impl fmt::Debug for Line {
+impl fmt::Debug for BrowserProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Line").field("last", &self.last).finish_non_exhaustive()
     }
@@ -233,7 +233,7 @@ impl Drop for Browser {
     }
 }
 
-async fn read(mut lines: Lines<BufReader<ChildStdout>>, line: Arc<Line>) {
+async fn read(mut lines: Lines<BufReader<ChildStdout>>, line: Arc<BrowserProcess>) {
     while let Ok(Some(text)) = lines.next_line().await {
         let mut said: Value = serde_json::from_str(&text).unwrap_or_default();
         let id = said["id"].as_u64();

@@ -22,14 +22,14 @@ pub struct FlakyProxy {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProxyMode {
-    Carries,
+    Forwarding,
     Silent,
     Cut,
 }
 
 impl FlakyProxy {
     /// Starts a proxy for the database at this address, which comes from `postgres::database`.
-    pub async fn to(address: &str) -> Self {
+    pub async fn start(address: &str) -> Self {
         let (name, rest) = address
             .strip_prefix("postgres:///")
             .and_then(|rest| rest.split_once('?'))
@@ -38,12 +38,12 @@ impl FlakyProxy {
         let socket = format!("{folder}/.s.PGSQL.5432");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let near = listener.local_addr().expect("it is bound");
-        let (state, seen) = watch::channel(ProxyMode::Carries);
+        let (state, seen) = watch::channel(ProxyMode::Forwarding);
         let task = tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
                 let far =
                     UnixStream::connect(&socket).await.expect("the database server is running");
-                tokio::spawn(carry(near, far, seen.clone()));
+                tokio::spawn(forward_both(near, far, seen.clone()));
             }
         });
         Self { near, database: name.to_owned(), state, task: task.abort_handle() }
@@ -65,8 +65,8 @@ impl FlakyProxy {
     }
 
     /// Accepts new connections again, and resumes stalled ones.
-    pub fn mend(&self) {
-        self.state.send_replace(ProxyMode::Carries);
+    pub fn restore(&self) {
+        self.state.send_replace(ProxyMode::Forwarding);
     }
 }
 
@@ -77,7 +77,7 @@ impl Drop for FlakyProxy {
     }
 }
 
-async fn carry(near: TcpStream, far: UnixStream, state: watch::Receiver<ProxyMode>) {
+async fn forward_both(near: TcpStream, far: UnixStream, state: watch::Receiver<ProxyMode>) {
     let mut cut = state.clone();
     let (near_end, far_end) = (split(near), split(far));
     tokio::select! {

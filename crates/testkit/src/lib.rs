@@ -1,5 +1,9 @@
 //! Test support for several crates: servers for checks, receivers of alerts, and a whole server
 //! under test. Only for tests.
+//!
+//! In reading order: `server` runs a whole server, `target` has fake targets of checks, `receivers` and
+//! `mail` accept alerts, and `browser` looks at pages. `postgres`, `flaky_proxy` and `faults` break the
+//! database. `acme` and `tls` are for certificates, and `tools` finds installed programs.
 
 pub mod acme;
 pub mod browser;

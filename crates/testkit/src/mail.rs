@@ -41,7 +41,7 @@ pub struct MailServer {
 
 /// An accepted email, as a third-party parser reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TakenMail {
+pub struct AcceptedMail {
     /// Sender in the envelope.
     pub from: String,
     /// Recipients in the envelope.
@@ -81,12 +81,12 @@ struct Seen {
 
 #[derive(Debug, Default)]
 struct MailboxState {
-    taken: Vec<TakenMail>,
+    accepted: Vec<AcceptedMail>,
     refused: usize,
-    told: usize,
+    configured: usize,
 }
 
-impl TakenMail {
+impl AcceptedMail {
     /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -97,7 +97,7 @@ impl MailServer {
     /// Starts the process on a free loopback port.
     pub async fn start() -> Self {
         let authority = Authority::new("mail authority");
-        let identity = authority.issue(&["localhost", "127.0.0.1"], Validity::Holds);
+        let identity = authority.issue(&["localhost", "127.0.0.1"], Validity::Valid);
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
         std::fs::write(folder.path().join("authority.pem"), authority.pem())
             .expect("the folder was just created");
@@ -125,7 +125,7 @@ impl MailServer {
 
     /// Configures a server to send its emails here.
     pub fn set_up(&self, settings: &mut Settings) {
-        settings.servers.has_mail = true;
+        settings.vendors.has_mail = true;
         settings.mail = Some(MailSettings {
             host: "localhost".to_owned(),
             port: self.port,
@@ -162,26 +162,26 @@ impl MailServer {
             RefusedAt::Receiver => "rcpt",
             RefusedAt::Message => "data",
         };
-        let before = self.seen.state().told;
+        let before = self.seen.state().configured;
         let line = json!({ "at": at, "code": code, "text": text, "times": times }).to_string();
         let mut stdin = self.stdin.lock().await;
         let written = stdin.write_all((line + "\n").as_bytes()).await;
         written.expect("the mail server reads commands");
-        self.once(|state| (state.told > before).then_some(())).await;
+        self.once(|state| (state.configured > before).then_some(())).await;
     }
 
     /// Returns the accepted emails in order.
-    pub fn taken(&self) -> Vec<TakenMail> {
-        self.seen.state().taken.clone()
+    pub fn taken(&self) -> Vec<AcceptedMail> {
+        self.seen.state().accepted.clone()
     }
 
     /// Waits for this number of accepted emails and returns them.
-    pub async fn takes(&self, count: usize) -> Vec<TakenMail> {
-        self.once(|state| (state.taken.len() >= count).then(|| state.taken.clone())).await
+    pub async fn takes(&self, count: usize) -> Vec<AcceptedMail> {
+        self.once(|state| (state.accepted.len() >= count).then(|| state.accepted.clone())).await
     }
 
     /// Waits for this number of rejections.
-    pub async fn refuses(&self, count: usize) {
+    pub async fn wait_for_rejected(&self, count: usize) {
         self.once(|state| (state.refused >= count).then_some(())).await;
     }
 
@@ -226,8 +226,8 @@ async fn read(mut lines: Lines<BufReader<ChildStdout>>, seen: Arc<Seen>) {
         {
             let mut state = seen.state();
             match (said.get("mail"), said.get("told")) {
-                (Some(mail), _) => state.taken.push(taken(mail)),
-                (None, Some(_)) => state.told += 1,
+                (Some(mail), _) => state.accepted.push(read_mail(mail)),
+                (None, Some(_)) => state.configured += 1,
                 (None, None) => state.refused += usize::from(said.get("refused").is_some()),
             }
         }
@@ -235,11 +235,11 @@ async fn read(mut lines: Lines<BufReader<ChildStdout>>, seen: Arc<Seen>) {
     }
 }
 
-fn taken(mail: &Value) -> TakenMail {
+fn read_mail(mail: &Value) -> AcceptedMail {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let list = |name: &str| mail[name].as_array().cloned().unwrap_or_default();
     let header = |pair: &Value| (text(&pair[0]), text(&pair[1]));
-    TakenMail {
+    AcceptedMail {
         from: text(&mail["from"]),
         to: list("to").iter().map(text).collect(),
         user: text(&mail["user"]),

@@ -29,7 +29,7 @@ pub use channel::json_of;
 pub use telegram::TOKEN as TELEGRAM_TOKEN;
 pub use telephone::{ACCOUNT as TELEPHONE_ACCOUNT, TOKEN as TELEPHONE_TOKEN};
 
-use self::validation::Ruling;
+use self::validation::Validation;
 use crate::target::{HttpTarget, Received, ScriptedResponse};
 
 /// Timeout that is longer than anything here takes on a busy machine.
@@ -40,7 +40,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub struct Receiver {
     kind: ProviderType,
     target: HttpTarget,
-    desk: Arc<Inbox>,
+    inbox: Arc<Inbox>,
 }
 
 /// A rejected message.
@@ -89,7 +89,7 @@ enum VendorRules {
     Opsgenie,
     Webhook(webhook::Verifier),
     Telegram,
-    Telephone(telephone::Way),
+    Phone(telephone::PhoneTransport),
     GoogleChat,
     GrafanaOncall,
     Ntfy,
@@ -114,8 +114,8 @@ impl Receiver {
             ProviderType::Pagerduty => VendorRules::Pagerduty,
             ProviderType::Opsgenie => VendorRules::Opsgenie,
             ProviderType::Telegram => VendorRules::Telegram,
-            ProviderType::Sms => VendorRules::Telephone(telephone::Way::Sms),
-            ProviderType::Whatsapp => VendorRules::Telephone(telephone::Way::Whatsapp),
+            ProviderType::Sms => VendorRules::Phone(telephone::PhoneTransport::Sms),
+            ProviderType::Whatsapp => VendorRules::Phone(telephone::PhoneTransport::Whatsapp),
             ProviderType::GoogleChat => VendorRules::GoogleChat,
             ProviderType::GrafanaOncall => VendorRules::GrafanaOncall,
             ProviderType::Ntfy => VendorRules::Ntfy,
@@ -128,7 +128,7 @@ impl Receiver {
 
     /// Starts a receiver of webhooks. It accepts signatures with one of `secrets` and timestamps
     /// close to the clock of `ctx`.
-    pub async fn of_webhooks(secrets: Vec<Secret<Vec<u8>>>, ctx: Context) -> Self {
+    pub async fn start_webhooks(secrets: Vec<Secret<Vec<u8>>>, ctx: Context) -> Self {
         let verifier = webhook::Verifier { secrets, ctx };
         Self::with(ProviderType::Webhook, VendorRules::Webhook(verifier)).await
     }
@@ -137,8 +137,8 @@ impl Receiver {
         let state = Mutex::default();
         let desk = Arc::new(Inbox { rulebook, state, seen: watch::Sender::new(0) });
         let clerk = Arc::clone(&desk);
-        let target = HttpTarget::start_with(move |request| clerk.answer(request)).await;
-        Self { kind, target, desk }
+        let target = HttpTarget::start_with(move |request| clerk.respond(request)).await;
+        Self { kind, target, inbox: desk }
     }
 
     /// Returns its kind.
@@ -190,13 +190,13 @@ impl Receiver {
     }
 
     /// Waits for this number of messages received during misbehaviour and returns them.
-    pub async fn turns_away(&self, count: usize) -> Vec<Received> {
+    pub async fn wait_for_turned_away(&self, count: usize) -> Vec<Received> {
         let enough = |state: &ReceiverState| state.turned_away.len() >= count;
         self.once(|state| enough(state).then(|| state.turned_away.clone())).await
     }
 
     async fn once<T>(&self, look: impl Fn(&ReceiverState) -> Option<T>) -> T {
-        let mut seen = self.desk.seen.subscribe();
+        let mut seen = self.inbox.seen.subscribe();
         let found = seen.wait_for(|_| look(&self.state()).is_some());
         if tokio::time::timeout(PATIENCE, found).await.is_err() {
             let state = self.state();
@@ -212,20 +212,20 @@ impl Receiver {
     }
 
     fn state(&self) -> MutexGuard<'_, ReceiverState> {
-        self.desk.state()
+        self.inbox.state()
     }
 }
 
 impl Inbox {
-    fn answer(&self, request: &Received) -> ScriptedResponse {
+    fn respond(&self, request: &Received) -> ScriptedResponse {
         let answer = {
             let mut state = self.state();
             match state.next.pop_front().or_else(|| state.always.clone()) {
                 Some(behaviour) => {
                     state.turned_away.push(request.clone());
-                    behaviour.answer()
+                    behaviour.response()
                 }
-                None => match self.rulebook.rule(request) {
+                None => match self.rulebook.validate(request) {
                     Ok(answer) => {
                         state.accepted.push(request.clone());
                         answer
@@ -233,7 +233,7 @@ impl Inbox {
                     Err(refusal) => {
                         let message = request.clone();
                         state.refused.push(Refused { message, why: refusal.why });
-                        refusal.answer
+                        refusal.response
                     }
                 },
             }
@@ -248,24 +248,24 @@ impl Inbox {
 }
 
 impl VendorRules {
-    fn rule(&self, request: &Received) -> Ruling {
+    fn validate(&self, request: &Received) -> Validation {
         match self {
-            Self::Discord => discord::rule(request),
-            Self::Slack => slack::rule(request),
-            Self::Pagerduty => pagerduty::rule(request),
-            Self::Opsgenie => opsgenie::rule(request),
-            Self::Webhook(verifier) => verifier.rule(request),
-            Self::Telegram => telegram::rule(request),
-            Self::Telephone(way) => telephone::rule(*way, request),
-            Self::GoogleChat => google_chat::rule(request),
-            Self::GrafanaOncall => grafana_oncall::rule(request),
-            Self::Ntfy => ntfy::rule(request),
+            Self::Discord => discord::validate(request),
+            Self::Slack => slack::validate(request),
+            Self::Pagerduty => pagerduty::validate(request),
+            Self::Opsgenie => opsgenie::validate(request),
+            Self::Webhook(verifier) => verifier.validate(request),
+            Self::Telegram => telegram::validate(request),
+            Self::Phone(way) => telephone::validate(*way, request),
+            Self::GoogleChat => google_chat::validate(request),
+            Self::GrafanaOncall => grafana_oncall::validate(request),
+            Self::Ntfy => ntfy::validate(request),
         }
     }
 }
 
 impl Behaviour {
-    fn answer(&self) -> ScriptedResponse {
+    fn response(&self) -> ScriptedResponse {
         match self {
             Self::Status(status) => ScriptedResponse::status(*status),
             Self::Busy(seconds) => {

@@ -213,16 +213,12 @@ impl TestServer {
 
     /// Restarts the server with its clock moved forward by `later`, and with the same folder and keys.
     /// Its addresses change.
-    pub async fn start_again(self, later: Duration) -> Self {
-        self.start_again_with(later, |_| {}).await
+    pub async fn restart(self, later: Duration) -> Self {
+        self.restart_with(later, |_| {}).await
     }
 
-    /// Restarts the server like [`TestServer::start_again`], with other settings.
-    pub async fn start_again_with(
-        self,
-        later: Duration,
-        change: impl FnOnce(&mut Settings),
-    ) -> Self {
+    /// Restarts the server like [`TestServer::restart`], with other settings.
+    pub async fn restart_with(self, later: Duration, change: impl FnOnce(&mut Settings)) -> Self {
         let Self {
             running, mut settings, read, write, stranger, workspaces, names, folder, ..
         } = self;

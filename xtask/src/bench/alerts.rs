@@ -22,7 +22,7 @@ use super::{Figure, Scenario};
 pub(super) const ALERTS: &[Scenario] = &[("alert", alert), ("queue", queue)];
 
 /// Monitors that run next to the one that breaks.
-const BESIDE: Load = Load { wire: Wire::Plain, monitors: 1_000, regions: 1 };
+const BACKGROUND_LOAD: Load = Load { wire: Wire::Plain, monitors: 1_000, regions: 1 };
 /// Number of times that it breaks.
 const BREAKS: usize = 300;
 /// Number of receivers.
@@ -38,11 +38,11 @@ fn alert(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let folder = tempfile::tempdir()?;
     let key = observe::key(folder.path())?;
     let service = observe::start(folder.path(), target)?;
-    observe::create(&service, &key, target, BESIDE)?;
+    observe::create(&service, &key, target, BACKGROUND_LOAD)?;
     let (page, receiver) = (FlippingPage::start()?, Receiver::start(false)?);
     let mut api = Api::new(service.address, &key)?;
-    let monitor = watch(&mut api, &page)?;
-    tell(&mut api, &receiver, &[&monitor])?;
+    let monitor = create_monitor(&mut api, &page)?;
+    create_channel(&mut api, &receiver, &[&monitor])?;
     std::thread::sleep(sizes.warm_up);
     let mut took = Vec::with_capacity(BREAKS);
     for _ in 0..BREAKS {
@@ -60,7 +60,7 @@ fn alert(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let at = |share: f64| took[((took.len() - 1) as f64 * share).round() as usize];
     let figure = |what: &str, value| Figure {
         name: format!("failing check to message: {what}"),
-        monitors: Some(BESIDE.monitors),
+        monitors: Some(BACKGROUND_LOAD.monitors),
         value,
         unit: "ms",
     };
@@ -77,13 +77,13 @@ fn queue(_: &Target, _: &Sizes) -> Result<Vec<Figure>> {
     let page = FlippingPage::start()?;
     let mut monitors = Vec::with_capacity(MESSAGES);
     for _ in 0..MESSAGES {
-        monitors.push(watch(&mut api, &page)?);
+        monitors.push(create_monitor(&mut api, &page)?);
     }
     let named: Vec<&str> = monitors.iter().map(String::as_str).collect();
     let mut receivers = Vec::with_capacity(RECEIVERS);
     for number in 0..RECEIVERS {
         let receiver = Receiver::start(number == 0)?;
-        tell(&mut api, &receiver, &named)?;
+        create_channel(&mut api, &receiver, &named)?;
         receivers.push(receiver);
     }
     page.break_down();
@@ -110,7 +110,7 @@ fn queue(_: &Target, _: &Sizes) -> Result<Vec<Figure>> {
 }
 
 /// Creates a monitor of the page that alerts at its first failure.
-fn watch(api: &mut Api, page: &FlippingPage) -> Result<String> {
+fn create_monitor(api: &mut Api, page: &FlippingPage) -> Result<String> {
     let monitor = json!({
         "name": "breaks", "url": page.url(), "periodicity": "10m", "retry": 0,
         "regions": ["fly-ams"], "active": true,
@@ -122,7 +122,7 @@ fn watch(api: &mut Api, page: &FlippingPage) -> Result<String> {
 }
 
 /// Creates a channel of a kind that never combines several events in a message.
-fn tell(api: &mut Api, receiver: &Receiver, monitors: &[&str]) -> Result<Value> {
+fn create_channel(api: &mut Api, receiver: &Receiver, monitors: &[&str]) -> Result<Value> {
     let channel = json!({
         "providerType": "grafana_oncall", "grafanaOncall": { "webhookUrl": receiver.url() },
         "monitorIds": monitors,

@@ -21,7 +21,7 @@ const A_BEAT: usize = 10;
 
 /// Measures the CPU time of a connection, for connections in sequence, and for ten at once every
 /// tenth of a second.
-pub(super) fn floor(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
+pub(super) fn baseline(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let port = target.plain_port;
     let busy = measure(sizes.window, || together(port, 1))?;
     let hundred = measure(sizes.window, || {

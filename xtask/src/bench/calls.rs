@@ -38,7 +38,7 @@ enum Engine {
 }
 
 /// A service on an engine, with a key.
-struct Place {
+struct BenchTarget {
     engine: &'static str,
     service: RunningService,
     key: String,
@@ -47,7 +47,7 @@ struct Place {
     _folder: tempfile::TempDir,
 }
 
-impl Place {
+impl BenchTarget {
     fn new(engine: Engine) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let (engine, postgres) = match engine {
@@ -65,7 +65,7 @@ impl Place {
 
 /// Measures `ListMonitors` of 50 paused monitors, with the given number of request forms.
 fn list(engine: Engine, forms: usize, sizes: &Sizes) -> Result<Vec<Figure>> {
-    let place = Place::new(engine)?;
+    let place = BenchTarget::new(engine)?;
     let mut api = Api::new(place.service.address, &place.key)?;
     for _ in 0..LISTED {
         api.call("CreateHttpMonitor", &a_monitor())?;
@@ -77,7 +77,7 @@ fn list(engine: Engine, forms: usize, sizes: &Sizes) -> Result<Vec<Figure>> {
 
 /// Measures `CreateHttpMonitor`, which stores each monitor before it responds.
 fn create(engine: Engine, sizes: &Sizes) -> Result<Vec<Figure>> {
-    let place = Place::new(engine)?;
+    let place = BenchTarget::new(engine)?;
     let name = format!("CreateHttpMonitor, {}", place.engine);
     load(&name, &place, ("CreateHttpMonitor", &a_monitor()), SAME, sizes)
 }
@@ -92,7 +92,7 @@ fn a_monitor() -> Value {
 
 fn load(
     name: &str,
-    place: &Place,
+    place: &BenchTarget,
     (method, body): (&str, &Value),
     forms: usize,
     sizes: &Sizes,

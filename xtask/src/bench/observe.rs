@@ -37,7 +37,7 @@ pub(super) struct Load {
 }
 
 /// Measurements in the window.
-pub(super) struct Seen {
+pub(super) struct Measurement {
     pub(super) checks_per_second: f64,
     pub(super) cpu_us: f64,
     /// Memory before the monitors exist, and at the end.
@@ -67,7 +67,7 @@ pub(super) const NO_LIMIT: [&str; 4] =
     ["--calls-per-second", "1000000", "--calls-burst", "1000000"];
 
 /// Runs a service under a load: a warm-up, then the window.
-pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen> {
+pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Measurement> {
     let folder = tempfile::tempdir()?;
     let key = key(folder.path())?;
     let service = start(folder.path(), target)?;
@@ -96,7 +96,7 @@ pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Seen
         after.quantile(&before, "aloft_check_start_delay_seconds", share).unwrap_or(f64::NAN)
             * 1_000.0
     };
-    Ok(Seen {
+    Ok(Measurement {
         checks_per_second: checks / took.as_secs_f64(),
         cpu_us: used_after.cpu.saturating_sub(used.cpu).as_secs_f64() * 1e6 / checks,
         rss_before,

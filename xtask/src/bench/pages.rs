@@ -37,7 +37,7 @@ const CHANGES: usize = 60;
 /// Timeout.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Time after which a page is no longer served without a query of the store.
-const FORGOTTEN: Duration = Duration::from_secs(11);
+const CACHE_EXPIRY: Duration = Duration::from_secs(11);
 /// Name of the load generator.
 const VISITORS: &str = "bench-visits";
 const KILOBYTE: f64 = 1_000.0;
@@ -59,7 +59,7 @@ fn visits(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
             let bytes = get(site.service.address, &path, word)?.len() as f64;
             figures.push(figure(&format!("{encoding} bytes"), bytes / KILOBYTE, "KB"));
         }
-        let [project, say, whole] = anew(&site, count)?;
+        let [project, say, whole] = measure_rebuild(&site, count)?;
         figures.push(figure("rebuild, as HTML", project + say, "ms"));
         figures.push(figure("rebuild, content only", project, "ms"));
         figures.push(figure("rebuild, with reads and response", whole, "ms"));
@@ -97,7 +97,7 @@ fn built(name: &str) -> Result<PathBuf> {
 
 /// Returns the median of three times in milliseconds: deciding the content of a page, rendering it
 /// as HTML, and the whole response including reads.
-fn anew(site: &Site, count: usize) -> Result<[f64; 3]> {
+fn measure_rebuild(site: &Site, count: usize) -> Result<[f64; 3]> {
     let address = site.service.address;
     let mut rounds = Vec::with_capacity(ROUNDS);
     for round in 0..ROUNDS {
@@ -128,7 +128,7 @@ fn verdict(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let mut site = Site::open(target, &[COUNT])?;
     let page = FlippingPage::start()?;
     let monitor = site.add(COUNT, "breaks", &page.url())?;
-    std::thread::sleep(sizes.warm_up.min(FORGOTTEN));
+    std::thread::sleep(sizes.warm_up.min(CACHE_EXPIRY));
     let path = site::path(COUNT);
     let mut browsers = Vec::new();
     for _ in 0..CONNECTIONS {

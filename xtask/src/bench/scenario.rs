@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::observe::{self, Load, Seen, Wire};
+use super::observe::{self, Load, Measurement, Wire};
 use super::process::{RunningService, Target};
 use super::{Figure, Scenario, baseline};
 
 /// All scenarios in order.
 pub(super) const ENGINE: &[Scenario] = &[
     ("idle", |_, _| idle()),
-    ("floor", baseline::floor),
+    ("floor", baseline::baseline),
     ("hundred", hundred),
     ("scheduled", |target, sizes| scheduled(target, sizes.monitors, sizes)),
     ("crowd", |target, sizes| scheduled(target, sizes.crowd, sizes)),
@@ -152,7 +152,7 @@ fn slow(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let load = |wire| Load { wire, monitors: sizes.monitors, regions: sizes.slow_regions };
     let quick = observe::observe(target, load(Wire::Plain), sizes)?;
     let seen = observe::observe(target, load(Wire::Slow), sizes)?;
-    let more = |value: fn(&Seen) -> f64| value(&seen) - value(&quick);
+    let more = |value: fn(&Measurement) -> f64| value(&seen) - value(&quick);
     let each = more(|seen| seen.rss_bytes) / more(|seen| seen.in_flight) / KIBIBYTE;
     let (of, load) = ("target of 1 s", load(Wire::Slow));
     Ok(vec![

@@ -15,7 +15,7 @@ pub(super) enum Threshold {
 /// Name of a figure, its number of monitors if it matters, and its threshold.
 type Row = (&'static str, Option<usize>, Threshold);
 
-const BARS: &[Row] = &[
+const THRESHOLDS: &[Row] = &[
     ("start to first answer, median", None, Threshold::AtMost(50.0)),
     ("memory at rest", None, Threshold::AtMost(20.0)),
     ("100/s: CPU per check", None, Threshold::AtMost(130.0)),
@@ -49,10 +49,10 @@ const BARS: &[Row] = &[
 ];
 
 /// Returns the threshold of a figure, if it has one.
-pub(super) fn of(figure: &Figure) -> Option<Threshold> {
+pub(super) fn for_figure(figure: &Figure) -> Option<Threshold> {
     let is_of =
         |row: &&Row| row.0 == figure.name && row.1.is_none_or(|it| figure.monitors == Some(it));
-    BARS.iter().find(is_of).map(|row| row.2)
+    THRESHOLDS.iter().find(is_of).map(|row| row.2)
 }
 
 impl Threshold {
@@ -91,12 +91,12 @@ mod tests {
 
     #[test]
     fn threshold_applies_only_to_its_monitor_count() {
-        let memory = |monitors| of(&figure("30 s, one region: memory", monitors));
+        let memory = |monitors| for_figure(&figure("30 s, one region: memory", monitors));
         assert_eq!(memory(Some(10_000)), Some(Threshold::AtMost(60.0)));
         assert_eq!(memory(Some(100_000)), Some(Threshold::AtMost(400.0)));
         assert_eq!(memory(Some(3_000)), None);
-        assert_eq!(of(&figure("memory at rest", Some(0))), Some(Threshold::AtMost(20.0)));
-        assert_eq!(of(&figure("saturated, TCP: checks", Some(1))), None);
+        assert_eq!(for_figure(&figure("memory at rest", Some(0))), Some(Threshold::AtMost(20.0)));
+        assert_eq!(for_figure(&figure("saturated, TCP: checks", Some(1))), None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) enum Clause {
 
 /// Content of a field's comment.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct FieldSaid {
+pub(super) struct FieldDoc {
     pub(super) given: Given,
     pub(super) text: String,
 }
@@ -40,7 +40,7 @@ pub(super) enum Given {
     Output,
     /// Not specified.
     #[default]
-    Unsaid,
+    Unspecified,
 }
 
 /// Text before the errors of a method.
@@ -53,7 +53,7 @@ pub(super) fn paragraphs(comment: &str) -> Vec<String> {
 }
 
 /// Parses the comment of a method.
-pub(super) fn of_method(comment: &str) -> MethodDoc {
+pub(super) fn parse_method(comment: &str) -> MethodDoc {
     let mut said = MethodDoc::default();
     for paragraph in paragraphs(comment) {
         let Some((before, errors)) = paragraph.split_once(ERRORS) else {
@@ -69,20 +69,20 @@ pub(super) fn of_method(comment: &str) -> MethodDoc {
 }
 
 /// Returns the method to which a comment refers for the rest: `see CreateHttpMonitor`.
-pub(super) fn referred(comment: &str) -> Option<&str> {
+pub(super) fn referenced_method(comment: &str) -> Option<&str> {
     let after = comment.split_once("; see ")?.1;
     let end = after.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(after.len());
     after[..end].starts_with(char::is_uppercase).then_some(&after[..end])
 }
 
 /// Parses the comment of a field.
-pub(super) fn of_field(comment: &str) -> FieldSaid {
+pub(super) fn parse_field(comment: &str) -> FieldDoc {
     let text = paragraphs(comment).join(" ");
     let (output, text) = match text.strip_prefix("Output") {
         Some(rest) => (true, rest.trim_start_matches([':', '.', ' ']).to_owned()),
         None => (false, text),
     };
-    let mut given = if output { Given::Output } else { Given::Unsaid };
+    let mut given = if output { Given::Output } else { Given::Unspecified };
     let mut kept = Vec::new();
     for sentence in sentences(&text) {
         match mark(sentence) {
@@ -90,7 +90,7 @@ pub(super) fn of_field(comment: &str) -> FieldSaid {
             None => kept.push(sentence),
         }
     }
-    FieldSaid { given, text: capitalised(&kept.join(" ")) }
+    FieldDoc { given, text: capitalised(&kept.join(" ")) }
 }
 
 /// Capitalizes a text, unless it begins with code or the name of a protocol.
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn method_errors_include_those_of_another_method() {
-        let said = of_method(
+        let said = parse_method(
             "Changes a thing.\n\nMore of it.\nErrors: as CreateThing; `not_found`, including an ID of\n\
              another workspace; `aborted` when others\nchange it. An id that is none is no error.",
         );
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn field_marks_are_removed_from_its_text() {
-        let read = |comment: &str| of_field(comment);
-        let said = |given, text: &str| FieldSaid { given, text: text.into() };
+        let read = |comment: &str| parse_field(comment);
+        let said = |given, text: &str| FieldDoc { given, text: text.into() };
         assert_eq!(
             read("Name of the header. Required. Names of ours\nare refused."),
             said(Given::Required, "Name of the header. Names of ours are refused.")
@@ -187,16 +187,16 @@ mod tests {
         assert_eq!(read("Most. Default 50."), said(Given::Default("50".into()), "Most."));
         assert_eq!(
             read("Hours. Default 24; 0 ends them."),
-            said(Given::Unsaid, "Hours. Default 24; 0 ends them.")
+            said(Given::Unspecified, "Hours. Default 24; 0 ends them.")
         );
     }
 
     #[test]
     fn method_reference_is_found_by_name() {
         assert_eq!(
-            referred("Creates a TCP monitor; see CreateHttpMonitor."),
+            referenced_method("Creates a TCP monitor; see CreateHttpMonitor."),
             Some("CreateHttpMonitor")
         );
-        assert_eq!(referred("Reads how it is; see below."), None);
+        assert_eq!(referenced_method("Reads how it is; see below."), None);
     }
 }

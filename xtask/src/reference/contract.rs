@@ -55,7 +55,7 @@ pub(super) struct Method {
     /// Full name of the request message.
     pub(super) request: String,
     /// Full name of the response message.
-    pub(super) answer: String,
+    pub(super) response: String,
 }
 
 /// Effect of repeating a method.
@@ -217,7 +217,7 @@ fn read_service(
             Some(IdempotencyLevel::IdempotencyUnknown) | None => Level::Once,
         },
         request: method.input_type().trim_start_matches('.').to_owned(),
-        answer: method.output_type().trim_start_matches('.').to_owned(),
+        response: method.output_type().trim_start_matches('.').to_owned(),
     };
     Service {
         package: package.to_owned(),

@@ -129,7 +129,7 @@ fn fields(before: &str, fields: &[Field], rows: &mut Vec<Vec<String>>) {
         let given = match given(field) {
             Given::Required => "required".to_owned(),
             Given::Default(value) => format!("default `{value}`"),
-            Given::Output | Given::Unsaid => String::new(),
+            Given::Output | Given::Unspecified => String::new(),
         };
         if bounds(field.shape).is_some() || !given.is_empty() {
             let what = if bounds(field.shape).is_some() { what } else { plain(field) };
@@ -187,7 +187,7 @@ fn read(source: &str) -> Result<Vec<Limit>> {
             let (_, value) = rest.split_once(" = ").context("the constant has no value")?;
             let value = value.trim_end_matches(';');
             let known = limits.iter().find(|limit| limit.name == value).map(|it| it.value.clone());
-            let value = known.map_or_else(|| shown(name, value), Ok);
+            let value = known.map_or_else(|| format_value(name, value), Ok);
             let value = value.with_context(|| format!("the limit {name}"))?;
             limits.push(Limit { name: name.to_owned(), about: about(&comment), value });
             comment.clear();
@@ -210,7 +210,7 @@ fn about(comment: &str) -> String {
 }
 
 /// Formats a value for people.
-fn shown(name: &str, expression: &str) -> Result<String> {
+fn format_value(name: &str, expression: &str) -> Result<String> {
     let (kind, inner) = match expression.split_once('(') {
         Some((kind, inner)) => (kind, inner.trim_end_matches(')')),
         None => ("", expression),
@@ -315,9 +315,9 @@ mod tests {
             ("Duration::from_mins(1)", "1 minute"),
             ("Timestamp::from_millis(946_684_800_000)", "2000-01-01"),
         ] {
-            assert_eq!(shown("X", expression).unwrap(), expected);
+            assert_eq!(format_value("X", expression).unwrap(), expected);
         }
-        assert_eq!(shown("EVIDENCE_BODY_BYTES", "4 * 1024").unwrap(), "4 KiB");
-        assert!(shown("X", "Other::from(1)").is_err());
+        assert_eq!(format_value("EVIDENCE_BODY_BYTES", "4 * 1024").unwrap(), "4 KiB");
+        assert!(format_value("X", "Other::from(1)").is_err());
     }
 }

@@ -55,7 +55,7 @@ fn generated(book: &Book, page: &str, name: &str) -> Result<String> {
         ("calling.md", "idempotent") => {
             by_service(book, "These methods accept the header:", |method| {
                 method.level == Level::Once
-                    && ServicePage::of(book, method).takes_key(&method.comment)
+                    && ServicePage::for_method(book, method).takes_key(&method.comment)
             })
         }
         ("errors.md", "reasons") => reasons(),
@@ -149,7 +149,7 @@ fn regions() -> String {
         let own = Region::ALL.iter().filter(|region| region.group() == *group);
         let rows: Vec<_> = own
             .map(|region| {
-                let place = region.place();
+                let place = region.location();
                 vec![format!("`{region}`"), place.city.to_owned(), place.country.to_owned()]
             })
             .collect();

@@ -30,7 +30,7 @@ pub(super) fn read(workspace: &Path, contract: &Contract) -> Result<BTreeMap<Str
     for (call, answer) in &answers {
         let method = contract.methods().find(|method| method.path() == *call);
         let method = method.with_context(|| format!("{FOLDER}: unknown method `{call}`"))?;
-        fits(contract, contract.message(&method.answer), answer).with_context(|| {
+        fits(contract, contract.message(&method.response), answer).with_context(|| {
             format!("the recorded response of `{call}` is outdated; record it again")
         })?;
     }

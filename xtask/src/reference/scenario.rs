@@ -65,7 +65,7 @@ impl Examples {
     }
 
     /// Returns the example of a method.
-    pub(super) fn of(&self, path: &str) -> Option<&Example> {
+    pub(super) fn get(&self, path: &str) -> Option<&Example> {
         self.0.get(path)
     }
 
@@ -142,7 +142,7 @@ impl Saved {
 /// Returns the printed form of a response's value: the prefix in the comment of its field.
 fn printed(contract: &Contract, call: &str, path: &str) -> String {
     let method = contract.methods().find(|method| method.path() == call);
-    let mut message = method.map(|method| method.answer.as_str());
+    let mut message = method.map(|method| method.response.as_str());
     let mut comment = "";
     for part in path.split('.').filter(|part| part.parse::<usize>().is_err()) {
         let fields = message.into_iter().flat_map(|full| &contract.message(full).fields);

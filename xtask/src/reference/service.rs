@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 
 use super::Book;
-use super::comment::{capitalised, of_method, paragraphs, referred};
+use super::comment::{capitalised, paragraphs, parse_method, referenced_method};
 use super::contract::{Field, FieldKind, Level, Message, Method, Service};
 use super::example::{self, Terraform};
 use super::prose::{anchor, table};
 
 /// Beginning of a paragraph of the service's comment that the page repeats for each method.
-const SAID_OF_EACH: &str = "Read-only keys";
+const REPEATED_PARAGRAPH: &str = "Read-only keys";
 /// First lines of every page's TypeScript examples.
 const SET_UP: &str = "\
 import { createServiceClient } from \"@aloft/client\";
@@ -43,7 +43,7 @@ impl<'a> ServicePage<'a> {
     }
 
     /// Returns the page that contains a method.
-    pub(super) fn of(book: &'a Book, method: &Method) -> Self {
+    pub(super) fn for_method(book: &'a Book, method: &Method) -> Self {
         let mut services = book.contract.services.iter();
         let own = services.find(|service| service.package == method.package());
         Self::new(book, own.expect("every method belongs to a service"))
@@ -90,8 +90,9 @@ impl<'a> ServicePage<'a> {
             self.title(),
             self.sentence(),
         );
-        for paragraph in paragraphs(comment).iter().filter(|it| !it.starts_with(SAID_OF_EACH)) {
-            text += &format!("\n{}\n", self.said(paragraph));
+        for paragraph in paragraphs(comment).iter().filter(|it| !it.starts_with(REPEATED_PARAGRAPH))
+        {
+            text += &format!("\n{}\n", self.format_text(paragraph));
         }
         text += &format!(
             "\nThe examples read the server's address from `SERVICE_API_URL` and the key from `SERVICE_API_KEY`; see \
@@ -107,21 +108,21 @@ impl<'a> ServicePage<'a> {
     }
 
     fn row(&self, method: &Method) -> Vec<String> {
-        let said = of_method(&method.comment);
+        let said = parse_method(&method.comment);
         let first = said.paragraphs.first().map_or("", String::as_str);
         let sentence =
             first.split_once(". ").map_or(first.trim_end_matches('.'), |(first, _)| first);
         let sentence = sentence.split_once("; see ").map_or(sentence, |(own, _)| own);
         let link = format!("[{}](#{})", method.name, anchor(&method.name));
-        vec![link, format!("{}.", self.said(sentence)), format!("`{}`", scope(method))]
+        vec![link, format!("{}.", self.format_text(sentence)), format!("`{}`", scope(method))]
     }
 
     fn method(&self, method: &Method) -> Result<String> {
         let contract = &self.book.contract;
-        let said = of_method(&method.comment);
+        let said = parse_method(&method.comment);
         let mut text = format!("\n## {}\n", method.name);
         for paragraph in &said.paragraphs {
-            text += &format!("\n{}\n", self.said(paragraph));
+            text += &format!("\n{}\n", self.format_text(paragraph));
         }
         text += &format!(
             "\n`POST /rpc/{}`\n\nScope [`{}`](authentication.md#scopes). {}\n",
@@ -138,7 +139,7 @@ impl<'a> ServicePage<'a> {
         text += &self.message(
             "Response",
             "An empty object.",
-            contract.message(&method.answer),
+            contract.message(&method.response),
             false,
         )?;
         text += &self.errors(method);
@@ -162,7 +163,7 @@ impl<'a> ServicePage<'a> {
 
     /// Returns whether a method, or the one that it refers to, accepts the header.
     pub(super) fn takes_key(&self, comment: &str) -> bool {
-        let other = || referred(comment).and_then(|name| self.find(name));
+        let other = || referenced_method(comment).and_then(|name| self.find(name));
         comment.contains("Idempotency-Key") || other().is_some_and(|it| self.takes_key(&it.comment))
     }
 
@@ -185,8 +186,8 @@ impl<'a> ServicePage<'a> {
 
     fn examples(&self, method: &Method) -> Result<String> {
         let path = method.path();
-        let Some(example) = self.book.examples.of(&path) else { return Ok(String::new()) };
-        let message = self.book.contract.message(&method.answer);
+        let Some(example) = self.book.examples.get(&path) else { return Ok(String::new()) };
+        let message = self.book.contract.message(&method.response);
         let answered: Vec<&str> = message.fields.iter().map(|field| field.json.as_str()).collect();
         let mut text = format!(
             "\n**curl**\n\n```sh\n{}```\n\n**TypeScript**\n\n```ts\n{}```\n",
@@ -201,7 +202,7 @@ impl<'a> ServicePage<'a> {
             );
         }
         if let Some(answer) =
-            self.book.answers.get(&path).filter(|it| **it != serde_json::json!({}))
+            self.book.responses.get(&path).filter(|it| **it != serde_json::json!({}))
         {
             text += &format!("\n**Example response**\n\n```json\n{}```\n", example::answer(answer));
         }
@@ -211,7 +212,7 @@ impl<'a> ServicePage<'a> {
     fn object(&self, message: &Message) -> Result<String> {
         let mut text = format!("\n### {}\n", message.name());
         for paragraph in paragraphs(&message.comment) {
-            text += &format!("\n{}\n", self.said(&paragraph));
+            text += &format!("\n{}\n", self.format_text(&paragraph));
         }
         let input = self.inputs.contains(message.full.as_str());
         Ok(text + "\n" + &self.fields(message, input)?)
@@ -221,7 +222,7 @@ impl<'a> ServicePage<'a> {
     fn objects(&self) -> Vec<&'a Message> {
         let mut found: Vec<&'a Message> = Vec::new();
         for method in &self.service.methods {
-            for full in [&method.request, &method.answer] {
+            for full in [&method.request, &method.response] {
                 self.collect(self.book.contract.message(full), &mut found);
             }
         }
@@ -244,7 +245,7 @@ impl<'a> ServicePage<'a> {
         self.book.prose().object(&self.service.package, &message.full)
     }
 
-    fn said(&self, text: &str) -> String {
+    fn format_text(&self, text: &str) -> String {
         self.book.prose().text(&self.service.package, text)
     }
 }

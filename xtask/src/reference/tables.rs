@@ -102,7 +102,7 @@ pub(super) fn given(field: &Field) -> Given {
         Presence::Required => Given::Required,
         Presence::Default(value) => Given::Default(constant(value)),
         Presence::Output => Given::Output,
-        Presence::Optional | Presence::Computed => Given::Unsaid,
+        Presence::Optional | Presence::Computed => Given::Unspecified,
     }
 }
 
@@ -117,7 +117,7 @@ pub(super) fn constant(value: Value) -> String {
 
 /// Returns sentences with the limits of the table that a text does not mention. Each begins with a
 /// space.
-pub(super) fn lacking(entry: TableEntry, text: &str) -> String {
+pub(super) fn missing_limits(entry: TableEntry, text: &str) -> String {
     let plain = text.replace(',', "");
     let has = |part: &String| plain.contains(part.as_str());
     let (parts, bounds) = match entry {
@@ -135,7 +135,7 @@ pub(super) fn lacking(entry: TableEntry, text: &str) -> String {
 
 /// Returns the form of a value for a text that does not mention it.
 fn rest(shape: Shape) -> Option<String> {
-    if shape.words() == Some(Region::WORDS) {
+    if shape.names() == Some(Region::WORDS) {
         return Some("[Regions](regions.md) lists them".to_owned());
     }
     let most = shape.characters().map(|(_, max)| format!("Up to {max} characters"));

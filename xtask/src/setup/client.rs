@@ -66,7 +66,7 @@ fn install(folder: &Path) -> Result<bool> {
 }
 
 const fn tool(name: &'static str, version: &'static str, place: &'static str) -> Tool {
-    Tool { name, version, place, needs: NPM, install: install_tool }
+    Tool { name, version, path: place, needs: NPM, install: install_tool }
 }
 
 fn install_tool(tool: &Tool) -> Result<()> {

@@ -8,7 +8,7 @@ use super::{NPM, Tool, install_packages};
 pub(super) const REDOCLY: Tool = Tool {
     name: "redocly",
     version: "2.77.0",
-    place: "openapi/node_modules/.bin/redocly",
+    path: "openapi/node_modules/.bin/redocly",
     needs: NPM,
     install: install_redocly,
 };

@@ -23,21 +23,21 @@ pub(super) const TOOLS: [Tool; 3] = [
     Tool {
         name: "terraform-1.8",
         version: "1.8.5",
-        place: "bin/terraform-1.8",
+        path: "bin/terraform-1.8",
         needs: RECENT_GO,
         install: install_terraform,
     },
     Tool {
         name: "terraform-1.15",
         version: "1.15.0",
-        place: "bin/terraform-1.15",
+        path: "bin/terraform-1.15",
         needs: RECENT_GO,
         install: install_new_terraform,
     },
     Tool {
         name: "tofu",
         version: "1.12.6",
-        place: "bin/tofu",
+        path: "bin/tofu",
         needs: RECENT_GO,
         install: install_tofu,
     },
@@ -47,7 +47,7 @@ pub(super) const TOOLS: [Tool; 3] = [
 pub(super) const TFPLUGINDOCS: Tool = Tool {
     name: "tfplugindocs",
     version: "0.25.0",
-    place: "bin/tfplugindocs",
+    path: "bin/tfplugindocs",
     needs: RECENT_GO,
     install: install_tfplugindocs,
 };
@@ -120,7 +120,7 @@ fn build(tool: &Tool, module: &str, package: &str, replaced: &str) -> Result<()>
     command.current_dir(&folder).env("GOTOOLCHAIN", "auto");
     command
         .args(["build", "-mod=mod", "-buildvcs=false", "-o"])
-        .arg(shell::tools().join(tool.place));
+        .arg(shell::tools().join(tool.path));
     // Builds a release and not `1.8.5-dev`.
     command.arg(format!("-ldflags=-s -w -X {module}/version.dev=no")).arg(package);
     shell::finish(&mut command)?;
@@ -137,7 +137,7 @@ mod tests {
         for tool in &TOOLS {
             let version = tool.name.strip_prefix("terraform-");
             assert!(version.is_none_or(|it| tool.version.starts_with(&format!("{it}."))));
-            assert_eq!(tool.place, format!("bin/{}", tool.name));
+            assert_eq!(tool.path, format!("bin/{}", tool.name));
         }
     }
 

@@ -18,7 +18,7 @@ const PIP: Installer = Installer {
 pub(super) const ZIGBUILD: Tool = Tool {
     name: "cargo-zigbuild",
     version: "0.24.1",
-    place: "zig/bin/cargo-zigbuild",
+    path: "zig/bin/cargo-zigbuild",
     needs: PIP,
     install: install_zigbuild,
 };
@@ -31,7 +31,7 @@ const ZIG_VARIABLE: &str = "CARGO_ZIGBUILD_ZIG_PATH";
 
 /// Returns the command that builds with Zig, or `None` if it is not installed.
 pub(crate) fn zigbuild() -> Result<Option<std::process::Command>> {
-    let program = shell::tools().join(ZIGBUILD.place);
+    let program = shell::tools().join(ZIGBUILD.path);
     let zig = shell::tools().join(ZIG_PROGRAM);
     if !program.is_file() || !zig.is_file() {
         return Ok(None);

@@ -32,7 +32,7 @@ pub(super) fn views(text: &str) -> Views {
     let (mut code, mut comments) = (String::new(), String::new());
     let mut rest = text;
     while !rest.is_empty() {
-        let (kind, length) = stretch(rest, code.chars().next_back());
+        let (kind, length) = next_span(rest, code.chars().next_back());
         let (taken, left) = rest.split_at(length);
         for letter in taken.chars() {
             let blank = if letter == '\n' { '\n' } else { ' ' };
@@ -54,7 +54,7 @@ pub(super) fn views(text: &str) -> Views {
 
 /// Returns the kind and the length in bytes of the piece at the beginning of `rest`. `before` is
 /// the character before it.
-fn stretch(rest: &str, before: Option<char>) -> (SourceKind, usize) {
+fn next_span(rest: &str, before: Option<char>) -> (SourceKind, usize) {
     if rest.starts_with("//") {
         return (SourceKind::Comment, rest.find('\n').unwrap_or(rest.len()));
     }
@@ -68,7 +68,7 @@ fn stretch(rest: &str, before: Option<char>) -> (SourceKind, usize) {
     if rest.starts_with('"') {
         return (SourceKind::Quoted, quote(rest));
     }
-    if let Some(length) = letter_quote(rest) {
+    if let Some(length) = char_quote(rest) {
         return (SourceKind::Quoted, length);
     }
     (SourceKind::Code, rest.chars().next().map_or(0, char::len_utf8))
@@ -119,7 +119,7 @@ fn quote(rest: &str) -> usize {
 }
 
 /// Returns the length of `'x'` or `'\n'`, but not of the lifetime `'a`.
-fn letter_quote(rest: &str) -> Option<usize> {
+fn char_quote(rest: &str) -> Option<usize> {
     let inside = rest.strip_prefix('\'')?;
     if inside.starts_with('\\') {
         let end = inside.get(2..)?.find('\'')?;

@@ -5,7 +5,7 @@ use super::Finding;
 use super::tree::{Package, Tree};
 
 /// Each crate with its allowed direct dependencies. A crate may also name their dependencies.
-const ARROWS: &[(&str, &[&str])] = &[
+const ALLOWED: &[(&str, &[&str])] = &[
     ("rules", &[]),
     ("domain", &["rules"]),
     ("contract", &["rules"]),
@@ -24,14 +24,14 @@ const FOR_TESTS: &str = "testkit";
 
 /// Checks that every crate is listed and names only allowed crates. Tests may also name the test
 /// kit.
-pub(super) fn follow(tree: &Tree) -> Vec<Finding> {
+pub(super) fn check_dependencies(tree: &Tree) -> Vec<Finding> {
     tree.packages.iter().flat_map(against).collect()
 }
 
 fn against(package: &Package) -> Vec<Finding> {
     let name = package.name.as_str();
     let manifest = manifest_of(name);
-    if !ARROWS.iter().any(|(from, _)| *from == name) {
+    if !ALLOWED.iter().any(|(from, _)| *from == name) {
         let message = format!(
             "`{name}` has no allowed dependencies yet; list them in xtask/src/tidy/arrows.rs"
         );
@@ -58,7 +58,7 @@ fn reach(from: &str) -> Vec<&'static str> {
     let mut reached = Vec::new();
     let mut open: Vec<&str> = vec![from];
     while let Some(name) = open.pop() {
-        let arrows = ARROWS.iter().filter(|(from, _)| *from == name).flat_map(|(_, to)| *to);
+        let arrows = ALLOWED.iter().filter(|(from, _)| *from == name).flat_map(|(_, to)| *to);
         for next in arrows {
             if !reached.contains(next) {
                 reached.push(*next);
@@ -77,7 +77,7 @@ mod tests {
     fn naming(from: &str, to: &str, for_tests: bool) -> usize {
         let needs = vec![Need { name: to.into(), for_tests }];
         let packages = vec![Package { name: from.into(), needs }];
-        follow(&Tree { packages, ..Tree::default() }).len()
+        check_dependencies(&Tree { packages, ..Tree::default() }).len()
     }
 
     #[test]

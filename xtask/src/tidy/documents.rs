@@ -277,14 +277,17 @@ mod tests {
     fn page_missing_in_index_is_found() {
         let index = ("docs/decisions/README.md", "[one](0001-one.md)");
         let pages = [index, ("docs/decisions/0001-one.md", ""), ("docs/decisions/0002-two.md", "")];
-        let found: Vec<_> = listed(&Tree::of(&pages)).into_iter().map(|f| f.message).collect();
+        let found: Vec<_> =
+            listed(&Tree::from_files(&pages)).into_iter().map(|f| f.message).collect();
         assert_eq!(found, ["does not list `0002-two.md`"]);
     }
 
     #[test]
     fn crate_or_stage_missing_in_map_is_found() {
-        let mut tree =
-            Tree::of(&[(MAP, "`crates/rules/` and **check**"), ("crates/domain/src/judge.rs", "")]);
+        let mut tree = Tree::from_files(&[
+            (MAP, "`crates/rules/` and **check**"),
+            ("crates/domain/src/judge.rs", ""),
+        ]);
         let package = |name: &str| Package { name: name.into(), needs: Vec::new() };
         tree.packages = vec![package("rules"), package("domain"), package("xtask")];
         let found: Vec<String> = map(&tree).into_iter().map(|finding| finding.message).collect();

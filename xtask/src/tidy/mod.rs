@@ -35,7 +35,10 @@ const CHECKS: &[TidyRule] = &[
     TidyRule { name: "files are short", run: modules::length },
     TidyRule { name: "generated code is marked", run: modules::generated },
     TidyRule { name: "stages have the same names", run: modules::stages },
-    TidyRule { name: "dependencies between crates are allowed", run: dependencies::follow },
+    TidyRule {
+        name: "dependencies between crates are allowed",
+        run: dependencies::check_dependencies,
+    },
     TidyRule { name: "limits are in tables", run: places::limits },
     TidyRule { name: "SQL is in the store", run: places::sql },
     TidyRule { name: "only boot reads the environment", run: places::environment },

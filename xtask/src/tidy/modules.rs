@@ -23,14 +23,15 @@ const TOP_LINES: usize = 10;
 
 /// Checks that every hand-written Rust file begins with `//!`.
 pub(super) fn opening(tree: &Tree) -> Vec<Finding> {
-    let opens = |text: &str| text.lines().find(|line| !line.starts_with("#!/")).is_some_and(says);
+    let opens =
+        |text: &str| text.lines().find(|line| !line.starts_with("#!/")).is_some_and(is_header);
     let silent = tree.rust().filter(|(file, _)| !opens(&file.text));
     silent
         .map(|(file, _)| Finding::line(&file.path, 1, "has no `//!` header; describe the file"))
         .collect()
 }
 
-fn says(line: &str) -> bool {
+fn is_header(line: &str) -> bool {
     line.strip_prefix("//!").is_some_and(|rest| !rest.trim().is_empty())
 }
 

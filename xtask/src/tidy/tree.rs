@@ -136,7 +136,7 @@ fn last_part(path: &str) -> &str {
 #[cfg(test)]
 impl Tree {
     /// Creates a small tree of text files for tests of the checks.
-    pub(super) fn of(files: &[(&str, &str)]) -> Self {
+    pub(super) fn from_files(files: &[(&str, &str)]) -> Self {
         let file = |(path, text): &(&str, &str)| File::new(path, text.as_bytes().to_vec());
         Self { files: files.iter().map(file).collect(), packages: Vec::new() }
     }
@@ -146,7 +146,10 @@ impl Tree {
         files: &[(&str, &str)],
         check: fn(&Self) -> Vec<super::Finding>,
     ) -> Vec<(String, Option<usize>)> {
-        check(&Self::of(files)).into_iter().map(|finding| (finding.path, finding.line)).collect()
+        check(&Self::from_files(files))
+            .into_iter()
+            .map(|finding| (finding.path, finding.line))
+            .collect()
     }
 }
 
@@ -169,7 +172,7 @@ mod tests {
 
     #[test]
     fn folder_exists_if_it_contains_a_file() {
-        let tree = Tree::of(&[("docs/decisions/0001-one-binary.md", "")]);
+        let tree = Tree::from_files(&[("docs/decisions/0001-one-binary.md", "")]);
         assert!(tree.has("docs/decisions/") && tree.has("docs/decisions/0001-one-binary.md"));
         assert!(!tree.has("docs/decision") && !tree.has("decisions"));
     }

@@ -283,7 +283,7 @@ fn draw_answer(sheet: &mut Sheet, answer: &DnsAnswer) {
 /// Draws the assertions, and the outcome in the last line.
 fn conclude(sheet: &mut Sheet, attempt: &AttemptEvidence, outcome: Outcome) {
     sheet.blank();
-    for AssertionResult { assertion, holds, seen } in &attempt.assertions {
+    for AssertionResult { assertion, passed: holds, actual: seen } in &attempt.assertions {
         let (mark, style) = if *holds { ("  ✓ ", Style::Good) } else { ("  ✗ ", Style::Bad) };
         let text = if *holds { assertion.clone() } else { format!("{assertion}; actual: {seen}") };
         sheet.folded((style, mark), Style::Plain, &text);

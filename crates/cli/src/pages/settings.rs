@@ -26,37 +26,37 @@ pub(crate) enum Indexing {
 pub(super) async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetStatusPageRequest { id };
     let answer = manner.service.client()?.status_pages.get_status_page(request).await;
-    let answer = manner.service.answered("reading the status page", answer)?.into_owned();
+    let answer = manner.service.map_error("reading the status page", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&answer)?);
+        output::print_json(serde_json::to_value(&answer)?);
         return Ok(());
     }
     let page = answer.status_page.into_option().unwrap_or_default();
     let domain = answer.custom_domain_status.into_option();
-    output::say(&output::table(&lines(&page, domain.as_ref())));
+    output::print_text(&output::table(&lines(&page, domain.as_ref())));
     Ok(())
 }
 
 pub(super) async fn publish(id: String, manner: &OutputArgs) -> Result<()> {
     let request = PublishStatusPageRequest { id };
     let answer = manner.service.client()?.status_pages.publish_status_page(request).await;
-    let answer = manner.service.answered("publishing the status page", answer)?.into_owned();
-    said(answer.status_page.into_option(), "is published", manner)
+    let answer = manner.service.map_error("publishing the status page", answer)?.into_owned();
+    print_page(answer.status_page.into_option(), "is published", manner)
 }
 
 pub(super) async fn unpublish(id: String, manner: &OutputArgs) -> Result<()> {
     let request = UnpublishStatusPageRequest { id };
     let answer = manner.service.client()?.status_pages.unpublish_status_page(request).await;
-    let answer = manner.service.answered("unpublishing the status page", answer)?.into_owned();
-    said(answer.status_page.into_option(), "is hidden", manner)
+    let answer = manner.service.map_error("unpublishing the status page", answer)?.into_owned();
+    print_page(answer.status_page.into_option(), "is hidden", manner)
 }
 
 pub(super) async fn theme(id: String, theme: String, manner: &OutputArgs) -> Result<()> {
     let said_so = format!("now has the theme {theme}");
     let request = SetStatusPageThemeRequest { id, theme };
     let answer = manner.service.client()?.status_pages.set_status_page_theme(request).await;
-    let answer = manner.service.answered("changing the theme", answer)?.into_owned();
-    said(answer.status_page.into_option(), &said_so, manner)
+    let answer = manner.service.map_error("changing the theme", answer)?.into_owned();
+    print_page(answer.status_page.into_option(), &said_so, manner)
 }
 
 pub(super) async fn indexing(id: String, wanted: Indexing, manner: &OutputArgs) -> Result<()> {
@@ -66,8 +66,8 @@ pub(super) async fn indexing(id: String, wanted: Indexing, manner: &OutputArgs) 
     };
     let request = SetStatusPageIndexingRequest { id, allow_indexing: Some(allow) };
     let answer = manner.service.client()?.status_pages.set_status_page_indexing(request).await;
-    let answer = manner.service.answered("changing the indexing", answer)?.into_owned();
-    said(answer.status_page.into_option(), said_so, manner)
+    let answer = manner.service.map_error("changing the indexing", answer)?.into_owned();
+    print_page(answer.status_page.into_option(), said_so, manner)
 }
 
 /// Prints the components of a page with their groups.
@@ -82,7 +82,7 @@ pub(super) async fn components(page: String, manner: &OutputArgs) -> Result<()> 
             ..Default::default()
         };
         let answer = client.list_component_groups(request).await;
-        let part = manner.service.answered("listing groups", answer)?.into_owned();
+        let part = manner.service.map_error("listing groups", answer)?.into_owned();
         groups.extend(part.component_groups);
         token = Some(part.next_page_token).filter(|token| !token.is_empty());
         if token.is_none() {
@@ -99,7 +99,7 @@ pub(super) async fn components(page: String, manner: &OutputArgs) -> Result<()> 
             ..Default::default()
         };
         let answer = client.list_components(request).await;
-        let part = manner.service.answered("listing components", answer)?.into_owned();
+        let part = manner.service.map_error("listing components", answer)?.into_owned();
         all.extend(part.components);
         token = Some(part.next_page_token).filter(|token| !token.is_empty());
         if token.is_none() {
@@ -107,21 +107,21 @@ pub(super) async fn components(page: String, manner: &OutputArgs) -> Result<()> 
         }
     }
     if manner.json {
-        output::print(json!({ "components": all, "componentGroups": groups }));
+        output::print_json(json!({ "components": all, "componentGroups": groups }));
         return Ok(());
     }
     let head = ["COMPONENT", "MONITOR", "GROUP", "NAME"].map(str::to_owned);
     let rows = std::iter::once(head).chain(all.iter().map(|it| component(it, &groups)));
-    output::say(&output::table(&rows.collect::<Vec<_>>()));
+    output::print_text(&output::table(&rows.collect::<Vec<_>>()));
     Ok(())
 }
 
-fn said(page: Option<StatusPage>, what: &str, manner: &OutputArgs) -> Result<()> {
+fn print_page(page: Option<StatusPage>, what: &str, manner: &OutputArgs) -> Result<()> {
     let page = page.unwrap_or_default();
     if manner.json {
-        output::print(serde_json::to_value(&page)?);
+        output::print_json(serde_json::to_value(&page)?);
     } else {
-        output::say(&format!("{} {what}", text(page.id)));
+        output::print_text(&format!("{} {what}", text(page.id)));
     }
     Ok(())
 }

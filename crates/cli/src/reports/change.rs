@@ -5,7 +5,7 @@ use clap::Args;
 use contract::monitor::wire::FieldMask;
 use contract::status_report::wire::{StatusReport, UpdateStatusReportRequest};
 
-use super::{OutputArgs, impacts, say};
+use super::{OutputArgs, impacts, print_report};
 
 /// Changes of a report. Missing values stay as they are.
 #[derive(Debug, Args)]
@@ -36,6 +36,6 @@ pub(super) async fn change(id: String, change: Changes, manner: &OutputArgs) -> 
     let request =
         UpdateStatusReportRequest { status_report: report.into(), update_mask, revision: None };
     let answer = manner.service.client()?.status_reports.update_status_report(request).await;
-    let answer = manner.service.answered("changing the report", answer)?.into_owned();
-    say(&answer.status_report.into_option().unwrap_or_default(), manner)
+    let answer = manner.service.map_error("changing the report", answer)?.into_owned();
+    print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
 }

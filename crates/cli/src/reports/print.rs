@@ -1,6 +1,6 @@
 //! Formats reports for the command line.
 
-use contract::monitor::given_instant;
+use contract::monitor::decode_instant;
 use contract::monitor::wire::Timestamp;
 use contract::status_report::wire::{ComponentImpact, StatusReport, StatusReportUpdate};
 
@@ -31,7 +31,7 @@ pub(super) fn line(report: &StatusReport) -> String {
 }
 
 /// Formats a report with all its updates.
-pub(super) fn whole(report: &StatusReport) -> String {
+pub(super) fn format_report(report: &StatusReport) -> String {
     let mut said = format!(
         "{}: {}, {}",
         text(report.id.as_deref()),
@@ -40,12 +40,12 @@ pub(super) fn whole(report: &StatusReport) -> String {
     );
     for update in &report.updates {
         said.push_str("\n\n");
-        said.push_str(&told(update));
+        said.push_str(&format_update(update));
     }
     said
 }
 
-fn told(update: &StatusReportUpdate) -> String {
+fn format_update(update: &StatusReportUpdate) -> String {
     let about: Vec<String> = update.components.iter().map(impact).collect();
     let at = moment(update.at.as_option());
     let mut said =
@@ -77,12 +77,12 @@ fn text(field: Option<&str>) -> String {
 }
 
 fn moment(at: Option<&Timestamp>) -> String {
-    at.and_then(given_instant).map(output::moment).unwrap_or_default()
+    at.and_then(decode_instant).map(output::moment).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use contract::monitor::instant;
+    use contract::monitor::encode_instant;
 
     use super::*;
 
@@ -93,7 +93,7 @@ mod tests {
             id: said("upd_1"),
             status: said("identified"),
             text: said("A disk.\n\u{1b}[31mMore."),
-            at: instant(rules::Timestamp::from_millis(60_000)),
+            at: encode_instant(rules::Timestamp::from_millis(60_000)),
             components: vec![ComponentImpact { component_id: said("cmp_1"), impact: said("down") }],
             ..Default::default()
         };
@@ -104,7 +104,7 @@ mod tests {
             updates: vec![update],
             ..Default::default()
         };
-        insta::assert_snapshot!(whole(&report), @"
+        insta::assert_snapshot!(format_report(&report), @"
         rpt_1: Disks, identified
 
         1970-01-01 00:01 UTC  identified  upd_1  cmp_1=down

@@ -9,7 +9,7 @@ use contract::status_report::wire::{
 };
 
 use super::print::{impact, plain};
-use super::{OutputArgs, gone, impacts};
+use super::{OutputArgs, impacts, print_deleted};
 use crate::output;
 
 /// Number of templates in a list: the maximum of one response.
@@ -99,8 +99,8 @@ pub(super) async fn run(action: TemplateCommand) -> Result<()> {
             let request = DeleteReportTemplateRequest { id: id.clone() };
             let answer =
                 manner.service.client()?.status_reports.delete_report_template(request).await;
-            manner.service.answered("deleting the template", answer)?;
-            gone(&id, manner.json);
+            manner.service.map_error("deleting the template", answer)?;
+            print_deleted(&id, manner.json);
             Ok(())
         }
     }
@@ -109,9 +109,9 @@ pub(super) async fn run(action: TemplateCommand) -> Result<()> {
 async fn list(manner: &OutputArgs) -> Result<()> {
     let request = ListReportTemplatesRequest { limit: Some(LISTED), ..Default::default() };
     let answer = manner.service.client()?.status_reports.list_report_templates(request).await;
-    let page = manner.service.answered("listing templates", answer)?.into_owned();
+    let page = manner.service.map_error("listing templates", answer)?.into_owned();
     if manner.json {
-        output::print(serde_json::to_value(&page)?);
+        output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
     let head = ["TEMPLATE", "NAME", "TITLE", "COMPONENTS"].map(str::to_owned);
@@ -125,10 +125,10 @@ async fn list(manner: &OutputArgs) -> Result<()> {
         ]
     };
     let rows: Vec<_> = std::iter::once(head).chain(page.templates.iter().map(row)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     let (shown, all) = (page.templates.len(), page.total_size);
     if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::complain(&format!("{shown} of {all}"));
+        output::print_stderr(&format!("{shown} of {all}"));
     }
     Ok(())
 }
@@ -144,8 +144,8 @@ async fn create(new: NewTemplateArgs, manner: &OutputArgs) -> Result<()> {
     };
     let request = CreateReportTemplateRequest { template: template.into() };
     let answer = manner.service.client()?.status_reports.create_report_template(request).await;
-    let answer = manner.service.answered("creating the template", answer)?.into_owned();
-    said(&answer.template.into_option().unwrap_or_default(), "made", manner)
+    let answer = manner.service.map_error("creating the template", answer)?.into_owned();
+    print_template(&answer.template.into_option().unwrap_or_default(), "made", manner)
 }
 
 async fn edit(id: String, wanted: Edits, manner: &OutputArgs) -> Result<()> {
@@ -177,16 +177,16 @@ async fn edit(id: String, wanted: Edits, manner: &OutputArgs) -> Result<()> {
     let request =
         UpdateReportTemplateRequest { template: template.into(), update_mask, revision: None };
     let answer = manner.service.client()?.status_reports.update_report_template(request).await;
-    let answer = manner.service.answered("editing the template", answer)?.into_owned();
-    said(&answer.template.into_option().unwrap_or_default(), "edited", manner)
+    let answer = manner.service.map_error("editing the template", answer)?.into_owned();
+    print_template(&answer.template.into_option().unwrap_or_default(), "edited", manner)
 }
 
-fn said(template: &ReportTemplate, how: &str, manner: &OutputArgs) -> Result<()> {
+fn print_template(template: &ReportTemplate, how: &str, manner: &OutputArgs) -> Result<()> {
     if manner.json {
-        output::print(serde_json::to_value(template)?);
+        output::print_json(serde_json::to_value(template)?);
     } else {
         let [id, name] = [&template.id, &template.name].map(|field| plain(field.as_deref()));
-        output::say(&format!("{id} is {how}: {name}"));
+        output::print_text(&format!("{id} is {how}: {name}"));
     }
     Ok(())
 }

@@ -63,12 +63,12 @@ struct BodyContext<'a> {
 }
 
 /// Exports a workspace that was read from this address.
-pub(super) fn of(workspace: &Workspace, base_url: &str) -> Export {
+pub(super) fn export_workspace(workspace: &Workspace, base_url: &str) -> Export {
     let ordered = RESOURCES.iter().flat_map(|table| {
         workspace.found.iter().filter(move |found| found.table.name == table.name)
     });
     let (whole, broken): (Vec<_>, Vec<_>) =
-        ordered.partition(|found| lacking(found.table, &found.json).is_none());
+        ordered.partition(|found| missing_field(found.table, &found.json).is_none());
     let labels = labels(&whole);
     let addresses = whole.iter().zip(&labels).map(|(found, label)| {
         (text(&found.json, "id").to_owned(), format!("{}.{label}", found.table.name))
@@ -84,7 +84,7 @@ pub(super) fn of(workspace: &Workspace, base_url: &str) -> Export {
     let files = [
         ("provider.tf", provider(base_url)),
         ("variables.tf", writer.variables.declared()),
-        ("resources.tf", noted(&broken, reads_only) + &resources.text()),
+        ("resources.tf", comments(&broken, reads_only) + &resources.text()),
         ("imports.tf", imports.text()),
     ];
     let secrets = writer.variables.values();
@@ -131,7 +131,11 @@ impl Writer<'_> {
     ) -> Body {
         let mut body = Body::default();
         for field in fields.iter().filter(|field| field.presence != Presence::Output) {
-            match self.said(field, &json[camel(field.name)], asked_for(rules, field, json)) {
+            match self.field_expression(
+                field,
+                &json[camel(field.name)],
+                is_required(rules, field, json),
+            ) {
                 FieldExpr::Nothing => {}
                 FieldExpr::Value(value) => body.set(field.name, value),
                 FieldExpr::Secret { value, optional } => {
@@ -141,7 +145,7 @@ impl Writer<'_> {
             }
         }
         for block in blocks {
-            for one in ones(&json[camel(block.name)]) {
+            for one in elements(&json[camel(block.name)]) {
                 let place = place.within(block, one);
                 let inner = self.body(block.fields, block.blocks, one, &place, &[]);
                 body.block(block.name, &[], inner);
@@ -150,7 +154,7 @@ impl Writer<'_> {
         body
     }
 
-    fn said(&self, field: &Field, given: &Json, asked_for: bool) -> FieldExpr {
+    fn field_expression(&self, field: &Field, given: &Json, asked_for: bool) -> FieldExpr {
         if let (true, Some(text)) = (is_secret(field, given), given.as_str()) {
             return FieldExpr::Secret {
                 value: Some(Secret::new(text.to_owned())),
@@ -171,21 +175,21 @@ impl Writer<'_> {
             None => FieldExpr::Nothing,
             Some(_) if is_default(field, given) => FieldExpr::Nothing,
             Some(value) => FieldExpr::Value(match (field.shape, value) {
-                (Shape::Id(_) | Shape::SetOfIds(_), ids) => self.referred(ids),
+                (Shape::Id(_) | Shape::SetOfIds(_), ids) => self.with_references(ids),
                 (_, value) => value,
             }),
         }
     }
 
     /// Replaces ids by references if the export contains their resources.
-    fn referred(&self, value: Expression) -> Expression {
+    fn with_references(&self, value: Expression) -> Expression {
         match value {
             Expression::Text(id) => match self.addresses.get(&id) {
                 Some(address) => Expression::Word(format!("{address}.id")),
                 None => Expression::Text(id),
             },
             Expression::List(ids) => {
-                Expression::List(ids.into_iter().map(|id| self.referred(id)).collect())
+                Expression::List(ids.into_iter().map(|id| self.with_references(id)).collect())
             }
             Expression::Number(_) | Expression::Bool(_) | Expression::Word(_) => value,
         }
@@ -268,7 +272,7 @@ fn is_default(field: &Field, given: &Json) -> bool {
 }
 
 /// Returns whether the field is required here.
-fn asked_for(rules: &[Rule], field: &Field, json: &Json) -> bool {
+fn is_required(rules: &[Rule], field: &Field, json: &Json) -> bool {
     field.presence == Presence::Required
         || rules.iter().any(|rule| match rule {
             Rule::RequiredWhen { field: name, when, is } => {
@@ -280,13 +284,13 @@ fn asked_for(rules: &[Rule], field: &Field, json: &Json) -> bool {
 
 /// Returns a required field that has no value, because the object that it named was deleted.
 /// Ignores secrets, which become variables.
-fn lacking(table: &Resource, json: &Json) -> Option<&'static str> {
+fn missing_field(table: &Resource, json: &Json) -> Option<&'static str> {
     table
         .fields
         .iter()
         .filter(|field| matches!(field.shape, Shape::Id(_)) && !field.sensitive)
         .filter(|field| field.presence != Presence::Output)
-        .find(|field| asked_for(table.rules, field, json) && json[camel(field.name)].is_null())
+        .find(|field| is_required(table.rules, field, json) && json[camel(field.name)].is_null())
         .map(|field| field.name)
 }
 
@@ -329,14 +333,14 @@ fn provider(base_url: &str) -> String {
 }
 
 /// Returns comments for the reader of the file.
-fn noted(broken: &[&Found], reads_only: bool) -> String {
+fn comments(broken: &[&Found], reads_only: bool) -> String {
     let mut notes = String::new();
     if reads_only {
         notes += "# Exported with a read key: credentials in URLs are missing, and optional secrets \
                   are\n# variables that may be null.\n\n";
     }
     for Found { table, json } in broken {
-        let lacking = lacking(table, json).unwrap_or_default();
+        let lacking = missing_field(table, json).unwrap_or_default();
         let name =
             ["name", "title"].iter().map(|field| text(json, field)).find(|it| !it.is_empty());
         let name = name.map(|name| format!(" {}", quoted(name))).unwrap_or_default();
@@ -348,7 +352,7 @@ fn noted(broken: &[&Found], reads_only: bool) -> String {
 }
 
 /// Returns the blocks of a name: one, several or none.
-fn ones(json: &Json) -> &[Json] {
+fn elements(json: &Json) -> &[Json] {
     match json {
         Json::Array(ones) => ones,
         Json::Object(_) => std::slice::from_ref(json),

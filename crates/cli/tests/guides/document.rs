@@ -38,7 +38,7 @@ impl Document {
     }
 
     #[cfg(test)]
-    pub(crate) fn of(path: &str, text: &str) -> Self {
+    pub(crate) fn parse(path: &str, text: &str) -> Self {
         Self { path: path.to_owned(), text: text.to_owned() }
     }
 
@@ -64,7 +64,7 @@ impl Document {
             } else if let Some(reason) = line.strip_prefix("<!-- not run: ") {
                 not_run = Some(reason.trim_end_matches(" -->").to_owned());
             } else if !line.is_empty() {
-                if is_begun_anew(self.text.lines().nth(at.wrapping_sub(1))) {
+                if starts_paragraph(self.text.lines().nth(at.wrapping_sub(1))) {
                     paragraph.clear();
                 }
                 paragraph.push_str(line);
@@ -118,7 +118,7 @@ impl Document {
 }
 
 /// Returns whether the previous line ends a paragraph.
-fn is_begun_anew(before: Option<&str>) -> bool {
+fn starts_paragraph(before: Option<&str>) -> bool {
     before.is_none_or(|line| line.is_empty() || line.starts_with("<!--"))
 }
 
@@ -137,7 +137,7 @@ fn without_code(prose: &str) -> String {
 #[test]
 fn blocks_have_language_file_and_skip_reason() {
     let text = "Save `a.mjs`.\n\nSave as\n`b.mjs`:\n\n```ts\n1\n```\n\n<!-- not run: why -->\n```sh\nls\n```\n";
-    let blocks = Document::of("a.md", text).blocks();
+    let blocks = Document::parse("a.md", text).blocks();
     let [program, command] = blocks.try_into().unwrap();
     assert_eq!((program.language.as_str(), program.file.as_deref()), ("ts", Some("b.mjs")));
     assert_eq!((program.text.as_str(), program.place.as_str()), ("1\n", "a.md:6"));
@@ -147,7 +147,7 @@ fn blocks_have_language_file_and_skip_reason() {
 #[test]
 fn anchors_and_links_are_found_outside_code() {
     let text = "# A `b`, c-d!\n## A\n## A\n<a id=\"own\"></a>\n[x\ny](z.md#a) `[no](no.md)` <img src=\"p.png\">\n```\n# no\n```\n";
-    let document = Document::of("a.md", text);
+    let document = Document::parse("a.md", text);
     assert_eq!(document.anchors(), ["a-b-c-d", "a", "a-1", "own"]);
     assert_eq!(document.links(), ["z.md#a", "p.png"]);
 }

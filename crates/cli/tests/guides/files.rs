@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::build;
-use crate::world::World;
+use crate::environment::World;
 
 /// Strict compiler options of TypeScript, without output files.
 const STRICTLY: [&str; 10] = [

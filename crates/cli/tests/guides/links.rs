@@ -85,7 +85,7 @@ fn no_page_has_dead_links() {
 
 #[test]
 fn dead_links_are_found() {
-    let document = Document::of("docs/guides/a.md", "# Here\n");
+    let document = Document::parse("docs/guides/a.md", "# Here\n");
     for good in
         ["../../README.md", "alerts.md#planned-work", "https://example.com/a#b", "../guides"]
     {

@@ -7,6 +7,7 @@
 #[path = "../client/build.rs"]
 mod build;
 mod document;
+mod environment;
 mod files;
 mod left_out;
 mod links;
@@ -14,8 +15,7 @@ mod openstatus;
 mod pages;
 mod reader;
 mod shell;
-mod stand_ins;
-mod world;
+mod stubs;
 
 use std::path::{Path, PathBuf};
 

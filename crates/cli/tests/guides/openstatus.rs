@@ -60,7 +60,7 @@ fn degraded_at(number: usize) -> Option<usize> {
 pub(crate) fn all_came(reader: &mut Reader) {
     let mut came = Vec::new();
     for offset in [0, 100] {
-        let page = reader.asks(&format!("{OURS} '{{\"limit\":100,\"offset\":{offset}}}'\n"));
+        let page = reader.run(&format!("{OURS} '{{\"limit\":100,\"offset\":{offset}}}'\n"));
         let page: Value = serde_json::from_str(&page).unwrap();
         for monitor in page["httpMonitors"].as_array().unwrap() {
             let name = monitor["name"].as_str().unwrap().to_owned();

@@ -10,9 +10,9 @@ use serde_json::{Deserializer, Value};
 use tokio::time::Instant;
 
 use crate::document::{Block, Document};
+use crate::environment::World;
 use crate::files;
 use crate::shell::{PATIENCE, Shell, Terminal};
-use crate::world::World;
 
 /// Prefix of a key before `…` in a page, and minimum number of the following characters.
 const KEY: (&str, usize) = ("aloft_", 40);
@@ -68,7 +68,7 @@ impl Reader {
         tokio::task::block_in_place(|| {
             let mut reader = Self::at(world);
             for block in blocks.iter().filter(|block| block.not_run.is_none()) {
-                reader.take(block);
+                reader.follow_block(block);
             }
             files::must_be_typed(&reader.world, &reader.programs);
             look(&mut reader);
@@ -98,11 +98,11 @@ impl Reader {
     }
 
     /// Runs a command that is not on the page and returns its output.
-    pub(crate) fn asks(&mut self, command: &str) -> String {
+    pub(crate) fn run(&mut self, command: &str) -> String {
         self.type_one("after the page", command)
     }
 
-    fn take(&mut self, block: &Block) {
+    fn follow_block(&mut self, block: &Block) {
         let Block { place, language, text, file, .. } = block;
         match (language.as_str(), file) {
             ("sh", _) if text.starts_with(BESIDE) => self.opens(place, text),
@@ -155,8 +155,8 @@ impl Reader {
         let printed = self
             .shell
             .run(&text)
-            .unwrap_or_else(|why| panic!("{place} failed:\n{text}\n{why}\n{}", self.said()));
-        hear(&mut self.answered, &ANSWERS, &printed);
+            .unwrap_or_else(|why| panic!("{place} failed:\n{text}\n{why}\n{}", self.output()));
+        record_values(&mut self.answered, &ANSWERS, &printed);
         let asked = self.world.path("to-start");
         for flags in fs::read_to_string(&asked).unwrap_or_default().lines() {
             self.serve(flags);
@@ -196,7 +196,7 @@ impl Reader {
         let address = loop {
             let line =
                 terminal.line().unwrap_or_else(|| panic!("it does not listen: {text}\n{said}"));
-            hear(&mut self.answered, &[KEY], &line);
+            record_values(&mut self.answered, &[KEY], &line);
             said = said + &line + "\n";
             if let Some(address) = listens(&said) {
                 break address;
@@ -253,16 +253,16 @@ impl Reader {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
             // The server's log contains ids, and the demo prints a key.
-            let said = self.said();
-            hear(&mut self.answered, &[KEY], &said);
+            let said = self.output();
+            record_values(&mut self.answered, &[KEY], &said);
             if let Some(known) = self.answered.get(prefix) {
                 return known.clone();
             }
             if let Some((_, asked)) = COMES.iter().find(|(it, _)| *it == prefix) {
                 let printed = self.shell.run(asked).unwrap_or_else(|why| panic!("{place}: {why}"));
-                hear(&mut self.answered, &ANSWERS, &printed);
+                record_values(&mut self.answered, &ANSWERS, &printed);
             } else if let Some(line) = self.terminals.last().and_then(Terminal::line) {
-                hear(&mut self.answered, &[KEY], &line);
+                record_values(&mut self.answered, &[KEY], &line);
             } else {
                 break;
             }
@@ -271,7 +271,7 @@ impl Reader {
     }
 
     /// Returns the output of the terminals since the last call.
-    fn said(&self) -> String {
+    fn output(&self) -> String {
         self.terminals.iter().map(Terminal::rest).collect()
     }
 }
@@ -308,7 +308,11 @@ fn listens(said: &str) -> Option<SocketAddr> {
 }
 
 /// Stores the last value of each prefix in a text.
-fn hear(answered: &mut HashMap<&'static str, String>, sorts: &[(&'static str, usize)], text: &str) {
+fn record_values(
+    answered: &mut HashMap<&'static str, String>,
+    sorts: &[(&'static str, usize)],
+    text: &str,
+) {
     for (prefix, fewest) in sorts.iter().copied() {
         for (at, _) in text.match_indices(prefix) {
             let begins = !text[..at].ends_with(|it: char| it.is_ascii_alphanumeric() || it == '_');
@@ -359,7 +363,7 @@ fn fits(promised: &Value, came: &Value) -> bool {
 #[test]
 fn complete_values_are_found_in_output() {
     let mut answered = HashMap::new();
-    hear(
+    record_values(
         &mut answered,
         &ANSWERS,
         "{\"id\":\"mon_0000000000001\"} xmon_0000000000002 mon_3 aloft_checks_total",

@@ -57,14 +57,14 @@ impl Desk {
     }
 
     /// Returns the output of a command that must succeed.
-    fn said(&self, args: &[&str]) -> String {
+    fn output(&self, args: &[&str]) -> String {
         let (code, said) = self.run(args);
         assert_eq!(code, Some(0), "{args:?}: {said}");
         said
     }
 
     fn json(&self, args: &[&str]) -> Value {
-        serde_json::from_str(&self.said(&[args, &["--json"]].concat())).unwrap()
+        serde_json::from_str(&self.output(&[args, &["--json"]].concat())).unwrap()
     }
 
     /// Waits for a delivery in this state.
@@ -87,25 +87,25 @@ fn text(value: &Value) -> String {
 fn incident_is_acknowledged_commented_and_resolved() {
     // issue 6, points 1 and 3
     let desk = Desk::set();
-    let tested = desk.said(&["notifications", "test", &desk.channel]);
+    let tested = desk.output(&["notifications", "test", &desk.channel]);
     assert!(tested.starts_with("accepted, in ") && tested.contains("thanks"), "{tested}");
     desk.begin();
     let told = text(&desk.delivery("accepted")["id"]);
-    let listed = desk.said(&["notifications", "deliveries", "--monitor", &desk.monitor]);
+    let listed = desk.output(&["notifications", "deliveries", "--monitor", &desk.monitor]);
     assert!(listed.contains(&told) && listed.contains("error"), "{listed}");
     let incident = text(&desk.json(&["incidents", "list"])["incidents"][0]["id"]);
     assert_eq!(
-        desk.said(&["incidents", "acknowledge", &incident]),
+        desk.output(&["incidents", "acknowledge", &incident]),
         format!("{incident} is open, acknowledged by test\n")
     );
-    let comment = desk.said(&["incidents", "comment", &incident, "the disk\nis \u{1b}[31mfull"]);
+    let comment = desk.output(&["incidents", "comment", &incident, "the disk\nis \u{1b}[31mfull"]);
     // Comments must not control the terminals of others.
     assert!(comment.ends_with("by test: the disk is  [31mfull\n"), "{comment:?}");
     assert_eq!(
-        desk.said(&["incidents", "resolve", &incident]),
+        desk.output(&["incidents", "resolve", &incident]),
         format!("{incident} is closed, resolved\n")
     );
-    let shown = desk.said(&["incidents", "show", &incident]);
+    let shown = desk.output(&["incidents", "show", &incident]);
     for what in ["acknowledged", "commented", "resolved", "status is 503, expected 2xx"] {
         assert!(shown.contains(what), "{what}: {shown}");
     }
@@ -124,11 +124,11 @@ fn maintenance_is_planned_ended_and_deleted() {
     assert_eq!(planned["status"], "active", "{planned}");
     desk.begin();
     assert_eq!(desk.delivery("waiting")["holdReason"], "maintenance");
-    assert_eq!(desk.said(&["maintenance", "end", &id]), format!("{id} is over\n"));
+    assert_eq!(desk.output(&["maintenance", "end", &id]), format!("{id} is over\n"));
     assert_eq!(desk.delivery("accepted")["event"], "error");
-    let listed = desk.said(&["maintenance", "list", "--status", "completed"]);
+    let listed = desk.output(&["maintenance", "list", "--status", "completed"]);
     assert!(listed.contains(&id) && listed.contains("Moving"), "{listed}");
-    assert_eq!(desk.said(&["maintenance", "delete", &id]), format!("{id} was deleted\n"));
+    assert_eq!(desk.output(&["maintenance", "delete", &id]), format!("{id} was deleted\n"));
     assert_eq!(
         desk.run(&[&plan[..], &["--monitor", "mon_none"]].concat()),
         (

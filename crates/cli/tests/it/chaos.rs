@@ -117,10 +117,10 @@ impl Chaos {
             receiver.be(Mood::Well);
         }
         let server = self.serve();
-        self.wait_until_all_is_told(&server);
-        self.everything_was_told_under_one_key(&server);
-        self.every_update_was_told_under_one_key();
-        self.what_came_twice_was_in_flight();
+        self.wait_until_all_is_delivered(&server);
+        self.assert_one_key_per_event(&server);
+        self.assert_one_key_per_update();
+        self.assert_duplicates_were_in_flight();
         assert!(server.stop().success());
     }
 
@@ -169,9 +169,9 @@ impl Chaos {
         };
         while self.news.try_recv().is_ok() {}
         let flipping = std::thread::spawn(move || caller.flip(life));
-        for number in 0..=chance(life) % NEWS_MAX {
+        for number in 0..=random(life) % NEWS_MAX {
             for (place, receiver) in self.receivers.iter().enumerate().skip(1) {
-                match chance(life * 1_000 + number * 10 + place as u64) % 8 {
+                match random(life * 1_000 + number * 10 + place as u64) % 8 {
                     0 => receiver.be(Mood::Failing),
                     1 => receiver.be(Mood::Silent),
                     2 | 3 => receiver.be(Mood::Well),
@@ -189,7 +189,7 @@ impl Chaos {
         self.updates.extend(reported.updates);
     }
 
-    fn wait_until_all_is_told(&self, server: &Server) {
+    fn wait_until_all_is_delivered(&self, server: &Server) {
         let end = Instant::now() + LAST_PATIENCE;
         let waiting = || {
             let asked = json!({ "state": "waiting", "limit": 1 });
@@ -197,15 +197,15 @@ impl Chaos {
                 .as_u64()
                 .unwrap()
         };
-        while waiting() > 0 || !self.untold_updates().is_empty() {
-            let untold = self.untold_updates();
+        while waiting() > 0 || !self.undelivered_updates().is_empty() {
+            let untold = self.undelivered_updates();
             assert!(Instant::now() < end, "{} deliveries still wait, and {untold:?}", waiting());
             // Nothing new arrives for a while if all delays are long.
             let _ = self.news.recv_timeout(Duration::from_millis(500));
         }
     }
 
-    fn everything_was_told_under_one_key(&self, server: &Server) {
+    fn assert_one_key_per_event(&self, server: &Server) {
         let incidents = self.incidents(server);
         for (monitor, errors) in &self.reported {
             let stored = incidents.iter().filter(|it| it["monitorId"] == monitor.as_str()).count();
@@ -234,7 +234,7 @@ impl Chaos {
 
     /// Returns updates reported as stored that a subscriber did not get, with the index of its
     /// receiver.
-    fn untold_updates(&self) -> Vec<(usize, String)> {
+    fn undelivered_updates(&self) -> Vec<(usize, String)> {
         let subscribers = self.receivers.iter().enumerate().skip(CHANNELS);
         let untold = subscribers.flat_map(|(place, receiver)| {
             let told: BTreeSet<String> =
@@ -245,10 +245,10 @@ impl Chaos {
         untold.collect()
     }
 
-    fn every_update_was_told_under_one_key(&self) {
+    fn assert_one_key_per_update(&self) {
         println!("{} updates for each subscriber", self.updates.len());
         assert!(!self.updates.is_empty(), "reports were written");
-        assert_eq!(self.untold_updates(), [], "no reported update is lost");
+        assert_eq!(self.undelivered_updates(), [], "no reported update is lost");
         for (place, receiver) in self.receivers.iter().enumerate().skip(CHANNELS) {
             for (told, mut keys) in receiver.keys() {
                 keys.sort_unstable();
@@ -260,7 +260,7 @@ impl Chaos {
 
     /// Checks that no message arrives twice within one life, and that after a kill no more arrive
     /// twice than were in flight.
-    fn what_came_twice_was_in_flight(&self) {
+    fn assert_duplicates_were_in_flight(&self) {
         for (place, receiver) in self.receivers.iter().enumerate() {
             let mut first: BTreeMap<String, u64> = BTreeMap::new();
             let mut again: BTreeMap<u64, usize> = BTreeMap::new();
@@ -337,7 +337,7 @@ impl Caller {
         let mut reported = Reported::default();
         let mut last: BTreeMap<&str, Value> = BTreeMap::new();
         for number in 0_u64.. {
-            let place = (chance(life ^ (number << 20)) % MONITORS as u64) as usize;
+            let place = (random(life ^ (number << 20)) % MONITORS as u64) as usize;
             self.flips.flip(place);
             let monitor = self.monitors[place].as_str();
             let Some(status) = self.checked(monitor) else { return reported };
@@ -382,7 +382,7 @@ impl Caller {
 }
 
 /// Returns pseudo-random numbers that are the same in every run.
-fn chance(seed: u64) -> u64 {
+fn random(seed: u64) -> u64 {
     let mut bits = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -121,7 +121,7 @@ struct Redirect {
 impl Redirect {
     async fn start() -> Self {
         let authority = Authority::new("Example Authority");
-        let identity = authority.issue(&["localhost"], Validity::Holds);
+        let identity = authority.issue(&["localhost"], Validity::Valid);
         let secure = HttpTarget::start_tls(identity, Protocol::Http2).await;
         secure.on("/", ScriptedResponse::ok("hello"));
         let plain = HttpTarget::start().await;

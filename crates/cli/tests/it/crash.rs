@@ -69,16 +69,16 @@ fn confirmed_writes_survive_twenty_kills() {
             scope.spawn(|| write(&work, round));
             scope.spawn(|| trigger(&work, &kept));
             scope.spawn(|| count(&work, &reported));
-            for _ in 0..=chance(round) % ANSWERS_MAX {
+            for _ in 0..=random(round) % ANSWERS_MAX {
                 let answer = answered.recv_timeout(PATIENCE).expect("callers get responses");
-                checked += note(&mut expected, answer);
+                checked += record(&mut expected, answer);
             }
             server.kill();
-            target.forget();
+            target.clear();
         });
         drop(work);
         for answer in &answered {
-            checked += note(&mut expected, answer);
+            checked += record(&mut expected, answer);
         }
         committed += reported.load(Ordering::SeqCst).max(checked);
         let stored = stored_results(&home.data());
@@ -104,16 +104,16 @@ fn write(work: &Work, round: u64) -> Option<()> {
         let monitor = http_monitor(&name, &work.url, &["fly-ams"]);
         let made = work.call("CreateHttpMonitor", &json!({ "monitor": monitor }))?;
         let id = made["monitor"]["id"].as_str()?.to_owned();
-        work.tell(Answered::Stored { id: id.clone(), name: name.clone() })?;
+        work.send(Answered::Stored { id: id.clone(), name: name.clone() })?;
         let name = format!("{name}, edited");
-        work.tell(Answered::Sent { id: id.clone(), name: Some(name.clone()) })?;
+        work.send(Answered::Sent { id: id.clone(), name: Some(name.clone()) })?;
         let edit = json!({ "monitor": { "id": id, "name": name }, "updateMask": "name" });
         work.call("UpdateHttpMonitor", &edit)?;
-        work.tell(Answered::Stored { id: id.clone(), name })?;
+        work.send(Answered::Stored { id: id.clone(), name })?;
         if number % 2 == 0 {
-            work.tell(Answered::Sent { id: id.clone(), name: None })?;
+            work.send(Answered::Sent { id: id.clone(), name: None })?;
             work.call("DeleteMonitor", &json!({ "id": id }))?;
-            work.tell(Answered::Deleted { id })?;
+            work.send(Answered::Deleted { id })?;
         }
     }
     None
@@ -123,7 +123,7 @@ fn write(work: &Work, round: u64) -> Option<()> {
 fn trigger(work: &Work, id: &str) -> Option<()> {
     loop {
         let checked = work.call("TriggerMonitor", &json!({ "id": id }))?;
-        work.tell(Answered::Checked(checked["results"].as_array()?.len() as u64))?;
+        work.send(Answered::Checked(checked["results"].as_array()?.len() as u64))?;
     }
 }
 
@@ -142,13 +142,13 @@ impl Work {
         Some(reply.json())
     }
 
-    fn tell(&self, answered: Answered) -> Option<()> {
+    fn send(&self, answered: Answered) -> Option<()> {
         self.answers.send(answered).ok()
     }
 }
 
 /// Records a response. Returns the number of results that it reports as stored.
-fn note(expected: &mut Expected, answered: Answered) -> u64 {
+fn record(expected: &mut Expected, answered: Answered) -> u64 {
     match answered {
         Answered::Stored { id, name } => {
             expected.insert(id, vec![Some(name)]);
@@ -213,7 +213,7 @@ fn stored_results(folder: &Path) -> u64 {
 }
 
 /// Spreads the rounds over the moments at which a server can be killed. The same in every run.
-fn chance(round: u64) -> u64 {
+fn random(round: u64) -> u64 {
     let bits = (round + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (bits ^ (bits >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33
 }

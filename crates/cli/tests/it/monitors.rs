@@ -90,7 +90,7 @@ fn paused_monitor_stops_and_resumed_one_runs_immediately() {
     stage.is_checked_often("/first");
     stage.update(json!({ "active": false }), "active");
     stage.is_left_alone();
-    stage.target.forget();
+    stage.target.clear();
     stage
         .update(json!({ "active": true, "periodicity": SELDOM.to_string() }), "active,periodicity");
     stage.checked_at_once("/first");

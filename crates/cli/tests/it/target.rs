@@ -35,7 +35,7 @@ impl Target {
     }
 
     /// Discards the requests so far.
-    pub(crate) fn forget(&self) {
+    pub(crate) fn clear(&self) {
         while self.visits.try_recv().is_ok() {}
     }
 }

@@ -77,7 +77,7 @@ fn curl_examples_match_their_scenarios() {
             let command =
                 example.filled(&block.text, |raw| Value::from(example.value(raw)).to_string());
             let answer = stage.shell(&command, &workspace, example.key);
-            answers.keep(&stage, example.call, &answer);
+            answers.record(&stage, example.call, &answer);
             Taken::Whole(answer)
         });
     }

@@ -44,7 +44,7 @@ impl Description {
         jsonschema::options().with_draft(jsonschema::Draft::Draft202012).build(&schema).unwrap()
     }
 
-    fn hold(&self, call: &str, pointer: &str, value: &Value) {
+    fn assert_valid(&self, call: &str, pointer: &str, value: &Value) {
         let schema = self.schema(call, pointer);
         let wrong: Vec<String> = schema
             .iter_errors(value)
@@ -74,15 +74,15 @@ fn play(
         }
         let request = filled(&step["request"], &saved);
         if step["answer"].is_object() {
-            description.hold(call, "/requestBody", &request);
+            description.assert_valid(call, "/requestBody", &request);
             let answer = until(step, &saved, &mut || stage.call(workspace, step, &request));
-            description.hold(call, "/responses/200", &answer);
+            description.assert_valid(call, "/responses/200", &answer);
             save(step, &answer, &mut saved);
             responses += 1;
         } else if step["until"] != true && step["error"]["status"].is_u64() {
             let answer = stage.call(workspace, step, &request);
             let status = &step["error"]["status"];
-            description.hold(call, &format!("/responses/{status}"), &answer);
+            description.assert_valid(call, &format!("/responses/{status}"), &answer);
             errors += 1;
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn difference(value: Option<&Value>, pattern: &Value, path: &str) -> 
             })
         }
         Value::Object(fields) if fields.keys().any(|name| name.starts_with('$')) => {
-            let all = fields.iter().all(|(name, pattern)| holds(value, name, pattern));
+            let all = fields.iter().all(|(name, pattern)| matches(value, name, pattern));
             if all { None } else { wrong() }
         }
         Value::Object(fields) => {
@@ -47,7 +47,7 @@ pub(super) fn difference(value: Option<&Value>, pattern: &Value, path: &str) -> 
     }
 }
 
-fn holds(value: Option<&Value>, name: &str, pattern: &Value) -> bool {
+fn matches(value: Option<&Value>, name: &str, pattern: &Value) -> bool {
     let Some(value) = value else {
         assert!(NAMES.contains(&name), "unknown pattern {name}");
         return name == "$absent";

@@ -63,7 +63,7 @@ pub(super) fn play(
             let key = step["key"].as_str().unwrap_or("write");
             let example = Example { call, key, saved: &saved, request: &step["request"] };
             let taken = run(&example);
-            hold(step, &saved, &taken);
+            check(step, &saved, &taken);
             let (Taken::Whole(answer) | Taken::Some(answer)) = taken;
             save(step, &answer, &mut saved);
         } else {
@@ -75,7 +75,7 @@ pub(super) fn play(
 
 impl<'a> Example<'a> {
     /// Creates an example of a method with this request.
-    pub(super) const fn of(call: &'a str, request: &'a Value, saved: &'a Saved) -> Self {
+    pub(super) const fn new(call: &'a str, request: &'a Value, saved: &'a Saved) -> Self {
         Self { call, key: "write", saved, request }
     }
 
@@ -121,7 +121,7 @@ pub(super) fn until(step: &Value, saved: &Saved, ask: &mut dyn FnMut() -> Value)
 }
 
 /// Compares the used part of a response with the step.
-fn hold(step: &Value, saved: &Saved, taken: &Taken) {
+fn check(step: &Value, saved: &Saved, taken: &Taken) {
     let pattern = filled(&step["answer"], saved);
     let wrong = match taken {
         Taken::Whole(answer) => difference(Some(answer), &pattern, "answer"),

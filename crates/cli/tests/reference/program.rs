@@ -124,7 +124,7 @@ fn blocks(pages: &Pages, scenarios: &[Value]) -> String {
         let call = step["call"].as_str().unwrap();
         let block = pages.of_method(call, "ts").expect("the page has the example");
         let nothing = Saved::new();
-        let example = Example::of(call, &step["request"], &nothing);
+        let example = Example::new(call, &step["request"], &nothing);
         let filled = example.filled(&block.text, in_template);
         text += &format!(
             "\"{call}\": async (saved) => {{\n{client}{filled}{}}},\n",

@@ -13,7 +13,7 @@ use super::player::now;
 /// Folder of recorded responses.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/responses");
 /// Variable that turns recording on.
-const WISH: &str = "ALOFT_RECORD_ANSWERS";
+const RECORD_VARIABLE: &str = "ALOFT_RECORD_ANSWERS";
 /// Replacement for times of the current hour: the time of a call, or shortly before.
 const TIME: &str = "2026-11-22T02:30:00Z";
 /// Length of the prefix of a time that identifies its hour.
@@ -28,7 +28,7 @@ const ADDRESS: &str = "192.0.2.10:443";
 pub(super) struct Answers(BTreeMap<String, Value>);
 
 impl Answers {
-    pub(super) fn keep(&mut self, stage: &Stage, call: &str, answer: &Value) {
+    pub(super) fn record(&mut self, stage: &Stage, call: &str, answer: &Value) {
         let [(_, target), (_, receiver)] = stage.places();
         let told = |text: &str| {
             let text = text.replace(&target, "https://example.com");
@@ -42,7 +42,7 @@ impl Answers {
 
     /// Writes the responses to a file per package, if requested.
     pub(super) fn finish(self) {
-        if std::env::var_os(WISH).is_none() {
+        if std::env::var_os(RECORD_VARIABLE).is_none() {
             return;
         }
         let mut files: BTreeMap<String, Map<String, Value>> = BTreeMap::new();

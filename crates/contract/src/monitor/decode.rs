@@ -16,7 +16,7 @@ use super::wire;
 pub fn decode<Message: Into<MonitorDraft>>(
     given: Option<Message>,
 ) -> Result<MonitorDraft, Violations> {
-    given.map(Into::into).ok_or_else(|| Violation::unseen("monitor", "is required").into())
+    given.map(Into::into).ok_or_else(|| Violation::without_value("monitor", "is required").into())
 }
 
 /// Returns the names in an update's mask (`request.update_mask.as_option()`), as the specification

@@ -13,10 +13,10 @@ use super::wire;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretVisibility {
     /// For write keys: secrets are returned as they were sent.
-    Shown,
+    Visible,
     /// For read keys: names without values, URLs without credentials and query, and shortened email
     /// addresses.
-    LeftOut,
+    Redacted,
 }
 
 /// Stored monitor with everything that its response contains.
@@ -75,10 +75,10 @@ impl StoredMonitor<'_> {
         wire::HttpMonitor {
             id: Some(self.monitor.id.to_string()),
             name: Some(settings.name.clone()),
-            url: Some(shown_url(&check.url, self.secrets)),
+            url: Some(encode_url(&check.url, self.secrets)),
             periodicity: Some(settings.periodicity.to_string()),
             method: Some(check.method.to_string()),
-            body: Some(shown_text(&check.body, self.secrets)),
+            body: Some(encode_text(&check.body, self.secrets)),
             timeout: Some(settings.timeout_ms as i32),
             degraded_at: settings.degraded_at_ms.map(|ms| ms as i32),
             retry: Some(i32::from(settings.retry)),
@@ -86,16 +86,16 @@ impl StoredMonitor<'_> {
             active: Some(settings.active),
             public: Some(settings.public),
             description: settings.description.clone(),
-            regions: words(&settings.regions),
+            regions: names(&settings.regions),
             headers: headers(check, self.secrets),
             status_code_assertions: status_code_assertions(check),
             body_assertions: body_assertions(check),
             header_assertions: header_assertions(check),
             status: Some(self.status.to_string()),
             effective_degraded_at: Some(settings.effective_degraded_at_ms() as i32),
-            resolved_regions: words(settings.resolved_regions(self.default_regions)),
-            created_at: instant(self.monitor.created_at),
-            updated_at: instant(self.monitor.updated_at),
+            resolved_regions: names(settings.resolved_regions(self.default_regions)),
+            created_at: encode_instant(self.monitor.created_at),
+            updated_at: encode_instant(self.monitor.updated_at),
             revision: Some(revision(self.monitor.updated_at)),
         }
     }
@@ -113,12 +113,12 @@ impl StoredMonitor<'_> {
             active: Some(settings.active),
             public: Some(settings.public),
             description: settings.description.clone(),
-            regions: words(&settings.regions),
+            regions: names(&settings.regions),
             status: Some(self.status.to_string()),
             effective_degraded_at: Some(settings.effective_degraded_at_ms() as i32),
-            resolved_regions: words(settings.resolved_regions(self.default_regions)),
-            created_at: instant(self.monitor.created_at),
-            updated_at: instant(self.monitor.updated_at),
+            resolved_regions: names(settings.resolved_regions(self.default_regions)),
+            created_at: encode_instant(self.monitor.created_at),
+            updated_at: encode_instant(self.monitor.updated_at),
             revision: Some(revision(self.monitor.updated_at)),
         }
     }
@@ -136,13 +136,13 @@ impl StoredMonitor<'_> {
             active: Some(settings.active),
             public: Some(settings.public),
             description: settings.description.clone(),
-            regions: words(&settings.regions),
+            regions: names(&settings.regions),
             record_assertions: record_assertions(check),
             status: Some(self.status.to_string()),
             effective_degraded_at: Some(settings.effective_degraded_at_ms() as i32),
-            resolved_regions: words(settings.resolved_regions(self.default_regions)),
-            created_at: instant(self.monitor.created_at),
-            updated_at: instant(self.monitor.updated_at),
+            resolved_regions: names(settings.resolved_regions(self.default_regions)),
+            created_at: encode_instant(self.monitor.created_at),
+            updated_at: encode_instant(self.monitor.updated_at),
             revision: Some(revision(self.monitor.updated_at)),
         }
     }
@@ -155,7 +155,7 @@ pub fn revision(updated_at: Timestamp) -> String {
 }
 
 /// Encodes an instant.
-pub fn instant(at: Timestamp) -> MessageField<WireTimestamp, Inline<WireTimestamp>> {
+pub fn encode_instant(at: Timestamp) -> MessageField<WireTimestamp, Inline<WireTimestamp>> {
     let millis = at.as_millis();
     MessageField::some(WireTimestamp {
         seconds: millis.div_euclid(1000),
@@ -166,8 +166,8 @@ pub fn instant(at: Timestamp) -> MessageField<WireTimestamp, Inline<WireTimestam
 
 /// Encodes a URL or a relative reference. Read keys get no credentials, and `…` instead of a query,
 /// which may contain a token.
-pub fn shown_url(written: &str, secrets: SecretVisibility) -> String {
-    if secrets == SecretVisibility::Shown {
+pub fn encode_url(written: &str, secrets: SecretVisibility) -> String {
+    if secrets == SecretVisibility::Visible {
         return written.to_owned();
     }
     let mut shown = match Url::parse(written) {
@@ -187,8 +187,8 @@ pub fn shown_url(written: &str, secrets: SecretVisibility) -> String {
 }
 
 /// Encodes a secret text. Read keys get `…` unless it is empty.
-pub fn shown_text(written: &str, secrets: SecretVisibility) -> String {
-    if secrets == SecretVisibility::Shown || written.is_empty() {
+pub fn encode_text(written: &str, secrets: SecretVisibility) -> String {
+    if secrets == SecretVisibility::Visible || written.is_empty() {
         return written.to_owned();
     }
     "…".to_owned()
@@ -196,15 +196,15 @@ pub fn shown_text(written: &str, secrets: SecretVisibility) -> String {
 
 /// Encodes the URL of a webhook. Read keys get only its origin, because the path is often its only
 /// secret.
-pub fn shown_endpoint(written: &str, secrets: SecretVisibility) -> String {
-    if secrets == SecretVisibility::Shown {
+pub fn encode_endpoint(written: &str, secrets: SecretVisibility) -> String {
+    if secrets == SecretVisibility::Visible {
         return written.to_owned();
     }
     let origin = Url::parse(written).ok().map(|url| url.origin().ascii_serialization());
     origin.map(|origin| format!("{origin}/…")).unwrap_or_default()
 }
 
-fn words(regions: &[Region]) -> Vec<String> {
+fn names(regions: &[Region]) -> Vec<String> {
     regions.iter().map(ToString::to_string).collect()
 }
 
@@ -213,7 +213,7 @@ fn headers(check: &HttpCheck, secrets: SecretVisibility) -> Vec<wire::Header> {
     headers
         .map(|header| wire::Header {
             key: Some(header.key.clone()),
-            value: (secrets == SecretVisibility::Shown).then(|| header.value.clone()),
+            value: (secrets == SecretVisibility::Visible).then(|| header.value.clone()),
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 use buffa_types::google::protobuf::Timestamp as WireTimestamp;
 use rules::Timestamp;
 
-use super::{instant, wire};
+use super::{encode_instant, wire};
 
 /// Content of a summary. Latencies are in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl From<SummaryNumbers> for wire::Summary {
             p95_us: p95,
             p99_us: p99,
             mean_us: numbers.mean_us.map(micros),
-            last_checked_at: numbers.last_at.map(instant).unwrap_or_default(),
+            last_checked_at: numbers.last_at.map(encode_instant).unwrap_or_default(),
             missed: micros(missed),
         }
     }
@@ -54,7 +54,7 @@ pub fn micros(number: u32) -> i32 {
 }
 
 /// Decodes an instant to the millisecond. Returns `None` if it is out of range.
-pub fn given_instant(given: &WireTimestamp) -> Option<Timestamp> {
+pub fn decode_instant(given: &WireTimestamp) -> Option<Timestamp> {
     let millis = given.seconds.checked_mul(1_000)?.checked_add(i64::from(given.nanos / 1_000_000));
     millis.map(Timestamp::from_millis)
 }
@@ -67,15 +67,15 @@ mod tests {
     fn an_instant_reads_back_from_the_wire() {
         for millis in [-1, 0, 1_800_000_000_123] {
             let at = Timestamp::from_millis(millis);
-            let shown = instant(at);
-            assert_eq!(given_instant(shown.as_option().unwrap()), Some(at));
+            let shown = encode_instant(at);
+            assert_eq!(decode_instant(shown.as_option().unwrap()), Some(at));
         }
         let far = WireTimestamp { seconds: i64::MAX, ..WireTimestamp::default() };
-        assert_eq!(given_instant(&far), None);
+        assert_eq!(decode_instant(&far), None);
     }
 
     #[test]
-    fn a_summary_of_nothing_has_no_latencies() {
+    fn empty_summary_has_no_latencies() {
         let summary = wire::Summary::from(SummaryNumbers::default());
         assert_eq!((summary.checks, summary.p50_us, summary.mean_us), (0, None, None));
         assert!(summary.last_checked_at.as_option().is_none());

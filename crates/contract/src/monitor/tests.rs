@@ -97,35 +97,35 @@ fn draft(kind: Kind) -> MonitorDraft {
 }
 
 #[test]
-fn what_is_answered_is_what_was_written() {
+fn encoded_monitor_decodes_equal() {
     // design: §4, conversions change no value
     for check in [http(), tcp(), dns()] {
         let monitor = monitor(check);
-        let kind = shown(&monitor, SecretVisibility::Shown).kind();
+        let kind = shown(&monitor, SecretVisibility::Visible).kind();
         assert_eq!(draft(kind), MonitorDraft::from(&monitor.settings));
     }
 }
 
 #[test]
-fn the_same_holds_for_the_least_that_can_be_written() {
+fn minimal_monitor_decodes_equal() {
     for check in [http(), tcp(), dns()] {
         let mut monitor = monitor(check);
         monitor.settings.degraded_at_ms = None;
         monitor.settings.description = None;
         monitor.settings.regions = Vec::new();
-        let kind = shown(&monitor, SecretVisibility::Shown).kind();
+        let kind = shown(&monitor, SecretVisibility::Visible).kind();
         assert_eq!(draft(kind), MonitorDraft::from(&monitor.settings));
     }
 }
 
 #[test]
-fn a_request_without_a_monitor_says_that_it_is_required() {
+fn missing_monitor_is_required() {
     let refused = decode(None::<super::wire::TcpMonitor>).unwrap_err();
     assert_eq!(refused.to_string(), "`monitor` is required");
 }
 
 #[test]
-fn limits_are_named_with_the_path_from_the_request_on() {
+fn violation_path_starts_at_the_request() {
     // spec: §8.1; issue 3: bad input
     let given = super::wire::TcpMonitor { retry: Some(11), ..super::wire::TcpMonitor::default() };
     let refused = decode(Some(given)).unwrap().parse().unwrap_err().under("monitor");
@@ -135,16 +135,16 @@ fn limits_are_named_with_the_path_from_the_request_on() {
 }
 
 #[test]
-fn a_read_key_gets_header_names_without_their_values() {
+fn read_key_gets_header_names_only() {
     // design: §4, secrets are left out of answers to read keys
     let monitor = monitor(http());
-    let answer = shown(&monitor, SecretVisibility::LeftOut).http().unwrap();
+    let answer = shown(&monitor, SecretVisibility::Redacted).http().unwrap();
     let json = serde_json::to_value(&answer).unwrap();
     insta::assert_snapshot!(json["headers"], @r#"[{"key":"X-Token"},{"key":"X-Empty"}]"#);
 }
 
 #[test]
-fn a_read_key_gets_a_url_without_its_credentials() {
+fn read_key_gets_url_without_credentials() {
     // design: §5, credentials in the URL are redacted everywhere
     let url = |written: &str, secrets| {
         let mut monitor = monitor(http());
@@ -160,15 +160,15 @@ fn a_read_key_gets_a_url_without_its_credentials() {
         ("https:ada:pw@example.com/", "https://example.com/"),
         ("https://EXAMPLE.com/@a", "https://EXAMPLE.com/@a"),
     ] {
-        assert_eq!(url(written, SecretVisibility::LeftOut), seen);
-        assert_eq!(url(written, SecretVisibility::Shown), written);
+        assert_eq!(url(written, SecretVisibility::Redacted), seen);
+        assert_eq!(url(written, SecretVisibility::Visible), written);
     }
 }
 
 #[test]
-fn an_answer_in_json_has_every_argument_and_output() {
+fn json_response_has_every_field() {
     let monitor = monitor(http());
-    let answer = shown(&monitor, SecretVisibility::Shown).any();
+    let answer = shown(&monitor, SecretVisibility::Visible).any();
     insta::assert_snapshot!(serde_json::to_string_pretty(&answer).unwrap(), @r#"
     {
       "http": {
@@ -237,11 +237,11 @@ fn an_answer_in_json_has_every_argument_and_output() {
 }
 
 #[test]
-fn a_monitor_without_regions_says_where_it_runs() {
+fn monitor_without_regions_lists_the_defaults() {
     let mut monitor = monitor(tcp());
     monitor.settings.regions = Vec::new();
     monitor.settings.degraded_at_ms = None;
-    let answer = shown(&monitor, SecretVisibility::Shown).tcp().unwrap();
+    let answer = shown(&monitor, SecretVisibility::Visible).tcp().unwrap();
     assert!(answer.regions.is_empty());
     assert_eq!(answer.resolved_regions, ["fly-fra"]);
     assert_eq!(answer.degraded_at, None);
@@ -249,19 +249,19 @@ fn a_monitor_without_regions_says_where_it_runs() {
 }
 
 #[test]
-fn a_monitor_is_a_message_of_its_own_kind_only() {
+fn monitor_encodes_as_its_own_kind_only() {
     let (http, tcp, dns) = (monitor(http()), monitor(tcp()), monitor(dns()));
     for (monitor, kinds) in
         [(&http, [true, false, false]), (&tcp, [false, true, false]), (&dns, [false, false, true])]
     {
-        let shown = shown(monitor, SecretVisibility::Shown);
+        let shown = shown(monitor, SecretVisibility::Visible);
         let found = [shown.http().is_some(), shown.tcp().is_some(), shown.dns().is_some()];
         assert_eq!(found, kinds);
     }
 }
 
 #[test]
-fn the_fields_on_the_wire_are_those_of_the_tables() {
+fn wire_fields_match_the_tables() {
     // spec: §2.1–2.3: fails if only one side has a new field
     for (message, table) in [
         ("HttpMonitor", &rules::tables::HTTP_MONITOR),
@@ -276,7 +276,7 @@ fn the_fields_on_the_wire_are_those_of_the_tables() {
 }
 
 #[test]
-fn the_blocks_on_the_wire_are_those_of_the_tables() {
+fn wire_blocks_match_the_tables() {
     // spec: §2.1, §2.3
     for (message, table, block) in [
         ("Header", &rules::tables::HTTP_MONITOR, "headers"),

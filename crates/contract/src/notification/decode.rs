@@ -4,8 +4,8 @@
 use rules::Secret;
 use rules::monitor::HeaderDraft;
 use rules::notification::{
-    ChannelDraft, EmailDraft, HookDraft, NtfyDraft, OpsgenieDraft, PagerdutyDraft, PhoneDraft,
-    QuietHoursDraft, TelegramDraft, WebhookDraft, WishesDraft,
+    ChannelDraft, EmailDraft, HookDraft, NotificationPreferencesDraft, NtfyDraft, OpsgenieDraft,
+    PagerdutyDraft, PhoneDraft, QuietHoursDraft, TelegramDraft, WebhookDraft,
 };
 
 use super::wire;
@@ -28,7 +28,7 @@ impl From<wire::Notification> for ChannelDraft {
             google_chat: given.google_chat.into_option().map(Into::into),
             grafana_oncall: given.grafana_oncall.into_option().map(Into::into),
             ntfy: given.ntfy.into_option().map(Into::into),
-            wishes: WishesDraft {
+            preferences: NotificationPreferencesDraft {
                 events: given.events,
                 remind_every: given.remind_every,
                 quiet_hours: given.quiet_hours.into_option().map(Into::into),

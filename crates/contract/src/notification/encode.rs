@@ -8,26 +8,26 @@ use rules::notification::{
 };
 
 use super::wire;
-use crate::monitor::{SecretVisibility, instant, revision, shown_endpoint, shown_url};
+use crate::monitor::{SecretVisibility, encode_endpoint, encode_instant, encode_url, revision};
 
 /// Encodes a channel.
-pub fn shown(channel: &Channel, secrets: SecretVisibility) -> wire::Notification {
+pub fn encode(channel: &Channel, secrets: SecretVisibility) -> wire::Notification {
     let settings = &channel.settings;
-    let wishes = &settings.wishes;
+    let preferences = &settings.preferences;
     let mut shown = wire::Notification {
         id: Some(channel.id.to_string()),
         name: settings.name.clone(),
         provider_type: Some(settings.provider.kind().to_string()),
         monitor_ids: settings.monitor_ids.iter().map(ToString::to_string).collect(),
-        created_at: instant(channel.created_at),
-        updated_at: instant(channel.updated_at),
+        created_at: encode_instant(channel.created_at),
+        updated_at: encode_instant(channel.updated_at),
         revision: Some(revision(channel.updated_at)),
-        events: wishes.events.iter().map(ToString::to_string).collect(),
-        remind_every: wishes.remind_every.map(|every| every.to_string()),
-        quiet_hours: wishes.quiet_hours.as_ref().map(quiet_hours).into(),
+        events: preferences.events.iter().map(ToString::to_string).collect(),
+        remind_every: preferences.remind_every.map(|every| every.to_string()),
+        quiet_hours: preferences.quiet_hours.as_ref().map(quiet_hours).into(),
         ..wire::Notification::default()
     };
-    put(&mut shown, &settings.provider, secrets);
+    set_block(&mut shown, &settings.provider, secrets);
     shown
 }
 
@@ -41,13 +41,13 @@ fn quiet_hours(hours: &QuietHours) -> wire::QuietHours {
 }
 
 /// Returns the secret, or `None` for a read key.
-fn shown_to(secrets: SecretVisibility, secret: &Secret<String>) -> Option<String> {
-    (secrets == SecretVisibility::Shown).then(|| secret.expose().clone())
+fn encode_secret(secrets: SecretVisibility, secret: &Secret<String>) -> Option<String> {
+    (secrets == SecretVisibility::Visible).then(|| secret.expose().clone())
 }
 
 /// Sets the block of the channel's provider.
-fn put(shown: &mut wire::Notification, provider: &Provider, secrets: SecretVisibility) {
-    let hook = |hook: &IncomingWebhook| shown_to(secrets, &hook.webhook_url);
+fn set_block(shown: &mut wire::Notification, provider: &Provider, secrets: SecretVisibility) {
+    let hook = |hook: &IncomingWebhook| encode_secret(secrets, &hook.webhook_url);
     let number = |phone: &Phone| Some(phone.phone_number.clone());
     match provider {
         Provider::Discord(block) => {
@@ -58,11 +58,11 @@ fn put(shown: &mut wire::Notification, provider: &Provider, secrets: SecretVisib
         }
         Provider::Slack(block) => shown.slack = wire::Slack { webhook_url: hook(block) }.into(),
         Provider::Pagerduty(Pagerduty { integration_key }) => {
-            let integration_key = shown_to(secrets, integration_key);
+            let integration_key = encode_secret(secrets, integration_key);
             shown.pagerduty = wire::Pagerduty { integration_key }.into();
         }
         Provider::Opsgenie(Opsgenie { api_key, region }) => {
-            let api_key = shown_to(secrets, api_key);
+            let api_key = encode_secret(secrets, api_key);
             shown.opsgenie = wire::Opsgenie { api_key, region: Some(region.to_string()) }.into();
         }
         Provider::Webhook(block) => shown.webhook = webhook(block, secrets).into(),
@@ -82,8 +82,8 @@ fn put(shown: &mut wire::Notification, provider: &Provider, secrets: SecretVisib
         Provider::Ntfy(Ntfy { topic, server_url, token }) => {
             shown.ntfy = wire::Ntfy {
                 topic: Some(topic.clone()),
-                server_url: server_url.as_deref().map(|url| shown_url(url, secrets)),
-                token: token.as_ref().and_then(|token| shown_to(secrets, token)),
+                server_url: server_url.as_deref().map(|url| encode_url(url, secrets)),
+                token: token.as_ref().and_then(|token| encode_secret(secrets, token)),
             }
             .into();
         }
@@ -93,11 +93,11 @@ fn put(shown: &mut wire::Notification, provider: &Provider, secrets: SecretVisib
 fn webhook(block: &Webhook, secrets: SecretVisibility) -> wire::Webhook {
     let headers = block.headers.iter();
     wire::Webhook {
-        endpoint: Some(shown_endpoint(&block.endpoint, secrets)),
+        endpoint: Some(encode_endpoint(&block.endpoint, secrets)),
         headers: headers
             .map(|header| wire::Header {
                 key: Some(header.key.clone()),
-                value: shown_to(secrets, &header.value),
+                value: encode_secret(secrets, &header.value),
             })
             .collect(),
     }

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use rules::notification::{
-    Channel, ChannelDraft, ChannelSettings, Email, IncomingWebhook, NotificationPreferences, Ntfy,
-    Opsgenie, Pagerduty, Phone, Provider, QuietHoursDraft, Telegram, Webhook, WebhookHeader,
-    WishesDraft,
+    Channel, ChannelDraft, ChannelSettings, Email, IncomingWebhook, NotificationPreferences,
+    NotificationPreferencesDraft, Ntfy, Opsgenie, Pagerduty, Phone, Provider, QuietHoursDraft,
+    Telegram, Webhook, WebhookHeader,
 };
 use rules::{
     ChannelId, MonitorId, OpsgenieRegion, ProviderType, Secret, Timestamp, WorkspaceId, tables,
 };
 
-use super::shown;
+use super::encode;
 use crate::monitor::SecretVisibility;
 
 const HIDDEN: &str = "hunter2";
@@ -50,8 +50,8 @@ fn provider(kind: ProviderType) -> Provider {
     }
 }
 
-fn wishes() -> NotificationPreferences {
-    let draft = WishesDraft {
+fn preferences() -> NotificationPreferences {
+    let draft = NotificationPreferencesDraft {
         events: vec!["error".to_owned()],
         remind_every: Some("60m".to_owned()),
         quiet_hours: Some(QuietHoursDraft {
@@ -72,7 +72,7 @@ fn channel(provider: Provider) -> Channel {
             name: Some("On call".to_owned()),
             monitor_ids: vec![MonitorId::from_bits(1), MonitorId::from_bits(2)],
             provider,
-            wishes: wishes(),
+            preferences: preferences(),
         },
         created_at: Timestamp::from_millis(1_500),
         updated_at: Timestamp::from_millis(-1),
@@ -80,37 +80,37 @@ fn channel(provider: Provider) -> Channel {
 }
 
 #[test]
-fn what_is_answered_is_what_was_written_for_all_twelve_kinds() {
+fn encoded_channel_of_any_kind_decodes_equal() {
     // design: §4, conversions change no value
     for kind in ProviderType::ALL {
         let channel = channel(provider(*kind));
-        let answered = ChannelDraft::from(shown(&channel, SecretVisibility::Shown));
+        let answered = ChannelDraft::from(encode(&channel, SecretVisibility::Visible));
         assert_eq!(answered, ChannelDraft::from(&channel.settings), "{kind}");
         assert_eq!(answered.parse().as_ref(), Ok(&channel.settings), "{kind}");
     }
 }
 
 #[test]
-fn the_same_holds_for_the_least_that_can_be_written() {
+fn minimal_channel_decodes_equal() {
     let ntfy = Ntfy { topic: "ops".to_owned(), server_url: None, token: None };
     let webhook = Webhook { endpoint: "https://example.com".to_owned(), headers: Vec::new() };
     for provider in [Provider::Ntfy(ntfy), Provider::Webhook(webhook)] {
         let mut channel = channel(provider);
         channel.settings.name = None;
         channel.settings.monitor_ids = Vec::new();
-        channel.settings.wishes = NotificationPreferences::default();
-        let answered = ChannelDraft::from(shown(&channel, SecretVisibility::Shown));
+        channel.settings.preferences = NotificationPreferences::default();
+        let answered = ChannelDraft::from(encode(&channel, SecretVisibility::Visible));
         assert_eq!(answered, ChannelDraft::from(&channel.settings));
     }
 }
 
 #[test]
-fn a_read_key_gets_every_block_without_its_secrets() {
+fn read_key_gets_blocks_without_secrets() {
     // design: §4, secrets are left out of answers to read keys
     let blocks: Vec<String> = ProviderType::ALL
         .iter()
         .map(|kind| {
-            let answer = shown(&channel(provider(*kind)), SecretVisibility::LeftOut);
+            let answer = encode(&channel(provider(*kind)), SecretVisibility::Redacted);
             let json = serde_json::to_value(&answer).unwrap();
             let name = json.as_object().unwrap().keys().find(|name| json[*name].is_object());
             format!("{} {}", name.unwrap(), json[name.unwrap()])
@@ -135,8 +135,8 @@ fn a_read_key_gets_every_block_without_its_secrets() {
 }
 
 #[test]
-fn an_answer_in_json_has_every_argument_and_output() {
-    let answer = shown(&channel(provider(ProviderType::Webhook)), SecretVisibility::Shown);
+fn json_response_has_every_field() {
+    let answer = encode(&channel(provider(ProviderType::Webhook)), SecretVisibility::Visible);
     insta::assert_snapshot!(serde_json::to_string_pretty(&answer).unwrap(), @r#"
     {
       "id": "chn_0000000000007",
@@ -177,7 +177,7 @@ fn an_answer_in_json_has_every_argument_and_output() {
 }
 
 #[test]
-fn the_fields_on_the_wire_are_those_of_the_table() {
+fn wire_fields_match_the_table() {
     // spec: §2.4: fails if only one side has a new field
     let tables = [&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES];
     let names = tables.iter().flat_map(|table| {

@@ -31,7 +31,7 @@ pub struct Call<'a> {
     /// Key that makes retries of a create safe. See [`IDEMPOTENCY_KEY_HEADER`].
     pub idempotency_key: Option<&'a str>,
     /// Maximum size of the response, in bytes.
-    pub answer_bytes_max: usize,
+    pub response_bytes_max: usize,
 }
 
 impl Client {
@@ -40,12 +40,14 @@ impl Client {
     pub async fn call(&self, call: &Call<'_>) -> Result<Json, Error> {
         let response = self.transport.send(self.request(call)?).await?;
         let (parts, body) = response.into_parts();
-        let body = match Limited::new(body, call.answer_bytes_max).collect().await {
+        let body = match Limited::new(body, call.response_bytes_max).collect().await {
             Ok(body) => body.to_bytes(),
-            Err(error) => return Err(unread(&*error, call).with_headers(parts.headers)),
+            Err(error) => {
+                return Err(unreadable_response(&*error, call).with_headers(parts.headers));
+            }
         };
         if !parts.status.is_success() {
-            return Err(refusal(parts.status, &body).with_headers(parts.headers));
+            return Err(decode_error(parts.status, &body).with_headers(parts.headers));
         }
         let answer = is_json(&parts.headers).and_then(|()| {
             serde_json::from_slice(&body)
@@ -77,9 +79,9 @@ fn address(base: &Uri, method: &str) -> String {
 }
 
 /// Returns the error for a response that could not be read completely.
-fn unread(error: &(dyn StdError + Send + Sync + 'static), call: &Call<'_>) -> Error {
+fn unreadable_response(error: &(dyn StdError + Send + Sync + 'static), call: &Call<'_>) -> Error {
     if error.is::<LengthLimitError>() {
-        let most = call.answer_bytes_max;
+        let most = call.response_bytes_max;
         return Error::resource_exhausted(format!("response body size exceeds limit {most}"));
     }
     Error::internal(format!("failed to read response body: {error}"))
@@ -96,7 +98,7 @@ fn is_json(headers: &HeaderMap) -> Result<(), Error> {
 }
 
 /// Decodes the error of the service, or of a proxy in front of it.
-fn refusal(status: StatusCode, body: &[u8]) -> Error {
+fn decode_error(status: StatusCode, body: &[u8]) -> Error {
     #[derive(Deserialize)]
     struct ErrorBody {
         code: Option<Code>,
@@ -134,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_stand_below_the_path_of_the_base() {
+    fn methods_are_below_the_base_path() {
         for (base, whole) in [
             ("http://127.0.0.1:8080/rpc", "http://127.0.0.1:8080/rpc/a.v1.B/C"),
             ("https://example.com/aloft/rpc/", "https://example.com/aloft/rpc/a.v1.B/C"),
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn who_answers_in_place_of_the_service_is_told_by_the_status() {
+    fn foreign_response_is_an_error_by_status() {
         for (status, expected) in [
             (400, Code::Internal),
             (401, Code::Unauthenticated),
@@ -157,10 +159,10 @@ mod tests {
             (503, Code::Unavailable),
             (500, Code::Unknown),
         ] {
-            let refused = refusal(StatusCode::from_u16(status).unwrap(), b"<html>");
+            let refused = decode_error(StatusCode::from_u16(status).unwrap(), b"<html>");
             assert_eq!(refused.code, expected, "{status}");
         }
-        let named = refusal(StatusCode::NOT_FOUND, br#"{"code":"aborted","message":"m"}"#);
+        let named = decode_error(StatusCode::NOT_FOUND, br#"{"code":"aborted","message":"m"}"#);
         assert_eq!((named.code, named.message.as_deref()), (Code::Aborted, Some("m")));
     }
 }

@@ -82,11 +82,11 @@ impl Client {
     /// Creates a client of the services at `base_url` (http or https, usually with the path `/rpc`)
     /// that calls with `key`. Connects on the first call, without a proxy.
     pub fn new(base_url: &str, key: &Secret<String>) -> Result<Self, UnusableClient> {
-        Self::over(&Network::default(), base_url, key)
+        Self::with_network(&Network::default(), base_url, key)
     }
 
     /// Like [`Client::new`], with the proxies and trusted certificates of `network`.
-    pub fn over(
+    pub fn with_network(
         network: &Network,
         base_url: &str,
         key: &Secret<String>,
@@ -119,18 +119,18 @@ impl Client {
 
     /// Returns the identity of the key: its owner and its scopes (spec §4.1).
     pub async fn whoami(&self) -> Result<Whoami, Error> {
-        whoami::ask(&self.transport, &self.base, &self.key).await
+        whoami::request(&self.transport, &self.base, &self.key).await
     }
 }
 
 /// Returns the options of a create. `key` is random per call, and the same in its retries.
-pub fn creating(key: &str) -> CallOptions {
+pub fn create_options(key: &str) -> CallOptions {
     CallOptions::default().with_header(IDEMPOTENCY_KEY_HEADER, key)
 }
 
 /// Returns whether a call failed before it was sent: connection refused, unknown host, or untrusted
 /// certificate. Such a call had no effect.
-pub fn never_sent(error: &Error) -> bool {
+pub fn is_unsent(error: &Error) -> bool {
     let mut cause = error.source();
     while let Some(it) = cause {
         if let Some(failed) = it.downcast_ref::<hyper_util::client::legacy::Error>() {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn http_and_https_addresses_are_taken_and_others_refused() {
+    fn only_http_and_https_urls_are_accepted() {
         for usable in [super::super::DEFAULT_BASE_URL, "https://example.com", "http://[::1]:80/a/b"]
         {
             assert_eq!(made(usable, "key"), None, "{usable}");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_with_a_line_break_is_refused_without_being_shown() {
+    fn key_with_line_break_is_rejected_unquoted() {
         let unusable = made(super::super::DEFAULT_BASE_URL, "secret\nvalue").unwrap();
         assert_eq!(unusable, UnusableClient::Key);
         assert!(!unusable.to_string().contains("secret"));

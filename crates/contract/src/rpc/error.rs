@@ -24,7 +24,7 @@ pub use rules::Reason;
 /// Domain of the reasons: `google.rpc.ErrorInfo.domain`.
 const DOMAIN: &str = "aloft";
 /// Suggested delay before a retry of a deferred call: about the duration of a server restart.
-const PUT_OFF_FOR: Duration = Duration::from_secs(1);
+const DEFERRED_RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Maximum length of a caller's own text in a message, in characters.
 const GIVEN_SHOWN: usize = 128;
 
@@ -49,7 +49,7 @@ pub fn permission_denied(message: impl Into<String>) -> Error {
 
 /// Returns an error for a missing object: 404. Objects of other workspaces are missing, too.
 pub fn not_found(noun: &str, id: &str) -> Error {
-    let message = format!("{noun} `{}` not found in this workspace", shortened(id));
+    let message = format!("{noun} `{}` not found in this workspace", shorten(id));
     error(Code::NotFound, Reason::NotFound, message)
 }
 
@@ -109,7 +109,7 @@ fn violating(code: Code, reason: Reason, violations: &Violations) -> Error {
         })
         .collect();
     let detail = BadRequest { field_violations };
-    error(code, reason, message).with_detail(made("google.rpc.BadRequest", &detail))
+    error(code, reason, message).with_detail(encode_detail("google.rpc.BadRequest", &detail))
 }
 
 /// Returns an error for too many calls: 429, with the time to wait.
@@ -118,7 +118,7 @@ pub fn resource_exhausted(message: impl Into<String>, retry_after: Duration) -> 
 }
 
 /// Returns an error for a request of more than `most` bytes: 413. A retry does not help.
-pub fn too_large(most: usize) -> Error {
+pub fn payload_too_large(most: usize) -> Error {
     let message = format!("the request is larger than {most} bytes; send less at a time");
     error(Code::ResourceExhausted, Reason::PayloadTooLarge, message)
         .with_http_status(http::StatusCode::PAYLOAD_TOO_LARGE)
@@ -130,7 +130,7 @@ pub fn malformed(message: impl Into<String>) -> Error {
 }
 
 /// Returns an error for a request that was not received within this time: 408.
-pub fn too_slow(within: Duration) -> Error {
+pub fn request_timeout(within: Duration) -> Error {
     let message = format!("the request did not come to its end within {} s", within.as_secs());
     error(Code::DeadlineExceeded, Reason::RequestTimeout, message)
         .with_http_status(http::StatusCode::REQUEST_TIMEOUT)
@@ -138,7 +138,7 @@ pub fn too_slow(within: Duration) -> Error {
 
 /// Returns an error for an unknown method path: 404, with the message of the RPC library.
 pub fn unknown_method(path: &str) -> Error {
-    let message = format!("method not found: {}", shortened(path.trim_start_matches('/')));
+    let message = format!("method not found: {}", shorten(path.trim_start_matches('/')));
     error(Code::Unimplemented, Reason::UnknownMethod, message)
         .with_http_status(http::StatusCode::NOT_FOUND)
 }
@@ -150,8 +150,8 @@ pub fn unavailable(message: impl Into<String>) -> Error {
 
 /// Returns an error for a deferred call: 503, with the time to wait. Nothing was done, so a retry
 /// is safe.
-pub fn put_off(message: impl Into<String>) -> Error {
-    with_wait(unavailable(message), PUT_OFF_FOR)
+pub fn deferred(message: impl Into<String>) -> Error {
+    with_wait(unavailable(message), DEFERRED_RETRY_AFTER)
 }
 
 /// Returns an error for a fault of the service: 500. The cause is logged and never sent.
@@ -162,7 +162,7 @@ pub fn internal() -> Error {
 /// Adds the request ID, for a report to the operator.
 pub fn with_request_id(error: Error, id: &str) -> Error {
     let detail = RequestInfo { request_id: id.to_owned(), ..RequestInfo::default() };
-    error.with_detail(made("google.rpc.RequestInfo", &detail))
+    error.with_detail(encode_detail("google.rpc.RequestInfo", &detail))
 }
 
 /// Returns the reason of an error, or `None` if it came from elsewhere, such as a proxy.
@@ -216,7 +216,7 @@ pub(super) fn reasoned(code: Code, reason: Reason, message: impl Into<String>) -
 }
 
 /// Returns the beginning of a caller's text.
-fn shortened(given: &str) -> &str {
+fn shorten(given: &str) -> &str {
     let end = given.char_indices().nth(GIVEN_SHOWN).map_or(given.len(), |(at, _)| at);
     &given[..end]
 }
@@ -235,7 +235,7 @@ fn with_wait(error: Error, wait: Duration) -> Error {
         }
         .into(),
     };
-    let mut error = error.with_detail(made("google.rpc.RetryInfo", &detail));
+    let mut error = error.with_detail(encode_detail("google.rpc.RetryInfo", &detail));
     let seconds = wait.as_millis().div_ceil(1000).max(1);
     let value = http::HeaderValue::try_from(seconds.to_string()).expect("digits are a header");
     error.response_headers_mut().insert(http::header::RETRY_AFTER, value);
@@ -243,7 +243,7 @@ fn with_wait(error: Error, wait: Duration) -> Error {
 }
 
 /// Creates a detail, with a JSON form for people who read the response.
-fn made(name: &str, message: &(impl Message + serde::Serialize)) -> ErrorDetail {
+fn encode_detail(name: &str, message: &(impl Message + serde::Serialize)) -> ErrorDetail {
     let debug = serde_json::to_value(message).ok();
     ErrorDetail { debug, ..ErrorDetail::from_message(name, message) }
 }
@@ -254,7 +254,7 @@ fn info(reason: Reason) -> ErrorDetail {
         domain: DOMAIN.to_owned(),
         ..ErrorInfo::default()
     };
-    made("google.rpc.ErrorInfo", &info)
+    encode_detail("google.rpc.ErrorInfo", &info)
 }
 
 fn detail<M: Message>(error: &Error, name: &str) -> Option<M> {
@@ -268,15 +268,15 @@ fn detail<M: Message>(error: &Error, name: &str) -> Option<M> {
 mod tests {
     use rules::Violation;
 
-    use super::super::library_error::{not_allowed, unspoken};
+    use super::super::library_error::{not_allowed, unsupported_type};
     use super::*;
 
     #[test]
-    fn an_invalid_request_says_field_and_limit_in_its_message_and_in_its_details() {
+    fn invalid_request_names_field_and_limit() {
         // design: §4, errors
         let violations = Violations(vec![
             Violation::new("retry", 11, "must be 0 to 10"),
-            Violation::unseen("headers[0].value", "is required"),
+            Violation::without_value("headers[0].value", "is required"),
         ])
         .under("monitor");
         let error = invalid(&violations);
@@ -298,16 +298,16 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_names_the_first_violations_and_counts_the_rest() {
+    fn response_lists_first_violations_and_counts_others() {
         let violations =
-            (0..VIOLATIONS_MAX + 7).map(|at| Violation::unseen(format!("f{at}"), "is odd"));
+            (0..VIOLATIONS_MAX + 7).map(|at| Violation::without_value(format!("f{at}"), "is odd"));
         let error = invalid(&Violations(violations.collect()));
         assert_eq!(field_violations(&error).len(), VIOLATIONS_MAX);
         assert!(error.message.unwrap().ends_with("; and 7 more"));
     }
 
     #[test]
-    fn a_rate_limit_rounds_its_wait_up_to_whole_seconds_and_never_to_none() {
+    fn rate_limit_rounds_wait_up_to_seconds() {
         for (wait, header) in [(0, "1"), (1, "1"), (1_000, "1"), (1_001, "2")] {
             let error = resource_exhausted("too many calls", Duration::from_millis(wait));
             assert_eq!(error.response_headers()["retry-after"], header, "{wait} ms");
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_off_says_when_to_come_back_and_what_may_be_done_does_not() {
+    fn only_deferred_calls_have_a_retry_time() {
         // docs/decisions/0037: only this error is retried for every method
         let waits = |error: Error| {
             let wait = detail::<RetryInfo>(&error, "google.rpc.RetryInfo")?;
@@ -323,13 +323,13 @@ mod tests {
             Some((wait.retry_delay.seconds, header))
         };
         let second = http::HeaderValue::from_static("1");
-        assert_eq!(waits(put_off("stopping")), Some((1, second)));
+        assert_eq!(waits(deferred("stopping")), Some((1, second)));
         assert_eq!(waits(unavailable("stopping")), None);
-        assert_eq!(reason(&put_off("stopping")).as_deref(), Some("UNAVAILABLE"));
+        assert_eq!(reason(&deferred("stopping")).as_deref(), Some("UNAVAILABLE"));
     }
 
     #[test]
-    fn an_error_of_the_library_gets_a_reason_and_ours_keeps_its_own() {
+    fn library_error_gets_a_reason() {
         let theirs = with_reason(Error::invalid_argument("failed to decode"));
         assert_eq!(reason(&theirs).as_deref(), Some("MALFORMED_MESSAGE"));
         let ours = with_reason(unauthenticated(Reason::KeyExpired, "expired"));
@@ -339,8 +339,8 @@ mod tests {
 
     // issue 8, point 3: "errors with every reason"
     #[test]
-    fn every_reason_is_said_with_its_code_and_its_status() {
-        let odd = Violations(vec![Violation::unseen("id", "is odd")]);
+    fn every_reason_has_its_code_and_status() {
+        let odd = Violations(vec![Violation::without_value("id", "is odd")]);
         let of_keys =
             [Reason::KeyMissing, Reason::KeyUnknown, Reason::KeyExpired, Reason::KeyRevoked];
         let mut errors: Vec<Error> = of_keys.map(|reason| unauthenticated(reason, "no")).into();
@@ -355,15 +355,15 @@ mod tests {
             invalid(&odd),
             invalid_because(Reason::MonitorTypeMismatch, &odd),
             resource_exhausted("slower", Duration::from_secs(1)),
-            too_large(1),
-            too_slow(Duration::from_secs(1)),
+            payload_too_large(1),
+            request_timeout(Duration::from_secs(1)),
             unknown_method("/a/B"),
             unavailable("later"),
-            put_off("later"),
+            deferred("later"),
             internal(),
             with_reason(Error::invalid_argument("no JSON")),
             with_reason(Error::deadline_exceeded("over")),
-            unspoken(),
+            unsupported_type(),
             not_allowed(&http::Method::PUT, &http::HeaderMap::new()),
         ]);
         let mut said = Vec::new();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_caller_sent_is_repeated_shortened() {
+    fn quoted_input_is_shortened() {
         for error in [not_found("monitor", &"ü".repeat(9_999)), unknown_method(&"ü".repeat(9_999))]
         {
             assert_eq!(error.http_status(), 404);
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_of_the_service_does_not_tell_its_cause() {
+    fn internal_error_hides_its_cause() {
         assert_eq!(internal().http_status(), 500);
     }
 }

@@ -118,7 +118,7 @@ impl Due<'_> {
                 message.fields().iter().map(FieldDescriptor::json_name).collect();
             let meant = nearest(name, &names).map(|name| format!("; did you mean `{name}`?"));
             let why = format!("is not a field of {of}{}", meant.unwrap_or_default());
-            self.walk.refuse(|path| Violation::unseen(path, why));
+            self.walk.refuse(|path| Violation::without_value(path, why));
             map.next_value::<IgnoredAny>()?;
         }
         self.walk.path.truncate(end);
@@ -173,7 +173,7 @@ impl<'de> Visitor<'de> for Due<'_> {
 
     fn visit_str<E>(self, given: &str) -> Result<(), E> {
         if let Some(due) = misspelt(self.kind, given) {
-            self.walk.refuse(|path| Violation::unseen(path, due));
+            self.walk.refuse(|path| Violation::without_value(path, due));
             return Ok(());
         }
         let fits = match self.kind {

@@ -11,11 +11,11 @@ use super::error::{Code, Error, Reason, reasoned, with_reason};
 /// Bytes before each message of a stream: flags and length.
 const ENVELOPE_BYTES: usize = 5;
 /// Supported content types of a message.
-const SPOKEN: &str =
+const SUPPORTED_TYPES: &str =
     "application/json, application/proto, application/grpc or application/grpc-web";
 
 /// Supported codings of a message.
-const CODINGS: &str = "gzip, zstd";
+const SUPPORTED_CODINGS: &str = "gzip, zstd";
 /// Message of the library for an unsupported coding.
 const UNKNOWN_CODING: &str = "unsupported compression encoding";
 
@@ -41,16 +41,16 @@ pub fn library_error(verb: &Method, answered: RawResponse<'_>) -> Option<Error> 
     let RawResponse { status, headers, trailers, body } = answered;
     let error = match status {
         StatusCode::METHOD_NOT_ALLOWED => not_allowed(verb, headers),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => unspoken(),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => unsupported_type(),
         StatusCode::OK => {
-            let error = of_headers(headers).or_else(|| of_headers(trailers?));
-            let error = error.or_else(|| of_web(body)).or_else(|| of_stream(body))?;
-            if is_of_coding(&error) { unpackable() } else { with_reason(error) }
+            let error = from_headers(headers).or_else(|| from_headers(trailers?));
+            let error = error.or_else(|| from_grpc_web(body)).or_else(|| from_stream(body))?;
+            if is_unsupported_coding(&error) { unsupported_coding() } else { with_reason(error) }
         }
         status => {
             let error: Error = serde_json::from_slice(body).ok()?;
-            if is_of_coding(&error) {
-                return Some(unpackable());
+            if is_unsupported_coding(&error) {
+                return Some(unsupported_coding());
             }
             let error = with_reason(error);
             // The status may differ from that of the code. Keep the library's status unless ours is
@@ -62,24 +62,27 @@ pub fn library_error(verb: &Method, answered: RawResponse<'_>) -> Option<Error> 
     Some(error)
 }
 
-pub(super) fn unspoken() -> Error {
-    let message = format!("unsupported content type; send {SPOKEN}");
+pub(super) fn unsupported_type() -> Error {
+    let message = format!("unsupported content type; send {SUPPORTED_TYPES}");
     reasoned(Code::InvalidArgument, Reason::MediaType, message)
         .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
 }
 
 /// Returns whether an error reports an unsupported coding of a message.
-fn is_of_coding(error: &Error) -> bool {
+fn is_unsupported_coding(error: &Error) -> bool {
     let message = error.message.as_deref().unwrap_or_default();
     error.code == Code::Unimplemented && message.starts_with(UNKNOWN_CODING)
 }
 
 /// Returns the error for an unsupported coding of a message (RFC 9110 §15.5.16).
-fn unpackable() -> Error {
-    let message = format!("unsupported coding of the message; send one of {CODINGS}, or none");
+fn unsupported_coding() -> Error {
+    let message =
+        format!("unsupported coding of the message; send one of {SUPPORTED_CODINGS}, or none");
     let mut error = reasoned(Code::Unimplemented, Reason::MediaType, message)
         .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE);
-    error.response_headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static(CODINGS));
+    error
+        .response_headers_mut()
+        .insert(ACCEPT_ENCODING, HeaderValue::from_static(SUPPORTED_CODINGS));
     error
 }
 
@@ -91,27 +94,27 @@ pub(super) fn not_allowed(verb: &Method, headers: &HeaderMap) -> Error {
 }
 
 /// Decodes the error of gRPC from headers or trailers.
-fn of_headers(headers: &HeaderMap) -> Option<Error> {
+fn from_headers(headers: &HeaderMap) -> Option<Error> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    of_grpc(text("grpc-status")?, text("grpc-message").unwrap_or_default())
+    from_grpc(text("grpc-status")?, text("grpc-message").unwrap_or_default())
 }
 
 /// Decodes the error of gRPC-Web. Its trailers are the last message of the body.
-fn of_web(body: &[u8]) -> Option<Error> {
+fn from_grpc_web(body: &[u8]) -> Option<Error> {
     let text = str::from_utf8(body.get(ENVELOPE_BYTES..)?).ok()?;
     let field = |name: &str| {
         text.lines().find_map(|line| Some(line.split_once(':')?).filter(|it| it.0 == name))
     };
     let message = field("grpc-message").map_or("", |(_, message)| message.trim());
-    of_grpc(field("grpc-status")?.1.trim(), message)
+    from_grpc(field("grpc-status")?.1.trim(), message)
 }
 
 /// Decodes the error of a Connect stream from its last message.
-fn of_stream(body: &[u8]) -> Option<Error> {
+fn from_stream(body: &[u8]) -> Option<Error> {
     serde_json::from_slice::<End>(body.get(ENVELOPE_BYTES..)?).ok()?.error
 }
 
-fn of_grpc(status: &str, message: &str) -> Option<Error> {
+fn from_grpc(status: &str, message: &str) -> Option<Error> {
     let code = Code::from_grpc_code(status.parse().ok()?)?;
     Some(Error::new(code, unescaped(message)))
 }
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_found_wherever_its_protocol_puts_it_and_gets_a_reason() {
+    fn error_of_any_protocol_gets_a_reason() {
         let json = br#"{"code":"invalid_argument","message":"missing"}"#;
         let web = b"\x80\0\0\0\x2agrpc-status: 8\r\ngrpc-message: too large\r\n";
         let stream = b"\x02\0\0\0\x01{\"error\":{\"code\":\"unimplemented\"}}";
@@ -170,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_error_is_none() {
+    fn success_has_no_error() {
         for body in [&b""[..], b"{}", b"\0\0\0\0\x02{}", b"\x02\0\0\0\x02{}"] {
             assert!(read(200, None, body).is_none(), "{body:?}");
         }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_is_found_by_its_path_with_and_without_the_slash() {
+    fn method_is_found_without_leading_slash() {
         let path = "/monitor.v1.MonitorService/GetMonitor";
         assert_eq!(method(path).unwrap().name, "GetMonitor");
         assert_eq!(method(&path[1..]).unwrap().request, "monitor.v1.GetMonitorRequest");

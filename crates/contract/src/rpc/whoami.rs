@@ -10,7 +10,7 @@ use super::call::code;
 use super::{Error, KEY_HEADER, Transport};
 
 /// Maximum size of the response, in bytes.
-const ANSWER_BYTES_MAX: usize = 64 * 1024;
+const RESPONSE_BYTES_MAX: usize = 64 * 1024;
 /// Usual end of a base URL's path. The path of this endpoint does not contain it.
 const PREFIX: &str = "/rpc";
 
@@ -40,7 +40,7 @@ pub struct Actor {
 }
 
 /// Returns the identity of `key`. The caller has to set a timeout.
-pub(super) async fn ask(
+pub(super) async fn request(
     transport: &Transport,
     base: &Uri,
     key: &HeaderValue,
@@ -50,7 +50,7 @@ pub(super) async fn ask(
         .body(full_body(Vec::new().into()))
         .map_err(|error| Error::internal(format!("failed to build the request: {error}")))?;
     let (parts, body) = transport.send(request).await?.into_parts();
-    let body = match Limited::new(body, ANSWER_BYTES_MAX).collect().await {
+    let body = match Limited::new(body, RESPONSE_BYTES_MAX).collect().await {
         Ok(body) => body.to_bytes(),
         Err(error) => return Err(Error::internal(format!("failed to read the answer: {error}"))),
     };
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_endpoint_stands_beside_the_services() {
+    fn whoami_path_is_beside_the_services() {
         for (base, endpoint) in [
             ("http://127.0.0.1:8080/rpc", "http://127.0.0.1:8080/v1/whoami"),
             ("https://example.com/aloft/rpc/", "https://example.com/aloft/v1/whoami"),

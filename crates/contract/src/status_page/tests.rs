@@ -13,7 +13,7 @@ use rules::{
     WorkspaceId, tables,
 };
 
-use super::{shown_component, shown_group, shown_page, wire};
+use super::{encode_component, encode_group, encode_page, wire};
 use crate::monitor::SecretVisibility;
 use crate::rpc::field_names;
 
@@ -79,27 +79,27 @@ fn group() -> ComponentGroup {
 }
 
 #[test]
-fn what_is_answered_is_what_was_written() {
+fn encoded_page_decodes_equal() {
     // design: §4: conversions change no value
     let (page, component, group) = (page(), component(), group());
-    let draft = PageDraft::from(shown_page(&page, SecretVisibility::Shown));
+    let draft = PageDraft::from(encode_page(&page, SecretVisibility::Visible));
     assert_eq!(draft, PageDraft::from(&page.settings));
     assert_eq!(draft.parse().unwrap(), page.settings);
-    let draft = ComponentDraft::from(shown_component(&component));
+    let draft = ComponentDraft::from(encode_component(&component));
     assert_eq!(draft, ComponentDraft::from(&component.settings));
     assert_eq!(draft.parse().unwrap(), component.settings);
-    let draft = GroupDraft::from(shown_group(&group));
+    let draft = GroupDraft::from(encode_group(&group));
     assert_eq!(draft, GroupDraft::from(&group.settings));
     assert_eq!(draft.parse().unwrap(), group.settings);
 }
 
 #[test]
-fn what_was_not_written_is_absent() {
+fn omitted_fields_are_absent() {
     // design: §4: access_type, order, group_id
     let mut page = page();
     page.settings =
         PageDraft { title: text("t"), slug: text("s"), ..PageDraft::default() }.parse().unwrap();
-    let shown = serde_json::to_string(&shown_page(&page, SecretVisibility::Shown)).unwrap();
+    let shown = serde_json::to_string(&encode_page(&page, SecretVisibility::Visible)).unwrap();
     insta::assert_snapshot!(shown, @r#"{"id":"page_0000000000007","title":"t","slug":"s","authEmailDomains":[],"published":false,"theme":"dark","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","allowIndexing":false,"revision":"1500"}"#);
     let mut component = component();
     let bare = ComponentDraft {
@@ -109,23 +109,23 @@ fn what_was_not_written_is_absent() {
         ..ComponentDraft::default()
     };
     component.settings = bare.parse().unwrap();
-    let shown = serde_json::to_string(&shown_component(&component)).unwrap();
+    let shown = serde_json::to_string(&encode_component(&component)).unwrap();
     insta::assert_snapshot!(shown, @r#"{"id":"cmp_0000000000007","pageId":"page_0000000000007","type":"static","name":"Mail","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);
 }
 
 #[test]
-fn a_read_key_gets_a_page_without_its_password() {
+fn read_key_gets_page_without_password() {
     // spec: §2.8; design: §4
-    let shown = shown_page(&page(), SecretVisibility::LeftOut);
+    let shown = encode_page(&page(), SecretVisibility::Redacted);
     assert_eq!(shown.password, None);
     assert_eq!(
         wire::StatusPage { password: text("hunter2"), ..shown },
-        shown_page(&page(), SecretVisibility::Shown)
+        encode_page(&page(), SecretVisibility::Visible)
     );
 }
 
 #[test]
-fn the_fields_on_the_wire_are_those_of_the_tables() {
+fn wire_fields_match_the_tables() {
     // spec: §2.5–2.7: fails if only one side has a new field
     let messages: [(&str, &Resource); 4] = [
         ("StatusPage", &tables::STATUS_PAGE),

@@ -38,9 +38,9 @@ fn full() -> Report {
 }
 
 #[test]
-fn what_is_answered_is_what_was_written() {
+fn encoded_report_decodes_equal() {
     // design: §4, a created object reads back equal
-    let json = serde_json::to_string(&shown(&full())).unwrap();
+    let json = serde_json::to_string(&encode(&full())).unwrap();
     insta::assert_snapshot!(json, @r#"{"id":"rpt_0000000000007","pageId":"page_0000000000007","title":"Disks","components":[{"componentId":"cmp_0000000000007","impact":"down"}],"status":"resolved","updates":[{"id":"upd_0000000000007","status":"resolved","text":"*Over*","at":"1970-01-01T00:00:01.500Z","components":[{"componentId":"cmp_0000000000007","impact":"down"}],"notified":true,"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}],"startedAt":"1970-01-01T00:00:01.500Z","resolvedAt":"1970-01-01T00:00:01.500Z","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);
     let read: wire::StatusReport = serde_json::from_str(&json).unwrap();
     let update = read.updates[0].clone();
@@ -56,7 +56,7 @@ fn what_is_answered_is_what_was_written() {
 }
 
 #[test]
-fn a_template_is_answered_as_it_was_written() {
+fn encoded_template_decodes_equal() {
     let settings = TemplateSettings {
         name: "Disks".to_owned(),
         title: Some("Disks fail".to_owned()),
@@ -71,20 +71,20 @@ fn a_template_is_answered_as_it_was_written() {
         created_at: AT,
         updated_at: AT,
     };
-    let json = serde_json::to_string(&shown_template(&template)).unwrap();
+    let json = serde_json::to_string(&encode_template(&template)).unwrap();
     let read: wire::ReportTemplate = serde_json::from_str(&json).unwrap();
     assert_eq!(TemplateDraft::from(read), TemplateDraft::from(&template.settings));
 }
 
 #[test]
-fn an_instant_past_what_can_be_counted_is_there_and_refused() {
+fn instant_out_of_range_is_rejected() {
     let at = wire::Timestamp { seconds: i64::MAX, ..Default::default() };
     let given = wire::StatusReportUpdate { at: at.into(), ..Default::default() };
     assert_eq!(UpdateDraft::from(given).at, Some(UNCOUNTED));
 }
 
 #[test]
-fn the_fields_on_the_wire_are_those_of_the_tables() {
+fn wire_fields_match_the_tables() {
     // Fails if only one side has a new field. A report contains its updates, which no resource
     // table contains.
     let of = |table: &'static Resource, beside: &[&'static str]| -> BTreeSet<&'static str> {

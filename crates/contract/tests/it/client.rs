@@ -5,7 +5,7 @@ use std::time::Duration;
 use contract::monitor::wire::{
     CreateHttpMonitorRequest, CreateTcpMonitorRequest, HttpMonitor, ListMonitorsRequest,
 };
-use contract::rpc::{Call, Client, Code, creating, field_violations, never_sent, reason};
+use contract::rpc::{Call, Client, Code, create_options, field_violations, is_unsent, reason};
 use rules::Secret;
 use serde_json::json;
 
@@ -24,7 +24,8 @@ async fn a_create_carries_key_and_idempotency_key() {
     let monitor = HttpMonitor { name: Some("API".to_owned()), ..HttpMonitor::default() };
     let request = CreateHttpMonitorRequest { monitor: monitor.into() };
     let monitors = client().await.monitors;
-    let answer = monitors.create_http_monitor_with_options(request, creating("k1")).await.unwrap();
+    let answer =
+        monitors.create_http_monitor_with_options(request, create_options("k1")).await.unwrap();
     let monitor = answer.into_owned().monitor;
     assert_eq!(monitor.id.as_deref(), Some("mon_ada_k1"));
     assert_eq!(monitor.name.as_deref(), Some("API"));
@@ -49,13 +50,13 @@ async fn a_call_by_name_is_the_same_call() {
         request,
         time: Duration::from_secs(9),
         idempotency_key: Some("k1"),
-        answer_bytes_max: 10_000,
+        response_bytes_max: 10_000,
     };
     let (monitor, nothing) = (json!({ "monitor": { "name": "API" } }), json!({}));
     let create = call("/monitor.v1.MonitorService/CreateHttpMonitor", &monitor);
     let answer = client.call(&create).await.unwrap();
     assert_eq!(answer["monitor"]["id"], "mon_ada_k1");
-    let short = Call { answer_bytes_max: 5, ..create };
+    let short = Call { response_bytes_max: 5, ..create };
     assert_eq!(client.call(&short).await.unwrap_err().code, Code::ResourceExhausted);
     let refused = call("/monitor.v1.MonitorService/CreateTcpMonitor", &nothing);
     let error = client.call(&refused).await.unwrap_err();
@@ -65,7 +66,7 @@ async fn a_call_by_name_is_the_same_call() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unavailable_and_nothing_was_sent() {
+async fn unreachable_server_is_unavailable_and_unsent() {
     // The socket reserves the port, so that nobody listens on it.
     let held = tokio::net::TcpSocket::new_v4().unwrap();
     held.bind(([127, 0, 0, 1], 0).into()).unwrap();
@@ -73,5 +74,5 @@ async fn a_server_that_is_not_there_is_unavailable_and_nothing_was_sent() {
     let client = Client::new(&format!("http://{address}/rpc"), &Secret::new("ada".to_owned()));
     let list = client.unwrap().monitors.list_monitors(ListMonitorsRequest::default()).await;
     let error = list.unwrap_err();
-    assert_eq!((error.code, never_sent(&error)), (Code::Unavailable, true));
+    assert_eq!((error.code, is_unsent(&error)), (Code::Unavailable, true));
 }

@@ -11,7 +11,7 @@ async fn an_empty_list_answers_its_lists_and_its_total() {
 }
 
 #[tokio::test]
-async fn what_was_written_is_answered_also_where_it_is_zero_false_or_empty() {
+async fn zero_false_and_empty_values_are_returned() {
     let body = r#"{"monitor":{"name":"API","retry":0,"timeout":0,"active":false,"body":"",
         "headers":[{"key":"X-Team","value":""}],"bodyAssertions":[{"target":"","comparator":"empty"}]}}"#;
     assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"200 {"monitor":{"id":"mon_ada_none","name":"API","body":"","timeout":0,"retry":0,"active":false,"regions":[],"headers":[{"key":"X-Team","value":""}],"statusCodeAssertions":[],"bodyAssertions":[{"target":"","comparator":"empty"}],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
@@ -33,7 +33,7 @@ async fn an_unknown_field_is_refused_in_a_get_too() {
 }
 
 #[tokio::test]
-async fn a_fraction_is_refused_where_an_integer_is_due() {
+async fn fraction_for_an_integer_is_rejected() {
     let body = r#"{"monitor":{"timeout":0.5}}"#;
     assert_snapshot!(call("CreateHttpMonitor", body).await, @r#"400 {"code":"invalid_argument","message":"`monitor.timeout` must be a whole number of 32 bits (given: `0.5`)","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
 }
@@ -52,7 +52,7 @@ async fn a_violation_names_path_value_and_limit() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_json_are_refused_with_a_reason() {
+async fn malformed_json_is_rejected_with_a_reason() {
     for body in ["", "{", "\u{0}", "{\"monitor\":{\"name\":\"a\"}}}", "[[[["] {
         let answer = call("CreateHttpMonitor", body).await;
         assert!(answer.starts_with(r#"400 {"code":"invalid_argument""#), "{body}: {answer}");

@@ -16,7 +16,7 @@ fn post(path: &str, content_type: &str, body: impl Into<Body>) -> Request<Body> 
 }
 
 #[tokio::test]
-async fn a_call_without_a_key_is_refused_before_the_rpc() {
+async fn call_without_key_is_rejected() {
     let bare = Request::post("/rpc/monitor.v1.MonitorService/ListMonitors")
         .header("content-type", "application/json")
         .body(Body::from("{}"))
@@ -63,7 +63,7 @@ async fn a_body_over_4_mib_is_refused() {
 }
 
 #[tokio::test]
-async fn a_get_of_a_method_that_changes_something_is_405() {
+async fn get_of_a_write_method_is_405() {
     let get = request("GET", &format!("{CREATE}?connect=v1&encoding=json&message=%7B%7D"));
     assert_snapshot!(answer(get.body(Body::empty()).unwrap()).await, @r#"405 {"code":"unknown","message":"GET requests are only supported for idempotent methods"}"#);
 }

@@ -21,12 +21,12 @@ impl Budget {
     }
 
     /// Creates the server's budget for confirmation checks.
-    pub const fn of_opinions(now: Timestamp) -> Self {
-        Self::new(limits::OPINIONS_PER_SECOND, limits::OPINIONS_BURST, now)
+    pub const fn for_confirmations(now: Timestamp) -> Self {
+        Self::new(limits::CONFIRMATIONS_PER_SECOND, limits::CONFIRMATIONS_BURST, now)
     }
 
     /// Returns the server's budget for checks that keep their details if they succeed.
-    pub const fn of_details(now: Timestamp) -> Self {
+    pub const fn for_details(now: Timestamp) -> Self {
         let per_second = limits::DETAILED_CHECKS_PER_SECOND;
         Self::new(per_second, per_second, now)
     }

@@ -17,7 +17,7 @@ use super::{Budget, Missed, MissedReason, Regions, Slots};
 #[derive(Debug, Default)]
 pub struct Schedule {
     heap: BinaryHeap<Reverse<Entry>>,
-    places: Vec<ScheduledMonitor>,
+    monitors: Vec<ScheduledMonitor>,
     free: Vec<u32>,
     by_monitor: ById<MonitorId, u32>,
     /// Number of current entries in the heap; outdated ones are not counted.
@@ -45,7 +45,7 @@ pub struct Handle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueSlot {
     pub monitor: MonitorId,
-    /// Passed to [`Schedule::finished`] when the check ends.
+    /// Passed to [`Schedule::finish`] when the check ends.
     pub handle: Handle,
     pub region: Region,
     pub slot: Timestamp,
@@ -59,7 +59,7 @@ pub struct DueSlot {
 /// A confirmation check to run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfirmationCheck {
-    /// Passed to [`Schedule::finished`] when the check ends.
+    /// Passed to [`Schedule::finish`] when the check ends.
     pub handle: Handle,
     pub region: Region,
     /// The region's next slot. No attempt starts at or after this time.
@@ -79,7 +79,7 @@ pub enum SlotAction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     due: Timestamp,
-    /// Index into `places` in the high 27 bits, region in the low 5.
+    /// Index into `monitors` in the high 27 bits, region in the low 5.
     key: u32,
     generation: u32,
 }
@@ -95,12 +95,12 @@ struct ScheduledMonitor {
 
 const REGION_BITS: u32 = 5;
 /// Number of outdated entries that is not worth a clean-up.
-const LITTLE: usize = 1_024;
+const OUTDATED_ENTRIES_MIN: usize = 1_024;
 
 impl Schedule {
     /// Adds a monitor to the schedule and replaces its previous revision. Call [`Self::pop_due`]
     /// for `now` first: a due slot that was not popped is lost with the old revision.
-    pub fn put(
+    pub fn insert(
         &mut self,
         monitor: MonitorId,
         period: Duration,
@@ -110,8 +110,8 @@ impl Schedule {
     ) -> Handle {
         self.remove(monitor);
         let period_ms = u32::try_from(period.as_millis()).unwrap_or(u32::MAX);
-        let index = self.place(monitor);
-        let place = &mut self.places[index as usize];
+        let index = self.index_for(monitor);
+        let place = &mut self.monitors[index as usize];
         *place =
             ScheduledMonitor { monitor, period_ms, regions, running: Regions::default(), ..*place };
         for region in regions.iter() {
@@ -132,13 +132,13 @@ impl Schedule {
         let Some(index) = self.by_monitor.remove(&monitor) else {
             return false;
         };
-        let place = &mut self.places[index as usize];
+        let place = &mut self.monitors[index as usize];
         self.live -= place.regions.len() as usize;
         place.generation = place.generation.wrapping_add(1);
         place.regions = Regions::default();
         self.free.push(index);
-        if self.heap.len() > 2 * self.live + LITTLE {
-            let places = &self.places;
+        if self.heap.len() > 2 * self.live + OUTDATED_ENTRIES_MIN {
+            let places = &self.monitors;
             self.heap.retain(|Reverse(entry)| entry.is_live(places));
         }
         true
@@ -147,7 +147,7 @@ impl Schedule {
     /// Returns the time of the next due slot, or `None` if the schedule is empty.
     pub fn next_due(&mut self) -> Option<Timestamp> {
         while let Some(top) = self.heap.peek_mut() {
-            if top.0.is_live(&self.places) {
+            if top.0.is_live(&self.monitors) {
                 return Some(top.0.due);
             }
             PeekMut::pop(top);
@@ -161,15 +161,15 @@ impl Schedule {
     pub fn pop_due(&mut self, now: Timestamp) -> Option<DueSlot> {
         while let Some(mut top) = self.heap.peek_mut() {
             let entry = top.0;
-            if !entry.is_live(&self.places) {
+            if !entry.is_live(&self.monitors) {
                 PeekMut::pop(top);
                 continue;
             }
             if entry.due > now {
                 return None;
             }
-            let place = &mut self.places[entry.index()];
-            let due = place.call(entry, now);
+            let place = &mut self.monitors[entry.index()];
+            let due = place.decide(entry, now);
             top.0.due = due.next_slot;
             return Some(due);
         }
@@ -184,10 +184,10 @@ impl Schedule {
         let Some(index) = self.by_monitor.get(&monitor).filter(|_| is_late) else {
             return Vec::new();
         };
-        let place = &self.places[*index as usize];
+        let place = &self.monitors[*index as usize];
         let entries = self.heap.iter().map(|Reverse(entry)| *entry);
         let own = entries.filter(|entry| {
-            entry.key >> REGION_BITS == *index && entry.due <= now && entry.is_live(&self.places)
+            entry.key >> REGION_BITS == *index && entry.due <= now && entry.is_live(&self.monitors)
         });
         let missed = |entry: Entry| {
             let slots = place.slots(entry.region());
@@ -208,9 +208,9 @@ impl Schedule {
     /// not stored twice.
     pub fn set_back(&mut self, now: Timestamp) {
         let mut entries = std::mem::take(&mut self.heap).into_vec();
-        entries.retain(|Reverse(entry)| entry.is_live(&self.places));
+        entries.retain(|Reverse(entry)| entry.is_live(&self.monitors));
         for Reverse(entry) in &mut entries {
-            let slots = self.places[entry.index()].slots(entry.region());
+            let slots = self.monitors[entry.index()].slots(entry.region());
             entry.due = entry.due.min(slots.after(now));
         }
         self.heap = entries.into();
@@ -239,10 +239,10 @@ impl Schedule {
                 continue;
             }
             if !budget.take(now) {
-                self.finished(handle, region);
+                self.finish(handle, region);
                 break;
             }
-            let next_slot = self.places[handle.index as usize].slots(region).after(now);
+            let next_slot = self.monitors[handle.index as usize].slots(region).after(now);
             asked.push(ConfirmationCheck { handle, region, next_slot });
         }
         asked
@@ -250,7 +250,7 @@ impl Schedule {
 
     /// Marks a check as ended, whatever its result, even if no probe took it. A handle of an old
     /// revision has no effect.
-    pub fn finished(&mut self, handle: Handle, region: Region) {
+    pub fn finish(&mut self, handle: Handle, region: Region) {
         if let Some(place) = self.current(handle) {
             place.running.remove(region);
         }
@@ -259,7 +259,7 @@ impl Schedule {
     /// Returns the current handle of a scheduled monitor.
     pub fn handle(&self, monitor: MonitorId) -> Option<Handle> {
         let index = *self.by_monitor.get(&monitor)?;
-        Some(Handle { index, generation: self.places[index as usize].generation })
+        Some(Handle { index, generation: self.monitors[index as usize].generation })
     }
 
     /// Returns the number of scheduled (monitor, region) pairs.
@@ -273,22 +273,22 @@ impl Schedule {
     }
 
     fn current(&mut self, handle: Handle) -> Option<&mut ScheduledMonitor> {
-        self.places
+        self.monitors
             .get_mut(handle.index as usize)
             .filter(|place| place.generation == handle.generation)
     }
 
-    fn place(&mut self, monitor: MonitorId) -> u32 {
+    fn index_for(&mut self, monitor: MonitorId) -> u32 {
         let index = self.free.pop().unwrap_or_else(|| {
             let (regions, running) = (Regions::default(), Regions::default());
-            self.places.push(ScheduledMonitor {
+            self.monitors.push(ScheduledMonitor {
                 monitor,
                 period_ms: 0,
                 generation: 0,
                 regions,
                 running,
             });
-            self.places.len() as u32 - 1
+            self.monitors.len() as u32 - 1
         });
         assert!(
             index < 1 << (u32::BITS - REGION_BITS),
@@ -308,19 +308,19 @@ impl Entry {
         Region::ALL[(self.key & ((1 << REGION_BITS) - 1)) as usize]
     }
 
-    fn is_live(self, places: &[ScheduledMonitor]) -> bool {
-        places[self.index()].generation == self.generation
+    fn is_live(self, monitors: &[ScheduledMonitor]) -> bool {
+        monitors[self.index()].generation == self.generation
     }
 }
 
 impl ScheduledMonitor {
     fn slots(&self, region: Region) -> Slots {
         let period = Duration::from_millis(u64::from(self.period_ms));
-        Slots::of(self.monitor, period, self.regions, region)
+        Slots::new(self.monitor, period, self.regions, region)
     }
 
     /// Decides what to do with a due entry and computes its next slot.
-    fn call(&mut self, entry: Entry, now: Timestamp) -> DueSlot {
+    fn decide(&mut self, entry: Entry, now: Timestamp) -> DueSlot {
         let (monitor, region) = (self.monitor, entry.region());
         let slots = self.slots(region);
         // An extra slot (`FirstRun::AtOnce`) may be later than the last regular one.

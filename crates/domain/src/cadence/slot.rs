@@ -82,9 +82,9 @@ impl FromIterator<Region> for Regions {
 
 impl Slots {
     /// Returns the slots of `monitor` in `region`, which must be one of its `regions`.
-    pub fn of(monitor: MonitorId, period: Duration, regions: Regions, region: Region) -> Self {
+    pub fn new(monitor: MonitorId, period: Duration, regions: Regions, region: Region) -> Self {
         let period_ms = i64::try_from(period.as_millis()).unwrap_or(i64::MAX).max(1);
-        let own = (spread(monitor.bits()) % period_ms as u64) as i64;
+        let own = (mix_bits(monitor.bits()) % period_ms as u64) as i64;
         let share = i64::from(regions.rank(region)) * period_ms / i64::from(regions.len().max(1));
         let phase_ms = (own + share) % period_ms;
         Self { period_ms, phase_ms: phase_ms - phase_ms % GRID_MS }
@@ -146,7 +146,7 @@ pub fn missed_while_down(
 ) -> Vec<Missed> {
     let mut found = Vec::new();
     for region in regions.iter() {
-        let slots = Slots::of(monitor, period, regions, region);
+        let slots = Slots::new(monitor, period, regions, region);
         let mut range: Option<Missed> = None;
         let mut slot = slots.after(time.looked_at_since);
         while slot <= time.worked_until.min(time.now) {
@@ -186,7 +186,7 @@ const fn bit(region: Region) -> u32 {
 
 /// Spreads IDs, which grow with time, over all 64 bits: the finaliser of `SplitMix64`. A change
 /// would move all slots, so it is written here instead of using a hasher of the standard library.
-const fn spread(bits: u64) -> u64 {
+const fn mix_bits(bits: u64) -> u64 {
     let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)
@@ -216,7 +216,7 @@ mod tests {
             let now = Timestamp::from_millis(now);
             let mut slots: Vec<i64> = regions
                 .iter()
-                .map(|region| Slots::of(MonitorId::from_bits(monitor), period, regions, region))
+                .map(|region| Slots::new(MonitorId::from_bits(monitor), period, regions, region))
                 .map(|slots| slots.after(now).as_millis())
                 .collect();
             slots.sort_unstable();
@@ -234,7 +234,7 @@ mod tests {
         ) {
             let now = Timestamp::from_millis(now);
             for region in regions.iter() {
-                let slots = Slots::of(MonitorId::from_bits(monitor), period, regions, region);
+                let slots = Slots::new(MonitorId::from_bits(monitor), period, regions, region);
                 prop_assert_eq!(on_grid(slots.after(now)), slots.after(now));
             }
             prop_assert!(on_grid(now) >= now && on_grid(now).since(now) < Duration::from_millis(100));
@@ -246,7 +246,7 @@ mod tests {
             monitor: u64, regions in any_regions(), period in any_period(), now in 0_i64..1 << 42,
         ) {
             let region = regions.iter().next().unwrap();
-            let slots = Slots::of(MonitorId::from_bits(monitor), period, regions, region);
+            let slots = Slots::new(MonitorId::from_bits(monitor), period, regions, region);
             let now = Timestamp::from_millis(now);
             prop_assert!(slots.at_or_before(now) <= now && now < slots.after(now));
             prop_assert_eq!(slots.at_or_before(now) + period, slots.after(now));
@@ -269,7 +269,7 @@ mod tests {
             let time = Downtime { looked_at_since, worked_until, now };
             let missed = missed_while_down(monitor, period, regions, time, |_, slot| is_known(slot));
             for region in regions.iter() {
-                let slots = Slots::of(monitor, period, regions, region);
+                let slots = Slots::new(monitor, period, regions, region);
                 let mut slot = slots.after(looked_at_since);
                 let mut expected = 0;
                 while slot <= now {
@@ -295,7 +295,7 @@ mod tests {
         for made in 0..10_000 {
             let monitor = MonitorId::at(Timestamp::from_millis(1_790_000_000_000 + made), 0);
             for region in regions.iter() {
-                let slots = Slots::of(monitor, Duration::from_secs(30), regions, region);
+                let slots = Slots::new(monitor, Duration::from_secs(30), regions, region);
                 per_second[slots.phase_ms as usize / 1_000] += 1;
             }
         }
@@ -313,7 +313,7 @@ mod tests {
         let phases: Vec<i64> = regions
             .iter()
             .map(|region| {
-                Slots::of(MonitorId::from_bits(1), Duration::from_secs(30), regions, region)
+                Slots::new(MonitorId::from_bits(1), Duration::from_secs(30), regions, region)
             })
             .map(|slots| slots.phase_ms)
             .collect();

@@ -20,7 +20,7 @@ const RESERVED_SHARE: usize = 8;
 /// start at once.
 #[derive(Debug)]
 pub struct Turns<J> {
-    places: usize,
+    permits: usize,
     running: usize,
     /// Workspaces that have monitors.
     sharing: HashSet<WorkspaceId>,
@@ -55,10 +55,10 @@ struct Load {
 type Rank = (Load, (Timestamp, u64), WorkspaceId);
 
 impl<J> Turns<J> {
-    /// Allows at most `places` checks at a time.
-    pub fn new(places: usize) -> Self {
+    /// Allows at most `permits` checks at a time.
+    pub fn new(permits: usize) -> Self {
         Self {
-            places: places.max(1),
+            permits: permits.max(1),
             running: 0,
             sharing: HashSet::new(),
             sharing_weight: 0,
@@ -79,14 +79,14 @@ impl<J> Turns<J> {
     }
 
     /// Removes a workspace, which has no monitors any more, from those that share the permits.
-    pub fn leave(&mut self, workspace: WorkspaceId) {
+    pub fn remove_workspace(&mut self, workspace: WorkspaceId) {
         if self.sharing.remove(&workspace) {
             self.sharing_weight -= self.weight(workspace) as usize;
         }
     }
 
     /// Sets the weight of a workspace, which is 1 otherwise; 0 counts as 1.
-    pub fn weigh(&mut self, workspace: WorkspaceId, weight: u32) {
+    pub fn set_weight(&mut self, workspace: WorkspaceId, weight: u32) {
         let (before, weight) = (self.weight(workspace), weight.max(1));
         if weight == 1 {
             self.weights.remove(&workspace);
@@ -99,7 +99,7 @@ impl<J> Turns<J> {
         let Some(of) = self.workspaces.get_mut(&workspace) else { return };
         let before = of.rank(workspace);
         of.load.weight = weight;
-        self.rank_anew(workspace, before);
+        self.update_rank(workspace, before);
     }
 
     fn weight(&self, workspace: WorkspaceId) -> u32 {
@@ -108,11 +108,11 @@ impl<J> Turns<J> {
 
     /// Returns whether a workspace with this load may begin another check.
     fn may_run(&self, load: Load) -> bool {
-        let free = self.places.saturating_sub(self.running);
+        let free = self.permits.saturating_sub(self.running);
         let is_alone = self.sharing.len() <= 1;
         let is_below_its_share =
-            load.running * self.sharing_weight < self.places * load.weight as usize;
-        free > self.places / RESERVED_SHARE || (free > 0 && (is_alone || is_below_its_share))
+            load.running * self.sharing_weight < self.permits * load.weight as usize;
+        free > self.permits / RESERVED_SHARE || (free > 0 && (is_alone || is_below_its_share))
     }
 
     /// Returns the job if it may run now. Otherwise queues it until `deadline` and returns `None`.
@@ -132,21 +132,21 @@ impl<J> Turns<J> {
         of.waiting.insert((deadline, self.sequence), job);
         self.sequence += 1;
         self.waiting += 1;
-        self.rank_anew(workspace, before);
+        self.update_rank(workspace, before);
         None
     }
 
     /// Releases the permit of an ended check of this workspace.
-    pub fn ended(&mut self, workspace: WorkspaceId) {
+    pub fn release(&mut self, workspace: WorkspaceId) {
         let Some(of) = self.workspaces.get_mut(&workspace) else { return };
         let before = of.rank(workspace);
         of.load.running = of.load.running.saturating_sub(1);
         self.running = self.running.saturating_sub(1);
-        self.rank_anew(workspace, before);
+        self.update_rank(workspace, before);
     }
 
     /// Returns the next waiting job that may run, or `None` if no waiting workspace may take a
-    /// permit. Call it again after each returned job and after each [`Self::ended`].
+    /// permit. Call it again after each returned job and after each [`Self::release`].
     pub fn next(&mut self, now: Timestamp) -> Option<J> {
         loop {
             let (load, (deadline, _), workspace) = *self.order.first()?;
@@ -166,7 +166,7 @@ impl<J> Turns<J> {
                 self.running += 1;
                 Some(job)
             };
-            self.rank_anew(workspace, before);
+            self.update_rank(workspace, before);
             if run.is_some() {
                 return run;
             }
@@ -190,7 +190,7 @@ impl<J> Turns<J> {
                 self.expired.push(first.remove());
                 self.waiting -= 1;
             }
-            self.rank_anew(workspace, before);
+            self.update_rank(workspace, before);
         }
         std::mem::take(&mut self.expired)
     }
@@ -218,7 +218,7 @@ impl<J> Turns<J> {
     }
 
     /// Updates the position of a workspace in the order and drops an idle workspace.
-    fn rank_anew(&mut self, workspace: WorkspaceId, before: Option<Rank>) {
+    fn update_rank(&mut self, workspace: WorkspaceId, before: Option<Rank>) {
         let after = self.workspaces.get(&workspace).and_then(|of| of.rank(workspace));
         if before != after {
             if let Some(before) = before {
@@ -226,7 +226,7 @@ impl<J> Turns<J> {
             }
             self.order.extend(after);
         }
-        if self.workspaces.get(&workspace).is_some_and(Workspace::has_nothing) {
+        if self.workspaces.get(&workspace).is_some_and(Workspace::is_idle) {
             self.workspaces.remove(&workspace);
         }
     }
@@ -238,7 +238,7 @@ impl<J> Workspace<J> {
         Some((self.load, *first, workspace))
     }
 
-    fn has_nothing(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.load.running == 0 && self.waiting.is_empty()
     }
 }

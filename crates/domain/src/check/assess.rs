@@ -33,9 +33,9 @@ pub struct Assessment {
 pub struct AssertionResult {
     /// The assertion as text, such as `status eq 200`.
     pub assertion: String,
-    pub holds: bool,
+    pub passed: bool,
     /// The actual value, shortened.
-    pub seen: String,
+    pub actual: String,
 }
 
 /// Findings of one check kind about a completed exchange.
@@ -57,7 +57,7 @@ pub fn assess(plan: &Plan, attempt: &Attempt) -> Assessment {
             assertions: Vec::new(),
         };
     }
-    let found = match (&plan.check, &attempt.seen) {
+    let found = match (&plan.check, &attempt.observation) {
         (PlannedCheck::Http(plan), Observation::Http(seen)) => http::assess(plan, seen),
         (PlannedCheck::Tcp(plan), Observation::Tcp(seen)) => tcp::assess(plan, seen),
         (PlannedCheck::Dns(plan), Observation::Dns(seen)) => dns::assess(plan, seen),

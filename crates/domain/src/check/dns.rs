@@ -21,7 +21,7 @@ pub struct DnsPlan {
 
 impl DnsPlan {
     /// Creates the plan of this check. Returns the reason if the name is invalid.
-    pub(super) fn of(check: &DnsCheck) -> Result<Self, String> {
+    pub(super) fn new(check: &DnsCheck) -> Result<Self, String> {
         let mut kinds = Vec::with_capacity(2);
         for assertion in &check.record_assertions {
             if !kinds.contains(&assertion.record) {

@@ -72,18 +72,18 @@ pub struct HopEvidence {
 
 impl Evidence {
     /// Creates the evidence of all attempts of a plan and redacts the plan's secrets.
-    pub fn of(plan: &Plan, attempts: Vec<(Attempt, Assessment)>) -> Self {
+    pub fn new(plan: &Plan, attempts: Vec<(Attempt, Assessment)>) -> Self {
         let computed;
         let secrets = if let Some(secrets) = &plan.secrets {
             secrets
         } else {
-            computed = Configured::of(&plan.check);
+            computed = Configured::from_check(&plan.check);
             &computed
         };
         let keep = |(attempt, assessment)| {
             let mut kept = collect::attempt(attempt, assessment);
             if !secrets.is_empty() {
-                kept.hide(secrets);
+                kept.redact(secrets);
             }
             kept
         };

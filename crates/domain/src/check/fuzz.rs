@@ -12,9 +12,11 @@ use rules::{
 };
 
 use super::http::decode;
-use super::redact::SHOWN_CHARS;
+use super::redact::EXCERPT_CHARS;
 use super::text::{Comparison, Text};
-use super::{Attempt, Hop, HttpSeen, Observation, ObservedBody, Outcome, Phases, Plan, assess};
+use super::{
+    Attempt, Hop, HttpObservation, Observation, ObservedBody, Outcome, Phases, Plan, assess,
+};
 
 /// One assertion of each sort and a response, parsed from the lines of a fuzz input.
 struct Input<'a> {
@@ -85,7 +87,7 @@ impl<'a> Input<'a> {
         let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
         let monitor =
             Monitor { id, workspace, revision: 1, settings, created_at: at, updated_at: at };
-        Plan::of(&monitor).expect("the request does not depend on the input")
+        Plan::new(&monitor).expect("the request does not depend on the input")
     }
 
     fn headers(&self) -> HeaderMap {
@@ -109,13 +111,13 @@ impl<'a> Input<'a> {
             certificate: None,
         };
         let bytes = bytes::Bytes::copy_from_slice(self.body);
-        let seen = HttpSeen {
+        let seen = HttpObservation {
             hops: vec![hop],
             body: ObservedBody { bytes, truncated: self.truncated, ..ObservedBody::default() },
         };
         let latency_us = Duration::from_millis(5).as_micros() as u32;
         let started_at = Timestamp::from_millis(0);
-        Attempt { started_at, latency_us, seen: Observation::Http(seen), failure: None }
+        Attempt { started_at, latency_us, observation: Observation::Http(seen), failure: None }
     }
 }
 
@@ -141,13 +143,13 @@ pub fn assertions(input: &[u8]) {
 
 fn outcome_and_reasons_agree(input: &Input<'_>) {
     let found = assess(&input.plan(), &input.attempt());
-    let all_hold = found.assertions.iter().all(|assertion| assertion.holds);
+    let all_hold = found.assertions.iter().all(|assertion| assertion.passed);
     assert_eq!(found.assertions.len(), 3, "the plan has one assertion of each sort");
     assert_eq!(found.outcome == Outcome::Success, all_hold);
     assert_eq!(found.reasons.is_empty(), all_hold, "{:?}", found.reasons);
     for assertion in &found.assertions {
-        assert!(assertion.seen.chars().count() <= SHOWN_CHARS, "{}", assertion.seen);
-        assert!(!assertion.seen.contains(char::is_control), "{:?}", assertion.seen);
+        assert!(assertion.actual.chars().count() <= EXCERPT_CHARS, "{}", assertion.actual);
+        assert!(!assertion.actual.contains(char::is_control), "{:?}", assertion.actual);
     }
 }
 
@@ -155,8 +157,8 @@ fn opposites_disagree(text: &str, target: &str) {
     use TextComparator::{Contains, Empty, Eq, Gt, Gte, Lt, Lte, Neq, NotContains, NotEmpty};
     let pairs = [(Eq, Neq), (Contains, NotContains), (Empty, NotEmpty), (Gt, Lte), (Lt, Gte)];
     for (one, other) in pairs {
-        let held = [one, other].map(|it| Text::whole(text).passed(it, target));
-        let fits = held == [Comparison::NoNumber; 2]
+        let held = [one, other].map(|it| Text::complete(text).passed(it, target));
+        let fits = held == [Comparison::NotANumber; 2]
             || held.contains(&Comparison::Yes) && held.contains(&Comparison::No);
         assert!(fits, "{text:?} {one} and {other} {target:?}: {held:?}");
     }
@@ -165,7 +167,7 @@ fn opposites_disagree(text: &str, target: &str) {
 fn a_beginning_decides_as_the_whole(text: &str, end: usize, input: &Input<'_>) {
     let beginning = Text { known: &text[..end], goes_on: true };
     let held = beginning.passed(input.text, &input.target);
-    let whole = Text::whole(text).passed(input.text, &input.target);
+    let whole = Text::complete(text).passed(input.text, &input.target);
     let beginning = beginning.known;
     assert!(
         held == Comparison::Undecidable || held == whole,

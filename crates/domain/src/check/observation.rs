@@ -15,7 +15,7 @@ pub struct Attempt {
     /// Duration of the whole exchange, in microseconds.
     pub latency_us: u32,
     /// The received data, possibly incomplete.
-    pub seen: Observation,
+    pub observation: Observation,
     /// Reason why the exchange did not complete, if it did not.
     pub failure: Option<Failure>,
 }
@@ -23,9 +23,9 @@ pub struct Attempt {
 /// Received data, by kind of check.
 #[derive(Debug)]
 pub enum Observation {
-    Http(HttpSeen),
-    Tcp(TcpSeen),
-    Dns(DnsSeen),
+    Http(HttpObservation),
+    Tcp(TcpObservation),
+    Dns(DnsObservation),
 }
 
 impl Observation {
@@ -37,7 +37,7 @@ impl Observation {
 
 /// The hops of an HTTP exchange: one, and one more for each followed redirect.
 #[derive(Debug, Default)]
-pub struct HttpSeen {
+pub struct HttpObservation {
     /// In order; the last one has the final response.
     pub hops: Vec<Hop>,
     /// Body of the final response.
@@ -84,12 +84,12 @@ pub struct ObservedBody {
     /// Whether `bytes` or the searched part is shorter because the memory budget was used up.
     pub cut: bool,
     /// Result of the search for the plan's texts; `None` if `bytes` must be searched instead.
-    pub found: Option<Found>,
+    pub found: Option<SearchResult>,
 }
 
 /// Result of searching a body while it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     /// Whether the body contains the target of each body assertion, in the plan's order; `false`
     /// for assertions that do not search.
     pub contained: Vec<bool>,
@@ -118,7 +118,7 @@ pub struct Certificate {
 
 /// A TCP connection.
 #[derive(Debug, Default)]
-pub struct TcpSeen {
+pub struct TcpObservation {
     /// DNS and connect.
     pub phases: Phases,
     /// Connected address.
@@ -127,7 +127,7 @@ pub struct TcpSeen {
 
 /// The responses to the queries of a DNS check.
 #[derive(Debug, Default)]
-pub struct DnsSeen {
+pub struct DnsObservation {
     /// One per queried type, in order.
     pub answers: Vec<DnsAnswer>,
     /// Phases of the whole lookup.

@@ -90,16 +90,16 @@ pub struct InvalidPlan {
 
 impl Plan {
     /// Creates the plan for this revision of a monitor.
-    pub fn of(monitor: &Monitor) -> Result<Self, InvalidPlan> {
+    pub fn new(monitor: &Monitor) -> Result<Self, InvalidPlan> {
         let settings = &monitor.settings;
         let unplannable = |why| InvalidPlan { monitor: monitor.id, why };
         let check = match &settings.check {
-            Check::Http(http) => PlannedCheck::Http(HttpPlan::of(http).map_err(unplannable)?),
-            Check::Tcp(tcp) => PlannedCheck::Tcp(TcpPlan::of(tcp).map_err(unplannable)?),
-            Check::Dns(dns) => PlannedCheck::Dns(DnsPlan::of(dns).map_err(unplannable)?),
+            Check::Http(http) => PlannedCheck::Http(HttpPlan::new(http).map_err(unplannable)?),
+            Check::Tcp(tcp) => PlannedCheck::Tcp(TcpPlan::new(tcp).map_err(unplannable)?),
+            Check::Dns(dns) => PlannedCheck::Dns(DnsPlan::new(dns).map_err(unplannable)?),
         };
         let slow_above = settings.effective_degraded_at_ms();
-        let secrets = Some(Configured::of(&check)).filter(Configured::is_small);
+        let secrets = Some(Configured::from_check(&check)).filter(Configured::is_small);
         Ok(Self {
             monitor: monitor.id,
             workspace: monitor.workspace,

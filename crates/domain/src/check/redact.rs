@@ -11,7 +11,7 @@ pub(crate) use configured::Configured;
 /// Replacement for a credential.
 const HIDDEN: &str = "…";
 /// Characters of a value shown in a reason or an assertion result (our choice: one line of a page).
-pub(super) const SHOWN_CHARS: usize = 128;
+pub(super) const EXCERPT_CHARS: usize = 128;
 
 /// Headers whose value is a credential.
 const CREDENTIALS: [&str; 9] = [
@@ -45,15 +45,15 @@ pub(super) fn header_value<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     if is_credential(name) {
         Cow::Borrowed(HIDDEN)
     } else if name.eq_ignore_ascii_case("location") {
-        without_user(value)
+        without_userinfo(value)
     } else {
         Cow::Borrowed(value)
     }
 }
 
-/// Shortens `text` to [`SHOWN_CHARS`] characters on one line, ending with `…` if cut.
-pub(super) fn shown(text: &str) -> String {
-    shorten(text, SHOWN_CHARS)
+/// Shortens `text` to [`EXCERPT_CHARS`] characters on one line, ending with `…` if cut.
+pub(super) fn excerpt(text: &str) -> String {
+    shorten(text, EXCERPT_CHARS)
 }
 
 /// Shortens `text` to `chars` characters including a final `…` if cut. Replaces control characters
@@ -75,7 +75,7 @@ pub(super) fn shorten(text: &str, chars: usize) -> String {
 
 /// Removes user and password from a URL or relative reference, otherwise unchanged. If the text
 /// does not parse, the end of the host is unknown: hides everything up to the last `@`.
-pub(super) fn without_user(reference: &str) -> Cow<'_, str> {
+pub(super) fn without_userinfo(reference: &str) -> Cow<'_, str> {
     let names_no_host =
         reference.starts_with(['/', '?', '#']) && !reference[1..].starts_with(['/', '\\']);
     match (url::Url::parse(reference), reference.rfind('@')) {
@@ -95,12 +95,12 @@ pub(super) fn without_credentials(url: &url::Url) -> Cow<'_, url::Url> {
         return Cow::Borrowed(url);
     }
     let mut url = url.clone();
-    take_credentials(&mut url);
+    remove_credentials(&mut url);
     Cow::Owned(url)
 }
 
 /// Removes user and password from `url`.
-pub(super) fn take_credentials(url: &mut url::Url) {
+pub(super) fn remove_credentials(url: &mut url::Url) {
     // Both fail only for URLs without a host, which have no credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -151,7 +151,7 @@ mod tests {
             ("u:p@host:99999/x", "…@host:99999/x"),
             ("", ""),
         ] {
-            assert_eq!(without_user(written), expected);
+            assert_eq!(without_userinfo(written), expected);
         }
     }
 }

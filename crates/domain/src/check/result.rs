@@ -44,15 +44,15 @@ pub fn conclude(
         finished_at,
         outcome,
         latency_us: last.map_or(0, |(attempt, _)| attempt.latency_us),
-        phases: last.map(|(attempt, _)| attempt.seen.phases()).unwrap_or_default(),
-        status: last.and_then(|(attempt, _)| attempt.seen.status()),
+        phases: last.map(|(attempt, _)| attempt.observation.phases()).unwrap_or_default(),
+        status: last.and_then(|(attempt, _)| attempt.observation.status()),
         attempts: u8::try_from(attempts.len()).unwrap_or(u8::MAX),
         probe,
         evidence: None,
     };
     let wanted = job.keep_evidence || outcome != Outcome::Success;
     if wanted && !attempts.is_empty() {
-        result.evidence = Some(Arc::new(Evidence::of(&job.plan, attempts)));
+        result.evidence = Some(Arc::new(Evidence::new(&job.plan, attempts)));
     }
     result
 }

@@ -3,7 +3,7 @@
 use rules::monitor::TcpCheck;
 use rules::{Host, HostPort};
 
-use super::TcpSeen;
+use super::TcpObservation;
 use super::assess::Findings;
 
 /// Target of a TCP monitor.
@@ -17,7 +17,7 @@ pub struct TcpPlan {
 
 impl TcpPlan {
     /// Creates the plan of this check. Returns the reason if the address is invalid.
-    pub(super) fn of(check: &TcpCheck) -> Result<Self, String> {
+    pub(super) fn new(check: &TcpCheck) -> Result<Self, String> {
         let HostPort { host, port } =
             HostPort::parse(&check.uri).map_err(|refusal| format!("its address {}", refusal.0))?;
         let host = match host {
@@ -29,7 +29,7 @@ impl TcpPlan {
 }
 
 /// Assesses a completed exchange, which always passes: the connection was established.
-pub(super) fn assess(_plan: &TcpPlan, _seen: &TcpSeen) -> Findings {
+pub(super) fn assess(_plan: &TcpPlan, _seen: &TcpObservation) -> Findings {
     Findings::default()
 }
 
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     fn plan(uri: &str) -> Result<String, String> {
-        let plan = TcpPlan::of(&TcpCheck { uri: uri.to_owned() })?;
+        let plan = TcpPlan::new(&TcpCheck { uri: uri.to_owned() })?;
         Ok(format!("{} {}", plan.host, plan.port))
     }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use rules::TextComparator;
 
-use super::redact::shown;
+use super::redact::excerpt;
 
 /// A text that may be incomplete.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub(super) enum Comparison {
     /// The assertion fails.
     No,
     /// The assertion fails because the target is a number and the text is not.
-    NoNumber,
+    NotANumber,
     /// The result depends on the missing part of the text.
     Undecidable,
 }
@@ -37,7 +37,7 @@ impl From<bool> for Comparison {
 
 impl<'a> Text<'a> {
     /// Creates a text that is complete.
-    pub(super) const fn whole(known: &'a str) -> Self {
+    pub(super) const fn complete(known: &'a str) -> Self {
         Self { known, goes_on: false }
     }
 
@@ -82,30 +82,30 @@ impl<'a> Text<'a> {
         self.goes_on && target.len() > self.known.len() && target.starts_with(self.known)
     }
 
-    fn ordered(self, target: &str, wanted: fn(Ordering) -> bool) -> Comparison {
+    fn ordered(self, target: &str, accept: fn(Ordering) -> bool) -> Comparison {
         match number(target) {
-            Some(target) => self.ordered_as_number(target, wanted),
+            Some(target) => self.ordered_as_number(target, accept),
             None if self.may_become(target) => Comparison::Undecidable,
             None => {
                 // A text that continues after the target is greater. UTF-8 bytes sort like code
                 // points.
                 let order = self.known.cmp(target);
                 let goes_past = order.is_eq() && self.goes_on;
-                wanted(if goes_past { Ordering::Greater } else { order }).into()
+                accept(if goes_past { Ordering::Greater } else { order }).into()
             }
         }
     }
 
-    fn ordered_as_number(self, target: f64, wanted: fn(Ordering) -> bool) -> Comparison {
+    fn ordered_as_number(self, target: f64, accept: fn(Ordering) -> bool) -> Comparison {
         let may_be_number =
             |c: char| c.is_ascii_digit() || c.is_ascii_whitespace() || "+-.eE".contains(c);
         if self.goes_on {
             let decidable = !self.known.chars().all(may_be_number);
-            return if decidable { Comparison::NoNumber } else { Comparison::Undecidable };
+            return if decidable { Comparison::NotANumber } else { Comparison::Undecidable };
         }
         number(self.known)
             .and_then(|value| value.partial_cmp(&target))
-            .map_or(Comparison::NoNumber, |order| wanted(order).into())
+            .map_or(Comparison::NotANumber, |order| accept(order).into())
     }
 }
 
@@ -114,7 +114,7 @@ impl Comparison {
         match self {
             Self::Yes => Self::No,
             Self::No => Self::Yes,
-            Self::NoNumber => Self::NoNumber,
+            Self::NotANumber => Self::NotANumber,
             Self::Undecidable => Self::Undecidable,
         }
     }
@@ -141,7 +141,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
 
 /// Returns the expectation as text to follow "to": `contains` → ``contain `ok` ``.
 pub(super) fn expectation(comparator: TextComparator, target: &str) -> String {
-    let target = shown(target);
+    let target = excerpt(target);
     match comparator {
         TextComparator::Contains => format!("contain `{target}`"),
         TextComparator::NotContains => format!("not contain `{target}`"),
@@ -170,13 +170,13 @@ pub(super) fn reason(
         Comparison::Undecidable => {
             format!("expected {what} to {wish}, but the body was too long to decide")
         }
-        Comparison::NoNumber => {
+        Comparison::NotANumber => {
             format!("{what} is `{seen}`, which is not a number, expected to {wish}")
         }
         Comparison::Yes | Comparison::No => match comparator {
-            TextComparator::Contains => format!("{what} does not contain `{}`", shown(target)),
-            TextComparator::NotContains => format!("{what} contains `{}`", shown(target)),
-            TextComparator::Neq => format!("{what} is `{}`", shown(target)),
+            TextComparator::Contains => format!("{what} does not contain `{}`", excerpt(target)),
+            TextComparator::NotContains => format!("{what} contains `{}`", excerpt(target)),
+            TextComparator::Neq => format!("{what} is `{}`", excerpt(target)),
             TextComparator::Empty => format!("{what} is not empty"),
             TextComparator::NotEmpty => format!("{what} is empty"),
             TextComparator::Eq
@@ -189,7 +189,7 @@ pub(super) fn reason(
 }
 
 /// Returns the assertion as text: ``body contains `ok` ``.
-pub(super) fn words(what: &str, comparator: TextComparator, target: &str) -> String {
+pub(super) fn describe(what: &str, comparator: TextComparator, target: &str) -> String {
     match comparator {
         TextComparator::Empty | TextComparator::NotEmpty => format!("{what} {comparator}"),
         TextComparator::Contains
@@ -199,7 +199,7 @@ pub(super) fn words(what: &str, comparator: TextComparator, target: &str) -> Str
         | TextComparator::Gt
         | TextComparator::Gte
         | TextComparator::Lt
-        | TextComparator::Lte => format!("{what} {comparator} `{}`", shown(target)),
+        | TextComparator::Lte => format!("{what} {comparator} `{}`", excerpt(target)),
     }
 }
 

@@ -30,18 +30,18 @@ pub struct Uptime {
 }
 
 /// Returns the uptime in `range`: one minus the time in `error` divided by the known time, without
-/// the time in `left_out` (maintenance). Returns `None` if nothing is known: no data does not mean
+/// the time in `excluded` (maintenance). Returns `None` if nothing is known: no data does not mean
 /// 100 %.
 ///
-/// `before` is the status before the first of `changes`, which are ordered by time. `left_out` may
+/// `before` is the status before the first of `changes`, which are ordered by time. `excluded` may
 /// overlap and be in any order.
 pub fn uptime(
     before: MonitorStatus,
     changes: &[StatusFrom],
-    left_out: &[Span],
+    excluded: &[Span],
     range: Span,
 ) -> Option<Uptime> {
-    let left_out = joined(left_out, range);
+    let left_out = joined(excluded, range);
     let (mut known_ms, mut error_ms) = (0, 0);
     let mut stands = StatusFrom { at: range.from, status: before };
     let end = StatusFrom { at: range.to, status: MonitorStatus::Unknown };
@@ -95,11 +95,11 @@ pub(crate) fn joined(spans: &[Span], range: Span) -> Vec<Span> {
     joined
 }
 
-/// Returns the milliseconds of `span` outside of `left_out`.
-fn counted_ms(span: Span, left_out: &[Span]) -> u64 {
+/// Returns the milliseconds of `span` outside of `excluded`.
+fn counted_ms(span: Span, excluded: &[Span]) -> u64 {
     let length = |from: Timestamp, to: Timestamp| to.since(from).as_millis() as u64;
-    let first = left_out.partition_point(|out| out.to <= span.from);
-    let out: u64 = left_out[first..]
+    let first = excluded.partition_point(|out| out.to <= span.from);
+    let out: u64 = excluded[first..]
         .iter()
         .take_while(|out| out.from < span.to)
         .map(|out| length(out.from.max(span.from), out.to.min(span.to)))

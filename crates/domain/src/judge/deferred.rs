@@ -13,17 +13,17 @@ use super::Changed;
 /// slot, see [`super::History::recall`]. This must cover a vote with unwritten instants: the time
 /// from a slot to the end of a check that is not [`is_late`], plus the window of a monitor that is
 /// not rare.
-pub const RECALLED: Duration = Duration::from_mins(5);
+pub const RECALL_PERIOD: Duration = Duration::from_mins(5);
 
 /// Minimum time that changed votes wait for a commit.
-const WAITS: Duration = Duration::from_mins(1);
+const COMMIT_DELAY: Duration = Duration::from_mins(1);
 /// A result is late if its slot is this much older than the last one.
 const LATE: Duration = Duration::from_mins(1);
 /// From this period on, a region's last two results may be older than the recalled ones.
 const RARE: Duration = Duration::from_mins(5);
 
 // Whenever a slot is stored, the votes of slots this much older are stored as well.
-const _: () = assert!(WAITS.as_secs() + LATE.as_secs() < RECALLED.as_secs());
+const _: () = assert!(COMMIT_DELAY.as_secs() + LATE.as_secs() < RECALL_PERIOD.as_secs());
 
 /// Returns whether votes may outlive the recalled results, so that their instants must be stored.
 pub(super) fn outlives_results(period: Duration) -> bool {
@@ -48,25 +48,25 @@ pub struct DeferredWrites {
 impl DeferredWrites {
     /// Records the slot of a result that is stored, or will be with the next commit. The recalled
     /// range depends on the latest slot, even if the clock was set back since.
-    pub fn hear(&mut self, slot: Timestamp) {
+    pub fn record_slot(&mut self, slot: Timestamp) {
         self.last_slot = self.last_slot.max(Some(slot));
     }
 
     /// Records a change of a monitor's state. Returns whether to store it with the next commit.
-    pub fn follow(&mut self, monitor: MonitorId, changed: Changed, now: Timestamp) -> bool {
+    pub fn record_change(&mut self, monitor: MonitorId, changed: Changed, now: Timestamp) -> bool {
         let can_wait = match changed {
             Changed::Nothing => true,
-            Changed::Votes(slot) => self.note(monitor, slot, now),
+            Changed::Votes(slot) => self.defer(monitor, slot, now),
             Changed::Memory | Changed::Status => false,
         };
         if !can_wait {
-            self.forget(monitor);
+            self.remove(monitor);
         }
         !can_wait
     }
 
     /// Records changed votes from a result of this slot. Returns whether storing can wait.
-    fn note(&mut self, monitor: MonitorId, slot: Timestamp, now: Timestamp) -> bool {
+    fn defer(&mut self, monitor: MonitorId, slot: Timestamp, now: Timestamp) -> bool {
         if is_late(slot, self.last_slot.unwrap_or(now).max(now)) {
             return false;
         }
@@ -78,7 +78,7 @@ impl DeferredWrites {
     }
 
     /// Removes a monitor whose state is stored with the next commit, or that is gone.
-    pub fn forget(&mut self, monitor: MonitorId) {
+    pub fn remove(&mut self, monitor: MonitorId) {
         self.since.remove(&monitor);
     }
 
@@ -88,7 +88,7 @@ impl DeferredWrites {
     pub fn pop_due(&mut self, now: Timestamp) -> Option<MonitorId> {
         while let Some((since, monitor)) = self.order.front().copied() {
             if self.since.get(&monitor) == Some(&since) {
-                if since <= now && now.since(since) < WAITS {
+                if since <= now && now.since(since) < COMMIT_DELAY {
                     return None;
                 }
                 self.since.remove(&monitor);
@@ -118,13 +118,13 @@ mod tests {
     #[test]
     fn changed_votes_wait_for_a_minute() {
         let mut unwritten = DeferredWrites::default();
-        let mut note = |monitor, at| unwritten.note(monitor, at, at);
+        let mut note = |monitor, at| unwritten.defer(monitor, at, at);
         assert!(note(FIRST, START));
         assert!(note(OTHER, START + 20 * SECOND));
         assert!(note(FIRST, START + 59 * SECOND));
         assert_eq!(due(&mut unwritten, START + 59 * SECOND), NONE);
         assert_eq!(due(&mut unwritten, START + 60 * SECOND), [FIRST]);
-        assert!(unwritten.note(FIRST, START + 70 * SECOND, START + 70 * SECOND));
+        assert!(unwritten.defer(FIRST, START + 70 * SECOND, START + 70 * SECOND));
         assert_eq!(due(&mut unwritten, START + 90 * SECOND), [OTHER]);
         assert_eq!(due(&mut unwritten, START + 130 * SECOND), [FIRST]);
         assert_eq!(due(&mut unwritten, START + 999 * SECOND), NONE);
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn stored_monitor_is_not_due_until_changed() {
         let mut unwritten = DeferredWrites::default();
-        assert!(unwritten.note(FIRST, START, START));
-        unwritten.forget(FIRST);
-        assert!(unwritten.note(FIRST, START + 30 * SECOND, START + 30 * SECOND));
+        assert!(unwritten.defer(FIRST, START, START));
+        unwritten.remove(FIRST);
+        assert!(unwritten.defer(FIRST, START + 30 * SECOND, START + 30 * SECOND));
         assert_eq!(due(&mut unwritten, START + 60 * SECOND), NONE);
         assert_eq!(due(&mut unwritten, START + 90 * SECOND), [FIRST]);
     }
@@ -143,18 +143,18 @@ mod tests {
     #[test]
     fn votes_of_late_results_do_not_wait() {
         let mut unwritten = DeferredWrites::default();
-        assert!(unwritten.note(FIRST, START, START + 60 * SECOND));
-        assert!(!unwritten.note(OTHER, START, START + 61 * SECOND));
-        unwritten.hear(START + 3_600 * SECOND);
+        assert!(unwritten.defer(FIRST, START, START + 60 * SECOND));
+        assert!(!unwritten.defer(OTHER, START, START + 61 * SECOND));
+        unwritten.record_slot(START + 3_600 * SECOND);
         let set_back = START + 70 * SECOND;
-        assert!(!unwritten.note(OTHER, set_back, set_back), "others have later slots");
+        assert!(!unwritten.defer(OTHER, set_back, set_back), "others have later slots");
         assert_eq!(due(&mut unwritten, START + 120 * SECOND), [FIRST]);
     }
 
     #[test]
     fn clock_set_back_ends_the_wait() {
         let mut unwritten = DeferredWrites::default();
-        assert!(unwritten.note(FIRST, START, START));
+        assert!(unwritten.defer(FIRST, START, START));
         assert_eq!(due(&mut unwritten, START - SECOND), [FIRST]);
     }
 }

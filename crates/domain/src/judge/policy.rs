@@ -40,7 +40,7 @@ impl ProbeIndex {
 
 impl Policy {
     /// Creates the policy of a monitor that runs in `regions`, in any order.
-    pub fn of(settings: &MonitorSettings, revision: u32, mut regions: Vec<ServedRegion>) -> Self {
+    pub fn new(settings: &MonitorSettings, revision: u32, mut regions: Vec<ServedRegion>) -> Self {
         regions.sort_unstable_by_key(|serving| serving.region);
         regions.dedup_by_key(|serving| serving.region);
         Self {
@@ -64,7 +64,7 @@ impl Policy {
     }
 
     /// Returns the latest end of a grace period that begins at `now`.
-    pub(super) fn hold_end(&self, now: Timestamp) -> Timestamp {
+    pub(super) fn grace_period_end(&self, now: Timestamp) -> Timestamp {
         now + self.period.min(limits::SETTLE_MAX)
     }
 }
@@ -110,7 +110,7 @@ mod tests {
             (1_000, 3, 4_000 + 2 * 3_500, 60_000),
             (120_000, 10, 150_000, 180_000),
         ] {
-            let policy = Policy::of(&settings(timeout_ms, retry), 1, Vec::new());
+            let policy = Policy::new(&settings(timeout_ms, retry), 1, Vec::new());
             assert_eq!(policy.longest, Duration::from_millis(longest_ms));
             assert_eq!(policy.window(), Duration::from_millis(window_ms));
         }
@@ -120,7 +120,7 @@ mod tests {
     fn regions_are_sorted_and_unique() {
         let serving = |region| ServedRegion { region, probe: ProbeIndex::EMBEDDED };
         let given = [Region::FlySin, Region::FlyAms, Region::FlySin].map(serving);
-        let policy = Policy::of(&settings(1_000, 0), 1, given.to_vec());
+        let policy = Policy::new(&settings(1_000, 0), 1, given.to_vec());
         assert_eq!(*policy.regions, [Region::FlyAms, Region::FlySin].map(serving));
     }
 }

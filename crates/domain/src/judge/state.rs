@@ -82,7 +82,7 @@ impl JudgeState {
     /// Creates the state of a new monitor. Its status stays `unknown` until all regions have
     /// reported, or for at most half a minute.
     pub fn new(policy: &Policy, now: Timestamp) -> Self {
-        let hold = GracePeriod { since: now, until: policy.hold_end(now) };
+        let hold = GracePeriod { since: now, until: policy.grace_period_end(now) };
         Self {
             status: MonitorStatus::Unknown,
             since: now,
@@ -110,11 +110,11 @@ impl JudgeState {
     /// if [`super::Changed`] requires it, so its votes may be a minute old. A starting process
     /// recalls the results of the last minutes in any order, and then calls [`super::revise`].
     pub fn recall(&mut self, identity: &ResultKey, finished_at: Timestamp, outcome: Outcome) {
-        let heard = RegionResult::of(identity, finished_at, outcome);
+        let heard = RegionResult::new(identity, finished_at, outcome);
         let heard = heard.filter(|heard| heard.revision == self.revision);
         let state = self.regions.iter_mut().find(|state| state.region == identity.region);
         if let (Some(heard), Some(state)) = (heard, state) {
-            state.hear(heard);
+            state.record(heard);
         }
     }
 
@@ -181,7 +181,7 @@ impl RegionState {
     }
 
     /// Records a result if it is one of the last two and new; returns whether it was recorded.
-    pub(super) fn hear(&mut self, heard: RegionResult) -> bool {
+    pub(super) fn record(&mut self, heard: RegionResult) -> bool {
         let order = heard.order();
         if self.latest.is_none_or(|latest| latest.order() < order) {
             self.before = self.latest.replace(heard);
@@ -196,14 +196,14 @@ impl RegionState {
     }
 
     /// Returns the votes of its last two results, the last one first.
-    pub(super) fn ballots(&self) -> (Option<Vote>, Option<Vote>) {
+    pub(super) fn votes(&self) -> (Option<Vote>, Option<Vote>) {
         (self.latest.map(|heard| heard.ballot), self.before.map(|heard| heard.ballot))
     }
 }
 
 impl RegionResult {
     /// Extracts what the judge uses of a result; `None` for a skipped slot.
-    pub(super) fn of(
+    pub(super) fn new(
         identity: &ResultKey,
         finished_at: Timestamp,
         outcome: Outcome,

@@ -21,7 +21,7 @@ pub struct StepContext<'d> {
     /// Random number for the ID of a new incident.
     pub chance: u64,
     /// The suspect probes, whose votes are void. Call [`tick`] when this changes.
-    pub doubts: &'d ProbeSuspicions,
+    pub suspicions: &'d ProbeSuspicions,
 }
 
 /// Effects of a step.
@@ -37,7 +37,7 @@ pub struct Effects {
     /// failing region. The pipeline skips those with a check in flight.
     pub ask: Vec<Region>,
     /// The incident that stays open, if the reporting region began to fail with this result.
-    pub joined: Option<IncidentId>,
+    pub region_failed_in: Option<IncidentId>,
 }
 
 /// Extent of a change of the state.
@@ -66,35 +66,35 @@ pub fn receive(
     let revision = result.identity.revision;
     let judged = policy.active && revision == policy.revision && revision == history.revision;
     let heard =
-        RegionResult::of(&result.identity, result.finished_at, result.outcome).filter(|_| judged);
+        RegionResult::new(&result.identity, result.finished_at, result.outcome).filter(|_| judged);
     let region = result.identity.region;
     let place = history.regions.binary_search_by_key(&region, |state| state.region);
     let (Some(heard), Ok(place)) = (heard, place) else {
         return unchanged(policy, history, moment);
     };
     let (before, open) = (history.regions[place], history.incident);
-    if !history.regions[place].hear(heard) {
+    if !history.regions[place].record(heard) {
         return unchanged(policy, history, moment);
     }
     let after = history.regions[place];
     let mut effects = settle(policy, history, moment, observed_at);
     // Consecutive failures depend on slots, and a restart does not recall enough results to recover
     // both.
-    let says_more = before.ballots() != after.ballots() || heard.ballot != Vote::Fine;
+    let says_more = before.votes() != after.votes() || heard.ballot != Vote::Fine;
     let is_late = deferred::is_late(heard.slot, moment.now);
     if says_more || is_late || deferred::outlives_results(policy.period) {
         effects.changed = effects.changed.max(Changed::Votes(heard.slot));
     }
-    if turned(&before, &after) {
-        effects.ask = second_opinion(policy, history, region, moment);
+    if is_newly_failing(&before, &after) {
+        effects.ask = confirmation_regions(policy, history, region, moment);
         if !effects.ask.is_empty() {
             effects.changed = effects.changed.max(Changed::Memory);
         }
     }
-    let joins = before.ballots().0 != Some(Vote::Failing)
-        && after.ballots().0 == Some(Vote::Failing)
+    let joins = before.votes().0 != Some(Vote::Failing)
+        && after.votes().0 == Some(Vote::Failing)
         && open == history.incident;
-    effects.joined = open.filter(|_| joins);
+    effects.region_failed_in = open.filter(|_| joins);
     effects
 }
 
@@ -113,7 +113,8 @@ pub fn revise(policy: &Policy, history: &mut JudgeState, moment: StepContext<'_>
     history.revision = policy.revision;
     history.align(policy);
     let mut effects = if policy.active {
-        history.hold = Some(GracePeriod { since: moment.now, until: policy.hold_end(moment.now) });
+        history.hold =
+            Some(GracePeriod { since: moment.now, until: policy.grace_period_end(moment.now) });
         settle(policy, history, moment, |_, now| now)
     } else {
         end(history, CloseReason::Paused, moment.now)
@@ -144,7 +145,7 @@ pub fn resolve(
         from: history.status,
         to: history.status,
         at: moment.now,
-        incident: IncidentChange::Closed { id: incident, how: CloseReason::Resolved },
+        incident: IncidentChange::Closed { id: incident, reason: CloseReason::Resolved },
         why: StatusReason::Resolved,
     };
     let unchanged = unchanged(policy, history, moment);
@@ -153,13 +154,13 @@ pub fn resolve(
 
 /// Returns the effects of a step without a decision; scheduled decisions remain.
 fn unchanged(policy: &Policy, history: &JudgeState, moment: StepContext<'_>) -> Effects {
-    let tally = Tally::of(policy, history, moment.doubts, moment.now);
+    let tally = Tally::count(policy, history, moment.suspicions, moment.now);
     Effects {
         changed: Changed::Nothing,
         transition: None,
         wake_at: wake_at(policy, history, &tally, moment.now),
         ask: Vec::new(),
-        joined: None,
+        region_failed_in: None,
     }
 }
 
@@ -182,10 +183,12 @@ fn settle(
     since: Since,
 ) -> Effects {
     let now = moment.now;
-    if !policy.active || history.hold.is_some_and(|hold| holds(policy, history, hold, moment)) {
+    if !policy.active
+        || history.hold.is_some_and(|hold| is_in_grace_period(policy, history, hold, moment))
+    {
         return unchanged(policy, history, moment);
     }
-    let tally = Tally::of(policy, history, moment.doubts, now);
+    let tally = Tally::count(policy, history, moment.suspicions, now);
     let memory = (history.tie_since, history.slow);
     history.hold = None;
     history.slow = tally.is_slow();
@@ -200,27 +203,27 @@ fn settle(
     };
     let found = verdict(&tally, history.status, tie);
     let transition = found
-        .filter(|found| may_turn(history, found.status))
-        .and_then(|found| turn(history, found, moment, since));
+        .filter(|found| can_change(history, found.status))
+        .and_then(|found| change_status(history, found, moment, since));
     let changed = match (transition, memory == (history.tie_since, history.slow)) {
         (Some(_), _) => Changed::Status,
         (None, false) => Changed::Memory,
         (None, true) => Changed::Nothing,
     };
     let wake_at = wake_at(policy, history, &tally, now);
-    Effects { changed, transition, wake_at, ask: Vec::new(), joined: None }
+    Effects { changed, transition, wake_at, ask: Vec::new(), region_failed_in: None }
 }
 
 /// Returns whether the status may change to `to`. A recovery needs a new result: removing regions
 /// or extending the period must not end an outage.
-fn may_turn(history: &JudgeState, to: MonitorStatus) -> bool {
+fn can_change(history: &JudgeState, to: MonitorStatus) -> bool {
     let is_down = history.incident.is_some() || history.status == MonitorStatus::Error;
     let recovers = matches!(to, MonitorStatus::Active | MonitorStatus::Degraded) && is_down;
     !recovers || history.is_renewed()
 }
 
 /// Changes the status, and the incident accordingly.
-fn turn(
+fn change_status(
     history: &mut JudgeState,
     to: Verdict,
     moment: StepContext<'_>,
@@ -232,7 +235,7 @@ fn turn(
     let at = since(history, moment.now);
     let from = std::mem::replace(&mut history.status, to.status);
     history.since = at;
-    let closed = |how| move |id| IncidentChange::Closed { id, how };
+    let closed = |how| move |id| IncidentChange::Closed { id, reason: how };
     let incident = match to.status {
         MonitorStatus::Error => match history.incident {
             Some(id) => IncidentChange::Resumed(id),
@@ -250,13 +253,13 @@ fn turn(
             history.incident.take().map_or(IncidentChange::None, closed(CloseReason::Degraded))
         }
     };
-    Some(Transition { from, to: to.status, at, incident, why: to.why })
+    Some(Transition { from, to: to.status, at, incident, why: to.reason })
 }
 
 /// Clears all votes and closes the incident, because the status of an inactive monitor is unknown.
 fn end(history: &mut JudgeState, how: CloseReason, now: Timestamp) -> Effects {
     let from = std::mem::replace(&mut history.status, MonitorStatus::Unknown);
-    let incident = history.incident.take().map(|id| IncidentChange::Closed { id, how });
+    let incident = history.incident.take().map(|id| IncidentChange::Closed { id, reason: how });
     let turned = from != MonitorStatus::Unknown;
     if turned {
         history.since = now;
@@ -275,10 +278,10 @@ fn end(history: &mut JudgeState, how: CloseReason, now: Timestamp) -> Effects {
         why: if how == CloseReason::Deleted { StatusReason::Deleted } else { StatusReason::Paused },
     });
     let changed = if transition.is_some() { Changed::Status } else { Changed::Nothing };
-    Effects { changed, transition, wake_at: None, ask: Vec::new(), joined: None }
+    Effects { changed, transition, wake_at: None, ask: Vec::new(), region_failed_in: None }
 }
 
-fn holds(
+fn is_in_grace_period(
     policy: &Policy,
     history: &JudgeState,
     hold: GracePeriod,
@@ -287,7 +290,7 @@ fn holds(
     // Regions of suspect probes are not waited for.
     let is_live = |region| {
         let probe = policy.probe_of(region);
-        probe.is_some_and(|probe| moment.doubts.standing(probe) != ProbeTrust::Suspect)
+        probe.is_some_and(|probe| moment.suspicions.trust(probe) != ProbeTrust::Suspect)
     };
     moment.now < hold.until && !history.all_reported(hold, is_live)
 }
@@ -315,21 +318,21 @@ fn wake_at(
 }
 
 /// Returns whether a region began to fail with this result.
-fn turned(before: &RegionState, after: &RegionState) -> bool {
-    let was_failing = |state: &RegionState| state.ballots().0.map(|ballot| ballot == Vote::Failing);
+fn is_newly_failing(before: &RegionState, after: &RegionState) -> bool {
+    let was_failing = |state: &RegionState| state.votes().0.map(|ballot| ballot == Vote::Failing);
     was_failing(before) == Some(false) && was_failing(after) == Some(true)
 }
 
 /// Returns the regions to confirm a failure of `region`: once per monitor and period, by probes
 /// that are not suspect. A suspect probe has no vote to confirm.
-fn second_opinion(
+fn confirmation_regions(
     policy: &Policy,
     history: &mut JudgeState,
     region: Region,
     moment: StepContext<'_>,
 ) -> Vec<Region> {
     let now = moment.now;
-    let is_sound = |probe| moment.doubts.standing(probe) != ProbeTrust::Suspect;
+    let is_sound = |probe| moment.suspicions.trust(probe) != ProbeTrust::Suspect;
     let too_early = |asked: Timestamp| now.since(asked) < policy.period && asked <= now;
     let own = policy.probe_of(region).filter(|own| is_sound(*own));
     if history.asked_at.is_some_and(too_early) {

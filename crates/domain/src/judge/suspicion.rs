@@ -23,16 +23,16 @@ use self::probe::Probe;
 use super::{ProbeIndex, RegionResult, Vote};
 
 /// Hosts without a report for this long (twice the longest period) are removed.
-const FORGOTTEN_AFTER: Duration = Duration::from_hours(2);
+const HOST_EXPIRY: Duration = Duration::from_hours(2);
 /// Interval of removing such hosts.
-const SWEPT_EVERY: Duration = Duration::from_mins(10);
+const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
 /// Suspicions of all probes, derived from the results of their hosts. Initially no probe is
 /// suspect.
 #[derive(Clone, Debug, Default)]
 pub struct ProbeSuspicions {
     /// Whether connectivity checks are configured; without them a suspicion mutes nothing.
-    has_canaries: bool,
+    has_connectivity_check: bool,
     /// Indexed by the number of the [`ProbeIndex`].
     probes: Vec<Probe>,
     /// Time of the last event; an earlier one means that the clock was set back.
@@ -45,7 +45,7 @@ pub struct HostMark(u64);
 
 /// Outcome of one check for its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostReport {
+pub struct HostOutcome {
     pub probe: ProbeIndex,
     pub workspace: WorkspaceId,
     pub host: HostMark,
@@ -60,7 +60,7 @@ pub struct ConnectivityCheck {
     /// Number of hosts tried; zero means no information.
     pub asked: u32,
     /// Number of hosts that responded.
-    pub answered: u32,
+    pub responded: u32,
 }
 
 /// Whether the reports of a probe count.
@@ -68,18 +68,18 @@ pub struct ConnectivityCheck {
 pub enum ProbeTrust {
     /// All of them.
     #[default]
-    Sound,
+    Trusted,
     /// All but failures of slots before this instant: the probe was cut off until then.
-    SoundSince(Timestamp),
+    TrustedSince(Timestamp),
     /// None: the probe is suspect.
     Suspect,
 }
 
 /// Start or end of a suspicion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DoubtChange {
+pub enum SuspicionChange {
     /// The owners are notified. Its votes are void from now on if there are connectivity checks.
-    Doubts {
+    Suspected {
         probe: ProbeIndex,
         since: Timestamp,
         /// Number of hosts that failed within the minute.
@@ -92,7 +92,7 @@ pub enum DoubtChange {
         probe: ProbeIndex,
         /// Start of the suspicion.
         since: Timestamp,
-        relief: ClearedBy,
+        cleared_by: ClearedBy,
     },
 }
 
@@ -100,7 +100,7 @@ pub enum DoubtChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClearedBy {
     /// Most hosts of the connectivity check responded.
-    Canaries,
+    ConnectivityCheck,
     /// At least half of the hosts responded.
     Hosts,
     /// The time limit was reached.
@@ -109,7 +109,7 @@ pub enum ClearedBy {
 
 impl HostMark {
     /// Creates the mark of a host name or address.
-    pub fn of(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         // FNV-1a: the hash lives as long as the process, and no attacker gains from a collision.
         let fold = |hash: u64, byte: u8| {
             (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
@@ -122,8 +122,8 @@ impl ProbeTrust {
     /// Returns whether a result of the probe has a vote, as far as the probe is concerned.
     pub(super) fn counts(self, heard: &RegionResult) -> bool {
         match self {
-            Self::Sound => true,
-            Self::SoundSince(since) => heard.ballot != Vote::Failing || heard.slot >= since,
+            Self::Trusted => true,
+            Self::TrustedSince(since) => heard.ballot != Vote::Failing || heard.slot >= since,
             Self::Suspect => false,
         }
     }
@@ -132,68 +132,68 @@ impl ProbeTrust {
 impl ProbeSuspicions {
     /// Creates the state without any suspicion. Without connectivity checks, a suspicion mutes
     /// nothing.
-    pub fn new(has_canaries: bool) -> Self {
-        Self { has_canaries, ..Self::default() }
+    pub fn new(has_connectivity_check: bool) -> Self {
+        Self { has_connectivity_check, ..Self::default() }
     }
 
     /// Returns the number of hosts that failed within a minute and of all hosts, at the start of
     /// the probe's suspicion.
     pub fn suspicion(&self, probe: ProbeIndex) -> Option<(u32, u32)> {
-        let doubt = self.probes.get(usize::from(probe.0))?.doubt?;
+        let doubt = self.probes.get(usize::from(probe.0))?.suspicion?;
         Some((doubt.failing, doubt.hosts))
     }
 
     /// Records the outcome of one check.
-    pub fn hear(&mut self, report: HostReport, now: Timestamp) -> Option<DoubtChange> {
-        self.pass_to(now);
-        let has_canaries = self.has_canaries;
+    pub fn record(&mut self, report: HostOutcome, now: Timestamp) -> Option<SuspicionChange> {
+        self.advance_to(now);
+        let has_canaries = self.has_connectivity_check;
         let number = usize::from(report.probe.0);
         if self.probes.len() <= number {
             self.probes.resize_with(number + 1, Probe::default);
         }
         let probe = &mut self.probes[number];
         probe.sweep(now);
-        probe.note(&report, now);
-        match probe.doubt {
-            Some(_) => probe.ended_by_hosts(report.probe, now),
-            None => probe.begun(report.probe, has_canaries, now),
+        probe.record(&report, now);
+        match probe.suspicion {
+            Some(_) => probe.try_end_by_hosts(report.probe, now),
+            None => probe.try_begin(report.probe, has_canaries, now),
         }
     }
 
     /// Records the result of a connectivity check.
-    pub fn hear_canaries(
+    pub fn record_connectivity_check(
         &mut self,
         slot: ProbeIndex,
-        canaries: ConnectivityCheck,
+        check: ConnectivityCheck,
         now: Timestamp,
-    ) -> Option<DoubtChange> {
-        self.pass_to(now);
+    ) -> Option<SuspicionChange> {
+        self.advance_to(now);
         let probe = self.probes.get_mut(usize::from(slot.0))?;
-        let doubt = probe.doubt.as_mut().filter(|_| canaries.asked > 0)?;
-        if 2 * canaries.answered <= canaries.asked {
+        let doubt = probe.suspicion.as_mut().filter(|_| check.asked > 0)?;
+        if 2 * check.responded <= check.asked {
             doubt.silent_at = Some(now);
             return None;
         }
         let standing = match doubt.silent_at {
-            Some(_) => ProbeTrust::SoundSince(now),
-            None => ProbeTrust::Sound,
+            Some(_) => ProbeTrust::TrustedSince(now),
+            None => ProbeTrust::Trusted,
         };
-        probe.end(slot, ClearedBy::Canaries, standing)
+        probe.end(slot, ClearedBy::ConnectivityCheck, standing)
     }
 
     /// Ends the first suspicion whose time limit is reached at `now`.
-    pub fn tick(&mut self, now: Timestamp) -> Option<DoubtChange> {
-        self.pass_to(now);
+    pub fn tick(&mut self, now: Timestamp) -> Option<SuspicionChange> {
+        self.advance_to(now);
         let number = self
             .probes
             .iter()
-            .position(|probe| probe.doubt.is_some_and(|doubt| doubt.end() <= now))?;
-        self.probes[number].end(slot_of(number), ClearedBy::Time, ProbeTrust::Sound)
+            .position(|probe| probe.suspicion.is_some_and(|doubt| doubt.deadline() <= now))?;
+        self.probes[number].end(probe_index(number), ClearedBy::Time, ProbeTrust::Trusted)
     }
 
     /// Advances the time. If the clock was set back, moves later instants to `now`. So new reports
     /// are newer than recorded ones, and suspicions end in time.
-    fn pass_to(&mut self, now: Timestamp) {
+    fn advance_to(&mut self, now: Timestamp) {
         if now < self.now {
             self.probes.iter_mut().for_each(|probe| probe.set_back(now));
         }
@@ -202,32 +202,33 @@ impl ProbeSuspicions {
 
     /// Returns the next time at which [`Self::tick`] has an effect.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        self.probes.iter().filter_map(|probe| probe.doubt).map(probe::Doubt::end).min()
+        self.probes.iter().filter_map(|probe| probe.suspicion).map(probe::Suspicion::deadline).min()
     }
 
     /// Returns the suspect probes.
-    pub fn doubting(&self) -> impl Iterator<Item = ProbeIndex> {
-        let doubting = self.probes.iter().enumerate().filter(|(_, probe)| probe.doubt.is_some());
-        doubting.map(|(number, _)| slot_of(number))
+    pub fn suspects(&self) -> impl Iterator<Item = ProbeIndex> {
+        let doubting =
+            self.probes.iter().enumerate().filter(|(_, probe)| probe.suspicion.is_some());
+        doubting.map(|(number, _)| probe_index(number))
     }
 
     /// Returns whether the reports of `probe` count.
-    pub fn standing(&self, probe: ProbeIndex) -> ProbeTrust {
-        self.probes.get(usize::from(probe.0)).map_or(ProbeTrust::Sound, |probe| probe.standing)
+    pub fn trust(&self, probe: ProbeIndex) -> ProbeTrust {
+        self.probes.get(usize::from(probe.0)).map_or(ProbeTrust::Trusted, |probe| probe.trust)
     }
 }
 
 impl fmt::Display for ClearedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Canaries => "its connectivity checks succeed",
+            Self::ConnectivityCheck => "its connectivity checks succeed",
             Self::Hosts => "half of its hosts or more answer",
             Self::Time => "nothing confirmed it in time",
         })
     }
 }
 
-fn slot_of(number: usize) -> ProbeIndex {
+fn probe_index(number: usize) -> ProbeIndex {
     ProbeIndex(u16::try_from(number).expect("the index of a probe is the number of its slot"))
 }
 

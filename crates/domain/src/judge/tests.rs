@@ -23,7 +23,7 @@ const PERIOD: Duration = Duration::from_mins(1);
 struct MonitorScenario {
     policy: Policy,
     history: JudgeState,
-    doubts: ProbeSuspicions,
+    suspicions: ProbeSuspicions,
     now: Timestamp,
     /// Effects of the last step.
     effects: Effects,
@@ -75,10 +75,10 @@ fn result_of(revision: u32, region: Region, slot: Timestamp, outcome: Outcome) -
 impl MonitorScenario {
     fn of(policy: Policy) -> Self {
         let mut history = JudgeState::new(&policy, START);
-        let doubts = ProbeSuspicions::default();
-        let moment = StepContext { now: START, chance: 0, doubts: &doubts };
+        let suspicions = ProbeSuspicions::default();
+        let moment = StepContext { now: START, chance: 0, suspicions: &suspicions };
         let effects = tick(&policy, &mut history, moment);
-        Self { policy, history, doubts, now: START, effects, transitions: Vec::new() }
+        Self { policy, history, suspicions, now: START, effects, transitions: Vec::new() }
     }
 
     /// Runs in this many regions, each with its own probe.
@@ -133,9 +133,9 @@ impl MonitorScenario {
     }
 
     fn receive(&mut self, result: &CheckResult) {
-        let moment = moment(&self.doubts, self.now, &self.transitions);
+        let moment = moment(&self.suspicions, self.now, &self.transitions);
         self.effects = receive(&self.policy, &mut self.history, result, moment);
-        self.note();
+        self.record();
     }
 
     /// Advances the time, with a tick whenever requested.
@@ -151,9 +151,9 @@ impl MonitorScenario {
     }
 
     fn tick(&mut self) {
-        let moment = moment(&self.doubts, self.now, &self.transitions);
+        let moment = moment(&self.suspicions, self.now, &self.transitions);
         self.effects = tick(&self.policy, &mut self.history, moment);
-        self.note();
+        self.record();
     }
 
     /// Edits the monitor by `change`.
@@ -179,28 +179,28 @@ impl MonitorScenario {
     }
 
     fn revised(mut self) -> Self {
-        let moment = moment(&self.doubts, self.now, &self.transitions);
+        let moment = moment(&self.suspicions, self.now, &self.transitions);
         self.effects = revise(&self.policy, &mut self.history, moment);
-        self.note();
+        self.record();
         self
     }
 
     fn deleted(mut self) -> Self {
         self.effects = delete(&mut self.history, self.now);
-        self.note();
+        self.record();
         self
     }
 
     /// Resolves the open incident, or an unknown one.
     fn resolved(mut self) -> Self {
-        let moment = moment(&self.doubts, self.now, &self.transitions);
+        let moment = moment(&self.suspicions, self.now, &self.transitions);
         let incident = self.history.incident.unwrap_or(IncidentId::from_bits(0));
         self.effects = resolve(&self.policy, &mut self.history, incident, moment);
-        self.note();
+        self.record();
         self
     }
 
-    fn note(&mut self) {
+    fn record(&mut self) {
         let changed = self.effects.changed == Changed::Status;
         assert_eq!(self.effects.transition.is_some(), changed);
         self.transitions.extend(self.effects.transition);
@@ -211,8 +211,8 @@ impl MonitorScenario {
     }
 
     /// Formats the transitions as text: `unknown → active, silently: no vote fails`.
-    fn told(&self) -> Vec<String> {
-        self.transitions.iter().map(told).collect()
+    fn formatted_transitions(&self) -> Vec<String> {
+        self.transitions.iter().map(format_transition).collect()
     }
 }
 
@@ -221,16 +221,16 @@ fn moment<'d>(
     now: Timestamp,
     transitions: &[Transition],
 ) -> StepContext<'d> {
-    StepContext { now, chance: transitions.len() as u64, doubts }
+    StepContext { now, chance: transitions.len() as u64, suspicions: doubts }
 }
 
-fn told(transition: &Transition) -> String {
+fn format_transition(transition: &Transition) -> String {
     let incident = match transition.incident {
         IncidentChange::None => "silently".to_owned(),
         IncidentChange::Opened(_) => "opened".to_owned(),
         IncidentChange::Suspended(_) => "silently suspended".to_owned(),
         IncidentChange::Resumed(_) => "silently resumed".to_owned(),
-        IncidentChange::Closed { id: _, how } => format!("closed as {}", how.as_str()),
+        IncidentChange::Closed { id: _, reason: how } => format!("closed as {}", how.as_str()),
     };
     format!("{} → {}, {incident}: {}", transition.from, transition.to, transition.why)
 }

@@ -28,7 +28,7 @@ pub enum IncidentChange {
     /// It silently continues after the status was unknown.
     Resumed(IncidentId),
     /// It closes; recipients of the opening alert are notified.
-    Closed { id: IncidentId, how: CloseReason },
+    Closed { id: IncidentId, reason: CloseReason },
 }
 
 /// Reason for closing an incident.

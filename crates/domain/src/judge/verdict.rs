@@ -12,7 +12,7 @@ use super::votes::Tally;
 pub(super) struct Verdict {
     pub(super) status: MonitorStatus,
     /// The row of the table that decided.
-    pub(super) why: StatusReason,
+    pub(super) reason: StatusReason,
 }
 
 /// Human-readable reason for a status.
@@ -68,7 +68,7 @@ pub(super) enum Tie {
 /// is enough.
 pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Verdict> {
     let failing = tally.failing();
-    let of = |status, why| Some(Verdict { status, why });
+    let of = |status, why| Some(Verdict { status, reason: why });
     if tally.votes == 0 {
         return of(MonitorStatus::Unknown, StatusReason::NoVotes);
     }

@@ -38,7 +38,7 @@ struct Voter {
 
 impl Tally {
     /// Counts the votes at `now`; those of suspect probes are void.
-    pub(super) fn of(
+    pub(super) fn count(
         policy: &Policy,
         history: &JudgeState,
         doubts: &ProbeSuspicions,
@@ -53,9 +53,9 @@ impl Tally {
         for (serving, state) in policy.regions.iter().zip(&history.regions) {
             // The common case copies nothing, because this runs for every result.
             let part;
-            let credible = match doubts.standing(serving.probe) {
-                ProbeTrust::Sound => state,
-                standing @ (ProbeTrust::SoundSince(_) | ProbeTrust::Suspect) => {
+            let credible = match doubts.trust(serving.probe) {
+                ProbeTrust::Trusted => state,
+                standing @ (ProbeTrust::TrustedSince(_) | ProbeTrust::Suspect) => {
                     part = state.credible(standing);
                     &part
                 }
@@ -68,7 +68,7 @@ impl Tally {
             known = known.max(place + 1);
             voters[place].probe = serving.probe;
             voters[place].count(ballot);
-            tally.hear(credible, window);
+            tally.add_region(credible, window);
         }
         for voter in &voters[..known] {
             tally.votes += 1;
@@ -110,7 +110,7 @@ impl Tally {
     }
 
     /// Counts a region with a vote.
-    fn hear(&mut self, state: &RegionState, window: Duration) {
+    fn add_region(&mut self, state: &RegionState, window: Duration) {
         self.voting += 1;
         if self.failed_twice.is_none() && state.failed_twice(window) {
             self.failed_twice = Some(state.region);
@@ -142,7 +142,7 @@ impl RegionState {
     /// Returns whether its last two results are of consecutive slots and both vote `ballot`. Slots
     /// further apart than the window (the process was down between them) and results of two
     /// revisions are not consecutive. A skipped slot in between does not matter.
-    fn twice(&self, ballot: Vote, window: Duration) -> bool {
+    fn has_voted_twice(&self, ballot: Vote, window: Duration) -> bool {
         let (Some(latest), Some(before)) = (self.latest, self.before) else {
             return false;
         };
@@ -154,7 +154,7 @@ impl RegionState {
 
     /// Returns whether it failed in two consecutive slots.
     pub(super) fn failed_twice(&self, window: Duration) -> bool {
-        self.twice(Vote::Failing, window)
+        self.has_voted_twice(Vote::Failing, window)
     }
 }
 
@@ -167,8 +167,7 @@ pub fn region_status(
     doubts: &ProbeSuspicions,
     now: Timestamp,
 ) -> MonitorStatus {
-    let standing =
-        policy.probe_of(region).map_or(ProbeTrust::Suspect, |probe| doubts.standing(probe));
+    let standing = policy.probe_of(region).map_or(ProbeTrust::Suspect, |probe| doubts.trust(probe));
     let latest = history.region(region).and_then(|state| state.credible(standing).latest);
     let voting = latest.filter(|last| now.since(last.finished_at) <= policy.window());
     match voting.filter(|_| policy.active).map(|last| last.ballot) {
@@ -191,7 +190,7 @@ fn vote(state: &RegionState, window: Duration, was_slow: bool, now: Timestamp) -
         (Vote::Failing, _) => Vote::Failing,
         (Vote::Slow, true) => Vote::Slow,
         (Vote::Fine, true) if slow_before => Vote::Slow,
-        (Vote::Slow, false) if state.twice(Vote::Slow, window) => Vote::Slow,
+        (Vote::Slow, false) if state.has_voted_twice(Vote::Slow, window) => Vote::Slow,
         (Vote::Slow | Vote::Fine, _) => Vote::Fine,
     })
 }

@@ -5,13 +5,13 @@ use rules::maintenance::{Frequency, Recurrence};
 
 /// Returns whether the rule includes this day of a matching period. `start` supplies what the rule
 /// omits.
-pub(super) fn is_meant(rule: &Recurrence, start: Date, day: Date) -> bool {
+pub(super) fn is_included(rule: &Recurrence, start: Date, day: Date) -> bool {
     among(&rule.months, day.month().into())
         && in_week(rule, day)
         && among_counted(&rule.year_days, day.day_of_year(), day.days_in_year())
         && among_counted(&rule.month_days, day.day().into(), day.days_in_month().into())
         && (rule.days.is_empty() || rule.days.iter().any(|wanted| is_weekday(rule, *wanted, day)))
-        && is_like_start(rule, start, day)
+        && matches_start(rule, start, day)
 }
 
 /// Returns the first day of the week of this day.
@@ -31,7 +31,7 @@ fn among_counted(wanted: &[i16], number: i16, last: i16) -> bool {
 
 /// Returns whether the day matches the start in what the rule omits: the day of the year, month or
 /// week.
-fn is_like_start(rule: &Recurrence, start: Date, day: Date) -> bool {
+fn matches_start(rule: &Recurrence, start: Date, day: Date) -> bool {
     if !(rule.year_days.is_empty() && rule.month_days.is_empty() && rule.days.is_empty()) {
         return true;
     }

@@ -41,7 +41,7 @@ struct Period {
 }
 
 impl<'r> Occurrences<'r> {
-    pub(super) fn of(rule: &'r Recurrence, start: DateTime) -> Self {
+    pub(super) fn new(rule: &'r Recurrence, start: DateTime) -> Self {
         let left = match rule.end {
             Some(RecurrenceEnd::Count(count)) => Some(count),
             Some(RecurrenceEnd::At(_) | RecurrenceEnd::Local(_)) | None => None,
@@ -104,14 +104,14 @@ impl<'r> Occurrences<'r> {
                 let first = Date::new(year, month.rem_euclid(12) as i8 + 1, 1).ok()?;
                 of(first, first.days_in_month().into())
             }
-            Frequency::Weekly => of(self.moment(step)?.date(), 7),
-            Frequency::Daily => of(self.moment(step)?.date(), 1),
+            Frequency::Weekly => of(self.step_start(step)?.date(), 7),
+            Frequency::Daily => of(self.step_start(step)?.date(), 1),
             Frequency::Hourly => {
-                let at = self.moment(step)?;
+                let at = self.step_start(step)?;
                 Period { hour: Some(at.hour()), ..of(at.date(), 1) }
             }
             Frequency::Minutely => {
-                let at = self.moment(step)?;
+                let at = self.step_start(step)?;
                 let (hour, minute) = (Some(at.hour()), Some(at.minute()));
                 Period { first: at.date(), days: 1, hour, minute }
             }
@@ -121,13 +121,13 @@ impl<'r> Occurrences<'r> {
 
     /// Returns the begin of the period `step` periods after that of the start, for frequencies of
     /// constant length.
-    fn moment(&self, step: i64) -> Option<DateTime> {
+    fn step_start(&self, step: i64) -> Option<DateTime> {
         let after = SignedDuration::from_secs(step.checked_mul(self.length())?);
         self.begin()?.checked_add(after).ok()
     }
 
     /// Advances to the next period and collects its occurrences.
-    fn go_on(&mut self) -> Option<()> {
+    fn advance(&mut self) -> Option<()> {
         let period = self.period()?;
         self.next += 1;
         let (rule, start) = (self.rule, self.start.date());
@@ -136,7 +136,7 @@ impl<'r> Occurrences<'r> {
         }
         let of_period = jiff::Span::new().days(1);
         let days = period.first.series(of_period).take(period.days as usize);
-        let days: Vec<Date> = days.filter(|at| day::is_meant(rule, start, *at)).collect();
+        let days: Vec<Date> = days.filter(|at| day::is_included(rule, start, *at)).collect();
         if days.is_empty() && period.hour.is_some() {
             self.skip_to_next_day(period.first)?;
             return Some(());
@@ -144,7 +144,7 @@ impl<'r> Occurrences<'r> {
         let times = self.times(&period);
         let all: Vec<DateTime> =
             days.iter().flat_map(|day| times.iter().map(|time| day.to_datetime(*time))).collect();
-        self.set = chosen(&rule.positions, all);
+        self.set = at_positions(&rule.positions, all);
         Some(())
     }
 
@@ -161,9 +161,9 @@ impl<'r> Occurrences<'r> {
     /// Returns the times within each day of a period. The start supplies what the rule omits.
     fn times(&self, period: &Period) -> Vec<Time> {
         let start = self.start.time();
-        let hours = these(&self.rule.hours, period.hour, start.hour());
-        let minutes = these(&self.rule.minutes, period.minute, start.minute());
-        let seconds = these(&self.rule.seconds, None, start.second());
+        let hours = values_or_start(&self.rule.hours, period.hour, start.hour());
+        let minutes = values_or_start(&self.rule.minutes, period.minute, start.minute());
+        let seconds = values_or_start(&self.rule.seconds, None, start.second());
         let mut times = Vec::with_capacity(hours.len() * minutes.len() * seconds.len());
         for hour in &hours {
             for minute in &minutes {
@@ -196,7 +196,7 @@ impl Iterator for Occurrences<'_> {
                 return None;
             }
             self.looked_at += 1;
-            self.go_on()?;
+            self.advance()?;
         }
     }
 }
@@ -207,7 +207,7 @@ fn is_named(named: &[i16], of_period: Option<i8>) -> bool {
 }
 
 /// Returns the value of the period, else those of the rule, else that of the start.
-fn these(named: &[i16], of_period: Option<i8>, of_start: i8) -> Vec<i8> {
+fn values_or_start(named: &[i16], of_period: Option<i8>, of_start: i8) -> Vec<i8> {
     match of_period {
         Some(one) => vec![one],
         None if named.is_empty() => vec![of_start],
@@ -216,7 +216,7 @@ fn these(named: &[i16], of_period: Option<i8>, of_start: i8) -> Vec<i8> {
 }
 
 /// Returns the occurrences at the rule's positions, counted from either end.
-fn chosen(positions: &[i16], all: Vec<DateTime>) -> VecDeque<DateTime> {
+fn at_positions(positions: &[i16], all: Vec<DateTime>) -> VecDeque<DateTime> {
     if positions.is_empty() {
         return all.into();
     }

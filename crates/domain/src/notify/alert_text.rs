@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use rules::Timestamp;
 
-use self::format::{facts, link, region, title, why};
-pub(super) use self::format::{shown_time, written_time};
+use self::format::{facts, link, reason, region, title};
+pub(super) use self::format::{format_rfc3339, format_time};
 use super::event::{Event, EventBatch, EventKind, StoredCloseReason};
 use super::message::Envelope;
 use super::truncate::one_line;
@@ -16,7 +16,7 @@ use super::truncate::one_line;
 /// Sender name, for vendors that require one.
 pub(super) const SENDER: &str = "Aloft";
 /// Text of the link to the incident.
-pub(super) const LINK_WORDS: &str = "Open in Aloft";
+pub(super) const LINK_TEXT: &str = "Open in Aloft";
 
 /// Severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ pub(super) enum AlertState {
     /// The problem began or continues.
     Open,
     /// The problem is over: its alert can be closed.
-    Over,
+    Resolved,
 }
 
 /// The text of a message.
@@ -92,7 +92,7 @@ impl Severity {
         }
     }
 
-    fn of(event: &Event) -> Self {
+    fn from_event(event: &Event) -> Self {
         match event.kind {
             EventKind::Error => Self::Down,
             EventKind::Degraded | EventKind::StillDegraded => Self::Degraded,
@@ -107,15 +107,15 @@ impl Severity {
 
 impl AlertText {
     /// Creates the text of `notice` for the channel named `channel`.
-    pub(super) fn of(
+    pub(super) fn new(
         channel: Option<&str>,
         notice: EventBatch<'_>,
         envelope: &Envelope<'_>,
     ) -> Self {
         let mut story = match notice {
             EventBatch::One(event) if event.kind == EventKind::Test => test(channel, event),
-            EventBatch::One(event) => one(event),
-            EventBatch::Storm(events) => storm(events, envelope.now),
+            EventBatch::One(event) => single(event),
+            EventBatch::Digest(events) => digest(events, envelope.now),
         };
         story.link = envelope.link.as_deref().and_then(link);
         story.facts.retain(|fact| !fact.value.is_empty());
@@ -154,7 +154,7 @@ fn test(channel: Option<&str>, event: &Event) -> AlertText {
         named.map_or_else(|| "this channel".to_owned(), |name| format!("the channel \"{name}\""));
     let (title, phase) = match event.closed {
         None => ("Test: this channel works".to_owned(), AlertState::Open),
-        Some(_) => ("Test: resolved".to_owned(), AlertState::Over),
+        Some(_) => ("Test: resolved".to_owned(), AlertState::Resolved),
     };
     AlertText {
         tone: Severity::Test,
@@ -170,7 +170,7 @@ fn test(channel: Option<&str>, event: &Event) -> AlertText {
     }
 }
 
-fn one(event: &Event) -> AlertText {
+fn single(event: &Event) -> AlertText {
     let monitor = &event.monitor;
     let target = one_line(&monitor.target);
     let target = match &monitor.method {
@@ -178,20 +178,24 @@ fn one(event: &Event) -> AlertText {
         None => target,
     };
     AlertText {
-        tone: Severity::of(event),
-        phase: if event.kind == EventKind::Recovered { AlertState::Over } else { AlertState::Open },
+        tone: Severity::from_event(event),
+        phase: if event.kind == EventKind::Recovered {
+            AlertState::Resolved
+        } else {
+            AlertState::Open
+        },
         title: title(event),
-        why: why(event),
+        why: reason(event),
         target: Some(target).filter(|target| !target.is_empty()),
         facts: facts(event),
-        lines: event.grounds.places().map(region).collect(),
+        lines: event.grounds.distinct_places().map(region).collect(),
         workspace: one_line(&event.workspace),
         at: event.at,
         link: None,
     }
 }
 
-fn storm(events: &[Event], now: Timestamp) -> AlertText {
+fn digest(events: &[Event], now: Timestamp) -> AlertText {
     let count = |kind| events.iter().filter(|event| event.kind == kind).count();
     let counts = [
         (count(EventKind::Error), "down"),
@@ -201,14 +205,14 @@ fn storm(events: &[Event], now: Timestamp) -> AlertText {
     ];
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
-    let line = |event: &Event| match why(event) {
+    let line = |event: &Event| match reason(event) {
         Some(why) => format!("{}: {why}", title(event)),
         None => title(event),
     };
     let over = events.iter().all(|event| event.kind == EventKind::Recovered);
     AlertText {
-        tone: events.iter().map(Severity::of).max().unwrap_or(Severity::Fine),
-        phase: if over { AlertState::Over } else { AlertState::Open },
+        tone: events.iter().map(Severity::from_event).max().unwrap_or(Severity::Fine),
+        phase: if over { AlertState::Resolved } else { AlertState::Open },
         title: format!("{} events: {}", events.len(), counts.join(", ")),
         why: None,
         target: None,
@@ -228,8 +232,8 @@ mod tests {
     #[test]
     fn digest_is_closed_when_all_events_are() {
         let events = [an_event(EventKind::Recovered), an_event(EventKind::Recovered)];
-        let story = storm(&events, Timestamp::from_millis(0));
-        assert_eq!((story.tone, story.phase), (Severity::Fine, AlertState::Over));
+        let story = digest(&events, Timestamp::from_millis(0));
+        assert_eq!((story.tone, story.phase), (Severity::Fine, AlertState::Resolved));
         assert_eq!(story.title, "2 events: 2 recovered");
     }
 }

@@ -25,7 +25,7 @@ pub fn compose(
     notice: EventBatch<'_>,
     envelope: &Envelope<'_>,
 ) -> Result<Message, Unconfigured> {
-    let story = &AlertText::of(channel_name, notice, envelope);
+    let story = &AlertText::new(channel_name, notice, envelope);
     let message = match provider {
         Provider::Discord(hook) => discord::compose(hook, story),
         Provider::Email(_) if !servers.has_mail => {
@@ -43,10 +43,10 @@ pub fn compose(
             telegram::compose(chat, servers.telegram.as_ref().ok_or(missing)?, story)
         }
         Provider::Sms(phone) => {
-            phone::compose(PhoneTransport::Sms, phone, servers.telephone.as_ref(), story)?
+            phone::compose(PhoneTransport::Sms, phone, servers.twilio.as_ref(), story)?
         }
         Provider::Whatsapp(phone) => {
-            phone::compose(PhoneTransport::Whatsapp, phone, servers.telephone.as_ref(), story)?
+            phone::compose(PhoneTransport::Whatsapp, phone, servers.twilio.as_ref(), story)?
         }
         Provider::GoogleChat(hook) => google_chat::compose(hook, story, envelope),
         Provider::GrafanaOncall(hook) => grafana_oncall::compose(hook, story, envelope),

@@ -9,15 +9,15 @@ use super::event::{Event, EventKind};
 /// Returns the key of `event` on `channel`: incident, channel, event and number of the reminder. It
 /// consists of letters, digits, `_` and `-`, so it is safe in headers, URLs and message IDs.
 pub fn event_key(channel: ChannelId, event: &Event) -> String {
-    format!("{}-{channel}-{}", of(event), which(event))
+    format!("{}-{channel}-{}", alert_id(event), kind_suffix(event))
 }
 
 /// Returns the key of `event` among all events, independent of the channel.
 pub fn event_name(event: &Event) -> String {
-    format!("{}-{}", of(event), which(event))
+    format!("{}-{}", alert_id(event), kind_suffix(event))
 }
 
-fn of(event: &Event) -> String {
+fn alert_id(event: &Event) -> String {
     match (event.incident, event.kind) {
         (_, EventKind::Test) => format!("{}-{}", event.monitor.id, event.at.as_millis()),
         (Some(incident), _) => incident.to_string(),
@@ -26,7 +26,7 @@ fn of(event: &Event) -> String {
     }
 }
 
-fn which(event: &Event) -> String {
+fn kind_suffix(event: &Event) -> String {
     let key = event.kind.as_str().to_owned();
     match (event.reminder, event.kind, event.closed) {
         (0, EventKind::Test, Some(_)) => key + "-over",

@@ -6,10 +6,10 @@ use rules::notification::IncomingWebhook;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::alert_text::{AlertText, written_time};
+use super::alert_text::{AlertText, format_rfc3339};
 use super::message::{Disposition, HttpMessage, VendorResponse};
-use super::response::{again, by_status, json as body_of, seconds, text_at};
-use super::truncate::{List, Unit, fit};
+use super::response::{classify_status, json as body_of, retry_later, seconds, text_at};
+use super::truncate::{List, Unit, truncate};
 
 /// Maximum length of a title,
 /// <https://docs.discord.com/developers/resources/message#embed-object-embed-limits>.
@@ -27,7 +27,7 @@ pub(super) const TOTAL_MAX: usize = 6_000;
 
 pub(super) fn compose(hook: &IncomingWebhook, story: &AlertText) -> HttpMessage {
     let mut embed = json!({
-        "title": fit(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX),
+        "title": truncate(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX),
         "color": story.tone.colour(),
         "fields": fields(story),
     });
@@ -38,21 +38,21 @@ pub(super) fn compose(hook: &IncomingWebhook, story: &AlertText) -> HttpMessage 
     if let Some(link) = &story.link {
         embed["url"] = Value::String(link.clone());
     }
-    if let Some(at) = written_time(story.at) {
+    if let Some(at) = format_rfc3339(story.at) {
         embed["timestamp"] = Value::String(at);
     }
     let body = json!({ "allowed_mentions": { "parse": [] }, "embeds": [embed] });
-    HttpMessage::json(&waiting(hook.webhook_url.expose()), &body)
+    HttpMessage::json(&with_wait(hook.webhook_url.expose()), &body)
 }
 
 /// Rate limits apply per webhook. The header gives seconds, but the body of old API versions gives
 /// milliseconds, so the header takes precedence.
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let said = text_at(&body, "/message");
     if answer.status == 429 {
         let after = answer.retry_after.or_else(|| seconds(body.get("retry_after")));
-        return again(answer, after, said.unwrap_or("too many messages"));
+        return retry_later(answer, after, said.unwrap_or("too many messages"));
     }
     let way_out = match body.get("code").and_then(Value::as_i64) {
         Some(10_015 | 50_027) => Some("the webhook was deleted: create a new one in Discord"),
@@ -62,7 +62,7 @@ pub(super) fn read(answer: &VendorResponse) -> Disposition {
         }
         Some(_) | None => None,
     };
-    by_status(answer, said, way_out)
+    classify_status(answer, said, way_out)
 }
 
 /// Escapes Discord's Markdown and mentions. `allowed_mentions` disables mentions, too.
@@ -79,27 +79,27 @@ fn code(character: char, out: &mut String) {
 }
 
 fn description(story: &AlertText) -> String {
-    let lines = LINES.of(&story.lines);
+    let lines = LINES.format(&story.lines);
     let room = DESCRIPTION_MAX - Unit::Utf16.length(&lines);
-    let why = fit(story.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, room);
+    let why = truncate(story.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, room);
     (why + &lines).trim_start().to_owned()
 }
 
 fn fields(story: &AlertText) -> Vec<Value> {
     let target = story.target.iter().map(|target| {
         let room = FIELD_MAX - 2;
-        let value = format!("`{}`", fit(target, code, Unit::Utf16, room));
+        let value = format!("`{}`", truncate(target, code, Unit::Utf16, room));
         json!({ "name": "Target", "value": value })
     });
     let facts = story.all_facts().filter(|(label, _)| *label != "Target").map(|(label, value)| {
-        let value = fit(value, escape, Unit::Utf16, FIELD_MAX);
+        let value = truncate(value, escape, Unit::Utf16, FIELD_MAX);
         json!({ "name": label, "value": value, "inline": true })
     });
     target.chain(facts).collect()
 }
 
 /// Returns the webhook's URL with `wait`, so that the response confirms delivery.
-fn waiting(url: &str) -> String {
+fn with_wait(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
     parsed.query_pairs_mut().append_pair("wait", "true");
     parsed.into()

@@ -7,10 +7,10 @@ pub mod style;
 
 use rules::notification::Email;
 
-use super::alert_text::{AlertText, LINK_WORDS, shown_time};
+use super::alert_text::{AlertText, LINK_TEXT, format_time};
 use super::message::{Disposition, Envelope, ListLinks, Mail, VendorResponse};
-use super::response::{again, refused};
-use super::truncate::{List, Unit, fit, plain};
+use super::response::{rejected, retry_later};
+use super::truncate::{List, Unit, plain, truncate};
 
 /// Maximum length of a subject (our choice): a header line may have 998 octets (RFC 5322 §2.1.1),
 /// of which mail programs show a tenth.
@@ -25,7 +25,7 @@ const ID_MAX: usize = 200;
 pub(super) fn compose(email: &Email, story: &AlertText, envelope: &Envelope<'_>) -> Mail {
     Mail {
         to: email.email.clone(),
-        subject: fit(&story.title, subject, Unit::Utf16, SUBJECT_MAX),
+        subject: truncate(&story.title, subject, Unit::Utf16, SUBJECT_MAX),
         text: text(story),
         html: html::page(story),
         id: id(envelope.key),
@@ -36,27 +36,29 @@ pub(super) fn compose(email: &Email, story: &AlertText, envelope: &Envelope<'_>)
 
 /// Classifies SMTP replies: 4yz is retried, 5yz is not, except errors about the server's own
 /// account, which the operator can fix. <https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1>
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
     match answer.status {
         200..=399 => Disposition::Accepted,
         530 | 534 | 535 | 538 => {
-            again(answer, None, "the mail server rejected this server's account")
+            retry_later(answer, None, "the mail server rejected this server's account")
         }
-        550 | 551 | 553 => {
-            refused(answer, &answer.body, Some("enter an address that accepts mail in the channel"))
-        }
-        500..=599 => refused(answer, &answer.body, None),
-        _ => again(answer, answer.retry_after, &answer.body),
+        550 | 551 | 553 => rejected(
+            answer,
+            &answer.body,
+            Some("enter an address that accepts mail in the channel"),
+        ),
+        500..=599 => rejected(answer, &answer.body, None),
+        _ => retry_later(answer, answer.retry_after, &answer.body),
     }
 }
 
 /// Renders the plain text. Its lines have the same bound as in the HTML.
 fn text(story: &AlertText) -> String {
     let told = AlertText { lines: Vec::new(), ..story.clone() }.text();
-    let lines = LINES.of(&story.lines);
-    let mut text = format!("{}\n\n{told}{lines}\n\n{}\n", story.title, shown_time(story.at));
+    let lines = LINES.format(&story.lines);
+    let mut text = format!("{}\n\n{told}{lines}\n\n{}\n", story.title, format_time(story.at));
     if let Some(link) = &story.link {
-        text = text + "\n" + LINK_WORDS + ": " + link + "\n";
+        text = text + "\n" + LINK_TEXT + ": " + link + "\n";
     }
     text
 }

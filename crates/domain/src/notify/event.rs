@@ -105,7 +105,7 @@ pub enum StoredCloseReason {
 pub enum EventBatch<'e> {
     One(&'e Event),
     /// Several events of a minute on one channel, oldest first; never empty.
-    Storm(&'e [Event]),
+    Digest(&'e [Event]),
 }
 
 impl EventKind {
@@ -134,7 +134,7 @@ impl EventKind {
 impl Cause {
     /// Returns the last result of each place, failing ones first. A probe with several regions has
     /// one: the worst.
-    pub fn places(&self) -> impl Iterator<Item = &RegionOutcome> {
+    pub fn distinct_places(&self) -> impl Iterator<Item = &RegionOutcome> {
         self.regions.iter().enumerate().filter_map(|(at, seen)| {
             let before = &self.regions[..at];
             let is_told = seen.place.is_some() && before.iter().any(|it| it.place == seen.place);
@@ -145,7 +145,7 @@ impl Cause {
 
 impl MonitorSnapshot {
     /// Creates the snapshot of the monitor with this name and check.
-    pub fn of(id: MonitorId, name: String, check: &Check) -> Self {
+    pub fn new(id: MonitorId, name: String, check: &Check) -> Self {
         let (target, method) = match check {
             Check::Http(http) => {
                 (without_credentials(&http.url).0, Some(http.method.as_str().to_owned()))

@@ -5,10 +5,10 @@ use rules::notification::IncomingWebhook;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::alert_text::{AlertText, LINK_WORDS, shown_time};
+use super::alert_text::{AlertText, LINK_TEXT, format_time};
 use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
-use super::response::{by_status, json as body_of, text_at};
-use super::truncate::{List, Unit, fit, html, plain};
+use super::response::{classify_status, json as body_of, text_at};
+use super::truncate::{List, Unit, html, plain, truncate};
 
 /// Maximum size of a message in bytes, same page.
 #[cfg(test)]
@@ -30,30 +30,30 @@ pub(super) fn compose(
     story: &AlertText,
     envelope: &Envelope<'_>,
 ) -> HttpMessage {
-    let title = fit(&story.signed_title(), plain, Unit::Json, TITLE_MAX);
-    let subtitle = fit(&subtitle(story), plain, Unit::Json, TITLE_MAX);
+    let title = truncate(&story.signed_title(), plain, Unit::Json, TITLE_MAX);
+    let subtitle = truncate(&subtitle(story), plain, Unit::Json, TITLE_MAX);
     let card = json!({
         "header": { "title": title, "subtitle": subtitle },
         "sections": [{ "widgets": widgets(story) }],
     });
     let body = json!({
         "fallbackText": title,
-        "thread": { "threadKey": fit(envelope.thread, plain, Unit::Utf16, THREAD_KEY_MAX) },
+        "thread": { "threadKey": truncate(envelope.thread, plain, Unit::Utf16, THREAD_KEY_MAX) },
         "cardsV2": [{ "cardId": "event", "card": card }],
     });
     HttpMessage::json(&in_thread(hook.webhook_url.expose(), envelope.key), &body)
 }
 
 /// Classifies errors of Google APIs: <https://cloud.google.com/apis/design/errors>.
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let way_out = matches!(answer.status, 400 | 401 | 403 | 404)
         .then_some("the webhook or its space was deleted: create a new one in Google Chat");
-    by_status(answer, text_at(&body, "/error/message"), way_out)
+    classify_status(answer, text_at(&body, "/error/message"), way_out)
 }
 
 fn subtitle(story: &AlertText) -> String {
-    let time = shown_time(story.at);
+    let time = format_time(story.at);
     if story.workspace.is_empty() { time } else { format!("{} · {time}", story.workspace) }
 }
 
@@ -61,24 +61,24 @@ fn subtitle(story: &AlertText) -> String {
 fn widgets(story: &AlertText) -> Vec<Value> {
     let mut widgets = Vec::new();
     if let Some(why) = &story.why {
-        widgets.push(paragraph(&fit(why, html, Unit::Json, WHY_MAX)));
+        widgets.push(paragraph(&truncate(why, html, Unit::Json, WHY_MAX)));
     }
     for (label, value) in story.all_facts().filter(|(label, _)| *label != "Workspace") {
-        let text = fit(value, html, Unit::Json, VALUE_MAX);
+        let text = truncate(value, html, Unit::Json, VALUE_MAX);
         let shown = json!({ "topLabel": label, "text": text, "wrapText": true });
         widgets.push(json!({ "decoratedText": shown }));
     }
-    let lines = LINES.of(&story.lines);
+    let lines = LINES.format(&story.lines);
     if let Some(lines) = lines.strip_suffix("<br>") {
         widgets.push(paragraph(lines));
     }
     if let Some(link) = &story.link {
-        let button = json!({ "text": LINK_WORDS, "onClick": { "openLink": { "url": link } } });
+        let button = json!({ "text": LINK_TEXT, "onClick": { "openLink": { "url": link } } });
         widgets.push(json!({ "buttonList": { "buttons": [button] } }));
     }
     if widgets.is_empty() {
         // Google rejects a section without a widget.
-        widgets.push(paragraph(&fit(&story.title, html, Unit::Json, TITLE_MAX)));
+        widgets.push(paragraph(&truncate(&story.title, html, Unit::Json, TITLE_MAX)));
     }
     widgets
 }

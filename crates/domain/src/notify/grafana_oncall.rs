@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::alert_text::{AlertState, AlertText};
 use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
-use super::response::by_status;
-use super::truncate::{Unit, fit, plain};
+use super::response::classify_status;
+use super::truncate::{Unit, plain, truncate};
 
 /// Maximum length of title and message (our choice): no limit is documented, and chats show them.
 pub(super) const TITLE_MAX: usize = 256;
@@ -27,7 +27,7 @@ pub(super) fn compose(
         "message": text(&story.text(), MESSAGE_MAX),
         "state": match story.phase {
             AlertState::Open => "alerting",
-            AlertState::Over => "ok",
+            AlertState::Resolved => "ok",
         },
     });
     if let Some(link) = &story.link {
@@ -37,14 +37,14 @@ pub(super) fn compose(
 }
 
 /// Classifies a response by its status; the body is only text for humans.
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
     let way_out = matches!(answer.status, 403 | 404).then_some(
         "the integration was deleted: enter the URL of a formatted webhook in the channel",
     );
-    by_status(answer, None, way_out)
+    classify_status(answer, None, way_out)
 }
 
 /// Shortens a text without escaping: JSON needs none, and OnCall's templates handle Markdown.
 fn text(text: &str, max: usize) -> String {
-    fit(text, plain, Unit::Utf16, max)
+    truncate(text, plain, Unit::Utf16, max)
 }

@@ -104,7 +104,7 @@ pub enum Disposition {
         why: String,
     },
     /// Permanent failure: a retry would fail alike.
-    Refused(Rejection),
+    Rejected(Rejection),
 }
 
 /// Human-readable reason for a permanent failure.
@@ -138,13 +138,13 @@ impl HttpMessage {
     }
 
     /// Hides the secrets of this message in what its receiver said, which may repeat it.
-    pub fn hide_secrets(&self, said: &mut String) {
+    pub fn redact_secrets(&self, said: &mut String) {
         let headers = self.headers.iter().map(|(name, value)| (name.as_str(), &**value.expose()));
-        Configured::of_message(self.url.expose(), headers).hide(said);
+        Configured::from_message(self.url.expose(), headers).redact(said);
     }
 
     /// Sets a header, replacing one of the same name.
-    pub(super) fn with(mut self, name: HeaderName, value: String) -> Self {
+    pub(super) fn with_header(mut self, name: HeaderName, value: String) -> Self {
         self.headers.retain(|(other, _)| *other != name);
         self.headers.push((name, Secret::new(value)));
         self
@@ -152,7 +152,7 @@ impl HttpMessage {
 
     /// Sets Basic authorization.
     pub(super) fn with_basic(self, name: &str, password: &str) -> Self {
-        self.with(AUTHORIZATION, basic(name.as_bytes(), password.as_bytes()))
+        self.with_header(AUTHORIZATION, basic(name.as_bytes(), password.as_bytes()))
     }
 
     /// Creates a POST request. Moves credentials from the URL to a header, as browsers do (design
@@ -165,9 +165,9 @@ impl HttpMessage {
             headers: Vec::new(),
             body: body.into_bytes(),
         };
-        let message = message.with(CONTENT_TYPE, content_type.to_owned());
+        let message = message.with_header(CONTENT_TYPE, content_type.to_owned());
         match authorization {
-            Some(authorization) => message.with(AUTHORIZATION, authorization),
+            Some(authorization) => message.with_header(AUTHORIZATION, authorization),
             None => message,
         }
     }
@@ -217,7 +217,7 @@ mod tests {
     fn echoed_secrets_are_hidden_from_the_delivery_log() {
         let url = "https://ada:pass-word@example.com/hooks/s3cr3t-path?k=qu3ry";
         let message = HttpMessage::json(url, &Value::Null)
-            .with(HeaderName::from_static("x-token"), "t0ken".to_owned());
+            .with_header(HeaderName::from_static("x-token"), "t0ken".to_owned());
         for (said, expected) in [
             ("no hook s3cr3t-path", "no hook …"),
             ("/hooks/s3cr3t%2Dpath?k=qu3ry", "/hooks/…?k=…"),
@@ -227,7 +227,7 @@ mod tests {
             ("application/json is fine", "application/json is fine"),
         ] {
             let mut said = said.to_owned();
-            message.hide_secrets(&mut said);
+            message.redact_secrets(&mut said);
             assert_eq!(said, expected);
         }
     }

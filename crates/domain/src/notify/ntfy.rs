@@ -8,8 +8,8 @@ use url::Url;
 
 use super::alert_text::{AlertText, Severity};
 use super::message::{Disposition, HttpMessage, VendorResponse};
-use super::response::{by_status, json as body_of, text_at};
-use super::truncate::{Unit, fit, plain};
+use super::response::{classify_status, json as body_of, text_at};
+use super::truncate::{Unit, plain, truncate};
 
 /// Maximum size of a message in bytes; a larger one becomes an attachment:
 /// <https://docs.ntfy.sh/publish/#limitations>. Counted as JSON, because a server reads at most
@@ -24,7 +24,7 @@ pub(super) const REQUEST_MAX: usize = 2 * MESSAGE_MAX;
 pub(super) fn compose(ntfy: &Ntfy, public: &str, story: &AlertText) -> HttpMessage {
     let mut body = json!({
         "topic": ntfy.topic,
-        "title": fit(&story.title, plain, Unit::Json, TITLE_MAX),
+        "title": truncate(&story.title, plain, Unit::Json, TITLE_MAX),
         "message": message(story),
         "priority": priority(story.tone),
         "tags": [tag(story.tone)],
@@ -34,27 +34,27 @@ pub(super) fn compose(ntfy: &Ntfy, public: &str, story: &AlertText) -> HttpMessa
     }
     let message = HttpMessage::json(&server(ntfy.server_url.as_deref().unwrap_or(public)), &body);
     match &ntfy.token {
-        Some(token) => message.with(AUTHORIZATION, format!("Bearer {}", token.expose())),
+        Some(token) => message.with_header(AUTHORIZATION, format!("Bearer {}", token.expose())),
         None => message,
     }
 }
 
 /// Classifies a response; `error` describes the problem. 429 and 507 are temporary.
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let way_out = match answer.status {
         400 => Some("enter a topic of letters, digits, - and _ in the channel"),
         401 | 403 => Some("enter a token with write access to the topic in the channel"),
         _ => None,
     };
-    by_status(answer, text_at(&body, "/error"), way_out)
+    classify_status(answer, text_at(&body, "/error"), way_out)
 }
 
 /// Returns the text, or the title instead of an empty text, which would show as "triggered".
 fn message(story: &AlertText) -> String {
     let text = story.text();
     let text = if text.is_empty() { story.title.clone() } else { text };
-    fit(&text, plain, Unit::Json, MESSAGE_MAX)
+    truncate(&text, plain, Unit::Json, MESSAGE_MAX)
 }
 
 /// Returns the root URL of a server, to which JSON is published; the body contains the topic.

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::alert_text::{AlertState, AlertText, SENDER, Severity};
 use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
-use super::response::{by_status, json as body_of, text_at};
-use super::truncate::{Unit, fit, plain};
+use super::response::{classify_status, json as body_of, text_at};
+use super::truncate::{Unit, plain, truncate};
 use super::vendors::VendorConfig;
 
 /// Maximum length of message, alias, description and entity:
@@ -43,7 +43,7 @@ pub(super) fn compose(
     let alias = text(envelope.thread, ALIAS_MAX);
     let message = match story.phase {
         AlertState::Open => HttpMessage::json(&format!("{host}/v2/alerts"), &alert(&alias, story)),
-        AlertState::Over => {
+        AlertState::Resolved => {
             // Without `identifierType`, Opsgenie would take the alias for an alert ID.
             let alias = utf8_percent_encode(&alias, IN_PATH);
             let url = format!("{host}/v2/alerts/{alias}/close?identifierType=alias");
@@ -52,15 +52,15 @@ pub(super) fn compose(
             HttpMessage::json(&url, &body)
         }
     };
-    message.with(AUTHORIZATION, format!("GenieKey {}", opsgenie.api_key.expose()))
+    message.with_header(AUTHORIZATION, format!("GenieKey {}", opsgenie.api_key.expose()))
 }
 
 /// Classifies a response: 202 is success; `message` describes a problem.
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let way_out = matches!(answer.status, 401 | 403 | 422)
         .then_some("enter the key of an API integration and its region in the channel");
-    by_status(answer, text_at(&body, "/message"), way_out)
+    classify_status(answer, text_at(&body, "/message"), way_out)
 }
 
 fn alert(alias: &str, story: &AlertText) -> Value {
@@ -103,5 +103,5 @@ const fn priority(tone: Severity) -> &'static str {
 
 /// Shortens a text without escaping: JSON needs none, and the texts are not markup.
 fn text(text: &str, max: usize) -> String {
-    fit(text, plain, Unit::Utf16, max)
+    truncate(text, plain, Unit::Utf16, max)
 }

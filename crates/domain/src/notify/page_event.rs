@@ -173,7 +173,7 @@ impl PageEvent {
     }
 
     /// Returns the affected components, for matching subscriptions; empty means all.
-    pub fn concerns(&self) -> Vec<ComponentId> {
+    pub fn affected_components(&self) -> Vec<ComponentId> {
         match &self.about {
             PageEventKind::Report(report) => report.concerns.clone(),
             PageEventKind::Maintenance(_)
@@ -211,7 +211,7 @@ impl PageEvent {
                 };
                 format!("{page}-{}-{from}{until}-{stage}", it.maintenance)
             }
-            PageEventKind::Incident(it) => format!("{page}-{}-{}", it.incident, it.word()),
+            PageEventKind::Incident(it) => format!("{page}-{}-{}", it.incident, it.kind_name()),
             PageEventKind::ConfirmationRequested(subscriber) => {
                 format!("{page}-{subscriber}-{}-asked", self.at.as_millis())
             }
@@ -276,7 +276,7 @@ impl MaintenancePhase {
 }
 
 impl IncidentEvent {
-    const fn word(&self) -> &'static str {
+    const fn kind_name(&self) -> &'static str {
         if self.is_over { "closed" } else { "opened" }
     }
 }

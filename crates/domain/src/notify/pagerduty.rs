@@ -5,10 +5,10 @@
 use rules::notification::Pagerduty;
 use serde_json::{Value, json};
 
-use super::alert_text::{AlertState, AlertText, LINK_WORDS, SENDER, Severity, written_time};
+use super::alert_text::{AlertState, AlertText, LINK_TEXT, SENDER, Severity, format_rfc3339};
 use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
-use super::response::{by_status, json as body_of, text_at};
-use super::truncate::{Unit, fit, plain};
+use super::response::{classify_status, json as body_of, text_at};
+use super::truncate::{Unit, plain, truncate};
 use super::vendors::VendorConfig;
 
 /// Maximum length of a summary,
@@ -46,11 +46,11 @@ pub(super) fn compose(
             });
             if let Some(link) = &story.link {
                 body["client_url"] = json!(link);
-                body["links"] = json!([{ "href": link, "text": LINK_WORDS }]);
+                body["links"] = json!([{ "href": link, "text": LINK_TEXT }]);
             }
             body
         }
-        AlertState::Over => json!({
+        AlertState::Resolved => json!({
             "routing_key": routing_key,
             "event_action": "resolve",
             "dedup_key": dedup_key,
@@ -61,11 +61,11 @@ pub(super) fn compose(
 
 /// Classifies a response: 202 is success; 400 describes the problem in `errors`, usually a wrong
 /// key.
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let said = text_at(&body, "/errors/0").or_else(|| text_at(&body, "/message"));
     let way_out = "enter the integration key of an Events API v2 integration in the channel";
-    by_status(answer, said, (answer.status == 400).then_some(way_out))
+    classify_status(answer, said, (answer.status == 400).then_some(way_out))
 }
 
 fn payload(story: &AlertText) -> Value {
@@ -90,7 +90,7 @@ fn payload(story: &AlertText) -> Value {
         "group": text(&story.workspace, TEXT_MAX),
         "custom_details": details,
     });
-    if let Some(at) = written_time(story.at) {
+    if let Some(at) = format_rfc3339(story.at) {
         payload["timestamp"] = Value::String(at);
     }
     payload
@@ -106,5 +106,5 @@ const fn severity(tone: Severity) -> &'static str {
 
 /// Shortens a text without escaping: JSON needs none, and the texts are not markup.
 fn text(text: &str, max: usize) -> String {
-    fit(text, plain, Unit::Utf16, max)
+    truncate(text, plain, Unit::Utf16, max)
 }

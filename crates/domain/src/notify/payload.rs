@@ -11,7 +11,7 @@ pub enum Payload {
     /// For a channel.
     Alert(Box<Event>),
     /// For a page and its subscribers.
-    News(Box<PageEvent>),
+    PageEvent(Box<PageEvent>),
 }
 
 impl Payload {
@@ -19,7 +19,7 @@ impl Payload {
     pub const fn at(&self) -> Timestamp {
         match self {
             Self::Alert(event) => event.at,
-            Self::News(news) => news.at,
+            Self::PageEvent(news) => news.at,
         }
     }
 
@@ -29,7 +29,7 @@ impl Payload {
             Self::Alert(event) => {
                 format!("monitor `{}` ({})", event.monitor.name, event.monitor.id)
             }
-            Self::News(news) => format!("page `{}` ({})", news.page.title, news.page.id),
+            Self::PageEvent(news) => format!("page `{}` ({})", news.page.title, news.page.id),
         }
     }
 
@@ -37,7 +37,7 @@ impl Payload {
     pub fn alert(&self) -> Option<&Event> {
         match self {
             Self::Alert(event) => Some(event),
-            Self::News(_) => None,
+            Self::PageEvent(_) => None,
         }
     }
 
@@ -45,7 +45,7 @@ impl Payload {
     pub fn news(&self) -> Option<&PageEvent> {
         match self {
             Self::Alert(_) => None,
-            Self::News(news) => Some(news),
+            Self::PageEvent(news) => Some(news),
         }
     }
 }

@@ -8,8 +8,8 @@ use rules::notification::Phone;
 
 use super::alert_text::{AlertState, AlertText};
 use super::message::{Disposition, HttpMessage, VendorResponse};
-use super::response::{again, by_status, json as body_of, text_at};
-use super::truncate::{Unit, fit, fit_with, plain};
+use super::response::{classify_status, json as body_of, retry_later, text_at};
+use super::truncate::{Unit, plain, truncate, truncate_with};
 use super::vendors::{TemplateParameter, TwilioAccount, Unconfigured, WhatsappTemplate, setting};
 
 /// Maximum length of a body, <https://www.twilio.com/docs/api/errors/21617>.
@@ -44,7 +44,7 @@ pub(super) fn compose(
     story: &AlertText,
 ) -> Result<HttpMessage, Unconfigured> {
     let missing = |setting| Unconfigured { kind: way.kind(), setting };
-    let account = account.ok_or(missing(setting::TELEPHONE))?;
+    let account = account.ok_or(missing(setting::TWILIO))?;
     let (sender, setting) = match way {
         PhoneTransport::Sms => (&account.sms_from, setting::SMS_FROM),
         PhoneTransport::Whatsapp => (&account.whatsapp_from, setting::WHATSAPP_FROM),
@@ -62,7 +62,7 @@ pub(super) fn compose(
     let mut fields = vec![("To", to.as_str()), (from_field, from.as_str())];
     match (way, &account.whatsapp_template) {
         (PhoneTransport::Whatsapp, Some(template)) => {
-            variables = filled(template, story);
+            variables = template_variables(template, story);
             fields.extend([("ContentSid", &*template.id), ("ContentVariables", &*variables)]);
         }
         (PhoneTransport::Whatsapp, None) => {
@@ -81,12 +81,12 @@ pub(super) fn compose(
 /// Classifies a response; Twilio describes problems by code:
 /// <https://www.twilio.com/docs/api/errors>. It may add codes, so the status decides about a retry,
 /// except for the known rate-limit and retry-later codes.
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let said = text_at(&body, "/message");
     let way_out = match body.get("code").and_then(serde_json::Value::as_i64) {
         Some(14_107 | 20_429 | 21_730) => {
-            return again(answer, answer.retry_after, said.unwrap_or("not now"));
+            return retry_later(answer, answer.retry_after, said.unwrap_or("not now"));
         }
         Some(10_001 | 20_003 | 20_404) => {
             Some("the server's telephone account is invalid: ask the operator to correct it")
@@ -111,7 +111,7 @@ pub(super) fn read(answer: &VendorResponse) -> Disposition {
         }
         Some(_) | None => None,
     };
-    by_status(answer, said, way_out)
+    classify_status(answer, said, way_out)
 }
 
 impl PhoneTransport {
@@ -142,7 +142,7 @@ fn sms(story: &AlertText) -> String {
     let is_narrow = story.title.chars().chain(why.chars()).all(is_seven_bit);
     let (title_max, why_max, max) =
         if is_narrow { (140, 160, SMS_MAX) } else { (70, 80, SMS_WIDE_MAX) };
-    let dots = |text: &str, max| fit_with(text, plain, Unit::Utf16, max, "...");
+    let dots = |text: &str, max| truncate_with(text, plain, Unit::Utf16, max, "...");
     let mut body = dots(&story.title, title_max);
     if !why.is_empty() {
         body = body + "\n" + &dots(&why, why_max);
@@ -157,12 +157,12 @@ fn is_seven_bit(character: char) -> bool {
 /// Composes a WhatsApp text without markup of our own. WhatsApp has no escape syntax, so markup in
 /// names only affects their appearance.
 fn whatsapp(story: &AlertText) -> String {
-    let title = fit(&story.signed_title(), plain, Unit::Utf16, TITLE_MAX);
+    let title = truncate(&story.signed_title(), plain, Unit::Utf16, TITLE_MAX);
     let text: Vec<String> = story
         .text()
         .lines()
         .scan(TEXT_MAX, |room, line| {
-            let line = fit(line, plain, Unit::Utf16, *room);
+            let line = truncate(line, plain, Unit::Utf16, *room);
             let length = Unit::Utf16.length(&line) + 1;
             *room = room.checked_sub(length)?;
             Some(line)
@@ -174,7 +174,7 @@ fn whatsapp(story: &AlertText) -> String {
 
 /// Returns the variables of a template as JSON. WhatsApp accepts neither line breaks, runs of
 /// spaces nor empty values.
-fn filled(template: &WhatsappTemplate, story: &AlertText) -> String {
+fn template_variables(template: &WhatsappTemplate, story: &AlertText) -> String {
     let value = |parameter: &TemplateParameter| {
         let text = match parameter {
             TemplateParameter::Title => story.signed_title(),
@@ -187,7 +187,7 @@ fn filled(template: &WhatsappTemplate, story: &AlertText) -> String {
         let line = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ");
         match line.as_str() {
             "" => "-".to_owned(),
-            line => fit(line, plain, Unit::Utf16, VARIABLE_MAX),
+            line => truncate(line, plain, Unit::Utf16, VARIABLE_MAX),
         }
     };
     let pairs = template.parameters.iter().enumerate();
@@ -204,13 +204,13 @@ fn with_link(body: String, story: &AlertText, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notify::tests::{an_event, told};
+    use crate::notify::tests::{alert_text, an_event};
     use crate::notify::{Event, EventKind};
 
     fn body(name: &str) -> String {
         let mut event: Event = an_event(EventKind::Error);
         name.clone_into(&mut event.monitor.name);
-        sms(&told(&event))
+        sms(&alert_text(&event))
     }
 
     #[test]

@@ -8,13 +8,13 @@ mod plan;
 mod quiet_hours;
 mod reminder;
 
-pub use backoff::{ASKED_WAIT_MAX, NextTry, next_try};
+pub use backoff::{NextAttempt, RETRY_AFTER_MAX, next_attempt};
 pub use filter::{FilterDecision, PriorDelivery, SuppressReason, degraded_due, filter, superseded};
 pub use grouping::{GroupWindow, STORM_EVENTS_MAX, SendTime, group};
 pub use plan::{
     AlertChange, AlertContext, AlertSubject, ChannelState, DeliveryPlan, DeliveryProgress, DueTime,
-    HoldReason, NewDelivery, OpenDelivery, end_of, next_reminder, plan_deliveries, reschedule_held,
-    schedule,
+    HoldReason, NewDelivery, OpenDelivery, end_event, next_reminder, plan_deliveries,
+    reschedule_held, schedule,
 };
 pub use quiet_hours::held_until;
 pub use reminder::next_reminder_time;

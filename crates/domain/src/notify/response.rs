@@ -7,10 +7,10 @@ use rules::ProviderType;
 use serde_json::Value;
 
 use super::message::{Disposition, Rejection, VendorResponse};
-use super::truncate::{Unit, fit, one_line, plain};
+use super::truncate::{Unit, one_line, plain, truncate};
 
 /// Maximum characters of a response shown to users (our choice: one line).
-const SHOWN_MAX: usize = 200;
+const QUOTE_MAX: usize = 200;
 /// Words of at least this length with digits and letters are probably keys and are not shown.
 const KEY_CHARS_MIN: usize = 20;
 /// Maximum time to wait that a response can request, before the policy limits it further.
@@ -20,19 +20,19 @@ const WAIT_MAX: Duration = Duration::from_hours(24 * 365);
 ///
 /// 2xx is success. 408, 425, 429 and 5xx are retried, everything else is not. This includes
 /// redirects, because a channel's address is a secret that must not be sent elsewhere.
-pub fn read_answer(kind: ProviderType, answer: &VendorResponse) -> Disposition {
+pub fn classify_response(kind: ProviderType, answer: &VendorResponse) -> Disposition {
     match kind {
-        ProviderType::Discord => super::discord::read(answer),
-        ProviderType::Email => super::email::read(answer),
-        ProviderType::Slack => super::slack::read(answer),
-        ProviderType::Pagerduty => super::pagerduty::read(answer),
-        ProviderType::Opsgenie => super::opsgenie::read(answer),
-        ProviderType::Webhook => super::webhook::read(answer),
-        ProviderType::Telegram => super::telegram::read(answer),
-        ProviderType::Sms | ProviderType::Whatsapp => super::phone::read(answer),
-        ProviderType::GoogleChat => super::google_chat::read(answer),
-        ProviderType::GrafanaOncall => super::grafana_oncall::read(answer),
-        ProviderType::Ntfy => super::ntfy::read(answer),
+        ProviderType::Discord => super::discord::classify(answer),
+        ProviderType::Email => super::email::classify(answer),
+        ProviderType::Slack => super::slack::classify(answer),
+        ProviderType::Pagerduty => super::pagerduty::classify(answer),
+        ProviderType::Opsgenie => super::opsgenie::classify(answer),
+        ProviderType::Webhook => super::webhook::classify(answer),
+        ProviderType::Telegram => super::telegram::classify(answer),
+        ProviderType::Sms | ProviderType::Whatsapp => super::phone::classify(answer),
+        ProviderType::GoogleChat => super::google_chat::classify(answer),
+        ProviderType::GrafanaOncall => super::grafana_oncall::classify(answer),
+        ProviderType::Ntfy => super::ntfy::classify(answer),
     }
 }
 
@@ -43,11 +43,11 @@ pub fn said(answer: &VendorResponse) -> String {
 
 /// Shortens a text of a third party for users: one line without possible keys.
 pub fn in_one_line(text: &str) -> String {
-    shown(text)
+    redact_text(text)
 }
 
 /// Classifies a response by its status alone; quotes `said` and adds a way out if known.
-pub(super) fn by_status(
+pub(super) fn classify_status(
     answer: &VendorResponse,
     said: Option<&str>,
     way_out: Option<&str>,
@@ -55,19 +55,23 @@ pub(super) fn by_status(
     let said = said.unwrap_or(&answer.body);
     match answer.status {
         200..=299 => Disposition::Accepted,
-        408 | 425 | 429 | 500..=599 => again(answer, answer.retry_after, said),
-        status => refused(answer, said, way_out.or_else(|| common_way_out(status))),
+        408 | 425 | 429 | 500..=599 => retry_later(answer, answer.retry_after, said),
+        status => rejected(answer, said, way_out.or_else(|| common_way_out(status))),
     }
 }
 
 /// Returns the classification for a later retry.
-pub(super) fn again(answer: &VendorResponse, after: Option<Duration>, said: &str) -> Disposition {
+pub(super) fn retry_later(
+    answer: &VendorResponse,
+    after: Option<Duration>,
+    said: &str,
+) -> Disposition {
     Disposition::Again { after, why: sentence(answer.status, said, None) }
 }
 
 /// Returns the classification for a permanent failure.
-pub(super) fn refused(answer: &VendorResponse, said: &str, way_out: Option<&str>) -> Disposition {
-    Disposition::Refused(Rejection { why: sentence(answer.status, said, way_out) })
+pub(super) fn rejected(answer: &VendorResponse, said: &str, way_out: Option<&str>) -> Disposition {
+    Disposition::Rejected(Rejection { why: sentence(answer.status, said, way_out) })
 }
 
 /// Parses the response as JSON; returns `null` if it is invalid or truncated.
@@ -98,7 +102,7 @@ fn common_way_out(status: u16) -> Option<&'static str> {
 
 fn sentence(status: u16, said: &str, way_out: Option<&str>) -> String {
     let mut sentence = format!("answered {status}");
-    let said = shown(said);
+    let said = redact_text(said);
     if !said.is_empty() {
         sentence = sentence + " “" + &said + "”";
     }
@@ -109,7 +113,7 @@ fn sentence(status: u16, said: &str, way_out: Option<&str>) -> String {
 }
 
 /// Shortens a vendor's text and hides possible keys, because it may echo the request.
-fn shown(said: &str) -> String {
+fn redact_text(said: &str) -> String {
     let line = one_line(said);
     let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '=' | '.');
     let mut shown = String::with_capacity(line.len());
@@ -122,7 +126,7 @@ fn shown(said: &str) -> String {
         shown.push_str(&after[..separator]);
         rest = &after[separator..];
     }
-    fit(&shown, plain, Unit::Utf16, SHOWN_MAX)
+    truncate(&shown, plain, Unit::Utf16, QUOTE_MAX)
 }
 
 fn may_be_key(word: &str) -> bool {

@@ -5,10 +5,10 @@
 use rules::notification::IncomingWebhook;
 use serde_json::{Value, json};
 
-use super::alert_text::{AlertText, LINK_WORDS, shown_time};
+use super::alert_text::{AlertText, LINK_TEXT, format_time};
 use super::message::{Disposition, HttpMessage, VendorResponse};
-use super::response::{again, by_status, refused};
-use super::truncate::{List, Unit, escaped, fit};
+use super::response::{classify_status, rejected, retry_later};
+use super::truncate::{List, Unit, escaped, truncate};
 
 /// Maximum length of a section's text,
 /// <https://docs.slack.dev/reference/block-kit/blocks/section-block>.
@@ -28,9 +28,9 @@ pub(super) const BLOCKS_MAX: usize = 50;
 const LINES: List = List { escape, unit: Unit::Utf16, around: ("\n• ", ""), max: SECTION_MAX };
 
 pub(super) fn compose(hook: &IncomingWebhook, story: &AlertText) -> HttpMessage {
-    let title = fit(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX);
-    let why = fit(story.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, SECTION_MAX);
-    let lines = LINES.of(&story.lines);
+    let title = truncate(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX);
+    let why = truncate(story.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, SECTION_MAX);
+    let lines = LINES.format(&story.lines);
     let mut blocks = Vec::new();
     blocks.extend(section(&why));
     blocks.extend(fields(story));
@@ -44,22 +44,24 @@ pub(super) fn compose(hook: &IncomingWebhook, story: &AlertText) -> HttpMessage 
 
 /// Classifies a response; Slack describes a problem in one word:
 /// <https://docs.slack.dev/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks>
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
     let word = answer.body.trim();
     match word {
-        "rollup_error" | "rate_limited" | "ratelimited" => again(answer, answer.retry_after, word),
+        "rollup_error" | "rate_limited" | "ratelimited" => {
+            retry_later(answer, answer.retry_after, word)
+        }
         "channel_is_archived" | "channel_not_found" | "user_not_found" => {
             let way_out = "the Slack channel was deleted: create a webhook in another one";
-            refused(answer, word, Some(way_out))
+            rejected(answer, word, Some(way_out))
         }
         "action_prohibited" | "posting_to_general_channel_denied" | "restricted_action" => {
-            refused(answer, word, Some("an administrator of the Slack workspace must allow it"))
+            rejected(answer, word, Some("an administrator of the Slack workspace must allow it"))
         }
         "no_service" | "no_service_id" | "no_active_hooks" | "invalid_token" | "no_team"
         | "team_disabled" | "account_inactive" => {
-            refused(answer, word, Some("the webhook is disabled: create a new one in Slack"))
+            rejected(answer, word, Some("the webhook is disabled: create a new one in Slack"))
         }
-        _ => by_status(answer, None, None),
+        _ => classify_status(answer, None, None),
     }
 }
 
@@ -82,7 +84,7 @@ fn fields(story: &AlertText) -> Option<Value> {
         .take(FIELDS_MAX)
         .map(|(label, value)| {
             let room = FIELD_MAX - label.len() - "*:*\n``".len();
-            let value = fit(value, escape, Unit::Utf16, room);
+            let value = truncate(value, escape, Unit::Utf16, room);
             let value = if label == "Target" { format!("`{value}`") } else { value };
             text(&format!("*{label}*\n{value}"))
         })
@@ -93,10 +95,10 @@ fn fields(story: &AlertText) -> Option<Value> {
 /// Returns the time in the reader's time zone, the workspace, and the link.
 fn context(story: &AlertText) -> String {
     let seconds = story.at.as_millis().div_euclid(1_000);
-    let shown = shown_time(story.at);
+    let shown = format_time(story.at);
     let mut context = format!("<!date^{seconds}^{{date_short_pretty}} {{time_secs}}|{shown}>");
     if !story.workspace.is_empty() {
-        let workspace = fit(&story.workspace, escape, Unit::Utf16, TITLE_MAX);
+        let workspace = truncate(&story.workspace, escape, Unit::Utf16, TITLE_MAX);
         context = context + " · " + &workspace;
     }
     match &story.link {
@@ -104,7 +106,7 @@ fn context(story: &AlertText) -> String {
             // A cut link would not work; escaping can make a long one exceed the limit.
             let link = escaped(link, escape);
             let fits = Unit::Utf16.length(&link) <= LINK_MAX;
-            if fits { format!("{context} · <{link}|{LINK_WORDS}>") } else { context }
+            if fits { format!("{context} · <{link}|{LINK_TEXT}>") } else { context }
         }
         None => context,
     }

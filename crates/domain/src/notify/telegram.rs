@@ -4,10 +4,10 @@
 use rules::notification::Telegram;
 use serde_json::{Value, json};
 
-use super::alert_text::{AlertText, LINK_WORDS};
+use super::alert_text::{AlertText, LINK_TEXT};
 use super::message::{Disposition, HttpMessage, VendorResponse};
-use super::response::{again, by_status, json as body_of, refused, seconds, text_at};
-use super::truncate::{List, Unit, escaped, fit, html};
+use super::response::{classify_status, json as body_of, rejected, retry_later, seconds, text_at};
+use super::truncate::{List, Unit, escaped, html, truncate};
 use super::vendors::BotAccount;
 
 /// Maximum length of a text, <https://core.telegram.org/bots/api#sendmessage>. Telegram does not
@@ -33,20 +33,20 @@ pub(super) fn compose(telegram: &Telegram, bot: &BotAccount, story: &AlertText) 
 }
 
 /// Classifies a response; the body has the time to wait, and the new ID of a moved chat.
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let said = text_at(&body, "/description");
     let moved = body.pointer("/parameters/migrate_to_chat_id").and_then(Value::as_i64);
     if let Some(chat) = moved {
         let way_out = format!("the group became a supergroup: enter chat id {chat} in the channel");
-        return refused(answer, said.unwrap_or_default(), Some(&way_out));
+        return rejected(answer, said.unwrap_or_default(), Some(&way_out));
     }
     if answer.status == 429 {
         let after = seconds(body.pointer("/parameters/retry_after")).or(answer.retry_after);
-        return again(answer, after, said.unwrap_or("too many messages"));
+        return retry_later(answer, after, said.unwrap_or("too many messages"));
     }
     if body.get("ok") == Some(&Value::Bool(false)) && (200..300).contains(&answer.status) {
-        return refused(answer, said.unwrap_or_default(), None);
+        return rejected(answer, said.unwrap_or_default(), None);
     }
     let way_out = match answer.status {
         400 => Some("enter the chat's id in the channel and add the bot to the chat"),
@@ -54,27 +54,27 @@ pub(super) fn read(answer: &VendorResponse) -> Disposition {
         403 => Some("the bot is blocked or not a member of the chat: add it again"),
         _ => None,
     };
-    by_status(answer, said, way_out)
+    classify_status(answer, said, way_out)
 }
 
 fn text(story: &AlertText) -> String {
-    let title = fit(&story.title, html, Unit::Utf16, TITLE_MAX);
+    let title = truncate(&story.title, html, Unit::Utf16, TITLE_MAX);
     let mut text = format!("{} <b>{title}</b>", story.tone.sign());
     if let Some(why) = &story.why {
-        text = text + "\n" + &fit(why, html, Unit::Utf16, WHY_MAX);
+        text = text + "\n" + &truncate(why, html, Unit::Utf16, WHY_MAX);
     }
     for (label, value) in story.all_facts() {
         let value = if label == "Target" {
             // In code, an `@` in a URL does not become a mention.
-            format!("<code>{}</code>", fit(value, html, Unit::Utf16, TARGET_MAX))
+            format!("<code>{}</code>", truncate(value, html, Unit::Utf16, TARGET_MAX))
         } else {
-            fit(value, html, Unit::Utf16, FACT_MAX)
+            truncate(value, html, Unit::Utf16, FACT_MAX)
         };
         text = text + "\n" + label + ": " + &value;
     }
-    text.push_str(&LINES.of(&story.lines));
+    text.push_str(&LINES.format(&story.lines));
     let Some(link) = &story.link else { return text };
-    let link = format!("\n<a href=\"{}\">{LINK_WORDS}</a>", escaped(link, html));
+    let link = format!("\n<a href=\"{}\">{LINK_TEXT}</a>", escaped(link, html));
     let fits = Unit::Utf16.length(&text) + Unit::Utf16.length(&link) <= TEXT_MAX;
     if fits { text + &link } else { text }
 }

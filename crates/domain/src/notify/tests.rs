@@ -8,4 +8,4 @@ mod responses;
 mod schema;
 mod wire;
 
-pub(super) use fixtures::{CHANNEL, a_channel, an_event, servers, told};
+pub(super) use fixtures::{CHANNEL, a_channel, alert_text, an_event, servers};

@@ -51,13 +51,13 @@ pub(super) struct List {
 
 impl List {
     /// Formats as many of `lines` as fit, and the number of omitted ones.
-    pub(super) fn of(&self, lines: &[String]) -> String {
+    pub(super) fn format(&self, lines: &[String]) -> String {
         let (before, after) = self.around;
         let around = self.unit.length(before) + self.unit.length(after);
         let room = self.max.saturating_sub(MORE_MAX);
         let (mut list, mut used) = (String::new(), 0);
         for (at, line) in lines.iter().enumerate() {
-            let line = fit(line, self.escape, self.unit, LINE_MAX);
+            let line = truncate(line, self.escape, self.unit, LINE_MAX);
             used += around + self.unit.length(&line);
             if used > room {
                 let more = lines.len() - at;
@@ -97,12 +97,12 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// Escapes `text` and cuts it to `max` units with an ellipsis, between grapheme clusters.
-pub(super) fn fit(text: &str, escape: Escape, unit: Unit, max: usize) -> String {
-    fit_with(text, escape, unit, max, ELLIPSIS)
+pub(super) fn truncate(text: &str, escape: Escape, unit: Unit, max: usize) -> String {
+    truncate_with(text, escape, unit, max, ELLIPSIS)
 }
 
-/// Works like [`fit`], with another `ellipsis`.
-pub(super) fn fit_with(
+/// Works like [`truncate`], with another `ellipsis`.
+pub(super) fn truncate_with(
     text: &str,
     escape: Escape,
     unit: Unit,
@@ -179,20 +179,20 @@ mod tests {
             ("äöü", Unit::Bytes, 5, "ä…"),
             (r#""""""#, Unit::Json, 7, r#"""…"#),
         ] {
-            assert_eq!(fit(text, plain, unit, max), expected, "{text}");
+            assert_eq!(truncate(text, plain, unit, max), expected, "{text}");
         }
     }
 
     #[test]
     fn overlong_grapheme_cluster_is_split() {
         let text = format!("e{}", "\u{301}".repeat(100));
-        assert_eq!(fit(&text, plain, Unit::Utf16, 3), "e\u{301}…");
+        assert_eq!(truncate(&text, plain, Unit::Utf16, 3), "e\u{301}…");
     }
 
     #[test]
     fn escapes_are_counted_and_never_split() {
-        assert_eq!(fit("a<b>c", html, Unit::Utf16, 7), "a&lt;b…");
-        assert_eq!(fit("<<<<", html, Unit::Utf16, 8), "&lt;…");
+        assert_eq!(truncate("a<b>c", html, Unit::Utf16, 7), "a&lt;b…");
+        assert_eq!(truncate("<<<<", html, Unit::Utf16, 8), "&lt;…");
     }
 
     #[test]
@@ -205,8 +205,8 @@ mod tests {
     fn list_shows_number_of_omitted_lines() {
         let list = List { escape: html, unit: Unit::Utf16, around: ("<li>", "</li>"), max: 70 };
         let lines = |count| vec!["a<b".to_owned(); count];
-        assert_eq!(list.of(&lines(1)), "<li>a&lt;b</li>");
-        assert_eq!(list.of(&lines(9)), "<li>a&lt;b</li><li>a&lt;b</li><li>… and 7 more</li>");
+        assert_eq!(list.format(&lines(1)), "<li>a&lt;b</li>");
+        assert_eq!(list.format(&lines(9)), "<li>a&lt;b</li><li>a&lt;b</li><li>… and 7 more</li>");
     }
 
     proptest! {
@@ -214,7 +214,7 @@ mod tests {
         fn fitted_text_never_exceeds_the_limit(text in any::<String>(), max in 3_usize..200) {
             for unit in [Unit::Utf16, Unit::Bytes, Unit::Json] {
                 for escape in [plain as Escape, html] {
-                    let fitted = fit(&text, escape, unit, max);
+                    let fitted = truncate(&text, escape, unit, max);
                     prop_assert!(unit.length(&fitted) <= max, "{fitted:?}");
                 }
             }

@@ -11,7 +11,7 @@ pub mod setting {
     /// Token of the bot.
     pub const TELEGRAM: &str = "telegram_token";
     /// Account for text messages.
-    pub const TELEPHONE: &str = "twilio_account";
+    pub const TWILIO: &str = "twilio_account";
     /// Sender number of text messages.
     pub const SMS_FROM: &str = "sms_from";
     /// Sender number of WhatsApp messages.
@@ -34,7 +34,7 @@ pub struct VendorConfig {
     /// Whether emails can be sent; the sender knows the account.
     pub has_mail: bool,
     pub telegram: Option<BotAccount>,
-    pub telephone: Option<TwilioAccount>,
+    pub twilio: Option<TwilioAccount>,
     /// PagerDuty's Events API, by default `https://events.pagerduty.com`.
     pub pagerduty: String,
     /// Opsgenie in the United States, by default `https://api.opsgenie.com`.
@@ -126,7 +126,7 @@ pub const fn account(kind: ProviderType) -> Option<&'static str> {
     match kind {
         ProviderType::Email => Some(setting::SMTP),
         ProviderType::Telegram => Some(setting::TELEGRAM),
-        ProviderType::Sms | ProviderType::Whatsapp => Some(setting::TELEPHONE),
+        ProviderType::Sms | ProviderType::Whatsapp => Some(setting::TWILIO),
         ProviderType::Discord
         | ProviderType::Slack
         | ProviderType::Pagerduty
@@ -142,17 +142,17 @@ impl VendorConfig {
     /// Returns whether WhatsApp messages are sent as text, because no template is configured. They
     /// only reach people who wrote to the sender within the last 24 hours.
     pub fn is_without_template(&self) -> bool {
-        let account = self.telephone.as_ref();
+        let account = self.twilio.as_ref();
         account.is_some_and(|it| it.whatsapp_from.is_some() && it.whatsapp_template.is_none())
     }
 
     /// Returns the missing setting for channels of this kind, with which [`super::compose`] would
     /// fail; `None` if they can send.
-    pub fn lacking(&self, kind: ProviderType) -> Option<Unconfigured> {
+    pub fn missing_setting(&self, kind: ProviderType) -> Option<Unconfigured> {
         let missing = |setting| Some(Unconfigured { kind, setting });
-        let telephone = self.telephone.as_ref();
+        let telephone = self.twilio.as_ref();
         let number = |of: fn(&TwilioAccount) -> &Option<String>, setting| match telephone {
-            None => missing(setting::TELEPHONE),
+            None => missing(setting::TWILIO),
             Some(account) if of(account).is_none() => missing(setting),
             Some(_) => None,
         };
@@ -182,7 +182,7 @@ impl Default for VendorConfig {
         Self {
             has_mail: false,
             telegram: None,
-            telephone: None,
+            twilio: None,
             pagerduty: "https://events.pagerduty.com".to_owned(),
             opsgenie_us: "https://api.opsgenie.com".to_owned(),
             opsgenie_eu: "https://api.eu.opsgenie.com".to_owned(),
@@ -202,7 +202,7 @@ mod tests {
         let full = servers();
         let without = |change: fn(&mut TwilioAccount)| {
             let mut servers = full.clone();
-            change(servers.telephone.as_mut().unwrap());
+            change(servers.twilio.as_mut().unwrap());
             servers
         };
         let all = [
@@ -224,11 +224,11 @@ mod tests {
                 };
                 let composed =
                     compose(&a_channel(kind), None, &servers, EventBatch::One(&event), &envelope);
-                assert_eq!(composed.err(), servers.lacking(kind), "{kind}");
+                assert_eq!(composed.err(), servers.missing_setting(kind), "{kind}");
             }
         }
         assert_eq!(
-            VendorConfig::default().lacking(ProviderType::Sms).unwrap().to_string(),
+            VendorConfig::default().missing_setting(ProviderType::Sms).unwrap().to_string(),
             "channels of the kind `sms` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`"
         );
     }

@@ -15,7 +15,7 @@ pub use self::sign::signing_secret_text;
 use self::body::body;
 use super::event::EventBatch;
 use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
-use super::response::by_status;
+use super::response::classify_status;
 
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
@@ -38,7 +38,7 @@ pub(super) fn compose(
     message.headers.retain(|(name, _)| !replaced(name));
     message.headers.extend(own);
     if !message.headers.iter().any(|(name, _)| *name == CONTENT_TYPE) {
-        message = message.with(CONTENT_TYPE, "application/json".to_owned());
+        message = message.with_header(CONTENT_TYPE, "application/json".to_owned());
     }
     signed(message, envelope.key, envelope.now, envelope.signing)
 }
@@ -55,15 +55,15 @@ pub(super) fn signed(
     for name in [ID, TIMESTAMP, SIGNATURE] {
         message.headers.retain(|(other, _)| *other != name);
     }
-    message = message.with(ID, key.to_owned()).with(TIMESTAMP, seconds.to_string());
+    message = message.with_header(ID, key.to_owned()).with_header(TIMESTAMP, seconds.to_string());
     match signature {
-        Some(signature) => message.with(SIGNATURE, signature),
+        Some(signature) => message.with_header(SIGNATURE, signature),
         None => message,
     }
 }
 
 /// Classifies a response by its status, as Standard Webhooks requires: 410 means that the endpoint
 /// is gone.
-pub(super) fn read(answer: &VendorResponse) -> Disposition {
-    by_status(answer, None, None)
+pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+    classify_status(answer, None, None)
 }

@@ -17,7 +17,7 @@ use super::view::{
 
 /// The stored data of a page's month.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PastFacts {
+pub struct ArchiveFacts {
     /// Reports that began in it, with all updates, in any order.
     pub reports: Vec<Report>,
     /// Incidents that began in it, in any order.
@@ -61,27 +61,27 @@ impl PageView {
 
     /// Creates the view of a month, or returns `None` if it is in the future or older than all
     /// data.
-    pub fn month(&self, month: Month, facts: &PastFacts) -> Option<MonthView> {
-        let last = Month::of(self.at);
-        let first = facts.first.map_or(last, |first| Month::of(first).min(last));
+    pub fn month(&self, month: Month, facts: &ArchiveFacts) -> Option<MonthView> {
+        let last = Month::containing(self.at);
+        let first = facts.first.map_or(last, |first| Month::containing(first).min(last));
         if month < first || month > last {
             return None;
         }
         let mut reports: Vec<Arc<ReportView>> =
             facts.reports.iter().map(|it| Arc::new(self.report(it))).collect();
-        reports.retain(|it| Month::of(it.started_at) == month);
+        reports.retain(|it| Month::containing(it.started_at) == month);
         reports.sort_unstable_by_key(|it| Reverse((it.started_at, it.id)));
         let mut incidents: Vec<IncidentView> =
             facts.incidents.iter().filter_map(|it| self.incident(it)).collect();
-        incidents.retain(|it| Month::of(it.opened_at) == month);
+        incidents.retain(|it| Month::containing(it.opened_at) == month);
         incidents.sort_unstable_by_key(|it| (Reverse(it.opened_at), it.id));
         let begun = facts.maintenances.iter().filter(|it| {
             let from = it.window.from;
-            Month::of(from) == month && from <= self.at
+            Month::containing(from) == month && from <= self.at
         });
         let named: Vec<&ComponentView> = self.components().collect();
         let mut windows: Vec<MaintenanceView> =
-            begun.map(|it| window(it, &named, self.at)).collect();
+            begun.map(|it| maintenance_view(it, &named, self.at)).collect();
         windows.sort_unstable_by_key(|it| (Reverse(it.window.from), it.id));
         let began = reports.iter().map(|it| it.started_at);
         let began = began.chain(incidents.iter().map(|it| it.opened_at));
@@ -111,7 +111,11 @@ impl PageView {
     }
 }
 
-fn window(it: &MaintenanceFacts, named: &[&ComponentView], now: Timestamp) -> MaintenanceView {
+fn maintenance_view(
+    it: &MaintenanceFacts,
+    named: &[&ComponentView],
+    now: Timestamp,
+) -> MaintenanceView {
     let mut places = it.components.clone();
     places.sort_unstable();
     let about = places.iter().filter_map(|place| named.get(*place));
@@ -120,10 +124,10 @@ fn window(it: &MaintenanceFacts, named: &[&ComponentView], now: Timestamp) -> Ma
         title: it.title.clone(),
         description: it.description.clone(),
         window: it.window,
-        comes_again: it.comes_again,
+        is_recurring: it.is_recurring,
         created_at: it.created_at,
         updated_at: it.updated_at,
-        is_on: it.window.from <= now && now < it.window.to,
+        is_active: it.window.from <= now && now < it.window.to,
         components: about.map(|component| component.named()).collect(),
     }
 }

@@ -18,7 +18,7 @@ pub fn may_subscribe(settings: &PageSettings, destination: &Destination) -> bool
 
 /// Returns why a subscriber is not notified, given the current page. `mark` identifies the page's
 /// current password; [`AccessProof::Password`] has the one at the time of subscribing.
-pub fn not_told(
+pub fn suppression_reason(
     page: &StatusPage,
     mark: Option<&[u8]>,
     (destination, admission): (&Destination, &AccessProof),
@@ -82,12 +82,15 @@ mod tests {
     fn members_page_notifies_member_domains_only() {
         let page = page("email-domain");
         for address in ["ann@acme.com", "Ann@ACME.com", "eva@B\u{dc}CHER.example"] {
-            assert_eq!(not_told(&page, None, (&at(address), &AccessProof::Visitor)), None);
+            assert_eq!(
+                suppression_reason(&page, None, (&at(address), &AccessProof::Visitor)),
+                None
+            );
             assert!(may_subscribe(&page.settings, &at(address)), "{address}");
         }
         for address in ["eve@sub.acme.com", "eve@notacme.com", "eve@acme.com.evil.example"] {
             for admission in [AccessProof::Visitor, AccessProof::Owner, by(b"mark")] {
-                let why = not_told(&page, Some(b"mark"), (&at(address), &admission));
+                let why = suppression_reason(&page, Some(b"mark"), (&at(address), &admission));
                 assert_eq!(why, Some(SuppressionReason::Domain), "{address}");
             }
             assert!(!may_subscribe(&page.settings, &at(address)), "{address}");
@@ -98,7 +101,7 @@ mod tests {
     fn password_page_notifies_holders_and_owner_added() {
         let page = page("password");
         let why = |admission: &AccessProof| {
-            not_told(&page, Some(b"new"), (&at("ann@acme.com"), admission))
+            suppression_reason(&page, Some(b"new"), (&at("ann@acme.com"), admission))
         };
         assert_eq!(why(&by(b"new")), None);
         assert_eq!(why(&AccessProof::Owner), None);
@@ -121,14 +124,15 @@ mod tests {
         let hook = Destination::Webhook(Secret::new("https://hooks.example/".to_owned()));
         for admission in [AccessProof::Visitor, AccessProof::Owner, by(b"old")] {
             let who = (&at("eve@evil.example"), &admission);
-            assert_eq!(not_told(&everybody, None, who), None);
-            assert_eq!(not_told(&hidden, None, who), Some(SuppressionReason::Hidden));
+            assert_eq!(suppression_reason(&everybody, None, who), None);
+            assert_eq!(suppression_reason(&hidden, None, who), Some(SuppressionReason::Hidden));
         }
         for access in ["public", "password", "email-domain"] {
-            let told = not_told(&page(access), Some(b"new"), (&hook, &AccessProof::Owner));
+            let told =
+                suppression_reason(&page(access), Some(b"new"), (&hook, &AccessProof::Owner));
             assert_eq!(told, None, "webhooks need no access");
         }
-        let hook = not_told(&hidden, None, (&hook, &AccessProof::Owner));
+        let hook = suppression_reason(&hidden, None, (&hook, &AccessProof::Owner));
         assert_eq!(hook, Some(SuppressionReason::Hidden));
     }
 }

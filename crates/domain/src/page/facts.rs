@@ -78,7 +78,7 @@ pub struct MaintenanceFacts {
     pub description: Option<String>,
     pub window: Span,
     /// Whether the maintenance recurs.
-    pub comes_again: bool,
+    pub is_recurring: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     /// Indexes of the affected components in [`Facts::components`].

@@ -83,7 +83,7 @@ impl Range {
 
     /// Returns the number of samples per step that read single checks: every ten minutes for a day,
     /// fewer for longer ranges, so that every range needs a similar number of reads.
-    const fn looks(self) -> i64 {
+    const fn samples_per_step(self) -> i64 {
         match self {
             Self::Day | Self::Month => 6,
             Self::Week => 3,
@@ -107,10 +107,10 @@ impl Range {
 
     /// Returns the instants until `now`, oldest first, at which to sample single checks for their
     /// phases.
-    pub fn moments(self, now: Timestamp) -> Vec<Timestamp> {
-        let part = self.step_ms() / self.looks();
+    pub fn sample_times(self, now: Timestamp) -> Vec<Timestamp> {
+        let part = self.step_ms() / self.samples_per_step();
         let moments = self.steps(now).into_iter().flat_map(move |step| {
-            (0..self.looks()).map(move |part_of| step.as_millis() + part_of * part)
+            (0..self.samples_per_step()).map(move |part_of| step.as_millis() + part_of * part)
         });
         moments.map(Timestamp::from_millis).filter(|at| *at <= now).collect()
     }
@@ -118,7 +118,7 @@ impl Range {
 
 /// Computes the series over `range` until `now`, with a point for each step. `sums` and `phases`
 /// are rollups with their begin.
-pub fn course(
+pub fn latency_series(
     range: Range,
     now: Timestamp,
     sums: &[(Timestamp, Rollup)],
@@ -163,7 +163,7 @@ mod tests {
             (Range::Quarter, 90, 180),
         ] {
             assert_eq!(Range::parse(range.as_str()), Some(range));
-            let (of_time, looked_at) = (range.steps(NOW), range.moments(NOW));
+            let (of_time, looked_at) = (range.steps(NOW), range.sample_times(NOW));
             assert_eq!((of_time.len(), looked_at.len()), (steps, moments), "{range:?}");
             assert!(of_time.last().is_some_and(|last| *last <= NOW), "{range:?}");
             assert!(looked_at.iter().all(|at| range.span(NOW).from <= *at && *at <= NOW));
@@ -183,7 +183,7 @@ mod tests {
         let mut spent = PhaseSum::default();
         spent.add(&Phases { dns_us: Some(300), ..Phases::default() });
         let sums = [hour(12, 100_000), hour(14, 300_000)];
-        let points = course(Range::Week, NOW, &sums, &[(sums[1].0, spent)]);
+        let points = latency_series(Range::Week, NOW, &sums, &[(sums[1].0, spent)]);
         let last = points.last().unwrap();
         assert_eq!((last.begins, last.successes), (sums[0].0, 2));
         let [median, .., most] = last.percentiles_us.unwrap();

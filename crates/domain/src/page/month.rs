@@ -34,7 +34,7 @@ impl Month {
     }
 
     /// Returns the month that contains an instant.
-    pub fn of(at: Timestamp) -> Self {
+    pub fn containing(at: Timestamp) -> Self {
         let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
         let date = instant.to_zoned(TimeZone::UTC).date();
         let year = date.year().clamp(*YEARS.start(), *YEARS.end());
@@ -108,9 +108,9 @@ mod tests {
         #[test]
         fn month_contains_its_instants(millis in 0_i64..4_102_444_800_000) {
             let at = Timestamp::from_millis(millis);
-            let span = Month::of(at).span();
+            let span = Month::containing(at).span();
             prop_assert!(span.from <= at && at < span.to);
-            prop_assert_eq!(Month::parse(&Month::of(at).to_string()), Some(Month::of(at)));
+            prop_assert_eq!(Month::parse(&Month::containing(at).to_string()), Some(Month::containing(at)));
         }
     }
 }

@@ -12,8 +12,8 @@ pub struct OverallStatus {
     /// The worst relevant state.
     pub state: State,
     /// The summary, with component names in the order of the page.
-    pub sentence: StatusSummary,
-    pub knowledge: DataAge,
+    pub summary: StatusSummary,
+    pub data_age: DataAge,
 }
 
 /// The possible summaries, which the server translates.
@@ -44,7 +44,7 @@ pub struct DataAge {
     pub stale: Vec<String>,
 }
 
-pub(super) fn verdict(facts: &Facts, components: &[ComponentView]) -> OverallStatus {
+pub(super) fn overall_status(facts: &Facts, components: &[ComponentView]) -> OverallStatus {
     let of = |state: State| -> Vec<String> {
         let are = components.iter().filter(|component| component.state == state);
         are.map(|component| component.name.clone()).collect()
@@ -71,10 +71,10 @@ pub(super) fn verdict(facts: &Facts, components: &[ComponentView]) -> OverallSta
     } else {
         (State::Up, StatusSummary::AllUp)
     };
-    OverallStatus { state, sentence, knowledge: knowledge(facts, components) }
+    OverallStatus { state, summary: sentence, data_age: data_age(facts, components) }
 }
 
-fn knowledge(facts: &Facts, components: &[ComponentView]) -> DataAge {
+fn data_age(facts: &Facts, components: &[ComponentView]) -> DataAge {
     let monitors = facts.components.iter().filter_map(|it| it.monitor.as_ref());
     let checked_at = monitors.filter(|it| it.runs).filter_map(|it| it.checked_at).max();
     let stale = components.iter().filter(|component| component.is_stale);

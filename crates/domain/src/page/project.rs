@@ -8,7 +8,7 @@ use rules::{ComponentId, GroupId, MonitorId, MonitorStatus, Timestamp};
 
 use super::day::{DAY_MS, Day, day_of, days};
 use super::facts::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
-use super::overall_status::verdict;
+use super::overall_status::overall_status;
 use super::report::{self, ReportView};
 use super::state::State;
 use super::view::{
@@ -22,23 +22,23 @@ use crate::history::{Span, StatusFrom, uptime};
 pub fn project(facts: &Facts) -> PageView {
     let order = order(facts);
     let now = facts.read_at;
-    let said = report::said_now(&facts.reports);
+    let said = report::reported_states(&facts.reports);
     let planned = windows_of(facts);
     let views: Vec<ComponentView> =
         order.iter().map(|place| component(facts, *place, &said, &planned[*place])).collect();
-    let verdict = verdict(facts, &views);
-    let names = Names::of(facts, &order, &views);
+    let verdict = overall_status(facts, &views);
+    let names = Names::new(facts, &order, &views);
     let mut incidents: Vec<IncidentView> =
         facts.incidents.iter().filter_map(|incident| names.incident(incident)).collect();
     incidents.sort_unstable_by_key(|incident| (Reverse(incident.opened_at), incident.id));
     let mut windows: Vec<MaintenanceView> =
         facts.maintenances.iter().map(|window| names.maintenance(window, now)).collect();
     windows.sort_unstable_by_key(|window| (window.window.from, window.id));
-    let reports = report::views(&facts.reports, &names.of_components());
+    let reports = report::views(&facts.reports, &names.component_names());
     let history = history(&reports, &incidents, &windows, now);
     PageView {
         at: now,
-        verdict,
+        overall_status: verdict,
         reports,
         open: incidents.into_iter().filter(|incident| incident.closed.is_none()).collect(),
         sections: sections(facts, &order, views),
@@ -102,7 +102,7 @@ fn component(
     };
     let state = match under_maintenance {
         Some(_) => State::Maintenance,
-        None => State::of(status),
+        None => State::from_status(status),
     };
     let since = under_maintenance.or_else(|| monitor.and_then(MonitorFacts::since));
     let (state, since) = match said.get(&component.id) {
@@ -113,7 +113,7 @@ fn component(
     // The history of a component without a monitor comes from reports.
     let told = match monitor {
         Some(_) => Vec::new(),
-        None => report::past(&facts.reports, component, range),
+        None => report::status_history(&facts.reports, component, range),
     };
     let past: Option<(MonitorStatus, &[StatusFrom])> = match monitor {
         Some(monitor) => Some((monitor.before, &monitor.changes)),
@@ -228,13 +228,13 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn of(facts: &Facts, order: &[usize], views: &'a [ComponentView]) -> Self {
+    fn new(facts: &Facts, order: &[usize], views: &'a [ComponentView]) -> Self {
         let monitor = |place: usize| facts.components[place].monitor.as_ref().map(|it| it.id);
         let named = order.iter().zip(views);
         Self { components: named.map(|(place, view)| (*place, monitor(*place), view)).collect() }
     }
 
-    fn of_components(&self) -> Vec<(ComponentId, &'a str)> {
+    fn component_names(&self) -> Vec<(ComponentId, &'a str)> {
         self.components.iter().map(|it| (it.2.id, it.2.name.as_str())).collect()
     }
 
@@ -258,10 +258,10 @@ impl<'a> Names<'a> {
             title: it.title.clone(),
             description: it.description.clone(),
             window: it.window,
-            comes_again: it.comes_again,
+            is_recurring: it.is_recurring,
             created_at: it.created_at,
             updated_at: it.updated_at,
-            is_on: it.window.from <= now && now < it.window.to,
+            is_active: it.window.from <= now && now < it.window.to,
             components: about.map(|known| known.2.named()).collect(),
         }
     }

@@ -30,7 +30,7 @@ pub struct ReportView {
     pub started_at: Timestamp,
     pub resolved_at: Option<Timestamp>,
     /// Time of its latest update.
-    pub told_at: Timestamp,
+    pub last_update_at: Timestamp,
     pub changed_at: Timestamp,
     /// Updates, newest first; never empty.
     pub updates: Vec<UpdateView>,
@@ -117,7 +117,7 @@ fn view(report: &Report, names: &[(ComponentId, &str)]) -> ReportView {
     let now = components.iter().map(|it| it.impact).max();
     let state = match (resolved_at, now) {
         (Some(_), _) => State::Up,
-        (None, Some(impact)) => State::said(impact),
+        (None, Some(impact)) => State::from_impact(impact),
         (None, None) => State::Unknown,
     };
     ReportView {
@@ -129,7 +129,7 @@ fn view(report: &Report, names: &[(ComponentId, &str)]) -> ReportView {
         components,
         started_at: report.started_at,
         resolved_at,
-        told_at: updates.first().map_or(report.started_at, |latest| latest.at),
+        last_update_at: updates.first().map_or(report.started_at, |latest| latest.at),
         changed_at: report.updated_at,
         updates,
     }
@@ -137,7 +137,7 @@ fn view(report: &Report, names: &[(ComponentId, &str)]) -> ReportView {
 
 impl State {
     /// Returns the state that corresponds to an impact.
-    pub const fn said(impact: Impact) -> Self {
+    pub const fn from_impact(impact: Impact) -> Self {
         match impact {
             Impact::Degraded => Self::Degraded,
             Impact::Down => Self::Down,
@@ -146,11 +146,11 @@ impl State {
 }
 
 /// Returns the current state of each component according to open reports, with its start.
-pub(super) fn said_now(reports: &[Report]) -> HashMap<ComponentId, (State, Timestamp)> {
+pub(super) fn reported_states(reports: &[Report]) -> HashMap<ComponentId, (State, Timestamp)> {
     let mut said: HashMap<ComponentId, (State, Timestamp)> = HashMap::new();
     for report in reports.iter().filter(|report| report.resolved_at().is_none()) {
         for now in report.updates.first().iter().flat_map(|latest| &latest.components) {
-            let found = (State::said(now.impact), since(report, *now));
+            let found = (State::from_impact(now.impact), since(report, *now));
             let worst = said.entry(now.component).or_insert(found);
             *worst = worse(*worst, found);
         }
@@ -193,7 +193,11 @@ fn spans(reports: &[Report], component: ComponentId, now: Timestamp) -> Vec<(Spa
 
 /// Returns the status history of a component without a monitor, from its creation or first report
 /// on, in order of time. Empty if no report affects it in `range`.
-pub(super) fn past(reports: &[Report], component: &Component, range: Span) -> Vec<StatusFrom> {
+pub(super) fn status_history(
+    reports: &[Report],
+    component: &Component,
+    range: Span,
+) -> Vec<StatusFrom> {
     let spans = spans(reports, component.id, range.to);
     if !spans.iter().any(|(span, _)| span.to > range.from) {
         return Vec::new();

@@ -21,7 +21,7 @@ pub enum State {
 
 impl State {
     /// Returns the state for a monitor's status.
-    pub const fn of(status: MonitorStatus) -> Self {
+    pub const fn from_status(status: MonitorStatus) -> Self {
         match status {
             MonitorStatus::Active => Self::Up,
             MonitorStatus::Degraded => Self::Degraded,
@@ -31,7 +31,7 @@ impl State {
     }
 
     /// Returns the state after an incident that was closed for this reason.
-    pub const fn after(how: CloseReason) -> Self {
+    pub const fn after_close(how: CloseReason) -> Self {
         match how {
             CloseReason::Recovered | CloseReason::Resolved => Self::Up,
             CloseReason::Degraded => Self::Degraded,
@@ -51,7 +51,7 @@ impl State {
     }
 
     /// Returns whether a visitor who looks for problems should see it first.
-    pub const fn is_trouble(self) -> bool {
+    pub const fn is_problem(self) -> bool {
         matches!(self, Self::Degraded | Self::Down)
     }
 }

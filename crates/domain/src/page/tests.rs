@@ -117,7 +117,7 @@ fn a_maintenance(from: Timestamp, to: Timestamp, components: Vec<usize>) -> Main
         title: "Disks".to_owned(),
         description: None,
         window: Span { from, to },
-        comes_again: false,
+        is_recurring: false,
         created_at: from,
         updated_at: from,
         components,
@@ -144,8 +144,8 @@ fn summary_shows_worst_state_and_names_components() {
         (vec![Unknown, Unknown], State::Unknown, StatusSummary::AllUnknown),
         (vec![Unknown, Active], State::Unknown, StatusSummary::SomeUnknown(named(&[1]))),
     ] {
-        let verdict = project(&of(&statuses)).verdict;
-        assert_eq!((verdict.state, verdict.sentence), (state, sentence), "{statuses:?}");
+        let verdict = project(&of(&statuses)).overall_status;
+        assert_eq!((verdict.state, verdict.summary), (state, sentence), "{statuses:?}");
     }
 }
 
@@ -155,12 +155,12 @@ fn summary_prefers_outages_to_maintenance() {
     let mut facts = of(&[Active, Error]);
     facts.maintenances = vec![a_maintenance(ago(HOUR), NOW + Duration::from_mins(1), vec![1])];
     let view = project(&facts);
-    assert_eq!(view.verdict.sentence, StatusSummary::Maintenance(named(&[2])));
+    assert_eq!(view.overall_status.summary, StatusSummary::Maintenance(named(&[2])));
     assert_eq!(view.components().nth(1).unwrap().state, State::Maintenance);
-    assert!(view.planned[0].is_on);
+    assert!(view.planned[0].is_active);
 
     facts.maintenances[0].components = vec![0];
-    assert_eq!(project(&facts).verdict.sentence, StatusSummary::SomeDown(named(&[2])));
+    assert_eq!(project(&facts).overall_status.summary, StatusSummary::SomeDown(named(&[2])));
 }
 
 // issue 7: "a warning when older than two periods"
@@ -178,12 +178,12 @@ fn data_is_stale_after_two_periods() {
         a_component(4, None),
     ]);
     let view = project(&facts);
-    assert_eq!(view.verdict.knowledge.checked_at, Some(ago(12_000)));
-    assert_eq!(view.verdict.knowledge.stale, named(&[2]));
+    assert_eq!(view.overall_status.data_age.checked_at, Some(ago(12_000)));
+    assert_eq!(view.overall_status.data_age.stale, named(&[2]));
     late.checked_at = Some(ago(60_000));
     let just = a_page(vec![a_component(2, Some(late))]);
-    assert!(project(&just).verdict.knowledge.stale.is_empty());
-    assert_eq!(project(&a_page(vec![])).verdict.knowledge.checked_at, None);
+    assert!(project(&just).overall_status.data_age.stale.is_empty());
+    assert_eq!(project(&a_page(vec![])).overall_status.data_age.checked_at, None);
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn upcoming_maintenance_is_planned_and_past_is_history() {
         a_maintenance(ago(2 * HOUR), ago(HOUR), vec![0]),
     ];
     let view = project(&facts);
-    let planned: Vec<_> = view.planned.iter().map(|it| (it.window.from, it.is_on)).collect();
+    let planned: Vec<_> = view.planned.iter().map(|it| (it.window.from, it.is_active)).collect();
     assert_eq!(planned, [(later(60), false), (later(7_200), false)]);
     assert_eq!(view.history[0].maintenances.len(), 1);
     let today = *view.components().next().unwrap().days.as_ref().unwrap().last().unwrap();

@@ -16,7 +16,7 @@ use crate::judge::CloseReason;
 pub struct PageView {
     /// Time of the snapshot.
     pub at: Timestamp,
-    pub verdict: OverallStatus,
+    pub overall_status: OverallStatus,
     /// Reports that are open or were updated in the days of the bars, latest start first.
     pub reports: Vec<Arc<ReportView>>,
     /// Open incidents, newest first.
@@ -105,11 +105,11 @@ pub struct MaintenanceView {
     pub description: Option<String>,
     pub window: Span,
     /// Whether the maintenance recurs, so that this is one of several windows.
-    pub comes_again: bool,
+    pub is_recurring: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     /// Whether the window is active.
-    pub is_on: bool,
+    pub is_active: bool,
     /// Affected components in the order of the page.
     pub components: Vec<NamedComponent>,
 }

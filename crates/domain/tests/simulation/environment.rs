@@ -18,7 +18,7 @@ use crate::invariants::Witness;
 /// Start of all worlds.
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 /// Rate and burst of confirmation checks: low, so that the budget matters.
-pub(crate) const OPINIONS: (u32, u32) = (1, 5);
+pub(crate) const CONFIRMATIONS: (u32, u32) = (1, 5);
 
 /// Behaviour of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(crate) struct Watched {
     pub(crate) policy: Policy,
     pub(crate) history: JudgeState,
     /// The stored data: the last stored state, and all results.
-    kept: JudgeState,
+    stored: JudgeState,
     results: BTreeMap<ResultKey, (Timestamp, Outcome)>,
     wake_at: Option<Timestamp>,
     pub(crate) target: Target,
@@ -72,24 +72,24 @@ pub(crate) struct World {
     pub(crate) now: Timestamp,
     pub(crate) monitors: Vec<Watched>,
     pub(crate) probes: Vec<Mode>,
-    pub(crate) doubts: ProbeSuspicions,
+    pub(crate) suspicions: ProbeSuspicions,
     pub(crate) witness: Witness,
     /// Whether results may be late, duplicated or lost, and random events occur.
     pub(crate) disturbed: bool,
     pub(crate) trace: Vec<String>,
     traced: bool,
-    pub(crate) has_canaries: bool,
+    pub(crate) has_connectivity_check: bool,
     schedule: Schedule,
     budget: Budget,
     events: BTreeMap<(Timestamp, u64), Event>,
     sequence: u64,
     process: u32,
     worked_until: Timestamp,
-    unwritten: DeferredWrites,
+    deferred: DeferredWrites,
 }
 
 impl World {
-    pub(crate) fn of(seed: u64, traced: bool) -> Self {
+    pub(crate) fn new(seed: u64, traced: bool) -> Self {
         let mut chance = Chance(seed);
         let modes = 1 + chance.place(5);
         let has_canaries = chance.percent(50);
@@ -97,19 +97,19 @@ impl World {
             now: START,
             monitors: Vec::new(),
             probes: vec![Mode::Honest; modes],
-            doubts: ProbeSuspicions::new(has_canaries),
+            suspicions: ProbeSuspicions::new(has_canaries),
             witness: Witness::default(),
             disturbed: true,
             trace: Vec::new(),
             traced,
-            has_canaries,
+            has_connectivity_check: has_canaries,
             schedule: Schedule::default(),
-            budget: Budget::new(OPINIONS.0, OPINIONS.1, START),
+            budget: Budget::new(CONFIRMATIONS.0, CONFIRMATIONS.1, START),
             events: BTreeMap::new(),
             sequence: 0,
             process: 0,
             worked_until: START,
-            unwritten: DeferredWrites::default(),
+            deferred: DeferredWrites::default(),
             chance,
         };
         for _ in 0..=world.chance.place(7) {
@@ -124,14 +124,14 @@ impl World {
         while self.witness.broken.is_none() {
             let first = self.events.keys().next().map(|(at, _)| *at);
             let wakes = self.monitors.iter().filter_map(|watched| watched.wake_at);
-            let times = wakes.chain(first).chain(self.doubts.wake_at());
+            let times = wakes.chain(first).chain(self.suspicions.wake_at());
             let Some(next) = times.chain(self.schedule.next_due()).min() else { break };
             if next > end {
                 break;
             }
             self.now = self.now.max(next);
-            self.witness.watch_doubts(self.now);
-            self.call_due();
+            self.witness.watch_suspicions(self.now);
+            self.run_due();
             self.tick();
             while let Some(entry) = self.events.first_entry() {
                 if entry.key().0 > self.now {
@@ -149,7 +149,7 @@ impl World {
         self.events.insert((when, self.sequence), event);
     }
 
-    pub(crate) fn note(&mut self, event: impl FnOnce() -> String) {
+    pub(crate) fn trace(&mut self, event: impl FnOnce() -> String) {
         if self.traced {
             self.trace.push(format!("{} {}", self.now, event()));
         }

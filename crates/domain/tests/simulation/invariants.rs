@@ -26,25 +26,25 @@ pub(crate) type Place = (u32, Region, Timestamp);
 /// Order of the results of a region: revision, slot and trigger.
 pub(crate) type Key = (u32, Timestamp, Trigger);
 /// End and outcome of a result.
-pub(crate) type Said = (Timestamp, Outcome);
+pub(crate) type Recorded = (Timestamp, Outcome);
 
 #[derive(Debug, Default)]
 pub(crate) struct Witness {
     /// The first violated invariant.
     pub(crate) broken: Option<String>,
-    monitors: Vec<Seen>,
+    monitors: Vec<MonitorRecord>,
     /// The clock was set back: slots and votes repeat and are no longer counted.
     looks_away: bool,
     /// Confirmation checks of this process.
-    opinions: Vec<Timestamp>,
+    confirmations: Vec<Timestamp>,
     /// The suspect probes, and the time by which each suspicion must have ended.
     doubting: BTreeMap<u16, Timestamp>,
 }
 
 /// Recorded facts about a monitor.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    heard: BTreeMap<Region, BTreeMap<Key, Said>>,
+pub(crate) struct MonitorRecord {
+    recorded: BTreeMap<Region, BTreeMap<Key, Recorded>>,
     fates: BTreeMap<Place, Fate>,
     expected: BTreeSet<Place>,
     open: Option<IncidentId>,
@@ -58,12 +58,12 @@ pub(crate) struct Seen {
 }
 
 impl Witness {
-    pub(crate) fn seen(&self, place: usize) -> &Seen {
+    pub(crate) fn seen(&self, place: usize) -> &MonitorRecord {
         &self.monitors[place]
     }
 
-    pub(crate) fn fail(&mut self, promise: &str, what: impl std::fmt::Display) {
-        self.broken.get_or_insert_with(|| format!("invariant “{promise}” is violated: {what}"));
+    pub(crate) fn fail(&mut self, invariant: &str, what: impl std::fmt::Display) {
+        self.broken.get_or_insert_with(|| format!("invariant “{invariant}” is violated: {what}"));
     }
 
     fn hold(&mut self, promise: &str, holds: bool, what: impl FnOnce() -> String) {
@@ -73,39 +73,39 @@ impl Witness {
     }
 
     /// Counts only incidents from now on.
-    pub(crate) fn look_away(&mut self) {
+    pub(crate) fn pause(&mut self) {
         self.looks_away = true;
     }
 
     pub(crate) fn add(&mut self) {
-        self.monitors.push(Seen::default());
+        self.monitors.push(MonitorRecord::default());
     }
 
     pub(crate) fn new_process(&mut self) {
-        self.opinions.clear();
+        self.confirmations.clear();
     }
 
     /// Removes the results of removed regions, or all results on a pause.
     pub(crate) fn align(&mut self, place: usize, policy: &Policy) {
         let has = |region: &Region| policy.regions.iter().any(|serving| serving.region == *region);
-        self.monitors[place].heard.retain(|region, _| policy.active && has(region));
+        self.monitors[place].recorded.retain(|region, _| policy.active && has(region));
     }
 
-    pub(crate) fn forget(&mut self, place: usize) {
-        self.monitors[place].heard.clear();
+    pub(crate) fn remove(&mut self, place: usize) {
+        self.monitors[place].recorded.clear();
     }
 
     /// Records a result of the current revision; a second one with the same identity has no effect.
-    pub(crate) fn hear(&mut self, place: usize, result: &CheckResult) {
+    pub(crate) fn record(&mut self, place: usize, result: &CheckResult) {
         let identity = &result.identity;
         let key = (identity.revision, identity.slot, identity.trigger);
-        let heard = self.monitors[place].heard.entry(identity.region).or_default();
+        let heard = self.monitors[place].recorded.entry(identity.region).or_default();
         heard.entry(key).or_insert((result.finished_at, result.outcome));
     }
 
     /// Returns the results of a region's current revision: slot, trigger, end and outcome.
-    pub(crate) fn heard(&self, place: usize, region: Region) -> Vec<(Key, Said)> {
-        let heard = self.monitors[place].heard.get(&region).into_iter().flatten();
+    pub(crate) fn recorded(&self, place: usize, region: Region) -> Vec<(Key, Recorded)> {
+        let heard = self.monitors[place].recorded.get(&region).into_iter().flatten();
         heard.map(|(key, result)| (*key, *result)).collect()
     }
 }

@@ -38,11 +38,11 @@ fn thousand_seeds_keep_every_invariant() {
 
 /// Runs a seed; repeats it with a trace if it violates an invariant.
 fn play(seed: u64) {
-    let broken = scenarios::all(&mut World::of(seed, false));
+    let broken = scenarios::all(&mut World::new(seed, false));
     if broken.is_none() {
         return;
     }
-    let mut world = World::of(seed, true);
+    let mut world = World::new(seed, true);
     let broken = scenarios::all(&mut world).expect("a seed always gives the same run");
     let shown = world.trace.len().saturating_sub(EVENTS_SHOWN);
     panic!("seed {seed}: {broken}\nthe last events:\n{}", world.trace[shown..].join("\n"));

@@ -29,7 +29,7 @@ pub(super) struct ConnectionPool(Mutex<IdleConnections>);
 
 #[derive(Default)]
 struct IdleConnections {
-    places: HashMap<Origin, Vec<(Instant, Connection)>>,
+    by_origin: HashMap<Origin, Vec<(Instant, Connection)>>,
     count: usize,
     /// Whether a task is running that closes expired connections.
     is_swept: bool,
@@ -38,25 +38,25 @@ struct IdleConnections {
 impl ConnectionPool {
     /// Takes the most recently used connection to `place` that has not expired.
     pub(super) fn take(&self, place: &Origin) -> Option<Connection> {
-        let mut shelf = self.shelf();
-        let (since, connection) = shelf.places.get_mut(place)?.pop()?;
+        let mut shelf = self.lock();
+        let (since, connection) = shelf.by_origin.get_mut(place)?.pop()?;
         shelf.count -= 1;
         (since.elapsed() < CONNECTION_IDLE).then_some(connection)
     }
 
     /// Adds a connection whose last response was read completely, unless it is too old or the pool
     /// is full.
-    pub(super) fn keep(self: &Arc<Self>, place: Origin, mut connection: Connection) {
+    pub(super) fn store(self: &Arc<Self>, place: Origin, mut connection: Connection) {
         // Completes pending work of the connection, such as closing.
         let _ = connection.link.drive(std::future::ready(()), || {}).now_or_never();
         if !connection.link.is_open() || connection.opened.elapsed() >= CONNECTION_AGE {
             return;
         }
-        let mut shelf = self.shelf();
+        let mut shelf = self.lock();
         if shelf.count >= IDLE_CONNECTIONS {
             return;
         }
-        let there = shelf.places.entry(place).or_default();
+        let there = shelf.by_origin.entry(place).or_default();
         if there.len() >= IDLE_PER_RECEIVER {
             return;
         }
@@ -68,18 +68,18 @@ impl ConnectionPool {
     }
 
     /// Closes expired connections; returns whether any remain.
-    fn tidy(&self) -> bool {
-        let mut shelf = self.shelf();
-        for waiting in shelf.places.values_mut() {
+    fn evict_expired(&self) -> bool {
+        let mut shelf = self.lock();
+        for waiting in shelf.by_origin.values_mut() {
             waiting.retain(|(since, _)| since.elapsed() < CONNECTION_IDLE);
         }
-        shelf.places.retain(|_, waiting| !waiting.is_empty());
-        shelf.count = shelf.places.values().map(Vec::len).sum();
+        shelf.by_origin.retain(|_, waiting| !waiting.is_empty());
+        shelf.count = shelf.by_origin.values().map(Vec::len).sum();
         shelf.is_swept = shelf.count > 0;
         shelf.is_swept
     }
 
-    fn shelf(&self) -> MutexGuard<'_, IdleConnections> {
+    fn lock(&self) -> MutexGuard<'_, IdleConnections> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -89,7 +89,7 @@ async fn sweep(spare: Weak<ConnectionPool>) {
     loop {
         sleep(CONNECTION_IDLE).await;
         match spare.upgrade() {
-            Some(spare) if spare.tidy() => {}
+            Some(spare) if spare.evict_expired() => {}
             Some(_) | None => return,
         }
     }

@@ -10,7 +10,7 @@ use domain::check::{Failure, FailureKind};
 use http_body_util::Full;
 use url::{Position, Url};
 
-use crate::transport::http::connection::of_the_connection;
+use crate::transport::http::connection::is_connection_specific;
 
 /// Default user agent.
 const AGENT: &str = concat!("Aloft/", env!("CARGO_PKG_VERSION"));
@@ -37,11 +37,13 @@ pub(super) struct Origin {
 
 impl Request {
     /// Returns the origin of its URL.
-    pub(super) fn place(&self) -> Result<Origin, Failure> {
+    pub(super) fn origin(&self) -> Result<Origin, Failure> {
         let is_tls = match self.url.scheme() {
             "https" => true,
             "http" => false,
-            other => return Err(unsendable(&format_args!("`{other}` is neither http nor https"))),
+            other => {
+                return Err(invalid_request(&format_args!("`{other}` is neither http nor https")));
+            }
         };
         let host = self.url.host_str().unwrap_or_default().to_owned();
         let port = self.url.port_or_known_default().unwrap_or(80);
@@ -49,7 +51,7 @@ impl Request {
     }
 
     /// Creates the request for a connection of `version`.
-    pub(super) fn written(
+    pub(super) fn to_http(
         &self,
         version: Version,
     ) -> Result<::http::Request<Full<Bytes>>, Failure> {
@@ -62,14 +64,14 @@ impl Request {
                 .authority(authority)
                 .path_and_query(path)
                 .build()
-                .map_err(|error| unsendable(&error))?
+                .map_err(|error| invalid_request(&error))?
         } else {
-            let host = HeaderValue::from_str(authority).map_err(|error| unsendable(&error))?;
+            let host = HeaderValue::from_str(authority).map_err(|error| invalid_request(&error))?;
             headers.insert(HOST, host);
-            path.parse().map_err(|error: ::http::uri::InvalidUri| unsendable(&error))?
+            path.parse().map_err(|error: ::http::uri::InvalidUri| invalid_request(&error))?
         };
         for (name, value) in &self.headers {
-            if !of_the_connection(name) {
+            if !is_connection_specific(name) {
                 headers.append(name.clone(), value.clone());
             }
         }
@@ -93,6 +95,6 @@ impl fmt::Debug for Request {
 }
 
 /// Creates a failure without the URL, which may be secret as a whole.
-fn unsendable(why: &dyn fmt::Display) -> Failure {
+fn invalid_request(why: &dyn fmt::Display) -> Failure {
     Failure::new(FailureKind::ProtocolBroken, format!("failed to build the request: {why}"))
 }

@@ -7,7 +7,7 @@ use hickory_proto::rr::{Name, RData, Record, RecordType};
 use rules::RecordKind;
 
 use crate::limits::DNS_ALIASES;
-use crate::resolve::{absolute, follow, heard};
+use crate::resolve::{absolute, decode_response, follow};
 use crate::transport::dns::{record, record_type};
 
 /// The queried name.
@@ -27,10 +27,10 @@ pub fn answers(input: &[u8]) {
     let question = Query::query(name.clone(), record_type(kind));
     let Some(id) = bytes.first_chunk().map(|id| u16::from_be_bytes(*id)) else { return };
     assert!(
-        heard(bytes, id.wrapping_add(1), &question).is_none(),
+        decode_response(bytes, id.wrapping_add(1), &question).is_none(),
         "a response to another query is ignored"
     );
-    let Some(Ok(message)) = heard(bytes, id, &question) else { return };
+    let Some(Ok(message)) = decode_response(bytes, id, &question) else { return };
     assert_eq!(message.metadata.message_type, MessageType::Response);
     let (aliases, records) = follow(message.answers.clone(), &name, record_type(kind));
     led_by(&message.answers, &name, &aliases);

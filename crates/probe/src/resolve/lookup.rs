@@ -6,7 +6,7 @@ use domain::check::{Failure, FailureKind};
 use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 
-use super::query::{DnsReply, ask, word};
+use super::query::{DnsReply, code_name, query};
 use crate::limits::DNS_ALIASES;
 
 /// Result of a lookup.
@@ -27,7 +27,7 @@ pub(crate) struct Lookup {
 impl Lookup {
     /// Returns the name of [`Self::rcode`].
     pub(crate) fn rcode_word(&self) -> String {
-        word(self.rcode)
+        code_name(self.rcode)
     }
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn look_up(
     let mut asked = name.clone();
     let mut aliases = Vec::new();
     loop {
-        let DnsReply { message, server, over_tcp } = ask(servers, &asked, kind).await?;
+        let DnsReply { message, server, over_tcp } = query(servers, &asked, kind).await?;
         let (hops, records) = follow(message.answers, &asked, kind);
         let end = hops.last().cloned();
         aliases.extend(hops);

@@ -28,22 +28,22 @@ pub(super) struct DnsReply {
 
 /// Queries `servers` for records of `kind` at `name` until one responds. The caller limits the
 /// time. Returns an error response such as SERVFAIL only if no other server responds.
-pub(super) async fn ask(
+pub(super) async fn query(
     servers: &[SocketAddr],
     name: &Name,
     kind: RecordType,
 ) -> Result<DnsReply, Failure> {
-    let reply = Asking::new(servers, name, kind, true)?.run().await?;
+    let reply = PendingQuery::new(servers, name, kind, true)?.run().await?;
     // Very old servers do not support EDNS, by which we advertise our payload size.
     if matches!(reply.message.metadata.response_code, ResponseCode::FormErr | ResponseCode::NotImp)
     {
-        return Asking::new(&[reply.server], name, kind, false)?.run().await;
+        return PendingQuery::new(&[reply.server], name, kind, false)?.run().await;
     }
     Ok(reply)
 }
 
 /// Returns the name of a response code.
-pub(crate) fn word(code: ResponseCode) -> String {
+pub(crate) fn code_name(code: ResponseCode) -> String {
     match u16::from(code) {
         0 => "NOERROR".to_owned(),
         1 => "FORMERR".to_owned(),
@@ -55,7 +55,7 @@ pub(crate) fn word(code: ResponseCode) -> String {
     }
 }
 
-struct Asking<'a> {
+struct PendingQuery<'a> {
     servers: &'a [SocketAddr],
     question: Query,
     id: u16,
@@ -66,7 +66,7 @@ struct Asking<'a> {
     settled: Vec<(SocketAddr, Result<DnsReply, Failure>)>,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> PendingQuery<'a> {
     fn new(
         servers: &'a [SocketAddr],
         name: &Name,
@@ -102,8 +102,8 @@ impl<'a> Asking<'a> {
                     self.settle(*server, Err(unreachable(*server, &error)));
                     continue;
                 }
-                let Ok((heard, outcome)) = timeout(wait, self.hear()).await else { continue };
-                if let Some(reply) = self.take(heard, outcome).await {
+                let Ok((heard, outcome)) = timeout(wait, self.receive()).await else { continue };
+                if let Some(reply) = self.accept(heard, outcome).await {
                     return Ok(reply);
                 }
             }
@@ -115,9 +115,13 @@ impl<'a> Asking<'a> {
     }
 
     /// Returns the response in `outcome` if it is final.
-    async fn take(&mut self, server: SocketAddr, outcome: io::Result<Message>) -> Option<DnsReply> {
+    async fn accept(
+        &mut self,
+        server: SocketAddr,
+        outcome: io::Result<Message>,
+    ) -> Option<DnsReply> {
         let reply = match outcome {
-            Ok(message) if message.metadata.truncation => self.ask_by_tcp(server).await,
+            Ok(message) if message.metadata.truncation => self.query_by_tcp(server).await,
             Ok(message) => Ok(DnsReply { message, server, over_tcp: false }),
             Err(error) => Err(unreachable(server, &error)),
         };
@@ -151,7 +155,7 @@ impl<'a> Asking<'a> {
     }
 
     /// Waits for the first response to our query, or for the first unreachable server.
-    async fn hear(&self) -> (SocketAddr, io::Result<Message>) {
+    async fn receive(&self) -> (SocketAddr, io::Result<Message>) {
         let mut room = vec![0; DNS_UDP_ROOM];
         poll_fn(|cx| {
             for (server, socket) in &self.open {
@@ -174,10 +178,10 @@ impl<'a> Asking<'a> {
     }
 
     fn read(&self, bytes: &[u8]) -> Option<io::Result<Message>> {
-        heard(bytes, self.id, &self.question)
+        decode_response(bytes, self.id, &self.question)
     }
 
-    async fn ask_by_tcp(&self, server: SocketAddr) -> Result<DnsReply, Failure> {
+    async fn query_by_tcp(&self, server: SocketAddr) -> Result<DnsReply, Failure> {
         let message = self.exchange_by_tcp(server).await.map_err(|error| {
             let detail = format!("nameserver {server} does not respond over TCP: {error}");
             Failure::new(failure_kind(&error), detail)
@@ -222,7 +226,11 @@ impl<'a> Asking<'a> {
 }
 
 /// Decodes the message in `bytes` if it is a response to the query with this `id`.
-pub(crate) fn heard(bytes: &[u8], id: u16, question: &Query) -> Option<io::Result<Message>> {
+pub(crate) fn decode_response(
+    bytes: &[u8],
+    id: u16,
+    question: &Query,
+) -> Option<io::Result<Message>> {
     if bytes.get(..2) != Some(&id.to_be_bytes()) {
         return None;
     }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use domain::check::dns::DnsPlan;
-use domain::check::{DnsAnswer, DnsRecord, DnsSeen, Failure};
+use domain::check::{DnsAnswer, DnsObservation, DnsRecord, Failure};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hickory_proto::rr::{Name, RData, Record, RecordType};
@@ -19,14 +19,14 @@ use crate::resolve::{absolute, look_up};
 /// Progress of a DNS check.
 pub(crate) struct DnsProgress {
     /// Observations so far.
-    pub(crate) seen: DnsSeen,
+    pub(crate) observation: DnsObservation,
     /// Queried servers.
     servers: Vec<SocketAddr>,
 }
 
 impl DnsProgress {
     pub(crate) fn new() -> Self {
-        Self { seen: DnsSeen::default(), servers: Vec::new() }
+        Self { observation: DnsObservation::default(), servers: Vec::new() }
     }
 
     /// Returns the failure for a timeout.
@@ -47,11 +47,11 @@ pub(crate) async fn exchange(
     progress: &mut DnsProgress,
 ) -> Result<(), Failure> {
     progress.servers = network.resolver.servers(&plan.name);
-    let DnsProgress { seen, servers } = progress;
+    let DnsProgress { observation: seen, servers } = progress;
     let name = absolute(&plan.name)?;
     let start = Instant::now();
     let mut running: FuturesUnordered<_> =
-        plan.kinds.iter().map(|kind| answer(servers, &name, *kind)).collect();
+        plan.kinds.iter().map(|kind| query(servers, &name, *kind)).collect();
     let mut failure = None;
     while let Some(answer) = running.next().await {
         match answer {
@@ -66,7 +66,7 @@ pub(crate) async fn exchange(
     failure.map_or(Ok(()), Err)
 }
 
-async fn answer(
+async fn query(
     servers: &[SocketAddr],
     name: &Name,
     kind: RecordKind,

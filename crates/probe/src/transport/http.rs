@@ -12,7 +12,7 @@ use std::time::Duration;
 use ::http::header::LOCATION;
 use ::http::{HeaderMap, StatusCode, Version};
 use domain::check::http::{HttpPlan, Redirect, Request, redirect};
-use domain::check::{Failure, Hop, HttpSeen, Phases};
+use domain::check::{Failure, Hop, HttpObservation, Phases};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 use url::Host;
@@ -40,9 +40,9 @@ impl HttpProgress {
     }
 
     /// Returns the observations so far.
-    pub(crate) fn into_seen(self) -> HttpSeen {
+    pub(crate) fn into_observation(self) -> HttpObservation {
         let body = self.body.map(Collector::into_body).unwrap_or_default();
-        HttpSeen { hops: self.hops, body }
+        HttpObservation { hops: self.hops, body }
     }
 
     /// Returns the failure for a timeout.
@@ -99,11 +99,11 @@ pub(crate) async fn exchange(
         let HttpProgress { stage, hops, .. } = progress;
         let hop = hops.last_mut().expect("a hop was just started");
         let wire = open(network, &request, hop, stage).await?;
-        let room = network.long_heads.room(&request.url);
-        let answer = match ask(wire, &request, room, hop, stage).await {
+        let room = network.large_header_hosts.limit(&request.url);
+        let answer = match send_request(wire, &request, room, hop, stage).await {
             Ok(answer) => answer,
             Err(Unanswered { is_too_long: true, failure }) if room == HeaderLimit::Usual => {
-                network.long_heads.learn(&request.url);
+                network.large_header_hosts.insert(&request.url);
                 if !request.method.is_safe() {
                     return Err(failure);
                 }
@@ -115,7 +115,7 @@ pub(crate) async fn exchange(
         match redirect(plan, &request, answer.status, hop.headers.get(LOCATION)) {
             Redirect::Follow(next) => request = *next,
             Redirect::Failed(failure) => return Err(failure),
-            Redirect::Final => return read(network, answer, plan, progress).await,
+            Redirect::Final => return read_body(network, answer, plan, progress).await,
         }
     }
 }
@@ -162,7 +162,7 @@ async fn open(
 }
 
 /// Sends the request and receives the response head.
-async fn ask(
+async fn send_request(
     (wire, version): (TimedStream, Version),
     request: &Request,
     room: HeaderLimit,
@@ -179,7 +179,7 @@ async fn ask(
     let request = connection::request(request, version)?;
     let answer = {
         let each = || {
-            if let Some(at) = came(&first_byte, version)
+            if let Some(at) = first_byte_at(&first_byte, version)
                 && hop.phases.first_byte_us.is_none()
             {
                 hop.phases.first_byte_us = Some(micros(at.duration_since(start)));
@@ -194,7 +194,7 @@ async fn ask(
             }
         })?
     };
-    let first_byte = came(&first_byte, version).unwrap_or_else(Instant::now);
+    let first_byte = first_byte_at(&first_byte, version).unwrap_or_else(Instant::now);
     hop.phases.first_byte_us = Some(micros(first_byte.duration_since(start)));
     let (head, body) = answer.into_parts();
     hop.version = head.version;
@@ -205,11 +205,11 @@ async fn ask(
 
 /// Returns the time of the response's first byte. Over HTTP/2 the first bytes are settings, so only
 /// the time of the head is known.
-fn came(first_byte: &FirstByte, version: Version) -> Option<Instant> {
+fn first_byte_at(first_byte: &FirstByte, version: Version) -> Option<Instant> {
     if version == Version::HTTP_2 { None } else { first_byte.at() }
 }
 
-async fn read(
+async fn read_body(
     network: &Network,
     answer: ResponseHead,
     plan: &HttpPlan,
@@ -218,7 +218,7 @@ async fn read(
     let HttpProgress { stage, hops, body } = progress;
     let hop = hops.last_mut().expect("a response belongs to a hop");
     *stage = Stage::Body;
-    let collector = body.insert(Collector::new(plan, &hop.headers, network.memory.hold())?);
+    let collector = body.insert(Collector::new(plan, &hop.headers, network.memory.reserve())?);
     body::read(answer.link, answer.body, collector, hop.address).await?;
     hop.phases.transfer_us = Some(micros_since(answer.first_byte));
     Ok(())

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use domain::check::tcp::TcpPlan;
-use domain::check::{Failure, TcpSeen};
+use domain::check::{Failure, TcpObservation};
 use tokio::time::Instant;
 
 use super::Network;
@@ -16,17 +16,17 @@ pub(crate) struct TcpProgress {
     /// Current stage.
     pub(crate) stage: Stage,
     /// Observations so far.
-    pub(crate) seen: TcpSeen,
+    pub(crate) observation: TcpObservation,
 }
 
 impl TcpProgress {
     pub(crate) fn new() -> Self {
-        Self { stage: Stage::LookUp, seen: TcpSeen::default() }
+        Self { stage: Stage::LookUp, observation: TcpObservation::default() }
     }
 
     /// Returns the failure for a timeout.
     pub(crate) fn out_of_time(&self, plan: &TcpPlan, limit: Duration) -> Failure {
-        self.stage.out_of_time(limit, &plan.host, self.seen.address)
+        self.stage.out_of_time(limit, &plan.host, self.observation.address)
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) async fn exchange(
     plan: &TcpPlan,
     progress: &mut TcpProgress,
 ) -> Result<(), Failure> {
-    let TcpProgress { stage, seen } = progress;
+    let TcpProgress { stage, observation: seen } = progress;
     let addresses = if let Ok(literal) = plan.host.parse::<IpAddr>() {
         vec![literal]
     } else {

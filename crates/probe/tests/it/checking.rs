@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use aloft_probe::{Egress, Nameservers, Probe, Settings};
 use domain::check::{
-    Assessment, Attempt, DnsSeen, Failure, FailureKind, HttpSeen, Job, Observation, Outcome, Plan,
-    TcpSeen, Trigger,
+    Assessment, Attempt, DnsObservation, Failure, FailureKind, HttpObservation, Job, Observation,
+    Outcome, Plan, TcpObservation, Trigger,
 };
 use rules::monitor::{
     Check, DnsCheck, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck, TextAssertion,
@@ -157,7 +157,7 @@ impl Checking {
             created_at: SLOT,
             updated_at: SLOT,
         };
-        Plan::of(&monitor).unwrap()
+        Plan::new(&monitor).unwrap()
     }
 
     pub(crate) async fn run(self) -> Outcomes {
@@ -209,8 +209,8 @@ impl Outcomes {
         self.failure().kind
     }
 
-    pub(crate) fn http(&self) -> &HttpSeen {
-        match &self.last().0.seen {
+    pub(crate) fn http(&self) -> &HttpObservation {
+        match &self.last().0.observation {
             Observation::Http(seen) => seen,
             Observation::Tcp(_) | Observation::Dns(_) => panic!("not an HTTP check: {self:?}"),
         }
@@ -222,15 +222,15 @@ impl Outcomes {
         (body.bytes.len(), body.truncated)
     }
 
-    pub(crate) fn tcp(&self) -> &TcpSeen {
-        match &self.last().0.seen {
+    pub(crate) fn tcp(&self) -> &TcpObservation {
+        match &self.last().0.observation {
             Observation::Tcp(seen) => seen,
             Observation::Http(_) | Observation::Dns(_) => panic!("not a TCP check: {self:?}"),
         }
     }
 
-    pub(crate) fn dns(&self) -> &DnsSeen {
-        match &self.last().0.seen {
+    pub(crate) fn dns(&self) -> &DnsObservation {
+        match &self.last().0.observation {
             Observation::Dns(seen) => seen,
             Observation::Http(_) | Observation::Tcp(_) => panic!("not a DNS check: {self:?}"),
         }

@@ -187,7 +187,7 @@ async fn send_by_tls(
     let authority = Authority::new("Test CA");
     let identity = match protocol {
         Protocol::Http1 => identity,
-        Protocol::Http2 => authority.issue(&["127.0.0.1"], Validity::Holds),
+        Protocol::Http2 => authority.issue(&["127.0.0.1"], Validity::Valid),
     };
     let target = HttpTarget::start_tls(identity, protocol).await;
     target.on("/", ScriptedResponse::ok("ok"));

@@ -11,7 +11,7 @@ use crate::checking::{Outcomes, get, portless};
 /// Short, but long enough on a busy machine for everything that does not wait on purpose.
 const LIMIT_MS: u32 = 3_000;
 
-fn said(outcome: &Outcomes, port: u16) -> String {
+fn failure_text(outcome: &Outcomes, port: u16) -> String {
     assert_eq!(outcome.failure_kind(), FailureKind::Timeout);
     assert!(outcome.latency_us() >= LIMIT_MS * 1000);
     portless(&outcome.failure().detail, port)
@@ -22,7 +22,7 @@ async fn silent_nameserver_times_out() {
     let dns = DnsTarget::start().await;
     dns.reply_addresses("slow.test", &DnsReply::Silence);
     let outcome = get("http://slow.test/").asking(&dns).timeout_ms(LIMIT_MS).run().await;
-    insta::assert_snapshot!(said(&outcome, dns.address().port()), @"timed out after 3000 ms while looking up `slow.test`");
+    insta::assert_snapshot!(failure_text(&outcome, dns.address().port()), @"timed out after 3000 ms while looking up `slow.test`");
     assert_eq!(outcome.http().hops[0].phases.dns_us, None);
 }
 
@@ -31,7 +31,7 @@ async fn unanswered_connection_times_out() {
     let target = TcpTarget::full().await;
     let outcome = get(format!("http://{}/", target.address())).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
-        said(&outcome, target.address().port()),
+        failure_text(&outcome, target.address().port()),
         @"timed out after 3000 ms while connecting to 127.0.0.1:PORT"
     );
 }
@@ -41,7 +41,7 @@ async fn stuck_handshake_times_out() {
     let target = TcpTarget::accepting().await;
     let outcome = get(format!("https://{}/", target.address())).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
-        said(&outcome, target.address().port()),
+        failure_text(&outcome, target.address().port()),
         @"timed out after 3000 ms while TLS handshake with 127.0.0.1:PORT"
     );
     assert!(outcome.http().hops[0].phases.connect_us.is_some());
@@ -53,7 +53,7 @@ async fn silent_target_times_out_and_keeps_observations() {
     target.on("/", ScriptedResponse::silent());
     let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
-        said(&outcome, target.address().port()),
+        failure_text(&outcome, target.address().port()),
         @"timed out after 3000 ms while waiting for the first byte from 127.0.0.1:PORT"
     );
     let hop = &outcome.http().hops[0];
@@ -67,7 +67,7 @@ async fn stuck_headers_time_out() {
     target.on("/", ScriptedResponse::stuck_after("HTTP/1.1 200 OK\r\nx-a: "));
     let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
-        said(&outcome, target.address().port()),
+        failure_text(&outcome, target.address().port()),
         @"timed out after 3000 ms while reading the headers from 127.0.0.1:PORT"
     );
     assert!(outcome.http().hops[0].phases.first_byte_us.is_some());
@@ -80,7 +80,7 @@ async fn stuck_body_times_out_and_is_kept() {
         .on("/", ScriptedResponse::stuck_after("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"));
     let outcome = get(target.url("/")).timeout_ms(LIMIT_MS).run().await;
     insta::assert_snapshot!(
-        said(&outcome, target.address().port()),
+        failure_text(&outcome, target.address().port()),
         @"timed out after 3000 ms while reading the body from 127.0.0.1:PORT"
     );
     let seen = outcome.http();

@@ -25,7 +25,7 @@ async fn alpn_selects_the_http_version() {
     // design: §5 "HTTP/1.1 and HTTP/2 by ALPN"
     for (protocol, version) in [(Protocol::Http1, "HTTP/1.1"), (Protocol::Http2, "HTTP/2.0")] {
         let authority = Authority::new("Test CA");
-        let identity = authority.issue(&["shop.test"], Validity::Holds);
+        let identity = authority.issue(&["shop.test"], Validity::Valid);
         let outcome = check(&authority, identity, protocol).await;
         outcome.assert_success();
         let seen = outcome.http();
@@ -44,7 +44,7 @@ async fn alpn_selects_the_http_version() {
 #[tokio::test]
 async fn http_2_sends_no_connection_headers() {
     let authority = Authority::new("Test CA");
-    let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
+    let identity = authority.issue(&["127.0.0.1"], Validity::Valid);
     let target = HttpTarget::start_tls(identity, Protocol::Http2).await;
     target
         .on("/things?a=b", ScriptedResponse::redirect(307, "/next"))
@@ -72,7 +72,7 @@ async fn http_2_sends_no_connection_headers() {
 async fn configured_host_does_not_change_tls_name() {
     // design: §5 "`Host` sets the authority, not the TLS name"
     let authority = Authority::new("Test CA");
-    let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
+    let identity = authority.issue(&["127.0.0.1"], Validity::Valid);
     let target = HttpTarget::start_tls(identity, Protocol::Http2).await;
     target.on("/", ScriptedResponse::ok("ok"));
     get(target.url("/"))
@@ -88,7 +88,7 @@ async fn configured_host_does_not_change_tls_name() {
 async fn chain_and_expiry_are_recorded() {
     // design: §5 "Certificate chain and expiry are recorded"
     let authority = Authority::new("Test CA");
-    let identity = authority.issue(&["shop.test"], Validity::Holds);
+    let identity = authority.issue(&["shop.test"], Validity::Valid);
     let outcome = check(&authority, identity, Protocol::Http1).await;
     outcome.assert_success();
     let mut certificate = certificate(&outcome).clone();
@@ -112,14 +112,14 @@ async fn chain_and_expiry_are_recorded() {
 #[tokio::test]
 async fn earliest_expiry_in_the_chain_counts() {
     let authority = Authority::new("Test CA");
-    let holds = authority.intermediate("Intermediate", Validity::Holds);
+    let holds = authority.intermediate("Intermediate", Validity::Valid);
     let outcome =
-        check(&authority, holds.issue(&["shop.test"], Validity::Holds), Protocol::Http1).await;
+        check(&authority, holds.issue(&["shop.test"], Validity::Valid), Protocol::Http1).await;
     outcome.assert_success();
     assert_eq!(certificate(&outcome).chain, ["CN=shop.test", "CN=Intermediate"]);
     let expired = authority.intermediate("Intermediate", Validity::Expired);
     let outcome =
-        check(&authority, expired.issue(&["shop.test"], Validity::Holds), Protocol::Http1).await;
+        check(&authority, expired.issue(&["shop.test"], Validity::Valid), Protocol::Http1).await;
     assert_eq!(outcome.failure_kind(), FailureKind::CertificateInvalid);
     let certificate = certificate(&outcome);
     assert!(certificate.chain_not_after < certificate.not_after);
@@ -133,8 +133,8 @@ async fn invalid_certificates_fail_and_are_recorded() {
     let cases = [
         ("expired", trusted.issue(&["shop.test"], Validity::Expired)),
         ("not yet", trusted.issue(&["shop.test"], Validity::NotYet)),
-        ("wrong name", trusted.issue(&["mail.test", "www.test"], Validity::Holds)),
-        ("unknown issuer", other.issue(&["shop.test"], Validity::Holds)),
+        ("wrong name", trusted.issue(&["mail.test", "www.test"], Validity::Valid)),
+        ("unknown issuer", other.issue(&["shop.test"], Validity::Valid)),
         ("self-signed", Identity::self_signed(&["shop.test"])),
     ];
     let mut said = Vec::new();
@@ -157,7 +157,7 @@ async fn invalid_certificates_fail_and_are_recorded() {
 #[tokio::test]
 async fn certificate_for_an_address_is_accepted() {
     let authority = Authority::new("Test CA");
-    let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
+    let identity = authority.issue(&["127.0.0.1"], Validity::Valid);
     let target = HttpTarget::start_tls(identity, Protocol::Http1).await;
     target.on("/", ScriptedResponse::ok(""));
     get(target.url("/")).trusting(&authority.pem()).run().await.assert_success();

@@ -35,7 +35,7 @@ fn write(folder: &Path) -> io::Result<bool> {
     for path in documentation.write(folder)? {
         println!("wrote {path}");
     }
-    Ok(accounted(&documentation))
+    Ok(has_matching_examples(&documentation))
 }
 
 fn check(folder: &Path) -> io::Result<bool> {
@@ -44,16 +44,16 @@ fn check(folder: &Path) -> io::Result<bool> {
     for path in &outdated {
         eprintln!("{path} is not what the schemas say; run `cargo xtask provider docs`");
     }
-    Ok(accounted(&documentation) && outdated.is_empty())
+    Ok(has_matching_examples(&documentation) && outdated.is_empty())
 }
 
 fn documentation(folder: &Path) -> io::Result<Documentation> {
     let examples = examples(&folder.join("examples"))?;
-    Ok(Documentation::of("service", &ServiceProvider::default(), &examples))
+    Ok(Documentation::generate("service", &ServiceProvider::default(), &examples))
 }
 
 /// Whether each thing has its example, and each example its page.
-fn accounted(documentation: &Documentation) -> bool {
+fn has_matching_examples(documentation: &Documentation) -> bool {
     for path in &documentation.missing {
         eprintln!("examples/{path} is missing");
     }

@@ -9,16 +9,16 @@ use contract::rpc::{self, Code, Error, FieldViolation, Reason};
 use thiserror::Error as ThisError;
 
 use super::RetrySafety;
-use super::retry::{RETRY_AFTER_MAX, is_limited_by_a_proxy, is_taken};
+use super::retry::{RETRY_AFTER_MAX, is_rate_limited_by_proxy, is_taken};
 use crate::settings::Settings;
 
 /// Longest excerpt of a response in a message, in characters.
-const SAID_SHOWN: usize = 1_000;
+const MESSAGE_CHARS_MAX: usize = 1_000;
 /// Longest excerpt of a response that is not the service's, in characters: often a page of HTML.
-const FOREIGN_SHOWN: usize = 120;
+const FOREIGN_CHARS_MAX: usize = 120;
 
 /// The way out if two resources wait for each other.
-const NO_TRADE: &str = "; two resources cannot trade values that must be unique in one apply: take one \
+const SWAP_HINT: &str = "; two resources cannot trade values that must be unique in one apply: take one \
                         of them out of the configuration, apply, and put it back";
 
 /// Why a call failed.
@@ -29,7 +29,7 @@ pub enum Failure {
     NotFound(String),
     /// The service rejects fields. Paths begin at the request, such as `monitor.headers[2].key`.
     #[error("{said}")]
-    Refused {
+    Rejected {
         /// The whole in one sentence.
         said: String,
         fields: Vec<FieldViolation>,
@@ -44,17 +44,17 @@ pub enum Failure {
 impl Failure {
     /// Returns the failure of an update, which names the way out if two resources meant to swap values.
     #[must_use]
-    pub fn of_a_change(mut self) -> Self {
-        if let Self::Refused { fields, taken: true, .. } = &mut self {
+    pub fn with_swap_hint(mut self) -> Self {
+        if let Self::Rejected { fields, taken: true, .. } = &mut self {
             for field in fields {
-                field.description.push_str(NO_TRADE);
+                field.description.push_str(SWAP_HINT);
             }
         }
         self
     }
 
     /// Creates the failure of a response that the service does not send.
-    pub fn broken(why: impl fmt::Display) -> Self {
+    pub fn invalid_response(why: impl fmt::Display) -> Self {
         Self::Failed(format!("The service sent an invalid response: {why}."))
     }
 }
@@ -63,9 +63,9 @@ impl Failure {
 pub(super) struct CallContext<'a> {
     pub(super) settings: &'a Settings,
     /// Number of attempts.
-    pub(super) tries: u32,
+    pub(super) attempts: u32,
     /// Time that the service asked to wait.
-    pub(super) asked_to_wait: Option<Duration>,
+    pub(super) requested_wait: Option<Duration>,
     pub(super) repeat: RetrySafety,
     /// Time limit of each attempt.
     pub(super) time: Duration,
@@ -74,23 +74,23 @@ pub(super) struct CallContext<'a> {
 }
 
 /// Explains an error.
-pub(super) fn explained(error: &Error, circumstances: &CallContext<'_>) -> Failure {
+pub(super) fn explain(error: &Error, circumstances: &CallContext<'_>) -> Failure {
     match rpc::reason(error) {
-        Some(reason) => said_by_the_service(error, &reason, circumstances),
-        None => Failure::Failed(met_on_the_way(error, circumstances)),
+        Some(reason) => explain_service_error(error, &reason, circumstances),
+        None => Failure::Failed(explain_transport_error(error, circumstances)),
     }
 }
 
 /// Explains an error of the service, which has a reason.
-fn said_by_the_service(error: &Error, reason: &str, circumstances: &CallContext<'_>) -> Failure {
-    let said = shown(error.message.as_deref().unwrap_or_default(), SAID_SHOWN);
+fn explain_service_error(error: &Error, reason: &str, circumstances: &CallContext<'_>) -> Failure {
+    let said = excerpt(error.message.as_deref().unwrap_or_default(), MESSAGE_CHARS_MAX);
     let is = |named: Reason| reason == named.as_str();
     if is(Reason::NotFound) {
         return Failure::NotFound(said);
     }
     let fields = rpc::field_violations(error);
     if !fields.is_empty() {
-        return Failure::Refused { said, fields, taken: is_taken(error) };
+        return Failure::Rejected { said, fields, taken: is_taken(error) };
     }
     let keys = [Reason::KeyMissing, Reason::KeyUnknown, Reason::KeyExpired, Reason::KeyRevoked];
     Failure::Failed(if keys.into_iter().any(is) {
@@ -104,23 +104,27 @@ fn said_by_the_service(error: &Error, reason: &str, circumstances: &CallContext<
              apply a key with the scope write."
         )
     } else if is(Reason::RateLimited) {
-        format!("{}{}", too_many_calls(&said, circumstances), after(circumstances))
+        format!("{}{}", explain_rate_limit(&said, circumstances), describe_attempts(circumstances))
     } else {
-        format!("The service returned: {said}.{}{}", too_long(circumstances), after(circumstances))
+        format!(
+            "The service returned: {said}.{}{}",
+            explain_excessive_wait(circumstances),
+            describe_attempts(circumstances)
+        )
     })
 }
 
-fn too_many_calls(said: &str, circumstances: &CallContext<'_>) -> String {
-    let wait = circumstances.asked_to_wait.unwrap_or_default();
-    let long = too_long(circumstances);
+fn explain_rate_limit(message: &str, circumstances: &CallContext<'_>) -> String {
+    let wait = circumstances.requested_wait.unwrap_or_default();
+    let long = explain_excessive_wait(circumstances);
     let retry = if long.is_empty() { format!(" Retry after {} s.", wait.as_secs()) } else { long };
-    format!("The service rejected the call: {said}.{retry}")
+    format!("The service rejected the call: {message}.{retry}")
 }
 
 /// Returns the reason why a call is not retried if the response asks for too long a pause.
-fn too_long(circumstances: &CallContext<'_>) -> String {
+fn explain_excessive_wait(circumstances: &CallContext<'_>) -> String {
     let most = RETRY_AFTER_MAX.as_secs();
-    match circumstances.asked_to_wait.map(|wait| wait.as_secs()) {
+    match circumstances.requested_wait.map(|wait| wait.as_secs()) {
         Some(wait) if wait > most => format!(
             " Retry after {wait} s, which is longer than the {most} s that this provider waits."
         ),
@@ -129,10 +133,11 @@ fn too_long(circumstances: &CallContext<'_>) -> String {
 }
 
 /// Explains an error that arose between here and the service.
-fn met_on_the_way(error: &Error, circumstances: &CallContext<'_>) -> String {
+fn explain_transport_error(error: &Error, circumstances: &CallContext<'_>) -> String {
     let base_url = &circumstances.settings.base_url;
-    let said = foreign(error);
-    let after = format!("{}{}", too_long(circumstances), after(circumstances));
+    let said = foreign_text(error);
+    let after =
+        format!("{}{}", explain_excessive_wait(circumstances), describe_attempts(circumstances));
     if let Some(failure) = rpc::proxy_failure(error) {
         let variable = failure.variable;
         return format!(
@@ -149,15 +154,15 @@ fn met_on_the_way(error: &Error, circumstances: &CallContext<'_>) -> String {
             };
             format!("{base_url} did not respond within {seconds} s, {whose}.{after}")
         }
-        Code::Unavailable if is_of_trust(error) => format!(
+        Code::Unavailable if is_certificate_error(error) => format!(
             "{base_url} has a certificate that is not trusted: {said}. If the address is right, set \
              SSL_CERT_FILE to a file with the certificates to trust.{after}"
         ),
-        Code::Unavailable if is_limited_by_a_proxy(error) => format!(
+        Code::Unavailable if is_rate_limited_by_proxy(error) => format!(
             "{base_url}, or a proxy in front of it, rejects calls because there are too many: \
              {said}. Apply with a lower -parallelism, or later.{after}"
         ),
-        Code::Unavailable if is_of_a_proxy(&said) => format!(
+        Code::Unavailable if is_proxy_error(&said) => format!(
             "Something in front of {base_url} answered in place of the service: {said}. The service \
              may be down or starting.{after}"
         ),
@@ -198,8 +203,8 @@ fn met_on_the_way(error: &Error, circumstances: &CallContext<'_>) -> String {
 }
 
 /// Returns the number of attempts, and whether the call may have had its effect.
-fn after(circumstances: &CallContext<'_>) -> String {
-    let tried = match circumstances.tries {
+fn describe_attempts(circumstances: &CallContext<'_>) -> String {
+    let tried = match circumstances.attempts {
         0 | 1 => String::new(),
         tries => format!(" It was attempted {tries} times."),
     };
@@ -214,17 +219,17 @@ fn after(circumstances: &CallContext<'_>) -> String {
 }
 
 /// Returns whether a proxy answered in place of the service: 502, 503 or 504.
-fn is_of_a_proxy(said: &str) -> bool {
-    ["error 502", "error 503", "error 504"].iter().any(|status| said.contains(status))
+fn is_proxy_error(message: &str) -> bool {
+    ["error 502", "error 503", "error 504"].iter().any(|status| message.contains(status))
 }
 
 /// Returns whether the certificate of the server was rejected.
-fn is_of_trust(error: &Error) -> bool {
-    rpc::never_sent(error) && foreign(error).contains("certificate")
+fn is_certificate_error(error: &Error) -> bool {
+    rpc::is_unsent(error) && foreign_text(error).contains("certificate")
 }
 
 /// Returns the text of an error that is not the service's. The deepest cause says most; HTML says nothing.
-fn foreign(error: &Error) -> String {
+fn foreign_text(error: &Error) -> String {
     let mut cause = error.source();
     while let Some(deeper) = cause.and_then(StdError::source) {
         cause = Some(deeper);
@@ -234,12 +239,12 @@ fn foreign(error: &Error) -> String {
         None => error.message.clone().unwrap_or_default(),
     };
     let before_html = said.split('<').next().unwrap_or_default();
-    shown(before_html, FOREIGN_SHOWN).trim_end_matches([':', ' ']).to_owned()
+    excerpt(before_html, FOREIGN_CHARS_MAX).trim_end_matches([':', ' ']).to_owned()
 }
 
 /// Returns the beginning of a text on one line, without control characters.
-fn shown(said: &str, most: usize) -> String {
-    let words = said.split(|character: char| character.is_whitespace() || character.is_control());
+fn excerpt(text: &str, most: usize) -> String {
+    let words = text.split(|character: char| character.is_whitespace() || character.is_control());
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &line[..end]),

@@ -27,9 +27,9 @@ pub enum RetrySafety {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RetryDecision {
     /// Retry after this time.
-    Again(Duration),
+    Retry(Duration),
     /// Fail.
-    Over,
+    GiveUp,
 }
 
 /// How calls are retried.
@@ -43,7 +43,7 @@ pub struct Policy {
 
 impl Policy {
     /// Creates a policy with at most `max_retries` retries.
-    pub const fn of(max_retries: u32) -> Self {
+    pub const fn new(max_retries: u32) -> Self {
         Self { max_retries, first_pause: FIRST_PAUSE }
     }
 
@@ -56,22 +56,26 @@ impl Policy {
         now: Timestamp,
         chance: f64,
     ) -> RetryDecision {
-        let why = why(error);
+        let why = classify(error);
         let allowed = match (why, repeat) {
-            (Why::Refused, _)
-            | (Why::Unclear | Why::Taken, RetrySafety::Safe | RetrySafety::Creates) => true,
-            (Why::Unclear | Why::Taken, RetrySafety::WhenRefused) | (Why::Final, _) => false,
+            (FailureClass::Refused, _)
+            | (
+                FailureClass::Unclear | FailureClass::Taken,
+                RetrySafety::Safe | RetrySafety::Creates,
+            ) => true,
+            (FailureClass::Unclear | FailureClass::Taken, RetrySafety::WhenRefused)
+            | (FailureClass::Final, _) => false,
         };
         if !allowed || attempt >= self.max_retries {
-            return RetryDecision::Over;
+            return RetryDecision::GiveUp;
         }
         match retry_after(error, now) {
-            Some(asked) if asked > RETRY_AFTER_MAX => RetryDecision::Over,
-            Some(asked) => RetryDecision::Again(asked),
+            Some(asked) if asked > RETRY_AFTER_MAX => RetryDecision::GiveUp,
+            Some(asked) => RetryDecision::Retry(asked),
             None => {
                 let pause = self.first_pause.saturating_mul(2_u32.saturating_pow(attempt));
                 // At least half of it, so that there is a pause; the rest is random.
-                RetryDecision::Again(pause.min(PAUSE_MAX).mul_f64(0.5 + 0.5 * chance))
+                RetryDecision::Retry(pause.min(PAUSE_MAX).mul_f64(0.5 + 0.5 * chance))
             }
         }
     }
@@ -79,7 +83,7 @@ impl Policy {
 
 /// Meaning of a failure for its call.
 #[derive(Clone, Copy, PartialEq)]
-enum Why {
+enum FailureClass {
     /// It had no effect, and may succeed later.
     Refused,
     /// It may have had its effect; a retry may tell.
@@ -91,28 +95,28 @@ enum Why {
     Final,
 }
 
-fn why(error: &Error) -> Why {
+fn classify(error: &Error) -> FailureClass {
     // Wrong credentials stay wrong, and many attempts may lock an account.
     if rpc::proxy_failure(error).is_some_and(ProxyFailure::needs_credentials) {
-        return Why::Final;
+        return FailureClass::Final;
     }
     let reason = rpc::reason(error);
     let is_limited = reason.as_deref() == Some(Reason::RateLimited.as_str());
-    if is_limited || is_limited_by_a_proxy(error) || rpc::never_sent(error) {
-        return Why::Refused;
+    if is_limited || is_rate_limited_by_proxy(error) || rpc::is_unsent(error) {
+        return FailureClass::Refused;
     }
     if is_taken(error) {
-        return Why::Taken;
+        return FailureClass::Taken;
     }
     // A proxy may have forwarded it before it gave up.
     let unclear = matches!(error.code, Code::Unavailable | Code::DeadlineExceeded | Code::Aborted);
     // A truncated response has no reason. Failures of the service have one, and would fail again.
     let broken = matches!(error.code, Code::Internal | Code::DataLoss) && reason.is_none();
-    if unclear || broken { Why::Unclear } else { Why::Final }
+    if unclear || broken { FailureClass::Unclear } else { FailureClass::Final }
 }
 
 /// Returns whether a proxy rejected the call by its rate limit, and so did not forward it.
-pub(super) fn is_limited_by_a_proxy(error: &Error) -> bool {
+pub(super) fn is_rate_limited_by_proxy(error: &Error) -> bool {
     let message = error.message.as_deref().unwrap_or_default();
     rpc::reason(error).is_none() && message.starts_with("HTTP error 429")
 }
@@ -124,8 +128,8 @@ pub(super) fn is_taken(error: &Error) -> bool {
 
 /// Returns whether a failed call may have had its effect: it was sent, and the service did not say that it
 /// failed.
-pub(super) fn may_be_done(error: &Error) -> bool {
-    why(error) == Why::Unclear
+pub(super) fn may_have_taken_effect(error: &Error) -> bool {
+    classify(error) == FailureClass::Unclear
 }
 
 /// Returns the time that a response asks to wait: whole seconds, or until a date (RFC 9110 §10.2.3).
@@ -142,7 +146,7 @@ pub(super) fn retry_after(error: &Error, now: Timestamp) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    const POLICY: Policy = Policy::of(4);
+    const POLICY: Policy = Policy::new(4);
     const NOW: Timestamp = Timestamp::from_millis(784_111_770_000);
 
     fn seconds(seconds: u64) -> Duration {
@@ -160,18 +164,18 @@ mod tests {
     #[test]
     fn pause_doubles_up_to_half_a_minute() {
         let gone = proxied(Code::Unavailable, None);
-        let patient = Policy::of(99);
+        let patient = Policy::new(99);
         for (attempt, chance, pause) in
             [(0, 0.0, 250), (0, 1.0, 500), (1, 1.0, 1_000), (3, 1.0, 4_000), (40, 1.0, 30_000)]
         {
             let next = patient.next(attempt, RetrySafety::Safe, &gone, NOW, chance);
             assert_eq!(
                 next,
-                RetryDecision::Again(Duration::from_millis(pause)),
+                RetryDecision::Retry(Duration::from_millis(pause)),
                 "{attempt} {chance}"
             );
         }
-        assert_eq!(POLICY.next(4, RetrySafety::Safe, &gone, NOW, 0.0), RetryDecision::Over);
+        assert_eq!(POLICY.next(4, RetrySafety::Safe, &gone, NOW, 0.0), RetryDecision::GiveUp);
     }
 
     #[test]
@@ -180,11 +184,11 @@ mod tests {
         for repeat in [RetrySafety::Safe, RetrySafety::WhenRefused] {
             assert_eq!(
                 POLICY.next(0, repeat, &limited, NOW, 0.0),
-                RetryDecision::Again(seconds(8))
+                RetryDecision::Retry(seconds(8))
             );
             assert_eq!(
                 POLICY.next(0, repeat, &limited, NOW, 1.0),
-                RetryDecision::Again(seconds(8))
+                RetryDecision::Retry(seconds(8))
             );
         }
     }
@@ -194,7 +198,7 @@ mod tests {
         let until = proxied(Code::Unavailable, Some("Sun, 06 Nov 1994 08:49:37 GMT"));
         assert_eq!(
             POLICY.next(0, RetrySafety::Safe, &until, NOW, 0.0),
-            RetryDecision::Again(seconds(7))
+            RetryDecision::Retry(seconds(7))
         );
         let nonsense = proxied(Code::Unavailable, Some("soon"));
         assert_eq!(retry_after(&nonsense, NOW), None);
@@ -203,7 +207,7 @@ mod tests {
     #[test]
     fn retry_after_of_hours_fails_immediately() {
         let hours = proxied(Code::Unavailable, Some("7200"));
-        assert_eq!(POLICY.next(0, RetrySafety::Safe, &hours, NOW, 0.0), RetryDecision::Over);
+        assert_eq!(POLICY.next(0, RetrySafety::Safe, &hours, NOW, 0.0), RetryDecision::GiveUp);
     }
 
     #[test]
@@ -212,12 +216,12 @@ mod tests {
             let error = proxied(code, None);
             assert_ne!(
                 POLICY.next(0, RetrySafety::Safe, &error, NOW, 0.0),
-                RetryDecision::Over,
+                RetryDecision::GiveUp,
                 "{code:?}"
             );
             assert_eq!(
                 POLICY.next(0, RetrySafety::WhenRefused, &error, NOW, 0.0),
-                RetryDecision::Over
+                RetryDecision::GiveUp
             );
         }
     }
@@ -228,8 +232,8 @@ mod tests {
         let taken = rpc::taken(&violations);
         for repeat in [RetrySafety::Safe, RetrySafety::Creates] {
             let next = POLICY.next(0, repeat, &taken, NOW, 1.0);
-            assert_eq!(next, RetryDecision::Again(Duration::from_millis(500)));
-            assert_eq!(POLICY.next(4, repeat, &taken, NOW, 1.0), RetryDecision::Over);
+            assert_eq!(next, RetryDecision::Retry(Duration::from_millis(500)));
+            assert_eq!(POLICY.next(4, repeat, &taken, NOW, 1.0), RetryDecision::GiveUp);
         }
     }
 
@@ -246,7 +250,7 @@ mod tests {
         ] {
             assert_eq!(
                 POLICY.next(0, RetrySafety::Safe, &error, NOW, 0.0),
-                RetryDecision::Over,
+                RetryDecision::GiveUp,
                 "{error:?}"
             );
         }

@@ -111,8 +111,8 @@ fn client_within(seconds: i32, base_url: &str, max_retries: i32) -> Client {
         request_timeout: Some(seconds),
         max_retries: Some(max_retries),
     };
-    let settings = Settings::of(arguments, &Environment::default()).unwrap();
-    let policy = Policy { first_pause: Duration::ZERO, ..Policy::of(settings.max_retries) };
+    let settings = Settings::new(arguments, &Environment::default()).unwrap();
+    let policy = Policy { first_pause: Duration::ZERO, ..Policy::new(settings.max_retries) };
     Client::with_policy(settings, policy).unwrap()
 }
 
@@ -125,7 +125,7 @@ fn answer(status: &str, headers: &str, body: &[u8]) -> Act {
 }
 
 /// A valid response: an empty message.
-fn fine() -> Act {
+fn ok_response() -> Act {
     answer("200 OK", "content-type: application/json\r\n", b"{}")
 }
 
@@ -150,28 +150,28 @@ async fn create(client: &Client) -> Result<(), Failure> {
 
 async fn trigger(client: &Client) -> Result<(), Failure> {
     let method = "/monitor.v1.MonitorService/TriggerMonitor";
-    client.act(method, json!({ "id": "mon_1" })).await.map(drop)
+    client.call_once(method, json!({ "id": "mon_1" })).await.map(drop)
 }
 
-fn said(failure: &Failure, fake: &Fake) -> String {
+fn describe(failure: &Failure, fake: &Fake) -> String {
     failure.to_string().replace(&fake.address.to_string(), "HOST")
 }
 
 #[tokio::test]
 async fn rate_limited_call_is_retried() {
-    let fake = Fake::start([limited("retry-after: 0\r\n"), fine()]).await;
+    let fake = Fake::start([limited("retry-after: 0\r\n"), ok_response()]).await;
     read(&fake.client()).await.unwrap();
     assert_eq!(fake.requests().len(), 2);
 }
 
 #[tokio::test]
 async fn pause_holds_for_all_calls() {
-    let fake = Fake::start([limited("retry-after: 1\r\n"), fine()]).await;
+    let fake = Fake::start([limited("retry-after: 1\r\n"), ok_response()]).await;
     let client = fake.client();
     let other = client.clone();
     read(&client).await.unwrap();
-    let quiet = other.quiet.lock().unwrap().expect("the service asked for a pause");
-    assert_eq!(quiet.asked, Duration::from_secs(1));
+    let quiet = other.pause.lock().unwrap().expect("the service asked for a pause");
+    assert_eq!(quiet.length, Duration::from_secs(1));
     read(&other).await.unwrap();
     assert_eq!(fake.requests().len(), 3);
 }
@@ -180,13 +180,17 @@ async fn pause_holds_for_all_calls() {
 fn waiting_calls_resume_within_as_long_again() {
     let now = Instant::now();
     let after = |seconds| now + Duration::from_secs(seconds);
-    let pause = Quiet::of(now, Duration::from_mins(2));
-    let ends = [0.0, 0.5, 1.0].map(|chance| pause.ends(now, chance).unwrap());
+    let pause = RequestedPause::new(now, Duration::from_mins(2));
+    let ends = [0.0, 0.5, 1.0].map(|chance| pause.resumes_at(now, chance).unwrap());
     assert_eq!(ends, [after(120), after(180), after(240)]);
-    assert_eq!(pause.ends(after(119), 0.0), Some(after(120)), "a later call waits for the rest");
-    assert_eq!(pause.ends(after(120), 1.0), None, "a call after the pause does not wait");
+    assert_eq!(
+        pause.resumes_at(after(119), 0.0),
+        Some(after(120)),
+        "a later call waits for the rest"
+    );
+    assert_eq!(pause.resumes_at(after(120), 1.0), None, "a call after the pause does not wait");
     // The pause that ends later wins.
-    let short = Quiet::of(after(60), Duration::from_secs(1));
+    let short = RequestedPause::new(after(60), Duration::from_secs(1));
     assert_eq!(short.or_longer(Some(pause)).until, after(120));
     assert_eq!(pause.or_longer(Some(short)).until, after(120));
     assert_eq!(short.or_longer(None).until, after(61));
@@ -196,19 +200,19 @@ fn waiting_calls_resume_within_as_long_again() {
 async fn stopped_call_makes_no_further_attempt() {
     let fake = Fake::start([limited("retry-after: 60\r\n")]).await;
     let stop = CancellationToken::new();
-    let client = fake.client().until(&stop);
+    let client = fake.client().with_cancellation(&stop);
     let stopping = async {
         // The pause begins with the response.
-        while client.quiet.lock().unwrap().is_none() {
+        while client.pause.lock().unwrap().is_none() {
             tokio::task::yield_now().await;
         }
         stop.cancel();
     };
     let (ended, ()) = tokio::join!(create(&client), stopping);
-    let said_of_it = said(&ended.unwrap_err(), &fake);
+    let said_of_it = describe(&ended.unwrap_err(), &fake);
     assert!(said_of_it.contains("too many calls"), "{said_of_it}");
     let never = create(&client).await.unwrap_err();
-    assert_eq!(said(&never, &fake), STOPPED);
+    assert_eq!(describe(&never, &fake), STOPPED);
     // An attempt after the pause would have been a second request.
     assert_eq!(fake.requests().len(), 1);
 }
@@ -216,7 +220,7 @@ async fn stopped_call_makes_no_further_attempt() {
 #[tokio::test]
 async fn restart_of_the_service_is_bridged() {
     let gone = || answer("503 Service Unavailable", "content-type: text/plain\r\n", b"restarting");
-    let fake = Fake::start([gone(), gone(), fine()]).await;
+    let fake = Fake::start([gone(), gone(), ok_response()]).await;
     read(&fake.client()).await.unwrap();
     assert_eq!(fake.requests().len(), 3);
 }
@@ -224,7 +228,7 @@ async fn restart_of_the_service_is_bridged() {
 #[tokio::test]
 async fn attempts_of_a_create_share_their_key() {
     let gone = || answer("502 Bad Gateway", "content-type: text/html\r\n", b"<html>");
-    let fake = Fake::start([gone(), Act::Send(Vec::new()), fine()]).await;
+    let fake = Fake::start([gone(), Act::Send(Vec::new()), ok_response()]).await;
     let client = fake.client();
     create(&client).await.unwrap();
     create(&client).await.unwrap();
@@ -241,14 +245,14 @@ async fn action_is_retried_only_if_rate_limited() {
     let fake = Fake::start([limited("retry-after: 0\r\n"), by_a_proxy, gone]).await;
     let failure = trigger(&fake.client()).await.unwrap_err();
     assert_eq!(fake.requests().len(), 3);
-    insta::assert_snapshot!(said(&failure, &fake), @"Something in front of http://HOST/rpc answered in place of the service: HTTP error 503. The service may be down or starting. It was attempted 3 times. It may have taken effect.");
+    insta::assert_snapshot!(describe(&failure, &fake), @"Something in front of http://HOST/rpc answered in place of the service: HTTP error 503. The service may be down or starting. It was attempted 3 times. It may have taken effect.");
 }
 
 #[tokio::test]
 async fn unclear_create_suggests_an_import() {
     let fake = Fake::start([answer("503 Service Unavailable", "", b"")]).await;
     let failure = create(&fake.client()).await.unwrap_err();
-    let said = said(&failure, &fake);
+    let said = describe(&failure, &fake);
     let words = "It was attempted 4 times. It may have been created: if so, import it.";
     assert!(said.ends_with(words), "{said}");
 }
@@ -260,7 +264,7 @@ async fn each_failure_names_the_way_out() {
     let cut = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\nabc";
     let enormous =
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99999999\r\n\r\n";
-    let enormous = [&enormous[..], &vec![0; ANSWER_BYTES_MAX + 1]].concat();
+    let enormous = [&enormous[..], &vec![0; RESPONSE_BYTES_MAX + 1]].concat();
     let cases = [
         ("login page", answer("200 OK", "content-type: text/html\r\n", html)),
         ("proxy's page", answer("502 Bad Gateway", "content-type: text/html\r\n", html)),
@@ -290,7 +294,7 @@ async fn each_failure_names_the_way_out() {
         let fake = Fake::start([act]).await;
         let client = client_within(seconds, &format!("http://{}/rpc", fake.address), 0);
         let failure = read(&client).await.unwrap_err();
-        words.push(format!("{case}: {}", said(&failure, &fake)));
+        words.push(format!("{case}: {}", describe(&failure, &fake)));
     }
     insta::assert_snapshot!(words.join("\n"), @r"
     login page: http://HOST/rpc does not respond like the service: unexpected content-type: text/html. Check `base_url` of the provider (or SERVICE_API_URL); it usually ends in /rpc.
@@ -324,7 +328,7 @@ async fn not_found_differs_from_refused() {
     );
     let violations = rules::Violation::new("monitor.retry", 11, "must be 0 to 10").into();
     let fake = Fake::start([refused("400 No", &rpc::invalid(&violations), "")]).await;
-    let Failure::Refused { fields, .. } = read(&fake.client()).await.unwrap_err() else {
+    let Failure::Rejected { fields, .. } = read(&fake.client()).await.unwrap_err() else {
         panic!("a refusal has fields")
     };
     assert_eq!(fields[0].field, "monitor.retry");
@@ -356,7 +360,7 @@ async fn unsent_call_reports_no_effect() {
 async fn lost_create_stays_unclear_after_a_refusal() {
     let lost = Act::Send(Vec::new());
     let fake = Fake::start([lost, limited("retry-after: 9999\r\n")]).await;
-    let said = said(&create(&fake.client()).await.unwrap_err(), &fake);
+    let said = describe(&create(&fake.client()).await.unwrap_err(), &fake);
     assert!(said.contains("too many calls") && said.contains("may have been created"), "{said}");
 }
 
@@ -366,11 +370,17 @@ fn late_action_names_its_own_limit() {
     let late = rpc::Error::new(rpc::Code::DeadlineExceeded, "late");
     let words = [RetrySafety::Safe, RetrySafety::WhenRefused].map(|repeat| {
         let (settings, time) = (client.settings(), rpc::CALL_TIMEOUT);
-        let unclear = may_be_done(&late);
+        let unclear = may_have_taken_effect(&late);
         let asked_to_wait = None;
-        let circumstances =
-            CallContext { settings, tries: 1, asked_to_wait, repeat, time, unclear };
-        explained(&late, &circumstances).to_string()
+        let circumstances = CallContext {
+            settings,
+            attempts: 1,
+            requested_wait: asked_to_wait,
+            repeat,
+            time,
+            unclear,
+        };
+        explain(&late, &circumstances).to_string()
     });
     insta::assert_snapshot!(words.join("\n"), @r"
     http://127.0.0.1:1 did not respond within 150 s, the `request_timeout` of the provider.

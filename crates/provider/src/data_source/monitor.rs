@@ -5,9 +5,9 @@ use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Object, Outcome};
 
-use super::held;
-use crate::connection::{Connection, told};
-use crate::service::any_monitor;
+use super::check_arguments;
+use crate::connection::{Connection, to_diagnostics};
+use crate::service::get_any_monitor;
 use crate::{schema, wire};
 
 /// Reads one monitor.
@@ -22,13 +22,14 @@ impl DataSource for MonitorData {
     }
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
-        held(&MONITOR_DATA, config)
+        check_arguments(&MONITOR_DATA, config)
     }
 
     async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
         let client = ctx.client()?.client()?;
-        let found = any_monitor(client, &config.get::<String>("id")?).await;
-        let (kind, json) = found.map_err(|failure| told("Cannot read the monitor", failure))?;
-        Ok(wire::read(&MONITOR_DATA, &json).with("type", kind.as_str()))
+        let found = get_any_monitor(client, &config.get::<String>("id")?).await;
+        let (kind, json) =
+            found.map_err(|failure| to_diagnostics("Cannot read the monitor", failure))?;
+        Ok(wire::decode(&MONITOR_DATA, &json).with("type", kind.as_str()))
     }
 }

@@ -7,8 +7,8 @@ use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Object, Outcome, Value};
 
-use super::held;
-use crate::connection::{Connection, told};
+use super::check_arguments;
+use crate::connection::{Connection, to_diagnostics};
 use crate::schema;
 use crate::service::text;
 use crate::wire::elements;
@@ -33,7 +33,7 @@ impl DataSource for MonitorsData {
     }
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
-        held(&MONITORS_DATA, config)
+        check_arguments(&MONITORS_DATA, config)
     }
 
     async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
@@ -44,7 +44,7 @@ impl DataSource for MonitorsData {
             request.extend(given.map(|number| (name.to_owned(), number.into())));
         }
         let page = client.call(LIST, Json::Object(request)).await;
-        let page = page.map_err(|failure| told("Cannot list the monitors", failure))?;
+        let page = page.map_err(|failure| to_diagnostics("Cannot list the monitors", failure))?;
         let of_kind = |(kind, field): (MonitorKind, &str)| {
             let named = move |it: &Json| (text(&it["id"]), text(&it["name"]), kind);
             elements(&page[field]).iter().map(named).collect::<Vec<_>>()

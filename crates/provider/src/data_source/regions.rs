@@ -7,8 +7,8 @@ use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Object, Outcome, Value};
 
-use super::held;
-use crate::connection::{Connection, told};
+use super::check_arguments;
+use crate::connection::{Connection, to_diagnostics};
 use crate::schema;
 use crate::service::text;
 use crate::wire::{camel, elements};
@@ -72,13 +72,14 @@ impl DataSource for RegionsData {
     }
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
-        held(&REGIONS_DATA, config)
+        check_arguments(&REGIONS_DATA, config)
     }
 
     async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
         let client = ctx.client()?.client()?;
         let answer = client.call(LIST, json!({})).await;
-        let answer = answer.map_err(|failure| told("Cannot list the regions", failure))?;
+        let answer =
+            answer.map_err(|failure| to_diagnostics("Cannot list the regions", failure))?;
         let group: Option<String> = config.get("group")?;
         let is_asked = |region: &&Json| {
             group.as_ref().is_none_or(|group| region["group"].as_str() == Some(group))

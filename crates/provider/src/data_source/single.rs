@@ -5,8 +5,8 @@ use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Object, Outcome};
 
-use super::held;
-use crate::connection::{Connection, told};
+use super::check_arguments;
+use crate::connection::{Connection, to_diagnostics};
 use crate::service::{Id, Service};
 use crate::{schema, wire};
 
@@ -25,7 +25,7 @@ impl DataSource for SingleData {
     }
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
-        held(self.table, config)
+        check_arguments(self.table, config)
     }
 
     async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
@@ -33,7 +33,7 @@ impl DataSource for SingleData {
         let id = Id { id: config.get("id")?, page_id: None };
         let doing = || format!("Cannot read the {}", self.service.noun);
         let answer = self.service.get(client, id).await;
-        let answer = answer.map_err(|failure| told(&doing(), failure))?;
-        Ok(wire::read(self.table, &answer.resource))
+        let answer = answer.map_err(|failure| to_diagnostics(&doing(), failure))?;
+        Ok(wire::decode(self.table, &answer.resource))
     }
 }

@@ -7,7 +7,7 @@ use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Object, Outcome, Value};
 
-use crate::connection::{Connection, told};
+use crate::connection::{Connection, to_diagnostics};
 use crate::schema;
 
 /// The identity of the key.
@@ -44,7 +44,8 @@ impl DataSource for WhoamiData {
 
     async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
         let who = ctx.client()?.client()?.whoami().await;
-        let who = who.map_err(|failure| told("Cannot read the workspace of the key", failure))?;
+        let who =
+            who.map_err(|failure| to_diagnostics("Cannot read the workspace of the key", failure))?;
         Ok(config
             .with("name", who.name)
             .with("slug", who.slug)

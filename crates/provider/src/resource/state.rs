@@ -1,7 +1,7 @@
 //! Converts a response of the service to a state. Differs from the response where the wire does not distinguish
 //! two values, and where the service omits secrets.
 
-use contract::monitor::{SecretVisibility, shown_endpoint, shown_text, shown_url};
+use contract::monitor::{SecretVisibility, encode_endpoint, encode_text, encode_url};
 use rules::field::{Block, Field, Presence, Resource as Table, Shape};
 use terraform_plugin::{Object, Value};
 
@@ -11,7 +11,7 @@ use crate::write_only;
 ///
 /// The wire does not distinguish an empty list from an absent one, so `before` decides. Write-only secrets stay
 /// out.
-pub(super) fn of(table: &Table, mut read: Object, before: &Object) -> Object {
+pub(super) fn from_response(table: &Table, mut read: Object, before: &Object) -> Object {
     for field in table.fields {
         if is_list(field) && read.value(field.name).elements().is_empty() {
             let empty_before = before.value(field.name);
@@ -22,50 +22,50 @@ pub(super) fn of(table: &Table, mut read: Object, before: &Object) -> Object {
             }
         }
     }
-    for twin in write_only::all_of(table) {
+    for twin in write_only::for_resource(table) {
         if twin.is_used(before) {
-            twin.keep_version(&mut read, before);
-            twin.forget(&mut read);
+            twin.restore_version(&mut read, before);
+            twin.remove_secret(&mut read);
         }
     }
     read
 }
 
 /// Returns whether the response may omit a secret of `prior`.
-pub(super) fn misses_secrets(table: &Table, read: &Object, prior: &Object) -> bool {
+pub(super) fn lacks_secrets(table: &Table, read: &Object, prior: &Object) -> bool {
     let mut kept = read.clone();
-    keep_secrets(table, &mut kept, prior, true);
+    restore_secrets(table, &mut kept, prior, true);
     kept != *read
 }
 
 /// Restores from `prior` what the service omits for read-only keys: secrets, parts of a URL, and the body of a
 /// check. A required value that is absent is always such a secret; an optional one only if the key
 /// `reads_only`.
-pub(super) fn keep_secrets(table: &Table, read: &mut Object, prior: &Object, reads_only: bool) {
+pub(super) fn restore_secrets(table: &Table, read: &mut Object, prior: &Object, reads_only: bool) {
     let unkept = |name: &str, block: Option<&str>| {
-        write_only::of(table, block).any(|twin| twin.field == name && twin.is_used(prior))
+        write_only::for_block(table, block).any(|twin| twin.field == name && twin.is_used(prior))
     };
-    keep_in(table.fields, read, prior, reads_only, &|name| unkept(name, None));
+    restore_in_fields(table.fields, read, prior, reads_only, &|name| unkept(name, None));
     for block in table.blocks {
-        keep_in_block(block, read, prior, reads_only, &|name| unkept(name, Some(block.name)));
+        restore_in_block(block, read, prior, reads_only, &|name| unkept(name, Some(block.name)));
     }
 }
 
-fn keep_in_block(
+fn restore_in_block(
     block: &Block,
     read: &mut Object,
     prior: &Object,
     reads_only: bool,
-    unkept: &dyn Fn(&str) -> bool,
+    is_excluded: &dyn Fn(&str) -> bool,
 ) {
     let before = prior.value(block.name);
     let keep = |one: &mut Value, before: &Value| {
         if let (Value::Object(one), Value::Object(before)) = (one, before)
             && same_key(one, before)
         {
-            keep_in(block.fields, one, before, reads_only, unkept);
+            restore_in_fields(block.fields, one, before, reads_only, is_excluded);
             for nested in block.blocks {
-                keep_in_block(nested, one, before, reads_only, unkept);
+                restore_in_block(nested, one, before, reads_only, is_excluded);
             }
         }
     };
@@ -79,12 +79,12 @@ fn same_key(one: &Object, before: &Object) -> bool {
     one.value("key") == before.value("key")
 }
 
-fn keep_in(
+fn restore_in_fields(
     fields: &[Field],
     read: &mut Object,
     prior: &Object,
     reads_only: bool,
-    unkept: &dyn Fn(&str) -> bool,
+    is_excluded: &dyn Fn(&str) -> bool,
 ) {
     for field in fields {
         let (now, before) = (read.value(field.name), prior.value(field.name));
@@ -97,7 +97,7 @@ fn keep_in(
             }
             _ => false,
         };
-        if left_out && !unkept(field.name) {
+        if left_out && !is_excluded(field.name) {
             let before = before.clone();
             read.set(field.name, before);
         }
@@ -108,13 +108,13 @@ fn keep_in(
 fn is_masked(field: &Field, now: &str, before: &str) -> bool {
     let masks: &[fn(&str, SecretVisibility) -> String] =
         if matches!(field.shape, Shape::HttpUrl { .. }) {
-            &[shown_url, shown_endpoint]
+            &[encode_url, encode_endpoint]
         } else if field.name == "body" {
-            &[shown_text]
+            &[encode_text]
         } else {
             &[]
         };
-    masks.iter().any(|mask| mask(before, SecretVisibility::LeftOut) == now)
+    masks.iter().any(|mask| mask(before, SecretVisibility::Redacted) == now)
 }
 
 fn is_list(field: &Field) -> bool {

@@ -91,7 +91,7 @@ fn client(port: u16) -> Context<Connection> {
         max_retries: Some(0),
         ..Arguments::default()
     };
-    let settings = Settings::of(arguments, &Environment::default()).unwrap();
+    let settings = Settings::new(arguments, &Environment::default()).unwrap();
     Context::detached(Connection::Ready(Box::new(Client::new(settings).unwrap())))
 }
 
@@ -137,6 +137,7 @@ fn newly_required_password_is_sent_despite_equal_version() {
         let page = terraform_plugin::Object::new().with("access_type", access);
         page.with("password_wo_version", 1)
     };
-    let sends = |prior: &str| pages.mask(&page("password"), &page(prior)).contains(&"password");
+    let sends =
+        |prior: &str| pages.update_mask(&page("password"), &page(prior)).contains(&"password");
     assert_eq!((sends("public"), sends("password")), (true, false));
 }

@@ -11,32 +11,32 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 pub(super) fn monitor<M: Into<MonitorDraft> + DeserializeOwned>(resource: Json) -> Violations {
-    judged::<M, MonitorDraft>(resource, |draft| draft.parse().err())
+    violations::<M, MonitorDraft>(resource, |draft| draft.parse().err())
 }
 
 pub(super) fn channel(resource: Json) -> Violations {
-    judged::<Notification, ChannelDraft>(resource, |draft| draft.parse().err())
+    violations::<Notification, ChannelDraft>(resource, |draft| draft.parse().err())
 }
 
 pub(super) fn page(resource: Json) -> Violations {
-    judged::<StatusPage, PageDraft>(resource, |draft| draft.parse().err())
+    violations::<StatusPage, PageDraft>(resource, |draft| draft.parse().err())
 }
 
 pub(super) fn component(resource: Json) -> Violations {
-    judged::<Component, ComponentDraft>(resource, |draft| draft.parse().err())
+    violations::<Component, ComponentDraft>(resource, |draft| draft.parse().err())
 }
 
 pub(super) fn group(resource: Json) -> Violations {
-    judged::<ComponentGroup, GroupDraft>(resource, |draft| draft.parse().err())
+    violations::<ComponentGroup, GroupDraft>(resource, |draft| draft.parse().err())
 }
 
 /// Checks that each field has the type of the contract.
-pub(super) fn held<M: DeserializeOwned>(resource: Json) -> Result<(), serde_json::Error> {
+pub(super) fn check_types<M: DeserializeOwned>(resource: Json) -> Result<(), serde_json::Error> {
     serde_json::from_value::<M>(resource).map(drop)
 }
 
 /// Returns the violations of a draft. The JSON follows the tables, whose names are those of the messages.
-fn judged<M, D>(resource: Json, parse: impl Fn(D) -> Option<Violations>) -> Violations
+fn violations<M, D>(resource: Json, parse: impl Fn(D) -> Option<Violations>) -> Violations
 where
     M: DeserializeOwned + Into<D>,
 {
@@ -44,7 +44,7 @@ where
         Ok(message) => parse(message.into()).unwrap_or_default(),
         Err(error) => {
             let said = format!("cannot be sent: {error}");
-            Violation::unseen("configuration", said).into()
+            Violation::without_value("configuration", said).into()
         }
     }
 }

@@ -13,13 +13,13 @@ pub(super) struct Filled {
     /// Paths of placeholders, whose violations are ignored.
     pub(super) unknown: Vec<Path>,
     /// Values that the wire cannot carry.
-    pub(super) refused: Vec<Violation>,
+    pub(super) violations: Vec<Violation>,
 }
 
 /// Returns the configuration with placeholders.
-pub(super) fn filled(table: &'static Resource, config: &Object) -> Filled {
+pub(super) fn fill_unknown(table: &'static Resource, config: &Object) -> Filled {
     let object = Object::new();
-    let mut filled = Filled { object, unknown: Vec::new(), refused: Vec::new() };
+    let mut filled = Filled { object, unknown: Vec::new(), violations: Vec::new() };
     let mut config = config.clone();
     choose(table, &mut config, &mut filled);
     let object = filled.body(table.fields, table.blocks, &config, &Path::root());
@@ -79,13 +79,13 @@ impl Filled {
     fn field(&mut self, field: &'static Field, given: &Value, path: &Path) -> Value {
         if given.is_unknown() {
             self.unknown.push(path.clone());
-            return stand_in(field.shape);
+            return placeholder(field.shape);
         }
         if given.elements().iter().any(Value::is_null) {
             // The wire would omit it, so the result would differ from the plan.
-            self.refused.push(Violation::unseen(path.to_string(), "must not be null"));
+            self.violations.push(Violation::without_value(path.to_string(), "must not be null"));
             self.unknown.push(path.clone());
-            return stand_in(field.shape);
+            return placeholder(field.shape);
         }
         match (field.shape, given) {
             (Shape::Integer { min, max }, Value::Number(number)) => {
@@ -93,13 +93,13 @@ impl Filled {
                     return given.clone();
                 }
                 let allowed = format!("must be a whole number from {min} to {max}");
-                self.refused.push(Violation::new(path.to_string(), number, allowed));
+                self.violations.push(Violation::new(path.to_string(), number, allowed));
                 self.unknown.push(path.clone());
-                stand_in(field.shape)
+                placeholder(field.shape)
             }
             (Shape::Id(_), Value::String(id)) if is_mocked(id) => {
                 self.unknown.push(path.clone());
-                stand_in(field.shape)
+                placeholder(field.shape)
             }
             (Shape::SetOfIds(_), Value::Set(elements)) => {
                 let mocked = |value: &Value| value.as_str().is_some_and(is_mocked);
@@ -132,9 +132,10 @@ fn choose(table: &'static Resource, config: &mut Object, filled: &mut Filled) {
         match *rule {
             Rule::RequiredWhen { when, .. } if config.value(when).is_unknown() => {
                 let given = |name: &str| !config.value(name).is_null();
-                let words = || table.field(when).shape.words().unwrap_or_default().iter();
-                let answered = words().find(|word| asked_by(table, when, word).any(given));
-                let silent = || words().find(|word| asked_by(table, when, word).next().is_none());
+                let words = || table.field(when).shape.names().unwrap_or_default().iter();
+                let answered = words().find(|word| required_by(table, when, word).any(given));
+                let silent =
+                    || words().find(|word| required_by(table, when, word).next().is_none());
                 let word = answered.or_else(silent).map(|word| (*word).to_owned());
                 config.set(when, word);
                 filled.unknown.push(Path::from(when));
@@ -146,7 +147,7 @@ fn choose(table: &'static Resource, config: &mut Object, filled: &mut Filled) {
 }
 
 /// Returns the arguments that are required if `when` has this value.
-fn asked_by(
+fn required_by(
     table: &'static Resource,
     when: &str,
     word: &str,
@@ -168,7 +169,7 @@ fn choose_block(
     let blocks = || table.blocks.iter().map(|block| block.name);
     let Value::Unknown(_) = config.value(named_by) else {
         let named = config.value(named_by).as_str().map(str::to_owned);
-        leave_out_unknown(table, named.as_deref(), config);
+        omit_unknown(table, named.as_deref(), config);
         return;
     };
     filled.unknown.push(Path::from(named_by));
@@ -178,13 +179,13 @@ fn choose_block(
     if let Some((first, others)) = given.split_first() {
         for other in others {
             let allowed = format!("must not be given together with `{first}`");
-            filled.refused.push(Violation::unseen(*other, allowed));
+            filled.violations.push(Violation::without_value(*other, allowed));
             config.set(*other, Value::Null);
         }
     } else if possible.is_none() {
         let names: Vec<_> = blocks().map(|name| format!("`{name}`")).collect();
         let allowed = format!("must have its block: one of {}", names.join(", "));
-        filled.refused.push(Violation::unseen(named_by, allowed));
+        filled.violations.push(Violation::without_value(named_by, allowed));
     }
     let any = || blocks().next().expect("a table with a rule for blocks has blocks");
     let named = given.first().copied().or(possible).unwrap_or_else(any);
@@ -192,11 +193,11 @@ fn choose_block(
         filled.unknown.push(Path::from(named));
     }
     config.set(named_by, named);
-    leave_out_unknown(table, Some(named), config);
+    omit_unknown(table, Some(named), config);
 }
 
 /// Leaves out each block that is unknown and not named.
-fn leave_out_unknown(table: &'static Resource, named: Option<&str>, config: &mut Object) {
+fn omit_unknown(table: &'static Resource, named: Option<&str>, config: &mut Object) {
     for block in table.blocks {
         if config.value(block.name).is_unknown() && named != Some(block.name) {
             config.set(block.name, Value::Null);
@@ -220,7 +221,7 @@ const DOMAIN: &str = "example.com";
 const DIGITS: &str = "0000000000000";
 
 /// Returns a valid value of a shape. The last value of an enumeration requires nothing else.
-fn stand_in(shape: Shape) -> Value {
+fn placeholder(shape: Shape) -> Value {
     match shape {
         Shape::Text { min, .. } | Shape::Line { min, .. } => "x".repeat(min as usize).into_value(),
         Shape::HttpUrl { .. } | Shape::ContactUrl { .. } => "https://example.com".into_value(),

@@ -8,7 +8,7 @@ use terraform_plugin::IntoValue;
 use super::*;
 use crate::service::{COMPONENTS, DNS_MONITORS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS};
 
-fn said(table: &'static Resource, service: &Service, config: &Object) -> Vec<String> {
+fn problem_texts(table: &'static Resource, service: &Service, config: &Object) -> Vec<String> {
     let found = problems(table, service, config);
     let line = |diagnostic: &Diagnostic| {
         let path = diagnostic.path.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -68,14 +68,18 @@ fn each_violation_names_attribute_and_allowed_values() {
     ];
     let mut all = Vec::new();
     for config in http {
-        all.extend(said(&HTTP_MONITOR, &HTTP_MONITORS, &config));
+        all.extend(problem_texts(&HTTP_MONITOR, &HTTP_MONITORS, &config));
     }
-    all.extend(said(&TCP_MONITOR, &TCP_MONITORS, &tcp_monitor().with("uri", "example.com")));
+    all.extend(problem_texts(
+        &TCP_MONITOR,
+        &TCP_MONITORS,
+        &tcp_monitor().with("uri", "example.com"),
+    ));
     let records =
         [block(&[("record", text("A")), ("target", text("nowhere")), ("comparator", text("eq"))])];
     let dns =
         tcp_monitor().with("uri", "example.com").with("record_assertions", Value::list(records));
-    all.extend(said(&DNS_MONITOR, &DNS_MONITORS, &dns));
+    all.extend(problem_texts(&DNS_MONITOR, &DNS_MONITORS, &dns));
     let pages = [
         page().with("slug", "My Page"),
         page().with("access_type", "secret"),
@@ -87,9 +91,13 @@ fn each_violation_names_attribute_and_allowed_values() {
         page().with("contact_url", "javascript:alert(1)"),
     ];
     for config in pages {
-        all.extend(said(&STATUS_PAGE, &PAGES, &config));
+        all.extend(problem_texts(&STATUS_PAGE, &PAGES, &config));
     }
-    all.extend(said(&STATUS_PAGE_COMPONENT, &COMPONENTS, &component().with("type", "monitor")));
+    all.extend(problem_texts(
+        &STATUS_PAGE_COMPONENT,
+        &COMPONENTS,
+        &component().with("type", "monitor"),
+    ));
     insta::assert_snapshot!(all.join("\n"), @r"
     name: `name` must be given.
     name: `name` must have at most 256 characters (given: `257 characters`).
@@ -139,7 +147,7 @@ fn channel_requires_exactly_the_block_of_its_kind() {
     ];
     let mut all = Vec::new();
     for config in cases {
-        all.push(said(&NOTIFICATION, &NOTIFICATIONS, &config).join("\n"));
+        all.push(problem_texts(&NOTIFICATION, &NOTIFICATIONS, &config).join("\n"));
     }
     insta::assert_snapshot!(all.join("\n--\n"), @r"
     email: `email` must be given when `provider_type` is `email`.
@@ -175,7 +183,7 @@ fn unknown_value_passes_everywhere() {
         (&STATUS_PAGE, &PAGES),
         (&STATUS_PAGE_COMPONENT, &COMPONENTS),
     ] {
-        assert_eq!(said(table, service, &everything(table)), [""; 0], "{}", table.name);
+        assert_eq!(problem_texts(table, service, &everything(table)), [""; 0], "{}", table.name);
     }
 }
 
@@ -185,7 +193,7 @@ fn known_parts_are_checked_beside_unknown_ones() {
     let config = monitor()
         .with("headers", Value::list([half, Value::UNKNOWN]))
         .with("regions", Value::set([text("mars"), Value::UNKNOWN]));
-    let said_of_http = said(&HTTP_MONITOR, &HTTP_MONITORS, &config);
+    let said_of_http = problem_texts(&HTTP_MONITOR, &HTTP_MONITORS, &config);
     assert_eq!(said_of_http.len(), 2, "{said_of_http:?}");
     let record = |record: Value, target: Value, comparator: Value| {
         let assertion =
@@ -197,7 +205,7 @@ fn known_parts_are_checked_beside_unknown_ones() {
         record(text("A"), Value::UNKNOWN, text("eq")),
         record(text("A"), text("nowhere"), Value::UNKNOWN),
     ] {
-        assert_eq!(said(&DNS_MONITOR, &DNS_MONITORS, &config), [""; 0]);
+        assert_eq!(problem_texts(&DNS_MONITOR, &DNS_MONITORS, &config), [""; 0]);
     }
     for config in [
         page().with("access_type", Value::UNKNOWN),
@@ -207,7 +215,7 @@ fn known_parts_are_checked_beside_unknown_ones() {
             .with("access_type", "email-domain")
             .with("auth_email_domains", Value::list([Value::UNKNOWN])),
     ] {
-        assert_eq!(said(&STATUS_PAGE, &PAGES, &config), [""; 0]);
+        assert_eq!(problem_texts(&STATUS_PAGE, &PAGES, &config), [""; 0]);
     }
     let email = single(&[("email", Value::UNKNOWN)]);
     for config in [
@@ -231,7 +239,7 @@ fn known_parts_are_checked_beside_unknown_ones() {
             .with("email", email)
             .with("ntfy", Value::UNKNOWN),
     ] {
-        assert_eq!(said(&NOTIFICATION, &NOTIFICATIONS, &config), [""; 0]);
+        assert_eq!(problem_texts(&NOTIFICATION, &NOTIFICATIONS, &config), [""; 0]);
     }
     for config in [
         component().with("type", Value::UNKNOWN),
@@ -239,7 +247,7 @@ fn known_parts_are_checked_beside_unknown_ones() {
         component().with("type", "monitor").with("monitor_id", Value::UNKNOWN),
         component().with("type", "static").with("name", "n").with("page_id", Value::UNKNOWN),
     ] {
-        assert_eq!(said(&STATUS_PAGE_COMPONENT, &COMPONENTS, &config), [""; 0]);
+        assert_eq!(problem_texts(&STATUS_PAGE_COMPONENT, &COMPONENTS, &config), [""; 0]);
     }
 }
 
@@ -248,15 +256,19 @@ fn null_element_is_refused_at_its_path() {
     // The wire would omit it, so the applied set would differ from the plan.
     let email = single(&[("email", text("ops@example.com"))]);
     let channel = Object::new().with("provider_type", "email").with("email", email);
-    let mut all = said(
+    let mut all = problem_texts(
         &HTTP_MONITOR,
         &HTTP_MONITORS,
         &monitor().with("regions", Value::set([text("fly-ams"), Value::Null])),
     );
     let monitors = Value::set([text("mon_0000000000000"), Value::Null]);
-    all.extend(said(&NOTIFICATION, &NOTIFICATIONS, &channel.with("monitor_ids", monitors)));
+    all.extend(problem_texts(
+        &NOTIFICATION,
+        &NOTIFICATIONS,
+        &channel.with("monitor_ids", monitors),
+    ));
     let domains = Value::list([text("example.com"), Value::Null]);
-    all.extend(said(&STATUS_PAGE, &PAGES, &page().with("auth_email_domains", domains)));
+    all.extend(problem_texts(&STATUS_PAGE, &PAGES, &page().with("auth_email_domains", domains)));
     insta::assert_snapshot!(all.join("\n"), @r"
     regions: `regions` must not be null.
     monitor_ids: `monitor_ids` must not be null.
@@ -268,7 +280,7 @@ fn null_element_is_refused_at_its_path() {
 fn secret_has_one_name_and_its_version() {
     let protected = || page().with("access_type", "password");
     let fine = protected().with("password_wo", "hunter2").with("password_wo_version", 1);
-    assert_eq!(said(&STATUS_PAGE, &PAGES, &fine), [""; 0]);
+    assert_eq!(problem_texts(&STATUS_PAGE, &PAGES, &fine), [""; 0]);
     let cases = [
         protected().with("password", "a").with("password_wo", "b").with("password_wo_version", 1),
         protected().with("password_wo", "hunter2"),
@@ -277,7 +289,7 @@ fn secret_has_one_name_and_its_version() {
     ];
     let mut all = Vec::new();
     for config in cases {
-        all.extend(said(&STATUS_PAGE, &PAGES, &config));
+        all.extend(problem_texts(&STATUS_PAGE, &PAGES, &config));
     }
     insta::assert_snapshot!(all.join("\n"), @r"
     password_wo: `password` and `password_wo` must not be given together.
@@ -293,7 +305,7 @@ fn duplicate_header_is_a_warning() {
     let config = monitor().with("headers", Value::list([header("X-Team"), header("x-team")]));
     let found = problems(&HTTP_MONITOR, &HTTP_MONITORS, &config);
     assert!(!found.has_errors());
-    insta::assert_snapshot!(said(&HTTP_MONITOR, &HTTP_MONITORS, &config).join("\n"), @"headers[1].key: `x-team` is also the name of block 1 of `headers`. Both are sent.");
+    insta::assert_snapshot!(problem_texts(&HTTP_MONITOR, &HTTP_MONITORS, &config).join("\n"), @"headers[1].key: `x-team` is also the name of block 1 of `headers`. Both are sent.");
 }
 
 #[test]
@@ -304,14 +316,18 @@ fn mocked_id_passes_and_others_are_checked() {
         channel.with("monitor_ids", Value::set([id]))
     };
     for id in ["8qq1n0bl", "aZ09", "abcdefghijklmnop"] {
-        assert_eq!(said(&NOTIFICATION, &NOTIFICATIONS, &channel(id)), [""; 0], "{id}");
+        assert_eq!(problem_texts(&NOTIFICATION, &NOTIFICATIONS, &channel(id)), [""; 0], "{id}");
         let static_one = Object::new().with("page_id", id).with("type", "static").with("name", "n");
-        assert_eq!(said(&STATUS_PAGE_COMPONENT, &COMPONENTS, &static_one), [""; 0], "{id}");
+        assert_eq!(
+            problem_texts(&STATUS_PAGE_COMPONENT, &COMPONENTS, &static_one),
+            [""; 0],
+            "{id}"
+        );
     }
     for id in ["", "page_0000000000000", "mon_", "abcdefghijklmnopq", "a-b"] {
-        assert_eq!(said(&NOTIFICATION, &NOTIFICATIONS, &channel(id)).len(), 1, "{id}");
+        assert_eq!(problem_texts(&NOTIFICATION, &NOTIFICATIONS, &channel(id)).len(), 1, "{id}");
         let component = Object::new().with("page_id", id.replace("page", "mon"));
         let component = component.with("type", "static").with("name", "n");
-        assert_eq!(said(&STATUS_PAGE_COMPONENT, &COMPONENTS, &component).len(), 1, "{id}");
+        assert_eq!(problem_texts(&STATUS_PAGE_COMPONENT, &COMPONENTS, &component).len(), 1, "{id}");
     }
 }

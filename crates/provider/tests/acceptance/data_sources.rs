@@ -120,7 +120,7 @@ async fn channel_and_page_include_times_and_secrets() {
 async fn error_points_at_its_argument() {
     let world = World::start().await;
     let refused = world
-        .refused(
+        .validation_errors(
             r#"
             data "service_monitors" "all" {
               limit  = 101
@@ -151,7 +151,7 @@ async fn error_points_at_its_argument() {
     "#);
     world.configure("data \"service_monitor\" \"one\" {\n  id = \"mon_0000000000000\"\n}\n");
     let error = world.terraform.plan().await.unwrap_err();
-    insta::assert_snapshot!(error.shown()[0], @r#"
+    insta::assert_snapshot!(error.diagnostics()[0], @r#"
     error: Cannot read the monitor
       on main.tf line 7: data "service_monitor" "one" {
       The service says: monitor `mon_0000000000000` not found in this workspace.

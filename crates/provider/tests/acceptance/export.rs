@@ -248,7 +248,7 @@ async fn world() -> World {
     let state = world.settle(WORKSPACE).await;
     let doomed = state.value("service_tcp_monitor.doomed", "id");
     world.rpc(MONITORS, "DeleteMonitor", json!({ "id": doomed })).await;
-    world.terraform.forget().unwrap();
+    world.terraform.remove_state().unwrap();
     fs::remove_file(world.terraform.folder().join("main.tf")).unwrap();
     world
 }

@@ -167,7 +167,7 @@ fn group() -> BoxedStrategy<String> {
     name.prop_map(|name| format!("  page_id = service_status_page.{{unique}}.id\n{name}")).boxed()
 }
 
-/// The body of a resource, valid after `mended`.
+/// The body of a resource, valid after `with_valid_dependencies`.
 fn resource(table: &'static Resource) -> BoxedStrategy<String> {
     let arguments = table.fields.iter().filter(|field| field.presence != Presence::Output);
     let lines: Vec<_> = arguments.map(line).chain(table.blocks.iter().map(block)).collect();
@@ -175,7 +175,7 @@ fn resource(table: &'static Resource) -> BoxedStrategy<String> {
 }
 
 /// Fixes violations of rules between fields.
-fn mended(body: &str) -> String {
+fn with_valid_dependencies(body: &str) -> String {
     let given = |name: &str| {
         let start = format!("  {name} = ");
         body.lines().any(|line| {
@@ -207,7 +207,7 @@ fn configuration(runner: &mut TestRunner) -> String {
     let mut body = String::new();
     for (name, strategy) in strategies {
         for at in 0..EACH {
-            let inside = mended(&strategy.new_tree(runner).unwrap().current());
+            let inside = with_valid_dependencies(&strategy.new_tree(runner).unwrap().current());
             let inside = inside.replace("{unique}", &format!("r{at}"));
             writeln!(body, "resource \"{name}\" \"r{at}\" {{\n{inside}}}").unwrap();
         }

@@ -84,7 +84,7 @@ async fn invalid_configuration_is_refused_on_every_host() {
     for host in terraform_hosts() {
         let world = World::start_on(&host).await;
         let wrong = body("api", &host).replace("\"1m\"", "\"2m\"");
-        let refused = world.refused(&wrong).await;
+        let refused = world.validation_errors(&wrong).await;
         assert_eq!(refused.len(), 1, "{}: {refused:?}", host.name);
         assert!(refused[0].contains("`periodicity` must be one of"), "{}", refused[0]);
     }

@@ -21,7 +21,7 @@ pub(crate) struct Argument {
 }
 
 /// A resource and the values of its arguments.
-pub(crate) struct Sheet {
+pub(crate) struct LifecycleCase {
     pub(crate) resource: &'static str,
     pub(crate) arguments: Vec<Argument>,
     /// Other resources of the configuration; `{labels}` is the list of all names.
@@ -30,7 +30,7 @@ pub(crate) struct Sheet {
     pub(crate) replacing: &'static [&'static str],
 }
 
-impl Sheet {
+impl LifecycleCase {
     fn rounds(&self) -> usize {
         self.arguments.iter().map(|argument| argument.texts.len()).max().unwrap()
     }
@@ -65,7 +65,7 @@ impl Sheet {
     }
 
     /// Runs all rounds: apply, plan, import, plan, destroy.
-    pub(crate) async fn hold(&self) {
+    pub(crate) async fn verify(&self) {
         let world = World::start().await;
         world.settle(&self.body(0)).await;
         for round in 1..self.rounds() {

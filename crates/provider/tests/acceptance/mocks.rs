@@ -133,7 +133,7 @@ async fn mocked_provider_applies_all_examples() {
 async fn id_of_another_kind_is_still_refused() {
     let world = World::start().await;
     let body = "data \"service_monitor\" \"m\" {\n  id = \"page_0000000000000\"\n}\n";
-    insta::assert_snapshot!(world.refused(body).await.join("\n"), @r#"
+    insta::assert_snapshot!(world.validation_errors(body).await.join("\n"), @r#"
     error: Invalid id
       on main.tf line 8: id = "page_0000000000000"
       `id` must be an identifier of the form mon_… (given: `page_0000000000000`).

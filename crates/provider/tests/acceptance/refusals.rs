@@ -95,7 +95,7 @@ resource "service_status_page_component_group" "g" {
 async fn violation_points_at_line_with_allowed_values() {
     // issue 5 point 4
     let world = World::start().await;
-    let refused = world.refused(WRONG).await;
+    let refused = world.validation_errors(WRONG).await;
     insta::assert_snapshot!(refused.join("\n"), @r#"
     error: Invalid auth_email_domains
       on main.tf line 72: auth_email_domains   = ["@example.com"]
@@ -205,7 +205,7 @@ async fn too_many_blocks_are_refused() {
         "resource \"service_http_monitor\" \"m\" {{\n  name = \"m\"\n  url = \"https://example.com\"\n  \
          periodicity = \"1m\"\n{header}}}\n"
     );
-    let refused = world.refused(&body).await;
+    let refused = world.validation_errors(&body).await;
     assert_eq!(refused.len(), 1);
     assert!(refused[0].contains("No more than 20 \"headers\" blocks are allowed"), "{refused:?}");
 }
@@ -245,7 +245,7 @@ async fn read_only_attribute_is_refused() {
     names.sort();
     for host in terraform_hosts() {
         let world = World::start_on(&host).await;
-        let refused = world.refused(&bodies).await;
+        let refused = world.validation_errors(&bodies).await;
         let refused = refused.iter().filter(|it| it.starts_with("error: Read-only attribute"));
         let said = refused.map(|it| it.split('`').nth(1).unwrap().to_owned());
         let mut said: Vec<_> = said.collect();
@@ -259,7 +259,7 @@ async fn read_only_attribute_refusal_points_at_line() {
     let world = World::start().await;
     let page = "resource \"service_status_page\" \"p\" {\n  title     = \"P\"\n  slug      = \"p\"\n  \
                 published = true\n}\n";
-    insta::assert_snapshot!(world.refused(page).await.join("\n"), @r"
+    insta::assert_snapshot!(world.validation_errors(page).await.join("\n"), @r"
     error: Read-only attribute
       on main.tf line 10: published = true
       `published` is read-only: the provider sets its value. Remove it from the configuration.

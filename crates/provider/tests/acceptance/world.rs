@@ -29,11 +29,11 @@ pub(crate) struct World {
 impl World {
     /// Starts a server whose clock the test controls. Terraform has a write key.
     pub(crate) async fn start() -> Self {
-        Self::of(TestServer::start().await)
+        Self::with_server(TestServer::start().await)
     }
 
     /// Creates a Terraform for a server.
-    pub(crate) fn of(server: TestServer) -> Self {
+    pub(crate) fn with_server(server: TestServer) -> Self {
         let program = env!("CARGO_BIN_EXE_terraform-provider-service");
         let provider = ProviderUnderTest::new("registry.terraform.io/aloft/service", program);
         let terraform = Terraform::new(&[provider]).unwrap();
@@ -45,7 +45,7 @@ impl World {
     /// Starts a server, with a program in place of the `terraform` of the `PATH`.
     pub(crate) async fn start_on(host: &TerraformHost) -> Self {
         let mut world = Self::start().await;
-        world.terraform.run_by(&host.program);
+        world.terraform.with_program(&host.program);
         world
     }
 
@@ -94,7 +94,7 @@ impl World {
     }
 
     /// Returns the errors of `validate`, one per line, with their locations.
-    pub(crate) async fn refused(&self, body: &str) -> Vec<String> {
+    pub(crate) async fn validation_errors(&self, body: &str) -> Vec<String> {
         self.configure(body);
         let shown = self.terraform.validate().await.unwrap();
         let errors = shown.into_iter().filter(|shown| shown.severity == "error");
@@ -117,7 +117,7 @@ impl World {
             format!("import {{\n  to = {address}\n  id = \"{id}\"\n}}\n")
         });
         let blocks: String = blocks.collect();
-        self.terraform.forget().unwrap();
+        self.terraform.remove_state().unwrap();
         let plan = self.plan(&format!("{body}\n{blocks}")).await;
         for change in &plan.changes {
             let spared = but.iter().any(|address| change.address == address.as_ref());

@@ -19,7 +19,7 @@ fn all_examples() -> Files {
 }
 
 fn documentation() -> Documentation {
-    Documentation::of("service", &ServiceProvider::default(), &all_examples())
+    Documentation::generate("service", &ServiceProvider::default(), &all_examples())
 }
 
 /// The name of a resource in the file name of its page.

@@ -22,7 +22,7 @@ const PAGES: &str = "status_page.v1.StatusPageService";
 
 /// The provider, configured for a server.
 fn host(server: &TestServer) -> Host {
-    let mut host = Host::of("service");
+    let mut host = Host::start_example("service");
     let config = json!({
         "api_token": server.caller(Scope::Write).key(),
         "base_url": format!("http://{}/rpc", server.address()),
@@ -33,7 +33,7 @@ fn host(server: &TestServer) -> Host {
     host
 }
 
-async fn made(server: &TestServer, service: &str, method: &str, request: Value) -> String {
+async fn create(server: &TestServer, service: &str, method: &str, request: Value) -> String {
     let member = request.as_object().unwrap().keys().next().unwrap().clone();
     let reply = server.caller(Scope::Write).call(service, method, request).await;
     assert_eq!(reply.status, 200, "{reply}");
@@ -42,14 +42,14 @@ async fn made(server: &TestServer, service: &str, method: &str, request: Value) 
 
 async fn tcp(server: &TestServer, name: &str, uri: &str) -> String {
     let monitor = json!({ "name": name, "uri": uri, "periodicity": "1m", "active": true });
-    made(server, MONITORS, "CreateTcpMonitor", json!({ "monitor": monitor })).await
+    create(server, MONITORS, "CreateTcpMonitor", json!({ "monitor": monitor })).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn list_finds_resources_as_an_import_reads_them() {
     let server = TestServer::start().await;
     let dns = json!({ "name": "Zone", "uri": "example.com", "periodicity": "1m" });
-    made(&server, MONITORS, "CreateDnsMonitor", json!({ "monitor": dns })).await;
+    create(&server, MONITORS, "CreateDnsMonitor", json!({ "monitor": dns })).await;
     for at in 0..120 {
         tcp(&server, &format!("m{at}"), "example.com:443").await;
     }
@@ -79,9 +79,9 @@ async fn component_list_filters_by_page() {
     let mut pages = Vec::new();
     for slug in ["one", "two"] {
         let page = json!({ "statusPage": { "title": slug, "slug": slug } });
-        let page = made(&server, PAGES, "CreateStatusPage", page).await;
+        let page = create(&server, PAGES, "CreateStatusPage", page).await;
         let component = json!({ "pageId": page, "type": "static", "name": slug });
-        made(&server, PAGES, "CreateComponent", json!({ "component": component })).await;
+        create(&server, PAGES, "CreateComponent", json!({ "component": component })).await;
         pages.push(page);
     }
     let mut host = host(&server);
@@ -118,7 +118,7 @@ async fn each_resource_has_an_identity_and_a_list() {
 async fn each_resource_is_imported_by_its_identity() {
     let server = TestServer::start().await;
     let page = json!({ "statusPage": { "title": "Status", "slug": "status" } });
-    let page = made(&server, PAGES, "CreateStatusPage", page).await;
+    let page = create(&server, PAGES, "CreateStatusPage", page).await;
     let mut all = vec![("service_status_page", page.clone(), "title", "Status")];
     let target = json!({ "name": "It", "periodicity": "1m", "uri": "example.com:443" });
     let http = json!({ "name": "It", "periodicity": "1m", "url": "https://example.com" });
@@ -139,7 +139,7 @@ async fn each_resource_is_imported_by_its_identity() {
             json!({ "pageId": page, "name": "It" }),
         ),
     ] {
-        let id = made(&server, service, method, json!({ field: sent })).await;
+        let id = create(&server, service, method, json!({ field: sent })).await;
         all.push((resource, id, "name", "It"));
     }
     assert_eq!(all.len(), rules::tables::RESOURCES.len());

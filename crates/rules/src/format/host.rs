@@ -55,7 +55,7 @@ impl DomainName {
     }
 
     /// Returns the domain of an email address, after the last `@`, if valid.
-    pub fn of_mailbox(address: &str) -> Option<Self> {
+    pub fn from_mailbox(address: &str) -> Option<Self> {
         let (_, domain) = address.rsplit_once('@')?;
         Self::parse(&domain.to_lowercase()).ok()
     }

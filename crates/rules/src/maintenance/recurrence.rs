@@ -83,7 +83,7 @@ struct Parts(BTreeMap<String, String>);
 impl Recurrence {
     /// Parses the value of an RRULE, such as `FREQ=WEEKLY;BYDAY=SU`.
     pub fn parse(written: &str) -> Result<Self, FormatError> {
-        let mut parts = Parts::of(written)?;
+        let mut parts = Parts::parse(written)?;
         let frequency = Frequency::parse(&parts.take("FREQ").unwrap_or_default())?;
         let rule = Self {
             written: written.to_owned(),
@@ -102,12 +102,12 @@ impl Recurrence {
             positions: parts.numbers("BYSETPOS", -366..=366)?,
         };
         parts.finish()?;
-        rule.hold()?;
+        rule.check()?;
         Ok(rule)
     }
 
     /// Checks the rules between parts, as in the table of RFC 5545 §3.3.10.
-    fn hold(&self) -> Result<(), FormatError> {
+    fn check(&self) -> Result<(), FormatError> {
         let frequency = self.frequency;
         let is_yearly = frequency == Frequency::Yearly;
         if !self.weeks.is_empty() && !is_yearly {
@@ -128,7 +128,7 @@ impl Recurrence {
             return Err("must have BYSETPOS with another BY part only".into());
         }
         // A position beyond every period would be searched for in vain.
-        let most = self.most_of_a_period();
+        let most = self.period_max();
         let is_past = |position: &i16| usize::from(position.unsigned_abs()) > most;
         if !self.positions.is_empty() && self.positions.iter().all(is_past) {
             let allowed = format!("must have BYSETPOS up to {most}: a period has no more of these");
@@ -150,7 +150,7 @@ impl Recurrence {
     }
 
     /// Returns the maximum number of occurrences in a period.
-    fn most_of_a_period(&self) -> usize {
+    fn period_max(&self) -> usize {
         match self.frequency {
             Frequency::Minutely => self.times(1),
             Frequency::Hourly => self.times(2),
@@ -187,7 +187,7 @@ impl Frequency {
 
 impl Parts {
     /// Splits a rule into parts, ignoring case (RFC 5545 §2). Rejects repeated parts.
-    fn of(written: &str) -> Result<Self, FormatError> {
+    fn parse(written: &str) -> Result<Self, FormatError> {
         let mut parts = BTreeMap::new();
         if written.contains("RRULE:") {
             return Err("must be the value alone, without `RRULE:`".into());

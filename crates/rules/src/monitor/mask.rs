@@ -8,18 +8,18 @@ use crate::{Violation, Violations, tables};
 impl MonitorDraft {
     /// Copies the fields in `mask` (the specification's names) from `other`, clearing those that
     /// `other` omits. Rejects unknown names and another kind of monitor without copying anything.
-    pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
+    pub fn apply_mask(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         let kind = self.check.kind();
         if other.check.kind() != kind {
             let allowed = format!("must stay {kind}: a monitor keeps its kind");
             return Err(Violation::new("type", other.check.kind(), allowed).into());
         }
         check(tables::monitor(kind), mask)?;
-        self.take_named(other, |name| mask.iter().any(|named| named == name));
+        self.apply_named(other, |name| mask.iter().any(|named| named == name));
         Ok(())
     }
 
-    fn take_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
+    fn apply_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
         // Destructured, so that a new field cannot be forgotten here.
         let Self {
             name,
@@ -43,7 +43,7 @@ impl MonitorDraft {
         replace(&mut self.description, description, named("description"));
         replace(&mut self.regions, regions, named("regions"));
         match (&mut self.check, check) {
-            (CheckDraft::Http(mine), CheckDraft::Http(other)) => mine.take_named(other, named),
+            (CheckDraft::Http(mine), CheckDraft::Http(other)) => mine.apply_named(other, named),
             (CheckDraft::Tcp(mine), CheckDraft::Tcp(TcpDraft { uri })) => {
                 replace(&mut mine.uri, uri, named("uri"));
             }
@@ -59,7 +59,7 @@ impl MonitorDraft {
 }
 
 impl HttpDraft {
-    fn take_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
+    fn apply_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
         let Self {
             url,
             method,

@@ -31,7 +31,7 @@ fn settings(reader: &mut Validator, draft: MonitorDraft) -> Option<MonitorSettin
     let active = reader.boolean("active", draft.active);
     let public = reader.boolean("public", draft.public);
     let description = reader.text("description", draft.description);
-    let regions = reader.word_set("regions", draft.regions);
+    let regions = reader.variant_set("regions", draft.regions);
     let check = match draft.check {
         CheckDraft::Http(http) => http_check(reader, http).map(Check::Http),
         CheckDraft::Tcp(tcp) => reader.text("uri", tcp.uri).map(|uri| Check::Tcp(TcpCheck { uri })),
@@ -92,8 +92,10 @@ pub(crate) fn header(reader: &mut Validator, draft: HeaderDraft) -> Option<Heade
     let (key, value) = (key?, value?);
     // It becomes the authority of the request (design §5), and servers reject other formats.
     if is_host(&key) && (!value.is_ascii() || format::authority(&value).is_err()) {
-        return reader
-            .refuse_unseen("value", "must be a host or host:port in ASCII, as the value of Host");
+        return reader.reject_without_value(
+            "value",
+            "must be a host or host:port in ASCII, as the value of Host",
+        );
     }
     Some(Header { key, value })
 }
@@ -102,7 +104,8 @@ pub(crate) fn header(reader: &mut Validator, draft: HeaderDraft) -> Option<Heade
 pub(crate) fn one_host(reader: &mut Validator, headers: &[Header]) {
     let hosts = headers.iter().filter(|header| is_host(&header.key)).count();
     if hosts > 1 {
-        let _: Option<Header> = reader.refuse_unseen("headers", "must set Host at most once");
+        let _: Option<Header> =
+            reader.reject_without_value("headers", "must set Host at most once");
     }
 }
 

@@ -2,8 +2,8 @@
 //! forms and the provider create drafts; [`ChannelDraft::parse`] validates them.
 
 use super::{
-    ChannelSettings, Email, IncomingWebhook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram,
-    Webhook, WishesDraft,
+    ChannelSettings, Email, IncomingWebhook, NotificationPreferencesDraft, Ntfy, Opsgenie,
+    Pagerduty, Phone, Provider, Telegram, Webhook,
 };
 use crate::Secret;
 use crate::monitor::HeaderDraft;
@@ -27,7 +27,7 @@ pub struct ChannelDraft {
     pub google_chat: Option<HookDraft>,
     pub grafana_oncall: Option<HookDraft>,
     pub ntfy: Option<NtfyDraft>,
-    pub wishes: WishesDraft,
+    pub preferences: NotificationPreferencesDraft,
 }
 
 /// A webhook URL issued by a provider, as written.
@@ -92,7 +92,7 @@ impl From<&ChannelSettings> for ChannelDraft {
             name: settings.name.clone(),
             provider_type: Some(settings.provider.kind().to_string()),
             monitor_ids: settings.monitor_ids.iter().map(ToString::to_string).collect(),
-            wishes: (&settings.wishes).into(),
+            preferences: (&settings.preferences).into(),
             ..Self::default()
         };
         match &settings.provider {

@@ -1,25 +1,25 @@
 //! Partial updates: copies the fields in an `update_mask` and keeps all others (design §4). `parse`
 //! validates the result.
 
-use super::{ChannelDraft, WishesDraft};
+use super::{ChannelDraft, NotificationPreferencesDraft};
 use crate::mask::{check_all, replace};
 use crate::{ProviderType, Violations, tables};
 
 impl ChannelDraft {
     /// Copies the arguments of §2.4 from `other` and keeps our additions: an update without a mask
     /// (design §4).
-    pub fn take_arguments(&mut self, other: Self) {
-        *self = Self { wishes: std::mem::take(&mut self.wishes), ..other };
+    pub fn apply_arguments(&mut self, other: Self) {
+        *self = Self { preferences: std::mem::take(&mut self.preferences), ..other };
     }
 
     /// Copies the fields and blocks in `mask` (the specification's names) from `other`, clearing
     /// those that `other` omits. If `provider_type` changes, also clears the block of the previous
     /// kind unless `mask` names it (§2.4). Rejects unknown names without copying anything.
-    pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
+    pub fn apply_mask(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         check_all(&[&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES], mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
         let before = self.provider_type.clone();
-        self.take_named(other, named);
+        self.apply_named(other, named);
         if self.provider_type != before
             && let Some(Ok(kind)) = before.as_deref().map(ProviderType::parse)
             && !named(kind.as_str())
@@ -29,7 +29,7 @@ impl ChannelDraft {
         Ok(())
     }
 
-    fn take_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
+    fn apply_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
         // Destructured, so that a new field cannot be forgotten here.
         let Self {
             name,
@@ -47,7 +47,7 @@ impl ChannelDraft {
             google_chat,
             grafana_oncall,
             ntfy,
-            wishes: WishesDraft { events, remind_every, quiet_hours },
+            preferences: NotificationPreferencesDraft { events, remind_every, quiet_hours },
         } = other;
         replace(&mut self.name, name, named("name"));
         replace(&mut self.provider_type, provider_type, named("provider_type"));
@@ -64,9 +64,9 @@ impl ChannelDraft {
         replace(&mut self.google_chat, google_chat, named("google_chat"));
         replace(&mut self.grafana_oncall, grafana_oncall, named("grafana_oncall"));
         replace(&mut self.ntfy, ntfy, named("ntfy"));
-        replace(&mut self.wishes.events, events, named("events"));
-        replace(&mut self.wishes.remind_every, remind_every, named("remind_every"));
-        replace(&mut self.wishes.quiet_hours, quiet_hours, named("quiet_hours"));
+        replace(&mut self.preferences.events, events, named("events"));
+        replace(&mut self.preferences.remind_every, remind_every, named("remind_every"));
+        replace(&mut self.preferences.quiet_hours, quiet_hours, named("quiet_hours"));
     }
 
     fn clear(&mut self, kind: ProviderType) {

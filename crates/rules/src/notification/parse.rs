@@ -16,11 +16,11 @@ pub const MONITORS_ALLOWED: &str = "may only name monitors of this workspace";
 impl ChannelDraft {
     /// Validates the draft; returns all violations. Does not check whether its monitors exist.
     pub fn parse(mut self) -> Result<ChannelSettings, Violations> {
-        let wishes = std::mem::take(&mut self.wishes).parse();
+        let preferences = std::mem::take(&mut self.preferences).parse();
         let mut reader = Validator::new(&tables::NOTIFICATION);
         let settings = settings(&mut reader, self);
-        match (reader.finish(settings), wishes) {
-            (Ok(settings), Ok(wishes)) => Ok(ChannelSettings { wishes, ..settings }),
+        match (reader.finish(settings), preferences) {
+            (Ok(settings), Ok(preferences)) => Ok(ChannelSettings { preferences, ..settings }),
             (Ok(_), Err(wrong)) | (Err(wrong), Ok(_)) => Err(wrong),
             (Err(first), Err(second)) => {
                 let all = first.0.into_iter().chain(second.0);
@@ -51,7 +51,7 @@ impl ChannelDraft {
 
 fn settings(reader: &mut Validator, draft: ChannelDraft) -> Option<ChannelSettings> {
     let kind: Option<ProviderType> = reader.word("provider_type", draft.provider_type.clone());
-    reader.hold(|_| kind.map(ProviderType::as_str), |block| draft.has(block));
+    reader.check_rules(|_| kind.map(ProviderType::as_str), |block| draft.has(block));
     let name = reader.text("name", draft.name.clone());
     let monitor_ids = monitors(reader, draft.monitor_ids.clone());
     let provider = provider(reader, kind, draft);
@@ -59,7 +59,7 @@ fn settings(reader: &mut Validator, draft: ChannelDraft) -> Option<ChannelSettin
         name,
         monitor_ids,
         provider: provider?,
-        wishes: NotificationPreferences::default(),
+        preferences: NotificationPreferences::default(),
     })
 }
 

@@ -49,7 +49,7 @@ pub struct QuietHours {
 
 /// Preferences as sent by a caller: not validated, every field optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WishesDraft {
+pub struct NotificationPreferencesDraft {
     /// Names of [`AlertEvent`].
     pub events: Vec<String>,
     /// An interval.
@@ -72,7 +72,7 @@ pub struct QuietHoursDraft {
 
 impl NotificationPreferences {
     /// Returns whether the preferences include this event.
-    pub fn want(&self, event: AlertEvent) -> bool {
+    pub fn includes(&self, event: AlertEvent) -> bool {
         self.events.is_empty() || self.events.contains(&event)
     }
 
@@ -82,11 +82,11 @@ impl NotificationPreferences {
     }
 }
 
-impl WishesDraft {
+impl NotificationPreferencesDraft {
     /// Validates the draft; returns all violations.
     pub fn parse(self) -> Result<NotificationPreferences, Violations> {
         let mut reader = Validator::new(&NOTIFICATION_WISHES);
-        let events = reader.word_set("events", self.events);
+        let events = reader.variant_set("events", self.events);
         let remind_every = reader.text("remind_every", self.remind_every);
         let quiet_hours = reader.block_of("quiet_hours", self.quiet_hours, quiet_hours);
         let remind_every = remind_every.map(|text| known(Interval::parse(&text)));
@@ -116,13 +116,13 @@ fn known<T, E: std::fmt::Debug>(parsed: Result<T, E>) -> T {
     parsed.expect("the reader validated the text by the same rule")
 }
 
-impl From<&NotificationPreferences> for WishesDraft {
+impl From<&NotificationPreferences> for NotificationPreferencesDraft {
     /// Creates the draft that parses to these preferences, the base of a masked update.
-    fn from(wishes: &NotificationPreferences) -> Self {
+    fn from(preferences: &NotificationPreferences) -> Self {
         Self {
-            events: wishes.events.iter().map(ToString::to_string).collect(),
-            remind_every: wishes.remind_every.map(|every| every.to_string()),
-            quiet_hours: wishes.quiet_hours.as_ref().map(|hours| QuietHoursDraft {
+            events: preferences.events.iter().map(ToString::to_string).collect(),
+            remind_every: preferences.remind_every.map(|every| every.to_string()),
+            quiet_hours: preferences.quiet_hours.as_ref().map(|hours| QuietHoursDraft {
                 from: Some(hours.from.to_string()),
                 until: Some(hours.until.to_string()),
                 time_zone: Some(hours.time_zone.to_string()),

@@ -62,7 +62,7 @@ impl TemplateDraft {
 
     /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
     /// names without copying anything.
-    pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
+    pub fn apply_mask(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&REPORT_TEMPLATE, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
         // Destructured, so that a new field cannot be forgotten here.

@@ -83,7 +83,7 @@ impl ComponentDraft {
 
     /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
     /// names without copying anything.
-    pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
+    pub fn apply_mask(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&STATUS_PAGE_COMPONENT, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
         // Destructured, so that a new field cannot be forgotten here.
@@ -149,9 +149,9 @@ fn settings(
         Some(ComponentType::Monitor) if is_orphan => {}
         Some(ComponentType::Static) if has_monitor => {
             let allowed = "must not be given when `type` is `static`";
-            let _: Option<()> = reader.refuse_unseen("monitor_id", allowed);
+            let _: Option<()> = reader.reject_without_value("monitor_id", allowed);
         }
-        Some(kind @ (ComponentType::Monitor | ComponentType::Static)) => reader.hold(
+        Some(kind @ (ComponentType::Monitor | ComponentType::Static)) => reader.check_rules(
             |field| (field == "type").then_some(kind.as_str()),
             |field| match field {
                 "monitor_id" => has_monitor,

@@ -97,7 +97,7 @@ impl PageDraft {
 
     /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
     /// names without copying anything.
-    pub fn take(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
+    pub fn apply_mask(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
         mask::check(&STATUS_PAGE, mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
         // Destructured, so that a new field cannot be forgotten here.
@@ -160,7 +160,7 @@ fn settings(reader: &mut Validator, draft: PageDraft) -> Option<PageSettings> {
     let password = reader.secret("password", draft.password);
     let auth_email_domains = reader.domains("auth_email_domains", draft.auth_email_domains);
     let word = access_type.map(AccessType::as_str);
-    reader.hold(
+    reader.check_rules(
         |field| if field == "access_type" { word } else { None },
         |field| match field {
             "password" => has_password,

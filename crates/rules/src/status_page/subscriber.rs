@@ -78,7 +78,7 @@ pub struct Subscriber {
     /// Time of confirmation; `None` until the owner of the address confirms it.
     pub confirmed_at: Option<Timestamp>,
     /// Proof of access to the page.
-    pub admission: AccessProof,
+    pub access_proof: AccessProof,
 }
 
 /// Proof that a subscriber has access to its page.
@@ -164,7 +164,7 @@ impl Destination {
     /// members.
     pub fn domain(&self) -> Option<DomainName> {
         match self {
-            Self::Email(address) => DomainName::of_mailbox(address),
+            Self::Email(address) => DomainName::from_mailbox(address),
             Self::Webhook(_) => None,
         }
     }
@@ -212,7 +212,7 @@ fn settings(reader: &mut Validator, draft: SubscriberDraft) -> Option<Subscriber
     let destination = destination(reader, draft.email, draft.webhook_url);
     let language = reader.word("language", draft.language);
     let scope = scope(reader, draft.component_ids);
-    let topics = reader.word_set("topics", draft.topics);
+    let topics = reader.variant_set("topics", draft.topics);
     let topics = if topics.is_empty() { Topic::BY_DEFAULT.to_vec() } else { topics };
     Some(SubscriberSettings {
         page_id: page_id?,
@@ -229,9 +229,9 @@ fn destination(
     webhook_url: Option<Secret<String>>,
 ) -> Option<Destination> {
     match (email.is_some(), webhook_url.is_some()) {
-        (false, false) => reader.refuse_unseen("email", "must be given, or `webhook_url`"),
+        (false, false) => reader.reject_without_value("email", "must be given, or `webhook_url`"),
         (true, true) => {
-            reader.refuse_unseen("webhook_url", "must not be given together with `email`")
+            reader.reject_without_value("webhook_url", "must not be given together with `email`")
         }
         (true, false) => reader.text("email", email).map(Destination::Email),
         (false, true) => reader.secret("webhook_url", webhook_url).map(Destination::Webhook),

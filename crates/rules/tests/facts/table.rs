@@ -74,7 +74,7 @@ fn output(field: &Field) -> Row {
     Row {
         name: field.name.to_owned(),
         kind: Some(kind(field.shape).to_owned()),
-        words: match field.shape.words() {
+        words: match field.shape.names() {
             Some(words) => words.iter().map(ToString::to_string).collect(),
             None => vec![],
         },

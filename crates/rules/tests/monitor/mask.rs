@@ -54,13 +54,13 @@ fn mask_copies_exactly_the_named_fields() {
         let names: Vec<_> = tables::monitor(*kind).writable().collect();
         for name in &names {
             let mut one = bare.clone();
-            one.take(full.clone(), &mask(&[name])).unwrap();
+            one.apply_mask(full.clone(), &mask(&[name])).unwrap();
             assert_ne!(one, bare, "{kind} `{name}` is copied");
             let others: Vec<_> = names.iter().filter(|other| *other != name).copied().collect();
-            one.take(full.clone(), &mask(&others)).unwrap();
+            one.apply_mask(full.clone(), &mask(&others)).unwrap();
             assert_eq!(one, full, "{kind}: all but `{name}` are copied by the other names");
             let mut all_but_one = bare.clone();
-            all_but_one.take(full.clone(), &mask(&others)).unwrap();
+            all_but_one.apply_mask(full.clone(), &mask(&others)).unwrap();
             assert_ne!(all_but_one, full, "{kind} `{name}` is copied by no other name");
         }
     }
@@ -71,7 +71,8 @@ fn masked_but_omitted_field_is_cleared() {
     // design: §4 update_mask
     let (bare, mut full) = bare_and_full(MonitorKind::Dns);
     let empty = MonitorDraft::new(CheckDraft::Dns(DnsDraft::default()));
-    full.take(empty, &mask(&["description", "regions", "record_assertions", "timeout"])).unwrap();
+    full.apply_mask(empty, &mask(&["description", "regions", "record_assertions", "timeout"]))
+        .unwrap();
     let settings = full.parse().unwrap();
     assert_eq!((settings.description, settings.timeout_ms), (None, 45_000));
     assert!(settings.regions.is_empty());
@@ -82,7 +83,7 @@ fn masked_but_omitted_field_is_cleared() {
 fn empty_mask_copies_nothing() {
     let (bare, full) = bare_and_full(MonitorKind::Http);
     let mut draft = bare.clone();
-    draft.take(full, &[]).unwrap();
+    draft.apply_mask(full, &[]).unwrap();
     assert_eq!(draft, bare);
 }
 
@@ -90,7 +91,8 @@ fn empty_mask_copies_nothing() {
 fn unknown_name_in_mask_copies_nothing() {
     let (bare, full) = bare_and_full(MonitorKind::Tcp);
     let mut draft = bare.clone();
-    let violations = draft.take(full, &mask(&["name", "url", "followRedirects"])).unwrap_err();
+    let violations =
+        draft.apply_mask(full, &mask(&["name", "url", "followRedirects"])).unwrap_err();
     assert_eq!(draft, bare);
     insta::assert_snapshot!(violations, @"`update_mask` may only name name, uri, periodicity, timeout, degraded_at, retry, active, public, description, regions (given: `url, followRedirects`)");
 }
@@ -102,7 +104,11 @@ fn outputs_in_mask_are_rejected() {
         let outputs = table.fields.iter().filter(|field| field.presence == Presence::Output);
         for field in outputs.chain(table.beyond) {
             let (mut bare, full) = bare_and_full(*kind);
-            assert!(bare.take(full, &mask(&[field.name])).is_err(), "{kind} `{}`", field.name);
+            assert!(
+                bare.apply_mask(full, &mask(&[field.name])).is_err(),
+                "{kind} `{}`",
+                field.name
+            );
         }
     }
 }
@@ -111,6 +117,6 @@ fn outputs_in_mask_are_rejected() {
 fn kind_of_monitor_is_fixed() {
     let (mut tcp, _) = bare_and_full(MonitorKind::Tcp);
     let (dns, _) = bare_and_full(MonitorKind::Dns);
-    let violations = tcp.take(dns, &mask(&["uri"])).unwrap_err();
+    let violations = tcp.apply_mask(dns, &mask(&["uri"])).unwrap_err();
     insta::assert_snapshot!(violations, @"`type` must stay tcp: a monitor keeps its kind (given: `dns`)");
 }

@@ -11,7 +11,7 @@ use store::{ApiKey, KeyHash, Workspace};
 use super::{Caller, Refused};
 
 /// Lifetime of a cached lookup (issue 3: within a second).
-const HOLDS: Duration = Duration::from_millis(900);
+const LOOKUP_TTL: Duration = Duration::from_millis(900);
 /// Time that a valid key is remembered. Its caller is not guessing keys, whatever others at the
 /// same address do.
 const KNOWN: Duration = Duration::from_mins(10);
@@ -36,11 +36,11 @@ struct StoredKey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CacheLookup {
     /// The cached lookup is still valid.
-    Now(CachedKey),
+    Fresh(CachedKey),
     /// The key was valid a while ago; the store must be asked again.
-    Before,
+    Stale,
     /// The hash is not cached.
-    No,
+    Missing,
 }
 
 /// Cached lookups by the hash of the key, with their times.
@@ -55,7 +55,7 @@ struct Entries {
 }
 
 impl CachedKey {
-    pub(super) fn of(found: Option<(ApiKey, Workspace)>) -> Self {
+    pub(super) fn from_lookup(found: Option<(ApiKey, Workspace)>) -> Self {
         Self(found.map(|(key, workspace)| StoredKey {
             caller: Caller {
                 workspace: key.workspace,
@@ -82,7 +82,7 @@ impl CachedKey {
         Ok((known.caller, Arc::clone(&known.workspace)))
     }
 
-    fn is_of(&self, key: KeyId) -> bool {
+    fn is_for(&self, key: KeyId) -> bool {
         self.0.as_ref().is_some_and(|known| known.caller.key == key)
     }
 }
@@ -90,11 +90,13 @@ impl CachedKey {
 impl Cache {
     pub(super) fn get(&self, hash: &KeyHash, now: Timestamp) -> CacheLookup {
         let entries = self.read();
-        let Some((verdict, read_at)) = entries.by_hash.get(hash) else { return CacheLookup::No };
-        if now.since(*read_at) < HOLDS && now >= *read_at {
-            return CacheLookup::Now(verdict.clone());
+        let Some((verdict, read_at)) = entries.by_hash.get(hash) else {
+            return CacheLookup::Missing;
+        };
+        if now.since(*read_at) < LOOKUP_TTL && now >= *read_at {
+            return CacheLookup::Fresh(verdict.clone());
         }
-        if verdict.caller(now).is_ok() { CacheLookup::Before } else { CacheLookup::No }
+        if verdict.caller(now).is_ok() { CacheLookup::Stale } else { CacheLookup::Missing }
     }
 
     /// Returns the generation to read before the store is queried, for [`Self::put`].
@@ -102,9 +104,15 @@ impl Cache {
         self.read().generation
     }
 
-    pub(super) fn put(&self, hash: KeyHash, verdict: CachedKey, read_at: Timestamp, asked: u64) {
+    pub(super) fn put(
+        &self,
+        hash: KeyHash,
+        verdict: CachedKey,
+        read_at: Timestamp,
+        generation: u64,
+    ) {
         let mut entries = self.write();
-        if entries.generation != asked {
+        if entries.generation != generation {
             return;
         }
         if entries.by_hash.len() >= KEYS_MAX {
@@ -113,13 +121,13 @@ impl Cache {
         entries.by_hash.insert(hash, (verdict, read_at));
     }
 
-    pub(super) fn forget(&self, key: KeyId) {
+    pub(super) fn remove(&self, key: KeyId) {
         let mut entries = self.write();
         entries.generation += 1;
-        entries.by_hash.retain(|_, (verdict, _)| !verdict.is_of(key));
+        entries.by_hash.retain(|_, (verdict, _)| !verdict.is_for(key));
     }
 
-    pub(super) fn tidy(&self, now: Timestamp) {
+    pub(super) fn evict_expired(&self, now: Timestamp) {
         self.write().by_hash.retain(|_, (_, read_at)| now.since(*read_at) < KNOWN);
     }
 
@@ -160,34 +168,34 @@ mod tests {
     }
 
     fn hash() -> KeyHash {
-        KeyHash::of("a key")
+        KeyHash::new("a key")
     }
 
     #[test]
-    fn an_answer_holds_for_less_than_a_second() {
+    fn lookup_is_cached_for_less_than_a_second() {
         // issue 3: a revocation by another process holds within a second
         let cache = Cache::default();
         let verdict = CachedKey(Some(known()));
         cache.put(hash(), verdict.clone(), at(5_000), cache.generation());
-        assert_eq!(cache.get(&hash(), at(5_899)), CacheLookup::Now(verdict));
-        assert_eq!(cache.get(&hash(), at(6_000)), CacheLookup::Before);
-        assert_eq!(cache.get(&hash(), at(4_999)), CacheLookup::Before, "the clock was set back");
+        assert_eq!(cache.get(&hash(), at(5_899)), CacheLookup::Fresh(verdict));
+        assert_eq!(cache.get(&hash(), at(6_000)), CacheLookup::Stale);
+        assert_eq!(cache.get(&hash(), at(4_999)), CacheLookup::Stale, "the clock was set back");
     }
 
     #[test]
-    fn a_forgotten_key_is_asked_for_again_also_when_its_look_up_was_under_way() {
+    fn removed_key_is_looked_up_again() {
         let cache = Cache::default();
         let verdict = CachedKey(Some(known()));
         cache.put(hash(), verdict.clone(), at(0), cache.generation());
         let asked = cache.generation();
-        cache.forget(known().caller.key);
-        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::No);
+        cache.remove(known().caller.key);
+        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Missing);
         cache.put(hash(), verdict.clone(), at(0), asked);
-        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::No);
+        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Missing);
     }
 
     #[test]
-    fn a_key_is_refused_for_the_first_reason_that_holds() {
+    fn rejection_reports_the_first_reason() {
         let ended = Some(at(10));
         for (known, now, expected) in [
             (None, 0, Err(Refused::Unknown)),

@@ -48,7 +48,7 @@ impl AuthLayer {
         }
         let method = rpc::method(path);
         let refused = |error: rpc::Error, request: &Request| {
-            gate.metrics.called(method.map_or("other", |it| &it.name), error.code.as_str());
+            gate.metrics.count_call(method.map_or("other", |it| &it.name), error.code.as_str());
             Protocol::Rpc.refuse(error, request)
         };
         let admitted = match gate.auth.admit(request.headers(), peer(&request)).await {
@@ -64,7 +64,7 @@ impl AuthLayer {
             Some(_) => rpc::permission_denied("this key is read-only"),
         };
         let mut response = refused(error, &request);
-        admitted.standing.write(response.headers_mut());
+        admitted.rate_limit.add_headers(response.headers_mut());
         response
     }
 
@@ -84,15 +84,15 @@ impl AuthLayer {
 impl AuthenticatedCaller {
     async fn run(self, mut request: Request, next: Next) -> Response {
         if let Some(intake) = request.extensions().get::<Intake>() {
-            intake.has_key();
+            intake.set_has_key();
         }
         if let Some(connection) = request.extensions().get::<Connection>() {
-            connection.has_key();
+            connection.set_has_key();
         }
         request.extensions_mut().insert(self.caller);
         request.extensions_mut().insert(self.workspace);
         let mut response = next.run(request).await;
-        self.standing.write(response.headers_mut());
+        self.rate_limit.add_headers(response.headers_mut());
         // The key is in a custom header, which caches do not use to separate callers.
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_paths_of_methods_are_taken_for_methods() {
+    fn only_rpc_paths_are_methods() {
         for (path, expected) in [
             ("/monitor.v1.MonitorService/GetMonitor", true),
             ("/monitor.v1.MonitorService/Nonsense", true),

@@ -77,7 +77,7 @@ impl Limits {
     }
 
     /// Counts a call with this key.
-    pub(super) fn call(&self, key: KeyId) -> Result<RateLimitStatus, rpc::Error> {
+    pub(super) fn count_call(&self, key: KeyId) -> Result<RateLimitStatus, rpc::Error> {
         let standing = |remaining: u32| {
             let missing = self.burst.get().saturating_sub(remaining);
             let reset_seconds = missing.div_ceil(self.rate.get());
@@ -92,14 +92,14 @@ impl Limits {
                     self.rate.get()
                 );
                 let mut error = rpc::resource_exhausted(message, wait);
-                standing(0).write(error.response_headers_mut());
+                standing(0).add_headers(error.response_headers_mut());
                 Err(error)
             }
         }
     }
 
     /// Counts a call from this address whose key was rejected.
-    pub(super) fn failed(&self, address: IpAddr) -> Result<(), rpc::Error> {
+    pub(super) fn count_failure(&self, address: IpAddr) -> Result<(), rpc::Error> {
         let network = network(address);
         let Err(not_until) = self.failures.check_key(&network) else { return Ok(()) };
         let wait = not_until.wait_time_from(ContextClock(self.ctx.clone()).now());
@@ -116,7 +116,7 @@ impl Limits {
         }
     }
 
-    pub(super) fn tidy(&self) {
+    pub(super) fn evict_expired(&self) {
         self.calls.retain_recent();
         self.failures.retain_recent();
         let now = self.ctx.now();
@@ -139,19 +139,19 @@ impl<Key: Hash + Eq + Clone> AttemptLimiter<Key> {
     }
 
     /// Counts an attempt and returns whether it is allowed.
-    pub(crate) fn may(&self, key: &Key) -> bool {
+    pub(crate) fn try_acquire(&self, key: &Key) -> bool {
         self.0.check_key(key).is_ok()
     }
 
     /// Removes the keys that are at no limit any more.
-    pub(crate) fn tidy(&self) {
+    pub(crate) fn evict_expired(&self) {
         self.0.retain_recent();
     }
 }
 
 impl RateLimitStatus {
     /// Adds the rate limit headers to a response.
-    pub(crate) fn write(self, headers: &mut HeaderMap) {
+    pub(crate) fn add_headers(self, headers: &mut HeaderMap) {
         headers.insert(LIMIT, HeaderValue::from(self.limit));
         headers.insert(REMAINING, HeaderValue::from(self.remaining));
         headers.insert(RESET, HeaderValue::from(self.reset_seconds));
@@ -197,30 +197,31 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_passes_and_the_next_call_is_told_when_to_come_back() {
+    fn call_after_burst_gets_retry_time() {
         // design: §6
         let (limits, clock) = limits(10, 3, 1);
-        let remaining: Vec<u32> = (0..3).map(|_| limits.call(KEY).unwrap().remaining).collect();
+        let remaining: Vec<u32> =
+            (0..3).map(|_| limits.count_call(KEY).unwrap().remaining).collect();
         assert_eq!(remaining, [2, 1, 0]);
-        let error = limits.call(KEY).unwrap_err();
+        let error = limits.count_call(KEY).unwrap_err();
         assert_eq!(error.http_status(), 429);
         assert_eq!(error.response_headers()["retry-after"], "1");
         assert_eq!(error.response_headers()["ratelimit-remaining"], "0");
-        assert!(limits.call(KeyId::from_bits(2)).is_ok(), "another key is not concerned");
+        assert!(limits.count_call(KeyId::from_bits(2)).is_ok(), "another key is not concerned");
         clock.advance(Duration::from_millis(100));
-        assert!(limits.call(KEY).is_ok());
-        assert!(limits.call(KEY).is_err());
+        assert!(limits.count_call(KEY).is_ok());
+        assert!(limits.count_call(KEY).is_err());
     }
 
     #[test]
-    fn an_address_past_its_failures_is_not_looked_up_for_until_its_time_is_over() {
+    fn failed_address_is_blocked_until_its_time_ends() {
         let (limits, clock) = limits(10, 10, 2);
         let bad: IpAddr = "2001:db8::1".parse().unwrap();
         let neighbour: IpAddr = "2001:db8::2".parse().unwrap();
         let other: IpAddr = "192.0.2.1".parse().unwrap();
-        assert!(limits.failed(bad).is_ok() && limits.failed(neighbour).is_ok());
+        assert!(limits.count_failure(bad).is_ok() && limits.count_failure(neighbour).is_ok());
         assert!(limits.may_look_up(bad).is_ok());
-        assert_eq!(limits.failed(bad).unwrap_err().http_status(), 429);
+        assert_eq!(limits.count_failure(bad).unwrap_err().http_status(), 429);
         assert!(limits.may_look_up(neighbour).is_err(), "one /64 is one address");
         assert!(limits.may_look_up(other).is_ok());
         clock.advance(Duration::from_secs(30));

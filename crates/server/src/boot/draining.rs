@@ -19,13 +19,13 @@ pub(super) struct Draining<Io> {
 }
 
 impl<Io> Draining<Io> {
-    /// Limits the time of each write to `within`.
-    pub(super) const fn within(io: Io, within: Duration) -> Self {
+    /// Limits the time of each write to `new`.
+    pub(super) const fn new(io: Io, within: Duration) -> Self {
         Self { io, within, until: None }
     }
 
     /// Applies the deadline to the result of a write.
-    fn paced<T>(
+    fn apply_deadline<T>(
         &mut self,
         task: &mut Context<'_>,
         sent: Poll<io::Result<T>>,
@@ -58,7 +58,7 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Draining<Io> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let sent = Pin::new(&mut self.io).poll_write(task, bytes);
-        self.paced(task, sent)
+        self.apply_deadline(task, sent)
     }
 
     fn poll_write_vectored(
@@ -67,7 +67,7 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Draining<Io> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let sent = Pin::new(&mut self.io).poll_write_vectored(task, parts);
-        self.paced(task, sent)
+        self.apply_deadline(task, sent)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -76,7 +76,7 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Draining<Io> {
 
     fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let sent = Pin::new(&mut self.io).poll_flush(task);
-        self.paced(task, sent)
+        self.apply_deadline(task, sent)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -91,16 +91,16 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_takes_nothing_is_let_go_and_who_takes_a_little_is_not() {
+    async fn stalled_reader_times_out_but_slow_one_continues() {
         let (mut reader, io) = duplex(4);
-        let mut writer = Draining::within(io, Duration::from_hours(1));
+        let mut writer = Draining::new(io, Duration::from_hours(1));
         let writing = tokio::spawn(async move { writer.write_all(&[7; 40]).await });
         let mut all = [0; 40];
         reader.read_exact(&mut all).await.unwrap();
         writing.await.unwrap().unwrap();
 
         let (_reader, io) = duplex(4);
-        let mut writer = Draining::within(io, Duration::from_millis(1));
+        let mut writer = Draining::new(io, Duration::from_millis(1));
         let error = writer.write_all(&[7; 40]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }

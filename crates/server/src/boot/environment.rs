@@ -19,16 +19,16 @@ pub fn variable(name: &str) -> Option<String> {
 /// Warns of variables that look like settings but are not, to reveal typos. They are not rejected
 /// like unknown keys of the file. Orchestrators set variables with the same prefix, such as
 /// `ALOFT_SERVICE_HOST` for a service named `aloft`.
-pub(super) fn warn_of_strangers() {
+pub(super) fn warn_about_unknown_variables() {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    for name in strangers(names) {
+    for name in unknown_variables(names) {
         tracing::warn!(
             "the variable `{name}` is not a setting and has no effect; `aloft config` lists all settings"
         );
     }
 }
 
-fn strangers(names: impl Iterator<Item = String>) -> Vec<String> {
+fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
     let is_known = |name: &str| {
         name == FILE
             || TOOLS.iter().any(|tool| name.starts_with(tool))
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_that_look_like_settings_and_are_none_are_found() {
+    fn misspelled_variables_are_found() {
         let names = [
             "ALOFT_LISTEN",
             "ALOFT_LISTNE",
@@ -57,7 +57,7 @@ mod tests {
             "PATH",
             "SERVICE_API_KEY",
         ];
-        let found = strangers(names.into_iter().map(ToOwned::to_owned));
+        let found = unknown_variables(names.into_iter().map(ToOwned::to_owned));
         assert_eq!(found, ["ALOFT_LISTNE", "ALOFT_SERVICE_HOST"]);
     }
 }

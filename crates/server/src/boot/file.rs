@@ -10,7 +10,7 @@ const FILE_NAME: &str = "aloft.toml";
 
 /// Reads the file that the user named.
 pub(super) fn read(path: &Path) -> Result<(PathBuf, String), ConfigError> {
-    let path = of_here(path)?;
+    let path = normalize(path)?;
     let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
     Ok((path, text))
 }
@@ -22,14 +22,14 @@ pub(super) fn absolute(text: &str, origin: &Origin) -> Result<String, ConfigErro
         return Ok(String::new());
     }
     let path = match origin {
-        Origin::File(file) => of_here(&file.parent().unwrap_or(Path::new("")).join(text))?,
-        Origin::Flag | Origin::Environment | Origin::Default => of_here(Path::new(text))?,
+        Origin::File(file) => normalize(&file.parent().unwrap_or(Path::new("")).join(text))?,
+        Origin::Flag | Origin::Environment | Origin::Default => normalize(Path::new(text))?,
     };
     Ok(path.display().to_string())
 }
 
 /// Returns an absolute path without `.` and redundant slashes, and without `..` if it exists.
-fn of_here(path: &Path) -> Result<PathBuf, ConfigError> {
+fn normalize(path: &Path) -> Result<PathBuf, ConfigError> {
     let path = std::path::absolute(path).map_err(|error| unreadable(path, &error))?;
     if path.components().any(|part| part == Component::ParentDir)
         && let Ok(path) = fs::canonicalize(&path)
@@ -41,29 +41,29 @@ fn of_here(path: &Path) -> Result<PathBuf, ConfigError> {
 
 /// Returns the file in the current folder, else the one in the data folder, if there is one.
 pub(super) fn find(data: &str) -> Result<Option<(PathBuf, String)>, ConfigError> {
-    let here = of_here(Path::new(FILE_NAME))?;
+    let here = normalize(Path::new(FILE_NAME))?;
     let text = fs::read_to_string(&here);
     // The current folder is only a default. If it is not accessible, such as another user's, skip
     // it.
     let is_closed = fs::metadata(&here).is_err_and(|error| is_denied(&error));
-    if let Some(text) = there(&here, text, is_closed)? {
+    if let Some(text) = read_if_present(&here, text, is_closed)? {
         return Ok(Some((here, text)));
     }
-    let beside = of_here(&Path::new(data).join(FILE_NAME))?;
-    let text = there(&beside, fs::read_to_string(&beside), false)?;
+    let beside = normalize(&Path::new(data).join(FILE_NAME))?;
+    let text = read_if_present(&beside, fs::read_to_string(&beside), false)?;
     Ok(text.map(|text| (beside, text)))
 }
 
 /// Reads a default file, if there is one. Skips a folder that `is_closed`. A file that exists and
 /// cannot be read is an error, because its settings would be ignored silently.
-fn there(
+fn read_if_present(
     path: &Path,
     read: io::Result<String>,
     is_closed: bool,
 ) -> Result<Option<String>, ConfigError> {
     match read {
         Ok(text) => Ok(Some(text)),
-        Err(error) if is_nowhere(&error) || is_closed && is_denied(&error) => Ok(None),
+        Err(error) if is_not_found(&error) || is_closed && is_denied(&error) => Ok(None),
         Err(error) => Err(unreadable(path, &error)),
     }
 }
@@ -73,7 +73,7 @@ fn is_denied(error: &io::Error) -> bool {
 }
 
 /// Returns whether the file or its folder does not exist.
-fn is_nowhere(error: &io::Error) -> bool {
+fn is_not_found(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
@@ -87,9 +87,9 @@ mod tests {
 
     // Tests may run as root, which can read everything, so inject the system's error.
     #[test]
-    fn a_closed_folder_has_no_settings_and_a_closed_file_is_an_error() {
+    fn closed_folder_is_skipped_but_closed_file_fails() {
         let denied = || Err(io::ErrorKind::PermissionDenied.into());
-        let of = |read, is_closed| there(Path::new(FILE_NAME), read, is_closed);
+        let of = |read, is_closed| read_if_present(Path::new(FILE_NAME), read, is_closed);
         assert!(matches!(of(denied(), true), Ok(None)), "a private home is nowhere");
         let refused = of(denied(), false).unwrap_err().to_string();
         assert!(refused.contains(FILE_NAME), "{refused}");

@@ -14,16 +14,16 @@ const EVERY: Duration = Duration::from_secs(10);
 const RETENTION_ROUNDS: u32 = 30;
 
 /// Runs until `stop` is cancelled.
-pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToken) {
-    let keep = kept(results_for);
+pub(super) async fn run(app: App, results_for: Duration, stop: CancellationToken) {
+    let keep = retention_policy(results_for);
     for round in 0_u32.. {
         if let Err(error) = app.auth.save_last_uses().await {
             tracing::warn!(%error, "failed to store when keys were last used: {error}");
         }
-        app.auth.tidy();
-        app.visitors.tidy();
-        app.subscribing.tidy();
-        app.shelf.tidy(app.ctx.now());
+        app.auth.evict_expired();
+        app.page_access.evict_expired();
+        app.subscribe_limits.evict_expired();
+        app.response_cache.evict_expired(app.ctx.now());
         if let Err(error) = compact(&app, &stop).await {
             tracing::error!(%error, "failed to aggregate results into the history: {error}");
         }
@@ -46,7 +46,7 @@ pub(super) async fn keep(app: App, results_for: Duration, stop: CancellationToke
 }
 
 /// Returns the retention policy. Evidence of a check is kept no longer than its result.
-fn kept(results: Duration) -> RetentionPolicy {
+fn retention_policy(results: Duration) -> RetentionPolicy {
     let usual = RetentionPolicy::default();
     RetentionPolicy { results, evidence: usual.evidence.min(results), ..usual }
 }
@@ -59,13 +59,13 @@ async fn prune(
 ) -> Result<(), StoreError> {
     while !stop.is_cancelled() {
         let pruned = app.store.retention().step(keep, app.ctx.now()).await?;
-        if !pruned.is_there_more() {
+        if !pruned.has_more() {
             break;
         }
     }
     while !stop.is_cancelled() {
         let pruned = app.store.retention().records(app.ctx.now()).await?;
-        if !pruned.is_there_more() {
+        if !pruned.has_more() {
             break;
         }
     }
@@ -101,11 +101,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn evidence_goes_with_its_result_or_before() {
+    fn evidence_is_kept_no_longer_than_results() {
         const DAY: Duration = Duration::from_hours(24);
         for (results, evidence) in [(DAY, DAY), (14 * DAY, 14 * DAY), (3_650 * DAY, 14 * DAY)] {
-            assert_eq!(kept(results).evidence, evidence);
-            assert_eq!(kept(results).results, results);
+            assert_eq!(retention_policy(results).evidence, evidence);
+            assert_eq!(retention_policy(results).results, results);
         }
     }
 }

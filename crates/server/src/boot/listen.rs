@@ -27,7 +27,7 @@ use tower::{Service, ServiceExt as _};
 use super::draining::Draining;
 use super::opening::PrefaceTimeout;
 use crate::auth::Peer;
-use crate::connection::{Connection, ConnectionLimits, ConnectionPermit, Taken};
+use crate::connection::{AdmitResult, Connection, ConnectionLimits, ConnectionPermit};
 use crate::domains::{ACME_TLS, EntryPoint};
 
 /// Timeout for the first bytes of a connection, and for the headers of a request.
@@ -54,13 +54,13 @@ const SILENCE: Duration = Duration::from_mins(1);
 #[derive(Clone)]
 pub(super) struct Serving {
     pub(super) router: Router,
-    pub(super) entrance: EntryPoint,
+    pub(super) entry_point: EntryPoint,
     /// Acceptor of TLS handshakes; `None` for plain text.
     pub(super) acceptor: Option<TlsAcceptor>,
     /// Timeout of a handshake.
     pub(super) handshake_within: Duration,
     /// Connection limits, which count connections during the handshake too.
-    pub(super) places: Arc<ConnectionLimits>,
+    pub(super) limits: Arc<ConnectionLimits>,
 }
 
 /// Serves until `stop` is cancelled, then waits for calls in progress.
@@ -70,16 +70,16 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
-            accepted = accepted(&listener, &serving.places) => accepted,
+            accepted = accept(&listener, &serving.limits) => accepted,
         };
         match accepted {
             Ok((stream, peer, place)) => {
                 prepare(&stream);
                 let connection = place.connection().clone();
-                let service = from(Peer(peer.ip()), &connection, &serving);
+                let service = router_for(Peer(peer.ip()), &connection, &serving);
                 let (server, watcher) = (server.clone(), connections.watcher());
                 let tls = serving.acceptor.clone().map(|it| (it, serving.handshake_within));
-                let talking = talk(stream, tls, server, service, watcher);
+                let talking = serve_connection(stream, tls, server, service, watcher);
                 tokio::spawn(async move {
                     tokio::select! {
                         ended = talking => if let Err(error) = ended {
@@ -90,7 +90,7 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
                     drop(place);
                 });
             }
-            Err(error) => refused(&error).await,
+            Err(error) => handle_accept_error(&error).await,
         }
     }
     drop(listener);
@@ -100,24 +100,24 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
 }
 
 /// Accepts the next connection within the limits. Closes rejected ones.
-async fn accepted(
+async fn accept(
     listener: &TcpListener,
     places: &Arc<ConnectionLimits>,
 ) -> io::Result<(TcpStream, SocketAddr, ConnectionPermit)> {
     loop {
         let (stream, peer) = listener.accept().await?;
         loop {
-            match places.take(peer.ip()) {
-                Taken::Place(place) => return Ok((stream, peer, place)),
-                Taken::Refused => break,
-                Taken::Full => places.freed().await,
+            match places.admit(peer.ip()) {
+                AdmitResult::Admitted(place) => return Ok((stream, peer, place)),
+                AdmitResult::Refused => break,
+                AdmitResult::Full => places.wait_for_place().await,
             }
         }
     }
 }
 
 /// Serves one connection until it ends or the server stops.
-async fn talk<S>(
+async fn serve_connection<S>(
     stream: TcpStream,
     tls: Option<(TlsAcceptor, Duration)>,
     server: Builder<TokioExecutor>,
@@ -130,7 +130,7 @@ where
 {
     let service = TowerToHyperService::new(service);
     let Some((acceptor, handshake_within)) = tls else {
-        let io = TokioIo::new(PrefaceTimeout::within(draining(stream), HEADERS_WITHIN));
+        let io = TokioIo::new(PrefaceTimeout::new(draining(stream), HEADERS_WITHIN));
         return watcher.watch(server.serve_connection(io, service).into_owned()).await;
     };
     let handshake = timeout(handshake_within, acceptor.accept(draining(stream))).await;
@@ -139,22 +139,22 @@ where
     if stream.get_ref().1.alpn_protocol() == Some(ACME_TLS) {
         return Ok(());
     }
-    let io = TokioIo::new(PrefaceTimeout::within(stream, HEADERS_WITHIN));
+    let io = TokioIo::new(PrefaceTimeout::new(stream, HEADERS_WITHIN));
     watcher.watch(server.serve_connection(io, service).into_owned()).await
 }
 
 fn draining(stream: TcpStream) -> Draining<TcpStream> {
-    Draining::within(stream, TAKEN_WITHIN)
+    Draining::new(stream, TAKEN_WITHIN)
 }
 
 /// Returns the router for requests of one peer.
-fn from(
+fn router_for(
     peer: Peer,
     connection: &Connection,
     serving: &Serving,
 ) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> + Clone + use<>
 {
-    let (entrance, connection) = (serving.entrance, connection.clone());
+    let (entrance, connection) = (serving.entry_point, connection.clone());
     let router = serving.router.clone().map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
         request.extensions_mut().insert(entrance);
@@ -188,7 +188,7 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-async fn refused(error: &io::Error) {
+async fn handle_accept_error(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
         tracing::error!(%error, "failed to accept a connection: {error}");
@@ -209,22 +209,22 @@ mod tests {
     fn in_the_clear() -> Serving {
         Serving {
             router: Router::new(),
-            entrance: EntryPoint::Plain,
+            entry_point: EntryPoint::Plain,
             acceptor: None,
             handshake_within: Duration::ZERO,
-            places: ConnectionLimits::new(1, Vec::new()),
+            limits: ConnectionLimits::new(1, Vec::new()),
         }
     }
 
     #[tokio::test]
-    async fn who_does_not_come_to_the_end_of_a_handshake_is_let_go_and_leaves_room() {
+    async fn unfinished_handshake_times_out_and_frees_its_permit() {
         // issue 7: a handshake counts, and is bounded in time
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let config = Arc::<Certificates>::default().tls();
         let acceptor = Some(TlsAcceptor::from(config));
-        let serving = Serving { entrance: EntryPoint::Tls, acceptor, ..in_the_clear() };
+        let serving = Serving { entry_point: EntryPoint::Tls, acceptor, ..in_the_clear() };
         let serving = tokio::spawn(serve(listener, serving, stop.clone()));
         for _ in 0..3 {
             let mut silent = TcpStream::connect(address).await.unwrap();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn past_the_most_connections_the_idle_one_closes() {
+    async fn full_listener_closes_the_idle_connection() {
         // issue 3: no cap on connections; issue 16, point 1: idle connections make room
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

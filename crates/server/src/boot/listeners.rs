@@ -43,7 +43,7 @@ pub(super) struct Listeners {
 
 impl Addresses {
     /// Returns the URL of the server for a browser on this machine.
-    pub(super) fn own(&self) -> String {
+    pub(super) fn local_url(&self) -> String {
         if self.plain.ip().is_unspecified() {
             return format!("http://localhost:{}", self.plain.port());
         }
@@ -51,7 +51,7 @@ impl Addresses {
     }
 
     /// Logs the addresses of the server.
-    pub(super) fn tell(&self) {
+    pub(super) fn log(&self) {
         let Self { plain, tls, redirecting } = self;
         tracing::info!(server.address = %plain, "answering on http://{plain}");
         if let Some(tls) = tls {
@@ -97,10 +97,10 @@ impl Listeners {
         let connections_max = (connections_max / count).max(1);
         let serving = |entrance, acceptor| Serving {
             router: router.clone(),
-            entrance,
+            entry_point: entrance,
             acceptor,
             handshake_within: HANDSHAKE_WITHIN,
-            places: ConnectionLimits::new(connections_max, proxies.clone()),
+            limits: ConnectionLimits::new(connections_max, proxies.clone()),
         };
         let plain = listen::serve(self.plain, serving(EntryPoint::Plain, None), stop.clone());
         let acceptor = Some(TlsAcceptor::from(config));
@@ -110,11 +110,11 @@ impl Listeners {
         let redirecting = self.redirecting.map(|listener| {
             listen::serve(listener, serving(EntryPoint::Redirecting, None), stop.clone())
         });
-        tokio::join!(plain, maybe(tls), maybe(redirecting));
+        tokio::join!(plain, run_optional(tls), run_optional(redirecting));
     }
 }
 
-async fn maybe(serving: Option<impl Future<Output = ()>>) {
+async fn run_optional(serving: Option<impl Future<Output = ()>>) {
     if let Some(serving) = serving {
         serving.await;
     }

@@ -21,7 +21,7 @@ pub(super) struct DomainTasks {
 impl DomainTasks {
     /// Creates an empty set. The operator chooses the ACME server, as with the mail server, so the
     /// egress policy does not apply to it.
-    pub(super) fn open(settings: &Settings, network: &probe::Settings) -> Self {
+    pub(super) fn new(settings: &Settings, network: &probe::Settings) -> Self {
         let certificates = Arc::<Certificates>::default();
         let asked = probe::DnsLookup::new(network);
         let domains = Domains::new(settings.domains.clone(), asked, Arc::clone(&certificates));
@@ -32,7 +32,7 @@ impl DomainTasks {
 
     /// Loads the stored certificates, and starts the tasks that renew them and check the domains
     /// until `stop`.
-    pub(super) async fn keep(
+    pub(super) async fn start(
         &self,
         app: &App,
         stop: &CancellationToken,
@@ -49,7 +49,7 @@ impl DomainTasks {
                 tls,
                 client: probe::Client::new(self.network.clone()),
             };
-            tasks.push(tokio::spawn(CertificateRenewer::load(parts).await?.keep(stop.clone())));
+            tasks.push(tokio::spawn(CertificateRenewer::load(parts).await?.run(stop.clone())));
         }
         Ok(tasks)
     }

@@ -23,7 +23,7 @@ pub(super) struct PrefaceTimeout<Io> {
 
 impl<Io> PrefaceTimeout<Io> {
     /// Starts the timeout of the first bytes.
-    pub(super) fn within(io: Io, time: Duration) -> Self {
+    pub(super) fn new(io: Io, time: Duration) -> Self {
         Self { io, waiting: Some((0, Box::pin(sleep(time)))) }
     }
 }
@@ -85,20 +85,20 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_says_nothing_or_half_a_greeting_is_let_go() {
+    async fn incomplete_preface_times_out() {
         for said in ["", "G", "PRI * HT"] {
             let (mut client, server) = duplex(64);
             client.write_all(said.as_bytes()).await.unwrap();
-            let mut opening = PrefaceTimeout::within(server, Duration::ZERO);
+            let mut opening = PrefaceTimeout::new(server, Duration::ZERO);
             let end = opening.read_to_end(&mut Vec::new()).await;
             assert_eq!(end.unwrap_err().kind(), io::ErrorKind::TimedOut, "{said}");
         }
     }
 
     #[tokio::test]
-    async fn who_greeted_in_time_may_be_silent_as_long_as_the_protocol_allows() {
+    async fn silence_after_the_preface_is_allowed() {
         let (mut client, server) = duplex(64);
-        let mut opening = PrefaceTimeout::within(server, Duration::from_mins(1));
+        let mut opening = PrefaceTimeout::new(server, Duration::from_mins(1));
         client.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
         opening.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
         assert!(opening.waiting.is_none());

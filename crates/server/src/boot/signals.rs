@@ -26,19 +26,19 @@ impl Signals {
 
     /// Ends the process at the next signal. Acknowledged writes are on disk, as after any other
     /// end.
-    pub(super) fn end_on_the_next(mut self) {
+    pub(super) fn exit_on_next(mut self) {
         tracing::info!(
             "shutting down after requests in flight finish; signal again to stop at once"
         );
         tokio::spawn(async move {
-            self.heard().await;
+            self.wait().await;
             tracing::warn!("second signal: stopping at once");
             std::process::exit(AT_ONCE);
         });
     }
 
     /// Waits for a signal. Returns immediately if one came before.
-    pub(super) async fn heard(&mut self) {
+    pub(super) async fn wait(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use rules::DomainName;
 use url::Url;
 
-use super::servers::{optional, wanted};
+use super::servers::{missing_setting, optional};
 use super::settings::{address, items, read};
 use super::{ConfigError, Values};
 
@@ -102,9 +102,9 @@ fn tls(values: &Values, covers_own: bool) -> Result<Option<TlsSettings>, ConfigE
         (Some(listen), redirect, true) => {
             Ok(Some(TlsSettings { listen, redirect, covers_own, acme }))
         }
-        (Some(_), _, false) => Err(wanted(values, "acme_terms_agreed", "https_listen")),
-        (None, Some(_), _) => Err(wanted(values, "https_listen", "http_listen")),
-        (None, None, true) => Err(wanted(values, "https_listen", "acme_terms_agreed")),
+        (Some(_), _, false) => Err(missing_setting(values, "acme_terms_agreed", "https_listen")),
+        (None, Some(_), _) => Err(missing_setting(values, "https_listen", "http_listen")),
+        (None, None, true) => Err(missing_setting(values, "https_listen", "acme_terms_agreed")),
         (None, None, false) => Ok(None),
     }
 }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn domains_lead_to_the_host_of_the_public_address_unless_others_are_named() {
+    fn public_url_host_is_the_default_target() {
         let public = ("public_url", "https://Aloft.example.com:8443/up");
         assert_eq!(hosts(&[public]), ["aloft.example.com"]);
         let named = ("pages_hosts", "Pages.Bücher.example, 192.0.2.7,[2001:db8::7], 2001:db8::8");
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_is_off_until_its_address_is_set_and_the_terms_are_agreed_to() {
+    fn tls_needs_an_address_and_agreed_terms() {
         assert_eq!(parse(&[]).unwrap().tls, None);
         let on = [("https_listen", "0.0.0.0:443"), ("acme_terms_agreed", "true")];
         let tls = parse(&on).unwrap().tls.unwrap();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_or_is_half_set_is_refused_with_the_way_out() {
+    fn invalid_or_partial_settings_are_rejected_with_advice() {
         let refusals = [
             &[("pages_hosts", "https://pages.example.com")][..],
             &[("https_listen", "443"), ("acme_terms_agreed", "true")],

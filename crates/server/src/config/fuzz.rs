@@ -72,7 +72,7 @@ mod corpus;
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_corpus_of_configurations_holds() {
+    fn configuration_corpus_passes() {
         super::corpus::replay("configuration", super::configuration);
     }
 }

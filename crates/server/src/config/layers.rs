@@ -70,7 +70,7 @@ impl Layers {
             ConfigError::Syntax { path, place, why }
         };
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            let place = error.span().map(|span| place(text, span.start));
+            let place = error.span().map(|span| position(text, span.start));
             syntax(place.unwrap_or_default(), error.message().to_owned())
         })?;
         let mut values = BTreeMap::new();
@@ -147,7 +147,7 @@ fn refuse_unknown(given: &BTreeMap<String, String>, origin: &Origin) -> Result<(
 }
 
 /// Describes the position of a byte in a text by line and column, which count from 1.
-fn place(text: &str, at: usize) -> String {
+fn position(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_beat_the_environment_that_beats_the_file_that_beats_the_default() {
+    fn flags_override_environment_file_and_defaults() {
         // issue 3: flags before environment before file
         let mut layers = Layers {
             flags: given(&[("listen", "127.0.0.1:1")]),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_are_refused_by_name_and_place() {
+    fn unknown_keys_are_rejected_with_their_position() {
         for layers in [
             Layers { file: Some(file("colour = 'x'")), ..Layers::default() },
             Layers { environment: given(&[("colour", "x")]), ..Layers::default() },
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_numbers_of_the_file_read_like_texts() {
+    fn file_lists_and_numbers_read_as_text() {
         let layers = Layers {
             file: Some(file(
                 "default_regions = ['fly-ams', 'fly-iad']\nretention_days = 7\nallow_private_networks = true",
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_shown_as_an_ellipsis_and_never_read_from_a_file() {
+    fn secret_is_redacted_and_rejected_in_files() {
         let layers =
             Layers { environment: given(&[("master_key", "hunter2")]), ..Layers::default() };
         let values = layers.resolve().unwrap();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_toml_is_refused_with_its_path() {
+    fn invalid_toml_is_rejected_with_its_path() {
         let layers = Layers { file: Some(file("data = 'ä'\nlisten = [1")), ..Layers::default() };
         let refusal = layers.resolve().unwrap_err().to_string();
         let place = "`aloft.toml` is not valid TOML at line 2, column ";

@@ -68,13 +68,13 @@ pub(super) fn mail(values: &Values) -> Result<Option<MailServer>, ConfigError> {
         (Some((host, port, tls, account)), Some(from)) => {
             Ok(Some(MailServer { host, port, tls, account, from }))
         }
-        (Some(_), None) => Err(wanted(values, "smtp_from", setting::SMTP)),
-        (None, Some(_)) => Err(wanted(values, setting::SMTP, "smtp_from")),
+        (Some(_), None) => Err(missing_setting(values, "smtp_from", setting::SMTP)),
+        (None, Some(_)) => Err(missing_setting(values, setting::SMTP, "smtp_from")),
     }
 }
 
 /// Parses the settings of all kinds of channels.
-pub(super) fn servers(values: &Values) -> Result<VendorConfig, ConfigError> {
+pub(super) fn vendor_config(values: &Values) -> Result<VendorConfig, ConfigError> {
     let address = |name| required(values.get(name), base);
     let telegram_url = address("telegram_url")?;
     let token =
@@ -85,7 +85,7 @@ pub(super) fn servers(values: &Values) -> Result<VendorConfig, ConfigError> {
     Ok(VendorConfig {
         has_mail: !values.get(setting::SMTP).text.trim().is_empty(),
         telegram: token.map(|token| BotAccount { base: telegram_url, token }),
-        telephone: telephone(values)?,
+        twilio: twilio_account(values)?,
         pagerduty: address("pagerduty_url")?,
         opsgenie_us: address("opsgenie_us_url")?,
         opsgenie_eu: address("opsgenie_eu_url")?,
@@ -98,10 +98,10 @@ pub(super) fn public_url(values: &Values) -> Result<Option<String>, ConfigError>
     optional(values.get("public_url"), BASE_ALLOWED, base)
 }
 
-fn telephone(values: &Values) -> Result<Option<TwilioAccount>, ConfigError> {
+fn twilio_account(values: &Values) -> Result<Option<TwilioAccount>, ConfigError> {
     let base = required(values.get("twilio_url"), base)?;
     let account = optional(
-        values.get(setting::TELEPHONE),
+        values.get(setting::TWILIO),
         "must be the account's id and its token, such as AC0123:token",
         |text| {
             let (account, token) = text.split_once(':')?;
@@ -124,12 +124,12 @@ fn telephone(values: &Values) -> Result<Option<TwilioAccount>, ConfigError> {
     let numbers = [(setting::SMS_FROM, &sms_from), (setting::WHATSAPP_FROM, &whatsapp_from)];
     let Some((account, token)) = account else {
         return match numbers.iter().find(|(_, number)| number.is_some()) {
-            Some((name, _)) => Err(wanted(values, setting::TELEPHONE, name)),
+            Some((name, _)) => Err(missing_setting(values, setting::TWILIO, name)),
             None => Ok(None),
         };
     };
     if numbers.iter().all(|(_, number)| number.is_none()) {
-        return Err(wanted(values, setting::SMS_FROM, setting::TELEPHONE));
+        return Err(missing_setting(values, setting::SMS_FROM, setting::TWILIO));
     }
     Ok(Some(TwilioAccount { base, account, token, sms_from, whatsapp_from, whatsapp_template }))
 }
@@ -219,7 +219,7 @@ fn required(value: &Value, parse: fn(&str) -> Option<String>) -> Result<String, 
 }
 
 /// Returns the error that `name` is missing, without which `given` has no effect.
-pub(super) fn wanted(values: &Values, name: &'static str, given: &str) -> ConfigError {
+pub(super) fn missing_setting(values: &Values, name: &'static str, given: &str) -> ConfigError {
     let why = format!("must be set too where `{given}` is");
     ConfigError::Invalid { name, why, origin: values.get(given).origin.clone() }
 }
@@ -239,21 +239,21 @@ mod tests {
     }
 
     #[test]
-    fn the_addresses_of_vendors_are_those_of_the_domain() {
-        let (table, domain) = (Settings::defaults().servers, VendorConfig::default());
+    fn default_vendor_urls_match_the_domain() {
+        let (table, domain) = (Settings::defaults().vendors, VendorConfig::default());
         assert_eq!(format!("{table:?}"), format!("{domain:?}"));
         let account = [("twilio_account", "AC1:t"), ("sms_from", "+1"), ("telegram_token", "1:a")];
-        let servers = parse(&account).unwrap().servers;
-        assert_eq!(servers.telephone.unwrap().base, "https://api.twilio.com");
+        let servers = parse(&account).unwrap().vendors;
+        assert_eq!(servers.twilio.unwrap().base, "https://api.twilio.com");
         assert_eq!(servers.telegram.unwrap().base, "https://api.telegram.org");
     }
 
     #[test]
-    fn a_mail_server_is_asked_for_starttls_unless_its_address_says_otherwise() {
+    fn mail_server_uses_starttls_by_default() {
         let server = |url: &str| {
             let pairs = [("smtp_url", url), ("smtp_from", "Aloft <aloft@example.com>")];
             let settings = parse(&pairs).unwrap();
-            assert!(settings.servers.has_mail);
+            assert!(settings.vendors.has_mail);
             let MailServer { host, port, tls, account, .. } = settings.mail.unwrap();
             let account = account.map(|it| format!("{}/{}", it.user, it.password.expose()));
             format!("{host} {port} {tls:?} {}", account.unwrap_or_default())
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_or_is_half_set_is_refused_with_the_way_out_and_without_secrets() {
+    fn invalid_settings_are_rejected_without_revealing_secrets() {
         let from = ("smtp_from", "aloft@example.com");
         let refusals: Vec<String> = [
             &[("smtp_url", "http://user:hunter2@mail"), from][..],
@@ -320,15 +320,15 @@ mod tests {
     }
 
     #[test]
-    fn addresses_lose_the_slash_at_their_end() {
+    fn urls_lose_their_trailing_slash() {
         let pairs = [("public_url", "https://Aloft.example.com/up/"), ("ntfy_url", "http://ntfy/")];
         let settings = parse(&pairs).unwrap();
         assert_eq!(settings.public_url.unwrap(), "https://aloft.example.com/up");
-        assert_eq!(settings.servers.ntfy, "http://ntfy");
+        assert_eq!(settings.vendors.ntfy, "http://ntfy");
     }
 
     #[test]
-    fn no_secret_of_an_account_is_shown() {
+    fn account_secrets_are_redacted() {
         let pairs = [
             ("smtp_url", "smtp://user:hunter2@mail.example.com"),
             ("smtp_from", "aloft@example.com"),

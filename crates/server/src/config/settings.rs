@@ -47,7 +47,7 @@ pub struct Settings {
     /// Name servers for checks; empty uses the system's.
     pub nameservers: Vec<SocketAddr>,
     /// Targets of connectivity checks for suspect probes; empty disables them.
-    pub canaries: Vec<TcpCheck>,
+    pub connectivity_check_hosts: Vec<TcpCheck>,
     /// Source addresses of checks; empty leaves the choice to the system.
     pub egress_addresses: Vec<IpAddr>,
     /// File with CA certificates that checks trust besides the public ones.
@@ -74,7 +74,7 @@ pub struct Settings {
     /// Mail server; `None` sends no emails.
     pub mail: Option<MailServer>,
     /// Vendor settings of the other kinds of channels.
-    pub servers: VendorConfig,
+    pub vendors: VendorConfig,
     /// Encryption key of secrets; `None` uses the file in the data folder.
     pub master_key: Option<Secret<[u8; 32]>>,
 }
@@ -118,7 +118,9 @@ impl Settings {
                 "must be addresses such as 9.9.9.9:53, joined by commas",
                 |text| items(text).map(address).collect(),
             )?,
-            canaries: canaries(values.get("connectivity_check_hosts"))?,
+            connectivity_check_hosts: connectivity_check_hosts(
+                values.get("connectivity_check_hosts"),
+            )?,
             egress_addresses: read(
                 values.get("egress_addresses"),
                 "must be addresses such as 192.0.2.7, joined by commas",
@@ -149,7 +151,7 @@ impl Settings {
             domains: domains::domains(values, public_url.as_deref())?,
             public_url,
             mail: servers::mail(values)?,
-            servers: servers::servers(values)?,
+            vendors: servers::vendor_config(values)?,
             master_key: master_key(values.get("master_key"))?,
         })
     }
@@ -216,7 +218,7 @@ fn database(value: &Value) -> Result<Database, ConfigError> {
 
 fn days(text: &str) -> Option<Duration> {
     let days: u32 = text.parse().ok()?;
-    let allowed = limits::RESULTS_KEPT_DAYS_MIN..=limits::RESULTS_KEPT_DAYS_MAX;
+    let allowed = limits::RETENTION_DAYS_MIN..=limits::RETENTION_DAYS_MAX;
     allowed.contains(&days).then(|| Duration::from_secs(u64::from(days) * 86_400))
 }
 
@@ -249,7 +251,7 @@ fn regions(value: &Value) -> Result<Vec<Region>, ConfigError> {
     Ok(regions)
 }
 
-fn canaries(value: &Value) -> Result<Vec<TcpCheck>, ConfigError> {
+fn connectivity_check_hosts(value: &Value) -> Result<Vec<TcpCheck>, ConfigError> {
     let invalid =
         |why| ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() };
     let canary = |uri: &str| match HostPort::parse(uri) {
@@ -257,8 +259,11 @@ fn canaries(value: &Value) -> Result<Vec<TcpCheck>, ConfigError> {
         Err(why) => Err(invalid(format!("{}, not `{uri}`", why.0))),
     };
     let canaries = items(&value.text).map(canary).collect::<Result<Vec<_>, _>>()?;
-    if canaries.len() > limits::CANARIES_MAX {
-        return Err(invalid(format!("must name {} hosts at most", limits::CANARIES_MAX)));
+    if canaries.len() > limits::CONNECTIVITY_CHECK_HOSTS_MAX {
+        return Err(invalid(format!(
+            "must name {} hosts at most",
+            limits::CONNECTIVITY_CHECK_HOSTS_MAX
+        )));
     }
     Ok(canaries)
 }
@@ -285,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_set_is_a_server_on_loopback_that_checks_no_private_network() {
+    fn defaults_listen_on_loopback_without_private_checks() {
         let settings = Settings::defaults();
         assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
         assert!(!settings.allow_private_networks);
@@ -294,11 +299,11 @@ mod tests {
         assert_eq!(settings.calls_per_second.get(), limits::CALLS_PER_SECOND_DEFAULT);
         assert_eq!(settings.calls_burst.get(), limits::CALLS_BURST_DEFAULT);
         let kept = settings.retention.as_secs() / 86_400;
-        assert_eq!(kept, u64::from(limits::RESULTS_KEPT_DAYS_DEFAULT));
+        assert_eq!(kept, u64::from(limits::RETENTION_DAYS_DEFAULT));
     }
 
     #[test]
-    fn values_that_cannot_be_are_refused_with_what_is_allowed() {
+    fn invalid_values_are_rejected_with_allowed_values() {
         let refusals: Vec<String> = [
             ("listen", "8080"),
             ("allow_private_networks", "yes"),
@@ -340,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_a_database_is_shown_without_its_password() {
+    fn database_password_is_redacted() {
         let shown = |text: &str| {
             let mut layers = Layers::default();
             layers.flags.insert("database".to_owned(), text.to_owned());
@@ -355,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_master_key_of_32_bytes_is_taken_and_not_shown() {
+    fn valid_master_key_is_accepted_and_redacted() {
         let text = base64::engine::general_purpose::STANDARD.encode([7; 32]);
         let settings = parse("master_key", &text).unwrap();
         assert_eq!(settings.master_key.as_ref().unwrap().expose(), &[7; 32]);

@@ -29,10 +29,10 @@ impl Connection {
     /// Counts a request without a key. Returns `None` if there are too many.
     pub(crate) fn open(&self) -> Option<Open> {
         let state = &self.0;
-        let mut table = state.places.table();
+        let mut table = state.limits.table();
         let requests = &mut table.requests;
         let own = requests.of_address.get(&state.peer).copied().unwrap_or(0);
-        let is_exempt = state.places.is_exempt(state.peer);
+        let is_exempt = state.limits.is_exempt(state.peer);
         if state.open.load(Ordering::Relaxed) >= OF_CONNECTION_MAX
             || requests.in_all >= IN_ALL_MAX
             || (!is_exempt && own >= OF_ADDRESS_MAX)
@@ -49,7 +49,7 @@ impl Connection {
 impl Drop for Open {
     fn drop(&mut self) {
         let state = &self.0.0;
-        let mut table = state.places.table();
+        let mut table = state.limits.table();
         let requests = &mut table.requests;
         requests.in_all -= 1;
         let own = requests.of_address.get(&state.peer).copied().unwrap_or(0);
@@ -67,12 +67,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::connection::{ConnectionLimits, ConnectionPermit, Taken};
+    use crate::connection::{AdmitResult, ConnectionLimits, ConnectionPermit};
 
     fn connected(places: &Arc<ConnectionLimits>, peer: &str) -> ConnectionPermit {
-        match places.take(peer.parse().unwrap()) {
-            Taken::Place(place) => place,
-            Taken::Refused | Taken::Full => panic!("there are places"),
+        match places.admit(peer.parse().unwrap()) {
+            AdmitResult::Admitted(place) => place,
+            AdmitResult::Refused | AdmitResult::Full => panic!("there are places"),
         }
     }
 

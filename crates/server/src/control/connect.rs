@@ -46,7 +46,7 @@ pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, Control
     let folder = settings.folder.as_path();
     let mut tries = 0;
     loop {
-        if answers(folder).await {
+        if is_running(folder).await {
             return Ok(Admin(Backend::Server(folder.to_owned())));
         }
         match Store::open_existing(settings.clone()).await {
@@ -79,7 +79,7 @@ impl Admin {
         let OperationReply::Workspace(workspace) =
             self.perform(Operation::CreateWorkspace(new)).await?
         else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(workspace)
     }
@@ -89,7 +89,7 @@ impl Admin {
         let OperationReply::Workspaces(workspaces) =
             self.perform(Operation::ListWorkspaces).await?
         else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(workspaces)
     }
@@ -102,7 +102,7 @@ impl Admin {
         let OperationReply::Details(details) =
             self.perform(Operation::ShowWorkspace { workspace }).await?
         else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(*details)
     }
@@ -114,7 +114,7 @@ impl Admin {
     ) -> Result<WorkspaceRow, ControlError> {
         let renamed = Operation::RenameWorkspace(renamed);
         let OperationReply::Workspace(workspace) = self.perform(renamed).await? else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(workspace)
     }
@@ -127,7 +127,7 @@ impl Admin {
     ) -> Result<WorkspaceRow, ControlError> {
         let planned = Operation::SetPlan { workspace, plan };
         let OperationReply::Workspace(workspace) = self.perform(planned).await? else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(workspace)
     }
@@ -137,7 +137,7 @@ impl Admin {
         let OperationReply::Deleted =
             self.perform(Operation::DeleteWorkspace { workspace }).await?
         else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(())
     }
@@ -151,23 +151,23 @@ impl Admin {
         let OperationReply::Audited(rows) =
             self.perform(Operation::Audit { workspace, limit }).await?
         else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(rows)
     }
 
     /// Applies these plans to the store. A running server keeps its own.
-    pub fn hold_to(&self, plans: Plans, default_days: u32) {
+    pub fn apply_plans(&self, plans: Plans, default_days: u32) {
         match &self.0 {
             Backend::Server(_) => {}
-            Backend::Store(desk) => desk.hold_to(plans, default_days),
+            Backend::Store(desk) => desk.apply_plans(plans, default_days),
         }
     }
 
     /// Sets the retention of a workspace's results; `None` restores the server's setting.
-    pub async fn keep_results(&self, keep: KeepResults) -> Result<(), ControlError> {
+    pub async fn set_retention(&self, keep: KeepResults) -> Result<(), ControlError> {
         let OperationReply::Keeps = self.perform(Operation::KeepResults(keep)).await? else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(())
     }
@@ -176,7 +176,7 @@ impl Admin {
     pub async fn create_key(&self, new: CreateKey) -> Result<CreatedKey, ControlError> {
         let OperationReply::Created(created) = self.perform(Operation::CreateKey(new)).await?
         else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(created)
     }
@@ -186,7 +186,7 @@ impl Admin {
         let workspace = workspace.map(ToOwned::to_owned);
         let OperationReply::Keys(keys) = self.perform(Operation::ListKeys { workspace }).await?
         else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(keys)
     }
@@ -194,7 +194,7 @@ impl Admin {
     /// Revokes a key. Revoking a revoked key has no effect.
     pub async fn revoke_key(&self, id: KeyId) -> Result<(), ControlError> {
         let OperationReply::Revoked = self.perform(Operation::RevokeKey { id }).await? else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(())
     }
@@ -202,15 +202,15 @@ impl Admin {
     /// Reads all rows and returns those that cannot be decoded.
     pub async fn examine(&self) -> Result<Vec<UnreadableRow>, ControlError> {
         let OperationReply::Unreadable(rows) = self.perform(Operation::Examine).await? else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(rows)
     }
 
     /// Restores quarantined rows that can be decoded again, and returns their number.
-    pub async fn put_back(&self) -> Result<u64, ControlError> {
+    pub async fn restore_quarantined(&self) -> Result<u64, ControlError> {
         let OperationReply::PutBack(count) = self.perform(Operation::PutBack).await? else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(count)
     }
@@ -219,7 +219,7 @@ impl Admin {
     pub async fn remove_row(&self, table: String, key: String) -> Result<(), ControlError> {
         let OperationReply::Removed = self.perform(Operation::RemoveRow { table, key }).await?
         else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(())
     }
@@ -229,7 +229,7 @@ impl Admin {
     pub async fn back_up(&self, file: PathBuf) -> Result<u64, ControlError> {
         let OperationReply::BackedUp(bytes) = self.perform(Operation::BackUp { file }).await?
         else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(bytes)
     }
@@ -249,7 +249,7 @@ impl Admin {
         };
         let unreachable =
             |why: String| ControlError::Unreachable { folder: folder.display().to_string(), why };
-        let answer = ask(folder, &operation).await;
+        let answer = send_request(folder, &operation).await;
         let answer = answer.map_err(|error| unreachable(error.to_string()))?;
         if let OperationReply::Refused(why) = answer {
             return Err(ControlError::Refused(why));
@@ -257,7 +257,7 @@ impl Admin {
         Ok(answer)
     }
 
-    fn misunderstood(&self) -> ControlError {
+    fn unexpected_reply(&self) -> ControlError {
         let folder = match &self.0 {
             Backend::Server(folder) => folder.display().to_string(),
             Backend::Store(_) => "this command".to_owned(),
@@ -268,15 +268,15 @@ impl Admin {
 }
 
 /// Returns whether a server listens on the folder's socket. A crashed server leaves the file behind.
-async fn answers(folder: &Path) -> bool {
+async fn is_running(folder: &Path) -> bool {
     reach(folder).await.is_ok()
 }
 
 async fn reach(folder: &Path) -> io::Result<UnixStream> {
-    UnixStream::connect(&SocketPath::of(folder, SOCKET_FILE)?.path).await
+    UnixStream::connect(&SocketPath::new(folder, SOCKET_FILE)?.path).await
 }
 
-async fn ask(
+async fn send_request(
     folder: &Path,
     operation: &Operation,
 ) -> Result<OperationReply, Box<dyn Error + Send + Sync>> {

@@ -37,7 +37,7 @@ impl fmt::Display for DatabaseUrl {
         match self {
             Self::Folder(folder) => write!(f, "{}", folder.display()),
             Self::Postgres(address) => {
-                f.write_str(&Database::Postgres(address.clone()).place(Path::new("")))
+                f.write_str(&Database::Postgres(address.clone()).location(Path::new("")))
             }
         }
     }

@@ -45,8 +45,8 @@ impl ControlService {
     }
 
     /// Applies these plans to the store, if no server runs.
-    pub(super) fn hold_to(&self, plans: Plans, default_days: u32) {
-        self.store.hold_to(plans, default_days);
+    pub(super) fn apply_plans(&self, plans: Plans, default_days: u32) {
+        self.store.set_plans(plans, default_days);
     }
 
     /// Creates a workspace.
@@ -67,7 +67,7 @@ impl ControlService {
             created_at: change.at,
         };
         self.refuse_unknown_plan(&workspace.plan)?;
-        self.store.workspaces().create(workspace.clone(), change).await.map_err(refused)?;
+        self.store.workspaces().create(workspace.clone(), change).await.map_err(control_error)?;
         self.weigh(&workspace);
         Ok(workspace.into())
     }
@@ -102,32 +102,39 @@ impl ControlService {
     pub async fn delete_workspace(&self, slug: &str) -> Result<(), ControlError> {
         let id = self.workspace(slug).await?.id;
         let (store, change) = (&self.store, self.change());
-        for key in store.keys().list(id).await.map_err(refused)? {
-            store.keys().revoke(id, key.id, change).await.map_err(refused)?;
+        for key in store.keys().list(id).await.map_err(control_error)? {
+            store.keys().revoke(id, key.id, change).await.map_err(control_error)?;
             if let Some(auth) = &self.auth {
-                auth.forget(key.id);
+                auth.evict(key.id);
             }
         }
         let (filter, all, now) = (MaintenanceFilter::default(), Page::all(), change.at);
-        for row in store.maintenances().list(id, filter, all, now).await.map_err(refused)?.rows {
-            let maintenance = row.maintenance.id;
-            store.maintenances().delete(id, maintenance, change).await.map_err(refused)?;
-        }
-        for template in store.report_templates().list(id, Page::all()).await.map_err(refused)?.rows
+        for row in
+            store.maintenances().list(id, filter, all, now).await.map_err(control_error)?.rows
         {
-            store.report_templates().delete(id, template.id, change).await.map_err(refused)?;
+            let maintenance = row.maintenance.id;
+            store.maintenances().delete(id, maintenance, change).await.map_err(control_error)?;
         }
-        for page in store.pages().list(id, Page::all()).await.map_err(refused)?.rows {
-            store.pages().delete(id, page.id, change).await.map_err(refused)?;
+        for template in
+            store.report_templates().list(id, Page::all()).await.map_err(control_error)?.rows
+        {
+            store
+                .report_templates()
+                .delete(id, template.id, change)
+                .await
+                .map_err(control_error)?;
         }
-        for channel in store.channels().list(id, Page::all()).await.map_err(refused)?.rows {
-            store.channels().delete(id, channel.id, change).await.map_err(refused)?;
+        for page in store.pages().list(id, Page::all()).await.map_err(control_error)?.rows {
+            store.pages().delete(id, page.id, change).await.map_err(control_error)?;
         }
-        for row in store.monitors().list(id, Page::all()).await.map_err(refused)?.rows {
+        for channel in store.channels().list(id, Page::all()).await.map_err(control_error)?.rows {
+            store.channels().delete(id, channel.id, change).await.map_err(control_error)?;
+        }
+        for row in store.monitors().list(id, Page::all()).await.map_err(control_error)?.rows {
             let monitor = row.monitor.id;
-            store.monitors().delete(id, monitor, change).await.map_err(refused)?;
+            store.monitors().delete(id, monitor, change).await.map_err(control_error)?;
             if let Some(pipeline) = &self.pipeline {
-                let removed = pipeline.removed(monitor).await;
+                let removed = pipeline.apply_removal(monitor).await;
                 removed.map_err(|why| ControlError::Refused(why.to_string()))?;
             }
         }
@@ -137,7 +144,8 @@ impl ControlService {
     /// Returns the latest changes of a workspace, newest first.
     pub async fn audit(&self, slug: &str, limit: u32) -> Result<Vec<AuditRow>, ControlError> {
         let workspace = self.workspace(slug).await?;
-        let entries = self.store.audit().newest(workspace.id, limit).await.map_err(refused)?;
+        let entries =
+            self.store.audit().newest(workspace.id, limit).await.map_err(control_error)?;
         Ok(entries.into_iter().map(AuditRow::from).collect())
     }
 
@@ -149,15 +157,15 @@ impl ControlService {
     }
 
     async fn workspace(&self, slug: &str) -> Result<Workspace, ControlError> {
-        self.store.workspaces().by_slug(slug).await.map_err(refused)
+        self.store.workspaces().by_slug(slug).await.map_err(control_error)
     }
 
     async fn edit(&self, id: WorkspaceId, edit: WorkspaceEdit) -> Result<(), ControlError> {
-        self.store.workspaces().edit(id, edit, self.change()).await.map_err(refused)?;
+        self.store.workspaces().edit(id, edit, self.change()).await.map_err(control_error)?;
         // The cache holds the workspace's old names and plan with its keys.
         if let Some(auth) = &self.auth {
-            for key in self.store.keys().list(id).await.map_err(refused)? {
-                auth.forget(key.id);
+            for key in self.store.keys().list(id).await.map_err(control_error)? {
+                auth.evict(key.id);
             }
         }
         Ok(())
@@ -178,8 +186,8 @@ impl ControlService {
     }
 
     /// Sets the retention of a workspace's results; `None` restores the server's setting.
-    pub async fn keep_results(&self, keep: KeepResults) -> Result<(), ControlError> {
-        let (least, most) = (limits::RESULTS_KEPT_DAYS_MIN, limits::RESULTS_KEPT_DAYS_MAX);
+    pub async fn set_retention(&self, keep: KeepResults) -> Result<(), ControlError> {
+        let (least, most) = (limits::RETENTION_DAYS_MIN, limits::RETENTION_DAYS_MAX);
         if keep.days.is_some_and(|days| !(least..=most).contains(&days)) {
             let why = format!(
                 "results are kept for {least} to {most} days, or as the server's setting says"
@@ -194,7 +202,7 @@ impl ControlService {
             return Err(ControlError::Refused(why));
         }
         let history = self.store.history();
-        history.keep_results(workspace.id, keep.days, self.change()).await.map_err(refused)
+        history.set_retention(workspace.id, keep.days, self.change()).await.map_err(control_error)
     }
 
     /// Creates a key and returns its only copy.
@@ -202,7 +210,8 @@ impl ControlService {
         let mut reader = Validator::new(&tables::KEY);
         let name = reader.text("name", Some(new.name));
         let name = reader.finish(name)?;
-        let workspace = self.store.workspaces().by_slug(&new.workspace).await.map_err(refused)?;
+        let workspace =
+            self.store.workspaces().by_slug(&new.workspace).await.map_err(control_error)?;
         let expires_in = new.expires_in_seconds.map(Duration::from_secs);
         if expires_in.is_some_and(|time| time.is_zero() || time > limits::KEY_LIFETIME_MAX) {
             let days = limits::KEY_LIFETIME_MAX.as_secs() / 86_400;
@@ -224,12 +233,12 @@ impl ControlService {
     /// Returns the keys of the workspace with this slug, or of all, newest first.
     pub async fn list_keys(&self, slug: Option<&str>) -> Result<Vec<KeyRow>, ControlError> {
         let workspaces = match slug {
-            Some(slug) => vec![self.store.workspaces().by_slug(slug).await.map_err(refused)?],
-            None => self.store.workspaces().list().await.map_err(refused)?,
+            Some(slug) => vec![self.store.workspaces().by_slug(slug).await.map_err(control_error)?],
+            None => self.store.workspaces().list().await.map_err(control_error)?,
         };
         let mut rows = Vec::new();
         for workspace in workspaces {
-            let keys = self.store.keys().list(workspace.id).await.map_err(refused)?;
+            let keys = self.store.keys().list(workspace.id).await.map_err(control_error)?;
             rows.extend(keys.into_iter().map(|key| row(key, &workspace.slug)));
         }
         rows.sort_unstable_by_key(|row: &KeyRow| Reverse(row.id));
@@ -239,16 +248,16 @@ impl ControlService {
     /// Revokes a key of any workspace. Revoking a revoked key has no effect.
     pub async fn revoke_key(&self, id: KeyId) -> Result<(), ControlError> {
         let change = self.change();
-        for workspace in self.store.workspaces().list().await.map_err(refused)? {
+        for workspace in self.store.workspaces().list().await.map_err(control_error)? {
             match self.store.keys().revoke(workspace.id, id, change).await {
                 Ok(_) => {
                     if let Some(auth) = &self.auth {
-                        auth.forget(id);
+                        auth.evict(id);
                     }
                     return Ok(());
                 }
                 Err(StoreError::NotFound { .. }) => {}
-                Err(error) => return Err(refused(error)),
+                Err(error) => return Err(control_error(error)),
             }
         }
         Err(ControlError::Refused(format!("unknown key `{id}`; see `aloft keys list`")))
@@ -284,7 +293,7 @@ impl ControlService {
                 OperationReply::Audited(self.audit(&workspace, limit).await?)
             }
             Operation::KeepResults(keep) => {
-                self.keep_results(keep).await?;
+                self.set_retention(keep).await?;
                 OperationReply::Keeps
             }
             Operation::CreateKey(new) => OperationReply::Created(self.create_key(new).await?),
@@ -296,18 +305,18 @@ impl ControlService {
                 OperationReply::Revoked
             }
             Operation::Examine => {
-                let rows = self.store.doctor().examine().await.map_err(refused)?;
+                let rows = self.store.doctor().examine().await.map_err(control_error)?;
                 OperationReply::Unreadable(rows.into_iter().map(UnreadableRow::from).collect())
             }
             Operation::PutBack => {
-                OperationReply::PutBack(self.store.doctor().repair().await.map_err(refused)?)
+                OperationReply::PutBack(self.store.doctor().repair().await.map_err(control_error)?)
             }
             Operation::RemoveRow { table, key } => {
-                self.store.doctor().remove(&table, &key).await.map_err(refused)?;
+                self.store.doctor().remove(&table, &key).await.map_err(control_error)?;
                 OperationReply::Removed
             }
             Operation::BackUp { file } => {
-                OperationReply::BackedUp(self.store.back_up(&file).await.map_err(refused)?)
+                OperationReply::BackedUp(self.store.back_up(&file).await.map_err(control_error)?)
             }
         })
     }
@@ -332,8 +341,8 @@ impl ControlService {
             last_used_at: None,
             revoked_at: None,
         };
-        let hash = KeyHash::of(text.expose());
-        self.store.keys().create(stored, hash, change).await.map_err(refused)?;
+        let hash = KeyHash::new(text.expose());
+        self.store.keys().create(stored, hash, change).await.map_err(control_error)?;
         Ok(CreatedKey { id, key: text })
     }
 
@@ -384,6 +393,6 @@ fn row(key: ApiKey, workspace: &str) -> KeyRow {
 
 /// Converts an error of the store, for `map_err`.
 #[expect(clippy::needless_pass_by_value, reason = "it stands where an error is mapped")]
-pub(super) fn refused(error: StoreError) -> ControlError {
+pub(super) fn control_error(error: StoreError) -> ControlError {
     ControlError::Refused(error.to_string())
 }

@@ -5,7 +5,7 @@ use rules::plan::Plan;
 use serde::{Deserialize, Serialize};
 use store::{Usage, Workspace};
 
-use super::desk::refused;
+use super::desk::control_error;
 use super::{ControlError, ControlService, WorkspaceRow};
 
 /// A workspace with its limits and its usage.
@@ -36,7 +36,7 @@ impl ControlService {
     /// Returns all workspaces, newest first.
     pub async fn list_workspaces(&self) -> Result<Vec<WorkspaceDetails>, ControlError> {
         let mut all = Vec::new();
-        for workspace in self.store.workspaces().list().await.map_err(refused)? {
+        for workspace in self.store.workspaces().list().await.map_err(control_error)? {
             all.push(self.details(workspace).await?);
         }
         Ok(all)
@@ -44,13 +44,13 @@ impl ControlService {
 
     /// Returns the workspace with this slug.
     pub async fn show_workspace(&self, slug: &str) -> Result<WorkspaceDetails, ControlError> {
-        let workspace = self.store.workspaces().by_slug(slug).await.map_err(refused)?;
+        let workspace = self.store.workspaces().by_slug(slug).await.map_err(control_error)?;
         self.details(workspace).await
     }
 
     async fn details(&self, workspace: Workspace) -> Result<WorkspaceDetails, ControlError> {
         let limits = self.store.plans().of(&workspace.plan);
-        let usage = self.store.workspaces().usage(workspace.id).await.map_err(refused)?;
+        let usage = self.store.workspaces().usage(workspace.id).await.map_err(control_error)?;
         Ok(WorkspaceDetails { workspace: workspace.into(), limits, usage: usage.into() })
     }
 }

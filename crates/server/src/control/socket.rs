@@ -42,7 +42,7 @@ impl Socket {
             }
         }
         // No client can connect between bind and chmod, because the temporary name is unknown.
-        let listener = UnixListener::bind(SocketPath::of(folder, &unfinished_name)?.path)?;
+        let listener = UnixListener::bind(SocketPath::new(folder, &unfinished_name)?.path)?;
         fs::set_permissions(&unfinished, Permissions::from_mode(0o600))?;
         fs::rename(&unfinished, &path)?;
         Ok(Self { listener, path })
@@ -50,7 +50,7 @@ impl Socket {
 
     /// Serves requests until `stop`, then removes the file.
     pub(crate) async fn serve(self, desk: ControlService, stop: CancellationToken) {
-        let router = Router::new().route("/control", post(answer)).with_state(desk);
+        let router = Router::new().route("/control", post(handle)).with_state(desk);
         let serving = axum::serve(self.listener, router)
             .with_graceful_shutdown(stop.clone().cancelled_owned())
             .into_future();
@@ -69,7 +69,7 @@ impl Socket {
     }
 }
 
-async fn answer(
+async fn handle(
     State(desk): State<ControlService>,
     Json(operation): Json<Operation>,
 ) -> Json<OperationReply> {

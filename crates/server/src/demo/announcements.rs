@@ -14,7 +14,7 @@ use crate::app::App;
 const HOUR: Duration = Duration::from_hours(1);
 
 /// A report with its updates, oldest first.
-struct Story {
+struct DemoReport {
     title: &'static str,
     /// Name of the affected component.
     about: &'static str,
@@ -22,11 +22,11 @@ struct Story {
     /// Status, age and text of each update.
     updates: [(ReportStatus, Duration, &'static str); 2],
     /// Age and text of the final update, if the report is resolved.
-    ended: Option<(Duration, &'static str)>,
+    resolution: Option<(Duration, &'static str)>,
 }
 
 /// An active report.
-const OPEN: Story = Story {
+const OPEN: DemoReport = DemoReport {
     title: "The failing page answers 503",
     about: FAILING_PAGE,
     impact: Impact::Down,
@@ -42,11 +42,11 @@ const OPEN: Story = Story {
             "This target fails *on purpose*: it shows how an outage looks here.",
         ),
     ],
-    ended: None,
+    resolution: None,
 };
 
 /// A resolved report.
-const PAST: Story = Story {
+const PAST: DemoReport = DemoReport {
     title: "The slow page responded slowly",
     about: SLOW_PAGE,
     impact: Impact::Degraded,
@@ -62,12 +62,12 @@ const PAST: Story = Story {
             "A cache was empty. It has been refilled, and we are monitoring it.",
         ),
     ],
-    ended: Some((Duration::from_hours(48), "Response times are back to normal.")),
+    resolution: Some((Duration::from_hours(48), "Response times are back to normal.")),
 };
 
 /// Publishes the reports and the maintenance on a page. Components are found by the names of their
 /// monitors. Nobody is notified.
-pub(super) async fn tell(
+pub(super) async fn publish(
     app: &App,
     (workspace, page): (WorkspaceId, PageId),
     components: &[(String, ComponentId)],
@@ -88,7 +88,7 @@ pub(super) async fn tell(
 async fn report(
     app: &App,
     (workspace, page): (WorkspaceId, PageId),
-    (story, about): (&Story, ComponentId),
+    (story, about): (&DemoReport, ComponentId),
     change: AuditContext,
 ) -> Result<(), StoreError> {
     let impact = ImpactDraft {
@@ -121,7 +121,7 @@ async fn report(
         idempotency: None,
     };
     app.store.reports().create(new, change).await?;
-    let last = story.ended.map(|(ago, text)| said((ReportStatus::Resolved, ago, text)));
+    let last = story.resolution.map(|(ago, text)| said((ReportStatus::Resolved, ago, text)));
     for settings in [second].into_iter().chain(last) {
         let update = NewUpdate {
             id: app.ctx.new_id(),

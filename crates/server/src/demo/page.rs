@@ -45,5 +45,5 @@ pub(super) async fn publish(
         let component = app.store.components().create(new, change).await?.into_inner();
         components.push((monitor.settings.name.clone(), component.id));
     }
-    announcements::tell(app, (workspace, page.id), &components, change).await
+    announcements::publish(app, (workspace, page.id), &components, change).await
 }

@@ -25,11 +25,11 @@ struct PastOutage {
     monitor: &'static str,
     /// Time from its beginning to the start of the demo.
     ago: Duration,
-    lasted: Duration,
+    duration: Duration,
     status: MonitorStatus,
 }
 
-const TROUBLES: &[PastOutage] = &[
+const OUTAGES: &[PastOutage] = &[
     down(HEALTHY_PAGE, 61, 9, 6),
     down(TCP_PORT, 23, 14, 48),
     down(TCP_PORT, 9, 3, 11),
@@ -56,7 +56,7 @@ const TROUBLES: &[PastOutage] = &[
 const fn down(monitor: &'static str, days: u64, hours: u64, minutes: u64) -> PastOutage {
     let ago = Duration::from_hours(days * 24 + hours);
     let lasted = Duration::from_mins(minutes);
-    PastOutage { monitor, ago, lasted, status: MonitorStatus::Error }
+    PastOutage { monitor, ago, duration: lasted, status: MonitorStatus::Error }
 }
 
 /// Returns a period of slowness with the same arguments.
@@ -67,8 +67,8 @@ const fn degraded(monitor: &'static str, days: u64, hours: u64, minutes: u64) ->
 /// Stores the history of a new monitor before its first check.
 pub(super) async fn store(app: &App, monitor: &Monitor, now: Timestamp) -> Result<(), StoreError> {
     let troubles: Vec<&PastOutage> =
-        TROUBLES.iter().filter(|it| it.monitor == monitor.settings.name).collect();
-    let turns = turns(&troubles, now, || app.ctx.new_id());
+        OUTAGES.iter().filter(|it| it.monitor == monitor.settings.name).collect();
+    let turns = transitions(&troubles, now, || app.ctx.new_id());
     let batch = Batch {
         results: results(app, monitor, &troubles, now),
         transitions: turns.into_iter().map(|turn| (monitor.id, turn)).collect(),
@@ -79,7 +79,7 @@ pub(super) async fn store(app: &App, monitor: &Monitor, now: Timestamp) -> Resul
 }
 
 /// Returns the changes of status, oldest first. The last one is to `active`.
-fn turns(
+fn transitions(
     troubles: &[&PastOutage],
     now: Timestamp,
     mut new_id: impl FnMut() -> IncidentId,
@@ -94,10 +94,10 @@ fn turns(
         let opened = id.map_or(IncidentChange::None, IncidentChange::Opened);
         let closed = id.map_or(IncidentChange::None, |id| IncidentChange::Closed {
             id,
-            how: CloseReason::Recovered,
+            reason: CloseReason::Recovered,
         });
         turns.push(turn(began, Active, trouble.status, opened));
-        turns.push(turn(began + trouble.lasted, trouble.status, Active, closed));
+        turns.push(turn(began + trouble.duration, trouble.status, Active, closed));
     }
     turns
 }
@@ -115,7 +115,7 @@ fn results(
         .rev()
         .map(|back| {
             let slot = now - EVERY * u32::try_from(back).expect("checks of 90 days are few");
-            let hit = |it: &&&PastOutage| now - it.ago <= slot && slot < now - it.ago + it.lasted;
+            let hit = |it: &&&PastOutage| now - it.ago <= slot && slot < now - it.ago + it.duration;
             let status = troubles.iter().find(hit).map(|it| it.status);
             let revision = monitor.revision;
             let trigger = Trigger::Scheduled;
@@ -178,12 +178,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn troubles_of_one_monitor_follow_each_other() {
+    fn outages_of_a_monitor_do_not_overlap() {
         let now = Timestamp::from_millis(1_795_279_735_250);
         for name in [HEALTHY_PAGE, TCP_PORT, SLOW_PAGE, DNS_RECORDS, FAILING_PAGE, FLAPPING_PAGE] {
-            let of_it: Vec<_> = TROUBLES.iter().filter(|it| it.monitor == name).collect();
+            let of_it: Vec<_> = OUTAGES.iter().filter(|it| it.monitor == name).collect();
             let mut ids = 0;
-            let turns = turns(&of_it, now, || {
+            let turns = transitions(&of_it, now, || {
                 ids += 1;
                 IncidentId::from_bits(ids)
             });

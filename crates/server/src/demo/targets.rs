@@ -61,7 +61,7 @@ async fn serve_http(listener: TcpListener, ctx: Context) {
         let Ok((stream, _)) = listener.accept().await else { continue };
         let ctx = ctx.clone();
         tokio::spawn(async move {
-            let answer = service_fn(|request| answer(request, &ctx));
+            let answer = service_fn(|request| respond(request, &ctx));
             // Ignore clients that disconnect early.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), answer)
@@ -70,7 +70,10 @@ async fn serve_http(listener: TcpListener, ctx: Context) {
     }
 }
 
-async fn answer(request: Request<Incoming>, ctx: &Context) -> Result<Response<String>, Infallible> {
+async fn respond(
+    request: Request<Incoming>,
+    ctx: &Context,
+) -> Result<Response<String>, Infallible> {
     let (status, body) = match request.uri().path() {
         "/healthy" => (StatusCode::OK, "all is well\n"),
         "/slow" => {

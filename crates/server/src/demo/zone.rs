@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_zone_answers_for_its_name_alone() {
+    fn server_responds_only_for_its_zone() {
         let none = Vec::<String>::new();
         let mail = vec!["10 mail.aloft.demo.".to_owned()];
         assert_eq!(answered("aloft.demo.", RecordType::MX), (ResponseCode::NoError, mail));

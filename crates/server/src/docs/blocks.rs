@@ -27,7 +27,7 @@ pub(super) struct Sample {
     /// Number of the event that begins the heading above it, if that heading is its name.
     pub(super) heading: Option<usize>,
     /// Event numbers of the text after the name.
-    pub(super) beside: Range<usize>,
+    pub(super) description: Range<usize>,
     pub(super) language: &'static Language,
     pub(super) code: String,
 }
@@ -118,13 +118,13 @@ fn sample(events: &[Event<'_>], ranges: &[Range<usize>]) -> Option<(Sample, usiz
     let first = ranges.first()?.clone();
     if let Some((language, code)) = code(&events[first.clone()]) {
         let name = own_name(language, &code)?;
-        return Some((Sample { name, heading: None, beside: 0..0, language, code }, 1));
+        return Some((Sample { name, heading: None, description: 0..0, language, code }, 1));
     }
     let (name, beside) = label(events, first.clone())?;
     let (language, code) = code(&events[ranges.get(1)?.clone()])?;
     let is_heading = matches!(events[first.start], Event::Start(Tag::Heading { .. }));
     let heading = is_heading.then_some(first.start);
-    Some((Sample { name, heading, beside, language, code }, 2))
+    Some((Sample { name, heading, description: beside, language, code }, 2))
 }
 
 /// Returns the language and the text of a code block. Commands for the server's own machine are steps,
@@ -135,7 +135,7 @@ fn code(events: &[Event<'_>]) -> Option<(&'static Language, String)> {
         CodeBlockKind::Fenced(fence) => fence,
         CodeBlockKind::Indented => "",
     };
-    let Fence { language, place: RunsOn::Anywhere } = Fence::parse(fence) else { return None };
+    let Fence { language, runs_on: RunsOn::Anywhere } = Fence::parse(fence) else { return None };
     let code: String = events.iter().filter_map(plain).collect();
     Some((language, code))
 }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_the_same_in_several_languages_is_side_by_side() {
+    fn equivalent_examples_become_alternatives() {
         let bare = "```sh\ncurl x\n```\n\n```ts\nx()\n```\n\n```hcl\nx = 1\n```\n";
         assert_eq!(names(bare), [["curl", "TypeScript", "Terraform"]]);
         let named =

@@ -19,10 +19,10 @@ use super::{openapi, pages};
 use crate::http_body::{EncodedBody, Encoding};
 
 /// Time without requests after which the cache is freed.
-const STAYS: Duration = Duration::from_mins(10);
+const IDLE_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Number of pages and searches that are computed concurrently.
-const MAKERS: usize = 1;
+const CONCURRENT_RENDERS_MAX: usize = 1;
 
 /// Maximum number of requests that wait for their turn: one or two seconds of work with the largest
 /// page. Further requests receive 503.
@@ -65,12 +65,12 @@ pub(super) struct Docs {
     /// Public URL of the server, without a slash at the end.
     origin: Option<String>,
     /// Time without requests after which the cache is freed.
-    stays: Duration,
-    made: Mutex<Weak<Made>>,
+    idle_timeout: Duration,
+    cache: Mutex<Weak<Made>>,
     /// Permits to compute.
-    turns: Arc<Semaphore>,
+    render_permits: Arc<Semaphore>,
     /// Permits to compute or to wait.
-    places: Arc<Semaphore>,
+    queue_permits: Arc<Semaphore>,
 }
 
 /// Error: the queue is full.
@@ -80,9 +80,9 @@ pub(super) struct Overloaded;
 /// Cached resources. Each request holds a reference, and a task holds one while requests arrive.
 #[derive(Debug, Default)]
 struct Made {
-    leaves: Mutex<HashMap<(StaticResource, Encoding), CachedDocument>>,
+    documents: Mutex<HashMap<(StaticResource, Encoding), CachedDocument>>,
     index: OnceLock<Index>,
-    asked: Notify,
+    requested: Notify,
 }
 
 impl Docs {
@@ -90,29 +90,29 @@ impl Docs {
     pub(super) fn new(origin: Option<String>) -> Self {
         Self {
             origin,
-            stays: STAYS,
-            made: Mutex::default(),
-            turns: Arc::new(Semaphore::new(MAKERS)),
-            places: Arc::new(Semaphore::new(MAKERS + WAITING_MAX)),
+            idle_timeout: IDLE_TIMEOUT,
+            cache: Mutex::default(),
+            render_permits: Arc::new(Semaphore::new(CONCURRENT_RENDERS_MAX)),
+            queue_permits: Arc::new(Semaphore::new(CONCURRENT_RENDERS_MAX + WAITING_MAX)),
         }
     }
 
     /// Returns a resource in this encoding, from the cache if possible. Fails if the queue is full.
-    pub(super) async fn leaf(
+    pub(super) async fn get(
         &self,
         thing: StaticResource,
         encoding: Encoding,
     ) -> Result<CachedDocument, Overloaded> {
-        let made = self.made();
-        if let Some(leaf) = made.leaf(thing, encoding) {
+        let made = self.cache();
+        if let Some(leaf) = made.get(thing, encoding) {
             return Ok(leaf);
         }
         let origin = self.origin.clone();
-        self.make(move || {
+        self.run_limited(move || {
             // Another request may have rendered it meanwhile.
-            made.leaf(thing, encoding).unwrap_or_else(|| {
-                let leaf = CachedDocument::of(&thing.say(origin.as_deref()), encoding);
-                made.keep(thing, &leaf);
+            made.get(thing, encoding).unwrap_or_else(|| {
+                let leaf = CachedDocument::new(&thing.render(origin.as_deref()), encoding);
+                made.store(thing, &leaf);
                 leaf
             })
         })
@@ -120,22 +120,22 @@ impl Docs {
     }
 
     /// Runs a function on the search index. The first search builds the index in the same turn.
-    pub(super) async fn look_up<T: Send + 'static>(
+    pub(super) async fn with_index<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Index) -> T + Send + 'static,
     ) -> Result<T, Overloaded> {
-        let made = self.made();
-        self.make(move || work(made.index.get_or_init(Index::of_documents))).await
+        let made = self.cache();
+        self.run_limited(move || work(made.index.get_or_init(Index::for_documentation))).await
     }
 
     /// Runs work that takes milliseconds on a blocking thread, a few tasks at a time. The limit leaves
     /// the rest of the machine to checks and keeps waiting times short.
-    pub(super) async fn make<T: Send + 'static>(
+    pub(super) async fn run_limited<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Overloaded> {
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| Overloaded)?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        let place = Arc::clone(&self.queue_permits).try_acquire_owned().map_err(|_| Overloaded)?;
+        let turn = Arc::clone(&self.render_permits).acquire_owned().await;
         let turn = turn.expect("nobody closes the turns");
         let work = tokio::task::spawn_blocking(move || {
             // Held by the work, because it continues after the client disconnects.
@@ -145,39 +145,39 @@ impl Docs {
         Ok(work.await.expect("documents are rendered without a panic"))
     }
 
-    fn made(&self) -> Arc<Made> {
-        let mut kept = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+    fn cache(&self) -> Arc<Made> {
+        let mut kept = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = kept.upgrade() {
-            made.asked.notify_one();
+            made.requested.notify_one();
             return made;
         }
         let made = Arc::new(Made::default());
         *kept = Arc::downgrade(&made);
-        tokio::spawn(stay(Arc::clone(&made), self.stays));
+        tokio::spawn(hold_until_idle(Arc::clone(&made), self.idle_timeout));
         made
     }
 }
 
 /// Holds the cache while requests arrive.
-async fn stay(made: Arc<Made>, stays: Duration) {
-    while tokio::time::timeout(stays, made.asked.notified()).await.is_ok() {}
+async fn hold_until_idle(made: Arc<Made>, stays: Duration) {
+    while tokio::time::timeout(stays, made.requested.notified()).await.is_ok() {}
 }
 
 impl Made {
-    fn leaf(&self, thing: StaticResource, encoding: Encoding) -> Option<CachedDocument> {
-        let leaves = self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
+    fn get(&self, thing: StaticResource, encoding: Encoding) -> Option<CachedDocument> {
+        let leaves = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         leaves.get(&(thing, encoding)).cloned()
     }
 
-    fn keep(&self, thing: StaticResource, leaf: &CachedDocument) {
-        let mut leaves = self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
+    fn store(&self, thing: StaticResource, leaf: &CachedDocument) {
+        let mut leaves = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         leaves.insert((thing, leaf.encoding), leaf.clone());
     }
 }
 
 impl CachedDocument {
     /// Returns the body in this encoding.
-    pub(super) fn of(said: &EncodedBody, encoding: Encoding) -> Self {
+    pub(super) fn new(said: &EncodedBody, encoding: Encoding) -> Self {
         Self {
             content_type: said.content_type,
             etag: said.etag.clone(),
@@ -192,23 +192,25 @@ const MARKDOWN: &str = "text/markdown; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
 impl StaticResource {
-    fn say(self, origin: Option<&str>) -> EncodedBody {
+    fn render(self, origin: Option<&str>) -> EncodedBody {
         match self {
-            Self::Home => EncodedBody::of(HTML, pages::home()),
-            Self::Front => EncodedBody::of(HTML, pages::front()),
-            Self::FrontText => EncodedBody::of(TEXT, pages::front_text(origin.unwrap_or_default())),
-            Self::Document(path) => EncodedBody::of(HTML, pages::document(document(path), origin)),
-            Self::Markdown(path) => EncodedBody::of(MARKDOWN, document(path).text()),
+            Self::Home => EncodedBody::new(HTML, pages::home()),
+            Self::Front => EncodedBody::new(HTML, pages::front()),
+            Self::FrontText => {
+                EncodedBody::new(TEXT, pages::front_text(origin.unwrap_or_default()))
+            }
+            Self::Document(path) => EncodedBody::new(HTML, pages::document(document(path), origin)),
+            Self::Markdown(path) => EncodedBody::new(MARKDOWN, document(path).text()),
             Self::File(path) => {
                 let File { content_type, bytes, .. } = file(path);
-                EncodedBody::of(content_type, *bytes)
+                EncodedBody::new(content_type, *bytes)
             }
             Self::List => {
-                EncodedBody::of(MARKDOWN, pages::markdown_list(origin.unwrap_or_default()))
+                EncodedBody::new(MARKDOWN, pages::markdown_list(origin.unwrap_or_default()))
             }
-            Self::Script => EncodedBody::of("text/javascript; charset=utf-8", SCRIPT),
-            Self::Icon => EncodedBody::of("image/svg+xml", ICON),
-            Self::OpenApi => EncodedBody::of(super::JSON, openapi::description()),
+            Self::Script => EncodedBody::new("text/javascript; charset=utf-8", SCRIPT),
+            Self::Icon => EncodedBody::new("image/svg+xml", ICON),
+            Self::OpenApi => EncodedBody::new(super::JSON, openapi::description()),
         }
     }
 }
@@ -231,50 +233,47 @@ mod tests {
     const PATIENCE: Duration = Duration::from_mins(1);
 
     #[tokio::test]
-    async fn what_was_made_is_said_again_and_compressed_once() {
+    async fn resource_is_rendered_and_compressed_once() {
         let docs = Docs::new(None);
-        assert!(docs.made.lock().unwrap().upgrade().is_none(), "nothing is made at the start");
+        assert!(docs.cache.lock().unwrap().upgrade().is_none(), "nothing is made at the start");
         for encoding in Encoding::ALL {
-            let leaf = docs.leaf(StaticResource::Home, encoding).await.unwrap();
-            let again = docs.leaf(StaticResource::Home, encoding).await.unwrap();
+            let leaf = docs.get(StaticResource::Home, encoding).await.unwrap();
+            let again = docs.get(StaticResource::Home, encoding).await.unwrap();
             assert_eq!(leaf.bytes.as_ptr(), again.bytes.as_ptr(), "{encoding:?}");
         }
     }
 
     #[tokio::test]
-    async fn what_nobody_asks_for_any_more_is_let_go_of() {
-        let docs = Docs { stays: Duration::ZERO, ..Docs::new(None) };
-        let leaf = docs.leaf(StaticResource::Home, Encoding::Brotli).await.unwrap();
-        let made = docs.made.lock().unwrap().clone();
+    async fn idle_cache_is_freed() {
+        let docs = Docs { idle_timeout: Duration::ZERO, ..Docs::new(None) };
+        let leaf = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
+        let made = docs.cache.lock().unwrap().clone();
         let gone = async {
             while made.upgrade().is_some() {
                 tokio::task::yield_now().await;
             }
         };
         tokio::time::timeout(PATIENCE, gone).await.expect("it is let go of");
-        assert_eq!(
-            docs.leaf(StaticResource::Home, Encoding::Brotli).await.unwrap().etag,
-            leaf.etag
-        );
+        assert_eq!(docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap().etag, leaf.etag);
     }
 
     #[tokio::test]
-    async fn who_comes_when_too_many_wait_is_asked_to_come_again_and_what_is_made_is_said() {
+    async fn full_queue_rejects_all_but_cached_resources() {
         let docs = Docs::new(None);
-        let kept = docs.leaf(StaticResource::Home, Encoding::Brotli).await.unwrap();
-        let turn = docs.turns.acquire().await.unwrap();
-        let places = docs.places.available_permits();
+        let kept = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
+        let turn = docs.render_permits.acquire().await.unwrap();
+        let places = docs.queue_permits.available_permits();
         let wait = |_| {
-            let mut one = Box::pin(docs.make(|| ()));
+            let mut one = Box::pin(docs.run_limited(|| ()));
             let mut nobody = std::task::Context::from_waker(Waker::noop());
             assert!(one.as_mut().poll(&mut nobody).is_pending());
             one
         };
         let mut waiting: Vec<_> = (0..places).map(wait).collect();
-        assert_eq!(docs.make(|| ()).await, Err(Overloaded));
-        let other = docs.leaf(StaticResource::Front, Encoding::Brotli).await;
+        assert_eq!(docs.run_limited(|| ()).await, Err(Overloaded));
+        let other = docs.get(StaticResource::Front, Encoding::Brotli).await;
         assert_eq!(other.map(|leaf| leaf.etag), Err(Overloaded));
-        let again = docs.leaf(StaticResource::Home, Encoding::Brotli).await.unwrap();
+        let again = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
         assert_eq!(again.etag, kept.etag, "what is there needs no turn");
         // A cancelled request frees its place.
         drop(waiting.pop());

@@ -168,7 +168,7 @@ mod tests {
     use pulldown_cmark::{Event, LinkType, Tag};
 
     use super::*;
-    use crate::docs::links::{LinkTarget, beside, resolve};
+    use crate::docs::links::{LinkTarget, resolve, resolve_relative};
     use crate::docs::markdown::events;
 
     /// Folders of which every page is served.
@@ -204,7 +204,7 @@ mod tests {
 
     // Files that served documents show or link to are served too. The rest of the repository is not.
     #[test]
-    fn no_link_leads_to_what_is_forgotten() {
+    fn links_lead_to_served_files() {
         for document in documents() {
             let links = events(document.text()).into_iter().filter_map(|event| {
                 if let Event::Start(Tag::Link { link_type, dest_url, .. }) = &event {
@@ -216,8 +216,8 @@ mod tests {
                 }
             });
             let is_ours = |path: String| FOLDERS.iter().any(|it| path.starts_with(it));
-            for link in links.filter(|link| resolve(document.path, link) == LinkTarget::Nowhere) {
-                let is_forgotten = beside(document.path, &link).is_some_and(is_ours);
+            for link in links.filter(|link| resolve(document.path, link) == LinkTarget::NotServed) {
+                let is_forgotten = resolve_relative(document.path, &link).is_some_and(is_ours);
                 assert!(
                     !is_forgotten,
                     "{} leads to {link}, which is not in the list",

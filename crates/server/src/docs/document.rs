@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_says_what_it_is_in_its_title_and_its_first_paragraph() {
+    fn summary_is_title_and_first_paragraph() {
         let source = "---\npage_title: \"x\"\n---\n\n# `service_x` (Resource)\n\nSends a `GET`\nto [it](y.md). More.\n\nNot this.\n\n## Schema\n\nNor this.\n";
         let document = Document { path: "x.md", source };
         let (title, about) = ("service_x (Resource)", "Sends a GET to it. More.");

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::assets::STYLE;
 use super::cache::CachedDocument;
-use crate::http_body::{is_known, policy};
+use crate::http_body::{content_security_policy, matches_etag};
 
 /// Content type of pages.
 const PAGE: &str = "text/html";
@@ -21,13 +21,17 @@ const PAGE: &str = "text/html";
 const CACHE: &str = "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400";
 
 /// Seconds after which a rejected client may retry. The queue is empty by then.
-const AGAIN_AFTER: &str = "2";
+const RETRY_AFTER_SECONDS: &str = "2";
 
 /// Content security policy: pages load resources only from this server.
-static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| policy(STYLE));
+static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| content_security_policy(STYLE));
 
 /// Builds the response to a request with these headers.
-pub(super) fn answer(leaf: CachedDocument, status: StatusCode, request: &HeaderMap) -> Response {
+pub(super) fn build_response(
+    leaf: CachedDocument,
+    status: StatusCode,
+    request: &HeaderMap,
+) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -36,14 +40,14 @@ pub(super) fn answer(leaf: CachedDocument, status: StatusCode, request: &HeaderM
     headers.insert(CONTENT_SECURITY_POLICY, POLICY.clone());
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    if status == StatusCode::OK && is_known(&leaf.etag, request) {
+    if status == StatusCode::OK && matches_etag(&leaf.etag, request) {
         headers.insert(ETAG, leaf.etag);
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return response;
     }
     headers.insert(ETAG, leaf.etag);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(leaf.content_type));
-    if let Some(word) = leaf.encoding.word() {
+    if let Some(word) = leaf.encoding.as_token() {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static(word));
     }
     *response.body_mut() = Body::from(leaf.bytes);
@@ -51,7 +55,7 @@ pub(super) fn answer(leaf: CachedDocument, status: StatusCode, request: &HeaderM
 }
 
 /// Returns a redirect to the current address of a page.
-pub(super) fn moved(address: &str) -> Response {
+pub(super) fn redirect(address: &str) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
     let address = HeaderValue::try_from(address).expect("addresses are of plain letters");
@@ -60,12 +64,12 @@ pub(super) fn moved(address: &str) -> Response {
 }
 
 /// Returns 503, because the queue is full.
-pub(super) fn busy() -> Response {
+pub(super) fn overloaded() -> Response {
     let mut response = Response::new(Body::from("the documentation is overloaded; try again\n"));
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(RETRY_AFTER, HeaderValue::from_static(AGAIN_AFTER));
+    headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
@@ -73,7 +77,7 @@ pub(super) fn busy() -> Response {
 /// Returns whether the client prefers this type to HTML: with more weight, or with the same weight and
 /// named first (RFC 9110 §12.5.1). Wildcards do not count.
 pub(super) fn prefers(request: &HeaderMap, content_type: &str) -> bool {
-    match (wish(request, content_type), wish(request, PAGE)) {
+    match (preference(request, content_type), preference(request, PAGE)) {
         (Some(own), Some(page)) => own >= page,
         (own, _) => own.is_some(),
     }
@@ -86,7 +90,7 @@ pub(super) fn is_browser(request: &HeaderMap) -> bool {
 
 /// Returns the preference for a type: its weight in thousandths, then its position. Returns `None` if
 /// the type is not named or has weight zero.
-fn wish(request: &HeaderMap, content_type: &str) -> Option<(u32, Reverse<usize>)> {
+fn preference(request: &HeaderMap, content_type: &str) -> Option<(u32, Reverse<usize>)> {
     let accepted = request.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let mut items = accepted.flat_map(|value| value.split(',')).enumerate();
     items.find_map(|(at, item)| {
@@ -103,15 +107,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_finds_too_many_waiting_is_told_when_to_come_again_and_no_cache_keeps_that() {
-        let response = busy();
+    fn overloaded_response_has_retry_after_and_no_store() {
+        let response = overloaded();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(response.headers()[RETRY_AFTER], AGAIN_AFTER);
+        assert_eq!(response.headers()[RETRY_AFTER], RETRY_AFTER_SECONDS);
         assert_eq!(response.headers()[CACHE_CONTROL], "no-store");
     }
 
     #[test]
-    fn who_would_rather_have_a_type_than_pages_is_given_it() {
+    fn type_preferred_to_html_is_chosen() {
         let asks = |accept: &'static str| {
             HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))])
         };

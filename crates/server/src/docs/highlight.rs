@@ -14,7 +14,7 @@ pub(super) struct Language {
     /// Its name on pages.
     pub(super) label: &'static str,
     /// Whether its examples call the server that shows them.
-    calls: bool,
+    calls_server: bool,
     /// Prefixes of line comments.
     comments: &'static [&'static str],
     /// Quotation marks of strings.
@@ -22,14 +22,14 @@ pub(super) struct Language {
     /// Rule that recognizes keys.
     keys: Keys,
     /// Keywords.
-    words: &'static [&'static str],
+    keywords: &'static [&'static str],
 }
 
 /// Language and properties of a code block, as its fence states them: ```` ```sh local ````.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fence {
     pub(super) language: &'static Language,
-    pub(super) place: RunsOn,
+    pub(super) runs_on: RunsOn,
 }
 
 /// The machine on which code is meant to run.
@@ -66,35 +66,35 @@ impl Fence {
     /// Parses the text after the backticks. Code in an unknown language is not highlighted.
     pub(super) fn parse(fence: &str) -> Self {
         let mut words = fence.split([' ', ',', '{']);
-        let language = Language::of(words.next().unwrap_or_default());
-        let place =
+        let language = Language::from_name(words.next().unwrap_or_default());
+        let runs_on =
             if words.any(|word| word == "local") { RunsOn::Server } else { RunsOn::Anywhere };
-        Self { language, place }
+        Self { language, runs_on }
     }
 
     /// Returns whether the code calls this server at its public URL.
-    pub(super) fn calls(self) -> bool {
-        self.language.calls && self.place == RunsOn::Anywhere
+    pub(super) fn calls_server(self) -> bool {
+        self.language.calls_server && self.runs_on == RunsOn::Anywhere
     }
 }
 
 impl Language {
-    fn of(name: &str) -> &'static Self {
+    fn from_name(name: &str) -> &'static Self {
         let known = LANGUAGES.iter().find(|language| language.names.contains(&name));
         known.unwrap_or(&PLAIN)
     }
 
     /// Returns the code as HTML, with each known token in an element with a class.
-    pub(super) fn coloured(&self, code: &str) -> String {
+    pub(super) fn highlight(&self, code: &str) -> String {
         let mut out = String::with_capacity(code.len() * 2);
         let (mut rest, mut before) = (code, None);
         while let Some(first) = rest.chars().next() {
             let (kind, length) = self.token(rest, first, before);
             let (token, after) = rest.split_at(length);
-            match (kind.class(), body(token).filter(|_| self.calls && kind == Kind::Text)) {
+            match (kind.class(), body(token).filter(|_| self.calls_server && kind == Kind::Text)) {
                 (Some(class), Some(body)) => {
                     marked(&mut out, class, "'");
-                    out.push_str(&Self::of("json").coloured(body));
+                    out.push_str(&Self::from_name("json").highlight(body));
                     marked(&mut out, class, "'");
                 }
                 (Some(class), None) => marked(&mut out, class, token),
@@ -127,9 +127,9 @@ impl Language {
         let is_own = before.is_none_or(|letter| !matches!(letter, '.' | '$' | '/'));
         if is_own && self.is_key(&rest[length..]) {
             (Kind::Key, length)
-        } else if is_own && self.words.contains(&word) {
+        } else if is_own && self.keywords.contains(&word) {
             (Kind::Word, length)
-        } else if first.is_ascii_digit() && !self.words.is_empty() {
+        } else if first.is_ascii_digit() && !self.keywords.is_empty() {
             (Kind::Number, length)
         } else {
             (Kind::Plain, length)
@@ -197,12 +197,12 @@ mod tests {
     use super::*;
 
     fn coloured(fence: &str, code: &str) -> String {
-        let html = Language::of(fence).coloured(code);
+        let html = Language::from_name(fence).highlight(code);
         html.replace("<span class=\"", "[").replace("\">", " ").replace("</span>", "]")
     }
 
     #[test]
-    fn what_is_known_of_each_language_has_a_colour() {
+    fn known_tokens_are_highlighted() {
         for (fence, code, colours) in [
             (
                 "json",
@@ -235,12 +235,12 @@ mod tests {
     }
 
     #[test]
-    fn no_letter_is_lost_whatever_the_code_is() {
+    fn highlighting_keeps_every_character() {
         for fence in ["sh", "ts", "json", "hcl", "toml", "yaml", "nginx", ""] {
             for code in
                 ["\"open", "it's", "ä = \"ö\\\"\" // ü", "`a\nb`", "'\\", "#", "//", "=", ":"]
             {
-                let html = Language::of(fence).coloured(code);
+                let html = Language::from_name(fence).highlight(code);
                 let mut text = html.replace("</span>", "");
                 for class in ["c", "s", "k", "w", "n"] {
                     text = text.replace(&format!("<span class=\"{class}\">"), "");

@@ -38,7 +38,7 @@ pub(super) fn body(document: &Document, origin: Option<&str>) -> RenderedDocumen
         origin,
         headings: &headings,
         open: Vec::new(),
-        held: None,
+        deferred: None,
         table: None,
         tabs: 0,
     };
@@ -79,14 +79,14 @@ struct Writer<'a> {
     /// Closing tag of each open element.
     open: Vec<Cow<'static, str>>,
     /// Element that is written once its content is complete.
-    held: Option<DeferredElement>,
+    deferred: Option<DeferredElement>,
     table: Option<TableState>,
     /// Number of examples in several languages so far.
     tabs: usize,
 }
 
 struct DeferredElement {
-    what: DeferredKind,
+    kind: DeferredKind,
     text: String,
 }
 
@@ -100,13 +100,13 @@ enum DeferredKind {
 
 impl Writer<'_> {
     fn write(&mut self, at: usize, event: &Event<'_>) {
-        if let Some(held) = &mut self.held {
+        if let Some(held) = &mut self.deferred {
             if let Event::Html(text) = event {
                 held.text.push_str(text);
             } else if let Some(text) = plain(event) {
                 held.text.push_str(text);
             } else if let Event::End(end) = event {
-                self.release(*end);
+                self.write_deferred(*end);
             }
             return;
         }
@@ -118,7 +118,7 @@ impl Writer<'_> {
                 escape(&mut self.out, text);
                 self.out.push_str("</code>");
             }
-            Event::Html(html) | Event::InlineHtml(html) => self.own_html(html),
+            Event::Html(html) | Event::InlineHtml(html) => self.write_html(html),
             Event::Text(text)
             | Event::InlineMath(text)
             | Event::DisplayMath(text)
@@ -144,11 +144,11 @@ impl Writer<'_> {
                     CodeBlockKind::Fenced(fence) => fence.as_ref(),
                     CodeBlockKind::Indented => "",
                 };
-                return self.hold(DeferredKind::Code(Fence::parse(fence)));
+                return self.defer(DeferredKind::Code(Fence::parse(fence)));
             }
-            Tag::HtmlBlock => return self.hold(DeferredKind::Html),
+            Tag::HtmlBlock => return self.defer(DeferredKind::Html),
             Tag::Image { dest_url, .. } => {
-                return self.hold(DeferredKind::Image(self.source(dest_url)));
+                return self.defer(DeferredKind::Image(self.source(dest_url)));
             }
             Tag::Link { link_type: LinkType::Email, dest_url, .. } => {
                 self.link(&format!("mailto:{dest_url}"))
@@ -200,39 +200,39 @@ impl Writer<'_> {
     fn link(&self, written: &str) -> (Cow<'static, str>, &'static str) {
         let mut href = String::new();
         match resolve(self.path, written) {
-            LinkTarget::Here(place) => {
+            LinkTarget::Internal(place) => {
                 escape(&mut href, &place);
                 (format!("<a href=\"{href}\">").into(), "</a>")
             }
-            LinkTarget::Outside(url) => {
+            LinkTarget::External(url) => {
                 escape(&mut href, &url);
                 (format!("<a href=\"{href}\" rel=\"noopener\">").into(), "</a>")
             }
-            LinkTarget::Nowhere => ("".into(), ""),
+            LinkTarget::NotServed => ("".into(), ""),
         }
     }
 
     /// Returns the address of an image. Images of other sites are not shown.
     fn source(&self, written: &str) -> String {
         match resolve(self.path, written) {
-            LinkTarget::Here(place) => place,
-            LinkTarget::Outside(_) | LinkTarget::Nowhere => String::new(),
+            LinkTarget::Internal(place) => place,
+            LinkTarget::External(_) | LinkTarget::NotServed => String::new(),
         }
     }
 
-    fn hold(&mut self, what: DeferredKind) {
-        self.held = Some(DeferredElement { what, text: String::new() });
+    fn defer(&mut self, what: DeferredKind) {
+        self.deferred = Some(DeferredElement { kind: what, text: String::new() });
     }
 
     /// Writes the deferred element if this event ends it.
-    fn release(&mut self, end: TagEnd) {
+    fn write_deferred(&mut self, end: TagEnd) {
         if !matches!(end, TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Image) {
             return;
         }
-        let Some(DeferredElement { what, text }) = self.held.take() else { return };
+        let Some(DeferredElement { kind: what, text }) = self.deferred.take() else { return };
         match what {
             DeferredKind::Code(fence) => self.code(fence, &text),
-            DeferredKind::Html => self.own_html(&CowStr::from(text)),
+            DeferredKind::Html => self.write_html(&CowStr::from(text)),
             DeferredKind::Image(place) if place.is_empty() => escape(&mut self.out, &text),
             DeferredKind::Image(place) => {
                 self.out.push_str("<img src=\"");
@@ -245,7 +245,7 @@ impl Writer<'_> {
     }
 
     /// Writes HTML of the document, without comments to editors.
-    fn own_html(&mut self, html: &CowStr<'_>) {
+    fn write_html(&mut self, html: &CowStr<'_>) {
         if !html.trim_start().starts_with("<!--") {
             self.out.push_str(html);
         }

@@ -47,12 +47,12 @@ pub(super) struct NavEntry {
     pub(super) about: String,
     pub(super) address: String,
     /// Whether this document is the current page.
-    pub(super) is_here: bool,
+    pub(super) is_current: bool,
 }
 
 impl DocsLayout {
     /// Returns the layout of a page that is not a document.
-    pub(super) fn around(title: &str, about: &str) -> Self {
+    pub(super) fn for_page(title: &str, about: &str) -> Self {
         Self {
             title: title.to_owned(),
             about: about.to_owned(),
@@ -67,37 +67,37 @@ impl DocsLayout {
     }
 
     /// Returns the layout of a document.
-    pub(super) fn around_document(document: &Document) -> Self {
+    pub(super) fn for_document(document: &Document) -> Self {
         let summary = document.summary();
         Self {
             chapters: chapters(Some(document)),
             markdown: Some(document.markdown_address()),
-            ..Self::around(&summary.title, &summary.about)
+            ..Self::for_page(&summary.title, &summary.about)
         }
     }
 
     /// Moves the search field from the top into the page.
-    pub(super) fn searching(self, query: &str) -> Self {
+    pub(super) fn with_query(self, query: &str) -> Self {
         Self { query: query.to_owned(), searches_at_top: false, ..self }
     }
 }
 
 impl NavEntry {
     /// Returns the entry of a document with its name and summary.
-    pub(super) fn of(document: &Document) -> Self {
+    pub(super) fn from_document(document: &Document) -> Self {
         Self {
             name: document.name(),
             about: document.summary().about,
             address: document.address(),
-            is_here: false,
+            is_current: false,
         }
     }
 
     /// Returns the entry of a document in the list of its chapter.
     fn in_chapter(document: &Document, here: Option<&Document>) -> Self {
-        let entry = Self::of(document);
+        let entry = Self::from_document(document);
         let name = if document.path.ends_with(INDEX) { OVERVIEW.to_owned() } else { entry.name };
-        Self { name, is_here: here.is_some_and(|here| here.path == document.path), ..entry }
+        Self { name, is_current: here.is_some_and(|here| here.path == document.path), ..entry }
     }
 }
 
@@ -109,7 +109,7 @@ fn chapters(here: Option<&Document>) -> Vec<NavChapter> {
         NavChapter {
             title: chapter.title,
             anchor: anchor(chapter.title),
-            is_open: documents.iter().any(|entry| entry.is_here) || here.is_none() && at < OPEN,
+            is_open: documents.iter().any(|entry| entry.is_current) || here.is_none() && at < OPEN,
             documents,
         }
     };

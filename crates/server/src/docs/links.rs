@@ -8,11 +8,11 @@ use super::catalog;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LinkTarget {
     /// Address on this server, with its fragment.
-    Here(String),
+    Internal(String),
     /// External URL.
-    Outside(String),
+    External(String),
     /// File of the repository that is not served.
-    Nowhere,
+    NotServed,
 }
 
 /// Prefixes of external links.
@@ -21,27 +21,27 @@ const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 /// Resolves the link `written` in the document at `path` below `docs/`.
 pub(super) fn resolve(path: &str, written: &str) -> LinkTarget {
     if SCHEMES.iter().any(|scheme| written.starts_with(scheme)) {
-        return LinkTarget::Outside(written.to_owned());
+        return LinkTarget::External(written.to_owned());
     }
     if written.starts_with(['#', '/']) {
-        return LinkTarget::Here(written.to_owned());
+        return LinkTarget::Internal(written.to_owned());
     }
     let (file, fragment) = match written.split_once('#') {
         Some((file, fragment)) => (file, format!("#{fragment}")),
         None => (written, String::new()),
     };
-    let Some(file) = beside(path, file) else { return LinkTarget::Nowhere };
+    let Some(file) = resolve_relative(path, file) else { return LinkTarget::NotServed };
     let folder = format!("{BASE}/{file}");
     let mut documents = catalog::documents();
     if let Some(document) = documents.find(|it| it.path == file || it.address() == folder) {
-        return LinkTarget::Here(format!("{}{fragment}", document.address()));
+        return LinkTarget::Internal(format!("{}{fragment}", document.address()));
     }
     let served = file == catalog::OPENAPI || catalog::FILES.iter().any(|it| it.path == file);
-    if served { LinkTarget::Here(folder) } else { LinkTarget::Nowhere }
+    if served { LinkTarget::Internal(folder) } else { LinkTarget::NotServed }
 }
 
 /// Returns the path below `docs/` of a relative link, or `None` if it leaves that folder.
-pub(super) fn beside(path: &str, relative: &str) -> Option<String> {
+pub(super) fn resolve_relative(path: &str, relative: &str) -> Option<String> {
     let mut parts: Vec<&str> = path.split('/').collect();
     parts.pop();
     for part in relative.split('/') {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     fn here(address: &str) -> LinkTarget {
-        LinkTarget::Here(address.to_owned())
+        LinkTarget::Internal(address.to_owned())
     }
 
     #[test]
@@ -78,14 +78,14 @@ mod tests {
         assert_eq!(from("#schema"), here("#schema"));
         assert_eq!(from("/openapi.json"), here("/openapi.json"));
         let outside = "https://developer.hashicorp.com/terraform";
-        assert_eq!(from(outside), LinkTarget::Outside(outside.to_owned()));
+        assert_eq!(from(outside), LinkTarget::External(outside.to_owned()));
     }
 
     #[test]
-    fn what_is_not_served_is_no_link() {
+    fn unserved_files_are_not_linked() {
         let from = |written| resolve("reference/settings.md", written);
         for never in ["../decisions/0001-one-binary.md", "../../proto", "../../../../etc/passwd"] {
-            assert_eq!(from(never), LinkTarget::Nowhere, "{never}");
+            assert_eq!(from(never), LinkTarget::NotServed, "{never}");
         }
     }
 }

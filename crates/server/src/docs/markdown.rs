@@ -37,7 +37,7 @@ pub(super) fn headings(events: &[Event<'_>]) -> Vec<Heading> {
         let Event::Start(Tag::Heading { level, .. }) = event else { continue };
         let inside = events[at + 1..].iter().take_while(|it| !is_end_of_heading(it));
         let text: String = inside.filter_map(plain).collect();
-        let anchor = anchors.of(&text);
+        let anchor = anchors.anchor_for(&text);
         headings.push(Heading { at, level: *level as u8, text, anchor });
     }
     headings
@@ -63,23 +63,23 @@ pub(super) fn plain<'a>(event: &'a Event<'_>) -> Option<&'a str> {
 /// Assigns anchors to the headings of one document.
 #[derive(Debug, Default)]
 struct Anchors {
-    given: HashMap<String, usize>,
+    counts: HashMap<String, usize>,
 }
 
 impl Anchors {
     /// Returns the anchor of the next heading: its letters and digits in lower case, with `-` for
     /// spaces. A repeated anchor gets a number.
-    fn of(&mut self, heading: &str) -> String {
+    fn anchor_for(&mut self, heading: &str) -> String {
         let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | ' ');
         let letters = heading.trim().chars().filter(kept).flat_map(char::to_lowercase);
         let plain: String = letters.map(|it| if it == ' ' { '-' } else { it }).collect();
         let mut anchor = plain.clone();
-        while self.given.contains_key(&anchor) {
-            let times = self.given.entry(plain.clone()).or_default();
+        while self.counts.contains_key(&anchor) {
+            let times = self.counts.entry(plain.clone()).or_default();
             *times += 1;
             anchor = format!("{plain}-{times}");
         }
-        self.given.insert(anchor.clone(), 0);
+        self.counts.insert(anchor.clone(), 0);
         anchor
     }
 }

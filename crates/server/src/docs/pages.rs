@@ -60,8 +60,8 @@ struct Front {
 
 /// Renders the first page, which lists all chapters.
 pub(super) fn home() -> String {
-    let frame = DocsLayout::around(&format!("{NAME} documentation"), SENTENCE).searching("");
-    rendered(&DocsHome { frame, sentence: SENTENCE })
+    let frame = DocsLayout::for_page(&format!("{NAME} documentation"), SENTENCE).with_query("");
+    render(&DocsHome { frame, sentence: SENTENCE })
 }
 
 /// Renders a document with its contents and links to its neighbours.
@@ -69,11 +69,11 @@ pub(super) fn document(document: &Document, origin: Option<&str>) -> String {
     let body = body(document, origin);
     let all: Vec<&Document> = catalog::documents().collect();
     let at = all.iter().position(|it| it.path == document.path).expect("it is in the list");
-    let neighbour = |at: Option<usize>| Some(NavEntry::of(all.get(at?)?));
+    let neighbour = |at: Option<usize>| Some(NavEntry::from_document(all.get(at?)?));
     let chapter = CHAPTERS.iter().find(|it| it.documents.iter().any(|it| it.path == document.path));
     let chapter = chapter.expect("it is in the list").title;
-    rendered(&Shown {
-        frame: DocsLayout::around_document(document),
+    render(&Shown {
+        frame: DocsLayout::for_document(document),
         contents: contents(&body.headings),
         body: &body.html,
         chapter,
@@ -93,24 +93,24 @@ fn contents(headings: &[Heading]) -> Vec<&Heading> {
 /// Renders the search results.
 pub(super) fn results(found: &SearchResults) -> String {
     let title = format!("Search: {}", found.query);
-    let frame = DocsLayout { is_listed: false, ..DocsLayout::around(&title, SENTENCE) };
-    rendered(&Results { frame: frame.searching(&found.query), found })
+    let frame = DocsLayout { is_listed: false, ..DocsLayout::for_page(&title, SENTENCE) };
+    render(&Results { frame: frame.with_query(&found.query), found })
 }
 
 /// Renders the page for an unknown address, which offers a search for that address.
-pub(super) fn missing(asked: &str) -> String {
-    let frame = DocsLayout { is_listed: false, ..DocsLayout::around("Not found", SENTENCE) };
-    let last = asked.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+pub(super) fn not_found(path: &str) -> String {
+    let frame = DocsLayout { is_listed: false, ..DocsLayout::for_page("Not found", SENTENCE) };
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let last = last.strip_suffix(".md").unwrap_or(last).replace(['-', '_'], " ");
     let last: String = last.chars().take(QUERY_CHARS_MAX).collect();
-    rendered(&Missing { frame: frame.searching(&last) })
+    render(&Missing { frame: frame.with_query(&last) })
 }
 
 /// Renders the root of the server for browsers.
 pub(super) fn front() -> String {
-    let first = catalog::documents().find(|it| it.path == FIRST).map(NavEntry::of);
-    rendered(&Front {
-        frame: DocsLayout::around(NAME, SENTENCE).searching(""),
+    let first = catalog::documents().find(|it| it.path == FIRST).map(NavEntry::from_document);
+    render(&Front {
+        frame: DocsLayout::for_page(NAME, SENTENCE).with_query(""),
         sentence: SENTENCE,
         first,
     })
@@ -145,6 +145,6 @@ pub(super) fn markdown_list(origin: &str) -> String {
 }
 
 /// Renders a template. Writing to memory does not fail.
-fn rendered(template: &impl Template) -> String {
+fn render(template: &impl Template) -> String {
     template.render().expect("texts are written to memory")
 }

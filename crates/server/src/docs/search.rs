@@ -71,7 +71,7 @@ impl Query {
             word.trim_matches(is_mark).to_owned()
         };
         let words = written.split_whitespace().map(bare).filter(|word| !word.is_empty());
-        Self { words: words.take(WORDS_MAX).map(|word| Word::of(&word)).collect(), written }
+        Self { words: words.take(WORDS_MAX).map(|word| Word::new(&word)).collect(), written }
     }
 
     /// Returns the words as in the query, in lower case.
@@ -81,7 +81,7 @@ impl Query {
 }
 
 impl Word {
-    fn of(written: &str) -> Self {
+    fn new(written: &str) -> Self {
         let mut with_underscores = String::with_capacity(written.len() + 4);
         for letter in written.chars() {
             let is_after_small = with_underscores.ends_with(|it: char| it.is_ascii_lowercase());
@@ -91,7 +91,8 @@ impl Word {
             with_underscores.push(letter);
         }
         let all = [written.to_owned(), with_underscores, written.replace('_', "")];
-        let ours = synonyms::of(&written.to_ascii_lowercase()).iter().map(|it| (*it).to_owned());
+        let ours =
+            synonyms::for_word(&written.to_ascii_lowercase()).iter().map(|it| (*it).to_owned());
         let mut spellings: Vec<String> = Vec::new();
         for spelling in all.map(|it| it.to_ascii_lowercase()).into_iter().chain(ours) {
             if !spelling.is_empty() && !spellings.contains(&spelling) {

@@ -19,7 +19,7 @@ use rules::{DomainName, Secret, Timestamp};
 use store::{Store, StoreError};
 
 use self::transport::{AcmeTransport, RetryAfter};
-use super::certificates::{CertificateId, Certificates, ChallengeGuard, Unusable, name};
+use super::certificates::{CertificateId, Certificates, ChallengeGuard, Unusable, certificate_id};
 use super::schedule::{FailureScope, Window};
 use crate::config::{AcmeSettings, ChallengeChoice};
 
@@ -54,9 +54,9 @@ pub(super) struct Failed {
     /// Reason for people.
     pub(super) why: String,
     /// Time that the server asks to wait.
-    pub(super) wished: Option<Duration>,
+    pub(super) retry_after: Option<Duration>,
     /// Consequence for other names.
-    pub(super) says: FailureScope,
+    pub(super) scope: FailureScope,
 }
 
 /// A renewal suggestion of the certificate authority.
@@ -65,7 +65,7 @@ pub(super) struct RenewalInfo {
     /// Suggested time of renewal.
     pub(super) window: Window,
     /// Time until the suggestion must be requested again.
-    pub(super) holds: Duration,
+    pub(super) refresh_after: Duration,
 }
 
 impl Acme {
@@ -85,21 +85,21 @@ impl Acme {
         domain: &DomainName,
         now: Timestamp,
     ) -> Result<Obtained, Failed> {
-        let ways = ways(self.settings.challenge);
+        let ways = challenge_types(self.settings.challenge);
         let (mut at, mut nonces) = (0, NONCE_TRIES);
         loop {
             let told = Arc::new(RetryAfter::default());
-            let trouble = match self.try_once(domain, &ways[at], now, &told).await {
+            let trouble = match self.attempt(domain, &ways[at], now, &told).await {
                 Ok(obtained) => return Ok(obtained),
                 Err(trouble) => trouble,
             };
-            let failed = Failed::of(&trouble, &told);
+            let failed = Failed::new(&trouble, &told);
             match trouble {
                 // The library makes only three attempts, but a busy server rejects more nonces.
                 AcmeFailure::Account(Error::Api(problem))
                 | AcmeFailure::Order(Error::Api(problem))
                 | AcmeFailure::Acme(Error::Api(problem))
-                    if is(&problem, BAD_NONCE) && nonces > 0 =>
+                    if has_type(&problem, BAD_NONCE) && nonces > 0 =>
                 {
                     nonces -= 1;
                 }
@@ -121,7 +121,7 @@ impl Acme {
 
     /// Returns the suggested renewal of a certificate, the first of `chain`. Returns `None` without a
     /// suggestion or an account.
-    pub(super) async fn suggested(
+    pub(super) async fn renewal_info(
         &self,
         domain: &DomainName,
         chain: &str,
@@ -130,7 +130,7 @@ impl Acme {
         let account = self.saved_account(&told).await.map_err(|why| why.to_string())?;
         let Some(account) = account else { return Ok(None) };
         let CertificateId { authority, serial } =
-            name(domain, chain).map_err(|why| why.to_string())?;
+            certificate_id(domain, chain).map_err(|why| why.to_string())?;
         let id = CertificateIdentifier {
             authority_key_identifier: URL_SAFE_NO_PAD.encode(authority).into(),
             serial: URL_SAFE_NO_PAD.encode(serial).into(),
@@ -145,10 +145,10 @@ impl Acme {
             from: seconds(info.suggested_window.start.unix_timestamp()),
             until: seconds(info.suggested_window.end.unix_timestamp()),
         };
-        Ok(Some(RenewalInfo { window, holds }))
+        Ok(Some(RenewalInfo { window, refresh_after: holds }))
     }
 
-    async fn try_once(
+    async fn attempt(
         &self,
         domain: &DomainName,
         way: &ChallengeType,
@@ -159,18 +159,18 @@ impl Acme {
         let account = self.account(now, told).await?;
         let order = match account.new_order(&NewOrder::new(&names)).await {
             // A server that lost its accounts gets a new one.
-            Err(Error::Api(problem)) if is(&problem, NO_ACCOUNT) => {
+            Err(Error::Api(problem)) if has_type(&problem, NO_ACCOUNT) => {
                 self.new_account(now, told).await?.new_order(&NewOrder::new(&names)).await
             }
             order => order,
         };
         let mut order = order.map_err(AcmeFailure::Order)?;
         // Dropping this removes the challenge, even after an error.
-        let _shown = self.show(&mut order, domain, way).await?;
+        let _shown = self.publish_challenges(&mut order, domain, way).await?;
         let patience = RetryPolicy::default().timeout(ANSWER_WITHIN);
         let ready = order.poll_ready(&patience).await;
         if !matches!(ready, Ok(OrderStatus::Ready | OrderStatus::Valid)) {
-            return Err(refused(&mut order, ready.err()).await);
+            return Err(order_failure(&mut order, ready.err()).await);
         }
         let key = Secret::new(order.finalize().await?);
         let chain = order.poll_certificate(&patience).await?;
@@ -179,7 +179,7 @@ impl Acme {
 
     /// Publishes the challenge and tells the server that it is ready. Does nothing if the name is
     /// authorized already.
-    async fn show(
+    async fn publish_challenges(
         &self,
         order: &mut Order,
         domain: &DomainName,
@@ -193,16 +193,16 @@ impl Acme {
                 continue;
             }
             let Some(mut challenge) = authorization.challenge(way.clone()) else {
-                let why = format!("the ACME server offers no challenge {}", word(way));
+                let why = format!("the ACME server offers no challenge {}", challenge_name(way));
                 return Err(AcmeFailure::Challenge(why));
             };
-            shown.push(self.prepare(&challenge, domain, way)?);
+            shown.push(self.publish_challenge(&challenge, domain, way)?);
             challenge.set_ready().await?;
         }
         Ok(shown)
     }
 
-    fn prepare(
+    fn publish_challenge(
         &self,
         challenge: &ChallengeHandle<'_>,
         domain: &DomainName,
@@ -212,9 +212,9 @@ impl Acme {
         if *way == ChallengeType::TlsAlpn01 {
             return Ok(self
                 .certificates
-                .show_challenge(domain, authorization.digest().as_ref())?);
+                .publish_tls_challenge(domain, authorization.digest().as_ref())?);
         }
-        Ok(self.certificates.answer(&challenge.token, authorization.as_str()))
+        Ok(self.certificates.publish_http_challenge(&challenge.token, authorization.as_str()))
     }
 
     /// Returns the account at the server, and creates it if necessary.
@@ -236,7 +236,7 @@ impl Acme {
             serde_json::from_str(saved.expose()).map_err(|why| {
                 AcmeFailure::Other(format!("the saved account cannot be read: {why}"))
             })?;
-        let builder = Account::builder_with_http(Box::new(self.way(told)));
+        let builder = Account::builder_with_http(Box::new(self.transport(told)));
         builder.from_credentials(credentials).await.map(Some).map_err(AcmeFailure::Account)
     }
 
@@ -253,7 +253,7 @@ impl Acme {
             terms_of_service_agreed: true,
             only_return_existing: false,
         };
-        let builder = Account::builder_with_http(Box::new(self.way(told)));
+        let builder = Account::builder_with_http(Box::new(self.transport(told)));
         let directory = self.settings.directory.clone();
         let created = builder.create(&new, directory.clone(), None).await;
         let (account, credentials) = created.map_err(AcmeFailure::Account)?;
@@ -265,8 +265,8 @@ impl Acme {
         Ok(account)
     }
 
-    fn way(&self, told: &Arc<RetryAfter>) -> AcmeTransport {
-        AcmeTransport { client: self.client.clone(), told: Arc::clone(told) }
+    fn transport(&self, told: &Arc<RetryAfter>) -> AcmeTransport {
+        AcmeTransport { client: self.client.clone(), retry_after: Arc::clone(told) }
     }
 }
 
@@ -295,35 +295,37 @@ enum AcmeFailure {
 }
 
 impl Failed {
-    fn of(trouble: &AcmeFailure, told: &RetryAfter) -> Self {
+    fn new(trouble: &AcmeFailure, told: &RetryAfter) -> Self {
         let why: String = trouble.to_string().chars().take(REASON_CHARS_MAX).collect();
-        Self { why, wished: told.wished(), says: trouble.says() }
+        Self { why, retry_after: told.get(), scope: trouble.scope() }
     }
 }
 
 impl AcmeFailure {
     /// Returns the consequence for other names. Unless the server lists the affected names, only its
     /// text tells limits of one name from those of the account (RFC 8555 §6.7.1).
-    fn says(&self) -> FailureScope {
+    fn scope(&self) -> FailureScope {
         match self {
-            Self::Account(Error::Api(problem)) if is(problem, TOO_MANY) => FailureScope::TooBusy,
-            Self::Order(Error::Api(problem)) if is(problem, TOO_MANY) => {
-                let names = problem.subproblems.iter().any(|it| it.identifier.is_some());
-                if names { FailureScope::Nothing } else { FailureScope::TooMany }
+            Self::Account(Error::Api(problem)) if has_type(problem, TOO_MANY) => {
+                FailureScope::AllNames
             }
-            Self::Challenge(_) | Self::Acme(_) => FailureScope::OrdersAreTaken,
+            Self::Order(Error::Api(problem)) if has_type(problem, TOO_MANY) => {
+                let names = problem.subproblems.iter().any(|it| it.identifier.is_some());
+                if names { FailureScope::ThisName } else { FailureScope::NameOrAccount }
+            }
+            Self::Challenge(_) | Self::Acme(_) => FailureScope::OrderAccepted,
             Self::Account(_)
             | Self::Order(_)
             | Self::Store(_)
             | Self::Unusable(_)
-            | Self::Other(_) => FailureScope::Nothing,
+            | Self::Other(_) => FailureScope::ThisName,
         }
     }
 }
 
 /// Returns the reason that an order did not become ready. The error of the challenge is more precise
 /// than that of the order.
-async fn refused(order: &mut Order, error: Option<Error>) -> AcmeFailure {
+async fn order_failure(order: &mut Order, error: Option<Error>) -> AcmeFailure {
     let mut authorizations = order.authorizations();
     while let Some(Ok(mut authorization)) = authorizations.next().await {
         let now = match authorization.refresh().await {
@@ -332,12 +334,12 @@ async fn refused(order: &mut Order, error: Option<Error>) -> AcmeFailure {
         };
         let said = now.challenges.iter().find_map(|challenge| challenge.error.as_ref());
         if let Some(problem) = said {
-            return AcmeFailure::Challenge(told_of(problem));
+            return AcmeFailure::Challenge(problem_text(problem));
         }
     }
     match error {
-        Some(Error::Api(problem)) if !is(&problem, BAD_NONCE) => {
-            AcmeFailure::Challenge(told_of(&problem))
+        Some(Error::Api(problem)) if !has_type(&problem, BAD_NONCE) => {
+            AcmeFailure::Challenge(problem_text(&problem))
         }
         Some(error) => AcmeFailure::Acme(error),
         None => {
@@ -347,7 +349,7 @@ async fn refused(order: &mut Order, error: Option<Error>) -> AcmeFailure {
 }
 
 /// Returns the server's description of a problem.
-fn told_of(problem: &Problem) -> String {
+fn problem_text(problem: &Problem) -> String {
     let kind = problem.r#type.as_deref().unwrap_or_default();
     let kind = kind.strip_prefix("urn:ietf:params:acme:error:").unwrap_or(kind);
     match &problem.detail {
@@ -356,12 +358,12 @@ fn told_of(problem: &Problem) -> String {
     }
 }
 
-fn is(problem: &Problem, kind: &str) -> bool {
+fn has_type(problem: &Problem, kind: &str) -> bool {
     problem.r#type.as_deref() == Some(kind)
 }
 
 /// Returns the challenge types to try, in order.
-fn ways(choice: ChallengeChoice) -> Vec<ChallengeType> {
+fn challenge_types(choice: ChallengeChoice) -> Vec<ChallengeType> {
     match choice {
         ChallengeChoice::Any => vec![ChallengeType::TlsAlpn01, ChallengeType::Http01],
         ChallengeChoice::Http => vec![ChallengeType::Http01],
@@ -369,6 +371,6 @@ fn ways(choice: ChallengeChoice) -> Vec<ChallengeType> {
     }
 }
 
-const fn word(way: &ChallengeType) -> &'static str {
+const fn challenge_name(way: &ChallengeType) -> &'static str {
     if matches!(way, ChallengeType::TlsAlpn01) { "tls-alpn-01" } else { "http-01" }
 }

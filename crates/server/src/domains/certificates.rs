@@ -50,7 +50,7 @@ struct CertificateSet {
 pub(super) struct ChallengeGuard<'c> {
     certificates: &'c Certificates,
     /// Key of its entry in one of the maps.
-    place: ChallengeKey,
+    key: ChallengeKey,
 }
 
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Certificates {
     }
 
     /// Uses this certificate from now on.
-    pub(super) fn show(
+    pub(super) fn insert(
         &self,
         domain: &DomainName,
         chain: &str,
@@ -85,7 +85,7 @@ impl Certificates {
     }
 
     /// Removes the certificate of this name.
-    pub(super) fn forget(&self, domain: &DomainName) {
+    pub(super) fn remove(&self, domain: &DomainName) {
         self.write().issued.remove(domain.as_str());
     }
 
@@ -95,19 +95,19 @@ impl Certificates {
     }
 
     /// Publishes the response to the HTTP challenge with this token.
-    pub(super) fn answer(&self, token: &str, answer: &str) -> ChallengeGuard<'_> {
+    pub(super) fn publish_http_challenge(&self, token: &str, answer: &str) -> ChallengeGuard<'_> {
         self.write().http_challenges.insert(token.to_owned(), answer.to_owned());
-        ChallengeGuard { certificates: self, place: ChallengeKey::Http(token.to_owned()) }
+        ChallengeGuard { certificates: self, key: ChallengeKey::Http(token.to_owned()) }
     }
 
     /// Returns the response to the HTTP challenge with this token.
-    pub(super) fn answered(&self, token: &str) -> Option<String> {
+    pub(super) fn http_challenge(&self, token: &str) -> Option<String> {
         self.read().http_challenges.get(token).cloned()
     }
 
     /// Publishes a TLS challenge for this name: the digest of the key authorization in a self-signed
     /// certificate (RFC 8737 §3).
-    pub(super) fn show_challenge(
+    pub(super) fn publish_tls_challenge(
         &self,
         domain: &DomainName,
         digest: &[u8],
@@ -123,7 +123,7 @@ impl Certificates {
             .map_err(|why| unusable(why.to_string()))?;
         let certified = CertifiedKey::new(vec![certificate.der().clone()], signing);
         self.write().tls_challenges.insert(domain.to_string(), Arc::new(certified));
-        Ok(ChallengeGuard { certificates: self, place: ChallengeKey::Tls(domain.to_string()) })
+        Ok(ChallengeGuard { certificates: self, key: ChallengeKey::Tls(domain.to_string()) })
     }
 
     fn read(&self) -> RwLockReadGuard<'_, CertificateSet> {
@@ -151,7 +151,7 @@ impl ResolvesServerCert for Certificates {
 impl Drop for ChallengeGuard<'_> {
     fn drop(&mut self) {
         let mut held = self.certificates.write();
-        match &self.place {
+        match &self.key {
             ChallengeKey::Tls(domain) => held.tls_challenges.remove(domain).map(drop),
             ChallengeKey::Http(token) => held.http_challenges.remove(token).map(drop),
         };
@@ -182,7 +182,7 @@ pub(super) struct CertificateId {
 }
 
 /// Returns the identification of a certificate, the first of `chain` (RFC 9773 §4.1).
-pub(super) fn name(domain: &DomainName, chain: &str) -> Result<CertificateId, Unusable> {
+pub(super) fn certificate_id(domain: &DomainName, chain: &str) -> Result<CertificateId, Unusable> {
     let unusable = |why: String| Unusable::Certificate { domain: domain.to_string(), why };
     let first = CertificateDer::from_pem_slice(chain.as_bytes())
         .map_err(|why| unusable(why.to_string()))?;
@@ -228,18 +228,18 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_is_shown_until_it_is_forgotten_and_only_with_its_own_key() {
+    fn certificate_is_served_until_removed() {
         let authority = Authority::new("authority");
         let (ours, theirs) = (domain("a.example"), domain("b.example"));
         let [a, b] =
-            ["a.example", "b.example"].map(|name| authority.issue(&[name], Validity::Holds));
+            ["a.example", "b.example"].map(|name| authority.issue(&[name], Validity::Valid));
         let certificates = Certificates::default();
         let key = Secret::new(a.key_pem());
-        certificates.show(&ours, &a.chain_pem(), &key).unwrap();
+        certificates.insert(&ours, &a.chain_pem(), &key).unwrap();
         assert!(certificates.has("a.example") && !certificates.has("b.example"));
-        assert!(certificates.show(&theirs, &b.chain_pem(), &key).is_err());
-        assert!(certificates.show(&theirs, "", &key).is_err());
-        certificates.forget(&ours);
+        assert!(certificates.insert(&theirs, &b.chain_pem(), &key).is_err());
+        assert!(certificates.insert(&theirs, "", &key).is_err());
+        certificates.remove(&ours);
         assert!(!certificates.has("a.example"));
         let (from, until) = lifetime(&ours, &a.chain_pem()).unwrap();
         assert_eq!(from.to_string(), "2020-01-01T00:00:00.000Z");
@@ -247,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_is_shown_no_longer_than_it_is_held() {
+    fn challenge_is_served_until_its_guard_drops() {
         let certificates = Certificates::default();
-        let shown = certificates.answer("token", "token.thumbprint");
-        assert_eq!(certificates.answered("token").as_deref(), Some("token.thumbprint"));
+        let shown = certificates.publish_http_challenge("token", "token.thumbprint");
+        assert_eq!(certificates.http_challenge("token").as_deref(), Some("token.thumbprint"));
         drop(shown);
-        assert_eq!(certificates.answered("token"), None);
+        assert_eq!(certificates.http_challenge("token"), None);
         let name = domain("a.example");
-        let shown = certificates.show_challenge(&name, &[7; 32]).unwrap();
+        let shown = certificates.publish_tls_challenge(&name, &[7; 32]).unwrap();
         assert!(certificates.read().tls_challenges.contains_key("a.example"));
         assert!(!certificates.has("a.example"));
         drop(shown);

@@ -28,7 +28,7 @@ pub(super) struct ExpectedTargets {
 
 impl ExpectedTargets {
     /// Returns the targets in the settings.
-    pub(super) fn of(settings: &DomainSettings) -> Self {
+    pub(super) fn from_settings(settings: &DomainSettings) -> Self {
         let mut wanted = Self::default();
         for host in &settings.hosts {
             match host {
@@ -40,13 +40,13 @@ impl ExpectedTargets {
     }
 
     /// Returns whether domains may be aliases of this name.
-    pub(super) fn names(&self, name: &str) -> bool {
+    pub(super) fn has_name(&self, name: &str) -> bool {
         self.names.iter().any(|ours| ours == name)
     }
 
     /// Returns whether this is an address of the service. If it has a loopback address, every loopback
     /// address is.
-    fn has(&self, address: IpAddr) -> bool {
+    fn has_address(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         let same = |ours: &IpAddr| *ours == address || ours.is_loopback() && address.is_loopback();
         self.addresses.iter().any(same)
@@ -54,7 +54,7 @@ impl ExpectedTargets {
 }
 
 /// Resolves a domain. If it does not point to the service, returns the end of an error sentence.
-pub(super) async fn lead_here(
+pub(super) async fn check_target(
     names: &DnsLookup,
     wanted: &ExpectedTargets,
     domain: &DomainName,
@@ -73,7 +73,8 @@ pub(super) async fn lead_here(
         let leads = names.resolve(name, LOOK_UP_WITHIN).await;
         whole.addresses.extend(leads.map(|leads| leads.addresses).unwrap_or_default());
     }
-    let found = found.map_err(|why| format!("{}; found nothing: {why}", needed(&whole)))?;
+    let found =
+        found.map_err(|why| format!("{}; found nothing: {why}", required_records(&whole)))?;
     judge(&whole, &found)
 }
 
@@ -84,16 +85,16 @@ fn judge(wanted: &ExpectedTargets, found: &Resolution) -> Result<(), String> {
         return Ok(());
     }
     let (ours, others): (Vec<IpAddr>, Vec<IpAddr>) =
-        found.addresses.iter().partition(|address| wanted.has(**address));
+        found.addresses.iter().partition(|address| wanted.has_address(**address));
     match (ours.is_empty(), others.is_empty()) {
         (false, true) => Ok(()),
         // Clients choose one of the addresses, and the foreign ones would fail.
         (false, false) => Err(format!(
             "{}; found {} too, which is not this service",
-            needed(wanted),
+            required_records(wanted),
             listed(&others)
         )),
-        (true, _) => Err(format!("{}; found {}", needed(wanted), shown(found))),
+        (true, _) => Err(format!("{}; found {}", required_records(wanted), found_records(found))),
     }
 }
 
@@ -102,7 +103,7 @@ fn is_alias(wanted: &ExpectedTargets, found: &Resolution) -> bool {
 }
 
 /// Describes the DNS records that a domain needs.
-fn needed(wanted: &ExpectedTargets) -> String {
+fn required_records(wanted: &ExpectedTargets) -> String {
     let alias = match wanted.names.as_slice() {
         [] => None,
         [name] => Some(format!("a CNAME to `{name}`")),
@@ -118,7 +119,7 @@ fn needed(wanted: &ExpectedTargets) -> String {
     format!("must point to this service in DNS already, by {records}")
 }
 
-fn shown(found: &Resolution) -> String {
+fn found_records(found: &Resolution) -> String {
     let aliases = (!found.aliases.is_empty())
         .then(|| format!("a CNAME to {}", listed(&quoted(&found.aliases))));
     let addresses = match found.addresses.as_slice() {
@@ -162,7 +163,7 @@ mod tests {
     // issue 7: "CNAME or address of the configured host, with a message that says what was found and
     // what is needed"
     #[test]
-    fn an_alias_or_nothing_but_our_addresses_leads_here() {
+    fn alias_or_only_our_addresses_pass() {
         let ours = wanted(&["pages.example.com"], &["192.0.2.7", "2001:db8::7"]);
         for found in [
             leads(&["pages.example.com"], &[]),
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_and_what_is_needed_is_said() {
+    fn error_lists_found_and_required_records() {
         let ours = wanted(&["pages.example.com"], &["192.0.2.7"]);
         let two = wanted(&[], &["192.0.2.7", "2001:db8::7"]);
         let many: Vec<String> = (1..=6).map(|last| format!("198.51.100.{last}")).collect();

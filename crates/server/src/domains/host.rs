@@ -9,7 +9,7 @@ const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// Returns the host name of a request, or `None` for an address or an invalid name. `X-Forwarded-Host`
 /// takes precedence if the request came from a `trusted` proxy.
-pub(super) fn asked_for<B>(request: &Request<B>, trusted: bool) -> Option<String> {
+pub(super) fn requested_host<B>(request: &Request<B>, trusted: bool) -> Option<String> {
     let forwarded = trusted.then(|| first(request.headers(), &FORWARDED_HOST)).flatten();
     // HTTP/2 and requests in absolute form have the name in the URI.
     let authority = request.uri().authority().map(http::uri::Authority::as_str);
@@ -47,11 +47,11 @@ mod tests {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        asked_for(&request.body(()).unwrap(), trusted)
+        requested_host(&request.body(()).unwrap(), trusted)
     }
 
     #[test]
-    fn a_name_is_told_from_its_port_its_case_and_how_it_is_written() {
+    fn host_is_normalized_without_port() {
         for (host, expected) in [
             ("status.example.com", Some("status.example.com")),
             ("Status.Example.com:8443", Some("status.example.com")),
@@ -73,7 +73,7 @@ mod tests {
 
     // issue 7: "or behind a trusted proxy"
     #[test]
-    fn the_name_that_a_proxy_forwards_holds_where_the_proxy_is_trusted() {
+    fn forwarded_host_needs_a_trusted_proxy() {
         let headers = [("host", "inner:8080"), ("x-forwarded-host", "status.example.com, inner")];
         assert_eq!(asked("/", &headers, true).unwrap(), "status.example.com");
         assert_eq!(asked("/", &headers, false).unwrap(), "inner");

@@ -60,7 +60,7 @@ impl Service<Request> for ByHost {
 
     fn call(&mut self, mut request: Request) -> Self::Future {
         let entrance = request.extensions().get().copied().unwrap_or(EntryPoint::Plain);
-        if let Some(answer) = self.challenge(&request) {
+        if let Some(answer) = self.challenge_response(&request) {
             return Either::Right(ready(Ok(answer)));
         }
         let table = self.domains.table();
@@ -68,19 +68,19 @@ impl Service<Request> for ByHost {
             return Either::Left(self.service.call(request));
         }
         let trusted = self.is_from_proxy(&request);
-        let asked = host::asked_for(&request, trusted);
+        let asked = host::requested_host(&request, trusted);
         let Some(domain) = asked.as_deref().filter(|asked| table.has(asked)) else {
             return match entrance {
                 EntryPoint::Plain | EntryPoint::Tls => Either::Left(self.service.call(request)),
                 EntryPoint::Redirecting => {
-                    Either::Right(ready(Ok(self.to_service(asked.as_deref(), &request))))
+                    Either::Right(ready(Ok(self.redirect_to_service(asked.as_deref(), &request))))
                 }
             };
         };
         // A proxy that terminates TLS sends plain HTTP; a redirect would loop.
         let came_in_the_clear = entrance != EntryPoint::Tls && !trusted;
         if came_in_the_clear && self.domains.certificates.has(domain) {
-            return Either::Right(ready(Ok(to_tls(domain, &request))));
+            return Either::Right(ready(Ok(redirect_to_tls(domain, &request))));
         }
         request.extensions_mut().insert(PageDomain(domain.to_owned()));
         Either::Left(self.pages.call(request))
@@ -94,9 +94,9 @@ impl ByHost {
     }
 
     /// Answers an ACME server that requests a challenge.
-    fn challenge(&self, request: &Request) -> Option<Response> {
+    fn challenge_response(&self, request: &Request) -> Option<Response> {
         let token = request.uri().path().strip_prefix(CHALLENGES)?;
-        let answer = self.domains.certificates.answered(token)?;
+        let answer = self.domains.certificates.http_challenge(token)?;
         let mut response = Response::new(Body::from(answer));
         let kind = HeaderValue::from_static("application/octet-stream");
         response.headers_mut().insert(CONTENT_TYPE, kind);
@@ -104,13 +104,13 @@ impl ByHost {
     }
 
     /// Redirects a request for this service to HTTPS, on a listener that serves nothing else.
-    fn to_service(&self, asked: Option<&str>, request: &Request) -> Response {
+    fn redirect_to_service(&self, requested: Option<&str>, request: &Request) -> Response {
         let own = self.domains.settings.own.as_ref().map(rules::DomainName::as_str);
         match own {
-            Some(own) if asked == Some(own) && self.domains.certificates.has(own) => {
-                to_tls(own, request)
+            Some(own) if requested == Some(own) && self.domains.certificates.has(own) => {
+                redirect_to_tls(own, request)
             }
-            Some(own) if asked == Some(own) => {
+            Some(own) if requested == Some(own) => {
                 let mut response = empty(StatusCode::SERVICE_UNAVAILABLE);
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("30"));
                 response
@@ -121,7 +121,7 @@ impl ByHost {
 }
 
 /// Redirects to the same address over HTTPS with the same method (RFC 9110 §15.4.9).
-fn to_tls(domain: &str, request: &Request) -> Response {
+fn redirect_to_tls(domain: &str, request: &Request) -> Response {
     let rest = request.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
     let mut response = empty(StatusCode::PERMANENT_REDIRECT);
     let place = HeaderValue::try_from(format!("https://{domain}{rest}"));

@@ -43,7 +43,7 @@ pub(super) async fn verify(
         return Ok(());
     }
     let owner = format!("{LABEL}.{domain}");
-    let found = names.texts(&owner, LOOK_UP_WITHIN).await;
+    let found = names.txt_records(&owner, LOOK_UP_WITHIN).await;
     let found = found.map_err(|failure| format!("could not be verified: {}", failure.detail))?;
     judge(&owner, &found, &claim.value())
 }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_other_pages_verify_nothing() {
+    fn records_of_other_pages_are_rejected() {
         let long = "x".repeat(300);
         for found in [&[][..], &["aloft-page=w/acme2"], &["aloft-page=v/acme", &long]] {
             let refusal = judged(found).unwrap_err();

@@ -11,7 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::acme::{Acme, Failed, Obtained};
 use super::certificates::{Certificates, lifetime};
-use super::schedule::{FailureScope, Refusals, ask_again, due, next_try, renewal, suggested};
+use super::schedule::{
+    FailureScope, Refusals, default_renewal, due, next_attempt, next_refresh, renewal_time,
+};
 use super::{Domains, dns_check};
 use crate::config::TlsSettings;
 use crate::context::Context;
@@ -44,20 +46,20 @@ pub(crate) struct CertificateRenewer {
     /// Stored certificates, by name.
     known: HashMap<DomainName, DomainCertificate>,
     /// End of the pause that the ACME server requests.
-    quiet_until: Option<Timestamp>,
+    paused_until: Option<Timestamp>,
     /// Consecutive refusals of the server.
     refusals: Refusals,
     /// Time of the next request for a renewal suggestion. Names without an entry are requested at once.
-    suggests_at: HashMap<DomainName, Timestamp>,
+    renewal_info_at: HashMap<DomainName, Timestamp>,
 }
 
 /// The next action.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
     /// Obtain a certificate for this name.
-    Ask(DomainName),
+    Obtain(DomainName),
     /// Request the renewal suggestion for this name.
-    AskWhen(DomainName),
+    RequestRenewalInfo(DomainName),
     /// Wait until this time, or until the names change.
     Wait(Option<Timestamp>),
 }
@@ -76,14 +78,14 @@ impl CertificateRenewer {
             acme,
             covers_own,
             known,
-            quiet_until: None,
+            paused_until: None,
             refusals: Refusals::default(),
-            suggests_at: HashMap::new(),
+            renewal_info_at: HashMap::new(),
         };
         for mut found in keeper.store.certificates().all().await? {
             if let Some(issued) = &found.issued
                 && let Err(why) =
-                    keeper.certificates.show(&found.domain, &issued.chain, &issued.key)
+                    keeper.certificates.insert(&found.domain, &issued.chain, &issued.key)
             {
                 tracing::error!("a certificate that was kept is asked for anew: {why}");
                 found.issued = None;
@@ -94,23 +96,23 @@ impl CertificateRenewer {
     }
 
     /// Runs until `stop`, which aborts a running request.
-    pub(crate) async fn keep(mut self, stop: CancellationToken) {
-        let mut tables = self.domains.tables();
+    pub(crate) async fn run(mut self, stop: CancellationToken) {
+        let mut tables = self.domains.subscribe();
         loop {
             tables.mark_unchanged();
             let step = async {
-                let wanted = self.wanted();
-                if let Err(error) = self.forget_others(&wanted).await {
+                let wanted = self.required_names();
+                if let Err(error) = self.remove_others(&wanted).await {
                     tracing::warn!(%error, "certificates could not be read: {error}");
                     return Some(self.ctx.now() + AGAIN_AFTER);
                 }
                 match self.next(&wanted) {
-                    Next::Ask(domain) => {
-                        self.ask(domain).await;
+                    Next::Obtain(domain) => {
+                        self.renew(domain).await;
                         Some(self.ctx.now())
                     }
-                    Next::AskWhen(domain) => {
-                        self.ask_when(domain).await;
+                    Next::RequestRenewalInfo(domain) => {
+                        self.update_renewal_time(domain).await;
                         Some(self.ctx.now())
                     }
                     Next::Wait(until) => until,
@@ -136,7 +138,7 @@ impl CertificateRenewer {
     }
 
     /// Returns the names that need a certificate, this server's own first.
-    fn wanted(&self) -> Vec<DomainName> {
+    fn required_names(&self) -> Vec<DomainName> {
         let own = self.domains.settings.own.clone().filter(|_| self.covers_own);
         let mut pages: Vec<_> = self.domains.table().all().collect();
         pages.sort_by(|one, other| one.as_str().cmp(other.as_str()));
@@ -147,49 +149,49 @@ impl CertificateRenewer {
         let now = self.ctx.now();
         let mut soonest: Option<Timestamp> = None;
         for domain in wanted {
-            let due = self.known.get(domain).and_then(due).max(self.quiet_until);
+            let due = self.known.get(domain).and_then(due).max(self.paused_until);
             match due {
                 Some(due) if due > now => {
                     soonest = Some(soonest.map_or(due, |soonest| soonest.min(due)));
                 }
-                Some(_) | None => return Next::Ask(domain.clone()),
+                Some(_) | None => return Next::Obtain(domain.clone()),
             }
         }
         let issued = |domain: &&DomainName| {
             self.known.get(*domain).is_some_and(|known| known.issued.is_some())
         };
         for domain in wanted.iter().filter(issued) {
-            match self.suggests_at.get(domain) {
+            match self.renewal_info_at.get(domain) {
                 Some(at) if *at > now => {
                     soonest = Some(soonest.map_or(*at, |soonest| soonest.min(*at)));
                 }
-                Some(_) | None => return Next::AskWhen(domain.clone()),
+                Some(_) | None => return Next::RequestRenewalInfo(domain.clone()),
             }
         }
         Next::Wait(soonest)
     }
 
     /// Deletes the certificates of names that no page uses.
-    async fn forget_others(&mut self, wanted: &[DomainName]) -> Result<(), StoreError> {
+    async fn remove_others(&mut self, wanted: &[DomainName]) -> Result<(), StoreError> {
         let gone: Vec<DomainName> =
             self.known.keys().filter(|known| !wanted.contains(known)).cloned().collect();
         for domain in gone {
-            self.certificates.forget(&domain);
-            self.store.certificates().forget(domain.clone()).await?;
+            self.certificates.remove(&domain);
+            self.store.certificates().remove(domain.clone()).await?;
             tracing::info!(domain = %domain, "the certificate of `{domain}` is forgotten");
             self.known.remove(&domain);
-            self.suggests_at.remove(&domain);
+            self.renewal_info_at.remove(&domain);
         }
         Ok(())
     }
 
     /// Requests the renewal suggestion for a certificate, so that one that will be revoked is renewed
     /// in time. Without a suggestion the planned time remains.
-    async fn ask_when(&mut self, domain: DomainName) {
+    async fn update_renewal_time(&mut self, domain: DomainName) {
         let now = self.ctx.now();
         let Some(known) = self.known.get_mut(&domain) else { return };
         let Some(issued) = &mut known.issued else { return };
-        let asked = self.acme.suggested(&domain, &issued.chain);
+        let asked = self.acme.renewal_info(&domain, &issued.chain);
         let said = match tokio::time::timeout(SUGGESTED_WITHIN, asked).await {
             Ok(Ok(said)) => said,
             Ok(Err(why)) => {
@@ -198,35 +200,35 @@ impl CertificateRenewer {
             }
             Err(_) => None,
         };
-        let again = ask_again(now, said.map(|said| said.holds));
-        self.suggests_at.insert(domain.clone(), again);
+        let again = next_refresh(now, said.map(|said| said.refresh_after));
+        self.renewal_info_at.insert(domain.clone(), again);
         let Some(said) = said else { return };
         let planned = (issued.renew_at, issued.expires_at);
-        let renew_at = suggested(planned, said.window, now, self.ctx.random());
+        let renew_at = renewal_time(planned, said.window, now, self.ctx.random());
         if renew_at == issued.renew_at {
             return;
         }
         issued.renew_at = renew_at;
         tracing::info!(domain = %domain, "the certificate of `{domain}` is renewed at {renew_at}");
-        if let Err(error) = self.store.certificates().renews(domain, renew_at).await {
+        if let Err(error) = self.store.certificates().set_renewal_time(domain, renew_at).await {
             tracing::warn!(%error, "when to renew a certificate is not written down: {error}");
         }
     }
 
     /// Obtains a certificate and stores the result.
-    async fn ask(&mut self, domain: DomainName) {
+    async fn renew(&mut self, domain: DomainName) {
         let now = self.ctx.now();
         let known = self.known.entry(domain.clone()).or_insert_with(|| DomainCertificate {
             domain: domain.clone(),
             issued: None,
-            tries: 0,
+            attempts: 0,
             last_error: None,
-            next_try_at: None,
+            next_attempt_at: None,
         });
-        known.tries = known.tries.saturating_add(1);
-        let tries = known.tries;
-        let then = next_try(tries, now, None);
-        known.next_try_at = Some(then);
+        known.attempts = known.attempts.saturating_add(1);
+        let tries = known.attempts;
+        let then = next_attempt(tries, now, None);
+        known.next_attempt_at = Some(then);
         if let Err(error) = self.store.certificates().begin(domain.clone(), tries, then).await {
             tracing::warn!(%error, "no certificate is asked for: {error}");
             return;
@@ -235,34 +237,34 @@ impl CertificateRenewer {
             Ok(obtained) => obtained,
             Err(_) => Err(Failed {
                 why: format!("the ACME server did not come to an end within {TRY_WITHIN:?}"),
-                wished: None,
-                says: FailureScope::Nothing,
+                retry_after: None,
+                scope: FailureScope::ThisName,
             }),
         };
         let kept = match obtained {
-            Ok(obtained) => self.keep_obtained(&domain, obtained).await,
+            Ok(obtained) => self.store_obtained(&domain, obtained).await,
             Err(failed) => Err(failed),
         };
         if let Err(failed) = kept {
-            self.keep_failure(&domain, tries, failed).await;
+            self.store_failure(&domain, tries, failed).await;
         }
     }
 
     /// Check DNS first, because ACME servers count failed orders.
     async fn obtain(&self, domain: &DomainName, now: Timestamp) -> Result<Obtained, Failed> {
-        let Domains { names, wanted, settings, .. } = &*self.domains;
+        let Domains { dns: names, targets: wanted, settings, .. } = &*self.domains;
         if settings.own.as_ref() != Some(domain) {
-            let led = dns_check::lead_here(names, wanted, domain).await;
+            let led = dns_check::check_target(names, wanted, domain).await;
             led.map_err(|why| Failed {
                 why: format!("`{domain}` {why}"),
-                wished: None,
-                says: FailureScope::Nothing,
+                retry_after: None,
+                scope: FailureScope::ThisName,
             })?;
         }
         self.acme.obtain(domain, now).await
     }
 
-    async fn keep_obtained(
+    async fn store_obtained(
         &mut self,
         domain: &DomainName,
         obtained: Obtained,
@@ -270,39 +272,39 @@ impl CertificateRenewer {
         let Obtained { chain, key } = obtained;
         let unusable = |why: &dyn std::fmt::Display| Failed {
             why: why.to_string(),
-            wished: None,
-            says: FailureScope::OrdersAreTaken,
+            retry_after: None,
+            scope: FailureScope::OrderAccepted,
         };
-        self.refusals.orders_are_taken();
+        self.refusals.record_accepted_order();
         let (now, life) = (self.ctx.now(), lifetime(domain, &chain).map_err(|why| unusable(&why))?);
-        self.certificates.show(domain, &chain, &key).map_err(|why| unusable(&why))?;
-        let (expires_at, renew_at) = (life.1, renewal(now, life));
+        self.certificates.insert(domain, &chain, &key).map_err(|why| unusable(&why))?;
+        let (expires_at, renew_at) = (life.1, default_renewal(now, life));
         let issued = IssuedCertificate { chain, key, issued_at: now, expires_at, renew_at };
-        let kept = self.store.certificates().issued(domain.clone(), issued.clone()).await;
+        let kept = self.store.certificates().store_issued(domain.clone(), issued.clone()).await;
         kept.map_err(|why| unusable(&why))?;
         tracing::info!(domain = %domain, "a certificate of `{domain}` holds until {expires_at}");
         let known = DomainCertificate {
             domain: domain.clone(),
             issued: Some(issued),
-            tries: 0,
+            attempts: 0,
             last_error: None,
-            next_try_at: None,
+            next_attempt_at: None,
         };
         self.known.insert(domain.clone(), known);
-        self.suggests_at.remove(domain);
+        self.renewal_info_at.remove(domain);
         Ok(())
     }
 
-    async fn keep_failure(&mut self, domain: &DomainName, tries: u32, failed: Failed) {
-        let Failed { why, wished, says } = failed;
+    async fn store_failure(&mut self, domain: &DomainName, tries: u32, failed: Failed) {
+        let Failed { why, retry_after: wished, scope: says } = failed;
         let now = self.ctx.now();
-        let then = next_try(tries, now, wished);
-        let quiet_until = self.refusals.quiet_until(domain, says, (now, then));
-        self.quiet_until = quiet_until.or(self.quiet_until);
+        let then = next_attempt(tries, now, wished);
+        let quiet_until = self.refusals.pause_until(domain, says, (now, then));
+        self.paused_until = quiet_until.or(self.paused_until);
         tracing::warn!(domain = %domain, "no certificate of `{domain}` until {then}: {why}");
         if let Some(known) = self.known.get_mut(domain) {
             known.last_error = Some(why.clone());
-            known.next_try_at = Some(then);
+            known.next_attempt_at = Some(then);
         }
         let kept = self.store.certificates().failed(domain.clone(), why, then).await;
         if let Err(error) = kept {

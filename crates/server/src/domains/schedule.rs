@@ -28,13 +28,13 @@ const ASK_AGAIN_AFTER: Duration = Duration::from_hours(6);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FailureScope {
     /// No consequence.
-    Nothing,
+    ThisName,
     /// The server accepts orders.
-    OrdersAreTaken,
+    OrderAccepted,
     /// The order exceeded a limit of this name or of the account.
-    TooMany,
+    NameOrAccount,
     /// The server requests a pause for all names.
-    TooBusy,
+    AllNames,
 }
 
 /// A sequence of refusals. A limit that affects one name after another is a limit of the account.
@@ -54,29 +54,29 @@ pub(super) struct Window {
 impl Refusals {
     /// Returns the end of the pause for all names after a failure of this one. This name itself is
     /// retried at `then`.
-    pub(super) fn quiet_until(
+    pub(super) fn pause_until(
         &mut self,
         domain: &DomainName,
         says: FailureScope,
         (now, then): (Timestamp, Timestamp),
     ) -> Option<Timestamp> {
         match says {
-            FailureScope::Nothing => None,
-            FailureScope::OrdersAreTaken => {
-                self.orders_are_taken();
+            FailureScope::ThisName => None,
+            FailureScope::OrderAccepted => {
+                self.record_accepted_order();
                 None
             }
-            FailureScope::TooMany => {
+            FailureScope::NameOrAccount => {
                 let is_in_a_row = self.last.as_ref().is_some_and(|last| last != domain);
                 self.last = Some(domain.clone());
                 is_in_a_row.then(|| then.min(now + QUIET_MAX))
             }
-            FailureScope::TooBusy => Some(then),
+            FailureScope::AllNames => Some(then),
         }
     }
 
     /// Records an accepted order.
-    pub(super) fn orders_are_taken(&mut self) {
+    pub(super) fn record_accepted_order(&mut self) {
         self.last = None;
     }
 }
@@ -85,7 +85,7 @@ impl Refusals {
 ///
 /// A planned time within the window remains. Otherwise the time is random within the window, or now if
 /// the window is over. Windows that are empty or begin after the expiry are ignored.
-pub(super) fn suggested(
+pub(super) fn renewal_time(
     (planned, expires_at): (Timestamp, Timestamp),
     window: Window,
     now: Timestamp,
@@ -105,7 +105,7 @@ pub(super) fn suggested(
 
 /// Returns the time of the next request for a suggestion: as the authority states, within a day.
 /// Without a suggestion it is later.
-pub(super) fn ask_again(now: Timestamp, holds: Option<Duration>) -> Timestamp {
+pub(super) fn next_refresh(now: Timestamp, holds: Option<Duration>) -> Timestamp {
     let (least, most) = SUGGESTED_FOR;
     now + holds.map_or(ASK_AGAIN_AFTER, |holds| holds.clamp(least, most))
 }
@@ -115,12 +115,12 @@ pub(super) fn ask_again(now: Timestamp, holds: Option<Duration>) -> Timestamp {
 pub(super) fn due(known: &DomainCertificate) -> Option<Timestamp> {
     let wanted = known.issued.as_ref().map(|issued| issued.renew_at);
     // The later of both: respect the pause, and do not renew early.
-    wanted.max(known.next_try_at)
+    wanted.max(known.next_attempt_at)
 }
 
-/// Returns the time of the next attempt after attempt number `tries`, which fails now. The server may
+/// Returns the time of the next attempt after attempt number `attempts`, which fails now. The server may
 /// require a longer pause.
-pub(super) fn next_try(tries: u32, now: Timestamp, wished: Option<Duration>) -> Timestamp {
+pub(super) fn next_attempt(tries: u32, now: Timestamp, wished: Option<Duration>) -> Timestamp {
     let doublings = tries.saturating_sub(1).min(DOUBLINGS_MAX);
     let pause = (PAUSE_FIRST * 2_u32.pow(doublings)).min(PAUSE_MAX);
     now + pause.max(wished.unwrap_or_default())
@@ -128,7 +128,7 @@ pub(super) fn next_try(tries: u32, now: Timestamp, wished: Option<Duration>) -> 
 
 /// Returns the time of renewal of a certificate issued now: after two thirds of its lifetime. It is
 /// counted from now, because the clock of the authority may differ.
-pub(super) fn renewal(now: Timestamp, (from, until): (Timestamp, Timestamp)) -> Timestamp {
+pub(super) fn default_renewal(now: Timestamp, (from, until): (Timestamp, Timestamp)) -> Timestamp {
     now + until.since(from) * 2 / 3
 }
 
@@ -146,38 +146,42 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_is_renewed_after_two_thirds_of_its_life_whatever_its_maker_s_clock_says() {
+    fn renewal_is_due_after_two_thirds() {
         // issue 7: "stored, renewed certificates"
-        assert_eq!(renewal(at(100), (at(100), at(190))), at(160));
-        assert_eq!(renewal(at(500), (at(100), at(190))), at(560));
+        assert_eq!(default_renewal(at(100), (at(100), at(190))), at(160));
+        assert_eq!(default_renewal(at(500), (at(100), at(190))), at(560));
     }
 
     // issue 7: one name at its limit does not delay other names
     #[test]
-    fn a_limit_is_of_its_name_until_the_next_name_meets_it_too() {
+    fn limit_spreads_after_a_second_name_meets_it() {
         let name = |text: &str| DomainName::parse(text).unwrap();
         let (a, b, c) = (name("a.example"), name("b.example"), name("c.example"));
         let (now, then) = (at(1), at(2));
         let hour = now + Duration::from_hours(1);
         let mut refusals = Refusals::default();
-        let mut quiet = |domain, says| refusals.quiet_until(domain, says, (now, then));
-        assert_eq!(quiet(&a, FailureScope::TooMany), None, "it may be of this name");
-        assert_eq!(quiet(&a, FailureScope::TooMany), None);
-        assert_eq!(quiet(&b, FailureScope::TooMany), Some(hour), "two in a row, so it is of all");
-        assert_eq!(quiet(&c, FailureScope::TooMany), Some(hour), "and still is");
-        assert_eq!(quiet(&c, FailureScope::OrdersAreTaken), None);
-        assert_eq!(quiet(&a, FailureScope::TooMany), None, "others got theirs meanwhile");
-        assert_eq!(quiet(&c, FailureScope::Nothing), None);
-        assert_eq!(quiet(&a, FailureScope::TooBusy), Some(then), "the server said so itself");
+        let mut quiet = |domain, says| refusals.pause_until(domain, says, (now, then));
+        assert_eq!(quiet(&a, FailureScope::NameOrAccount), None, "it may be of this name");
+        assert_eq!(quiet(&a, FailureScope::NameOrAccount), None);
+        assert_eq!(
+            quiet(&b, FailureScope::NameOrAccount),
+            Some(hour),
+            "two in a row, so it is of all"
+        );
+        assert_eq!(quiet(&c, FailureScope::NameOrAccount), Some(hour), "and still is");
+        assert_eq!(quiet(&c, FailureScope::OrderAccepted), None);
+        assert_eq!(quiet(&a, FailureScope::NameOrAccount), None, "others got theirs meanwhile");
+        assert_eq!(quiet(&c, FailureScope::ThisName), None);
+        assert_eq!(quiet(&a, FailureScope::AllNames), Some(then), "the server said so itself");
         let soon = now + Duration::from_mins(5);
-        assert_eq!(refusals.quiet_until(&b, FailureScope::TooMany, (now, soon)), Some(soon));
+        assert_eq!(refusals.pause_until(&b, FailureScope::NameOrAccount, (now, soon)), Some(soon));
     }
 
     // RFC 9773 §4.2
     #[test]
-    fn a_certificate_is_renewed_within_the_window_that_its_maker_suggests() {
+    fn renewal_falls_in_the_suggested_window() {
         let window = |from, until| Window { from: at(from), until: at(until) };
-        let when = |window, chance| suggested((at(60), at(90)), window, at(10), chance);
+        let when = |window, chance| renewal_time((at(60), at(90)), window, at(10), chance);
         assert_eq!(when(window(59, 61), 7), at(60), "what was planned is within it");
         assert_eq!(when(window(30, 40), 0), at(30));
         let within = when(window(30, 40), u64::MAX);
@@ -192,8 +196,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_suggested_is_believed_for_a_day_at_most() {
-        let again = |holds| ask_again(at(1), holds).since(at(1)).as_secs();
+    fn renewal_info_is_valid_for_one_day() {
+        let again = |holds| next_refresh(at(1), holds).since(at(1)).as_secs();
         assert_eq!(again(Some(Duration::from_hours(6))), 6 * 3_600);
         assert_eq!(again(Some(Duration::ZERO)), 60);
         assert_eq!(again(Some(Duration::from_hours(900))), 86_400);
@@ -201,9 +205,9 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_up_to_half_a_day_and_a_server_may_want_more() {
+    fn pause_doubles_up_to_half_a_day() {
         let now = at(1);
-        let pause = |tries, wished| next_try(tries, now, wished).since(now).as_secs() / 60;
+        let pause = |tries, wished| next_attempt(tries, now, wished).since(now).as_secs() / 60;
         let pauses: Vec<_> = (1..=10).map(|tries| pause(tries, None)).collect();
         assert_eq!(pauses, [5, 10, 20, 40, 80, 160, 320, 640, 720, 720]);
         let first_hour = [0, 5, 15, 35, 75].iter().filter(|minute| **minute < 60).count();
@@ -214,16 +218,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_asked_for_is_due_at_once_and_what_holds_when_its_time_comes() {
+    fn new_name_is_due_immediately() {
         let mut known = DomainCertificate {
             domain: DomainName::parse("a.example").unwrap(),
             issued: None,
-            tries: 0,
+            attempts: 0,
             last_error: None,
-            next_try_at: None,
+            next_attempt_at: None,
         };
         assert_eq!(due(&known), None);
-        known.next_try_at = Some(at(3));
+        known.next_attempt_at = Some(at(3));
         assert_eq!(due(&known), Some(at(3)));
         known.issued = Some(IssuedCertificate {
             chain: String::new(),
@@ -233,7 +237,7 @@ mod tests {
             renew_at: at(61),
         });
         assert_eq!(due(&known), Some(at(61)));
-        known.next_try_at = Some(at(62));
+        known.next_attempt_at = Some(at(62));
         assert_eq!(due(&known), Some(at(62)));
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct DomainStatus {
     /// Expiry of the certificate.
     pub(crate) expires_at: Option<Timestamp>,
     /// Time of the next attempt after a failure.
-    pub(crate) next_try_at: Option<Timestamp>,
+    pub(crate) next_attempt_at: Option<Timestamp>,
 }
 
 impl DomainState {
@@ -58,7 +58,7 @@ impl Domains {
                 state: DomainState::Unmanaged,
                 reason: None,
                 expires_at: None,
-                next_try_at: None,
+                next_attempt_at: None,
             });
         }
         let known = app.store.certificates().get(domain).await?;
@@ -77,7 +77,7 @@ fn status(domain: &DomainName, known: Option<&DomainCertificate>, now: Timestamp
     DomainStatus {
         domain: domain.to_string(),
         state,
-        next_try_at: known.and_then(|known| known.next_try_at).filter(|_| reason.is_some()),
+        next_attempt_at: known.and_then(|known| known.next_attempt_at).filter(|_| reason.is_some()),
         reason,
         expires_at: issued.map(|issued| issued.expires_at),
     }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_domain_is_active_as_long_as_its_certificate_holds_whatever_fails_meanwhile() {
+    fn domain_with_valid_certificate_stays_active() {
         let domain = DomainName::parse("a.example").unwrap();
         let at = Timestamp::from_millis;
         let issued = IssuedCertificate {
@@ -104,9 +104,9 @@ mod tests {
         let known = |issued: Option<&IssuedCertificate>, error: Option<&str>| DomainCertificate {
             domain: domain.clone(),
             issued: issued.cloned(),
-            tries: 1,
+            attempts: 1,
             last_error: error.map(str::to_owned),
-            next_try_at: Some(at(70)),
+            next_attempt_at: Some(at(70)),
         };
         let said = |known: Option<DomainCertificate>, now| {
             let status = status(&domain, known.as_ref(), at(now));

@@ -43,7 +43,7 @@ impl Domains {
         // Domains set before this server got its names may be names of the server itself.
         let table = domains
             .into_iter()
-            .filter(|page| self.are_offered() && !self.is_own(&page.domain))
+            .filter(|page| self.is_supported() && !self.is_own(&page.domain))
             .map(|page| page.domain.to_string())
             .collect();
         let table = DomainTable(table);
@@ -56,7 +56,7 @@ impl Domains {
     }
 
     /// Subscribes to new tables.
-    pub(super) fn tables(&self) -> watch::Receiver<Arc<DomainTable>> {
+    pub(super) fn subscribe(&self) -> watch::Receiver<Arc<DomainTable>> {
         self.table.subscribe()
     }
 }

@@ -47,7 +47,7 @@ struct BodyState {
     /// Whether the caller has shown a valid key: its bodies have limits of their own.
     has_key: AtomicBool,
     /// Memory that the body has taken from the budget, until the response.
-    held: Mutex<Option<OwnedSemaphorePermit>>,
+    reserved: Mutex<Option<OwnedSemaphorePermit>>,
     /// Part of the body that the handler did not read.
     rest: Mutex<Option<Body>>,
     /// Reason that the body was cut off, as a status.
@@ -80,13 +80,13 @@ enum Broken {
 }
 
 /// Returns the error for a caller whose body was cut off.
-pub(crate) fn broken_off(error: &(dyn Error + 'static)) -> rpc::Error {
+pub(crate) fn cut_off_error(error: &(dyn Error + 'static)) -> rpc::Error {
     let mut cause = Some(error);
     while let Some(error) = cause {
         if let Some(broken) = error.downcast_ref::<Broken>() {
             return match broken {
-                Broken::TooSlow(within) => rpc::too_slow(*within),
-                Broken::NoMemory => rpc::put_off(broken.to_string()),
+                Broken::TooSlow(within) => rpc::request_timeout(*within),
+                Broken::NoMemory => rpc::deferred(broken.to_string()),
             };
         }
         // Kinds of hyper's errors for invalid chunks.
@@ -114,7 +114,7 @@ impl fmt::Debug for Intake {
 
 impl Intake {
     /// Limits the body of a request. Returns `None` if it has none.
-    pub(super) fn bound(
+    pub(super) fn limit(
         request: &mut Request,
         budget: &Budget,
         connection: Option<&Connection>,
@@ -125,7 +125,7 @@ impl Intake {
         let intake = Self(Arc::new(BodyState {
             budget: budget.clone(),
             has_key: AtomicBool::new(false),
-            held: Mutex::new(None),
+            reserved: Mutex::new(None),
             rest: Mutex::new(None),
             broken: Mutex::new(None),
             connection: connection.cloned(),
@@ -144,9 +144,9 @@ impl Intake {
     }
 
     /// Records that the caller has shown a valid key.
-    pub(crate) fn has_key(&self) {
+    pub(crate) fn set_has_key(&self) {
         self.0.has_key.store(true, Ordering::Relaxed);
-        locked(&self.0.held).take();
+        locked(&self.0.reserved).take();
     }
 
     /// Discards the unread part of the body, or announces that the connection closes.
@@ -161,7 +161,7 @@ impl Intake {
             }
         }
         let rest = locked(&self.0.rest).take();
-        locked(&self.0.held).take();
+        locked(&self.0.reserved).take();
         locked(&self.0.served).take();
         let Some(rest) = rest.filter(|_| version < Version::HTTP_2) else { return };
         // A client that waits for `100 Continue` has not sent the body, and reading would request
@@ -173,12 +173,12 @@ impl Intake {
     }
 
     /// Records that the body is complete.
-    fn ended(&self) {
+    fn mark_complete(&self) {
         *locked(&self.0.served) = self.0.connection.as_ref().map(Connection::serve);
     }
 
     /// Cuts off the body.
-    fn breaks<T>(&self, why: Broken) -> Poll<Option<Result<T, axum::Error>>> {
+    fn cut_off<T>(&self, why: Broken) -> Poll<Option<Result<T, axum::Error>>> {
         *locked(&self.0.broken) = Some(match why {
             Broken::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
             Broken::NoMemory => StatusCode::SERVICE_UNAVAILABLE,
@@ -187,14 +187,14 @@ impl Intake {
     }
 
     /// Takes memory for this many bytes from the budget.
-    fn hold(&self, bytes: usize) -> Result<(), Broken> {
+    fn reserve(&self, bytes: usize) -> Result<(), Broken> {
         if self.0.has_key.load(Ordering::Relaxed) {
             return Ok(());
         }
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let taken = Arc::clone(&self.0.budget.0).try_acquire_many_owned(bytes);
         let taken = taken.map_err(|_| Broken::NoMemory)?;
-        let mut held = locked(&self.0.held);
+        let mut held = locked(&self.0.reserved);
         match held.as_mut() {
             Some(before) => before.merge(taken),
             None => *held = Some(taken),
@@ -240,23 +240,23 @@ impl HttpBody for Bounded {
             Poll::Ready(frame) => frame,
             Poll::Pending => {
                 ready!(self.deadline.as_mut().poll(task));
-                return self.intake.breaks(Broken::TooSlow(BODY_WITHIN));
+                return self.intake.cut_off(Broken::TooSlow(BODY_WITHIN));
             }
         };
         match frame {
             None => {
                 self.body = None;
-                self.intake.ended();
+                self.intake.mark_complete();
                 Poll::Ready(None)
             }
             Some(Ok(frame)) => {
                 let bytes = frame.data_ref().map_or(0, Bytes::len);
-                if let Err(broken) = self.intake.hold(bytes) {
-                    return self.intake.breaks(broken);
+                if let Err(broken) = self.intake.reserve(bytes) {
+                    return self.intake.cut_off(broken);
                 }
                 if self.body.as_ref().is_some_and(HttpBody::is_end_stream) {
                     self.body = None;
-                    self.intake.ended();
+                    self.intake.mark_complete();
                 }
                 Poll::Ready(Some(Ok(frame)))
             }
@@ -279,7 +279,7 @@ impl HttpBody for Bounded {
 impl Holding {
     /// Keeps `open` until the body of a stream has ended. Live updates of pages have limits of
     /// their own.
-    pub(super) fn until_it_ends(response: Response, open: Open) -> Response {
+    pub(super) fn hold_until_end(response: Response, open: Open) -> Response {
         let is_news = response
             .headers()
             .get(CONTENT_TYPE)

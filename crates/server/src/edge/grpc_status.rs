@@ -12,7 +12,7 @@ const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
 /// Moves the trailers of an error into its headers. Only errors have a status in the headers, and
 /// their body is in memory.
-pub(super) fn once(response: Response) -> Response {
+pub(super) fn move_trailers_to_headers(response: Response) -> Response {
     if !response.headers().contains_key(&GRPC_STATUS) {
         return response;
     }
@@ -35,11 +35,11 @@ mod tests {
 
     // issue 16 point 16: "send `grpc-status` once"
     #[tokio::test]
-    async fn errors_have_their_status_in_the_headers_alone() {
+    async fn error_status_moves_into_the_headers() {
         let grpc = HeaderValue::from_static("application/grpc");
         let request = HeaderMap::from_iter([(CONTENT_TYPE, grpc)]);
         let answer = rpc::internal().into_http_response(&request).map(Body::new);
-        let (parts, body) = once(answer).into_parts();
+        let (parts, body) = move_trailers_to_headers(answer).into_parts();
         assert_eq!(parts.headers.get_all(&GRPC_STATUS).iter().count(), 1);
         assert!(parts.headers.contains_key("grpc-status-details-bin"), "{:?}", parts.headers);
         let rest = body.collect().await.unwrap();
@@ -48,8 +48,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn other_answers_stay_as_they_are() {
-        let answer = once(Response::new(Body::from("fine")));
+    async fn other_responses_are_unchanged() {
+        let answer = move_trailers_to_headers(Response::new(Body::from("fine")));
         assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "fine");
     }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
     let pipeline = if app.pipeline.is_stuck() { STUCK } else { pipeline(&app).await };
     let ready = store.is_ok() && pipeline == "ok";
     let unreadable_rows = app.store.quarantine().count();
-    let readiness = Readiness { ready, store: told(&store), pipeline, unreadable_rows };
+    let readiness = Readiness { ready, store: store_status(&store), pipeline, unreadable_rows };
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(readiness)).into_response()
 }
@@ -54,13 +54,13 @@ async fn pipeline(app: &App) -> &'static str {
             | PipelineError::Unplannable(_)
             | PipelineError::Store(_)
             | PipelineError::Threads(_)
-            | PipelineError::Crowded,
+            | PipelineError::TooManyChecks,
         ) => "ok",
     }
 }
 
 /// Returns the public status of the store. Details of an error are only logged.
-fn told(store: &Result<(), StoreError>) -> &'static str {
+fn store_status(store: &Result<(), StoreError>) -> &'static str {
     match store {
         Ok(()) => "ok",
         Err(StoreError::Closed) => "the database is closed",
@@ -84,10 +84,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn why_the_store_does_not_answer_is_not_told_to_everybody() {
+    fn store_error_details_are_not_public() {
         let why = "hunter2".to_owned();
-        assert!(!told(&Err(StoreError::Corrupt { what: why.clone(), why })).contains("hunter2"));
-        assert_eq!(told(&Err(StoreError::Closed)), "the database is closed");
-        assert_eq!(told(&Ok(())), "ok");
+        assert!(
+            !store_status(&Err(StoreError::Corrupt { what: why.clone(), why })).contains("hunter2")
+        );
+        assert_eq!(store_status(&Err(StoreError::Closed)), "the database is closed");
+        assert_eq!(store_status(&Ok(())), "ok");
     }
 }

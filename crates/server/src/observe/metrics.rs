@@ -31,7 +31,7 @@ pub struct MetricSet {
     /// Total duration of checks including retries, in seconds.
     pub check_seconds: Histogram,
     /// Delay between the slot and the start of a check, in seconds.
-    pub lateness_seconds: Histogram,
+    pub check_start_delay_seconds: Histogram,
     /// Slots that were not run.
     pub missed_slots: Counter,
     /// Slots that were skipped because the previous check was still running.
@@ -47,13 +47,13 @@ pub struct MetricSet {
     /// Workspaces whose checks wait for a permit.
     pub workspaces_waiting: Gauge,
     /// Requested confirmations.
-    pub opinions_asked: Counter,
+    pub confirmations_requested: Counter,
     /// Rounds of confirmations that were dropped because cadence was too busy.
-    pub opinions_dropped: Counter,
+    pub confirmations_dropped: Counter,
     /// Number of times that a probe became suspect.
-    pub doubts: Counter,
+    pub probe_suspicions: Counter,
     /// Probes that are suspect now. Their votes do not count.
-    pub probes_doubting: Gauge,
+    pub probes_suspect: Gauge,
     /// Results that are durably stored.
     pub results_committed: Counter,
     /// Transactions of results that failed and are retried.
@@ -70,11 +70,11 @@ pub struct MetricSet {
     /// Duration of calls, in seconds. For streams: time until the headers.
     pub call_seconds: Histogram,
     /// Calls that were answered from the cache.
-    pub calls_from_memory: Counter,
+    pub calls_cached: Counter,
     /// Time to build a status page after its data was read, in seconds.
-    pub page_project_seconds: Histogram,
+    pub page_build_seconds: Histogram,
     /// Time to render a status page in one representation, in seconds.
-    pub page_say_seconds: Histogram,
+    pub page_render_seconds: Histogram,
     /// Browsers that wait for live updates of a status page.
     pub page_streams: Gauge,
     /// Unreadable database rows.
@@ -89,18 +89,18 @@ pub enum MessageOutcome {
     /// The receiver accepted the message.
     Accepted,
     /// The message will be retried.
-    Again,
+    Retry,
     /// The message is a dead letter.
     Dead,
 }
 
 impl MessageOutcome {
-    const ALL: [Self; 3] = [Self::Accepted, Self::Again, Self::Dead];
+    const ALL: [Self; 3] = [Self::Accepted, Self::Retry, Self::Dead];
 
-    const fn word(self) -> &'static str {
+    const fn as_str(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
-            Self::Again => "retry",
+            Self::Retry => "retry",
             Self::Dead => "dead_letter",
         }
     }
@@ -143,7 +143,7 @@ impl Metrics {
             ),
             deliveries_dead: gauge(registry, "deliveries_dead", "Deliveries that are dead letters"),
             check_seconds: histogram(registry, "check", "Duration of checks", CHECK_BOUNDS),
-            lateness_seconds: histogram(
+            check_start_delay_seconds: histogram(
                 registry,
                 "check_start_delay",
                 "How long after its slot a check started",
@@ -172,14 +172,22 @@ impl Metrics {
                 "workspaces_waiting",
                 "Workspaces whose checks wait for a place",
             ),
-            opinions_asked: counter(registry, "confirmations_asked", "Second opinions asked for"),
-            opinions_dropped: counter(
+            confirmations_requested: counter(
+                registry,
+                "confirmations_asked",
+                "Second opinions asked for",
+            ),
+            confirmations_dropped: counter(
                 registry,
                 "confirmations_dropped",
                 "Rounds of second opinions that nobody was asked for",
             ),
-            doubts: counter(registry, "probe_suspicions", "Times that a probe doubted itself"),
-            probes_doubting: gauge(registry, "probes_suspect", "Probes that doubt themselves now"),
+            probe_suspicions: counter(
+                registry,
+                "probe_suspicions",
+                "Times that a probe doubted itself",
+            ),
+            probes_suspect: gauge(registry, "probes_suspect", "Probes that doubt themselves now"),
             results_committed: counter(
                 registry,
                 "results_committed",
@@ -197,18 +205,18 @@ impl Metrics {
                 COMMIT_BOUNDS,
             ),
             call_seconds: histogram(registry, "call", "Duration of answered calls", CALL_BOUNDS),
-            calls_from_memory: counter(
+            calls_cached: counter(
                 registry,
                 "calls_cached",
                 "Answered calls whose answer was given before",
             ),
-            page_project_seconds: histogram(
+            page_build_seconds: histogram(
                 registry,
                 "page_build",
                 "Duration of deciding what a status page shows",
                 CALL_BOUNDS,
             ),
-            page_say_seconds: histogram(
+            page_render_seconds: histogram(
                 registry,
                 "page_render",
                 "Duration of saying it in one form",
@@ -258,13 +266,13 @@ impl MetricSet {
     }
 
     /// Counts a call by its method name in the contract and its response code.
-    pub fn called(&self, method: &'static str, code: &'static str) {
+    pub fn count_call(&self, method: &'static str, code: &'static str) {
         self.calls.get_or_create(&[("method", method), ("code", code)]).inc();
     }
 }
 
 /// Returns the name of an outcome as used in results and labels.
-pub const fn word(outcome: Outcome) -> &'static str {
+pub const fn outcome_name(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Success => "success",
         Outcome::Degraded => "degraded",
@@ -277,7 +285,8 @@ fn checks(registry: &mut Registry) -> [[Counter; OUTCOMES.len()]; KINDS.len()] {
     let family = Family::<[(&'static str, &'static str); 2], Counter>::default();
     let checks = KINDS.map(|kind| {
         OUTCOMES.map(|outcome| {
-            family.get_or_create_owned(&[("kind", kind.as_str()), ("outcome", word(outcome))])
+            family
+                .get_or_create_owned(&[("kind", kind.as_str()), ("outcome", outcome_name(outcome))])
         })
     });
     registry.register("checks", "Checks that were finished, by kind and outcome", family);
@@ -288,7 +297,7 @@ fn messages(registry: &mut Registry) -> Vec<[Counter; MessageOutcome::ALL.len()]
     let family = Family::<[(&'static str, &'static str); 2], Counter>::default();
     let of_kind = |kind: &ProviderType| {
         MessageOutcome::ALL.map(|outcome| {
-            family.get_or_create_owned(&[("kind", kind.as_str()), ("outcome", outcome.word())])
+            family.get_or_create_owned(&[("kind", kind.as_str()), ("outcome", outcome.as_str())])
         })
     };
     let messages = ProviderType::ALL.iter().map(of_kind).collect();
@@ -324,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_and_outcome_is_counted_under_its_own_words() {
+    fn every_check_kind_and_outcome_has_a_label() {
         let metrics = Metrics::new();
         for kind in KINDS {
             for outcome in OUTCOMES {
@@ -336,7 +345,7 @@ mod tests {
             for outcome in OUTCOMES {
                 let series = format!(
                     "aloft_checks_total{{kind=\"{kind}\",outcome=\"{}\"}} 1",
-                    word(outcome)
+                    outcome_name(outcome)
                 );
                 assert!(page.contains(&series), "no `{series}` in\n{page}");
             }
@@ -344,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_channel_is_counted_under_its_own_words() {
+    fn every_channel_kind_has_a_label() {
         let metrics = Metrics::new();
         for kind in ProviderType::ALL {
             for outcome in MessageOutcome::ALL {
@@ -354,7 +363,7 @@ mod tests {
         let page = metrics.page();
         for kind in ProviderType::ALL {
             for outcome in MessageOutcome::ALL {
-                let word = outcome.word();
+                let word = outcome.as_str();
                 let series =
                     format!("aloft_messages_total{{kind=\"{kind}\",outcome=\"{word}\"}} 1");
                 assert!(page.contains(&series), "no `{series}` in\n{page}");
@@ -363,10 +372,10 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_the_figures_an_operator_watches() {
+    fn endpoint_renders_the_documented_metrics() {
         let metrics = Metrics::new();
-        metrics.called("GetMonitor", "ok");
-        metrics.lateness_seconds.observe(0.003);
+        metrics.count_call("GetMonitor", "ok");
+        metrics.check_start_delay_seconds.observe(0.003);
         let page = metrics.page();
         for series in [
             "aloft_check_start_delay_seconds_bucket{le=\"0.005\"} 1",

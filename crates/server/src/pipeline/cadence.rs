@@ -35,9 +35,9 @@ pub(super) enum ScheduleCommand {
     /// Stops running a monitor.
     Remove { monitor: MonitorId, done: oneshot::Sender<()> },
     /// Runs confirmation checks in other regions after the status of one changed.
-    Ask { monitor: MonitorId, revision: u32, regions: Vec<Region> },
+    Confirm { monitor: MonitorId, revision: u32, regions: Vec<Region> },
     /// Looks for manual checks whose wait for a permit expired.
-    Look,
+    Poll,
 }
 
 /// Timetable entry of a monitor.
@@ -54,64 +54,64 @@ pub(super) struct Cadence {
     ctx: Context,
     metrics: Metrics,
     schedule: Schedule,
-    opinions: Budget,
+    confirmations: Budget,
     /// Budget of successful checks that keep their details.
     details: Budget,
     plans: ById<MonitorId, (Arc<Plan>, RevisionFlag)>,
     /// Number of scheduled monitors by workspace. These workspaces share the permits.
     workspaces: HashMap<WorkspaceId, usize>,
-    places: Arc<CheckPermits>,
+    permits: Arc<CheckPermits>,
     jobs: Jobs,
-    under_way: Arc<InFlight>,
+    in_flight: Arc<InFlight>,
     reports: mpsc::Sender<Report>,
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
-    nobody: ProbeId,
+    no_probe: ProbeId,
     /// Time of the last look for due slots.
-    last_call: Timestamp,
+    last_poll: Timestamp,
 }
 
 impl Cadence {
     pub(super) fn new(
         ctx: Context,
         metrics: Metrics,
-        (jobs, places, under_way): (Jobs, Arc<CheckPermits>, Arc<InFlight>),
+        (jobs, permits, in_flight): (Jobs, Arc<CheckPermits>, Arc<InFlight>),
         reports: mpsc::Sender<Report>,
         finished: Arc<Finished>,
     ) -> Self {
-        let opinions = Budget::of_opinions(ctx.now());
-        let details = Budget::of_details(ctx.now());
+        let confirmations = Budget::for_confirmations(ctx.now());
+        let details = Budget::for_details(ctx.now());
         Self {
             ctx,
             metrics,
             schedule: Schedule::default(),
-            opinions,
+            confirmations,
             details,
             plans: ById::default(),
             workspaces: HashMap::new(),
-            places,
+            permits,
             jobs,
-            under_way,
+            in_flight,
             reports,
             finished,
             ended: Vec::new(),
-            nobody: ProbeId(Arc::from("")),
-            last_call: Timestamp::default(),
+            no_probe: ProbeId(Arc::from("")),
+            last_poll: Timestamp::default(),
         }
     }
 
     /// Adds a monitor to the timetable at `now`.
     pub(super) fn put(&mut self, entry: TimetableEntry, first: FirstRun, now: Timestamp) {
         let (monitor, workspace) = (entry.plan.monitor, entry.plan.workspace);
-        self.schedule.put(monitor, entry.period, entry.regions, now, first);
+        self.schedule.insert(monitor, entry.period, entry.regions, now, first);
         let before = self.plans.insert(monitor, (entry.plan, RevisionFlag::default()));
         if let Some((_, validity)) = before {
-            return validity.end();
+            return validity.mark_outdated();
         }
         let monitors = self.workspaces.entry(workspace).or_default();
         *monitors += 1;
         if *monitors == 1 {
-            self.places.join(workspace);
+            self.permits.join(workspace);
         }
     }
 
@@ -119,12 +119,12 @@ impl Cadence {
     fn remove(&mut self, monitor: MonitorId) {
         self.schedule.remove(monitor);
         let Some((plan, validity)) = self.plans.remove(&monitor) else { return };
-        validity.end();
+        validity.mark_outdated();
         if let Some(monitors) = self.workspaces.get_mut(&plan.workspace) {
             *monitors -= 1;
             if *monitors == 0 {
                 self.workspaces.remove(&plan.workspace);
-                self.places.leave(plan.workspace);
+                self.permits.leave(plan.workspace);
             }
         }
     }
@@ -138,60 +138,60 @@ impl Cadence {
                     Some(order) => {
                         // The slots that are due now belong to the old revisions. Send those for
                         // which the lanes have room; the order does not wait for the rest.
-                        self.call_what_fits().await;
-                        self.obey(order).await;
+                        self.dispatch_while_room().await;
+                        self.handle(order).await;
                     }
                     None => return,
                 },
-                () = due(&self.ctx, next) => self.call_due(&mut orders).await,
+                () = due(&self.ctx, next) => self.dispatch_due(&mut orders).await,
             }
         }
     }
 
     /// Handles an order. The timetable stays at the last reading of the clock: slots due since then
     /// belong to the new revision. Slots due before and not sent are missed.
-    async fn obey(&mut self, order: ScheduleCommand) {
+    async fn handle(&mut self, order: ScheduleCommand) {
         match order {
             ScheduleCommand::Put { entry, first, done } => {
-                self.miss(entry.plan.monitor).await;
-                self.put(entry, first, self.last_call);
+                self.report_overdue(entry.plan.monitor).await;
+                self.put(entry, first, self.last_poll);
                 // The caller may be gone; the order applies all the same.
                 let _ = done.send(());
             }
             ScheduleCommand::Remove { monitor, done } => {
-                self.miss(monitor).await;
+                self.report_overdue(monitor).await;
                 self.remove(monitor);
                 let _ = done.send(());
             }
-            ScheduleCommand::Ask { monitor, revision, regions } => {
+            ScheduleCommand::Confirm { monitor, revision, regions } => {
                 self.confirm(monitor, revision, &regions).await;
             }
-            ScheduleCommand::Look => self.look().await,
+            ScheduleCommand::Poll => self.poll().await,
         }
     }
 
     /// Sends all due slots. Handles incoming orders in between, because under overload the due
     /// slots never end.
-    async fn call_due(&mut self, orders: &mut mpsc::Receiver<ScheduleCommand>) {
+    async fn dispatch_due(&mut self, orders: &mut mpsc::Receiver<ScheduleCommand>) {
         loop {
-            self.look().await;
+            self.poll().await;
             for _ in 0..CALLED_AT_A_TIME {
                 while let Some(order) = self.order_before_room(orders).await {
-                    self.obey(order).await;
+                    self.handle(order).await;
                 }
-                let Some(due) = self.schedule.pop_due(self.last_call) else { return };
-                self.call(due).await;
+                let Some(due) = self.schedule.pop_due(self.last_poll) else { return };
+                self.dispatch(due).await;
             }
         }
     }
 
     /// Sends due slots while the lanes have room.
-    async fn call_what_fits(&mut self) {
-        self.look().await;
+    async fn dispatch_while_room(&mut self) {
+        self.poll().await;
         while self.jobs.has_room()
-            && let Some(due) = self.schedule.pop_due(self.last_call)
+            && let Some(due) = self.schedule.pop_due(self.last_poll)
         {
-            self.call(due).await;
+            self.dispatch(due).await;
         }
     }
 
@@ -203,25 +203,25 @@ impl Cadence {
         tokio::select! {
             biased;
             Some(order) = orders.recv() => Some(order),
-            () = self.jobs.room() => None,
+            () = self.jobs.wait_for_room() => None,
         }
     }
 
     /// Reads the clock, and handles ended checks and expired waits.
-    async fn look(&mut self) {
+    async fn poll(&mut self) {
         self.ended = self.finished.take(std::mem::take(&mut self.ended));
         for (handle, region) in self.ended.drain(..) {
-            self.schedule.finished(handle, region);
+            self.schedule.finish(handle, region);
         }
         let now = self.ctx.now();
-        if now < self.last_call {
+        if now < self.last_poll {
             warn!("the clock was set back to {now}; slots are counted from there");
             self.schedule.set_back(now);
         }
-        self.last_call = now;
-        for QueuedJob { job, handle, .. } in self.places.expired(now) {
+        self.last_poll = now;
+        for QueuedJob { job, handle, .. } in self.permits.expired(now) {
             if let Some(handle) = handle {
-                self.schedule.finished(handle, job.region);
+                self.schedule.finish(handle, job.region);
             }
             if job.trigger == Trigger::Scheduled {
                 self.metrics.expired_slots.inc();
@@ -233,13 +233,13 @@ impl Cadence {
     }
 
     /// Reports the due slots of a monitor that were not sent as missed.
-    async fn miss(&mut self, monitor: MonitorId) {
-        for missed in self.schedule.overdue(monitor, self.last_call) {
+    async fn report_overdue(&mut self, monitor: MonitorId) {
+        for missed in self.schedule.overdue(monitor, self.last_poll) {
             self.report_missed(missed).await;
         }
     }
 
-    async fn call(&mut self, due: DueSlot) {
+    async fn dispatch(&mut self, due: DueSlot) {
         if let Some(missed) = due.missed {
             self.report_missed(missed).await;
         }
@@ -250,20 +250,20 @@ impl Cadence {
             slot: due.slot,
             trigger: Trigger::Scheduled,
             next_slot: due.next_slot,
-            keep_evidence: self.details.take(self.last_call)
-                || keeps_evidence(due.monitor, due.slot, due.next_slot),
+            keep_evidence: self.details.take(self.last_poll)
+                || is_detailed_slot(due.monitor, due.slot, due.next_slot),
         };
         match due.call {
             SlotAction::Run => {
                 let (handle, validity) = (Some(due.handle), validity.clone());
-                let under_way = self.under_way.begin();
-                let errand = QueuedJob { job, handle, reply: None, validity, under_way };
+                let under_way = self.in_flight.begin();
+                let errand = QueuedJob { job, handle, reply: None, validity, in_flight: under_way };
                 // The checkers end after cadence; see `Running::stop`.
                 let _ = self.jobs.send(errand).await;
             }
             SlotAction::Skip => {
                 self.metrics.skipped_slots.inc();
-                let skipped = skipped(&job, self.last_call, self.nobody.clone());
+                let skipped = skipped(&job, self.last_poll, self.no_probe.clone());
                 self.report(Report::Result(skipped, None)).await;
             }
         }
@@ -275,8 +275,8 @@ impl Cadence {
         let now = self.ctx.now();
         let known = self.plans.get(&monitor).filter(|(plan, _)| plan.revision == revision);
         let Some((plan, validity)) = known.cloned() else { return };
-        let asked = self.schedule.confirm(monitor, regions, &mut self.opinions, now);
-        self.metrics.opinions_asked.inc_by(asked.len() as u64);
+        let asked = self.schedule.confirm(monitor, regions, &mut self.confirmations, now);
+        self.metrics.confirmations_requested.inc_by(asked.len() as u64);
         for ConfirmationCheck { handle, region, next_slot } in asked {
             let job = Job {
                 plan: plan.clone(),
@@ -287,8 +287,8 @@ impl Cadence {
                 keep_evidence: self.details.take(now),
             };
             let (handle, validity) = (Some(handle), validity.clone());
-            let under_way = self.under_way.begin();
-            let errand = QueuedJob { job, handle, reply: None, validity, under_way };
+            let under_way = self.in_flight.begin();
+            let errand = QueuedJob { job, handle, reply: None, validity, in_flight: under_way };
             // The checkers end after cadence; see `Running::stop`.
             let _ = self.jobs.send(errand).await;
         }
@@ -313,7 +313,7 @@ async fn due(ctx: &Context, next: Option<Timestamp>) {
 }
 
 /// Returns whether an interval of the monitor starts between the previous slot and this one.
-fn keeps_evidence(monitor: MonitorId, slot: Timestamp, next_slot: Timestamp) -> bool {
+fn is_detailed_slot(monitor: MonitorId, slot: Timestamp, next_slot: Timestamp) -> bool {
     // Fibonacci hashing: the high bits of the product are spread evenly.
     let begin = (monitor.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as i64;
     let period = next_slot.as_millis() - slot.as_millis();
@@ -350,7 +350,7 @@ mod tests {
 
     // A lane without a receiver is the worst overload.
     #[tokio::test]
-    async fn a_monitor_is_removed_while_more_is_due_than_can_be_done_and_its_slots_are_missed() {
+    async fn removal_under_overload_reports_missed_slots() {
         let (jobs, _nobody_takes) = lane::jobs(1);
         let (reports, mut heard) = lane::reports();
         let metrics = Metrics::new();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn one_success_in_ten_minutes_keeps_its_evidence_whatever_the_period() {
+    fn one_success_in_ten_minutes_is_detailed() {
         let (monitor, other) = (MonitorId::from_bits(1), MonitorId::from_bits(2));
         let mut kept_together = 0;
         for period in rules::Periodicity::ALL {
@@ -391,7 +391,7 @@ mod tests {
                     .filter(|slot| {
                         let (slot, next) = (*slot, slot + period);
                         let at = Timestamp::from_millis;
-                        keeps_evidence(monitor, at(slot), at(next))
+                        is_detailed_slot(monitor, at(slot), at(next))
                     })
                     .collect()
             };

@@ -1,5 +1,5 @@
 //! check at work: takes jobs from a lane and runs them with the embedded probe, within the limit of
-//! concurrent checks (see `places`). `domain::check` decides what a job means.
+//! concurrent checks (see `permits`). `domain::check` decides what a job means.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -33,7 +33,7 @@ pub(super) struct Checkers {
     pub(super) probes: Probes,
     pub(super) reports: mpsc::Sender<Report>,
     pub(super) finished: Arc<Finished>,
-    pub(super) places: Arc<CheckPermits>,
+    pub(super) permits: Arc<CheckPermits>,
     pub(super) tasks: TaskTracker,
     /// Starts no more checks once cancelled.
     pub(super) stop: CancellationToken,
@@ -47,7 +47,7 @@ impl Checkers {
     pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<QueuedJob>, alive: Alive) {
         let mut started = 0_u32;
         while let Some(Some(errand)) = self.stop.run_until_cancelled(jobs.recv()).await {
-            let Some(errand) = self.places.admit(errand) else { continue };
+            let Some(errand) = self.permits.admit(errand) else { continue };
             self.start(errand, &alive);
             started = started.wrapping_add(1);
             if started.is_multiple_of(STARTED_AT_A_TIME) {
@@ -56,10 +56,10 @@ impl Checkers {
         }
         jobs.close();
         while let Some(errand) = jobs.recv().await {
-            self.miss(&errand.job, MissedReason::Down).await;
+            self.report_missed(&errand.job, MissedReason::Down).await;
         }
-        for errand in self.places.drain() {
-            self.miss(&errand.job, MissedReason::Down).await;
+        for errand in self.permits.drain() {
+            self.report_missed(&errand.job, MissedReason::Down).await;
         }
     }
 
@@ -72,11 +72,11 @@ impl Checkers {
         // because it starts further tasks of its own type.
         let check: BoxFuture<'static, ()> = Box::pin(async move {
             if this.stop.is_cancelled() {
-                this.miss(&errand.job, MissedReason::Down).await;
+                this.report_missed(&errand.job, MissedReason::Down).await;
             } else {
                 this.check(errand).await;
             }
-            for next in this.places.ended(workspace, this.ctx.now()) {
+            for next in this.permits.ended(workspace, this.ctx.now()) {
                 this.start(next, &alive);
             }
         });
@@ -84,7 +84,7 @@ impl Checkers {
     }
 
     /// Reports a slot as missed. Checks beside the slots are not reported.
-    async fn miss(&self, job: &Job, reason: MissedReason) {
+    async fn report_missed(&self, job: &Job, reason: MissedReason) {
         if job.trigger != Trigger::Scheduled {
             return;
         }
@@ -97,38 +97,39 @@ impl Checkers {
     /// Runs one check. It keeps its permit until it is reported. While the judge cannot store, this
     /// bounds the number of checks that wait with a result.
     async fn check(&self, errand: QueuedJob) {
-        let QueuedJob { job, handle, reply, validity, under_way: _under_way } = errand;
+        let QueuedJob { job, handle, reply, validity, in_flight: _under_way } = errand;
         // The monitor changed while the check waited.
-        if !validity.holds() {
-            return self.miss(&job, MissedReason::Changed).await;
+        if !validity.is_current() {
+            return self.report_missed(&job, MissedReason::Changed).await;
         }
         let begun = self.ctx.now();
-        self.metrics.lateness_seconds.observe(begun.since(job.slot).as_secs_f64());
+        self.metrics.check_start_delay_seconds.observe(begun.since(job.slot).as_secs_f64());
         self.metrics.in_flight.inc();
         let ended = {
             // Pinned in place: passed as an argument, the future would use its memory twice.
             let run = pin!(async {
-                let (now, is_wanted) = (|| self.ctx.now(), || validity.holds());
+                let (now, is_wanted) = (|| self.ctx.now(), || validity.is_current());
                 let (name, probe) = self.probes.known(self.probes.serving(job.region).probe);
                 let attempts = probe.run_while(&job, now, is_wanted).await;
-                let cut = attempts.iter().filter(|(attempt, _)| attempt.seen.is_cut()).count();
+                let cut =
+                    attempts.iter().filter(|(attempt, _)| attempt.observation.is_cut()).count();
                 self.metrics.bodies_cut.inc_by(cut as u64);
                 conclude(&job, attempts, self.ctx.now(), name.clone())
             });
-            self.give_up.run_until_cancelled(contained(run)).await
+            self.give_up.run_until_cancelled(catch_panic(run)).await
         };
         self.metrics.in_flight.dec();
         if let Some(handle) = handle {
-            self.finished.note(handle, job.region);
+            self.finished.record(handle, job.region);
         }
         let result = match ended {
             Some(Ok(result)) => result,
             Some(Err(Panicked)) => {
                 let monitor = job.plan.monitor;
                 error!(monitor.id = %monitor, "a check of monitor `{monitor}` panicked, which is a fault of this program; its slot counts as missed");
-                return self.miss(&job, MissedReason::Fault).await;
+                return self.report_missed(&job, MissedReason::Fault).await;
             }
-            None => return self.miss(&job, MissedReason::Down).await,
+            None => return self.report_missed(&job, MissedReason::Down).await,
         };
         self.metrics.checks(kind(&job.plan.check), result.outcome).inc();
         self.metrics.check_seconds.observe(result.finished_at.since(begun).as_secs_f64());
@@ -143,7 +144,7 @@ struct Panicked;
 
 /// Catches a panic of `future`, so that a bug triggered by a target's bytes ends only that check.
 /// Without this its region would count as running forever, and every later slot would be skipped.
-fn contained<T>(future: impl Future<Output = T>) -> impl Future<Output = Result<T, Panicked>> {
+fn catch_panic<T>(future: impl Future<Output = T>) -> impl Future<Output = Result<T, Panicked>> {
     AssertUnwindSafe(future).catch_unwind().map_err(|_| Panicked)
 }
 
@@ -183,7 +184,7 @@ pub(super) mod tests {
         let created_at = Timestamp::from_millis(0);
         let monitor =
             Monitor { id, workspace, revision: 1, settings, created_at, updated_at: created_at };
-        Arc::new(Plan::of(&monitor).unwrap())
+        Arc::new(Plan::new(&monitor).unwrap())
     }
 
     fn an_errand(plan: &Arc<Plan>, slot: i64) -> QueuedJob {
@@ -196,11 +197,17 @@ pub(super) mod tests {
             keep_evidence: false,
         };
         let under_way = Arc::<InFlight>::default().begin();
-        QueuedJob { job, handle: None, reply: None, validity: RevisionFlag::default(), under_way }
+        QueuedJob {
+            job,
+            handle: None,
+            reply: None,
+            validity: RevisionFlag::default(),
+            in_flight: under_way,
+        }
     }
 
     #[tokio::test]
-    async fn a_check_keeps_its_place_until_it_is_reported() {
+    async fn check_keeps_its_permit_until_reported() {
         let probe = probe::Probe::new(probe::Settings::default());
         let (reports, mut heard) = mpsc::channel(1);
         let (stop, metrics) = (CancellationToken::new(), Metrics::new());
@@ -211,7 +218,7 @@ pub(super) mod tests {
             probes: Probes::embedded(probe, Vec::new()),
             reports,
             finished: Arc::default(),
-            places: places.clone(),
+            permits: places.clone(),
             tasks: TaskTracker::new(),
             stop: stop.clone(),
             give_up: CancellationToken::new(),
@@ -243,12 +250,12 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn a_check_that_panics_ends_alone() {
-        let faulty = contained(async {
+    async fn panicking_check_ends_alone() {
+        let faulty = catch_panic(async {
             tokio::task::yield_now().await;
             assert!(std::hint::black_box(false), "found by hostile bytes");
         });
         assert_eq!(faulty.await, Err(Panicked));
-        assert_eq!(contained(async { 7 }).await, Ok(7));
+        assert_eq!(catch_panic(async { 7 }).await, Ok(7));
     }
 }

@@ -28,12 +28,12 @@ impl CheckPermits {
 
     /// Removes a workspace that has no monitors any more.
     pub(super) fn leave(&self, workspace: WorkspaceId) {
-        self.with(|turns| turns.leave(workspace));
+        self.with(|turns| turns.remove_workspace(workspace));
     }
 
     /// Sets the weight of a workspace among those that share the permits.
     pub(super) fn weigh(&self, workspace: WorkspaceId, weight: u32) {
-        self.with(|turns| turns.weigh(workspace, weight));
+        self.with(|turns| turns.set_weight(workspace, weight));
     }
 
     /// Returns the job if it may run now; otherwise queues it.
@@ -45,7 +45,7 @@ impl CheckPermits {
     /// Releases the permit of an ended check and returns the jobs that may run next.
     pub(super) fn ended(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<QueuedJob> {
         self.with(|turns| {
-            turns.ended(workspace);
+            turns.release(workspace);
             std::iter::from_fn(|| turns.next(now)).collect()
         })
     }

@@ -65,9 +65,9 @@ pub(super) struct Judge {
     /// End of the check whose result was recorded last.
     recorded_until: Timestamp,
     /// Suspicions of all probes.
-    doubts: ProbeSuspicions,
-    pulse: Heartbeats,
-    canaries: Canaries,
+    suspicions: ProbeSuspicions,
+    heartbeats: Heartbeats,
+    connectivity: Canaries,
     /// Abandons what cannot be stored.
     abandon: CancellationToken,
     /// Whether the last commit failed.
@@ -76,7 +76,7 @@ pub(super) struct Judge {
     /// dropped.
     orders: mpsc::WeakSender<ScheduleCommand>,
     /// Monitors whose votes are stored later.
-    unwritten: DeferredWrites,
+    deferred: DeferredWrites,
     pending: PendingCommit,
     /// Sends messages about suspect probes to the operator.
     operator: Option<mpsc::Sender<Note>>,
@@ -88,7 +88,7 @@ impl Judge {
         metrics: Metrics,
         store: Store,
         orders: mpsc::WeakSender<ScheduleCommand>,
-        canaries: Canaries,
+        connectivity: Canaries,
         abandon: CancellationToken,
         is_stuck: Arc<AtomicBool>,
     ) -> Self {
@@ -101,39 +101,39 @@ impl Judge {
             recorded_until: now,
             watched: ById::default(),
             wakes: BinaryHeap::new(),
-            doubts: ProbeSuspicions::new(!canaries.are_none()),
-            pulse: Heartbeats::default(),
-            canaries,
+            suspicions: ProbeSuspicions::new(!connectivity.is_disabled()),
+            heartbeats: Heartbeats::default(),
+            connectivity,
             abandon,
             is_stuck,
             orders,
-            unwritten: DeferredWrites::default(),
+            deferred: DeferredWrites::default(),
             pending: PendingCommit::default(),
             operator: None,
         }
     }
 
     /// Sets the channel to the operator.
-    pub(super) fn tell_of_probes(&mut self, operator: Option<mpsc::Sender<Note>>) {
+    pub(super) fn set_operator(&mut self, operator: Option<mpsc::Sender<Note>>) {
         self.operator = operator;
     }
 
     /// Sets the last slot that was stored before the process started.
-    pub(super) fn begin_after(&mut self, last_slot: Timestamp) {
-        self.unwritten.hear(last_slot);
+    pub(super) fn set_last_slot(&mut self, last_slot: Timestamp) {
+        self.deferred.record_slot(last_slot);
     }
 
     /// Adds a monitor that was loaded at startup.
-    pub(super) fn take_up(&mut self, watched: JudgedMonitor) {
-        for state in &watched.history.regions {
-            let probe = self.canaries.probes.serving(state.region).probe;
-            state.latest.iter().for_each(|last| self.pulse.note(probe, last.finished_at));
+    pub(super) fn load(&mut self, watched: JudgedMonitor) {
+        for state in &watched.state.regions {
+            let probe = self.connectivity.probes.serving(state.region).probe;
+            state.latest.iter().for_each(|last| self.heartbeats.record(probe, last.finished_at));
         }
         self.watch(watched);
     }
 
     /// Records slots that were missed while no process ran.
-    pub(super) fn note_missed(&mut self, missed: Vec<Missed>) {
+    pub(super) fn record_missed(&mut self, missed: Vec<Missed>) {
         for missed in missed {
             self.metrics.missed_slots.inc_by(u64::from(missed.count));
             self.pending.add_missed(missed);
@@ -160,31 +160,32 @@ impl Judge {
         let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
         loop {
             let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
-            let wake = wake.into_iter().chain(self.doubts.wake_at()).min().map(cadence::on_grid);
+            let wake =
+                wake.into_iter().chain(self.suspicions.wake_at()).min().map(cadence::on_grid);
             tokio::select! {
-                taken = reports.take(&mut heard, REPORTS_AT_ONCE) => {
-                    if taken == RecvOutcome::NoneAnyMore {
+                taken = reports.recv_batch(&mut heard, REPORTS_AT_ONCE) => {
+                    if taken == RecvOutcome::Closed {
                         break;
                     }
-                    self.look_at_clock();
+                    self.read_clock();
                     for report in heard.drain(..) {
-                        self.hear(report);
+                        self.record(report);
                     }
                     // If no check is in progress, no other result can share this commit.
-                    if reports.is_quiet() {
-                        self.commit_in_quiet().await?;
+                    if reports.is_idle() {
+                        self.commit_idle().await?;
                     } else if self.pending.len() >= REPORTS_AT_ONCE {
                         self.commit().await?;
                     }
                 }
                 Some(command) = commands.recv() => {
-                    self.obey(command).await?;
+                    self.handle(command).await?;
                     // Handle all waiting commands between two commits, because their callers wait.
                     while let Ok(command) = commands.try_recv() {
-                        self.obey(command).await?;
+                        self.handle(command).await?;
                     }
                 }
-                () = woken(&self.ctx, wake), if !self.is_behind(&reports) => self.tick(),
+                () = sleep_until_wake(&self.ctx, wake), if !self.is_behind(&reports) => self.tick(),
                 () = self.pending.due() => self.commit().await?,
             }
             if self.pending.is_urgent() {
@@ -194,24 +195,25 @@ impl Judge {
         self.commit().await
     }
 
-    fn hear(&mut self, report: Report) {
+    fn record(&mut self, report: Report) {
         match report {
             Report::Missed(missed) => self.pending.add_missed(missed),
-            Report::Canaries(probe, canaries) => {
-                let change = self.doubts.hear_canaries(probe, canaries, self.ctx.now());
+            Report::ConnectivityCheck(probe, canaries) => {
+                let change =
+                    self.suspicions.record_connectivity_check(probe, canaries, self.ctx.now());
                 if let Some(change) = change {
-                    self.follow_doubt(change);
+                    self.apply_suspicion_change(change);
                 }
             }
             Report::Result(result, reply) => {
                 // Record the probe before the monitor, so that a failure that makes the probe
                 // suspect already does not count.
-                self.doubt(&result);
+                self.record_probe_evidence(&result);
                 if result.attempts > 0 {
-                    let probe = self.canaries.probes.serving(result.identity.region).probe;
-                    self.pulse.note(probe, result.finished_at);
+                    let probe = self.connectivity.probes.serving(result.identity.region).probe;
+                    self.heartbeats.record(probe, result.finished_at);
                 }
-                self.unwritten.hear(result.identity.slot);
+                self.deferred.record_slot(result.identity.slot);
                 self.recorded_until = result.finished_at;
                 self.judge_result(&result);
                 self.pending.add_result(result, reply);
@@ -227,19 +229,19 @@ impl Judge {
         while let Some(due) = self.watched.get(&monitor).and_then(|it| it.overdue(at)) {
             self.judge_at(monitor, due);
         }
-        let moment = moment(&self.ctx, &self.doubts, at);
+        let moment = step_context(&self.ctx, &self.suspicions, at);
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        let effects = watched.hear(result, moment);
+        let effects = watched.record(result, moment);
         if result.finished_at > self.now {
             watched.set_back(self.now);
         }
-        let joined = effects.joined.map(|incident| watched.joined(incident, result));
-        self.follow(monitor, &effects);
+        let joined = effects.region_failed_in.map(|incident| watched.joined(incident, result));
+        self.apply_effects(monitor, &effects);
         self.pending.add_joined(joined);
     }
 
     /// Reads the clock. If it was set back, caps all remembered times at it.
-    fn look_at_clock(&mut self) {
+    fn read_clock(&mut self) {
         let now = self.ctx.now();
         if now < self.now {
             self.watched.values_mut().for_each(|watched| watched.set_back(now));
@@ -254,10 +256,10 @@ impl Judge {
     }
 
     fn tick(&mut self) {
-        self.look_at_clock();
+        self.read_clock();
         let now = self.now;
-        while let Some(change) = self.doubts.tick(now) {
-            self.follow_doubt(change);
+        while let Some(change) = self.suspicions.tick(now) {
+            self.apply_suspicion_change(change);
         }
         while let Some(Reverse((at, monitor))) = self.wakes.peek().copied() {
             if at > now {
@@ -273,7 +275,7 @@ impl Judge {
             match watched.wake_at {
                 // Judge as of the due time, however late it is.
                 Some(wake_at) if wake_at <= now => self.judge_at(monitor, wake_at),
-                wake_at => self.wake(monitor, wake_at),
+                wake_at => self.schedule_wake(monitor, wake_at),
             }
         }
     }
@@ -281,35 +283,35 @@ impl Judge {
     /// Judges a monitor again as of this time, from the recorded results.
     fn judge_at(&mut self, monitor: MonitorId, at: Timestamp) {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        let moment = moment(&self.ctx, &self.doubts, watched.instant(at, self.now));
+        let moment = step_context(&self.ctx, &self.suspicions, watched.instant(at, self.now));
         let effects = watched.tick(moment);
-        self.follow(monitor, &effects);
+        self.apply_effects(monitor, &effects);
     }
 
     /// Orders confirmation checks. If cadence's queue is full, they are dropped: the regular slots
     /// come soon enough.
-    fn ask(&self, monitor: MonitorId, revision: u32, regions: Vec<Region>) {
-        let order = ScheduleCommand::Ask { monitor, revision, regions };
+    fn request_confirmations(&self, monitor: MonitorId, revision: u32, regions: Vec<Region>) {
+        let order = ScheduleCommand::Confirm { monitor, revision, regions };
         let sent = self.orders.upgrade().map(|orders| orders.try_send(order));
         if !matches!(sent, Some(Ok(()))) {
-            self.metrics.opinions_dropped.inc();
+            self.metrics.confirmations_dropped.inc();
         }
     }
 
     /// Applies the effects of a step of a monitor.
-    fn follow(&mut self, monitor: MonitorId, effects: &Effects) {
-        self.wake(monitor, effects.wake_at);
+    fn apply_effects(&mut self, monitor: MonitorId, effects: &Effects) {
+        self.schedule_wake(monitor, effects.wake_at);
         let Some(watched) = self.watched.get(&monitor) else { return };
-        if self.unwritten.follow(monitor, effects.changed, self.ctx.now()) {
-            self.pending.add_history(monitor, &watched.history);
+        if self.deferred.record_change(monitor, effects.changed, self.ctx.now()) {
+            self.pending.add_state(monitor, &watched.state);
         }
         if !effects.ask.is_empty() {
-            self.ask(monitor, watched.policy.revision, effects.ask.clone());
+            self.request_confirmations(monitor, watched.policy.revision, effects.ask.clone());
         }
         if let Some(transition) = effects.transition {
-            let mut grounds = watched.grounds(&transition, &self.doubts, transition.at);
-            name_places(&mut grounds, watched, &self.canaries.probes);
-            if let Some((failing, hosts)) = watched.suspicion(&self.doubts) {
+            let mut grounds = watched.cause(&transition, &self.suspicions, transition.at);
+            set_locations(&mut grounds, watched, &self.connectivity.probes);
+            if let Some((failing, hosts)) = watched.suspicion(&self.suspicions) {
                 grounds.why = format!(
                     "{}. {failing} of {hosts} hosts failed within a minute; this server's own \
                      network may be at fault",
@@ -321,7 +323,7 @@ impl Judge {
         }
     }
 
-    fn wake(&mut self, monitor: MonitorId, at: Option<Timestamp>) {
+    fn schedule_wake(&mut self, monitor: MonitorId, at: Option<Timestamp>) {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
         watched.wake_at = at;
         let Some(at) = at else { return };
@@ -334,16 +336,16 @@ impl Judge {
 
     fn watch(&mut self, mut watched: JudgedMonitor) {
         let monitor = watched.monitor;
-        self.look_at_clock();
-        let moment = moment(&self.ctx, &self.doubts, self.now);
-        let effects = judge::revise(&watched.policy, &mut watched.history, moment);
+        self.read_clock();
+        let moment = step_context(&self.ctx, &self.suspicions, self.now);
+        let effects = judge::revise(&watched.policy, &mut watched.state, moment);
         self.watched.insert(monitor, watched);
-        self.follow(monitor, &effects);
+        self.apply_effects(monitor, &effects);
     }
 }
 
 /// Sets the location of each region whose probe is the server's own or serves several regions.
-fn name_places(grounds: &mut Cause, watched: &JudgedMonitor, probes: &Probes) {
+fn set_locations(grounds: &mut Cause, watched: &JudgedMonitor, probes: &Probes) {
     let slots: Vec<_> =
         grounds.regions.iter().map(|seen| watched.policy.probe_of(seen.region)).collect();
     for (seen, slot) in grounds.regions.iter_mut().zip(&slots) {
@@ -368,11 +370,11 @@ fn log(watched: &JudgedMonitor, transition: &Transition, grounds: &Cause) {
     );
 }
 
-fn moment<'d>(ctx: &Context, doubts: &'d ProbeSuspicions, now: Timestamp) -> StepContext<'d> {
-    StepContext { now, chance: ctx.random(), doubts }
+fn step_context<'d>(ctx: &Context, doubts: &'d ProbeSuspicions, now: Timestamp) -> StepContext<'d> {
+    StepContext { now, chance: ctx.random(), suspicions: doubts }
 }
 
-async fn woken(ctx: &Context, wake: Option<Timestamp>) {
+async fn sleep_until_wake(ctx: &Context, wake: Option<Timestamp>) {
     match wake {
         Some(wake) => ctx.sleep_until(wake).await,
         None => std::future::pending().await,

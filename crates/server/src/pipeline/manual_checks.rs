@@ -17,17 +17,17 @@ impl Pipeline {
     ///
     /// If no permit is free within the time that a manual check may take, nothing is checked.
     pub async fn trigger(&self, monitor: &Monitor) -> Result<Vec<CheckResult>, PipelineError> {
-        let plan = Arc::new(Plan::of(monitor)?);
+        let plan = Arc::new(Plan::new(monitor)?);
         let regions = self.regions(&monitor.settings);
-        let places = regions.len().min(self.asked_for_max);
+        let places = regions.len().min(self.manual_checks_max);
         let asked_at = self.ctx.now();
         let _places = tokio::select! {
             biased;
-            places = self.asked_for.acquire_many(places) => {
+            places = self.manual_checks.acquire_many(places) => {
                 places.expect("nobody closes this semaphore")
             }
             () = self.ctx.sleep_until(asked_at + limits::TRIGGER_ATTEMPTED_WITHIN) => {
-                return Err(PipelineError::Crowded);
+                return Err(PipelineError::TooManyChecks);
             }
         };
         // The wait for a permit does not count as a delay of the check.
@@ -37,35 +37,38 @@ impl Pipeline {
             let (reply, answer) = oneshot::channel();
             let job = Job { slot, ..Job::manual(plan.clone(), region, asked_at) };
             let (handle, validity) = (None, RevisionFlag::default());
-            let under_way = self.under_way.begin();
-            let errand = QueuedJob { job, handle, reply: Some(reply), validity, under_way };
+            let under_way = self.in_flight.begin();
+            let errand =
+                QueuedJob { job, handle, reply: Some(reply), validity, in_flight: under_way };
             self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
             waiting.push(answer);
         }
         let mut results = Vec::with_capacity(waiting.len());
         for answer in waiting {
-            results.push(self.answered(answer, asked_at + limits::TRIGGER_ATTEMPTED_WITHIN).await?);
+            results.push(
+                self.wait_for_result(answer, asked_at + limits::TRIGGER_ATTEMPTED_WITHIN).await?,
+            );
         }
         Ok(results)
     }
 
     /// Returns the result of a manual check. Cadence abandons a check without a permit at
     /// `deadline`.
-    async fn answered(
+    async fn wait_for_result(
         &self,
         mut answer: oneshot::Receiver<CheckResult>,
         deadline: Timestamp,
     ) -> Result<CheckResult, PipelineError> {
         tokio::select! {
-            result = &mut answer => return result.map_err(|_| self.unanswered()),
+            result = &mut answer => return result.map_err(|_| self.no_result_error()),
             () = self.ctx.sleep_until(deadline) => {}
         }
-        self.orders.send(ScheduleCommand::Look).await.map_err(|_| PipelineError::Stopping)?;
-        answer.await.map_err(|_| self.unanswered())
+        self.orders.send(ScheduleCommand::Poll).await.map_err(|_| PipelineError::Stopping)?;
+        answer.await.map_err(|_| self.no_result_error())
     }
 
     /// Returns the reason that no result can come.
-    fn unanswered(&self) -> PipelineError {
-        if self.orders.is_closed() { PipelineError::Stopping } else { PipelineError::Crowded }
+    fn no_result_error(&self) -> PipelineError {
+        if self.orders.is_closed() { PipelineError::Stopping } else { PipelineError::TooManyChecks }
     }
 }

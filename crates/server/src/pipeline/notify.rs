@@ -65,7 +65,7 @@ pub struct NotifierParts<'p, Root> {
     /// Certificates in DER that the mail client trusts besides the usual ones.
     pub extra_roots: &'p [Root],
     /// Server-side settings of the other kinds.
-    pub servers: VendorConfig,
+    pub vendors: VendorConfig,
     /// URL of this server, without a trailing slash.
     pub public_url: Option<String>,
 }
@@ -77,7 +77,7 @@ pub struct Notifier(Arc<Dispatcher>);
 /// Handle of the sending tasks, which stops them.
 #[derive(Debug)]
 pub struct RunningNotifier {
-    rounds: Arc<Dispatcher>,
+    dispatcher: Arc<Dispatcher>,
     listening: JoinHandle<()>,
 }
 
@@ -101,13 +101,29 @@ impl Notifier {
     ///
     /// Fails if the mail server cannot be used.
     pub fn new<Root: AsRef<[u8]>>(parts: NotifierParts<'_, Root>) -> Result<Self, String> {
-        let NotifierParts { ctx, store, metrics, client, mail, extra_roots, servers, public_url } =
-            parts;
+        let NotifierParts {
+            ctx,
+            store,
+            metrics,
+            client,
+            mail,
+            extra_roots,
+            vendors: servers,
+            public_url,
+        } = parts;
         let mailer = mail.map(|server| Mailer::new(server, extra_roots)).transpose();
         let mailer = mailer.map_err(|error| error.to_string())?;
         let places = ConcurrencyLimits::new();
         let tickets = SubscriberTokens::new(store.session_key());
-        let sender = Sender { ctx, client, mailer, servers, public_url, places, tickets };
+        let sender = Sender {
+            ctx,
+            client,
+            mailer,
+            vendors: servers,
+            public_url,
+            concurrency: places,
+            tokens: tickets,
+        };
         Ok(Self(Arc::new(Dispatcher::new(sender, store, metrics))))
     }
 
@@ -117,18 +133,18 @@ impl Notifier {
         // Subscribe before the first scan, so that nothing is missed.
         let news = rounds.store.outbox().listen();
         let listening = tokio::spawn(listen(Arc::clone(&rounds), news));
-        RunningNotifier { rounds, listening }
+        RunningNotifier { dispatcher: rounds, listening }
     }
 
     /// Returns the settings that this server lacks to send to a channel of this kind. Returns
     /// `None` if it can send.
-    pub fn lacking(&self, kind: ProviderType) -> Option<Unconfigured> {
-        self.0.sender.servers.lacking(kind)
+    pub fn missing_setting(&self, kind: ProviderType) -> Option<Unconfigured> {
+        self.0.sender.vendors.missing_setting(kind)
     }
 
     /// Returns whether WhatsApp messages reach only people who wrote first.
     pub fn is_without_template(&self) -> bool {
-        self.0.sender.servers.is_without_template()
+        self.0.sender.vendors.is_without_template()
     }
 
     /// Returns whether this server has a public URL. Without one, emails to subscribers cannot
@@ -139,7 +155,7 @@ impl Notifier {
 
     /// Returns the token that cancels a test before it sends: its caller is gone, or the server
     /// stops.
-    pub fn stop_of_a_test(&self) -> CancellationToken {
+    pub fn test_stop_token(&self) -> CancellationToken {
         self.0.stop.child_token()
     }
 
@@ -160,16 +176,16 @@ impl Notifier {
         let signing = self.0.store.signing_secrets().of(workspace, now).await?;
         // The monitor of a test does not exist, so the link leads to the server itself.
         let read_at = self.0.sender.public_url.as_deref();
-        let target = SendTarget { workspace, channel, settings, signing: &signing, read_at };
-        let sent = self.tell(target, event, stop).await;
+        let target = SendTarget { workspace, channel, settings, signing: &signing, link: read_at };
+        let sent = self.send(target, event, stop).await;
         let Some(sent) = sent else { return Err(StoreError::Closed) };
-        let accepted = sent.verdict == SendDisposition::Accepted;
-        let mut answer = sent.answer;
+        let accepted = sent.disposition == SendDisposition::Accepted;
+        let mut answer = sent.response;
         if accepted && is_stateful(settings.provider.kind()) {
             let over = Event { closed: Some(StoredCloseReason::Recovered), ..event.clone() };
-            match self.tell(target, &over, &self.0.stop).await {
-                Some(closed) if closed.verdict == SendDisposition::Accepted => {}
-                Some(AttemptOutcome { answer: why, .. }) => {
+            match self.send(target, &over, &self.0.stop).await {
+                Some(closed) if closed.disposition == SendDisposition::Accepted => {}
+                Some(AttemptOutcome { response: why, .. }) => {
                     answer = format!("{answer}; what the test opened was not closed: {why}");
                 }
                 None => answer += "; what the test opened was not closed: the server is stopping",
@@ -190,24 +206,24 @@ impl Notifier {
             let sent =
                 self.0.sender.send_composed((workspace, ProviderType::Email), compose, stop).await;
             let Some(sent) = sent else { return Err("the server is stopping".to_owned()) };
-            let pause = match sent.verdict {
+            let pause = match sent.disposition {
                 SendDisposition::Accepted => return Ok(()),
-                SendDisposition::Never => None,
-                SendDisposition::Again(_) => pauses.next(),
+                SendDisposition::GiveUp => None,
+                SendDisposition::Retry(_) => pauses.next(),
             };
-            let Some(pause) = pause else { return Err(sent.answer) };
+            let Some(pause) = pause else { return Err(sent.response) };
             ctx.sleep_until(ctx.now() + *pause).await;
         }
     }
 
-    async fn tell(
+    async fn send(
         &self,
         target: SendTarget<'_>,
         event: &Event,
         stop: &CancellationToken,
     ) -> Option<AttemptOutcome> {
         let key = event_key(target.channel, event);
-        self.0.sender.tell(target, EventBatch::One(event), &key, stop).await
+        self.0.sender.send_notice(target, EventBatch::One(event), &key, stop).await
     }
 }
 
@@ -215,14 +231,14 @@ impl RunningNotifier {
     /// Stops in order: starts nothing new, waits for attempts in progress up to their timeout, and
     /// records their results. The next server sends again what was abandoned.
     pub async fn stop(self) {
-        let rounds = self.rounds;
+        let rounds = self.dispatcher;
         rounds.stop.cancel();
-        rounds.couriers.close();
-        let ended = tokio::time::timeout(TRY_WITHIN + RECORD_WITHIN, rounds.couriers.wait()).await;
+        rounds.workers.close();
+        let ended = tokio::time::timeout(TRY_WITHIN + RECORD_WITHIN, rounds.workers.wait()).await;
         if ended.is_err() {
-            warn!("{} deliveries were still in flight and were cancelled", rounds.couriers.len());
+            warn!("{} deliveries were still in flight and were cancelled", rounds.workers.len());
             rounds.abandon.cancel();
-            rounds.couriers.wait().await;
+            rounds.workers.wait().await;
         }
         if let Err(why) = self.listening.await {
             warn!("alert delivery failed: {why}");
@@ -231,16 +247,16 @@ impl RunningNotifier {
 }
 
 /// Wakes a delivery worker for each wakeup, and scans periodically for missed ones.
-async fn listen(rounds: Arc<Dispatcher>, mut news: UnboundedReceiver<Wakeup>) {
+async fn listen(rounds: Arc<Dispatcher>, mut wakeups: UnboundedReceiver<Wakeup>) {
     loop {
         // A scan takes longer the more there is to clean up. No alert waits for it.
-        let looked = meanwhile(&rounds, &mut news, look_around(&rounds)).await;
+        let looked = wake_workers_during(&rounds, &mut wakeups, scan(&rounds)).await;
         let Some(looked) = looked else { return };
         if let Err(error) = &looked {
             warn!(%error, "failed to read the outbox: {error}");
         }
-        let rest = rest(&rounds.sender.ctx, looked.ok().flatten());
-        if meanwhile(&rounds, &mut news, rest).await.is_none() {
+        let rest = sleep_until_scan(&rounds.sender.ctx, looked.ok().flatten());
+        if wake_workers_during(&rounds, &mut wakeups, rest).await.is_none() {
             return;
         }
     }
@@ -248,7 +264,7 @@ async fn listen(rounds: Arc<Dispatcher>, mut news: UnboundedReceiver<Wakeup>) {
 
 /// Runs `work` and wakes delivery workers meanwhile. Returns `None` if the server stops first, so
 /// that an unresponsive database does not delay the stop.
-async fn meanwhile<T>(
+async fn wake_workers_during<T>(
     rounds: &Arc<Dispatcher>,
     news: &mut UnboundedReceiver<Wakeup>,
     work: impl Future<Output = T>,
@@ -258,13 +274,13 @@ async fn meanwhile<T>(
         tokio::select! {
             () = rounds.stop.cancelled() => return None,
             done = &mut work => return Some(done),
-            Some(woken) = news.recv() => rounds.wake(woken.addressee),
+            Some(woken) = news.recv() => rounds.wake(woken.recipient),
         }
     }
 }
 
 /// Waits until the next scan. After a database failure it waits by the machine's own clock.
-async fn rest(ctx: &Context, next_look: Option<Timestamp>) {
+async fn sleep_until_scan(ctx: &Context, next_look: Option<Timestamp>) {
     match next_look {
         Some(at) => ctx.sleep_until(at).await,
         None => tokio::time::sleep(PAUSE).await,
@@ -273,12 +289,12 @@ async fn rest(ctx: &Context, next_look: Option<Timestamp>) {
 
 /// Finds waiting deliveries without a worker and those that became due, and updates the metrics.
 /// Returns the time of the next scan.
-async fn look_around(rounds: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreError> {
+async fn scan(rounds: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreError> {
     let now = rounds.sender.ctx.now();
-    let turns_at = rounds.store.subscribers().herald(now).await?;
+    let turns_at = rounds.store.subscribers().announce_maintenance(now).await?;
     rounds.store.subscribers().expire(now).await?;
     for woken in rounds.store.outbox().waiting().await? {
-        rounds.call_new(woken.addressee);
+        rounds.wake_new(woken.recipient);
     }
     let counts = rounds.store.outbox().counts().await?;
     rounds.metrics.deliveries_waiting.set(i64::try_from(counts.waiting).unwrap_or(i64::MAX));

@@ -63,7 +63,7 @@ impl Probes {
 
     /// Returns the location that checks of a region come from, if its probe is the server's own or
     /// serves several regions. Regions with the same probe share a location.
-    pub fn place_of(&self, region: Region) -> Option<&str> {
+    pub fn location_of(&self, region: Region) -> Option<&str> {
         let slot = self.serving(region).probe;
         let is_shared = self.serving.iter().filter(|other| **other == slot).count() > 1;
         (is_shared || slot == ProbeIndex::EMBEDDED).then(|| self.name(slot))

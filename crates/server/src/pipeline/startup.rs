@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::cadence::{Downtime, FirstRun, Missed, missed_while_down};
 use domain::check::Trigger;
-use domain::judge::{JudgeState, RECALLED};
+use domain::judge::{JudgeState, RECALL_PERIOD};
 use rules::monitor::Monitor;
 use rules::{MonitorId, Region, Timestamp};
 use store::{BootMonitor, BootResult, Store, StoreError};
@@ -18,11 +18,11 @@ use super::{Pipeline, PipelineError};
 
 /// Age, relative to the last stored slot, of slots that may have been in progress when the previous
 /// process ended. It is the longest duration of an attempt plus some overhead. Checks with longer
-/// retries are handled in [`looked_at_since`].
+/// retries are handled in [`checked_since`].
 const UNDER_WAY: Duration = Duration::from_secs(150);
 
 // The recalled results also cover these slots.
-const _: () = assert!(RECALLED.as_secs() >= UNDER_WAY.as_secs());
+const _: () = assert!(RECALL_PERIOD.as_secs() >= UNDER_WAY.as_secs());
 
 /// Stored state of the last minutes of the previous process.
 struct Before {
@@ -34,14 +34,14 @@ struct Before {
 }
 
 /// Loads every active monitor from the store.
-pub(super) async fn take_up(
+pub(super) async fn load_monitors(
     pipeline: &Pipeline,
     judge: &mut Judge,
     cadence: &mut Cadence,
 ) -> Result<(), PipelineError> {
     pipeline.weigh_all().await?;
     let before = Before::read(&pipeline.store).await?;
-    before.worked_until.into_iter().for_each(|slot| judge.begin_after(slot));
+    before.worked_until.into_iter().for_each(|slot| judge.set_last_slot(slot));
     let mut stored = pipeline.store.monitors().all_for_boot();
     let mut count = 0_usize;
     while let Some(batch) = stored.next_batch().await? {
@@ -49,7 +49,7 @@ pub(super) async fn take_up(
             if !monitor.settings.active {
                 continue;
             }
-            match take_up_one(pipeline, judge, cadence, &before, &monitor, history) {
+            match load_monitor(pipeline, judge, cadence, &before, &monitor, history) {
                 Ok(()) => count += 1,
                 Err(why) => warn!(monitor.id = %monitor.id, "left out: {why}"),
             }
@@ -59,7 +59,7 @@ pub(super) async fn take_up(
     Ok(())
 }
 
-fn take_up_one(
+fn load_monitor(
     pipeline: &Pipeline,
     judge: &mut Judge,
     cadence: &mut Cadence,
@@ -70,18 +70,19 @@ fn take_up_one(
     let (mut watched, entry) = pipeline.prepare(monitor, history)?;
     let now = pipeline.ctx.now();
     for result in before.results.get(&monitor.id).into_iter().flatten() {
-        watched.history.recall(&result.identity, result.finished_at, result.outcome);
+        watched.state.recall(&result.identity, result.finished_at, result.outcome);
     }
     if let Some(worked_until) = before.worked_until {
         let time = Downtime {
-            looked_at_since: looked_at_since(worked_until, watched.policy.longest, monitor),
+            looked_at_since: checked_since(worked_until, watched.policy.longest, monitor),
             worked_until,
             now,
         };
         let is_known = |region, slot| {
-            before.knows(monitor.id, region, slot) || is_of_the_past(&watched.history, region, slot)
+            before.has_outcome(monitor.id, region, slot)
+                || is_before_known_result(&watched.state, region, slot)
         };
-        judge.note_missed(missed_while_down(
+        judge.record_missed(missed_while_down(
             monitor.id,
             entry.period,
             entry.regions,
@@ -89,11 +90,11 @@ fn take_up_one(
             is_known,
         ));
     }
-    watched.history.set_back(now);
+    watched.state.set_back(now);
     // If no result of the revision is known, the process ended before its initial check.
-    let is_known = watched.history.revision == monitor.revision && watched.history.is_renewed();
+    let is_known = watched.state.revision == monitor.revision && watched.state.is_renewed();
     let first = if is_known { FirstRun::Regular } else { FirstRun::AtOnce };
-    judge.take_up(watched);
+    judge.load(watched);
     // The same `now` as for the missed slots leaves no gap between the two.
     cadence.put(entry, first, now);
     Ok(())
@@ -101,14 +102,14 @@ fn take_up_one(
 
 /// Returns the time from which each slot of a monitor is checked. Older slots had ended, or began
 /// before its latest edit.
-fn looked_at_since(worked_until: Timestamp, longest: Duration, monitor: &Monitor) -> Timestamp {
+fn checked_since(worked_until: Timestamp, longest: Duration, monitor: &Monitor) -> Timestamp {
     (worked_until - UNDER_WAY.max(longest)).max(monitor.updated_at)
 }
 
 /// Returns whether a scheduled result of this slot or a later one is known for the region. Then
 /// this slot was run, skipped or missed before, and that is stored. Manual and confirmation checks
 /// do not count.
-fn is_of_the_past(history: &JudgeState, region: Region, slot: Timestamp) -> bool {
+fn is_before_known_result(history: &JudgeState, region: Region, slot: Timestamp) -> bool {
     let state = history.region(region);
     let heard = state.into_iter().flat_map(|state| [state.latest, state.before]).flatten();
     heard.filter(|heard| heard.trigger == Trigger::Scheduled).any(|heard| slot <= heard.slot)
@@ -123,7 +124,7 @@ impl Before {
             missed: HashMap::new(),
         };
         let Some(worked_until) = before.worked_until else { return Ok(before) };
-        let since = worked_until - RECALLED;
+        let since = worked_until - RECALL_PERIOD;
         for result in store.results().since_for_boot(since).await? {
             let identity = result.identity;
             if identity.trigger == Trigger::Scheduled {
@@ -139,7 +140,7 @@ impl Before {
     }
 
     /// Returns whether the outcome of a slot is stored.
-    fn knows(&self, monitor: MonitorId, region: Region, slot: Timestamp) -> bool {
+    fn has_outcome(&self, monitor: MonitorId, region: Region, slot: Timestamp) -> bool {
         let missed = self.missed.get(&monitor).into_iter().flatten();
         self.ran.contains(&(monitor, region, slot))
             || missed.into_iter().any(|missed| {
@@ -178,26 +179,27 @@ mod tests {
 
     fn policy(monitor: &Monitor) -> Policy {
         let serving = ServedRegion { region: Region::FlyAms, probe: ProbeIndex::EMBEDDED };
-        Policy::of(&monitor.settings, monitor.revision, vec![serving])
+        Policy::new(&monitor.settings, monitor.revision, vec![serving])
     }
 
     #[test]
-    fn a_check_that_may_take_long_is_looked_for_as_long() {
+    fn slow_check_extends_the_checked_period() {
         // design: §5 "a slot nobody ran as missed: never silently lost"
         let monitor = a_monitor(START);
         let longest = policy(&monitor).longest;
         assert!(longest > 20 * MINUTE, "eleven attempts of two minutes: {longest:?}");
         let worked_until = START + 60 * MINUTE;
-        assert_eq!(looked_at_since(worked_until, longest, &monitor), worked_until - longest);
-        assert_eq!(looked_at_since(worked_until, MINUTE, &monitor), worked_until - UNDER_WAY);
+        assert_eq!(checked_since(worked_until, longest, &monitor), worked_until - longest);
+        assert_eq!(checked_since(worked_until, MINUTE, &monitor), worked_until - UNDER_WAY);
         let edited = a_monitor(worked_until - MINUTE);
-        assert_eq!(looked_at_since(worked_until, longest, &edited), edited.updated_at);
+        assert_eq!(checked_since(worked_until, longest, &edited), edited.updated_at);
     }
 
     #[test]
-    fn slots_up_to_the_last_scheduled_one_that_was_heard_are_of_the_past() {
+    fn slots_before_a_scheduled_result_are_known() {
         let mut history = JudgeState::new(&policy(&a_monitor(START)), START);
-        let is_past = |history: &JudgeState, slot| is_of_the_past(history, Region::FlyAms, slot);
+        let is_past =
+            |history: &JudgeState, slot| is_before_known_result(history, Region::FlyAms, slot);
         assert!(!is_past(&history, START));
         let heard = |slot, trigger| RegionResult {
             slot,
@@ -211,6 +213,6 @@ mod tests {
         history.regions[0].before = Some(heard(START + MINUTE, Trigger::Scheduled));
         assert!(is_past(&history, START + MINUTE));
         assert!(!is_past(&history, START + 2 * MINUTE));
-        assert!(!is_of_the_past(&history, Region::FlySin, START));
+        assert!(!is_before_known_result(&history, Region::FlySin, START));
     }
 }

@@ -25,7 +25,7 @@ impl Pipeline {
         if self.orders.is_closed() || self.jobs.is_closed() {
             return Err(PipelineError::Stopping);
         }
-        self.asked(|answer| Command::View { monitor, answer }).await?
+        self.query(|answer| Command::View { monitor, answer }).await?
     }
 
     /// Returns whether the last commit failed. The judge answers no query until a retry succeeds.
@@ -42,15 +42,15 @@ impl Pipeline {
         if self.orders.is_closed() || self.jobs.is_closed() {
             return Err(PipelineError::Stopping);
         }
-        self.asked(|answer| Command::Checked { monitors, answer }).await
+        self.query(|answer| Command::Checked { monitors, answer }).await
     }
 
     /// Returns the health of the regions from the ended checks.
     pub async fn health(&self) -> Result<Vec<RegionHealth>, PipelineError> {
-        self.asked(|answer| Command::Regions { answer }).await
+        self.query(|answer| Command::Regions { answer }).await
     }
 
-    async fn asked<T>(
+    async fn query<T>(
         &self,
         question: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, PipelineError> {

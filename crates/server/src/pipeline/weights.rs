@@ -8,7 +8,7 @@ use super::{Pipeline, PipelineError};
 impl Pipeline {
     /// Sets the share of this workspace by its new plan.
     pub fn weigh(&self, workspace: WorkspaceId, plan: &str) {
-        self.places.weigh(workspace, self.store.plans().of(plan).weight);
+        self.permits.weigh(workspace, self.store.plans().of(plan).weight);
     }
 
     /// Sets the share of every workspace by its plan at startup.

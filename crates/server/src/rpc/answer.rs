@@ -1,21 +1,21 @@
 //! Encodes the pipeline's state of a monitor as responses of `monitor.v1.MonitorService`.
 
-use contract::monitor::instant;
+use contract::monitor::encode_instant;
 use contract::monitor::wire::{CheckResult, Phases, RegionStatus};
 use domain::check::CheckResult as Checked;
 use rules::Region;
 
-use crate::observe::metrics::word;
+use crate::observe::metrics::outcome_name;
 use crate::pipeline::{Probes, RegionView};
 
 /// Encodes the result of one requested check.
-pub(super) fn shown_result(result: &Checked, probes: &Probes) -> CheckResult {
+pub(super) fn encode_result(result: &Checked, probes: &Probes) -> CheckResult {
     let last = result.evidence.as_ref().and_then(|evidence| evidence.attempts.last());
     let micros = |part: Option<u32>| part.map(|us| i32::try_from(us).unwrap_or(i32::MAX));
     CheckResult {
         region: result.identity.region.to_string(),
         served_by: result.probe.0.to_string(),
-        outcome: word(result.outcome).to_owned(),
+        outcome: outcome_name(result.outcome).to_owned(),
         latency_ms: millis(result.latency_us),
         reasons: last.map(|attempt| attempt.reasons.clone()).unwrap_or_default(),
         phases: Phases {
@@ -27,28 +27,28 @@ pub(super) fn shown_result(result: &Checked, probes: &Probes) -> CheckResult {
         }
         .into(),
         status_code: result.status.map(i32::from),
-        finished_at: instant(result.finished_at),
+        finished_at: encode_instant(result.finished_at),
         attempts: i32::from(result.attempts),
-        place: place(probes, result.identity.region),
+        place: location(probes, result.identity.region),
     }
 }
 
 /// Encodes the status of a monitor in one region.
-pub(super) fn shown_region(view: &RegionView, probes: &Probes) -> RegionStatus {
+pub(super) fn encode_region(view: &RegionView, probes: &Probes) -> RegionStatus {
     RegionStatus {
         region: view.region.to_string(),
         status: view.status.to_string(),
-        checked_at: view.checked_at.map(instant).unwrap_or_default(),
+        checked_at: view.checked_at.map(encode_instant).unwrap_or_default(),
         latency_ms: view.latency_us.map(millis),
         served_by: view.served_by.clone(),
-        place: place(probes, view.region),
+        place: location(probes, view.region),
     }
 }
 
 /// Returns the place that checks of a region come from, or an empty text if the region has a probe
 /// of its own.
-pub(super) fn place(probes: &Probes, region: Region) -> String {
-    probes.place_of(region).unwrap_or_default().to_owned()
+pub(super) fn location(probes: &Probes, region: Region) -> String {
+    probes.location_of(region).unwrap_or_default().to_owned()
 }
 
 /// Rounds up to whole milliseconds, so that no duration is 0.

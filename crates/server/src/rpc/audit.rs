@@ -4,15 +4,15 @@
 use contract::audit::wire::{
     AuditEntry as ShownEntry, AuditService, ListAuditEntriesRequest, ListAuditEntriesResponse,
 };
-use contract::monitor::instant;
+use contract::monitor::encode_instant;
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
 use rules::{KeyId, Violation, Violations};
 use store::{Actor, AuditEntry, AuditFilter};
 
-use super::history::time;
+use super::history::parse_time;
 use super::list::{PageRequest, PageSlice};
 use super::request::caller;
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 
 /// Actor of changes from the server's command line.
 const COMMAND_LINE: &str = "command_line";
@@ -30,17 +30,19 @@ impl AuditService for AuditLog {
         request: ServiceRequest<'_, ListAuditEntriesRequest>,
     ) -> ServiceResult<ListAuditEntriesResponse> {
         let workspace = caller(&context).workspace;
-        let (filter, page) = asked(&request.to_owned_message())?;
+        let (filter, page) = parse_request(&request.to_owned_message())?;
         let found = self.0.store.audit().list(workspace, &filter, page.with_one_more()).await;
-        let found = found.map_err(refusal)?;
+        let found = found.map_err(rpc_error)?;
         let (entries, next_page_token) =
-            page.cut(&found, |entry| entry.number, shown, rpc::encoded_bytes);
+            page.cut(&found, |entry| entry.number, encode, rpc::encoded_bytes);
         Response::ok(ListAuditEntriesResponse { entries, next_page_token })
     }
 }
 
 /// Parses the filter and the page of a request.
-fn asked(request: &ListAuditEntriesRequest) -> Result<(AuditFilter, PageSlice<i64>), Error> {
+fn parse_request(
+    request: &ListAuditEntriesRequest,
+) -> Result<(AuditFilter, PageSlice<i64>), Error> {
     let mut wrong = Vec::new();
     let page_token = request.page_token.as_deref();
     let page = PageRequest { limit: request.limit, offset: None, page_token }.parse();
@@ -53,8 +55,8 @@ fn asked(request: &ListAuditEntriesRequest) -> Result<(AuditFilter, PageSlice<i6
         }
         actor
     });
-    let from = time(request.from.as_option(), "from", &mut wrong);
-    let to = time(request.to.as_option(), "to", &mut wrong);
+    let from = parse_time(request.from.as_option(), "from", &mut wrong);
+    let to = parse_time(request.to.as_option(), "to", &mut wrong);
     match page {
         Ok(page) if wrong.is_empty() => {
             let resource_id = text(&request.resource_id);
@@ -75,10 +77,10 @@ fn parse_actor(word: &str) -> Option<Actor> {
     }
 }
 
-fn shown(entry: &AuditEntry) -> ShownEntry {
+fn encode(entry: &AuditEntry) -> ShownEntry {
     let is_person = entry.actor == Actor::CommandLine.to_string();
     ShownEntry {
-        at: instant(entry.at),
+        at: encode_instant(entry.at),
         actor: if is_person { COMMAND_LINE.to_owned() } else { entry.actor.clone() },
         actor_name: entry.key_name.clone().unwrap_or_default(),
         action: entry.action.clone(),

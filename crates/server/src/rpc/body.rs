@@ -25,7 +25,7 @@ const WITHIN: Duration = Duration::from_secs(30);
 /// Bytes before the message in gRPC: flags and length.
 const ENVELOPE_BYTES: usize = 5;
 /// Headers of the library's errors that are preserved.
-const KEPT: [HeaderName; 2] = [ALLOW, HeaderName::from_static("accept-post")];
+const COPIED_HEADERS: [HeaderName; 2] = [ALLOW, HeaderName::from_static("accept-post")];
 
 /// Progress of a call, in the extensions of its request. The interceptor around the methods updates
 /// it.
@@ -33,21 +33,21 @@ const KEPT: [HeaderName; 2] = [ALLOW, HeaderName::from_static("accept-post")];
 pub(super) struct CallStage(Arc<AtomicU8>);
 
 impl CallStage {
-    const CAME: u8 = 1;
+    const REACHED: u8 = 1;
     const SUCCEEDED: u8 = 2;
 
     /// Marks that the call reached its method, which counts it and adds reasons to errors.
-    pub(super) fn came(&self) {
-        self.0.store(Self::CAME, Ordering::Release);
+    pub(super) fn mark_reached(&self) {
+        self.0.store(Self::REACHED, Ordering::Release);
     }
 
     /// Marks that the method succeeded. In gRPC the HTTP status does not show it.
-    pub(super) fn succeeded(&self) {
+    pub(super) fn mark_succeeded(&self) {
         self.0.store(Self::SUCCEEDED, Ordering::Release);
     }
 
-    fn has_come(&self) -> bool {
-        self.0.load(Ordering::Acquire) >= Self::CAME
+    fn has_reached(&self) -> bool {
+        self.0.load(Ordering::Acquire) >= Self::REACHED
     }
 
     pub(super) fn has_succeeded(&self) -> bool {
@@ -94,32 +94,34 @@ pub(crate) async fn whole(
         method: &method.name,
     };
     let (mut parts, body) = request.into_parts();
-    let message = match take_in(body, WITHIN).await {
+    let message = match read_body(body, WITHIN).await {
         Ok(message) => message,
-        Err(error) => return asked.answer(error, &metrics),
+        Err(error) => return asked.error_response(error, &metrics),
     };
-    let course = CallStage::default();
-    parts.extensions.insert(course.clone());
+    let stage = CallStage::default();
+    parts.extensions.insert(stage.clone());
     parts.extensions.insert(BufferedBody(message.clone()));
     let response = next.run(Request::from_parts(parts, Body::from(message))).await;
-    if course.has_come() { response } else { asked.explain(response, &metrics).await }
+    if stage.has_reached() { response } else { asked.translate_error(response, &metrics).await }
 }
 
 /// Reads a whole body. Fails if it is too large, incomplete, or not received within this time.
-async fn take_in(body: Body, within: Duration) -> Result<Bytes, Error> {
+async fn read_body(body: Body, within: Duration) -> Result<Bytes, Error> {
     let most = MESSAGE_BYTES_MAX + ENVELOPE_BYTES;
     match tokio::time::timeout(within, Limited::new(body, most).collect()).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(rpc::too_large(MESSAGE_BYTES_MAX)),
-        Ok(Err(error)) => Err(edge::broken_off(&*error)),
-        Err(_) => Err(rpc::too_slow(within)),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err(rpc::payload_too_large(MESSAGE_BYTES_MAX))
+        }
+        Ok(Err(error)) => Err(edge::cut_off_error(&*error)),
+        Err(_) => Err(rpc::request_timeout(within)),
     }
 }
 
 impl ErrorContext {
     /// Returns an error in the caller's protocol, and counts the call.
-    fn answer(&self, error: Error, metrics: &Metrics) -> Response {
-        metrics.called(self.method, error.code.as_str());
+    fn error_response(&self, error: Error, metrics: &Metrics) -> Response {
+        metrics.count_call(self.method, error.code.as_str());
         let error = match &self.id {
             Some(id) => rpc::with_request_id(error, id.as_str()),
             None => error,
@@ -128,11 +130,11 @@ impl ErrorContext {
     }
 
     /// Adds the reason to the error of a call that did not reach a method.
-    async fn explain(&self, response: Response, metrics: &Metrics) -> Response {
+    async fn translate_error(&self, response: Response, metrics: &Metrics) -> Response {
         let (parts, body) = response.into_parts();
         // The library's errors are in memory already.
         let Ok(whole) = body.collect().await else {
-            return self.answer(rpc::internal(), metrics);
+            return self.error_response(rpc::internal(), metrics);
         };
         let trailers = whole.trailers().cloned();
         let body = whole.to_bytes();
@@ -143,8 +145,8 @@ impl ErrorContext {
             body: &body,
         };
         let error = rpc::library_error(&self.verb, answered).unwrap_or_else(rpc::internal);
-        let mut response = self.answer(error, metrics);
-        for name in KEPT {
+        let mut response = self.error_response(error, metrics);
+        for name in COPIED_HEADERS {
             let value = parts.headers.get(&name).cloned();
             response.headers_mut().extend(value.map(|value| (name, value)));
         }
@@ -159,28 +161,28 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_request_that_comes_drop_by_drop_is_ended() {
+    async fn slow_request_times_out() {
         let never = Body::from_stream(stream::pending::<Result<Bytes, axum::Error>>());
-        let error = take_in(never, Duration::ZERO).await.unwrap_err();
+        let error = read_body(never, Duration::ZERO).await.unwrap_err();
         assert_eq!(error.http_status(), 408);
         assert_eq!(rpc::reason(&error).as_deref(), Some("REQUEST_TIMEOUT"));
     }
 
     #[tokio::test]
-    async fn a_request_at_its_bound_is_taken_in_and_one_past_it_is_not() {
+    async fn oversized_request_is_rejected() {
         let most = MESSAGE_BYTES_MAX + ENVELOPE_BYTES;
-        assert_eq!(take_in(Body::from(vec![0; most]), WITHIN).await.unwrap().len(), most);
-        let error = take_in(Body::from(vec![0; most + 1]), WITHIN).await.unwrap_err();
+        assert_eq!(read_body(Body::from(vec![0; most]), WITHIN).await.unwrap().len(), most);
+        let error = read_body(Body::from(vec![0; most + 1]), WITHIN).await.unwrap_err();
         assert_eq!(error.http_status(), 413);
     }
 
     #[test]
-    fn a_course_says_how_far_a_call_came() {
-        let course = CallStage::default();
-        assert!(!course.has_come() && !course.has_succeeded());
-        course.came();
-        assert!(course.has_come() && !course.has_succeeded());
-        course.succeeded();
-        assert!(course.has_come() && course.has_succeeded());
+    fn call_stage_records_progress() {
+        let stage = CallStage::default();
+        assert!(!stage.has_reached() && !stage.has_succeeded());
+        stage.mark_reached();
+        assert!(stage.has_reached() && !stage.has_succeeded());
+        stage.mark_succeeded();
+        assert!(stage.has_reached() && stage.has_succeeded());
     }
 }

@@ -1,6 +1,6 @@
 //! kept: cache of responses to frequent reads (docs/decisions/0011). A response is reused until the
 //! workspace changes. The layer is behind the gate, so that authentication and limits apply to each
-//! call. `question` computes the cache key; `shelf` stores the responses.
+//! call. `question` computes the cache key; `entries` stores the responses.
 
 mod entries;
 mod key;
@@ -19,7 +19,7 @@ use http_body_util::{BodyExt as _, Full};
 use store::Store;
 use tokio::time::Instant;
 
-pub(crate) use self::entries::Shelf;
+pub(crate) use self::entries::CacheEntries;
 use self::key::CacheKey;
 use super::body::CallStage;
 use crate::auth::Caller;
@@ -42,7 +42,7 @@ pub(crate) struct ResponseCache {
     pub(crate) ctx: Context,
     pub(crate) store: Store,
     pub(crate) metrics: Metrics,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) entries: Arc<CacheEntries>,
 }
 
 /// Response without the headers of a single call. It may contain secrets, so `Debug` hides its
@@ -56,7 +56,11 @@ struct CachedResponse {
 
 impl ResponseCache {
     /// Answers a request from the cache, or passes it on and caches the response.
-    pub(crate) async fn before(State(kept): State<Self>, request: Request, next: Next) -> Response {
+    pub(crate) async fn serve_cached(
+        State(kept): State<Self>,
+        request: Request,
+        next: Next,
+    ) -> Response {
         let began = Instant::now();
         let path = request.uri().path();
         let path = path.strip_prefix("/rpc").unwrap_or(path);
@@ -65,30 +69,30 @@ impl ResponseCache {
         };
         let extensions = request.extensions();
         let caller = extensions.get::<Caller>().copied();
-        let (Some(caller), Some(course)) = (caller, extensions.get::<CallStage>().cloned()) else {
+        let (Some(caller), Some(stage)) = (caller, extensions.get::<CallStage>().cloned()) else {
             return next.run(request).await;
         };
-        let question = CacheKey::read(caller, method, &request);
+        let question = CacheKey::from_request(caller, method, &request);
         // Get the generation before reading: a later change makes the cached response stale.
         let generation = kept.store.generation(caller.workspace);
         let (Some(question), Some(generation)) = (question, generation) else {
             return next.run(request).await;
         };
         let now = kept.ctx.now();
-        if let Some(answer) = kept.shelf.get(&question, generation, now) {
-            course.succeeded();
+        if let Some(answer) = kept.entries.get(&question, generation, now) {
+            stage.mark_succeeded();
             kept.count(method, began);
             return answer.into_response();
         }
         let response = next.run(request).await;
-        if !course.has_succeeded() || response.status() != StatusCode::OK {
+        if !stage.has_succeeded() || response.status() != StatusCode::OK {
             return response;
         }
-        let answer = match CachedResponse::read(response).await {
+        let answer = match CachedResponse::from_response(response).await {
             Ok(answer) => answer,
             Err(response) => return response,
         };
-        kept.shelf.put(question, answer.clone(), generation, now);
+        kept.entries.put(question, answer.clone(), generation, now);
         answer.into_response()
     }
 
@@ -96,14 +100,14 @@ impl ResponseCache {
     fn count(&self, method: &str, began: Instant) {
         let name = rpc::method(method).map_or("other", |method| &method.name);
         self.metrics.call_seconds.observe(began.elapsed().as_secs_f64());
-        self.metrics.called(name, "ok");
-        self.metrics.calls_from_memory.inc();
+        self.metrics.count_call(name, "ok");
+        self.metrics.calls_cached.inc();
     }
 }
 
 impl CachedResponse {
     /// Reads a whole response. Returns it unchanged if it is too large to be cached.
-    async fn read(response: Response) -> Result<Self, Response> {
+    async fn from_response(response: Response) -> Result<Self, Response> {
         // Services answer with bodies of known length, unlike streams.
         if response.body().size_hint().lower() > ANSWER_BYTES_MAX {
             return Err(response);
@@ -142,14 +146,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_are_answers_of_methods_without_side_effects() {
+    fn only_methods_without_side_effects_are_cached() {
         for path in METHODS {
             assert!(rpc::method(path).is_some_and(|it| it.reads_only && !it.streams), "{path}");
         }
     }
 
     #[tokio::test]
-    async fn an_answer_is_given_again_with_its_headers_its_body_and_its_trailers() {
+    async fn cached_response_keeps_headers_body_and_trailers() {
         let headers = HeaderMap::from_iter([(http::header::CONTENT_TYPE, "a/b".parse().unwrap())]);
         let trailers =
             HeaderMap::from_iter([("grpc-status".parse().unwrap(), "0".parse().unwrap())]);
@@ -157,14 +161,14 @@ mod tests {
             let body = Bytes::from_static(b"whole");
             let answer =
                 CachedResponse { headers: headers.clone(), body, trailers: trailers.clone() };
-            let again = CachedResponse::read(answer.into_response()).await.unwrap();
+            let again = CachedResponse::from_response(answer.into_response()).await.unwrap();
             assert_eq!((again.headers, again.trailers), (headers.clone(), trailers));
             assert_eq!(again.body, "whole");
         }
     }
 
     #[test]
-    fn an_answer_with_secrets_is_not_shown_by_debug() {
+    fn debug_output_hides_the_response() {
         let body = Bytes::from_static(b"hunter2");
         let answer =
             CachedResponse { headers: HeaderMap::new(), body: body.clone(), trailers: None };

@@ -12,10 +12,10 @@ use crate::observe::Metrics;
 
 /// Interceptor around every method.
 #[derive(Clone, Debug)]
-pub(super) struct Counted(pub(super) Metrics);
+pub(super) struct CallMetrics(pub(super) Metrics);
 
 #[connectrpc::async_trait]
-impl Interceptor for Counted {
+impl Interceptor for CallMetrics {
     async fn intercept_unary(
         &self,
         request: UnaryRequest,
@@ -23,12 +23,12 @@ impl Interceptor for Counted {
     ) -> Result<UnaryResponse, Error> {
         let method = name(request.ctx.path());
         let id = request.ctx.extensions().get::<RequestId>().cloned();
-        let course = request.ctx.extensions().get::<CallStage>().cloned();
+        let stage = request.ctx.extensions().get::<CallStage>().cloned();
         let began = Instant::now();
         let answer = next.run(request).await;
-        mark(course, answer.is_ok());
+        record_stage(stage, answer.is_ok());
         self.count(method, began, answer.as_ref().err());
-        answer.map_err(|error| named(error, id.as_ref()))
+        answer.map_err(|error| with_request_id(error, id.as_ref()))
     }
 
     async fn intercept_streaming(
@@ -39,33 +39,33 @@ impl Interceptor for Counted {
     ) -> Result<StreamResponse, Error> {
         let method = name(request.ctx.path());
         let id = request.ctx.extensions().get::<RequestId>().cloned();
-        let course = request.ctx.extensions().get::<CallStage>().cloned();
+        let stage = request.ctx.extensions().get::<CallStage>().cloned();
         let began = Instant::now();
         let answer = next.run(request, inbound).await;
-        mark(course, answer.is_ok());
+        record_stage(stage, answer.is_ok());
         self.count(method, began, answer.as_ref().err());
-        answer.map_err(|error| named(error, id.as_ref()))
+        answer.map_err(|error| with_request_id(error, id.as_ref()))
     }
 }
 
-impl Counted {
+impl CallMetrics {
     fn count(&self, method: &'static str, began: Instant, error: Option<&Error>) {
         self.0.call_seconds.observe(began.elapsed().as_secs_f64());
-        self.0.called(method, error.map_or("ok", |error| error.code.as_str()));
+        self.0.count_call(method, error.map_or("ok", |error| error.code.as_str()));
     }
 }
 
 /// Marks that the call reached its method, and whether it succeeded.
-fn mark(course: Option<CallStage>, succeeded: bool) {
-    match course {
-        Some(course) if succeeded => course.succeeded(),
-        Some(course) => course.came(),
+fn record_stage(stage: Option<CallStage>, succeeded: bool) {
+    match stage {
+        Some(stage) if succeeded => stage.mark_succeeded(),
+        Some(stage) => stage.mark_reached(),
         None => {}
     }
 }
 
 /// Adds the request ID to the details of an error, as in the header of every response.
-fn named(error: Error, id: Option<&RequestId>) -> Error {
+fn with_request_id(error: Error, id: Option<&RequestId>) -> Error {
     match id {
         Some(id) => rpc::with_request_id(error, id.as_str()),
         None => error,

@@ -30,7 +30,7 @@ const GRPC_TIMEOUT_DIGITS: usize = 8;
 const GRPC_TIMEOUT_UNITS: &[u8] = b"HMSmun";
 
 /// Normalizes the headers of a request and rejects malformed deadlines.
-pub(crate) async fn readable(mut request: Request, next: Next) -> Response {
+pub(crate) async fn normalize_headers(mut request: Request, next: Next) -> Response {
     in_lower_case(request.headers_mut());
     match deadline(request.headers()) {
         Ok(()) => next.run(request).await,
@@ -70,7 +70,7 @@ fn deadline(headers: &HeaderMap) -> Result<(), Violation> {
         && !digits(given.as_bytes(), CONNECT_TIMEOUT_DIGITS)
     {
         let allowed = "must be milliseconds of at most 10 digits";
-        return Err(Violation::new(CONNECT_TIMEOUT, shown(given), allowed));
+        return Err(Violation::new(CONNECT_TIMEOUT, excerpt(given), allowed));
     }
     if let Some(given) = headers.get(GRPC_TIMEOUT)
         && !given.as_bytes().split_last().is_some_and(|(unit, text)| {
@@ -78,12 +78,12 @@ fn deadline(headers: &HeaderMap) -> Result<(), Violation> {
         })
     {
         let allowed = "must be at most 8 digits and one of the units H, M, S, m, u and n";
-        return Err(Violation::new(GRPC_TIMEOUT, shown(given), allowed));
+        return Err(Violation::new(GRPC_TIMEOUT, excerpt(given), allowed));
     }
     Ok(())
 }
 
-fn shown(given: &HeaderValue) -> String {
+fn excerpt(given: &HeaderValue) -> String {
     String::from_utf8_lossy(given.as_bytes()).chars().take(32).collect()
 }
 
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn media_types_and_codings_are_in_lower_case() {
+    fn media_types_and_encodings_become_lower_case() {
         for (name, given, expected) in [
             ("content-type", "Application/JSON; Charset=UTF-8", "application/json; Charset=UTF-8"),
             ("content-type", "APPLICATION/GRPC+PROTO", "application/grpc+proto"),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn deadlines_are_those_of_the_protocols() {
+    fn only_protocol_deadlines_are_accepted() {
         for (name, value, is_fine) in [
             ("connect-timeout-ms", "5000", true),
             ("connect-timeout-ms", "9999999999", true),

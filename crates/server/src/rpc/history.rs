@@ -5,8 +5,8 @@ mod cursor;
 mod log;
 mod missed;
 
-pub(super) use log::{attempt, trigger};
-pub(super) use missed::missed;
+pub(super) use log::{attempt, trigger_name};
+pub(super) use missed::list_missed;
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use contract::monitor::wire::{
     GetResponseLogResponse, ListResponseLogsRequest, ListResponseLogsResponse, RegionSummary,
     Summary,
 };
-use contract::monitor::{SummaryNumbers, given_instant, instant, micros};
+use contract::monitor::{SummaryNumbers, decode_instant, encode_instant, micros};
 use contract::rpc::{self, Error};
 use domain::check::{Outcome, Trigger};
 use domain::history::{Rollup, Span, uptime};
@@ -24,9 +24,9 @@ use store::{LogFilter, StoreError};
 
 use super::monitor::{find, monitor_id};
 use super::request::secrets;
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
-use crate::observe::metrics::word;
+use crate::observe::metrics::outcome_name;
 
 /// Allowed windows with their number of days.
 const WINDOWS: &[(&str, u64)] = &[("1d", 1), ("7d", 7), ("14d", 14), ("30d", 30), ("90d", 90)];
@@ -57,15 +57,15 @@ pub(super) async fn summary(
     let now = app.ctx.now();
     let from = hour_of(now - Duration::from_hours(24 * days));
     let history = app.store.history();
-    let mut sums = history.sums(caller.workspace, monitor, from).await.map_err(refusal)?;
+    let mut sums = history.sums(caller.workspace, monitor, from).await.map_err(rpc_error)?;
     sums.retain(|region, _| wanted.is_empty() || wanted.contains(region));
     let (before, changes) =
-        history.course(caller.workspace, monitor, from).await.map_err(refusal)?;
+        history.status_history(caller.workspace, monitor, from).await.map_err(rpc_error)?;
     let range = Span { from, to: now };
-    let left_out = app.store.maintenances().left_out(caller.workspace, monitor, range).await;
-    let up = uptime(before, &changes, &left_out.map_err(refusal)?, range);
+    let left_out = app.store.maintenances().excluded_spans(caller.workspace, monitor, range).await;
+    let up = uptime(before, &changes, &left_out.map_err(rpc_error)?, range);
     let missed = app.store.missed().counts(caller.workspace, monitor, from).await;
-    let mut missed = missed.map_err(refusal)?;
+    let mut missed = missed.map_err(rpc_error)?;
     missed.retain(|region, _| wanted.is_empty() || wanted.contains(region));
     for region in missed.keys() {
         sums.entry(*region).or_default();
@@ -78,16 +78,16 @@ pub(super) async fn summary(
         .iter()
         .map(|(region, sum)| RegionSummary {
             region: region.to_string(),
-            summary: shown(sum, missed.get(region).copied().unwrap_or_default()).into(),
+            summary: encode_summary(sum, missed.get(region).copied().unwrap_or_default()).into(),
         })
         .collect();
     regions.sort_unstable_by(|a, b| a.region.cmp(&b.region));
     Ok(GetMonitorSummaryResponse {
         id: monitor.to_string(),
         window: (*name).to_owned(),
-        from: instant(from),
-        to: instant(now),
-        total: shown(&total, missed.values().sum()).into(),
+        from: encode_instant(from),
+        to: encode_instant(now),
+        total: encode_summary(&total, missed.values().sum()).into(),
         regions,
         uptime_millionths: up.map(|up| micros(up.millionths())),
     })
@@ -102,18 +102,24 @@ pub(super) async fn list(
     let mut wrong = Vec::new();
     let limit = limit(request.limit, &mut wrong);
     let filter = LogFilter {
-        outcomes: known(&request.outcomes, OUTCOMES, word, "outcomes", &mut wrong),
+        outcomes: parse_names(&request.outcomes, OUTCOMES, outcome_name, "outcomes", &mut wrong),
         regions: regions(&request.regions, &mut wrong),
-        triggers: known(&request.triggers, TRIGGERS, log::trigger, "triggers", &mut wrong),
-        from: time(request.from.as_option(), "from", &mut wrong),
-        to: time(request.to.as_option(), "to", &mut wrong),
+        triggers: parse_names(
+            &request.triggers,
+            TRIGGERS,
+            log::trigger_name,
+            "triggers",
+            &mut wrong,
+        ),
+        from: parse_time(request.from.as_option(), "from", &mut wrong),
+        to: parse_time(request.to.as_option(), "to", &mut wrong),
         with_details: request.with_details.unwrap_or_default(),
     };
     let token = request.page_token.as_deref().filter(|token| !token.is_empty());
-    let after = token.and_then(cursor::read);
+    let after = token.and_then(cursor::decode_token);
     if token.is_some() && after.is_none() {
         let allowed = "must be the next_page_token of an earlier response";
-        wrong.push(Violation::unseen("page_token", allowed));
+        wrong.push(Violation::without_value("page_token", allowed));
     }
     if !wrong.is_empty() {
         return Err(rpc::invalid(&Violations(wrong)));
@@ -121,14 +127,16 @@ pub(super) async fn list(
     let monitor = find(app, caller, &request.id).await?.monitor.id;
     let logs = app.store.logs();
     let page =
-        logs.list(caller.workspace, monitor, &filter, after, limit).await.map_err(refusal)?;
+        logs.list(caller.workspace, monitor, &filter, after, limit).await.map_err(rpc_error)?;
     Ok(ListResponseLogsResponse {
         logs: page
             .logs
             .iter()
-            .map(|it| log::line(it, app.pipeline.probes(), page.details.contains(&it.identity)))
+            .map(|it| {
+                log::encode_log(it, app.pipeline.probes(), page.details.contains(&it.identity))
+            })
             .collect(),
-        next_page_token: page.next.as_ref().map(cursor::token).unwrap_or_default(),
+        next_page_token: page.next.as_ref().map(cursor::encode_token).unwrap_or_default(),
     })
 }
 
@@ -139,23 +147,23 @@ pub(super) async fn get(
     request: GetResponseLogRequest,
 ) -> Result<GetResponseLogResponse, Error> {
     if request.monitor_id.is_empty() {
-        return Err(rpc::invalid(&Violation::unseen("monitor_id", "must be given").into()));
+        return Err(rpc::invalid(&Violation::without_value("monitor_id", "must be given").into()));
     }
     if request.id.is_empty() {
-        return Err(rpc::invalid(&Violation::unseen("id", "must be given").into()));
+        return Err(rpc::invalid(&Violation::without_value("id", "must be given").into()));
     }
     let monitor = monitor_id(&request.monitor_id)?;
     let missing = || rpc::not_found("response log", &request.id);
-    let place = cursor::read_id(&request.id).ok_or_else(missing)?;
+    let place = cursor::decode_id(&request.id).ok_or_else(missing)?;
     find(app, caller, &request.monitor_id).await?;
     let found = app.store.logs().get(caller.workspace, monitor, place).await;
     if matches!(found, Err(StoreError::NotFound { .. })) {
         return Err(missing());
     }
-    let result = found.map_err(refusal)?;
+    let result = found.map_err(rpc_error)?;
     let attempts = result.evidence.iter().flat_map(|evidence| &evidence.attempts);
     Ok(GetResponseLogResponse {
-        log: log::line(&result, app.pipeline.probes(), result.evidence.is_some()).into(),
+        log: log::encode_log(&result, app.pipeline.probes(), result.evidence.is_some()).into(),
         attempts: attempts.map(|it| log::attempt(it, secrets(caller))).collect(),
     })
 }
@@ -173,11 +181,11 @@ fn limit(given: Option<i32>, wrong: &mut Vec<Violation>) -> u32 {
 }
 
 fn regions(given: &[String], wrong: &mut Vec<Violation>) -> Vec<Region> {
-    known(given, Region::ALL, Region::as_str, "regions", wrong)
+    parse_names(given, Region::ALL, Region::as_str, "regions", wrong)
 }
 
 /// Parses the values of a list in a request.
-fn known<T: Copy>(
+fn parse_names<T: Copy>(
     given: &[String],
     all: &[T],
     word_of: impl Fn(T) -> &'static str,
@@ -198,15 +206,15 @@ fn known<T: Copy>(
 }
 
 /// Converts a time in a request. Returns a violation if it is out of range.
-pub(super) fn time(
+pub(super) fn parse_time(
     given: Option<&contract::monitor::wire::Timestamp>,
     field: &'static str,
     wrong: &mut Vec<Violation>,
 ) -> Option<Timestamp> {
     let given = given?;
-    let at = given_instant(given);
+    let at = decode_instant(given);
     if at.is_none() {
-        wrong.push(Violation::unseen(field, "must be a time of this age"));
+        wrong.push(Violation::without_value(field, "must be a time of this age"));
     }
     at
 }
@@ -216,7 +224,7 @@ fn hour_of(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(millis - millis.rem_euclid(HOUR_MILLIS))
 }
 
-fn shown(sum: &Rollup, missed: u64) -> Summary {
+fn encode_summary(sum: &Rollup, missed: u64) -> Summary {
     let latencies = sum.latency.count();
     let mean_us = sum.latency_us.checked_div(latencies);
     SummaryNumbers {

@@ -1,5 +1,5 @@
 //! `incident.v1.IncidentService`: incidents of monitors and the actions of people on them. The
-//! judge opens and closes incidents, even if a person resolves one. `shown` encodes them.
+//! judge opens and closes incidents, even if a person resolves one. `encode_incident` encodes them.
 
 mod encode;
 
@@ -13,12 +13,12 @@ use rules::incident::{Comment, IncidentState};
 use rules::{IncidentId, MonitorId, Violation, Violations};
 use store::{Incident, IncidentFilter, NewComment};
 
-use self::encode::{entry, evidence, shown};
-use super::history::time;
-use super::list::{PageRequest, PageSlice, total};
-use super::monitor::{unavailable, whole};
+use self::encode::{encode_entry, encode_incident, evidence};
+use super::history::parse_time;
+use super::list::{PageRequest, PageSlice, encode_total};
+use super::monitor::{run_to_end, unavailable};
 use super::request::{caller, change, id, idempotency, secrets};
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 
 /// Noun of this resource in error messages.
@@ -35,15 +35,15 @@ impl IncidentService for Incidents {
         request: ServiceRequest<'_, ListIncidentsRequest>,
     ) -> ServiceResult<ListIncidentsResponse> {
         let caller = caller(&context);
-        let (filter, page) = asked(&request.to_owned_message())?;
+        let (filter, page) = parse_request(&request.to_owned_message())?;
         let incidents = self.0.store.incidents();
         let found = incidents.list(caller.workspace, filter, page.with_one_more()).await;
-        let found = found.map_err(refusal)?;
+        let found = found.map_err(rpc_error)?;
         let (incidents, next_page_token) =
-            page.cut(&found, |incident| incident.id, shown, rpc::encoded_bytes);
+            page.cut(&found, |incident| incident.id, encode_incident, rpc::encoded_bytes);
         Response::ok(ListIncidentsResponse {
             incidents,
-            total_size: total(found.total),
+            total_size: encode_total(found.total),
             next_page_token,
         })
     }
@@ -54,11 +54,11 @@ impl IncidentService for Incidents {
         request: ServiceRequest<'_, GetIncidentRequest>,
     ) -> ServiceResult<GetIncidentResponse> {
         let (caller, id) = (caller(&context), id(NOUN, request.id)?);
-        let found = self.0.store.incidents().get(caller.workspace, id).await.map_err(refusal)?;
+        let found = self.0.store.incidents().get(caller.workspace, id).await.map_err(rpc_error)?;
         let probes = self.0.pipeline.probes();
         Response::ok(GetIncidentResponse {
-            incident: shown(&found.incident).into(),
-            timeline: found.timeline.iter().map(|it| entry(it, probes)).collect(),
+            incident: encode_incident(&found.incident).into(),
+            timeline: found.timeline.iter().map(|it| encode_entry(it, probes)).collect(),
             evidence: found
                 .evidence
                 .iter()
@@ -75,7 +75,7 @@ impl IncidentService for Incidents {
         let (caller, id) = (caller(&context), id(NOUN, request.id)?);
         let (incidents, change) = (self.0.store.incidents(), change(&self.0, caller));
         let incident = incidents.acknowledge(caller.workspace, id, change).await;
-        let incident = shown(&incident.map_err(refusal)?).into();
+        let incident = encode_incident(&incident.map_err(rpc_error)?).into();
         Response::ok(AcknowledgeIncidentResponse { incident })
     }
 
@@ -85,7 +85,7 @@ impl IncidentService for Incidents {
         request: ServiceRequest<'_, ResolveIncidentRequest>,
     ) -> ServiceResult<ResolveIncidentResponse> {
         let incident = self.resolve(caller(&context), id(NOUN, request.id)?).await?;
-        Response::ok(ResolveIncidentResponse { incident: shown(&incident).into() })
+        Response::ok(ResolveIncidentResponse { incident: encode_incident(&incident).into() })
     }
 
     async fn comment_incident(
@@ -103,9 +103,9 @@ impl IncidentService for Incidents {
             idempotency: idempotency(&context, "CommentIncident", &request.to_owned_message())?,
         };
         let written = self.0.store.incidents().comment(new, change(&self.0, caller)).await;
-        let written = written.map_err(refusal)?.into_inner();
+        let written = written.map_err(rpc_error)?.into_inner();
         Response::ok(CommentIncidentResponse {
-            entry: entry(&written, self.0.pipeline.probes()).into(),
+            entry: encode_entry(&written, self.0.pipeline.probes()).into(),
         })
     }
 }
@@ -115,24 +115,26 @@ impl Incidents {
     /// if the caller disconnects.
     async fn resolve(&self, caller: Caller, id: IncidentId) -> Result<Incident, Error> {
         let (app, workspace, change) = (self.0.clone(), caller.workspace, change(&self.0, caller));
-        let found = app.store.incidents().find(workspace, id).await.map_err(refusal)?;
+        let found = app.store.incidents().find(workspace, id).await.map_err(rpc_error)?;
         if found.closed.is_some() {
             return Ok(found);
         }
         let monitor = found.monitor;
         let resolve = async move {
             let incidents = app.store.incidents();
-            incidents.ask_to_resolve(workspace, id, change).await.map_err(refusal)?;
+            incidents.request_resolution(workspace, id, change).await.map_err(rpc_error)?;
             let resolved = app.pipeline.resolved(monitor, id).await;
             resolved.map_err(|error| unavailable(&error, &monitor.to_string()))?;
-            incidents.find(workspace, id).await.map_err(refusal)
+            incidents.find(workspace, id).await.map_err(rpc_error)
         };
-        whole(&self.0, monitor, resolve).await
+        run_to_end(&self.0, monitor, resolve).await
     }
 }
 
 /// Parses the filter and the page of a request. Returns all violations.
-fn asked(request: &ListIncidentsRequest) -> Result<(IncidentFilter, PageSlice<IncidentId>), Error> {
+fn parse_request(
+    request: &ListIncidentsRequest,
+) -> Result<(IncidentFilter, PageSlice<IncidentId>), Error> {
     let mut wrong = Vec::new();
     let page_token = request.page_token.as_deref();
     let page = PageRequest { limit: request.limit, offset: request.offset, page_token }.parse();
@@ -148,8 +150,8 @@ fn asked(request: &ListIncidentsRequest) -> Result<(IncidentFilter, PageSlice<In
         let allowed = format!("must be a monitor's identifier, {}…", unreadable.prefix);
         wrong.push(Violation::new("monitor_id", &unreadable.given, allowed));
     }
-    let from = time(request.from.as_option(), "from", &mut wrong);
-    let to = time(request.to.as_option(), "to", &mut wrong);
+    let from = parse_time(request.from.as_option(), "from", &mut wrong);
+    let to = parse_time(request.to.as_option(), "to", &mut wrong);
     match (page, state, monitor) {
         (Ok(page), Ok(state), Ok(monitor)) if wrong.is_empty() => {
             let is_open = state.map(|state| state == IncidentState::Open);

@@ -43,13 +43,16 @@ impl PageRequest<'_> {
             ));
         }
         let token = self.page_token.filter(|token| !token.is_empty());
-        let after = token.and_then(read::<Id>);
+        let after = token.and_then(decode_token::<Id>);
         if token.is_some() && after.is_none() {
             let allowed = "must be the next_page_token of an earlier response";
-            wrong.push(Violation::unseen("page_token", allowed));
+            wrong.push(Violation::without_value("page_token", allowed));
         }
         if token.is_some() && self.offset.is_some_and(|offset| offset != 0) {
-            wrong.push(Violation::unseen("offset", "cannot be given together with page_token"));
+            wrong.push(Violation::without_value(
+                "offset",
+                "cannot be given together with page_token",
+            ));
         }
         match (limit, offset) {
             (Some(limit), Some(offset)) if wrong.is_empty() => {
@@ -78,7 +81,7 @@ impl<Id: Copy + Display + FromStr + Ord> PageSlice<Id> {
         show: impl Fn(&T) -> M,
         size: impl Fn(&M) -> usize,
     ) -> (Vec<M>, String) {
-        let Listed { rows, left_out, total: _ } = found;
+        let Listed { rows, omitted: left_out, total: _ } = found;
         let limit = self.0.limit as usize;
         let mut messages = Vec::with_capacity(rows.len().min(limit));
         let mut bytes = 0;
@@ -99,20 +102,20 @@ impl<Id: Copy + Display + FromStr + Ord> PageSlice<Id> {
         } else {
             None
         };
-        (messages, last.map(write).unwrap_or_default())
+        (messages, last.map(encode_token).unwrap_or_default())
     }
 }
 
 /// Encodes a count.
-pub(super) fn total(count: u32) -> i32 {
+pub(super) fn encode_total(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
-fn write(after: impl Display) -> String {
+fn encode_token(after: impl Display) -> String {
     URL_SAFE_NO_PAD.encode(after.to_string())
 }
 
-fn read<Id: FromStr>(token: &str) -> Option<Id> {
+fn decode_token<Id: FromStr>(token: &str) -> Option<Id> {
     if token.len() > limits::PAGE_TOKEN_BYTES_MAX {
         return None;
     }
@@ -131,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_asked_is_the_first_fifty() {
+    fn defaults_are_the_first_fifty() {
         // spec: §2.8, §8.1
         let page = PageRequest::default().parse::<MonitorId>().unwrap();
         assert_eq!(page, PageSlice(Page { limit: 50, offset: 0, after: None }));
@@ -140,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_at_their_bounds_and_not_past_them() {
+    fn out_of_range_limits_are_rejected() {
         // spec: §8.1
         for (limit, holds) in [(0, false), (1, true), (100, true), (101, false), (-1, false)] {
             let asked = PageRequest { limit: Some(limit), ..PageRequest::default() };
@@ -159,17 +162,17 @@ mod tests {
         let cut = |sizes: &[usize]| {
             let rows =
                 (0..).map(|row| 90 - row).zip(sizes.iter().copied()).collect::<Vec<(u64, usize)>>();
-            let found = Listed { rows, left_out: Vec::new(), total: 0 };
+            let found = Listed { rows, omitted: Vec::new(), total: 0 };
             page.cut(&found, |row| MonitorId::from_bits(row.0), |row| row.1, |size| *size)
         };
         let mib = 1024 * 1024;
         let (first, token) = cut(&[mib, 2 * mib, 1]);
-        assert_eq!((first.len(), token), (2, write(MonitorId::from_bits(89))));
+        assert_eq!((first.len(), token), (2, encode_token(MonitorId::from_bits(89))));
         let (alone, token) = cut(&[9 * mib, 1]);
-        assert_eq!((alone.len(), token), (1, write(MonitorId::from_bits(90))));
+        assert_eq!((alone.len(), token), (1, encode_token(MonitorId::from_bits(90))));
         assert_eq!(cut(&[mib, mib]), (vec![mib, mib], String::new()));
         let (whole, token) = cut(&[1; 51]);
-        assert_eq!((whole.len(), token), (50, write(MonitorId::from_bits(41))));
+        assert_eq!((whole.len(), token), (50, encode_token(MonitorId::from_bits(41))));
     }
 
     #[test]
@@ -180,23 +183,23 @@ mod tests {
         let token = |rows: &[u64], left_out: &[&str]| {
             let rows = rows.iter().copied().map(MonitorId::from_bits).collect();
             let left_out = left_out.iter().copied().map(str::to_owned).collect();
-            page.cut(&Listed { rows, left_out, total: 0 }, |id| *id, |id| id.bits(), |_| 1)
+            page.cut(&Listed { rows, omitted: left_out, total: 0 }, |id| *id, |id| id.bits(), |_| 1)
         };
         let [seven, eight, nine] = [7, 8, 9].map(|bits| MonitorId::from_bits(bits).to_string());
         let unreadable = [&*nine, &*eight, &*seven];
-        assert_eq!(token(&[], &unreadable), (vec![], write(&seven)));
-        assert_eq!(token(&[9], &unreadable[1..]), (vec![9], write(&seven)));
-        assert_eq!(token(&[8, 7], &unreadable[..1]), (vec![8, 7], write(&seven)));
-        assert_eq!(token(&[9, 8, 7], &[]), (vec![9, 8], write(&eight)));
+        assert_eq!(token(&[], &unreadable), (vec![], encode_token(&seven)));
+        assert_eq!(token(&[9], &unreadable[1..]), (vec![9], encode_token(&seven)));
+        assert_eq!(token(&[8, 7], &unreadable[..1]), (vec![8, 7], encode_token(&seven)));
+        assert_eq!(token(&[9, 8, 7], &[]), (vec![9, 8], encode_token(&eight)));
         assert_eq!(token(&[], &unreadable[..2]), (vec![], String::new()), "the last page");
         // A token cannot name a key that is not an ID, but it can name the next one.
-        assert_eq!(token(&[], &[&nine, &eight, "?"]), (vec![], write(&eight)));
+        assert_eq!(token(&[], &[&nine, &eight, "?"]), (vec![], encode_token(&eight)));
     }
 
     #[test]
-    fn a_token_leads_on_and_a_made_up_one_is_refused() {
+    fn token_continues_and_forged_one_is_rejected() {
         let id = MonitorId::from_bits(77);
-        let token = write(id);
+        let token = encode_token(id);
         let asked = PageRequest { page_token: Some(&token), ..PageRequest::default() };
         assert_eq!(asked.parse().unwrap().0.after, Some(id));
         for made_up in ["!", "bW9uXw", "a2V5XzAwMDAwMDAwMDAwMDA", &"A".repeat(300)] {

@@ -8,7 +8,7 @@ use contract::maintenance::wire::{
     ListMaintenancesResponse, Maintenance, MaintenanceService, UpdateMaintenanceRequest,
     UpdateMaintenanceResponse,
 };
-use contract::maintenance::{MaintenanceProgress, shown};
+use contract::maintenance::{MaintenanceProgress, encode};
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::history::Span;
@@ -17,9 +17,11 @@ use rules::maintenance::MaintenanceDraft;
 use rules::{MaintenanceId, MonitorId, Violation, Violations};
 use store::{MaintenanceFilter, NewMaintenance, PlannedMaintenance, StoreError};
 
-use super::list::{PageRequest, total};
-use super::request::{Edit, caller, change, edited, given, id, idempotency, named, refused, wrong};
-use crate::app::{App, refusal};
+use super::list::{PageRequest, encode_total};
+use super::request::{
+    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
+};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 
 /// Field of requests that contains a maintenance.
@@ -37,7 +39,7 @@ impl MaintenanceService for Maintenances {
         context: RequestContext,
         request: ServiceRequest<'_, CreateMaintenanceRequest>,
     ) -> ServiceResult<CreateMaintenanceResponse> {
-        let given = given(RESOURCE, request.to_owned_message().maintenance.into_option())?;
+        let given = require(RESOURCE, request.to_owned_message().maintenance.into_option())?;
         let maintenance = self.create(&context, given).await?.into();
         Response::ok(CreateMaintenanceResponse { maintenance })
     }
@@ -48,7 +50,7 @@ impl MaintenanceService for Maintenances {
         request: ServiceRequest<'_, GetMaintenanceRequest>,
     ) -> ServiceResult<GetMaintenanceResponse> {
         let planned = self.find(caller(&context), id(NOUN, request.id)?).await?;
-        Response::ok(GetMaintenanceResponse { maintenance: answer(&planned).into() })
+        Response::ok(GetMaintenanceResponse { maintenance: encode_planned(&planned).into() })
     }
 
     async fn list_maintenances(
@@ -66,14 +68,14 @@ impl MaintenanceService for Maintenances {
     ) -> ServiceResult<UpdateMaintenanceResponse> {
         let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(RESOURCE, request.maintenance.into_option())?;
-        let id: MaintenanceId = named(RESOURCE, NOUN, given.id.take())?;
+        let mut given = require(RESOURCE, request.maintenance.into_option())?;
+        let id: MaintenanceId = require_id(RESOURCE, NOUN, given.id.take())?;
         let wanted = MaintenanceDraft::from(given);
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let edit = Edit { mask, revision };
         let attempt = || self.try_update(caller, id, (wanted.clone(), edit));
-        let planned = edited(NOUN, id, attempt).await?;
-        Response::ok(UpdateMaintenanceResponse { maintenance: answer(&planned).into() })
+        let planned = retry_edit(NOUN, id, attempt).await?;
+        Response::ok(UpdateMaintenanceResponse { maintenance: encode_planned(&planned).into() })
     }
 
     async fn end_maintenance(
@@ -84,8 +86,8 @@ impl MaintenanceService for Maintenances {
         let caller = caller(&context);
         let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
         let maintenances = self.0.store.maintenances();
-        let planned = maintenances.end(caller.workspace, id, change).await.map_err(refusal)?;
-        Response::ok(EndMaintenanceResponse { maintenance: answer(&planned).into() })
+        let planned = maintenances.end(caller.workspace, id, change).await.map_err(rpc_error)?;
+        Response::ok(EndMaintenanceResponse { maintenance: encode_planned(&planned).into() })
     }
 
     async fn delete_maintenance(
@@ -96,7 +98,7 @@ impl MaintenanceService for Maintenances {
         let caller = caller(&context);
         let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
         let maintenances = self.0.store.maintenances();
-        maintenances.delete(caller.workspace, id, change).await.map_err(refusal)?;
+        maintenances.delete(caller.workspace, id, change).await.map_err(rpc_error)?;
         Response::ok(DeleteMaintenanceResponse::default())
     }
 }
@@ -109,16 +111,16 @@ impl Maintenances {
     ) -> Result<Maintenance, Error> {
         let caller = caller(context);
         let idempotency = idempotency(context, "CreateMaintenance", &given)?;
-        let settings = MaintenanceDraft::from(given).parse().map_err(wrong(RESOURCE))?;
+        let settings = MaintenanceDraft::from(given).parse().map_err(invalid(RESOURCE))?;
         let (id, workspace) = (self.0.ctx.new_id(), caller.workspace);
         let new = NewMaintenance { id, workspace, settings, idempotency };
         let created = self.0.store.maintenances().create(new, change(&self.0, caller)).await;
-        Ok(answer(&created.map_err(refused(RESOURCE))?.into_inner()))
+        Ok(encode_planned(&created.map_err(store_error(RESOURCE))?.into_inner()))
     }
 
     async fn find(&self, caller: Caller, id: MaintenanceId) -> Result<PlannedMaintenance, Error> {
         let now = self.0.ctx.now();
-        self.0.store.maintenances().get(caller.workspace, id, now).await.map_err(refusal)
+        self.0.store.maintenances().get(caller.workspace, id, now).await.map_err(rpc_error)
     }
 
     async fn list(
@@ -140,12 +142,12 @@ impl Maintenances {
         let (workspace, now) = (caller.workspace, self.0.ctx.now());
         let maintenances = self.0.store.maintenances();
         let found = maintenances.list(workspace, filter, part.with_one_more(), now).await;
-        let found = found.map_err(refusal)?;
+        let found = found.map_err(rpc_error)?;
         let (maintenances, next_page_token) =
-            part.cut(&found, |row| row.maintenance.id, answer, rpc::encoded_bytes);
+            part.cut(&found, |row| row.maintenance.id, encode_planned, rpc::encoded_bytes);
         Ok(ListMaintenancesResponse {
             maintenances,
-            total_size: total(found.total),
+            total_size: encode_total(found.total),
             next_page_token,
         })
     }
@@ -164,11 +166,11 @@ impl Maintenances {
             None => wanted,
             Some(mask) => {
                 let mut draft = MaintenanceDraft::from(&seen.settings);
-                draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+                draft.apply_mask(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
                 draft
             }
         };
-        let settings = draft.parse_change(&seen.settings).map_err(wrong(RESOURCE))?;
+        let settings = draft.parse_change(&seen.settings).map_err(invalid(RESOURCE))?;
         if settings == seen.settings {
             return Ok(Some(planned));
         }
@@ -176,7 +178,7 @@ impl Maintenances {
         match self.0.store.maintenances().update(seen, settings, change).await {
             Ok(planned) => Ok(Some(planned)),
             Err(StoreError::Conflict { .. }) => Ok(None),
-            Err(error) => Err(refused(RESOURCE)(error)),
+            Err(error) => Err(store_error(RESOURCE)(error)),
         }
     }
 }
@@ -212,12 +214,12 @@ fn filter(status: Option<&str>, monitor: Option<&str>) -> Result<MaintenanceFilt
     }
 }
 
-fn answer(planned: &PlannedMaintenance) -> Maintenance {
+fn encode_planned(planned: &PlannedMaintenance) -> Maintenance {
     let ends = |window: Span| (window.from, window.to);
     let standing = MaintenanceProgress {
-        status: planned.course().as_str(),
+        status: planned.status().as_str(),
         current: planned.current.map(ends),
         next: planned.next.map(ends),
     };
-    shown(&planned.maintenance, standing)
+    encode(&planned.maintenance, standing)
 }

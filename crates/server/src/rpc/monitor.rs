@@ -13,7 +13,7 @@ use contract::monitor::wire::{
     UpdateHttpMonitorRequest, UpdateHttpMonitorResponse, UpdateTcpMonitorRequest,
     UpdateTcpMonitorResponse,
 };
-use contract::monitor::{Identified, StoredMonitor, instant, mask};
+use contract::monitor::{Identified, StoredMonitor, encode_instant, mask};
 use contract::rpc::{
     self, Error, Message, RequestContext, Response, ServiceRequest, ServiceResult,
 };
@@ -23,10 +23,12 @@ use rules::{MonitorId, MonitorStatus, Violation};
 use store::{Created, MonitorWithStatus, NewMonitor};
 use tracing::Instrument as _;
 
-use super::answer::{shown_region, shown_result};
-use super::request::{Edit, caller, change, given, id, idempotency, named, secrets, wrong};
+use super::answer::{encode_region, encode_result};
+use super::request::{
+    Edit, caller, change, id, idempotency, invalid, require, require_id, secrets,
+};
 use super::{history, list, update, warning};
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::pipeline::{PipelineError, RegionView};
 
@@ -45,8 +47,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<CreateHttpMonitorResponse> {
         let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateHttpMonitor", given).await?;
-        let monitor = self.shown(&stored, caller(&context)).http().into();
-        let warnings = warning::of_new(&self.0, &stored.monitor);
+        let monitor = self.stored_monitor(&stored, caller(&context)).http().into();
+        let warnings = warning::for_new_monitor(&self.0, &stored.monitor);
         Response::ok(CreateHttpMonitorResponse { monitor, warnings })
     }
 
@@ -57,8 +59,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<CreateTcpMonitorResponse> {
         let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateTcpMonitor", given).await?;
-        let monitor = self.shown(&stored, caller(&context)).tcp().into();
-        let warnings = warning::of_new(&self.0, &stored.monitor);
+        let monitor = self.stored_monitor(&stored, caller(&context)).tcp().into();
+        let warnings = warning::for_new_monitor(&self.0, &stored.monitor);
         Response::ok(CreateTcpMonitorResponse { monitor, warnings })
     }
 
@@ -69,8 +71,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<CreateDnsMonitorResponse> {
         let given = request.to_owned_message().monitor.into_option();
         let stored = self.create(&context, "CreateDnsMonitor", given).await?;
-        let monitor = self.shown(&stored, caller(&context)).dns().into();
-        let warnings = warning::of_new(&self.0, &stored.monitor);
+        let monitor = self.stored_monitor(&stored, caller(&context)).dns().into();
+        let warnings = warning::for_new_monitor(&self.0, &stored.monitor);
         Response::ok(CreateDnsMonitorResponse { monitor, warnings })
     }
 
@@ -83,8 +85,8 @@ impl MonitorService for Monitors {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let stored = self.update(&context, given, Edit { mask, revision }).await?;
-        let monitor = self.shown(&stored, caller(&context)).http().into();
-        let warnings = warning::of(&self.0, &stored.monitor);
+        let monitor = self.stored_monitor(&stored, caller(&context)).http().into();
+        let warnings = warning::for_monitor(&self.0, &stored.monitor);
         Response::ok(UpdateHttpMonitorResponse { monitor, warnings })
     }
 
@@ -97,8 +99,8 @@ impl MonitorService for Monitors {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let stored = self.update(&context, given, Edit { mask, revision }).await?;
-        let monitor = self.shown(&stored, caller(&context)).tcp().into();
-        let warnings = warning::of(&self.0, &stored.monitor);
+        let monitor = self.stored_monitor(&stored, caller(&context)).tcp().into();
+        let warnings = warning::for_monitor(&self.0, &stored.monitor);
         Response::ok(UpdateTcpMonitorResponse { monitor, warnings })
     }
 
@@ -111,8 +113,8 @@ impl MonitorService for Monitors {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let stored = self.update(&context, given, Edit { mask, revision }).await?;
-        let monitor = self.shown(&stored, caller(&context)).dns().into();
-        let warnings = warning::of(&self.0, &stored.monitor);
+        let monitor = self.stored_monitor(&stored, caller(&context)).dns().into();
+        let warnings = warning::for_monitor(&self.0, &stored.monitor);
         Response::ok(UpdateDnsMonitorResponse { monitor, warnings })
     }
 
@@ -123,7 +125,7 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<GetMonitorResponse> {
         let caller = caller(&context);
         let stored = find(&self.0, caller, request.id).await?;
-        let monitor = self.shown(&stored, caller).any().into();
+        let monitor = self.stored_monitor(&stored, caller).any().into();
         Response::ok(GetMonitorResponse { monitor })
     }
 
@@ -138,12 +140,12 @@ impl MonitorService for Monitors {
             .parse()
             .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
-        let found = found.map_err(refusal)?;
-        let show = |stored: &_| self.shown(stored, caller).kind();
+        let found = found.map_err(rpc_error)?;
+        let show = |stored: &_| self.stored_monitor(stored, caller).kind();
         let (monitors, next_page_token) =
             page.cut(&found, |stored| stored.monitor.id, show, encoded_bytes);
         let mut answer = ListMonitorsResponse {
-            total_size: list::total(found.total),
+            total_size: list::encode_total(found.total),
             next_page_token,
             ..ListMonitorsResponse::default()
         };
@@ -166,11 +168,11 @@ impl MonitorService for Monitors {
         let id = monitor_id(request.id)?;
         let (app, change) = (self.0.clone(), change(&self.0, caller));
         let delete = async move {
-            app.store.monitors().delete(caller.workspace, id, change).await.map_err(refusal)?;
-            settle(app.pipeline.removed(id).await, id);
+            app.store.monitors().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
+            log_failure(app.pipeline.apply_removal(id).await, id);
             Ok::<(), Error>(())
         };
-        whole(&self.0, id, delete).await?;
+        run_to_end(&self.0, id, delete).await?;
         Response::ok(DeleteMonitorResponse::default())
     }
 
@@ -183,7 +185,8 @@ impl MonitorService for Monitors {
         let results = self.0.pipeline.trigger(&stored.monitor).await;
         let mut results = results.map_err(|error| unavailable(&error, request.id))?;
         results.sort_unstable_by_key(|result| result.identity.region.as_str());
-        let results = results.iter().map(|it| shown_result(it, self.0.pipeline.probes())).collect();
+        let results =
+            results.iter().map(|it| encode_result(it, self.0.pipeline.probes())).collect();
         Response::ok(TriggerMonitorResponse { results })
     }
 
@@ -196,12 +199,13 @@ impl MonitorService for Monitors {
         let stored = find(&self.0, caller, request.id).await?;
         let id = stored.monitor.id;
         let (store, now) = (&self.0.store, self.0.ctx.now());
-        let maintenance = store.maintenances().on_until(caller.workspace, id, now).await;
-        let maintenance_until = maintenance.map_err(refusal)?.map(instant).unwrap_or_default();
+        let maintenance = store.maintenances().active_until(caller.workspace, id, now).await;
+        let maintenance_until =
+            maintenance.map_err(rpc_error)?.map(encode_instant).unwrap_or_default();
         let (status, since, mut regions, incident) = match self.0.pipeline.view(id).await {
             Ok(view) => (view.status, view.since, view.regions, view.incident),
             Err(PipelineError::NotFound(_)) => {
-                let (status, since, regions) = self.at_rest(&stored);
+                let (status, since, regions) = self.stopped_state(&stored);
                 (status, since, regions, None)
             }
             Err(error) => return Err(unavailable(&error, request.id)),
@@ -210,8 +214,8 @@ impl MonitorService for Monitors {
         Response::ok(GetMonitorStatusResponse {
             id: id.to_string(),
             status: status.to_string(),
-            since: instant(since),
-            regions: regions.iter().map(|it| shown_region(it, self.0.pipeline.probes())).collect(),
+            since: encode_instant(since),
+            regions: regions.iter().map(|it| encode_region(it, self.0.pipeline.probes())).collect(),
             incident_id: incident.map(|incident| incident.to_string()).unwrap_or_default(),
             maintenance_until,
         })
@@ -241,7 +245,7 @@ impl MonitorService for Monitors {
         request: ServiceRequest<'_, ListMissedSlotsRequest>,
     ) -> ServiceResult<ListMissedSlotsResponse> {
         let request = request.to_owned_message();
-        Response::ok(history::missed(&self.0, caller(&context), request).await?)
+        Response::ok(history::list_missed(&self.0, caller(&context), request).await?)
     }
 
     async fn get_response_log(
@@ -264,10 +268,10 @@ impl Monitors {
     ) -> Result<MonitorWithStatus, Error> {
         let app = &self.0;
         let caller = caller(context);
-        let sent = given(RESOURCE, sent)?;
+        let sent = require(RESOURCE, sent)?;
         let idempotency = idempotency(context, method, &sent)?;
         let draft: MonitorDraft = sent.into();
-        let settings = draft.parse().map_err(wrong(RESOURCE))?;
+        let settings = draft.parse().map_err(invalid(RESOURCE))?;
         let (id, workspace, change) = (app.ctx.new_id(), caller.workspace, change(app, caller));
         let revision = 1;
         let (created_at, updated_at) = (change.at, change.at);
@@ -277,14 +281,14 @@ impl Monitors {
         let create = {
             let app = app.clone();
             async move {
-                let created = app.store.monitors().create(new, change).await.map_err(refusal)?;
+                let created = app.store.monitors().create(new, change).await.map_err(rpc_error)?;
                 if let Created::Now(monitor) = &created {
-                    settle(app.pipeline.changed(monitor).await, monitor.id);
+                    log_failure(app.pipeline.changed(monitor).await, monitor.id);
                 }
                 Ok::<Created<Stored>, Error>(created)
             }
         };
-        match whole(app, id, create).await? {
+        match run_to_end(app, id, create).await? {
             Created::Now(monitor) => {
                 Ok(MonitorWithStatus { monitor, status: MonitorStatus::Unknown, since: None })
             }
@@ -299,13 +303,17 @@ impl Monitors {
         sent: Option<Sent>,
         edit: Edit<'_>,
     ) -> Result<MonitorWithStatus, Error> {
-        let sent = given(RESOURCE, sent)?;
-        let id = named(RESOURCE, RESOURCE, sent.id().map(ToOwned::to_owned))?;
+        let sent = require(RESOURCE, sent)?;
+        let id = require_id(RESOURCE, RESOURCE, sent.id().map(ToOwned::to_owned))?;
         let wanted = update::MonitorUpdate::new(id, sent.into(), edit);
         update::update(&self.0, caller(context), wanted).await
     }
 
-    fn shown<'a>(&'a self, stored: &'a MonitorWithStatus, caller: Caller) -> StoredMonitor<'a> {
+    fn stored_monitor<'a>(
+        &'a self,
+        stored: &'a MonitorWithStatus,
+        caller: Caller,
+    ) -> StoredMonitor<'a> {
         StoredMonitor {
             monitor: &stored.monitor,
             status: stored.status,
@@ -315,7 +323,7 @@ impl Monitors {
     }
 
     /// Returns the state of a monitor that does not run: every region is unknown.
-    fn at_rest(
+    fn stopped_state(
         &self,
         stored: &MonitorWithStatus,
     ) -> (MonitorStatus, rules::Timestamp, Vec<RegionView>) {
@@ -335,18 +343,18 @@ impl Monitors {
 /// Returns the monitor with this ID in the caller's workspace.
 pub(super) async fn find(app: &App, caller: Caller, id: &str) -> Result<MonitorWithStatus, Error> {
     let found = app.store.monitors().get(caller.workspace, monitor_id(id)?).await;
-    found.map_err(refusal)
+    found.map_err(rpc_error)
 }
 
 /// Rejects a monitor that cannot be planned. Valid monitors can be; this check avoids storing one
 /// that never runs.
 pub(super) fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
-    let planned = Plan::of(monitor).map(drop);
-    planned.map_err(|error| rpc::invalid(&Violation::unseen("monitor", error.why).into()))
+    let planned = Plan::new(monitor).map(drop);
+    planned.map_err(|error| rpc::invalid(&Violation::without_value("monitor", error.why).into()))
 }
 
 /// Completes a change of a monitor even if the caller disconnects. See `Pipeline::change`.
-pub(super) async fn whole<T: Send + 'static>(
+pub(super) async fn run_to_end<T: Send + 'static>(
     app: &App,
     monitor: MonitorId,
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
@@ -357,8 +365,8 @@ pub(super) async fn whole<T: Send + 'static>(
 
 /// Logs a failure to notify the pipeline of a committed change. The pipeline loads the change at
 /// its next start.
-pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId) {
-    if let Err(error) = heard {
+pub(super) fn log_failure(applied: Result<(), PipelineError>, monitor: MonitorId) {
+    if let Err(error) = applied {
         tracing::warn!(monitor.id = %monitor, "monitor `{monitor}` was stored and not taken up: {error}");
     }
 }
@@ -376,7 +384,7 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
             rpc::internal()
         }
         // Nothing was done. If the server stops, part of the work may be done.
-        PipelineError::Busy | PipelineError::Crowded => rpc::put_off(error.to_string()),
+        PipelineError::Busy | PipelineError::TooManyChecks => rpc::deferred(error.to_string()),
         PipelineError::Stopping => rpc::unavailable(error.to_string()),
     }
 }

@@ -7,7 +7,7 @@ mod signing;
 mod test;
 
 use contract::monitor::mask;
-use contract::notification::shown;
+use contract::notification::encode;
 use contract::notification::wire::{
     CreateNotificationRequest, CreateNotificationResponse, DeleteNotificationRequest,
     DeleteNotificationResponse, GetDeliveryRequest, GetDeliveryResponse, GetNotificationRequest,
@@ -23,11 +23,12 @@ use rules::notification::{Channel, ChannelDraft, Provider};
 use rules::{ChannelId, ProviderType, Violation};
 use store::{NewChannel, StoreError};
 
-use super::list::{PageRequest, total};
+use super::list::{PageRequest, encode_total};
 use super::request::{
-    Edit, caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
+    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, secrets,
+    store_error,
 };
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 
 /// Field of requests that contains a channel: prefix of the paths of violations.
@@ -48,15 +49,15 @@ impl NotificationService for Notifications {
         let (app, caller) = (&self.0, caller(&context));
         let request = request.to_owned_message();
         let idempotency = idempotency(&context, "CreateNotification", &request)?;
-        let given = given(RESOURCE, request.notification.into_option())?;
-        let settings = ChannelDraft::from(given).parse().map_err(wrong(RESOURCE))?;
-        refuse_closed(app, &settings.provider)?;
+        let given = require(RESOURCE, request.notification.into_option())?;
+        let settings = ChannelDraft::from(given).parse().map_err(invalid(RESOURCE))?;
+        reject_blocked_address(app, &settings.provider)?;
         let (id, workspace) = (app.ctx.new_id(), caller.workspace);
         let new = NewChannel { id, workspace, settings, idempotency };
         let created = app.store.channels().create(new, change(app, caller)).await;
-        let channel = created.map_err(refused(RESOURCE))?.into_inner();
+        let channel = created.map_err(store_error(RESOURCE))?.into_inner();
         Response::ok(CreateNotificationResponse {
-            notification: shown(&channel, secrets(caller)).into(),
+            notification: encode(&channel, secrets(caller)).into(),
             warnings: warnings(app, &channel),
         })
     }
@@ -69,7 +70,7 @@ impl NotificationService for Notifications {
         let caller = caller(&context);
         let channel = self.find(caller, id(NOUN, request.id)?).await?;
         Response::ok(GetNotificationResponse {
-            notification: shown(&channel, secrets(caller)).into(),
+            notification: encode(&channel, secrets(caller)).into(),
             warnings: warnings(&self.0, &channel),
         })
     }
@@ -85,13 +86,13 @@ impl NotificationService for Notifications {
             .parse()
             .map_err(|violations| rpc::invalid(&violations))?;
         let found = self.0.store.channels().list(caller.workspace, page.with_one_more()).await;
-        let found = found.map_err(refusal)?;
-        let show = |channel: &_| shown(channel, secrets(caller));
+        let found = found.map_err(rpc_error)?;
+        let show = |channel: &_| encode(channel, secrets(caller));
         let (notifications, next_page_token) =
             page.cut(&found, |channel| channel.id, show, rpc::encoded_bytes);
         Response::ok(ListNotificationsResponse {
             notifications,
-            total_size: total(found.total),
+            total_size: encode_total(found.total),
             next_page_token,
         })
     }
@@ -103,14 +104,14 @@ impl NotificationService for Notifications {
     ) -> ServiceResult<UpdateNotificationResponse> {
         let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(RESOURCE, request.notification.into_option())?;
-        let id: ChannelId = named(RESOURCE, NOUN, given.id.take())?;
+        let mut given = require(RESOURCE, request.notification.into_option())?;
+        let id: ChannelId = require_id(RESOURCE, NOUN, given.id.take())?;
         let draft = ChannelDraft::from(given);
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let attempt = || self.try_update(caller, id, (draft.clone(), Edit { mask, revision }));
-        let channel = edited(NOUN, id, attempt).await?;
+        let channel = retry_edit(NOUN, id, attempt).await?;
         Response::ok(UpdateNotificationResponse {
-            notification: shown(&channel, secrets(caller)).into(),
+            notification: encode(&channel, secrets(caller)).into(),
             warnings: warnings(&self.0, &channel),
         })
     }
@@ -122,7 +123,7 @@ impl NotificationService for Notifications {
     ) -> ServiceResult<DeleteNotificationResponse> {
         let caller = caller(&context);
         let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
-        self.0.store.channels().delete(caller.workspace, id, change).await.map_err(refusal)?;
+        self.0.store.channels().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
         Response::ok(DeleteNotificationResponse::default())
     }
 
@@ -177,7 +178,7 @@ impl NotificationService for Notifications {
 
 impl Notifications {
     async fn find(&self, caller: Caller, id: ChannelId) -> Result<Channel, Error> {
-        self.0.store.channels().get(caller.workspace, id).await.map_err(refusal)
+        self.0.store.channels().get(caller.workspace, id).await.map_err(rpc_error)
     }
 
     /// Makes one attempt. Returns `None` on a conflict with another edit.
@@ -191,36 +192,36 @@ impl Notifications {
         edit.require_revision(NOUN, id, seen.updated_at)?;
         let mut draft = ChannelDraft::from(&seen.settings);
         match edit.mask {
-            None => draft.take_arguments(wanted),
+            None => draft.apply_arguments(wanted),
             Some(mask) => {
-                draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+                draft.apply_mask(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
             }
         }
-        let settings = draft.parse().map_err(wrong(RESOURCE))?;
+        let settings = draft.parse().map_err(invalid(RESOURCE))?;
         if settings == seen.settings {
             return Ok(Some(seen));
         }
         // An accepted destination stays valid for edits of other fields, even if the operator
         // blocks its network later.
         if settings.provider != seen.settings.provider {
-            refuse_closed(&self.0, &settings.provider)?;
+            reject_blocked_address(&self.0, &settings.provider)?;
         }
         match self.0.store.channels().update(seen, settings, change(&self.0, caller)).await {
             Ok(channel) => Ok(Some(channel)),
             Err(StoreError::Conflict { .. }) => Ok(None),
-            Err(error) => Err(refused(RESOURCE)(error)),
+            Err(error) => Err(store_error(RESOURCE)(error)),
         }
     }
 }
 
 /// Rejects a URL with a literal address that this server may not send to (design §6). Names are
 /// checked when a message is sent, because their addresses may change until then.
-fn refuse_closed(app: &App, provider: &Provider) -> Result<(), Error> {
+fn reject_blocked_address(app: &App, provider: &Provider) -> Result<(), Error> {
     let Some((field, address)) = provider.literal_address() else { return Ok(()) };
     app.egress.permit(address).map_err(|why| {
         let path = format!("{RESOURCE}.{}.{field}", provider.kind());
         let allowed = format!("must lead to where this server may send: {why}");
-        rpc::invalid(&Violation::unseen(path, allowed).into())
+        rpc::invalid(&Violation::without_value(path, allowed).into())
     })
 }
 
@@ -242,5 +243,5 @@ fn warnings(app: &App, channel: &Channel) -> Vec<Warning> {
         field: format!("{RESOURCE}.provider_type"),
         message: WITHOUT_TEMPLATE.to_owned(),
     });
-    app.notifier.lacking(kind).map(warning).or(untemplated).into_iter().collect()
+    app.notifier.missing_setting(kind).map(warning).or(untemplated).into_iter().collect()
 }

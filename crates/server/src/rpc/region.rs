@@ -1,7 +1,7 @@
 //! `region.v1.RegionService`: regions, their probes and the health of these. The server's own probe
 //! is the fallback for every region, and checks from the server's location.
 
-use contract::monitor::instant;
+use contract::monitor::encode_instant;
 use contract::region::wire::{
     ListRegionsRequest, ListRegionsResponse, Region as Shown, RegionService,
 };
@@ -22,17 +22,17 @@ impl RegionService for Regions {
         _: ServiceRequest<'_, ListRegionsRequest>,
     ) -> ServiceResult<ListRegionsResponse> {
         // A read can always be retried, whatever the error.
-        let unknown = |why: PipelineError| rpc::put_off(why.to_string());
+        let unknown = |why: PipelineError| rpc::deferred(why.to_string());
         let found = self.0.pipeline.health().await.map_err(unknown)?;
-        let regions = found.into_iter().map(|health| self.shown(health)).collect();
+        let regions = found.into_iter().map(|health| self.encode(health)).collect();
         Response::ok(ListRegionsResponse { regions })
     }
 }
 
 impl Regions {
-    fn shown(&self, found: RegionHealth) -> Shown {
-        let RegionHealth { region, health, heard_at } = found;
-        let (place, probes) = (region.place(), self.0.pipeline.probes());
+    fn encode(&self, found: RegionHealth) -> Shown {
+        let RegionHealth { region, health, last_check_at: heard_at } = found;
+        let (place, probes) = (region.location(), self.0.pipeline.probes());
         let probe = probes.serving(region).probe;
         Shown {
             id: region.to_string(),
@@ -43,7 +43,7 @@ impl Regions {
             is_fallback: probe == ProbeIndex::EMBEDDED,
             served_by: probes.name(probe).to_owned(),
             health: health.as_str().to_owned(),
-            last_seen_at: heard_at.map(instant).unwrap_or_default(),
+            last_seen_at: heard_at.map(encode_instant).unwrap_or_default(),
             egress_addresses: probes.egress(probe).iter().map(ToString::to_string).collect(),
         }
     }

@@ -10,7 +10,7 @@ use rules::{Timestamp, Violation, Violations, limits};
 use sha2::{Digest as _, Sha256};
 use store::{Actor, AuditContext, Idempotency, StoreError};
 
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 
 /// Maximum number of attempts of an edit. Each time edits conflict, one of them succeeds, so this
@@ -29,7 +29,7 @@ pub(super) fn change(app: &App, caller: Caller) -> AuditContext {
 
 /// Returns whether this caller reads secrets. Write keys do (design §4).
 pub(super) const fn secrets(caller: Caller) -> SecretVisibility {
-    if caller.scope.may_write() { SecretVisibility::Shown } else { SecretVisibility::LeftOut }
+    if caller.scope.may_write() { SecretVisibility::Visible } else { SecretVisibility::Redacted }
 }
 
 /// Returns the key that identifies a create and its retries, if the caller sent one. `request` must
@@ -48,19 +48,19 @@ pub(super) fn idempotency(
         }
         Ok(_) | Err(_) => {
             let allowed = format!("must be 1 to {max} characters of ASCII");
-            let violation = Violation::unseen(rpc::IDEMPOTENCY_KEY_HEADER, allowed);
+            let violation = Violation::without_value(rpc::IDEMPOTENCY_KEY_HEADER, allowed);
             Err(rpc::invalid(&Violations::from(violation)))
         }
     }
 }
 
 /// Returns the resource in a request. Rejects a request without it.
-pub(super) fn given<T>(resource: &str, given: Option<T>) -> Result<T, Error> {
+pub(super) fn require<T>(resource: &str, given: Option<T>) -> Result<T, Error> {
     given.ok_or_else(|| missing(resource))
 }
 
 /// Returns the ID in the resource of an update.
-pub(super) fn named<Id: FromStr>(
+pub(super) fn require_id<Id: FromStr>(
     resource: &str,
     noun: &str,
     id: Option<String>,
@@ -78,12 +78,12 @@ pub(super) fn id<Id: FromStr>(noun: &str, id: &str) -> Result<Id, Error> {
 }
 
 /// Converts violations in a resource to an error with paths from the request on.
-pub(super) fn wrong(resource: &'static str) -> impl Fn(Violations) -> Error {
+pub(super) fn invalid(resource: &'static str) -> impl Fn(Violations) -> Error {
     move |violations| rpc::invalid(&violations.under(resource))
 }
 
 /// Converts an error of the store about a resource in the request.
-pub(super) fn refused(resource: &'static str) -> impl Fn(StoreError) -> Error {
+pub(super) fn store_error(resource: &'static str) -> impl Fn(StoreError) -> Error {
     let under = |violation: &Violation| Violations::from(violation.clone()).under(resource);
     move |error| {
         if let StoreError::Taken(violation) = &error {
@@ -92,7 +92,7 @@ pub(super) fn refused(resource: &'static str) -> impl Fn(StoreError) -> Error {
         if let StoreError::Refused(violation) = &error {
             return rpc::invalid(&under(violation));
         }
-        refusal(error)
+        rpc_error(error)
     }
 }
 
@@ -125,7 +125,7 @@ impl Edit<'_> {
 }
 
 /// Retries an edit until it does not conflict. `attempt` returns `None` on a conflict.
-pub(super) async fn edited<T, F: Future<Output = Result<Option<T>, Error>>>(
+pub(super) async fn retry_edit<T, F: Future<Output = Result<Option<T>, Error>>>(
     noun: &str,
     id: impl Display,
     mut attempt: impl FnMut() -> F,
@@ -140,5 +140,5 @@ pub(super) async fn edited<T, F: Future<Output = Result<Option<T>, Error>>>(
 }
 
 fn missing(field: &str) -> Error {
-    rpc::invalid(&Violation::unseen(field, "must be given").into())
+    rpc::invalid(&Violation::without_value(field, "must be given").into())
 }

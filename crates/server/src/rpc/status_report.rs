@@ -6,7 +6,7 @@ mod update;
 
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
-use contract::status_report::shown;
+use contract::status_report::encode;
 use contract::status_report::wire::{
     AddStatusReportUpdateRequest, AddStatusReportUpdateResponse, CreateReportTemplateRequest,
     CreateReportTemplateResponse, CreateStatusReportRequest, CreateStatusReportResponse,
@@ -24,9 +24,11 @@ use rules::report::{
 use rules::{PageId, ReportId, TemplateId, Violation, Violations};
 use store::{NewReport, ReportFilter, StoreError};
 
-use super::list::{PageRequest, total};
-use super::request::{Edit, caller, change, edited, given, id, idempotency, named, refused, wrong};
-use crate::app::{App, refusal};
+use super::list::{PageRequest, encode_total};
+use super::request::{
+    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
+};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 
 /// Field of requests that contains a report.
@@ -47,7 +49,7 @@ impl StatusReportService for StatusReports {
         request: ServiceRequest<'_, CreateStatusReportRequest>,
     ) -> ServiceResult<CreateStatusReportResponse> {
         let report = create(&self.0, &context, request.to_owned_message()).await?;
-        Response::ok(CreateStatusReportResponse { status_report: shown(&report).into() })
+        Response::ok(CreateStatusReportResponse { status_report: encode(&report).into() })
     }
 
     async fn get_status_report(
@@ -56,7 +58,7 @@ impl StatusReportService for StatusReports {
         request: ServiceRequest<'_, GetStatusReportRequest>,
     ) -> ServiceResult<GetStatusReportResponse> {
         let report = find(&self.0, caller(&context), id(NOUN, request.id)?).await?;
-        Response::ok(GetStatusReportResponse { status_report: shown(&report).into() })
+        Response::ok(GetStatusReportResponse { status_report: encode(&report).into() })
     }
 
     async fn list_status_reports(
@@ -74,14 +76,14 @@ impl StatusReportService for StatusReports {
     ) -> ServiceResult<UpdateStatusReportResponse> {
         let caller = caller(&context);
         let request = request.to_owned_message();
-        let mut given = given(RESOURCE, request.status_report.into_option())?;
-        let id: ReportId = named(RESOURCE, NOUN, given.id.take())?;
+        let mut given = require(RESOURCE, request.status_report.into_option())?;
+        let id: ReportId = require_id(RESOURCE, NOUN, given.id.take())?;
         let wanted = ReportDraft::from(given);
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let edit = Edit { mask, revision };
         let attempt = || try_update(&self.0, caller, id, (wanted.clone(), edit));
-        let report = edited(NOUN, id, attempt).await?;
-        Response::ok(UpdateStatusReportResponse { status_report: shown(&report).into() })
+        let report = retry_edit(NOUN, id, attempt).await?;
+        Response::ok(UpdateStatusReportResponse { status_report: encode(&report).into() })
     }
 
     async fn delete_status_report(
@@ -92,7 +94,7 @@ impl StatusReportService for StatusReports {
         let caller = caller(&context);
         let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
         let reports = self.0.store.reports();
-        reports.delete(caller.workspace, id, change).await.map_err(refusal)?;
+        reports.delete(caller.workspace, id, change).await.map_err(rpc_error)?;
         Response::ok(DeleteStatusReportResponse::default())
     }
 
@@ -102,7 +104,7 @@ impl StatusReportService for StatusReports {
         request: ServiceRequest<'_, AddStatusReportUpdateRequest>,
     ) -> ServiceResult<AddStatusReportUpdateResponse> {
         let report = update::add(&self.0, &context, request.to_owned_message()).await?;
-        Response::ok(AddStatusReportUpdateResponse { status_report: shown(&report).into() })
+        Response::ok(AddStatusReportUpdateResponse { status_report: encode(&report).into() })
     }
 
     async fn edit_status_report_update(
@@ -111,7 +113,7 @@ impl StatusReportService for StatusReports {
         request: ServiceRequest<'_, EditStatusReportUpdateRequest>,
     ) -> ServiceResult<EditStatusReportUpdateResponse> {
         let report = update::edit(&self.0, &context, request.to_owned_message()).await?;
-        Response::ok(EditStatusReportUpdateResponse { status_report: shown(&report).into() })
+        Response::ok(EditStatusReportUpdateResponse { status_report: encode(&report).into() })
     }
 
     async fn delete_status_report_update(
@@ -120,7 +122,7 @@ impl StatusReportService for StatusReports {
         request: ServiceRequest<'_, DeleteStatusReportUpdateRequest>,
     ) -> ServiceResult<DeleteStatusReportUpdateResponse> {
         let report = update::delete(&self.0, &context, request.id).await?;
-        Response::ok(DeleteStatusReportUpdateResponse { status_report: shown(&report).into() })
+        Response::ok(DeleteStatusReportUpdateResponse { status_report: encode(&report).into() })
     }
 
     async fn create_report_template(
@@ -163,10 +165,10 @@ async fn create(
 ) -> Result<Report, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "CreateStatusReport", &request)?;
-    let mut report = ReportDraft::from(given(RESOURCE, request.status_report.into_option())?);
+    let mut report = ReportDraft::from(require(RESOURCE, request.status_report.into_option())?);
     let update = request.update.into_option();
     if update.is_none() && request.template_id.is_none() {
-        return Err(rpc::invalid(&Violation::unseen(UPDATE, "must be given").into()));
+        return Err(rpc::invalid(&Violation::without_value(UPDATE, "must be given").into()));
     }
     let mut update = update.map(UpdateDraft::from).unwrap_or_default();
     if let Some(template) = request.template_id {
@@ -200,7 +202,7 @@ async fn create(
     let is_of_update = |it: &Violation| it.field == COMPONENTS && says_of_components;
     let created = created.map_err(|error| {
         let of_update = matches!(&error, StoreError::Refused(it) if is_of_update(it));
-        refused(if of_update { UPDATE } else { RESOURCE })(error)
+        store_error(if of_update { UPDATE } else { RESOURCE })(error)
     });
     Ok(created?.into_inner())
 }
@@ -216,20 +218,20 @@ async fn fill(
     let id = TemplateId::parse(template).map_err(|_| unknown())?;
     let found = app.store.report_templates().get(caller.workspace, id).await;
     let template = found.map_err(|error| {
-        if matches!(error, StoreError::NotFound { .. }) { unknown() } else { refusal(error) }
+        if matches!(error, StoreError::NotFound { .. }) { unknown() } else { rpc_error(error) }
     })?;
     let page = report.page_id.as_deref().and_then(|page| PageId::parse(page).ok());
     let known = match page {
-        Some(page) => app.store.reports().components_of(caller.workspace, page).await,
+        Some(page) => app.store.reports().page_components(caller.workspace, page).await,
         None => Ok(std::collections::BTreeSet::new()),
     };
-    let known = known.map_err(refusal)?;
+    let known = known.map_err(rpc_error)?;
     template.settings.fill(report, update, |component| known.contains(&component));
     Ok(())
 }
 
 async fn find(app: &App, caller: Caller, id: ReportId) -> Result<Report, Error> {
-    app.store.reports().get(caller.workspace, id).await.map_err(refusal)
+    app.store.reports().get(caller.workspace, id).await.map_err(rpc_error)
 }
 
 async fn list(
@@ -250,12 +252,12 @@ async fn list(
     };
     let reports = app.store.reports();
     let found = reports.list(caller.workspace, filter, part.with_one_more()).await;
-    let found = found.map_err(refusal)?;
+    let found = found.map_err(rpc_error)?;
     let (status_reports, next_page_token) =
-        part.cut(&found, |report| report.id, shown, rpc::encoded_bytes);
+        part.cut(&found, |report| report.id, encode, rpc::encoded_bytes);
     Ok(ListStatusReportsResponse {
         status_reports,
-        total_size: total(found.total),
+        total_size: encode_total(found.total),
         next_page_token,
     })
 }
@@ -294,17 +296,17 @@ async fn try_update(
         None => wanted,
         Some(mask) => {
             let mut draft = ReportDraft::from(&settings);
-            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft.apply_mask(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
             draft
         }
     };
-    let wanted = draft.parse_change(&settings).map_err(wrong(RESOURCE))?;
+    let wanted = draft.parse_change(&settings).map_err(invalid(RESOURCE))?;
     if wanted == settings {
         return Ok(Some(seen));
     }
     match app.store.reports().update(seen, wanted, change(app, caller)).await {
         Ok(report) => Ok(Some(report)),
         Err(StoreError::Conflict { .. }) => Ok(None),
-        Err(error) => Err(refused(RESOURCE)(error)),
+        Err(error) => Err(store_error(RESOURCE)(error)),
     }
 }

@@ -8,9 +8,9 @@ use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
 use rules::{MonitorId, MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
-use super::monitor::{RESOURCE, find, refuse_unplannable, settle, whole};
-use super::request::{Edit, change, edited, wrong};
-use crate::app::{App, refusal};
+use super::monitor::{RESOURCE, find, log_failure, refuse_unplannable, run_to_end};
+use super::request::{Edit, change, invalid, retry_edit};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 
 /// Requested update of a monitor.
@@ -43,9 +43,9 @@ pub(super) async fn update(
 ) -> Result<MonitorWithStatus, Error> {
     let id = wanted.id;
     let wanted = Arc::new(wanted);
-    edited(RESOURCE, id, || {
+    retry_edit(RESOURCE, id, || {
         let (this, wanted) = (app.clone(), wanted.clone());
-        whole(app, id, async move { try_update(&this, caller, &wanted).await })
+        run_to_end(app, id, async move { try_update(&this, caller, &wanted).await })
     })
     .await
 }
@@ -67,12 +67,12 @@ async fn try_update(
         Some(mask) => {
             let mut draft = MonitorDraft::from(&seen.monitor.settings);
             draft
-                .take(wanted.draft.clone(), mask)
+                .apply_mask(wanted.draft.clone(), mask)
                 .map_err(|violations| rpc::invalid(&violations))?;
             draft
         }
     };
-    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let settings = draft.parse().map_err(invalid(RESOURCE))?;
     if settings == seen.monitor.settings {
         return Ok(Some(seen));
     }
@@ -83,14 +83,14 @@ async fn try_update(
     match app.store.monitors().update(seen.monitor, settings, change(app, caller)).await {
         Ok(monitor) => {
             if monitor.revision != revision {
-                settle(app.pipeline.changed(&monitor).await, monitor.id);
+                log_failure(app.pipeline.changed(&monitor).await, monitor.id);
             }
             let status =
                 if monitor.settings.active { status } else { rules::MonitorStatus::Unknown };
             Ok(Some(MonitorWithStatus { monitor, status, since }))
         }
         Err(StoreError::Conflict { .. }) => Ok(None),
-        Err(error) => Err(refusal(error)),
+        Err(error) => Err(rpc_error(error)),
     }
 }
 
@@ -101,7 +101,7 @@ fn wrong_kind(is: MonitorKind) -> Error {
         MonitorKind::Dns => "UpdateDnsMonitor",
     };
     let allowed = format!("names a monitor of type {is}; call {method}");
-    let violations = Violations::from(Violation::unseen("monitor.id", allowed));
+    let violations = Violations::from(Violation::without_value("monitor.id", allowed));
     rpc::invalid_because(Reason::MonitorTypeMismatch, &violations)
 }
 

@@ -12,14 +12,14 @@ use super::monitor::RESOURCE;
 use crate::app::App;
 
 /// Returns the warnings about a new monitor. People forget `active`, whose default is false.
-pub(super) fn of_new(app: &App, monitor: &Monitor) -> Vec<Warning> {
+pub(super) fn for_new_monitor(app: &App, monitor: &Monitor) -> Vec<Warning> {
     let inactive = (!monitor.settings.active)
         .then(|| warning("active", "the monitor is not checked until `active` is true".to_owned()));
-    inactive.into_iter().chain(of(app, monitor)).collect()
+    inactive.into_iter().chain(for_monitor(app, monitor)).collect()
 }
 
 /// Returns the warnings about an updated monitor. Pausing is intended and causes no warning.
-pub(super) fn of(app: &App, monitor: &Monitor) -> Vec<Warning> {
+pub(super) fn for_monitor(app: &App, monitor: &Monitor) -> Vec<Warning> {
     let (field, url) = match &monitor.settings.check {
         Check::Http(http) => ("url", http.url.clone()),
         Check::Tcp(tcp) => ("uri", format!("http://{}", tcp.uri)),

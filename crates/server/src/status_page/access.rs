@@ -16,7 +16,7 @@ use rules::status_page::StatusPage;
 use rules::{AccessType, DomainName, PageId, Secret, Timestamp};
 
 use self::guesses::Guesses;
-use self::magic_link::{GOOD_FOR, MagicLink, Used};
+use self::magic_link::{MagicLink, Used, VALID_FOR};
 use self::session::Proof;
 use super::signer::Signer;
 use crate::auth::{AttemptLimiter, network};
@@ -25,7 +25,7 @@ use crate::context::Context;
 /// Maximum number of passwords per minute that one client may try at one page.
 const GUESSES: NonZeroU32 = NonZeroU32::new(5).expect("it is not 0");
 const GUESSES_IN: Duration = Duration::from_mins(1);
-/// Maximum number of links per [`GOOD_FOR`] that a client may request at one page. Also limits the
+/// Maximum number of links per [`VALID_FOR`] that a client may request at one page. Also limits the
 /// links sent to one mailbox.
 const LINKS: NonZeroU32 = NonZeroU32::new(5).expect("it is not 0");
 
@@ -55,22 +55,22 @@ pub(super) struct Visitor<'v> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Unlocked {
     /// Correct. This cookie grants access.
-    Yes(HeaderValue),
+    Granted(HeaderValue),
     /// Wrong.
-    No,
+    WrongPassword,
     /// Too many attempts by this client or at this page.
-    TooOften,
+    TooManyAttempts,
 }
 
 /// Result of a request for a link.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LinkRequest {
     /// The address is at one of the page's domains. This token belongs in the link.
-    Yes(String),
+    Created(String),
     /// The address is not eligible. The visitor gets the same response.
-    No,
+    NotEligible,
     /// Too many requests by this client or for this mailbox.
-    TooOften,
+    TooManyRequests,
 }
 
 /// Access control of all pages.
@@ -80,10 +80,10 @@ pub(crate) struct AccessControl {
     signer: Signer,
     guesses: AttemptLimiter<(IpAddr, PageId)>,
     /// Wrong passwords of each page, from all clients.
-    of_page: Guesses,
-    asked_from: AttemptLimiter<(IpAddr, PageId)>,
+    page_guesses: Guesses,
+    link_requests: AttemptLimiter<(IpAddr, PageId)>,
     /// By a signature of page and mailbox, so that no address is stored.
-    sent_to: AttemptLimiter<[u8; 32]>,
+    links_sent: AttemptLimiter<[u8; 32]>,
     used: Used,
 }
 
@@ -94,21 +94,22 @@ impl AccessControl {
             ctx: ctx.clone(),
             signer: Signer::new(key),
             guesses: AttemptLimiter::new(ctx, GUESSES, GUESSES_IN),
-            of_page: Guesses::default(),
-            asked_from: AttemptLimiter::new(ctx, LINKS, GOOD_FOR),
-            sent_to: AttemptLimiter::new(ctx, LINKS, GOOD_FOR),
+            page_guesses: Guesses::default(),
+            link_requests: AttemptLimiter::new(ctx, LINKS, VALID_FOR),
+            links_sent: AttemptLimiter::new(ctx, LINKS, VALID_FOR),
             used: Used::default(),
         }
     }
 
     /// Returns the access decision for a visitor.
-    pub(super) fn entry(
+    pub(super) fn decide(
         &self,
         page: &StatusPage,
         headers: &HeaderMap,
         now: Timestamp,
     ) -> AccessDecision {
-        let holds = |proof: Proof<'_>| session::holds(&self.signer, page.id, proof, headers, now);
+        let holds =
+            |proof: Proof<'_>| session::is_valid(&self.signer, page.id, proof, headers, now);
         match page.settings.effective_access() {
             AccessType::Public => AccessDecision::Granted,
             AccessType::Password => match &page.settings.password {
@@ -128,24 +129,24 @@ impl AccessControl {
     /// Checks a password.
     pub(super) fn unlock(&self, page: &StatusPage, given: &str, visitor: &Visitor<'_>) -> Unlocked {
         let now = self.ctx.now();
-        if !self.of_page.may(page.id, now)
-            || !self.guesses.may(&(network(visitor.address), page.id))
+        if !self.page_guesses.is_allowed(page.id, now)
+            || !self.guesses.try_acquire(&(network(visitor.address), page.id))
         {
-            return Unlocked::TooOften;
+            return Unlocked::TooManyAttempts;
         }
         match &page.settings.password {
-            Some(password) if self.signer.is_same(given, password.expose()) => {
-                Unlocked::Yes(self.let_in(page.id, Proof::Password(password.expose()), visitor))
-            }
+            Some(password) if self.signer.is_same(given, password.expose()) => Unlocked::Granted(
+                self.session_cookie(page.id, Proof::Password(password.expose()), visitor),
+            ),
             Some(_) | None => {
-                self.of_page.failed(page.id, now);
-                Unlocked::No
+                self.page_guesses.record_failure(page.id, now);
+                Unlocked::WrongPassword
             }
         }
     }
 
     /// Creates a login link for a mailbox, whose address must be valid.
-    pub(super) fn ask(
+    pub(super) fn request_link(
         &self,
         page: &StatusPage,
         mailbox: &str,
@@ -154,55 +155,55 @@ impl AccessControl {
         let mailbox = mailbox.to_lowercase();
         let receiver =
             self.signer.sign(&[b"mailbox", page.id.to_string().as_bytes(), mailbox.as_bytes()]);
-        let is_first = self.asked_from.may(&(network(visitor.address), page.id));
-        if !is_first || !self.sent_to.may(&receiver) {
-            return LinkRequest::TooOften;
+        let is_first = self.link_requests.try_acquire(&(network(visitor.address), page.id));
+        if !is_first || !self.links_sent.try_acquire(&receiver) {
+            return LinkRequest::TooManyRequests;
         }
         let is_member =
             |domain: &DomainName| page.settings.member_domains().any(|member| member == *domain);
-        match DomainName::of_mailbox(&mailbox).filter(is_member) {
+        match DomainName::from_mailbox(&mailbox).filter(is_member) {
             Some(domain) => {
                 let link = MagicLink::new(domain, self.ctx.random(), self.ctx.now());
-                LinkRequest::Yes(link.token(&self.signer, page.id))
+                LinkRequest::Created(link.token(&self.signer, page.id))
             }
-            None => LinkRequest::No,
+            None => LinkRequest::NotEligible,
         }
     }
 
     /// Returns whether a link with this token is valid and unused.
-    pub(super) fn is_good(&self, page: &StatusPage, token: &str) -> bool {
-        self.link(page, token).is_some_and(|link| !self.used.has(&link))
+    pub(super) fn is_valid_link(&self, page: &StatusPage, token: &str) -> bool {
+        self.link(page, token).is_some_and(|link| !self.used.contains(&link))
     }
 
     /// Uses a link, which works once. Returns the cookie that grants access.
-    pub(super) fn enter(
+    pub(super) fn use_link(
         &self,
         page: &StatusPage,
         token: &str,
         visitor: &Visitor<'_>,
     ) -> Option<HeaderValue> {
-        let link = self.link(page, token).filter(|link| self.used.is_first(link))?;
-        Some(self.let_in(page.id, Proof::Domain(&link.domain), visitor))
+        let link = self.link(page, token).filter(|link| self.used.mark_used(link))?;
+        Some(self.session_cookie(page.id, Proof::Domain(&link.domain), visitor))
     }
 
     /// Removes expired limits and links.
-    pub(crate) fn tidy(&self) {
-        self.guesses.tidy();
-        self.of_page.tidy(self.ctx.now());
-        self.asked_from.tidy();
-        self.sent_to.tidy();
-        self.used.tidy(self.ctx.now());
+    pub(crate) fn evict_expired(&self) {
+        self.guesses.evict_expired();
+        self.page_guesses.evict_expired(self.ctx.now());
+        self.link_requests.evict_expired();
+        self.links_sent.evict_expired();
+        self.used.evict_expired(self.ctx.now());
     }
 
     /// Returns the link of a token, if its domain still has access to the page.
     fn link(&self, page: &StatusPage, token: &str) -> Option<MagicLink> {
-        let link = MagicLink::read(token, &self.signer, page.id, self.ctx.now())?;
+        let link = MagicLink::parse(token, &self.signer, page.id, self.ctx.now())?;
         let is_asked_for = page.settings.effective_access() == AccessType::EmailDomain;
         let is_member = page.settings.member_domains().any(|domain| domain == link.domain);
         (is_asked_for && is_member).then_some(link)
     }
 
-    fn let_in(&self, page: PageId, proof: Proof<'_>, visitor: &Visitor<'_>) -> HeaderValue {
+    fn session_cookie(&self, page: PageId, proof: Proof<'_>, visitor: &Visitor<'_>) -> HeaderValue {
         session::cookie(&self.signer, page, proof, visitor, self.ctx.now())
     }
 }

@@ -11,7 +11,7 @@ use rules::status_page::StatusPage;
 use rules::tables::STATUS_PAGE;
 
 /// Path prefix of pages addressed by slug.
-pub(crate) const BELOW: &str = "/status/";
+pub(crate) const PATH_PREFIX: &str = "/status/";
 /// Name of the route parameter of the slug.
 pub(super) const SLUG: &str = "slug";
 const SLUG_SHAPE: Shape = STATUS_PAGE.shape_of(SLUG);
@@ -19,7 +19,7 @@ const SLUG_SHAPE: Shape = STATUS_PAGE.shape_of(SLUG);
 /// How a visitor addresses a page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PageAddress {
-    /// By its slug, below [`BELOW`].
+    /// By its slug, below [`PATH_PREFIX`].
     Slug(String),
     /// By its custom domain, in the normalized form of lookups. All paths at that host belong to
     /// the page.
@@ -39,7 +39,7 @@ impl PageAddress {
     /// Returns the prefix of all paths of the page: `/status/acme`, or nothing at a custom domain.
     pub(crate) fn base(&self) -> String {
         match self {
-            Self::Slug(slug) => format!("{BELOW}{slug}"),
+            Self::Slug(slug) => format!("{PATH_PREFIX}{slug}"),
             Self::Domain(_) => String::new(),
         }
     }
@@ -59,7 +59,7 @@ impl PageAddress {
     }
 
     /// Returns whether this is an address of the page.
-    pub(super) fn is_of(&self, page: &StatusPage) -> bool {
+    pub(super) fn is_address_of(&self, page: &StatusPage) -> bool {
         match self {
             Self::Slug(slug) => *slug == page.settings.slug,
             Self::Domain(name) => {
@@ -69,7 +69,7 @@ impl PageAddress {
     }
 
     /// Returns whether the address is valid. An invalid slug is not looked up.
-    pub(crate) fn is_possible(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         match self {
             Self::Slug(slug) => SLUG_SHAPE.takes(slug),
             // The domain was matched against those in the database.
@@ -87,7 +87,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PageAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        if let Some(slug) = named(parts, state, |name| name == SLUG).await {
+        if let Some(slug) = path_parameter(parts, state, |name| name == SLUG).await {
             return Ok(Self::Slug(slug));
         }
         let domain = parts.extensions.get::<PageDomain>();
@@ -100,12 +100,12 @@ impl<S: Send + Sync> FromRequestParts<S> for PathSegment {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        Ok(Self(named(parts, state, |name| name != SLUG).await.unwrap_or_default()))
+        Ok(Self(path_parameter(parts, state, |name| name != SLUG).await.unwrap_or_default()))
     }
 }
 
 /// Returns the first route parameter whose name satisfies the predicate.
-async fn named<S: Send + Sync>(
+async fn path_parameter<S: Send + Sync>(
     parts: &mut Parts,
     state: &S,
     is_wanted: impl Fn(&str) -> bool + Send,
@@ -132,9 +132,9 @@ mod tests {
 
     // spec: §2.5 "slug"
     #[test]
-    fn what_is_no_slug_by_the_rules_is_not_looked_for() {
+    fn invalid_slug_is_not_looked_up() {
         let (_, most) = SLUG_SHAPE.characters().unwrap();
-        let slug = |text: &str| PageAddress::Slug(text.to_owned()).is_possible();
+        let slug = |text: &str| PageAddress::Slug(text.to_owned()).is_valid();
         assert!(slug("acme") && slug(&"a".repeat(most as usize)));
         for never in ["", "\0", "Acme", "a b", "../acme", &"a".repeat(most as usize + 1)] {
             assert!(!slug(never), "{never}");

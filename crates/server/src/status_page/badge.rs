@@ -24,8 +24,8 @@ const SIDE: f32 = 7.0;
 /// Maximum length of a name in characters.
 const NAME_MAX: usize = 32;
 /// Minimum uptimes, in millionths, that are drawn in the colours of "up" and "degraded".
-const WELL: u32 = 999_000;
-const FAIR: u32 = 990_000;
+const UP_MIN: u32 = 999_000;
+const DEGRADED_MIN: u32 = 990_000;
 /// Content of a badge: its label, its value and its colour.
 struct BadgeText {
     left: String,
@@ -36,12 +36,12 @@ struct BadgeText {
 }
 
 /// Returns whether the page has the component of a badge.
-pub(super) fn is_there(shown: &CachedPage, wish: &BadgeQuery) -> bool {
+pub(super) fn has_component(shown: &CachedPage, wish: &BadgeQuery) -> bool {
     wish.component.is_none_or(|id| shown.view.components().any(|it| it.id == id))
 }
 
 /// Returns the error for a component that the page does not have.
-pub(super) fn nothing_there(wish: &BadgeQuery) -> String {
+pub(super) fn unknown_component(wish: &BadgeQuery) -> String {
     let id = wish.component.map(|id| id.to_string()).unwrap_or_default();
     format!("the page has no component `{id}`")
 }
@@ -55,10 +55,10 @@ pub(super) fn badge(
     latencies: Option<&Sketch>,
 ) -> String {
     let about = wish.component.and_then(|id| shown.view.components().find(|it| it.id == id));
-    let name = fit(about.map_or(&shown.page.settings.title, |it| &it.name));
+    let name = truncate(about.map_or(&shown.page.settings.title, |it| &it.name));
     let told = match wish.subject {
         BadgeMetric::State => {
-            let state = about.map_or(shown.view.verdict.state, |it| it.state);
+            let state = about.map_or(shown.view.overall_status.state, |it| it.state);
             let word = words.state(state).to_owned();
             BadgeText {
                 alternative: format!("{name}: {word}"),
@@ -70,7 +70,7 @@ pub(super) fn badge(
         BadgeMetric::Uptime => uptime(&name, about, shown, (words, wish)),
         BadgeMetric::Latency => response_time(&name, latencies, (words, wish)),
     };
-    drawn(&told, wish.style)
+    draw(&told, wish.style)
 }
 
 fn uptime(
@@ -127,15 +127,15 @@ fn quality(uptime: Option<Uptime>) -> State {
     match uptime {
         None => State::Unknown,
         Some(uptime) => match uptime.millionths() {
-            WELL.. => State::Up,
-            FAIR..WELL => State::Degraded,
-            0..FAIR => State::Down,
+            UP_MIN.. => State::Up,
+            DEGRADED_MIN..UP_MIN => State::Degraded,
+            0..DEGRADED_MIN => State::Down,
         },
     }
 }
 
 /// Draws two texts side by side. Each has an explicit width, so that it fits in any font.
-fn drawn(told: &BadgeText, style: Style) -> String {
+fn draw(told: &BadgeText, style: Style) -> String {
     let (wide_left, wide_right) =
         (font::width(&told.left, FONT_SIZE), font::width(&told.right, FONT_SIZE));
     let (left, right) = ((wide_left + 2.0 * SIDE).ceil(), (wide_right + 2.0 * SIDE).ceil());
@@ -163,7 +163,7 @@ fn drawn(told: &BadgeText, style: Style) -> String {
 }
 
 /// Truncates a long name.
-fn fit(name: &str) -> String {
+fn truncate(name: &str) -> String {
     let mut letters = name.graphemes(true);
     let mut kept: String = letters.by_ref().take(NAME_MAX).collect();
     if letters.next().is_some() {
@@ -194,16 +194,16 @@ const fn ink(state: State) -> &'static str {
 mod tests {
     use super::*;
 
-    fn told(right: &str) -> BadgeText {
+    fn badge_text(right: &str) -> BadgeText {
         let (left, alternative) = ("A & B".to_owned(), "A & B: <up>".to_owned());
         BadgeText { left, right: right.to_owned(), alternative, colour: State::Up }
     }
 
     #[test]
-    fn a_badge_is_as_wide_as_its_words_and_says_them_to_who_does_not_see() {
-        let narrow = drawn(&told("Up"), Style::Flat);
+    fn badge_fits_text_and_has_text_alternative() {
+        let narrow = draw(&badge_text("Up"), Style::Flat);
         insta::assert_snapshot!(narrow, @r##"<svg xmlns="http://www.w3.org/2000/svg" width="69" height="20" role="img" aria-label="A &amp; B: &lt;up&gt;"><title>A &amp; B: &lt;up&gt;</title><clipPath id="r"><rect width="69" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="41" height="20" fill="#2b3640"/><rect x="41" width="28" height="20" fill="#00a089"/></g><g font-family="Roboto,Helvetica,Arial,sans-serif" font-size="11" font-weight="500"><text x="7.1" y="14" fill="#fff" textLength="26.8" lengthAdjust="spacingAndGlyphs">A &amp; B</text><text x="48.3" y="14" fill="#0f1419" textLength="13.4" lengthAdjust="spacingAndGlyphs">Up</text></g></svg>"##);
-        let wide = drawn(&told("In Ordnung"), Style::FlatSquare);
+        let wide = draw(&badge_text("In Ordnung"), Style::FlatSquare);
         assert!(wide.contains(" rx=\"0\"") && narrow.contains(" rx=\"4\""));
         let width = |svg: &str| -> f32 {
             svg.split_once(" width=\"").unwrap().1.split_once('"').unwrap().0.parse().unwrap()
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_are_told_in_a_unit_that_reads_well() {
+    fn latencies_have_readable_units() {
         let told = [0, 999, 1_000, 12_345, 999_001, 1_500_000, 120_000_000].map(milliseconds);
         let due = ["< 1 ms", "< 1 ms", "1 ms", "13 ms", "1000 ms", "1500 ms", "120 s"];
         assert_eq!(told, due);

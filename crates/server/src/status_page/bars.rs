@@ -48,7 +48,7 @@ pub(super) struct DayIndex<'a>(&'a Bars<'a>);
 
 impl<'a> Bars<'a> {
     /// Creates the bars of a page, with links that begin with `base`.
-    pub(super) fn of(view: &PageView, words: &'static Strings, base: &'a str) -> Self {
+    pub(super) fn new(view: &PageView, words: &'static Strings, base: &'a str) -> Self {
         let first = view.components().find_map(|component| component.days.as_deref());
         let ago = |days: usize| words.days_ago.replace("{}", &days.to_string());
         let usual = |day: &Day| Usual {
@@ -75,13 +75,13 @@ impl<'a> Bars<'a> {
     }
 
     /// Returns the list of days for the script, or `None` if there are no bars.
-    pub(super) fn walk(&'a self) -> Option<DayIndex<'a>> {
+    pub(super) fn day_index(&'a self) -> Option<DayIndex<'a>> {
         (!self.days.is_empty()).then_some(DayIndex(self))
     }
 
     /// Returns the date of a day for machines and for people. Dates in the common list are
     /// formatted once.
-    fn named(&self, place: usize, day: &Day) -> (String, String) {
+    fn formatted_date(&self, place: usize, day: &Day) -> (String, String) {
         let usual = self.days.get(place).filter(|usual| usual.begins == day.begins);
         usual.map_or_else(
             || (iso_date(day.begins), self.words.date(day.begins)),
@@ -107,15 +107,15 @@ impl fmt::Display for DayIndex<'_> {
 
 impl fmt::Display for DrawnBars<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds: Vec<Happened> = self.days.iter().map(happened).collect();
+        let kinds: Vec<Happened> = self.days.iter().map(day_kind).collect();
         let (role, label) = (if self.is_link { "group" } else { "img" }, escaped(&self.label));
         write!(f, "<div class=\"bars\" role=\"{role}\" aria-label=\"{label}\">")?;
         let width = WIDTH * self.days.len();
         write!(f, "<svg viewBox=\"0 0 {width} 40\" preserveAspectRatio=\"none\">")?;
-        silent(f, &kinds)?;
+        write_unknown_days(f, &kinds)?;
         for (place, day) in self.days.iter().enumerate() {
             if kinds[place] == Happened::Something {
-                self.told(f, place, day)?;
+                self.write_day(f, place, day)?;
             }
         }
         f.write_str("</svg></div>")
@@ -124,13 +124,13 @@ impl fmt::Display for DrawnBars<'_> {
 
 impl DrawnBars<'_> {
     /// Writes a day on which something happened.
-    fn told(&self, f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
+    fn write_day(&self, f: &mut fmt::Formatter<'_>, place: usize, day: &Day) -> fmt::Result {
         if !self.is_link {
             return parts(f, place, day);
         }
         let Bars { words, base, .. } = self.bars;
-        let (iso, date) = self.bars.named(place, day);
-        let title = escaped(&told(day, &date, words));
+        let (iso, date) = self.bars.formatted_date(place, day);
+        let title = escaped(&describe_day_with_date(day, &date, words));
         write!(f, "<a href=\"{base}/day/{iso}\"><title>{title}</title>")?;
         parts(f, place, day)?;
         f.write_str("</a>")
@@ -138,7 +138,7 @@ impl DrawnBars<'_> {
 }
 
 /// Writes the days without data. Each run is one element, by which the script recognizes them.
-fn silent(f: &mut fmt::Formatter<'_>, kinds: &[Happened]) -> fmt::Result {
+fn write_unknown_days(f: &mut fmt::Formatter<'_>, kinds: &[Happened]) -> fmt::Result {
     let mut x = 0;
     for run in kinds.chunk_by(|a, b| a == b) {
         let width = WIDTH * run.len();
@@ -158,7 +158,7 @@ enum Happened {
     Something,
 }
 
-fn happened(day: &Day) -> Happened {
+fn day_kind(day: &Day) -> Happened {
     let troubled = day.down_ms + day.degraded_ms + day.maintenance_ms;
     match day.uptime {
         Some(uptime) if troubled == 0 && uptime.error_ms == 0 => Happened::Nothing,
@@ -168,12 +168,12 @@ fn happened(day: &Day) -> Happened {
 }
 
 /// Describes a day in words.
-pub(super) fn title(day: &Day, words: &Strings) -> String {
-    told(day, &words.date(day.begins), words)
+pub(super) fn describe_day(day: &Day, words: &Strings) -> String {
+    describe_day_with_date(day, &words.date(day.begins), words)
 }
 
 /// Describes a day with an already formatted date.
-fn told(day: &Day, date: &str, words: &Strings) -> String {
+fn describe_day_with_date(day: &Day, date: &str, words: &Strings) -> String {
     let mut text = format!("{date}: ");
     match day.uptime {
         Some(uptime) => text.push_str(&words.uptime.replace("{}", &uptime.to_string())),
@@ -182,7 +182,7 @@ fn told(day: &Day, date: &str, words: &Strings) -> String {
     }
     for (word, millis) in [(words.down, day.down_ms), (words.degraded, day.degraded_ms)] {
         if millis > 0 {
-            let _ = write!(text, ", {word} {}", words.long(millis));
+            let _ = write!(text, ", {word} {}", words.format_duration(millis));
         }
     }
     text

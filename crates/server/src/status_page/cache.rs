@@ -37,16 +37,16 @@ use crate::pipeline::page::project_page;
 /// Time that an unchanged page is fresh. Check results still arrive.
 const FRESH: Duration = Duration::from_secs(5);
 /// Further time that an expired page is served while it is renewed.
-const MEANWHILE: Duration = Duration::from_secs(10);
+const SERVE_STALE_MAX: Duration = Duration::from_secs(10);
 /// Maximum time that a visitor waits for the database if an older page is cached.
-pub(super) const READ_WITHIN: Duration = Duration::from_secs(5);
+pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum numbers of cached pages and addresses. The oldest page is evicted first.
 const PAGES_MAX: usize = 2_000;
 const ADDRESSES_MAX: usize = 2 * PAGES_MAX;
 /// Approximate maximum size of all pages in bytes.
 const BYTES_MAX: usize = 256 << 20;
 /// Number of locks that serialize the renewals of pages.
-const TURNS: usize = 512;
+const RENEWAL_LOCKS: usize = 512;
 /// Maximum number of concurrent lookups of addresses that are not cached.
 const LOOKUPS: usize = 8;
 
@@ -87,14 +87,14 @@ pub(crate) enum Representation {
     /// The `robots.txt` file.
     Robots,
     /// The login page of a page with restricted access.
-    Door,
+    Login,
 }
 
 /// Cache of all requested pages.
 #[derive(Debug)]
 pub(crate) struct PageCache {
     shared: Arc<SharedState>,
-    kept: Mutex<Kept>,
+    cache: Mutex<Kept>,
     /// Addresses without a page.
     absent: Absent<PageAddress, u64>,
     /// Limit of concurrent lookups.
@@ -102,9 +102,9 @@ pub(crate) struct PageCache {
     /// Number of reads so far.
     readings: AtomicU64,
     /// Serializes renewals. Each page uses the lock at its hash, which others may share.
-    turns: [tokio::sync::Mutex<()>; TURNS],
+    renewal_locks: [tokio::sync::Mutex<()>; RENEWAL_LOCKS],
     /// Browsers that wait for live updates.
-    pub(super) news: LiveUpdates,
+    pub(super) live_updates: LiveUpdates,
 }
 
 #[derive(Debug, Default)]
@@ -126,12 +126,12 @@ impl PageCache {
     pub(crate) fn new(origin: Option<String>, own: String, metrics: Metrics) -> Self {
         Self {
             shared: Arc::new(SharedState::new(origin, own, metrics)),
-            kept: Mutex::default(),
+            cache: Mutex::default(),
             absent: Absent::default(),
             lookups: Semaphore::new(LOOKUPS),
             readings: AtomicU64::new(0),
-            turns: std::array::from_fn(|_| tokio::sync::Mutex::default()),
-            news: LiveUpdates::default(),
+            renewal_locks: std::array::from_fn(|_| tokio::sync::Mutex::default()),
+            live_updates: LiveUpdates::default(),
         }
     }
 
@@ -142,20 +142,20 @@ impl PageCache {
 
     /// Returns the page at this address, or `None` if no page is published there. Fails only if the
     /// page was never read.
-    pub(super) async fn shown(
+    pub(super) async fn get(
         &self,
         app: &App,
         address: &PageAddress,
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let now = app.ctx.now();
-        if let Some(known) = self.known(address) {
-            let shown = self.current(app, Whose::of(&known.page), now).await?;
-            if let Some(shown) = shown.filter(|shown| shown.is_at(address)) {
+        if let Some(known) = self.cached_at(address) {
+            let shown = self.current(app, Whose::from_page(&known.page), now).await?;
+            if let Some(shown) = shown.filter(|shown| shown.has_address(address)) {
                 return Ok(Some(shown));
             }
         }
-        let Some(whose) = self.whose(app, address, now).await? else { return Ok(None) };
-        let shown = self.current(app, whose, now).await?.filter(|shown| shown.is_at(address));
+        let Some(whose) = self.look_up(app, address, now).await? else { return Ok(None) };
+        let shown = self.current(app, whose, now).await?.filter(|shown| shown.has_address(address));
         if shown.is_some() {
             self.lock().remember(address.clone(), whose.page);
         }
@@ -170,51 +170,53 @@ impl PageCache {
         now: Timestamp,
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let known = self.page(whose.page);
-        let holds = known.as_ref().map(|shown| (shown, shown.holds(app, now)));
+        let holds = known.as_ref().map(|shown| (shown, shown.freshness(app, now)));
         match holds {
-            Some((_, Freshness::Yes)) => return Ok(known),
-            Some((shown, Freshness::Meanwhile)) => {
-                renew_behind(app, shown, now);
+            Some((_, Freshness::Fresh)) => return Ok(known),
+            Some((shown, Freshness::Stale)) => {
+                renew_in_background(app, shown, now);
                 return Ok(known);
             }
-            Some((_, Freshness::Changed | Freshness::No | Freshness::Never)) | None => {}
+            Some((_, Freshness::Changed | Freshness::Expired | Freshness::Revoked)) | None => {}
         }
-        let turn = &self.turns[whose.page.bits() as usize % TURNS];
+        let turn = &self.renewal_locks[whose.page.bits() as usize % RENEWAL_LOCKS];
         let _turn = match (turn.try_lock(), holds) {
             (Ok(turn), _) => turn,
             // Another request renews the page or waits for an unavailable database.
             (Err(_), Some((_, Freshness::Changed))) => return Ok(known),
-            (Err(_), Some((shown, Freshness::No))) if shown.cut_off => return Ok(known),
-            (Err(_), holds) => match tokio::time::timeout(READ_WITHIN, turn.lock()).await {
+            (Err(_), Some((shown, Freshness::Expired))) if shown.served_from_cache => {
+                return Ok(known);
+            }
+            (Err(_), holds) => match tokio::time::timeout(READ_TIMEOUT, turn.lock()).await {
                 Ok(turn) => turn,
-                Err(_) if holds.is_some_and(|(_, holds)| holds != Freshness::Never) => {
+                Err(_) if holds.is_some_and(|(_, holds)| holds != Freshness::Revoked) => {
                     return Ok(known);
                 }
                 Err(_) => return Err(too_slow()),
             },
         };
         let known = self.page(whose.page);
-        if known.as_ref().is_some_and(|shown| shown.holds(app, now) == Freshness::Yes) {
+        if known.as_ref().is_some_and(|shown| shown.freshness(app, now) == Freshness::Fresh) {
             return Ok(known);
         }
         let shown = self.read(app, whose, known.as_deref(), now).await?;
-        Ok(shown.inspect(|shown| self.keep(shown)))
+        Ok(shown.inspect(|shown| self.store(shown)))
     }
 
     /// Reads a page again and renders the requested representations before visitors ask for them.
     /// Returns whether that succeeded. Requests that read the page meanwhile do not wait for the
     /// rendering.
     async fn renew(&self, app: &App, before: &CachedPage, now: Timestamp) -> bool {
-        let whose = Whose::of(&before.page);
+        let whose = Whose::from_page(&before.page);
         let read = {
-            let turn = self.turns[whose.page.bits() as usize % TURNS].try_lock();
+            let turn = self.renewal_locks[whose.page.bits() as usize % RENEWAL_LOCKS].try_lock();
             let Ok(_turn) = turn else { return false };
             self.read(app, whose, Some(before), now).await
         };
         // A failure is harmless, because the previous page remains in the cache.
         let Ok(Some(shown)) = read else { return false };
-        shown.say_as(before).await;
-        self.keep(&shown);
+        shown.prerender(before).await;
+        self.store(&shown);
         true
     }
 
@@ -229,11 +231,11 @@ impl PageCache {
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let Whose { page, workspace } = whose;
         let reading = self.readings.fetch_add(1, Ordering::Relaxed);
-        let since = Since { reading, access: app.store.access(page) };
+        let since = Since { reading, access: app.store.access_version(page) };
         let read = project_page(&app.store, &app.pipeline, (workspace, page), now);
-        let why = match tokio::time::timeout(READ_WITHIN, read).await {
+        let why = match tokio::time::timeout(READ_TIMEOUT, read).await {
             Ok(Ok(Some(projection))) => {
-                self.shared.metrics.page_project_seconds.observe(projection.took.as_secs_f64());
+                self.shared.metrics.page_build_seconds.observe(projection.took.as_secs_f64());
                 return Ok(Some(Arc::new(CachedPage::new(projection, since, last, &self.shared))));
             }
             Ok(Ok(None)) => {
@@ -243,22 +245,22 @@ impl PageCache {
             Ok(Err(error)) => error.to_string(),
             Err(_) => too_slow(),
         };
-        let Some(last) = last.filter(|last| last.holds(app, now) != Freshness::Never) else {
+        let Some(last) = last.filter(|last| last.freshness(app, now) != Freshness::Revoked) else {
             return Err(why);
         };
         tracing::warn!(page.id = %whose.page, "a status page is shown from the cache: {why}");
-        Ok(Some(Arc::new(last.cut_off(now, reading))))
+        Ok(Some(Arc::new(last.as_served_from_cache(now, reading))))
     }
 
     /// Looks up the published page at an address in the database.
-    async fn whose(
+    async fn look_up(
         &self,
         app: &App,
         address: &PageAddress,
         now: Timestamp,
     ) -> Result<Option<Whose>, String> {
-        let changed = app.store.pages_changed_so_far();
-        if self.absent.has(address, &changed, now) {
+        let changed = app.store.page_change_count();
+        if self.absent.contains(address, &changed, now) {
             return Ok(None);
         }
         let read = async {
@@ -268,22 +270,22 @@ impl PageCache {
                 PageAddress::Domain(domain) => app.store.shown().by_domain(domain).await,
             }
         };
-        let page = match tokio::time::timeout(READ_WITHIN, read).await {
+        let page = match tokio::time::timeout(READ_TIMEOUT, read).await {
             Ok(page) => page.map_err(|error| error.to_string())?,
             Err(_) => return Err(too_slow()),
         };
         let page = page.filter(|page| page.published);
         if page.is_none() {
-            self.absent.note(address.clone(), changed, now);
+            self.absent.record(address.clone(), changed, now);
         }
-        Ok(page.map(|page| Whose::of(&page)))
+        Ok(page.map(|page| Whose::from_page(&page)))
     }
 
     /// Returns the page that was last shown at this address.
-    fn known(&self, address: &PageAddress) -> Option<Arc<CachedPage>> {
+    fn cached_at(&self, address: &PageAddress) -> Option<Arc<CachedPage>> {
         let kept = self.lock();
         let shown = kept.pages.get(kept.addresses.get(address)?)?;
-        shown.is_at(address).then(|| Arc::clone(shown))
+        shown.has_address(address).then(|| Arc::clone(shown))
     }
 
     fn page(&self, id: PageId) -> Option<Arc<CachedPage>> {
@@ -291,7 +293,7 @@ impl PageCache {
     }
 
     /// Caches a page, unless a later reading of it is cached.
-    fn keep(&self, shown: &Arc<CachedPage>) {
+    fn store(&self, shown: &Arc<CachedPage>) {
         let mut kept = self.lock();
         if kept.pages.get(&shown.page.id).is_some_and(|kept| shown.is_older(kept)) {
             return;
@@ -307,7 +309,7 @@ impl PageCache {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -322,31 +324,32 @@ impl Kept {
     fn remember(&mut self, address: PageAddress, page: PageId) {
         if self.addresses.len() >= ADDRESSES_MAX {
             let Self { addresses, pages } = self;
-            addresses
-                .retain(|address, page| pages.get(page).is_some_and(|shown| shown.is_at(address)));
+            addresses.retain(|address, page| {
+                pages.get(page).is_some_and(|shown| shown.has_address(address))
+            });
         }
         self.addresses.insert(address, page);
     }
 }
 
 impl Whose {
-    const fn of(page: &StatusPage) -> Self {
+    const fn from_page(page: &StatusPage) -> Self {
         Self { page: page.id, workspace: page.workspace }
     }
 }
 
 /// Returns the error for a visitor who waited for too long.
 pub(super) fn too_slow() -> String {
-    format!("the database did not respond within {READ_WITHIN:?}")
+    format!("the database did not respond within {READ_TIMEOUT:?}")
 }
 
 /// Renews a page in the background, once per entry.
-fn renew_behind(app: &App, shown: &Arc<CachedPage>, now: Timestamp) {
-    if !shown.is_renewed.swap(true, Ordering::Relaxed) {
+fn renew_in_background(app: &App, shown: &Arc<CachedPage>, now: Timestamp) {
+    if !shown.is_renewing.swap(true, Ordering::Relaxed) {
         let (app, shown) = (app.clone(), Arc::clone(shown));
         tokio::spawn(async move {
-            let is_done = app.page_shelf.renew(&app, &shown, now).await;
-            shown.is_renewed.store(is_done, Ordering::Relaxed);
+            let is_done = app.page_cache.renew(&app, &shown, now).await;
+            shown.is_renewing.store(is_done, Ordering::Relaxed);
         });
     }
 }

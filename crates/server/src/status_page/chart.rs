@@ -67,7 +67,7 @@ impl Chart<'_> {
     /// Renders the values of a step as separate lines.
     pub(super) fn lines(&self) -> String {
         let most = self.values.iter().flatten().flatten().copied().max().unwrap_or(0);
-        let scale = Scale::of(most);
+        let scale = Scale::for_max(most);
         let mut drawing = String::new();
         for (series, (width, dashes)) in LINES.iter().enumerate() {
             let _ = write!(
@@ -84,14 +84,14 @@ impl Chart<'_> {
              stroke-linecap=\"round\" stroke-linejoin=\"round\">{}</svg>",
             drawing.replace("<path ", "<path vector-effect=\"non-scaling-stroke\" ")
         );
-        self.around(scale, "", &drawing)
+        self.wrap_svg(scale, "", &drawing)
     }
 
     /// Renders the values of a step as parts of a stacked bar.
     pub(super) fn stacks(&self) -> String {
         let sum =
             |values: &[u32; 5]| values.iter().fold(0_u32, |all, one| all.saturating_add(*one));
-        let scale = Scale::of(self.values.iter().flatten().map(sum).max().unwrap_or(0));
+        let scale = Scale::for_max(self.values.iter().flatten().map(sum).max().unwrap_or(0));
         let mut drawing = String::new();
         for (place, values) in self.values.iter().enumerate() {
             let Some(values) = values else { continue };
@@ -111,7 +111,7 @@ impl Chart<'_> {
                 }
             }
         }
-        self.around(scale, &self.patterns(), &drawing)
+        self.wrap_svg(scale, &self.patterns(), &drawing)
     }
 
     /// Returns the legend of the lines, with a sample of each.
@@ -147,7 +147,7 @@ impl Chart<'_> {
     }
 
     /// Adds the axes, the title and the description to a drawing.
-    fn around(&self, scale: Scale, definitions: &str, drawing: &str) -> String {
+    fn wrap_svg(&self, scale: Scale, definitions: &str, drawing: &str) -> String {
         let (id, title, about) = (self.id, escaped(self.title), escaped(self.about));
         let mut svg = format!(
             "<svg role=\"img\" aria-labelledby=\"{id}t {id}d\" width=\"100%\" height=\"{HEIGHT}\" \
@@ -297,7 +297,7 @@ struct Scale {
 
 impl Scale {
     /// Returns the smallest scale that ends at a round number and fits this value.
-    fn of(most_us: u32) -> Self {
+    fn for_max(most_us: u32) -> Self {
         let mut unit = 1_000_u32;
         loop {
             for tenths in TENTHS {
@@ -375,9 +375,9 @@ mod tests {
         for (most, top) in
             [(0, 1_000), (1_000, 1_000), (1_001, 1_200), (8_001, 10_000), (123_456, 160_000)]
         {
-            assert_eq!(Scale::of(most).top_us, top, "{most}");
+            assert_eq!(Scale::for_max(most).top_us, top, "{most}");
         }
-        assert_eq!(Scale::of(u32::MAX).top_us, u32::MAX);
+        assert_eq!(Scale::for_max(u32::MAX).top_us, u32::MAX);
         assert_eq!(milliseconds(1_234, "{} ms"), "1.2 ms");
         assert_eq!(milliseconds(12_345, "{} ms"), "12 ms");
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::extract::RawPathParams;
 use axum::response::Response;
-use domain::page::{IncidentFacts, LatencyPoint, Month, MonthView, Range, course};
+use domain::page::{IncidentFacts, LatencyPoint, Month, MonthView, Range, latency_series};
 use http::{HeaderMap, StatusCode};
 use rules::report::Report;
 use rules::{ComponentId, IncidentId, MonitorId, PageId, ReportId, Timestamp, WorkspaceId};
@@ -20,7 +20,9 @@ use self::read_through::{EntryFreshness, ReadThroughCache};
 use super::address::PageAddress;
 use super::badge::latency::Latencies;
 use super::cache::{CachedPage, EncodedBody, Encoding, RepresentationKey, RequestedContent, Work};
-use super::handlers::{access, answer, find, finish, say, tongue, unavailable};
+use super::handlers::{
+    access, build_response, find, finish, locale, message_response, unavailable,
+};
 use super::html::{self, DetailKey};
 use super::i18n::Strings;
 use crate::app::App;
@@ -28,7 +30,7 @@ use crate::app::App;
 /// Time that an unchanged incident or month is served from the cache.
 const FRESH: Duration = Duration::from_secs(5);
 /// Time that a latency series is served from the cache. It covers hours or days.
-const COURSE_FRESH: Duration = Duration::from_mins(1);
+const LATENCY_FRESH: Duration = Duration::from_mins(1);
 /// Range of a component's page if its URL names none.
 const RANGE: Range = Range::Week;
 
@@ -44,8 +46,8 @@ pub(crate) struct DetailCache {
     incidents: ReadThroughCache<(PageId, IncidentId), IncidentWithRegions>,
     months: ReadThroughCache<(PageId, Month), Arc<MonthView>>,
     /// Start of the oldest event stored for a page.
-    firsts: ReadThroughCache<PageId, Option<Timestamp>>,
-    courses: ReadThroughCache<(MonitorId, Range), LatencySeries>,
+    first_events: ReadThroughCache<PageId, Option<Timestamp>>,
+    latency_series: ReadThroughCache<(MonitorId, Range), LatencySeries>,
     /// Latencies of all public monitors of a page, for badges. The key contains a hash of the
     /// monitors.
     pub(super) latencies: ReadThroughCache<(PageId, u64), Latencies>,
@@ -57,9 +59,9 @@ impl Default for DetailCache {
             reports: ReadThroughCache::new(EntryFreshness::Unchanged(FRESH)),
             incidents: ReadThroughCache::new(EntryFreshness::Unchanged(FRESH)),
             months: ReadThroughCache::new(EntryFreshness::Unchanged(FRESH)),
-            firsts: ReadThroughCache::new(EntryFreshness::Unchanged(FRESH)),
-            latencies: ReadThroughCache::new(EntryFreshness::For(COURSE_FRESH)),
-            courses: ReadThroughCache::new(EntryFreshness::For(COURSE_FRESH)),
+            first_events: ReadThroughCache::new(EntryFreshness::Unchanged(FRESH)),
+            latencies: ReadThroughCache::new(EntryFreshness::MaxAge(LATENCY_FRESH)),
+            latency_series: ReadThroughCache::new(EntryFreshness::MaxAge(LATENCY_FRESH)),
         }
     }
 }
@@ -85,21 +87,23 @@ pub(super) async fn page(
     (place, named): (DetailRoute, RawPathParams),
     headers: HeaderMap,
 ) -> Response {
-    let tongue = tongue(&address, &headers);
+    let tongue = locale(&address, &headers);
     let words = tongue.words;
     let (shown, base) = match find(&app, &address, words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
-    let not_found = || say(words.not_found, StatusCode::NOT_FOUND, words, &headers);
+    let not_found = || message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
-    let Some(wanted) = wanted(place, &shown, name) else { return not_found() };
-    let asked = RepresentationKey { what: RequestedContent::Behind(wanted.clone()), tongue };
+    let Some(wanted) = detail_key(place, &shown, name) else { return not_found() };
+    let asked =
+        RepresentationKey { content: RequestedContent::Details(wanted.clone()), locale: tongue };
     let visit = Visit { app: &app, shown: &shown, words, base };
-    let said = shown.say_of(&asked, Encoding::wanted(&headers), || visit.make(wanted)).await;
+    let said =
+        shown.get_or_render(&asked, Encoding::negotiate(&headers), || visit.prepare(wanted)).await;
     match said {
         Ok(Some(said)) => {
-            finish(&app, &shown, answer(&said, StatusCode::OK, access(&shown), &headers))
+            finish(&app, &shown, build_response(&said, StatusCode::OK, access(&shown), &headers))
         }
         Ok(None) => not_found(),
         Err(why) => {
@@ -110,7 +114,7 @@ pub(super) async fn page(
 }
 
 /// Returns the detail page that a URL names, or `None` if it cannot exist.
-fn wanted<'a>(
+fn detail_key<'a>(
     place: DetailRoute,
     shown: &CachedPage,
     name: impl Fn(&str) -> Option<&'a str>,
@@ -119,7 +123,7 @@ fn wanted<'a>(
     Some(match place {
         DetailRoute::Report => DetailKey::Report(ReportId::parse(id).ok()?),
         DetailRoute::Incident => DetailKey::Incident(IncidentId::parse(id).ok()?),
-        DetailRoute::History => DetailKey::Month(Month::of(shown.view.at)),
+        DetailRoute::History => DetailKey::Month(Month::containing(shown.view.at)),
         DetailRoute::Month => DetailKey::Month(Month::parse(name("month")?)?),
         DetailRoute::Component => {
             let range = name("range").map_or(Some(RANGE), Range::parse)?;
@@ -127,7 +131,7 @@ fn wanted<'a>(
             shown.view.components().find(|it| it.id == id)?;
             DetailKey::Component(id, range)
         }
-        DetailRoute::Day => DetailKey::Day(html::place_of_day(shown, name("date")?)?),
+        DetailRoute::Day => DetailKey::Day(html::day_position(shown, name("date")?)?),
     })
 }
 
@@ -142,25 +146,27 @@ struct Visit<'a> {
 impl Visit<'_> {
     /// Reads what the detail page needs, unless cached, and returns the work that renders it.
     /// Returns `None` if there is no such detail page.
-    async fn make(self, wanted: DetailKey) -> Result<Option<Work>, String> {
+    async fn prepare(self, wanted: DetailKey) -> Result<Option<Work>, String> {
         match wanted {
             DetailKey::Report(id) => self.report(id).await,
             DetailKey::Incident(id) => self.incident(id).await,
             DetailKey::Month(month) => self.month(month).await,
             DetailKey::Component(id, range) => self.component(id, range).await,
-            DetailKey::Day(place) => Ok(Some(
-                self.work(move |shown, words, base| html::day_page(shown, words, base, place)),
-            )),
+            DetailKey::Day(place) => {
+                Ok(Some(self.render_work(move |shown, words, base| {
+                    html::day_page(shown, words, base, place)
+                })))
+            }
         }
     }
 
     /// Returns the work that renders a detail page.
-    fn work(
+    fn render_work(
         self,
-        tell: impl FnOnce(&CachedPage, &'static Strings, &str) -> String + Send + 'static,
+        render: impl FnOnce(&CachedPage, &'static Strings, &str) -> String + Send + 'static,
     ) -> Work {
         let (shown, words, base) = (Arc::clone(self.shown), self.words, self.base);
-        Box::new(move || EncodedBody::of("text/html; charset=utf-8", tell(&shown, words, &base)))
+        Box::new(move || EncodedBody::new("text/html; charset=utf-8", render(&shown, words, &base)))
     }
 
     async fn report(self, id: ReportId) -> Result<Option<Work>, String> {
@@ -169,13 +175,13 @@ impl Visit<'_> {
         let report = if let Some(known) = known {
             Some(Arc::clone(known))
         } else {
-            let kept = &self.app.behind.reports;
+            let kept = &self.app.detail_cache.reports;
             let read = self.read_report(id);
             let found = kept.get(self.app, page.workspace, (page.id, id), read).await?;
             found.map(|report| Arc::new(view.report(&report)))
         };
         Ok(report.map(|it| {
-            self.work(move |shown, words, base| html::report_page(shown, words, base, &it))
+            self.render_work(move |shown, words, base| html::report_page(shown, words, base, &it))
         }))
     }
 
@@ -187,7 +193,7 @@ impl Visit<'_> {
     async fn incident(self, id: IncidentId) -> Result<Option<Work>, String> {
         let page = &self.shown.page;
         let read = self.app.store.shown();
-        let kept = &self.app.behind.incidents;
+        let kept = &self.app.detail_cache.incidents;
         let found = kept.get(self.app, page.workspace, (page.id, id), read.incident(page.id, id));
         // The components may have changed since. The page shows the incident only if a component
         // still shows its monitor.
@@ -198,7 +204,7 @@ impl Visit<'_> {
         let is_one = self.app.pipeline.probes().is_one();
         Ok(told.map(|(it, regions)| {
             let regions = if is_one { 0 } else { regions };
-            self.work(move |shown, words, base| {
+            self.render_work(move |shown, words, base| {
                 html::incident_page(shown, words, base, &it, regions)
             })
         }))
@@ -207,23 +213,25 @@ impl Visit<'_> {
     async fn month(self, month: Month) -> Result<Option<Work>, String> {
         let page = &self.shown.page;
         // Nothing is stored for the future or for months before the first event.
-        let last = Month::of(self.shown.view.at);
-        if month > last || month < last && month < self.first().await?.map_or(last, Month::of) {
+        let last = Month::containing(self.shown.view.at);
+        if month > last
+            || month < last && month < self.first_event().await?.map_or(last, Month::containing)
+        {
             return Ok(None);
         }
-        let kept = &self.app.behind.months;
+        let kept = &self.app.detail_cache.months;
         let found = kept.get(self.app, page.workspace, (page.id, month), self.read_month(month));
         let told = found.await?;
         Ok(told.map(|it| {
-            self.work(move |shown, words, base| html::history_page(shown, words, base, &it))
+            self.render_work(move |shown, words, base| html::history_page(shown, words, base, &it))
         }))
     }
 
     /// Returns the start of the oldest event stored for the page.
-    async fn first(&self) -> Result<Option<Timestamp>, String> {
+    async fn first_event(&self) -> Result<Option<Timestamp>, String> {
         let page = &self.shown.page;
         let read = async { Ok(Some(self.app.store.shown().first(page.id).await?)) };
-        let first = self.app.behind.firsts.get(self.app, page.workspace, page.id, read);
+        let first = self.app.detail_cache.first_events.get(self.app, page.workspace, page.id, read);
         Ok(first.await?.flatten())
     }
 
@@ -240,29 +248,34 @@ impl Visit<'_> {
     async fn component(self, id: ComponentId, range: Range) -> Result<Option<Work>, String> {
         let component = self.shown.view.components().find(|it| it.id == id);
         let Some(component) = component else { return Ok(None) };
-        let course = match component.monitor.filter(|_| component.is_public) {
-            Some(monitor) => Some((range, self.course(monitor, range).await?)),
+        let series = match component.monitor.filter(|_| component.is_public) {
+            Some(monitor) => Some((range, self.latency_series(monitor, range).await?)),
             None => None,
         };
-        Ok(Some(self.work(move |shown, words, base| {
-            let course = course.as_ref().map(|(range, points)| (*range, &points[..]));
+        Ok(Some(self.render_work(move |shown, words, base| {
+            let series = series.as_ref().map(|(range, points)| (*range, &points[..]));
             let it = shown.view.components().find(|it| it.id == id);
             let it = it.expect("it was found in the same view before");
-            html::component_page(shown, words, base, it, course)
+            html::component_page(shown, words, base, it, series)
         })))
     }
 
-    async fn course(&self, monitor: MonitorId, range: Range) -> Result<LatencySeries, String> {
+    async fn latency_series(
+        &self,
+        monitor: MonitorId,
+        range: Range,
+    ) -> Result<LatencySeries, String> {
         let (workspace, now) = (self.shown.page.workspace, self.app.ctx.now());
-        let read =
-            async { Ok(Some(read_course(self.app, (workspace, monitor), range, now).await?)) };
-        let kept = &self.app.behind.courses;
+        let read = async {
+            Ok(Some(read_latency_series(self.app, (workspace, monitor), range, now).await?))
+        };
+        let kept = &self.app.detail_cache.latency_series;
         Ok(kept.get(self.app, workspace, (monitor, range), read).await?.unwrap_or_default())
     }
 }
 
 /// Reads about 350 rows at most, for any range.
-async fn read_course(
+async fn read_latency_series(
     app: &App,
     (workspace, monitor): (WorkspaceId, MonitorId),
     range: Range,
@@ -270,7 +283,7 @@ async fn read_course(
 ) -> Result<LatencySeries, StoreError> {
     let history = app.store.history();
     let stretch = if range.is_by_day() { Bucket::Day } else { Bucket::Hour };
-    let sums = history.stretches(workspace, monitor, stretch, range.span(now)).await?;
-    let phases = history.phases(workspace, monitor, &range.moments(now)).await?;
-    Ok(course(range, now, &sums, &phases).into())
+    let sums = history.buckets(workspace, monitor, stretch, range.span(now)).await?;
+    let phases = history.phases(workspace, monitor, &range.sample_times(now)).await?;
+    Ok(latency_series(range, now, &sums, &phases).into())
 }

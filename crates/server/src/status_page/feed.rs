@@ -34,7 +34,7 @@ struct FeedEntry {
 /// Renders the Atom feed of the page at this URL.
 pub(super) fn atom(shown: &CachedPage, words: &Strings, url: &str) -> String {
     let title = escaped(&shown.page.settings.title);
-    let (url, updated) = (escaped(url), changed(shown));
+    let (url, updated) = (escaped(url), last_change(shown));
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
          <feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"{}\"><title>{title}</title>\
@@ -65,7 +65,7 @@ pub(super) fn rss(shown: &CachedPage, words: &Strings, url: &str) -> String {
     let settings = &shown.page.settings;
     let title = escaped(&settings.title);
     let about = escaped(settings.description.as_deref().unwrap_or(&settings.title));
-    let (url, built) = (escaped(url), rfc_2822(changed(shown)));
+    let (url, built) = (escaped(url), rfc_2822(last_change(shown)));
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
          <rss version=\"2.0\" xmlns:atom=\"http://www.w3.org/2005/Atom\"><channel>\
@@ -112,11 +112,11 @@ pub(super) fn json(shown: &CachedPage, words: &Strings, url: &str) -> String {
 
 /// Returns the time of the last change that feeds and the calendar contain: of the page, a report,
 /// an incident or maintenance.
-pub(super) fn changed(shown: &CachedPage) -> Timestamp {
+pub(super) fn last_change(shown: &CachedPage) -> Timestamp {
     let news = incidents(shown).map(incident_changed);
-    let planned = windows(shown).map(|it| it.updated_at.max(announced(it)));
+    let planned = windows(shown).map(|it| it.updated_at.max(announced_at(it)));
     let past = planned.filter(|at| *at <= shown.view.at);
-    let reports = shown.view.reports.iter().map(|it| it.told_at);
+    let reports = shown.view.reports.iter().map(|it| it.last_update_at);
     news.chain(past).chain(reports).fold(shown.page.updated_at, Timestamp::max)
 }
 
@@ -129,21 +129,22 @@ fn entries(shown: &CachedPage, words: &Strings, url: &str) -> Vec<FeedEntry> {
         published: it.opened_at,
         changed: incident_changed(it),
     });
-    let windows = windows(shown).filter(|it| announced(it) <= shown.view.at).map(|it| FeedEntry {
-        id: format!("{}:{}", it.id, it.window.from.as_millis()),
-        title: format!("{}: {}", words.maintenance, it.title),
-        text: maintenance_text(it, words),
-        link: url.to_owned(),
-        published: announced(it),
-        changed: announced(it).max(it.updated_at),
-    });
+    let windows =
+        windows(shown).filter(|it| announced_at(it) <= shown.view.at).map(|it| FeedEntry {
+            id: format!("{}:{}", it.id, it.window.from.as_millis()),
+            title: format!("{}: {}", words.maintenance, it.title),
+            text: maintenance_text(it, words),
+            link: url.to_owned(),
+            published: announced_at(it),
+            changed: announced_at(it).max(it.updated_at),
+        });
     let reports = shown.view.reports.iter().map(|it| FeedEntry {
         id: it.id.to_string(),
         title: it.title.clone(),
         text: report::text(it, words),
         link: format!("{url}/report/{}", it.id),
         published: it.started_at,
-        changed: it.told_at,
+        changed: it.last_update_at,
     });
     let mut entries: Vec<FeedEntry> = reports.chain(incidents).chain(windows).collect();
     entries.sort_by(|one, other| (other.published, &other.id).cmp(&(one.published, &one.id)));
@@ -168,7 +169,7 @@ fn incident_changed(it: &IncidentView) -> Timestamp {
 }
 
 /// Returns the time at which a window appears in feeds.
-fn announced(it: &MaintenanceView) -> Timestamp {
+fn announced_at(it: &MaintenanceView) -> Timestamp {
     it.created_at.max(it.window.from - AHEAD)
 }
 

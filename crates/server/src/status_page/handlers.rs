@@ -32,41 +32,41 @@ const PRIVATE: &str = "private, no-store";
 type Sentences = HashMap<(&'static str, &'static str), Arc<EncodedBody>>;
 
 /// Responds with a representation of a page.
-pub(super) async fn form(
+pub(super) async fn serve_representation(
     app: App,
     address: PageAddress,
     form: Representation,
     headers: HeaderMap,
 ) -> Response {
-    said(&app, &address, form, &headers).await
+    representation_response(&app, &address, form, &headers).await
 }
 
 /// Responds with a badge. The query is validated only after the access check.
-pub(super) async fn wished(
+pub(super) async fn serve_badge(
     app: App,
     address: PageAddress,
     (subject, query): (BadgeMetric, Option<String>),
     headers: HeaderMap,
 ) -> Response {
-    let tongue = tongue(&address, &headers);
+    let tongue = locale(&address, &headers);
     let (shown, _) = match find(&app, &address, tongue.words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
     let refused = |status, sentence: &str| {
-        let said = EncodedBody::of("text/plain; charset=utf-8", format!("{sentence}\n"));
-        finish(&app, &shown, answer(&said, status, access(&shown), &headers))
+        let said = EncodedBody::new("text/plain; charset=utf-8", format!("{sentence}\n"));
+        finish(&app, &shown, build_response(&said, status, access(&shown), &headers))
     };
-    let wish = match BadgeQuery::read(subject, query.as_deref()) {
+    let wish = match BadgeQuery::parse(subject, query.as_deref()) {
         Err(wrong) => return refused(StatusCode::BAD_REQUEST, &wrong),
-        Ok(wish) if !badge::is_there(&shown, &wish) => {
-            return refused(StatusCode::NOT_FOUND, &badge::nothing_there(&wish));
+        Ok(wish) if !badge::has_component(&shown, &wish) => {
+            return refused(StatusCode::NOT_FOUND, &badge::unknown_component(&wish));
         }
         Ok(wish) => wish,
     };
-    let asked = RepresentationKey { what: RequestedContent::Badge(wish), tongue };
-    let encoding = Encoding::wanted(&headers);
-    let said = shown.say_of(&asked, encoding, || async {
+    let asked = RepresentationKey { content: RequestedContent::Badge(wish), locale: tongue };
+    let encoding = Encoding::negotiate(&headers);
+    let said = shown.get_or_render(&asked, encoding, || async {
         let latency = match subject {
             BadgeMetric::State | BadgeMetric::Uptime => None,
             BadgeMetric::Latency => Some(badge::latency::read(&app, &shown, &wish).await),
@@ -74,34 +74,37 @@ pub(super) async fn wished(
         let shown = Arc::clone(&shown);
         let work = move || {
             let svg = badge::badge(&shown, tongue.words, &wish, latency.as_ref());
-            EncodedBody::of("image/svg+xml", svg)
+            EncodedBody::new("image/svg+xml", svg)
         };
         Ok(Some(Box::new(work) as Work))
     });
     // A badge without latencies says so.
     match said.await.ok().flatten() {
-        Some(said) => finish(&app, &shown, answer(&said, StatusCode::OK, access(&shown), &headers)),
+        Some(said) => {
+            finish(&app, &shown, build_response(&said, StatusCode::OK, access(&shown), &headers))
+        }
         None => unavailable(tongue.words, &headers),
     }
 }
 
-async fn said(
+async fn representation_response(
     app: &App,
     address: &PageAddress,
     form: Representation,
     headers: &HeaderMap,
 ) -> Response {
-    let tongue = tongue(address, headers);
+    let tongue = locale(address, headers);
     let (shown, _) = match find(app, address, tongue.words, headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
-    let encoding = if form.is_picture() { Encoding::Identity } else { Encoding::wanted(headers) };
-    let Some(said) = shown.say(form, tongue, encoding).await else {
+    let encoding =
+        if form.is_picture() { Encoding::Identity } else { Encoding::negotiate(headers) };
+    let Some(said) = shown.representation(form, tongue, encoding).await else {
         return unavailable(tongue.words, headers);
     };
     let access = access(&shown);
-    let mut answer = finish(app, &shown, answer(&said, StatusCode::OK, access, headers));
+    let mut answer = finish(app, &shown, build_response(&said, StatusCode::OK, access, headers));
     if form == Representation::Widget && access == AccessType::Public {
         answer.headers_mut().insert(CONTENT_SECURITY_POLICY, widget::policy());
     }
@@ -110,7 +113,7 @@ async fn said(
 
 /// Adds the headers that apply to every response of the page.
 pub(super) fn finish(app: &App, shown: &CachedPage, mut answer: Response) -> Response {
-    mark(&mut answer, shown, app.ctx.now());
+    add_page_headers(&mut answer, shown, app.ctx.now());
     answer
 }
 
@@ -121,16 +124,17 @@ pub(super) fn access(shown: &CachedPage) -> AccessType {
 
 /// Returns a 503 response.
 pub(super) fn unavailable(words: &'static Strings, headers: &HeaderMap) -> Response {
-    let mut answer = say(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers);
+    let mut answer =
+        message_response(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers);
     answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
     answer
 }
 
 /// Adds headers that apply to all representations. They state the age of an outdated page and
 /// forbid indexing if the page must not be listed.
-pub(super) fn mark(answer: &mut Response, shown: &CachedPage, now: Timestamp) {
+pub(super) fn add_page_headers(answer: &mut Response, shown: &CachedPage, now: Timestamp) {
     let headers = answer.headers_mut();
-    if shown.cut_off {
+    if shown.served_from_cache {
         headers.insert(AGE, HeaderValue::from(now.since(shown.view.at).as_secs()));
     }
     if !robots::is_listed(&shown.page) {
@@ -149,11 +153,12 @@ pub(super) async fn find(
     words: &'static Strings,
     headers: &HeaderMap,
 ) -> Result<VisiblePage, Box<Response>> {
-    let not_found = || Box::new(say(words.not_found, StatusCode::NOT_FOUND, words, headers));
-    if !address.is_possible() {
+    let not_found =
+        || Box::new(message_response(words.not_found, StatusCode::NOT_FOUND, words, headers));
+    if !address.is_valid() {
         return Err(not_found());
     }
-    let shown = match app.page_shelf.shown(app, address).await {
+    let shown = match app.page_cache.get(app, address).await {
         Ok(Some(shown)) => shown,
         Ok(None) => return Err(not_found()),
         Err(why) => {
@@ -162,26 +167,31 @@ pub(super) async fn find(
         }
     };
     let base = address.base();
-    let status = match app.visitors.entry(&shown.page, headers, app.ctx.now()) {
+    let status = match app.page_access.decide(&shown.page, headers, app.ctx.now()) {
         AccessDecision::Granted => return Ok((shown, base)),
         AccessDecision::Password => StatusCode::UNAUTHORIZED,
         AccessDecision::Email => StatusCode::FORBIDDEN,
     };
     if status == StatusCode::FORBIDDEN && !subscribe::is_offered(app) {
-        let text = login::no_mail(&shown.page, words, &base);
-        let said = EncodedBody::of("text/html; charset=utf-8", text);
-        return Err(Box::new(answer(&said, status, access(&shown), headers)));
+        let text = login::email_unavailable(&shown.page, words, &base);
+        let said = EncodedBody::new("text/html; charset=utf-8", text);
+        return Err(Box::new(build_response(&said, status, access(&shown), headers)));
     }
-    let door =
-        shown.say(Representation::Door, tongue(address, headers), Encoding::wanted(headers)).await;
+    let door = shown
+        .representation(
+            Representation::Login,
+            locale(address, headers),
+            Encoding::negotiate(headers),
+        )
+        .await;
     Err(Box::new(match door {
-        Some(said) => answer(&said, status, access(&shown), headers),
+        Some(said) => build_response(&said, status, access(&shown), headers),
         None => unavailable(words, headers),
     }))
 }
 
 /// Returns the visitor's language and the link style of the address.
-pub(super) fn tongue(address: &PageAddress, headers: &HeaderMap) -> Locale {
+pub(super) fn locale(address: &PageAddress, headers: &HeaderMap) -> Locale {
     let is_domain = matches!(address, PageAddress::Domain(_));
     Locale { words: language(headers), is_domain }
 }
@@ -192,26 +202,26 @@ pub(super) fn language(headers: &HeaderMap) -> &'static Strings {
 }
 
 /// Returns a page with a message that belongs to no status page. Each message is rendered once.
-pub(super) fn say(
+pub(super) fn message_response(
     sentence: &'static str,
     status: StatusCode,
     words: &'static Strings,
     headers: &HeaderMap,
 ) -> Response {
-    static SAID: LazyLock<Mutex<Sentences>> = LazyLock::new(Mutex::default);
-    let mut kept = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    static RENDERED: LazyLock<Mutex<Sentences>> = LazyLock::new(Mutex::default);
+    let mut kept = RENDERED.lock().unwrap_or_else(PoisonError::into_inner);
     let said = kept.entry((words.lang, sentence)).or_insert_with(|| {
         let about = (status == StatusCode::NOT_FOUND).then_some(words.not_found_about);
-        let text = login::sentence(sentence, about, words);
-        Arc::new(EncodedBody::of("text/html; charset=utf-8", text))
+        let text = login::message_page(sentence, about, words);
+        Arc::new(EncodedBody::new("text/html; charset=utf-8", text))
     });
     let said = Arc::clone(said);
     drop(kept);
-    answer(&said, status, AccessType::Password, headers)
+    build_response(&said, status, AccessType::Password, headers)
 }
 
 /// Returns a body as a response in the best encoding that the visitor accepts.
-pub(super) fn answer(
+pub(super) fn build_response(
     said: &EncodedBody,
     status: StatusCode,
     access: AccessType,
@@ -243,7 +253,7 @@ pub(super) fn answer(
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(said.content_type));
     let encoding = said.encoding(request);
-    if let Some(word) = encoding.word() {
+    if let Some(word) = encoding.as_token() {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static(word));
     }
     *response.body_mut() = Body::from(said.bytes(encoding));

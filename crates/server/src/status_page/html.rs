@@ -18,7 +18,7 @@ use http::HeaderValue;
 use rules::{ComponentId, IncidentId, ReportId};
 
 pub(super) use self::component::component_page;
-pub(super) use self::day::{day_page, place_of_day};
+pub(super) use self::day::{day_page, day_position};
 pub(super) use self::event::{between, incident_time, incident_title};
 pub(super) use self::history::history_page;
 pub(super) use self::home::home;
@@ -34,11 +34,12 @@ pub(super) const STYLE: &str = include_str!("../../templates/status_page/style.c
 const SCRIPT: &str = include_str!("../../templates/status_page/live.js");
 
 /// The script as a response body.
-pub(super) static SCRIPT_SAID: LazyLock<EncodedBody> =
-    LazyLock::new(|| EncodedBody::of("text/javascript; charset=utf-8", SCRIPT));
+pub(super) static SCRIPT_BODY: LazyLock<EncodedBody> =
+    LazyLock::new(|| EncodedBody::new("text/javascript; charset=utf-8", SCRIPT));
 
 /// Content security policy: a page loads only its own resources.
-static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| crate::http_body::policy(STYLE));
+static POLICY: LazyLock<HeaderValue> =
+    LazyLock::new(|| crate::http_body::content_security_policy(STYLE));
 
 /// Returns the content security policy of all pages.
 pub(super) fn policy() -> HeaderValue {
@@ -58,6 +59,6 @@ pub(super) enum DetailKey {
 }
 
 /// Renders a template. Writing to memory cannot fail.
-pub(super) fn rendered(template: &impl Template) -> String {
+pub(super) fn render(template: &impl Template) -> String {
     template.render().expect("texts are written to memory")
 }

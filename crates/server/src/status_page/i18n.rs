@@ -93,25 +93,25 @@ pub(super) struct Strings {
     pub(super) skip_to_content: &'static str,
     pub(super) how_counted: &'static str,
     pub(super) password: &'static str,
-    pub(super) password_wanted: &'static str,
+    pub(super) password_prompt: &'static str,
     pub(super) password_wrong: &'static str,
     pub(super) too_often: &'static str,
     pub(super) enter: &'static str,
     /// Label of the email field.
     pub(super) email: &'static str,
     /// Prompt for an email address.
-    pub(super) email_wanted: &'static str,
+    pub(super) email_prompt: &'static str,
     pub(super) send_link: &'static str,
     pub(super) link_sent: &'static str,
     pub(super) link_is_good: &'static str,
-    pub(super) link_is_over: &'static str,
+    pub(super) link_expired: &'static str,
     pub(super) no_address: &'static str,
     pub(super) no_email: &'static str,
     /// "Your link to {}", with the title of the page.
     pub(super) link_title: &'static str,
     /// Purpose and lifetime of the link.
     pub(super) link_text: &'static str,
-    pub(super) link_unasked: &'static str,
+    pub(super) link_unrequested: &'static str,
     pub(super) not_found: &'static str,
     /// Advice if the page was not found.
     pub(super) not_found_about: &'static str,
@@ -132,7 +132,7 @@ pub(super) struct Strings {
 const ALL: [&Strings; 7] =
     [&en::WORDS, &de::WORDS, &fr::WORDS, &es::WORDS, &pt::WORDS, &ja::WORDS, &zh::WORDS];
 /// Maximum number of names in a sentence. The rest is counted.
-const NAMES_TOLD: usize = 3;
+const NAMES_MAX: usize = 3;
 
 /// Returns the language that an `Accept-Language` header prefers.
 pub(super) fn choose(header: Option<&str>) -> &'static Strings {
@@ -178,9 +178,9 @@ impl Strings {
 
     /// Joins names into a list within a sentence.
     pub(super) fn names(&self, names: &[String]) -> String {
-        let mut told: Vec<String> = names.iter().take(NAMES_TOLD).cloned().collect();
-        if names.len() > NAMES_TOLD {
-            told.push(self.more.replace("{}", &(names.len() - NAMES_TOLD).to_string()));
+        let mut told: Vec<String> = names.iter().take(NAMES_MAX).cloned().collect();
+        if names.len() > NAMES_MAX {
+            told.push(self.more.replace("{}", &(names.len() - NAMES_MAX).to_string()));
         }
         match told.split_last() {
             None => String::new(),
@@ -230,7 +230,7 @@ impl Strings {
     }
 
     /// Formats a duration in its two largest units.
-    pub(super) fn long(&self, millis: u64) -> String {
+    pub(super) fn format_duration(&self, millis: u64) -> String {
         let seconds = millis / 1_000;
         let (hours, minutes) = (seconds / 3_600, seconds % 3_600 / 60);
         let one = |unit: &str, count: u64| unit.replace("{}", &count.to_string());
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_up_to_three() {
+    fn at_most_three_names_are_listed() {
         let names = |count: usize| (1..=count).map(|name| name.to_string()).collect::<Vec<_>>();
         let told = |count| en::WORDS.names(&names(count));
         assert_eq!([told(0), told(1), told(2), told(3)], ["", "1", "1 and 2", "1, 2 and 3"]);
@@ -332,7 +332,7 @@ mod tests {
         let at = Timestamp::from_millis(1_795_271_700_000);
         let said: Vec<_> = ALL.iter().map(|words| words.time(at)).collect();
         insta::assert_snapshot!(said.join(" | "), @"21 Nov 2026, 14:35 UTC | 21. November 2026, 14:35 UTC | 21 novembre 2026, 14:35 UTC | 21 de noviembre de 2026, 14:35 UTC | 21 de novembro de 2026, 14:35 UTC | 2026年11月21日, 14:35 UTC | 2026年11月21日, 14:35 UTC");
-        let long = |millis| en::WORDS.long(millis);
+        let long = |millis| en::WORDS.format_duration(millis);
         assert_eq!(
             [long(900), long(61_000), long(7_200_000), long(7_260_000)],
             ["0 s", "1 min", "2 h", "2 h 1 min"]

@@ -10,7 +10,7 @@ use super::feed;
 use super::i18n::Strings;
 
 /// Refresh interval of calendars (RFC 7986 §5.7).
-const ASK_AGAIN: &str = "PT1H";
+const REFRESH_INTERVAL: &str = "PT1H";
 /// Maximum length of a line in octets, without its end (RFC 5545 §3.1).
 const LINE_MAX: usize = 75;
 
@@ -28,8 +28,8 @@ pub(super) fn calendar(shown: &CachedPage, words: &Strings, url: &str) -> String
         ("NAME", &title),
         // Older programs read these properties instead.
         ("X-WR-CALNAME", &title),
-        ("REFRESH-INTERVAL;VALUE=DURATION", ASK_AGAIN),
-        ("X-PUBLISHED-TTL", ASK_AGAIN),
+        ("REFRESH-INTERVAL;VALUE=DURATION", REFRESH_INTERVAL),
+        ("X-PUBLISHED-TTL", REFRESH_INTERVAL),
     ];
     write(&mut lines, &head);
     for it in windows {
@@ -105,7 +105,7 @@ fn text(text: &str) -> String {
 /// Returns the permanent ID of an event. A single window keeps its ID when it is rescheduled. Each
 /// window of a recurring maintenance has its own ID.
 fn uid(it: &MaintenanceView) -> String {
-    if it.comes_again {
+    if it.is_recurring {
         format!("{}-{}@aloft", it.id, it.window.from.as_millis())
     } else {
         format!("{}@aloft", it.id)

@@ -31,11 +31,11 @@ use crate::app::App;
 /// Maximum size of an icon in bytes.
 const BYTES_MAX: usize = 256 * 1024;
 /// Maximum size of all cached icons in bytes.
-const KEPT_BYTES_MAX: usize = 32 * 1024 * 1024;
+const CACHE_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Maximum number of pages in the cache, including those whose icon could not be fetched.
-const KEPT_MAX: usize = 2_000;
+const CACHE_ICONS_MAX: usize = 2_000;
 /// Timeout of fetching an icon, including redirects.
-const WITHIN: Duration = Duration::from_secs(5);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of redirects.
 const REDIRECTS: usize = 3;
 /// Age at which an icon is fetched again.
@@ -51,7 +51,7 @@ const PRIVATE: &str = "private, no-store";
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /// Default icon: a pulse, in colours that are visible on light and dark and represent no status.
-const OURS: &[u8] = include_bytes!("../../templates/status_page/icon.svg");
+const DEFAULT_ICON: &[u8] = include_bytes!("../../templates/status_page/icon.svg");
 
 /// Icons of all requested pages.
 pub(crate) struct Icons {
@@ -59,12 +59,12 @@ pub(crate) struct Icons {
     pages: Mutex<HashMap<PageId, Arc<Page>>>,
 }
 
-/// Cache entry of a page's icon. `turn` is held by the task that fetches it. The others wait or use
+/// Cache entry of a page's icon. `fetch_lock` is held by the task that fetches it. The others wait or use
 /// the cached icon.
 #[derive(Default)]
 struct Page {
-    turn: Arc<tokio::sync::Mutex<()>>,
-    known: Mutex<Option<CachedIcon>>,
+    fetch_lock: Arc<tokio::sync::Mutex<()>>,
+    cached: Mutex<Option<CachedIcon>>,
 }
 
 /// Exclusive right to fetch an icon, until dropped.
@@ -77,7 +77,7 @@ struct CachedIcon {
     /// Time of the last attempt.
     tried_at: Timestamp,
     /// Whether the last attempt succeeded.
-    is_had: bool,
+    has_succeeded: bool,
     /// The last icon that was fetched.
     icon: Option<Icon>,
 }
@@ -85,7 +85,7 @@ struct CachedIcon {
 /// An image ready to be sent.
 #[derive(Clone, Debug)]
 struct Icon {
-    said: Arc<EncodedBody>,
+    body: Arc<EncodedBody>,
     bytes: usize,
 }
 
@@ -102,7 +102,7 @@ enum NoIcon {
     TooLarge,
     #[error("it is no PNG, JPEG, GIF, WebP, ICO or SVG")]
     NoPicture,
-    #[error("it did not come within {:?}", WITHIN)]
+    #[error("it did not come within {:?}", FETCH_TIMEOUT)]
     TooSlow,
     #[error("it was redirected more than {} times, or nowhere", REDIRECTS)]
     Redirected,
@@ -117,11 +117,11 @@ pub(super) async fn icon(app: App, address: PageAddress, headers: HeaderMap) -> 
     };
     let access = shown.page.settings.effective_access();
     let icon = match &shown.page.settings.icon {
-        Some(url) => app.icons.of(shown.page.id, url, app.ctx.now()).await,
+        Some(url) => app.icons.get(shown.page.id, url, app.ctx.now()).await,
         None => None,
     };
-    let icon = icon.unwrap_or_else(|| Icon::of(Picture::Svg, Bytes::from_static(OURS)));
-    answer(&icon, access, &headers)
+    let icon = icon.unwrap_or_else(|| Icon::new(Picture::Svg, Bytes::from_static(DEFAULT_ICON)));
+    build_response(&icon, access, &headers)
 }
 
 impl Icons {
@@ -131,24 +131,30 @@ impl Icons {
     }
 
     /// Returns the icon of a page at this URL, or `None` if it cannot be fetched.
-    async fn of(self: &Arc<Self>, page: PageId, url: &str, now: Timestamp) -> Option<Icon> {
+    async fn get(self: &Arc<Self>, page: PageId, url: &str, now: Timestamp) -> Option<Icon> {
         let kept = self.page(page);
-        if let Some(known) = kept.known().filter(|known| known.url == url) {
-            if known.holds(now) {
+        if let Some(known) = kept.cached().filter(|known| known.url == url) {
+            if known.is_fresh(now) {
                 return known.icon;
             }
             if known.icon.is_some() {
-                self.set_off(page, kept, url, now);
+                self.renew_in_background(page, kept, url, now);
                 return known.icon;
             }
         }
-        let turn = Arc::clone(&kept.turn).lock_owned().await;
+        let turn = Arc::clone(&kept.fetch_lock).lock_owned().await;
         self.renew(page, &kept, (url, turn), now).await
     }
 
     /// Starts fetching the icon in the background, unless another task does so.
-    fn set_off(self: &Arc<Self>, page: PageId, kept: Arc<Page>, url: &str, now: Timestamp) {
-        if let Some(turn) = kept.free_turn() {
+    fn renew_in_background(
+        self: &Arc<Self>,
+        page: PageId,
+        kept: Arc<Page>,
+        url: &str,
+        now: Timestamp,
+    ) {
+        if let Some(turn) = kept.try_lock() {
             let (icons, url) = (Arc::clone(self), url.to_owned());
             tokio::spawn(async move { icons.renew(page, &kept, (&url, turn), now).await });
         }
@@ -162,19 +168,24 @@ impl Icons {
         (url, _turn): (&str, FetchGuard),
         now: Timestamp,
     ) -> Option<Icon> {
-        let last = kept.known().filter(|known| known.url == url);
-        if let Some(known) = last.as_ref().filter(|known| known.holds(now)) {
+        let last = kept.cached().filter(|known| known.url == url);
+        if let Some(known) = last.as_ref().filter(|known| known.is_fresh(now)) {
             return known.icon.clone();
         }
-        let fetched = tokio::time::timeout(WITHIN, self.fetch(url)).await;
+        let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.fetch(url)).await;
         let fetched = fetched.unwrap_or(Err(NoIcon::TooSlow));
         if let Err(why) = &fetched {
             tracing::info!(page.id = %id, "the icon of page `{id}` cannot be had: {why}");
         }
         let is_had = fetched.is_ok();
         let icon = fetched.ok().or_else(|| last.and_then(|known| known.icon));
-        let known = CachedIcon { url: url.to_owned(), tried_at: now, is_had, icon: icon.clone() };
-        *kept.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        let known = CachedIcon {
+            url: url.to_owned(),
+            tried_at: now,
+            has_succeeded: is_had,
+            icon: icon.clone(),
+        };
+        *kept.cached.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         self.make_room(id);
         icon
     }
@@ -188,7 +199,7 @@ impl Icons {
                 headers: Vec::new(),
                 body: Bytes::new(),
             };
-            let fetched = self.client.fetch(&request, WITHIN, BYTES_MAX).await;
+            let fetched = self.client.fetch(&request, FETCH_TIMEOUT, BYTES_MAX).await;
             let answer = fetched.map_err(|why| NoIcon::Unreachable(why.detail))?;
             if answer.status.is_redirection() {
                 let place = answer.headers.get(LOCATION).and_then(|place| place.to_str().ok());
@@ -202,8 +213,8 @@ impl Icons {
             if answer.truncated {
                 return Err(NoIcon::TooLarge);
             }
-            let kind = Picture::of(&answer.body).ok_or(NoIcon::NoPicture)?;
-            return Ok(Icon::of(kind, answer.body));
+            let kind = Picture::detect(&answer.body).ok_or(NoIcon::NoPicture)?;
+            return Ok(Icon::new(kind, answer.body));
         }
         Err(NoIcon::Redirected)
     }
@@ -217,14 +228,14 @@ impl Icons {
         let mut pages = self.lock();
         let mut known: Vec<(Timestamp, PageId, usize)> = pages
             .iter()
-            .filter_map(|(id, kept)| Some((id, kept.known()?)))
+            .filter_map(|(id, kept)| Some((id, kept.cached()?)))
             .map(|(id, known)| (known.tried_at, *id, known.icon.map_or(0, |it| it.bytes)))
             .collect();
         known.sort_unstable();
         let mut bytes: usize = known.iter().map(|(.., bytes)| bytes).sum();
         let mut count = pages.len();
         for (_, id, freed) in known {
-            if bytes <= KEPT_BYTES_MAX && count <= KEPT_MAX {
+            if bytes <= CACHE_BYTES_MAX && count <= CACHE_ICONS_MAX {
                 return;
             }
             if id != page {
@@ -242,25 +253,25 @@ impl Icons {
 
 impl Page {
     /// Returns the right to fetch the icon, if no task holds it.
-    fn free_turn(&self) -> Option<FetchGuard> {
-        Arc::clone(&self.turn).try_lock_owned().ok()
+    fn try_lock(&self) -> Option<FetchGuard> {
+        Arc::clone(&self.fetch_lock).try_lock_owned().ok()
     }
 
-    fn known(&self) -> Option<CachedIcon> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn cached(&self) -> Option<CachedIcon> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl CachedIcon {
-    fn holds(&self, now: Timestamp) -> bool {
-        let long = if self.is_had { FRESH } else { RETRY };
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        let long = if self.has_succeeded { FRESH } else { RETRY };
         self.tried_at <= now && now.since(self.tried_at) < long
     }
 }
 
 impl Icon {
-    fn of(kind: Picture, bytes: Bytes) -> Self {
-        Self { bytes: bytes.len(), said: Arc::new(EncodedBody::of(kind.content_type(), bytes)) }
+    fn new(kind: Picture, bytes: Bytes) -> Self {
+        Self { bytes: bytes.len(), body: Arc::new(EncodedBody::new(kind.content_type(), bytes)) }
     }
 }
 
@@ -270,25 +281,25 @@ impl fmt::Debug for Icons {
     }
 }
 
-fn answer(icon: &Icon, access: AccessType, request: &HeaderMap) -> Response {
+fn build_response(icon: &Icon, access: AccessType, request: &HeaderMap) -> Response {
     let mut response = Response::new(Body::empty());
     let cache = if access == AccessType::Public { PUBLIC } else { PRIVATE };
     let headers = response.headers_mut();
-    headers.insert(ETAG, icon.said.etag.clone());
+    headers.insert(ETAG, icon.body.etag.clone());
     for (name, value) in [
         (CACHE_CONTROL, cache),
         (VARY, "cookie"),
-        (CONTENT_TYPE, icon.said.content_type),
+        (CONTENT_TYPE, icon.body.content_type),
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "no-referrer"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    if icon.said.matches_etag(request) {
+    if icon.body.matches_etag(request) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     } else {
-        *response.body_mut() = Body::from(icon.said.bytes(Encoding::Identity));
+        *response.body_mut() = Body::from(icon.body.bytes(Encoding::Identity));
     }
     response
 }
@@ -298,12 +309,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_visitor_at_a_time_sets_off_that_an_icon_is_fetched_anew() {
+    fn stale_icon_is_fetched_by_one_visitor() {
         let page = Page::default();
-        let turn = page.free_turn();
+        let turn = page.try_lock();
         assert!(turn.is_some());
-        assert!(page.free_turn().is_none(), "whoever comes meanwhile takes what there is");
+        assert!(page.try_lock().is_none(), "whoever comes meanwhile takes what there is");
         drop(turn);
-        assert!(page.free_turn().is_some());
+        assert!(page.try_lock().is_some());
     }
 }

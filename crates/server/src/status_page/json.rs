@@ -16,21 +16,21 @@ const VERSION: u32 = 1;
 /// Renders the page.
 pub(super) fn status(shown: &CachedPage, base: &str) -> String {
     let (page, view) = (&shown.page, &shown.view);
-    let knowledge = &view.verdict.knowledge;
+    let knowledge = &view.overall_status.data_age;
     json!({
         "version": VERSION,
         "page": {
             "id": page.id.to_string(), "title": page.settings.title,
             "description": page.settings.description, "url": base,
         },
-        "status": view.verdict.state.as_str(),
-        "about": names(&view.verdict.sentence),
+        "status": view.overall_status.state.as_str(),
+        "about": names(&view.overall_status.summary),
         "at": view.at.to_string(),
         "checkedAt": knowledge.checked_at.map(|at| at.to_string()),
         "stale": knowledge.stale,
-        "servedFromCache": shown.cut_off,
+        "servedFromCache": shown.served_from_cache,
         "sections": view.sections.iter().map(section).collect::<Vec<_>>(),
-        "reports": view.reports.iter().map(|it| report::ours(it)).collect::<Vec<_>>(),
+        "reports": view.reports.iter().map(|it| report::to_json(it)).collect::<Vec<_>>(),
         "openIncidents": view.open.iter().map(incident).collect::<Vec<_>>(),
         "plannedMaintenance": view.planned.iter().map(maintenance).collect::<Vec<_>>(),
         "history": view.history.iter().map(|day| json!({
@@ -99,7 +99,7 @@ fn maintenance(it: &MaintenanceView) -> Value {
     json!({
         "id": it.id.to_string(), "title": it.title, "description": it.description,
         "from": it.window.from.to_string(), "until": it.window.to.to_string(),
-        "isActive": it.is_on, "components": it.names(), "componentIds": ids(&it.components),
+        "isActive": it.is_active, "components": it.names(), "componentIds": ids(&it.components),
     })
 }
 

@@ -26,22 +26,22 @@ use tokio_util::sync::CancellationToken;
 use super::address::PageAddress;
 use super::cache::CachedPage;
 use super::handlers::{find, language};
-use super::login::NOBODY;
+use super::login::UNKNOWN_PEER;
 use crate::app::App;
 use crate::auth::{Peer, network};
 
 /// Interval at which a page is watched. An unchanged page is read from memory.
-const LOOK: Duration = Duration::from_millis(200);
+const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 /// Minimum interval of keep-alive comments, which prevent proxies from closing the connection.
-const ALIVE: Duration = Duration::from_secs(20);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(20);
 /// Maximum number of connections.
 const WAITING_MAX: usize = 10_000;
 /// Maximum number of connections per page, so that a popular page leaves room for others.
-const OF_PAGE_MAX: usize = 5_000;
+const CONNECTIONS_PER_PAGE_MAX: usize = 5_000;
 /// Maximum number of connections per network, which may be that of a whole office.
-const OF_NETWORK_MAX: usize = 100;
+const CONNECTIONS_PER_NETWORK_MAX: usize = 100;
 /// Value of `Retry-After` for rejected connections, in seconds.
-const ASK_AGAIN: HeaderValue = HeaderValue::from_static("60");
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("60");
 
 /// Token that ends all streams when the server shuts down.
 #[derive(Clone, Debug)]
@@ -63,9 +63,9 @@ struct Watched {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TooMany {
     /// The network has too many connections.
-    OfNetwork,
+    Network,
     /// There are too many connections to the page or in total.
-    OfAll,
+    Total,
 }
 
 /// Content of a page: the time of the snapshot, and a hash of everything that triggers an event.
@@ -80,9 +80,9 @@ struct Waiting {
     app: App,
     address: PageAddress,
     headers: HeaderMap,
-    news: Receiver<Seen>,
+    updates: Receiver<Seen>,
     /// Content that the browser knows.
-    seen: Seen,
+    last_seen: Seen,
     network: IpAddr,
     open: Gauge,
 }
@@ -99,11 +99,11 @@ pub(super) async fn events(
         Ok((shown, _)) => shown,
         Err(refusal) => return *refusal,
     };
-    let peer = peer.map_or(NOBODY, |Extension(peer)| peer.0);
+    let peer = peer.map_or(UNKNOWN_PEER, |Extension(peer)| peer.0);
     let network = network(app.auth.address(peer, &headers));
-    let waiting = match Waiting::at(&app, (address, network), headers, &shown, &stop) {
+    let waiting = match Waiting::register(&app, (address, network), headers, &shown, &stop) {
         Ok(waiting) => waiting,
-        Err(why) => return (why.status(), [(RETRY_AFTER, ASK_AGAIN)]).into_response(),
+        Err(why) => return (why.status(), [(RETRY_AFTER, RETRY_AFTER_SECONDS)]).into_response(),
     };
     let news = stream::unfold(waiting, move |mut waiting| {
         let stop = stop.clone();
@@ -116,20 +116,20 @@ pub(super) async fn events(
             Some((Ok::<_, Infallible>(event), waiting))
         }
     });
-    Sse::new(news).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
+    Sse::new(news).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)).into_response()
 }
 
 impl Waiting {
     /// Registers a browser at a page.
-    fn at(
+    fn register(
         app: &App,
         (address, network): (PageAddress, IpAddr),
         headers: HeaderMap,
         shown: &CachedPage,
         stop: &CancellationToken,
     ) -> Result<Self, TooMany> {
-        let seen = Seen::of(shown);
-        let news = app.page_shelf.news.subscribe(shown.page.id, network, || {
+        let seen = Seen::from_page(shown);
+        let news = app.page_cache.live_updates.subscribe(shown.page.id, network, || {
             let (sender, receiver) = channel(seen);
             let page = (address.clone(), shown.page.id);
             tokio::spawn(watch(app.clone(), page, seen, stop.clone()));
@@ -137,24 +137,32 @@ impl Waiting {
         })?;
         let open = app.metrics.page_streams.clone();
         open.inc();
-        Ok(Self { app: app.clone(), address, headers, news, seen, network, open })
+        Ok(Self {
+            app: app.clone(),
+            address,
+            headers,
+            updates: news,
+            last_seen: seen,
+            network,
+            open,
+        })
     }
 
     /// Returns the time of the next snapshot that differs from the known one. Returns `None` if the
     /// page is gone or the visitor has lost access, which ends the stream.
     async fn next(&mut self) -> Option<Timestamp> {
-        let known = self.seen.outline;
-        self.seen = *self.news.wait_for(|seen| seen.outline != known).await.ok()?;
+        let known = self.last_seen.outline;
+        self.last_seen = *self.updates.wait_for(|seen| seen.outline != known).await.ok()?;
         let words = language(&self.headers);
         find(&self.app, &self.address, words, &self.headers).await.ok()?;
-        Some(self.seen.at)
+        Some(self.last_seen.at)
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
         self.open.dec();
-        self.app.page_shelf.news.lock().leave(self.network);
+        self.app.page_cache.live_updates.lock().remove(self.network);
     }
 }
 
@@ -168,13 +176,17 @@ impl LiveUpdates {
         begin: impl FnOnce() -> (Sender<Seen>, Receiver<Seen>),
     ) -> Result<Receiver<Seen>, TooMany> {
         let mut watched = self.lock();
-        if watched.networks.get(&network).is_some_and(|waiting| *waiting >= OF_NETWORK_MAX) {
-            return Err(TooMany::OfNetwork);
+        if watched
+            .networks
+            .get(&network)
+            .is_some_and(|waiting| *waiting >= CONNECTIONS_PER_NETWORK_MAX)
+        {
+            return Err(TooMany::Network);
         }
         let sender = watched.pages.get(&page);
         let at_page = sender.map_or(0, Sender::receiver_count);
-        if watched.waiting >= WAITING_MAX || at_page >= OF_PAGE_MAX {
-            return Err(TooMany::OfAll);
+        if watched.waiting >= WAITING_MAX || at_page >= CONNECTIONS_PER_PAGE_MAX {
+            return Err(TooMany::Total);
         }
         let known = sender.map(Sender::subscribe);
         watched.waiting += 1;
@@ -188,7 +200,7 @@ impl LiveUpdates {
 
     /// Publishes the content of a page and returns whether any browser waits. If none does, or the
     /// page is gone, the page is no longer watched.
-    fn tell(&self, page: PageId, seen: Option<Seen>) -> bool {
+    fn publish(&self, page: PageId, seen: Option<Seen>) -> bool {
         let mut watched = self.lock();
         let sender = watched.pages.get(&page).filter(|sender| sender.receiver_count() > 0);
         let (Some(sender), Some(seen)) = (sender, seen) else {
@@ -210,7 +222,7 @@ impl LiveUpdates {
 
 impl Watched {
     /// Removes a connection of this network.
-    fn leave(&mut self, network: IpAddr) {
+    fn remove(&mut self, network: IpAddr) {
         self.waiting -= 1;
         if let Entry::Occupied(mut waiting) = self.networks.entry(network) {
             *waiting.get_mut() -= 1;
@@ -224,8 +236,8 @@ impl Watched {
 impl TooMany {
     const fn status(self) -> StatusCode {
         match self {
-            Self::OfNetwork => StatusCode::TOO_MANY_REQUESTS,
-            Self::OfAll => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Network => StatusCode::TOO_MANY_REQUESTS,
+            Self::Total => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }
@@ -238,25 +250,25 @@ async fn watch(
     stop: CancellationToken,
 ) {
     let mut last = Some(seen);
-    while app.page_shelf.news.tell(page, last) {
+    while app.page_cache.live_updates.publish(page, last) {
         tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(WATCH_INTERVAL) => {}
             () = stop.cancelled() => return,
         }
         // If the page can be neither read nor taken from the cache, assume that it is unchanged.
-        if let Ok(shown) = app.page_shelf.shown(&app, &address).await {
-            last = shown.filter(|shown| shown.page.id == page).map(|shown| Seen::of(&shown));
+        if let Ok(shown) = app.page_cache.get(&app, &address).await {
+            last = shown.filter(|shown| shown.page.id == page).map(|shown| Seen::from_page(&shown));
         }
     }
 }
 
 impl Seen {
     /// Hashes states, open incidents, reports, maintenance and all settings, including access.
-    fn of(shown: &CachedPage) -> Self {
+    fn from_page(shown: &CachedPage) -> Self {
         let view = &shown.view;
         let mut outline = DefaultHasher::new();
         shown.page.updated_at.as_millis().hash(&mut outline);
-        shown.cut_off.hash(&mut outline);
+        shown.served_from_cache.hash(&mut outline);
         for it in view.components() {
             (it.id, it.state.as_str(), it.is_stale, &it.name).hash(&mut outline);
         }
@@ -267,7 +279,7 @@ impl Seen {
             (it.id, it.acknowledged_at.is_some()).hash(&mut outline);
         }
         for it in &view.planned {
-            (it.id, it.window.from.as_millis(), it.is_on).hash(&mut outline);
+            (it.id, it.window.from.as_millis(), it.is_active).hash(&mut outline);
         }
         Self { at: view.at, outline: outline.finish() }
     }
@@ -302,20 +314,20 @@ mod tests {
         let one = first(&news, PAGE, 1).unwrap();
         let second = second(&news);
         drop(one);
-        assert!(news.tell(PAGE, Some(seen(1, 1))));
+        assert!(news.publish(PAGE, Some(seen(1, 1))));
         drop(second);
-        assert!(!news.tell(PAGE, Some(seen(2, 1))));
+        assert!(!news.publish(PAGE, Some(seen(2, 1))));
         first(&news, PAGE, 1).unwrap();
     }
 
     #[test]
-    fn only_what_is_new_is_told_and_the_end_of_a_page_ends_all() {
+    fn only_changes_are_published_until_page_ends() {
         let news = LiveUpdates::default();
         let mut first = first(&news, PAGE, 1).unwrap();
-        assert!(news.tell(PAGE, Some(seen(1, 1))) && !first.has_changed().unwrap());
-        assert!(news.tell(PAGE, Some(seen(2, 7))) && first.has_changed().unwrap());
+        assert!(news.publish(PAGE, Some(seen(1, 1))) && !first.has_changed().unwrap());
+        assert!(news.publish(PAGE, Some(seen(2, 7))) && first.has_changed().unwrap());
         assert_eq!(*first.borrow_and_update(), seen(2, 7));
-        assert!(!news.tell(PAGE, None));
+        assert!(!news.publish(PAGE, None));
         assert!(first.has_changed().is_err());
     }
 
@@ -324,26 +336,29 @@ mod tests {
     fn no_more_wait_than_may_of_a_network_at_a_page_and_in_all() {
         let news = LiveUpdates::default();
         let other = PageId::from_bits(2);
-        let mut all: Vec<_> =
-            (0..OF_PAGE_MAX).map(|it| first(&news, PAGE, it / OF_NETWORK_MAX).unwrap()).collect();
-        assert_eq!(first(&news, other, 0).unwrap_err(), TooMany::OfNetwork);
-        assert_eq!(first(&news, PAGE, 9_999).unwrap_err(), TooMany::OfAll);
-        let hosts = (OF_PAGE_MAX..WAITING_MAX).map(|it| it / OF_NETWORK_MAX);
+        let mut all: Vec<_> = (0..CONNECTIONS_PER_PAGE_MAX)
+            .map(|it| first(&news, PAGE, it / CONNECTIONS_PER_NETWORK_MAX).unwrap())
+            .collect();
+        assert_eq!(first(&news, other, 0).unwrap_err(), TooMany::Network);
+        assert_eq!(first(&news, PAGE, 9_999).unwrap_err(), TooMany::Total);
+        let hosts =
+            (CONNECTIONS_PER_PAGE_MAX..WAITING_MAX).map(|it| it / CONNECTIONS_PER_NETWORK_MAX);
         all.extend(hosts.map(|host| first(&news, other, host).unwrap()));
-        assert_eq!(first(&news, PageId::from_bits(3), 9_999).unwrap_err(), TooMany::OfAll);
-        let statuses = [TooMany::OfNetwork, TooMany::OfAll].map(TooMany::status);
+        assert_eq!(first(&news, PageId::from_bits(3), 9_999).unwrap_err(), TooMany::Total);
+        let statuses = [TooMany::Network, TooMany::Total].map(TooMany::status);
         assert_eq!(statuses.map(|it| it.as_u16()), [429, 503]);
     }
 
     #[test]
-    fn who_leaves_makes_room_and_is_forgotten() {
+    fn closed_connection_frees_its_slot() {
         let news = LiveUpdates::default();
-        let waiting: Vec<_> = (0..OF_NETWORK_MAX).map(|_| first(&news, PAGE, 1).unwrap()).collect();
+        let waiting: Vec<_> =
+            (0..CONNECTIONS_PER_NETWORK_MAX).map(|_| first(&news, PAGE, 1).unwrap()).collect();
         assert!(first(&news, PAGE, 1).is_err());
-        news.lock().leave(host(1));
+        news.lock().remove(host(1));
         first(&news, PAGE, 1).unwrap();
         for _ in 0..waiting.len() {
-            news.lock().leave(host(1));
+            news.lock().remove(host(1));
         }
         assert!(news.lock().networks.is_empty() && news.lock().waiting == 0);
     }

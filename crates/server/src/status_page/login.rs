@@ -22,9 +22,9 @@ use serde::Deserialize;
 use super::access::{Unlocked, Visitor};
 use super::address::PageAddress;
 use super::cache::{CachedPage, EncodedBody};
-use super::handlers::{answer, language, say};
+use super::handlers::{build_response, language, message_response};
 use super::html;
-use super::html::{PageLayout, rendered};
+use super::html::{PageLayout, render};
 use super::i18n::Strings;
 use crate::app::App;
 use crate::auth::Peer;
@@ -33,7 +33,7 @@ use crate::domains::EntryPoint;
 /// Header in which a proxy reports the protocol of the client.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 /// Address of a client without a known peer, as in tests that call the router directly.
-pub(super) const NOBODY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+pub(super) const UNKNOWN_PEER: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// How a visitor reached the login page.
 pub(super) struct Arrival {
@@ -65,7 +65,7 @@ struct LoginPage<'a> {
     sentence: &'a str,
     /// Advice below the message.
     about: Option<&'a str>,
-    asks: Asks<'a>,
+    input: Asks<'a>,
     wrong: Option<&'a str>,
 }
 
@@ -76,11 +76,11 @@ pub(super) fn password(
     base: &str,
     wrong: Option<&str>,
 ) -> String {
-    closed(page, words, base, (words.password_wanted, Asks::Password, wrong))
+    login_page(page, words, base, (words.password_prompt, Asks::Password, wrong))
 }
 
 /// Renders one sentence that belongs to no page, with advice below it.
-pub(super) fn sentence(sentence: &str, about: Option<&str>, words: &'static Strings) -> String {
+pub(super) fn message_page(sentence: &str, about: Option<&str>, words: &'static Strings) -> String {
     let frame = PageLayout {
         words,
         heading: sentence.to_owned(),
@@ -98,7 +98,7 @@ pub(super) fn sentence(sentence: &str, about: Option<&str>, words: &'static Stri
         share: None,
         style: html::STYLE,
     };
-    rendered(&LoginPage { frame, sentence, about, asks: Asks::Nothing, wrong: None })
+    render(&LoginPage { frame, sentence, about, input: Asks::Nothing, wrong: None })
 }
 
 /// Checks the password and redirects to the page.
@@ -110,25 +110,25 @@ pub(super) async fn unlock(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let shown = match found(&app, &address, words, headers).await {
+    let shown = match find_page(&app, &address, words, headers).await {
         Ok(shown) => shown,
         Err(refusal) => return *refusal,
     };
     let home = address.home();
     let visitor = arrival.visitor(&app, &home);
-    let (status, wrong) = match app.visitors.unlock(&shown.page, &given.password, &visitor) {
-        Unlocked::Yes(cookie) => return let_in(&home, cookie),
-        Unlocked::No => (StatusCode::UNAUTHORIZED, words.password_wrong),
-        Unlocked::TooOften => (StatusCode::TOO_MANY_REQUESTS, words.too_often),
+    let (status, wrong) = match app.page_access.unlock(&shown.page, &given.password, &visitor) {
+        Unlocked::Granted(cookie) => return redirect_with_cookie(&home, cookie),
+        Unlocked::WrongPassword => (StatusCode::UNAUTHORIZED, words.password_wrong),
+        Unlocked::TooManyAttempts => (StatusCode::TOO_MANY_REQUESTS, words.too_often),
     };
-    at_door(password(&shown.page, words, &address.base(), Some(wrong)), status, headers)
+    login_response(password(&shown.page, words, &address.base(), Some(wrong)), status, headers)
 }
 
 impl Arrival {
     /// Returns the visitor of the page with this path. The cookie is marked as secure if the
     /// connection is encrypted, by this server or by a trusted proxy.
     fn visitor<'v>(&self, app: &App, home: &'v str) -> Visitor<'v> {
-        let peer = self.peer.map_or(NOBODY, |peer| peer.0);
+        let peer = self.peer.map_or(UNKNOWN_PEER, |peer| peer.0);
         let forwarded = self.headers.get(FORWARDED_PROTO).and_then(|it| it.to_str().ok());
         let is_proxied = app.auth.is_proxy(peer) && forwarded == Some("https");
         Visitor {
@@ -150,46 +150,47 @@ impl<S: Sync> FromRequestParts<S> for Arrival {
 }
 
 /// Returns the page at an address, or a response if there is none.
-async fn found(
+async fn find_page(
     app: &App,
     address: &PageAddress,
     words: &'static Strings,
     headers: &HeaderMap,
 ) -> Result<Arc<CachedPage>, Box<Response>> {
-    let shown =
-        if address.is_possible() { app.page_shelf.shown(app, address).await } else { Ok(None) };
+    let shown = if address.is_valid() { app.page_cache.get(app, address).await } else { Ok(None) };
     match shown {
         Ok(Some(shown)) => Ok(shown),
-        Ok(None) => Err(Box::new(say(words.not_found, StatusCode::NOT_FOUND, words, headers))),
+        Ok(None) => {
+            Err(Box::new(message_response(words.not_found, StatusCode::NOT_FOUND, words, headers)))
+        }
         Err(why) => {
             tracing::error!("the status page at {address:?} could not be read: {why}");
             let status = StatusCode::SERVICE_UNAVAILABLE;
-            Err(Box::new(say(words.unavailable, status, words, headers)))
+            Err(Box::new(message_response(words.unavailable, status, words, headers)))
         }
     }
 }
 
 /// Tells visitors who need a link by email that this server cannot send any.
-pub(super) fn no_mail(page: &StatusPage, words: &'static Strings, base: &str) -> String {
-    closed(page, words, base, (words.no_email, Asks::Nothing, None))
+pub(super) fn email_unavailable(page: &StatusPage, words: &'static Strings, base: &str) -> String {
+    login_page(page, words, base, (words.no_email, Asks::Nothing, None))
 }
 
-fn closed(
+fn login_page(
     page: &StatusPage,
     words: &'static Strings,
     base: &str,
     (sentence, asks, wrong): (&str, Asks<'_>, Option<&str>),
 ) -> String {
-    let frame = PageLayout::closed(page, words, base);
-    rendered(&LoginPage { frame, sentence, about: None, asks, wrong })
+    let frame = PageLayout::restricted(page, words, base);
+    render(&LoginPage { frame, sentence, about: None, input: asks, wrong })
 }
 
-fn at_door(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
-    let said = EncodedBody::of("text/html; charset=utf-8", text);
-    answer(&said, status, AccessType::Password, headers)
+fn login_response(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
+    let said = EncodedBody::new("text/html; charset=utf-8", text);
+    build_response(&said, status, AccessType::Password, headers)
 }
 
-fn let_in(home: &str, cookie: HeaderValue) -> Response {
+fn redirect_with_cookie(home: &str, cookie: HeaderValue) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();

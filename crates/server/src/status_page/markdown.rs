@@ -19,12 +19,12 @@ pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
     if let Some(about) = &settings.description {
         let _ = write!(text, "\n{}\n", escaped(about));
     }
-    let _ = write!(text, "\n**{}**\n", escaped(&words.sentence(&view.verdict.sentence)));
-    let knowledge = &view.verdict.knowledge;
+    let _ = write!(text, "\n**{}**\n", escaped(&words.sentence(&view.overall_status.summary)));
+    let knowledge = &view.overall_status.data_age;
     if let Some(at) = knowledge.checked_at {
         let _ = write!(text, "\n{}\n", words.checked.replace("{}", &words.time(at)));
     }
-    if shown.cut_off {
+    if shown.served_from_cache {
         let _ = write!(text, "\n> {}\n", words.old.replace("{}", &words.time(view.at)));
     }
     if !knowledge.stale.is_empty() {
@@ -34,12 +34,12 @@ pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
     let reports = view.open_reports().map(|it| report(it, words));
     let open: Vec<_> = reports.chain(view.open.iter().map(|it| incident(it, words))).collect();
     if !open.is_empty() {
-        part(&mut text, (2, words.open), open.into_iter());
+        write_section(&mut text, (2, words.open), open.into_iter());
     }
     components(&mut text, &view.sections, words);
     if !view.planned.is_empty() {
         let planned = view.planned.iter().map(|it| maintenance(it, words));
-        part(&mut text, (2, words.planned), planned);
+        write_section(&mut text, (2, words.planned), planned);
     }
     let _ = write!(text, "\n## {}\n", words.history);
     for day in &view.history {
@@ -48,7 +48,7 @@ pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
         let windows = day.maintenances.iter().map(|it| maintenance(it, words));
         let all: Vec<_> = reports.chain(incidents).chain(windows).collect();
         if !all.is_empty() {
-            part(&mut text, (3, &words.date(day.begins)), all.into_iter());
+            write_section(&mut text, (3, &words.date(day.begins)), all.into_iter());
         }
     }
     let is_quiet = |day: &HistoryDay| {
@@ -68,20 +68,28 @@ fn components(text: &mut String, sections: &[Section], words: &Strings) {
         Section::Single(it) => Some(component(it, words)),
         Section::Group(_) => None,
     };
-    part(text, (2, words.components), sections.iter().filter_map(single));
+    write_section(text, (2, words.components), sections.iter().filter_map(single));
     for section in sections {
         match section {
             Section::Single(_) => {}
             Section::Group(group) => {
                 let name = format!("{}: {}", escaped(&group.name), words.state(group.state));
-                part(text, (3, &name), group.components.iter().map(|it| component(it, words)));
+                write_section(
+                    text,
+                    (3, &name),
+                    group.components.iter().map(|it| component(it, words)),
+                );
             }
         }
     }
 }
 
 /// Writes a heading of this level with a list below it.
-fn part(text: &mut String, (level, heading): (usize, &str), lines: impl Iterator<Item = String>) {
+fn write_section(
+    text: &mut String,
+    (level, heading): (usize, &str),
+    lines: impl Iterator<Item = String>,
+) {
     let _ = write!(text, "\n{} {heading}\n\n", "#".repeat(level));
     for line in lines {
         let _ = writeln!(text, "- {line}");

@@ -26,7 +26,7 @@ const LINES_MAX: usize = 3;
 const SMALL: f32 = 38.0;
 
 /// Lock held while an image is drawn. It bounds the memory to that of one image.
-pub(super) static TURN: Mutex<()> = Mutex::const_new(());
+pub(super) static DRAW_LOCK: Mutex<()> = Mutex::const_new(());
 
 /// Texts of an image, in characters that the font has.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,76 +40,79 @@ struct Texts {
 /// Draws the image as PNG.
 pub(super) fn draw(title: &str, view: &PageView, words: &'static Strings) -> Vec<u8> {
     let texts = texts(title, view, words);
-    let state = view.verdict.state;
+    let state = view.overall_status.state;
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     canvas.band(state, (BAND, HEIGHT as f32));
     let room = WIDTH as f32 - LEFT - RIGHT;
     canvas.sign(state, (LEFT + SIGN / 2.0, 64.0 + SIGN / 2.0), SIGN);
     if let Some(title) = texts.title {
         let beside = LEFT + SIGN + 36.0;
-        let title = cut(&title, WIDTH as f32 - beside - RIGHT, 48.0);
+        let title = truncate(&title, WIDTH as f32 - beside - RIGHT, 48.0);
         canvas.text(&title, (beside, 64.0 + SIGN / 2.0 + 17.0), 48.0, INK);
     }
-    let (lines, size) = fitted(&texts.sentence, room);
+    let (lines, size) = fit(&texts.sentence, room);
     for (place, line) in lines.iter().enumerate() {
         let y = 280.0 + size * 0.72 + place as f32 * size * 1.2 - 40.0;
         canvas.text(line, (LEFT, y), size, INK);
     }
-    canvas.text(&cut(&texts.facts, room, SMALL), (LEFT, HEIGHT as f32 - 64.0), SMALL, SOFT);
+    canvas.text(&truncate(&texts.facts, room, SMALL), (LEFT, HEIGHT as f32 - 64.0), SMALL, SOFT);
     canvas.png()
 }
 
 /// Returns the text alternative of the image.
 pub(super) fn alternative(title: &str, view: &PageView, words: &Strings) -> String {
-    format!("{title}: {}", words.sentence(&view.verdict.sentence))
+    format!("{title}: {}", words.sentence(&view.overall_status.summary))
 }
 
 /// Returns the texts in the visitor's language, or in English if the font lacks its characters.
 /// Omits names that the font cannot draw.
 fn texts(title: &str, view: &PageView, words: &'static Strings) -> Texts {
-    let words = if font::has(words.all_up) { words } else { Strings::english() };
-    let sentence = words.sentence(&view.verdict.sentence);
-    let sentence =
-        if font::has(&sentence) { sentence } else { words.state(view.verdict.state).to_owned() };
+    let words = if font::has_glyphs(words.all_up) { words } else { Strings::english() };
+    let sentence = words.sentence(&view.overall_status.summary);
+    let sentence = if font::has_glyphs(&sentence) {
+        sentence
+    } else {
+        words.state(view.overall_status.state).to_owned()
+    };
     let mut facts = words.components_in_all(view.components().count());
     let days = view.components().filter_map(|it| it.days.as_deref());
     let days: Vec<Day> = days.flatten().copied().collect();
     if let Some(uptime) = uptime_of(&days) {
         facts = format!("{facts} · {}", words.uptime.replace("{}", &uptime.to_string()));
     }
-    Texts { title: font::has(title).then(|| title.to_owned()), sentence, facts }
+    Texts { title: font::has_glyphs(title).then(|| title.to_owned()), sentence, facts }
 }
 
 /// Returns the lines of a text at the largest size at which they fit, and that size.
-fn fitted(text: &str, room: f32) -> (Vec<String>, f32) {
+fn fit(text: &str, room: f32) -> (Vec<String>, f32) {
     for size in SIZES {
-        let lines = wrapped(text, room, size);
+        let lines = wrap(text, room, size);
         if lines.len() <= LINES_MAX {
             return (lines, size);
         }
     }
     let size = SIZES[SIZES.len() - 1];
-    let mut lines = wrapped(text, room, size);
+    let mut lines = wrap(text, room, size);
     let rest = lines.split_off(LINES_MAX - 1).join(" ");
-    lines.push(cut(&rest, room, size));
+    lines.push(truncate(&rest, room, size));
     (lines, size)
 }
 
 /// Breaks a text into lines. A word that is wider than a line is truncated.
-fn wrapped(text: &str, room: f32, size: f32) -> Vec<String> {
+fn wrap(text: &str, room: f32, size: f32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let longer = lines.last().map(|line| format!("{line} {word}"));
         match longer.filter(|line| font::width(line, size) <= room) {
             Some(longer) => *lines.last_mut().expect("it was made longer") = longer,
-            None => lines.push(cut(word, room, size)),
+            None => lines.push(truncate(word, room, size)),
         }
     }
     lines
 }
 
 /// Truncates a text to this width.
-fn cut(text: &str, room: f32, size: f32) -> String {
+fn truncate(text: &str, room: f32, size: f32) -> String {
     if font::width(text, size) <= room {
         return text.to_owned();
     }
@@ -138,7 +141,11 @@ mod tests {
         let knowledge = DataAge { checked_at: None, stale: Vec::new() };
         PageView {
             at: Timestamp::from_millis(0),
-            verdict: OverallStatus { state: State::Down, sentence, knowledge },
+            overall_status: OverallStatus {
+                state: State::Down,
+                summary: sentence,
+                data_age: knowledge,
+            },
             reports: Vec::new(),
             open: Vec::new(),
             sections: Vec::new(),
@@ -149,7 +156,7 @@ mod tests {
 
     // decision 0034: a box in the place of each letter would be worse than no letter
     #[test]
-    fn what_the_font_cannot_write_is_not_drawn_as_boxes() {
+    fn text_without_glyphs_is_omitted() {
         let down = |name: &str| saying(StatusSummary::SomeDown(vec![name.to_owned()]));
         let told = |title: &str, view: &PageView, language: &str| {
             let texts = texts(title, view, choose(Some(language)));
@@ -170,18 +177,18 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_is_told_as_large_as_it_can_be() {
+    fn sentence_uses_the_largest_fitting_size() {
         let room = 1_000.0;
-        let (lines, size) = fitted("Everything works", room);
+        let (lines, size) = fit("Everything works", room);
         assert_eq!((lines.len(), size as u32), (1, 84));
         let long =
             "API, Checkout and 12 more are down, and nobody knows for how long that will be "
                 .repeat(4);
-        let (lines, size) = fitted(&long, room);
+        let (lines, size) = fit(&long, room);
         assert_eq!((lines.len(), size as u32), (3, 54));
         assert!(lines[2].ends_with('…'), "{lines:?}");
         assert!(lines.iter().all(|line| font::width(line, size) <= room), "{lines:?}");
-        let (lines, size) = fitted(&"W".repeat(300), room);
+        let (lines, size) = fit(&"W".repeat(300), room);
         assert!(lines.iter().all(|line| font::width(line, size) <= room), "{lines:?}");
     }
 }

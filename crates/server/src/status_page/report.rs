@@ -33,7 +33,7 @@ pub(super) fn text(report: &ReportView, words: &Strings) -> String {
 }
 
 /// Encodes a report in the JSON format of Aloft.
-pub(super) fn ours(report: &ReportView) -> Value {
+pub(super) fn to_json(report: &ReportView) -> Value {
     json!({
         "id": report.id.to_string(), "title": report.title, "status": report.status.as_str(),
         "components": reported(&report.components),

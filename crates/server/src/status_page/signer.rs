@@ -32,14 +32,14 @@ impl Signer {
     }
 
     /// Verifies a signature in constant time.
-    pub(super) fn holds(&self, parts: &[&[u8]], signature: &[u8]) -> bool {
+    pub(super) fn verify(&self, parts: &[&[u8]], signature: &[u8]) -> bool {
         self.mac(parts).verify_slice(signature).is_ok()
     }
 
     /// Compares two texts in constant time.
     pub(super) fn is_same(&self, one: &str, other: &str) -> bool {
         let parts = |text| [b"same".as_slice(), text];
-        self.holds(&parts(one.as_bytes()), &self.sign(&parts(other.as_bytes())))
+        self.verify(&parts(one.as_bytes()), &self.sign(&parts(other.as_bytes())))
     }
 
     /// Each part is preceded by its length.

@@ -19,12 +19,12 @@ use super::feed;
 const LIST_MAX: usize = 50;
 
 pub(super) fn summary(shown: &CachedPage, base: &str) -> String {
-    let components = Components::of(shown);
+    let components = Components::from_page(shown);
     let events = Events { shown, base, components: &components };
     let open = open(shown, &events);
     let planned = shown.view.planned.iter().take(LIST_MAX).map(|it| events.maintenance(it));
     let planned: Vec<_> = planned.collect();
-    whole(
+    finish(
         shown,
         base,
         json!({
@@ -35,15 +35,15 @@ pub(super) fn summary(shown: &CachedPage, base: &str) -> String {
 }
 
 pub(super) fn status(shown: &CachedPage, base: &str) -> String {
-    whole(shown, base, json!({ "status": state(&shown.view) }))
+    finish(shown, base, json!({ "status": state(&shown.view) }))
 }
 
 pub(super) fn components(shown: &CachedPage, base: &str) -> String {
-    whole(shown, base, json!({ "components": Components::of(shown).all() }))
+    finish(shown, base, json!({ "components": Components::from_page(shown).all() }))
 }
 
 pub(super) fn incidents(shown: &CachedPage, base: &str) -> String {
-    let components = Components::of(shown);
+    let components = Components::from_page(shown);
     let events = Events { shown, base, components: &components };
     let past = shown.view.history.iter().flat_map(|day| &day.incidents);
     let past = past.filter(|it| it.closed.is_some());
@@ -53,23 +53,23 @@ pub(super) fn incidents(shown: &CachedPage, base: &str) -> String {
     // Newest first, as in Statuspage. The times have a fixed format and therefore sort as strings.
     all.sort_by(|one, other| other["created_at"].as_str().cmp(&one["created_at"].as_str()));
     all.truncate(LIST_MAX);
-    whole(shown, base, json!({ "incidents": all }))
+    finish(shown, base, json!({ "incidents": all }))
 }
 
 pub(super) fn maintenances(shown: &CachedPage, base: &str) -> String {
-    let components = Components::of(shown);
+    let components = Components::from_page(shown);
     let events = Events { shown, base, components: &components };
     let past = shown.view.history.iter().flat_map(|day| &day.maintenances);
     let all = shown.view.planned.iter().chain(past);
     let all = all.take(LIST_MAX).map(|it| events.maintenance(it));
-    whole(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
+    finish(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
 }
 
 /// Renders the incidents that are not resolved.
 pub(super) fn unresolved(shown: &CachedPage, base: &str) -> String {
-    let components = Components::of(shown);
+    let components = Components::from_page(shown);
     let events = Events { shown, base, components: &components };
-    whole(shown, base, json!({ "incidents": open(shown, &events) }))
+    finish(shown, base, json!({ "incidents": open(shown, &events) }))
 }
 
 fn open(shown: &CachedPage, events: &Events<'_>) -> Vec<Value> {
@@ -79,35 +79,35 @@ fn open(shown: &CachedPage, events: &Events<'_>) -> Vec<Value> {
 
 /// Renders the maintenance that is active.
 pub(super) fn maintenances_active(shown: &CachedPage, base: &str) -> String {
-    planned(shown, base, |it| it.is_on)
+    planned(shown, base, |it| it.is_active)
 }
 
 /// Renders the maintenance that has not started.
 pub(super) fn maintenances_upcoming(shown: &CachedPage, base: &str) -> String {
-    planned(shown, base, |it| !it.is_on)
+    planned(shown, base, |it| !it.is_active)
 }
 
 fn planned(shown: &CachedPage, base: &str, is_wanted: fn(&MaintenanceView) -> bool) -> String {
-    let components = Components::of(shown);
+    let components = Components::from_page(shown);
     let events = Events { shown, base, components: &components };
     let all = shown.view.planned.iter().filter(|it| is_wanted(it));
     let all = all.take(LIST_MAX).map(|it| events.maintenance(it));
-    whole(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
+    finish(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
 }
 
 /// Adds the page to a response, as all have it.
-fn whole(shown: &CachedPage, base: &str, mut answer: Value) -> String {
+fn finish(shown: &CachedPage, base: &str, mut answer: Value) -> String {
     answer["page"] = json!({
         "id": shown.page.id.to_string(), "name": shown.page.settings.title, "url": base,
-        "time_zone": "Etc/UTC", "updated_at": time(updated(shown)),
+        "time_zone": "Etc/UTC", "updated_at": time(updated_at(shown)),
     });
     answer.to_string()
 }
 
 /// Returns the time of the last change of the content, not of the snapshot.
-fn updated(shown: &CachedPage) -> Timestamp {
-    let components = shown.view.components().map(component::updated);
-    components.fold(feed::changed(shown), Timestamp::max)
+fn updated_at(shown: &CachedPage) -> Timestamp {
+    let components = shown.view.components().map(component::updated_at);
+    components.fold(feed::last_change(shown), Timestamp::max)
 }
 
 /// Returns the indicator (`none`, `minor`, `major`, `critical` or `maintenance`) with Statuspage's
@@ -115,7 +115,7 @@ fn updated(shown: &CachedPage) -> Timestamp {
 /// <https://support.atlassian.com/statuspage/docs/top-level-status-and-incident-impact-calculations/>
 fn state(view: &PageView) -> Value {
     let all = |state| view.components().all(|component| component.state == state);
-    let (indicator, description) = match view.verdict.state {
+    let (indicator, description) = match view.overall_status.state {
         State::Down if all(State::Down) => ("critical", "Major System Outage"),
         State::Down => ("major", "Partial System Outage"),
         State::Degraded if all(State::Degraded) => ("minor", "Degraded System Service"),
@@ -128,7 +128,7 @@ fn state(view: &PageView) -> Value {
 }
 
 /// Returns Statuspage's name of a state.
-const fn word(state: State) -> &'static str {
+const fn status_name(state: State) -> &'static str {
     match state {
         // Statuspage has no value for an unknown state.
         State::Up | State::Unknown => "operational",

@@ -26,7 +26,7 @@ use self::form::Sent;
 use self::view::Form;
 use super::address::PageAddress;
 use super::cache::{CachedPage, EncodedBody};
-use super::handlers::{answer, find, language, say};
+use super::handlers::{build_response, find, language, message_response};
 use super::i18n::Strings;
 use super::token::SubscriberTokens;
 use crate::app::App;
@@ -65,24 +65,24 @@ impl SubscribeLimits {
 
     /// Returns whether an email may be sent to this address for this page. The address is not
     /// stored.
-    fn may_write(&self, page: PageId, address: &str) -> bool {
+    fn can_email(&self, page: PageId, address: &str) -> bool {
         let mailbox = Sha256::new()
             .chain_update(page.bits().to_be_bytes())
             .chain_update(address.to_lowercase());
-        self.mailboxes.may(&mailbox.finalize().into())
+        self.mailboxes.try_acquire(&mailbox.finalize().into())
     }
 
     /// Removes expired limits.
-    pub(crate) fn tidy(&self) {
-        self.networks.tidy();
-        self.mailboxes.tidy();
+    pub(crate) fn evict_expired(&self) {
+        self.networks.evict_expired();
+        self.mailboxes.evict_expired();
     }
 }
 
 /// Returns whether email subscriptions are available. They require a mail server and a public URL
 /// for links.
 pub(super) fn is_offered(app: &App) -> bool {
-    app.notifier.lacking(ProviderType::Email).is_none() && app.notifier.has_address()
+    app.notifier.missing_setting(ProviderType::Email).is_none() && app.notifier.has_address()
 }
 
 /// Shows the ways to subscribe to a page: its feeds, and the form if email is available.
@@ -96,13 +96,13 @@ pub(super) async fn show(
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
-    let form = is_offered(&app).then(|| Form::asking(&shown.view, &base, words));
-    let text = view::asks(&shown.page, words, &base, (form, None));
-    shown_to(text, StatusCode::OK, &headers)
+    let form = is_offered(&app).then(|| Form::for_signup(&shown.view, &base, words));
+    let text = view::signup_page(&shown.page, words, &base, (form, None));
+    private_response(text, StatusCode::OK, &headers)
 }
 
 /// Requests a subscription for an email address.
-pub(super) async fn ask(
+pub(super) async fn request(
     State(app): State<App>,
     address: PageAddress,
     Extension(peer): Extension<Peer>,
@@ -115,32 +115,32 @@ pub(super) async fn ask(
         Err(refusal) => return *refusal,
     };
     if !is_offered(&app) {
-        return say(words.not_found, StatusCode::NOT_FOUND, words, &headers);
+        return message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     }
     let network = network(app.auth.address(peer.0, &headers));
-    if !app.subscribing.networks.may(&network) {
-        return say(words.too_often, StatusCode::TOO_MANY_REQUESTS, words, &headers);
+    if !app.subscribe_limits.networks.try_acquire(&network) {
+        return message_response(words.too_often, StatusCode::TOO_MANY_REQUESTS, words, &headers);
     }
     let page = &shown.page;
-    let sent = Sent::read(&body, &shown.view);
+    let sent = Sent::parse(&body, &shown.view);
     let draft = SubscriberDraft {
         page_id: Some(page.id.to_string()),
         email: Some(sent.email),
         webhook_url: None,
-        language: Some(spoken(words).to_string()),
+        language: Some(language_of(words).to_string()),
         component_ids: sent.components,
         topics: sent.topics,
     };
-    let own = i18n::of(spoken(words));
+    let own = i18n::for_language(language_of(words));
     let Ok(settings) = draft.parse() else {
-        return again(&shown, (words, &base), own.wrong_email, &headers);
+        return form_with_error(&shown, (words, &base), own.wrong_email, &headers);
     };
     // Visitors who reach this point are members and may know which domains are eligible.
     if !may_subscribe(&page.settings, &settings.destination) {
-        return again(&shown, (words, &base), own.no_member, &headers);
+        return form_with_error(&shown, (words, &base), own.no_member, &headers);
     }
     // A mailbox over its limit gets the same response, so that nothing is revealed.
-    if app.subscribing.may_write(page.id, settings.destination.expose()) {
+    if app.subscribe_limits.can_email(page.id, settings.destination.expose()) {
         let visit = SignupSource { page: page.clone(), network };
         let store = app.store.subscribers();
         match store.ask(app.ctx.new_id(), settings, visit, app.ctx.now()).await {
@@ -152,40 +152,44 @@ pub(super) async fn ask(
                 page.id = %page.id,
                 "somebody asked for emails of {} to many addresses, and nobody confirmed one", page.id
             ),
-            Ok(SignupOutcome::Outside) => {
-                return again(&shown, (words, &base), own.no_member, &headers);
+            Ok(SignupOutcome::NotAllowed) => {
+                return form_with_error(&shown, (words, &base), own.no_member, &headers);
             }
-            Err(error) => return failed(&error, words, &headers),
+            Err(error) => return storage_error(&error, words, &headers),
         }
     }
-    let text = view::told(page, words, &base, view::ResultPage::Sent);
-    shown_to(text, StatusCode::OK, &headers)
+    let text = view::result_page(page, words, &base, view::ResultPage::Sent);
+    private_response(text, StatusCode::OK, &headers)
 }
 
 /// Returns the form again, with an error.
-fn again(
+fn form_with_error(
     shown: &CachedPage,
     (words, base): (&'static Strings, &str),
     wrong: &'static str,
     headers: &HeaderMap,
 ) -> Response {
-    let form = Form::asking(&shown.view, base, words);
-    let text = view::asks(&shown.page, words, base, (Some(form), Some(wrong)));
-    shown_to(text, StatusCode::BAD_REQUEST, headers)
+    let form = Form::for_signup(&shown.view, base, words);
+    let text = view::signup_page(&shown.page, words, base, (Some(form), Some(wrong)));
+    private_response(text, StatusCode::BAD_REQUEST, headers)
 }
 
-fn failed(error: &store::StoreError, words: &'static Strings, headers: &HeaderMap) -> Response {
+fn storage_error(
+    error: &store::StoreError,
+    words: &'static Strings,
+    headers: &HeaderMap,
+) -> Response {
     tracing::error!(%error, "what a subscriber wants could not be stored: {error}");
-    say(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers)
+    message_response(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers)
 }
 
 /// Returns a page for this visitor only, which must not be cached.
-fn shown_to(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
-    let said = EncodedBody::of("text/html; charset=utf-8", text);
-    answer(&said, status, AccessType::Password, headers)
+fn private_response(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
+    let said = EncodedBody::new("text/html; charset=utf-8", text);
+    build_response(&said, status, AccessType::Password, headers)
 }
 
 /// Returns the visitor's language.
-fn spoken(words: &Strings) -> Language {
+fn language_of(words: &Strings) -> Language {
     Language::parse(words.lang).unwrap_or(Language::En)
 }

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::address;
 use super::cache::CachedPage;
-use super::html::rendered;
+use super::html::render;
 use super::i18n::Strings;
 
 const STYLE: &str = include_str!("../../templates/status_page/widget.css");
@@ -55,9 +55,9 @@ pub(super) fn policy() -> HeaderValue {
 
 /// Renders the script.
 pub(super) fn script(shown: &CachedPage, words: &Strings) -> String {
-    let verdict = &shown.view.verdict;
+    let verdict = &shown.view.overall_status;
     let it = json!({
-        "state": verdict.state.as_str(), "sentence": words.sentence(&verdict.sentence),
+        "state": verdict.state.as_str(), "sentence": words.sentence(&verdict.summary),
         "title": shown.page.settings.title, "lang": words.lang,
     });
     let script = SCRIPT.replacen("STYLE", &json!(STYLE).to_string(), 1);
@@ -67,11 +67,11 @@ pub(super) fn script(shown: &CachedPage, words: &Strings) -> String {
 
 /// Renders the page for a frame.
 pub(super) fn frame(shown: &CachedPage, words: &'static Strings, base: &str) -> String {
-    let verdict = &shown.view.verdict;
-    rendered(&Widget {
+    let verdict = &shown.view.overall_status;
+    render(&Widget {
         lang: words.lang,
         title: &shown.page.settings.title,
-        sentence: words.sentence(&verdict.sentence),
+        sentence: words.sentence(&verdict.summary),
         state: verdict.state,
         home: address::home(base),
         style: FRAME_STYLE,

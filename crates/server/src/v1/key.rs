@@ -9,7 +9,7 @@ use rules::KeyId;
 use store::{Actor, AuditContext};
 
 use super::Problem;
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 
 /// Returns 204. Revoking a revoked key has no effect.
@@ -31,7 +31,7 @@ pub(super) async fn revoke(
     let not_found = || Problem::from(rpc::not_found("key", &id));
     let key = KeyId::parse(&id).map_err(|_| not_found())?;
     let change = AuditContext { actor: Actor::Key(caller.key), at: app.ctx.now() };
-    app.store.keys().revoke(caller.workspace, key, change).await.map_err(refusal)?;
-    app.auth.forget(key);
+    app.store.keys().revoke(caller.workspace, key, change).await.map_err(rpc_error)?;
+    app.auth.evict(key);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -109,7 +109,7 @@ async fn write_keys_and_legacy_keys_may_call_everything() {
 }
 
 #[tokio::test]
-async fn what_another_workspace_has_is_found_by_no_method_in_any_protocol() {
+async fn other_workspaces_objects_are_never_found() {
     // design: §4, errors
     let server = TestServer::start().await;
     let known = Known::made_by(&server.caller(Scope::Write)).await;

@@ -15,7 +15,7 @@ use crate::pipeline::{PATIENCE, until};
 use crate::protocols::{a_monitor, framed};
 
 #[tokio::test]
-async fn what_was_stored_is_there_after_a_restart_on_the_same_folder() {
+async fn restart_keeps_stored_data() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let server = TestServer::start_with(|settings| settings.data.clone_from(&data)).await;
@@ -34,7 +34,7 @@ async fn what_was_stored_is_there_after_a_restart_on_the_same_folder() {
 }
 
 #[tokio::test]
-async fn what_is_past_its_time_is_taken_away_by_the_running_server() {
+async fn running_server_deletes_expired_data() {
     // issue 3, point 8: a create is remembered for a day, so a retry returns the same resource
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
@@ -124,7 +124,7 @@ async fn watched_until_the_end(request: &[u8]) -> Reply {
 }
 
 #[tokio::test]
-async fn who_watches_its_health_does_not_keep_a_server_from_stopping() {
+async fn health_watcher_does_not_delay_shutdown() {
     let seen = watched_until_the_end(b"").await;
     assert!(
         seen.body.ends_with(&framed(b"\x08\x02")),

@@ -84,7 +84,7 @@ async fn without_a_server_the_same_operations_work_on_the_folder() {
 }
 
 #[tokio::test]
-async fn what_breaks_a_rule_is_refused_the_same_way_by_socket_and_by_folder() {
+async fn socket_and_folder_refuse_invalid_input_alike() {
     let server = TestServer::start().await;
     let remote = beside(&server).await;
     let folder = tempfile::tempdir().unwrap();

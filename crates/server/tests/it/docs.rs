@@ -94,7 +94,7 @@ async fn other_names_of_a_page_lead_to_it() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_said_with_a_search_for_it() {
+async fn missing_page_offers_a_search() {
     let site = Site::open().await;
     for path in
         ["/docs/http-monitor", "/docs/../Cargo.toml", "/docs/%ff", "/docs/%2e%2e/%00", "/docs/<b>"]
@@ -114,7 +114,7 @@ async fn what_is_not_there_is_said_with_a_search_for_it() {
 }
 
 #[tokio::test]
-async fn caches_and_browsers_are_told_what_they_may_do() {
+async fn responses_have_cache_and_security_headers() {
     let site = Site::open().await;
     let mut request = vec![("accept-encoding", "gzip, br")];
     let reply = site.ask("/docs/terraform", &request).await;

@@ -64,7 +64,7 @@ async fn browsers_of_any_origin_may_ask_before_they_have_a_key() {
 }
 
 #[tokio::test]
-async fn what_a_key_was_answered_is_kept_by_no_cache() {
+async fn authenticated_responses_are_not_cacheable() {
     // An intermediate cache does not know that `x-service-key` distinguishes callers.
     let server = TestServer::start().await;
     let list = format!("/rpc/{MONITORS}/ListMonitors?connect=v1&encoding=json&message=%7B%7D");
@@ -79,7 +79,7 @@ async fn what_a_key_was_answered_is_kept_by_no_cache() {
 }
 
 #[tokio::test]
-async fn a_key_past_its_burst_waits_and_is_told_how_long() {
+async fn key_over_its_burst_gets_retry_after() {
     // design: §6
     let number = |it| NonZeroU32::new(it).unwrap();
     let server = TestServer::start_with(|settings| {

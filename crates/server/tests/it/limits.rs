@@ -157,7 +157,7 @@ async fn a_uri_past_2048_characters_is_refused_for_its_length() {
 }
 
 #[tokio::test]
-async fn all_that_is_wrong_is_said_at_once() {
+async fn all_violations_are_reported_together() {
     // design: §4, errors: field path, given value, allowed values
     let server = TestServer::start().await;
     let request = json!({ "monitor": {

@@ -2,11 +2,11 @@
 //! clock. `restart` tests stops and starts.
 
 mod changes;
-mod doubts;
+mod confirmations;
 mod fairness;
-mod opinions;
 mod slots;
 mod startup;
+mod suspicions;
 mod verdicts;
 
 use std::time::Duration;
@@ -119,7 +119,7 @@ impl Stored {
 
     /// Returns the incidents of a monitor, newest first.
     async fn incidents(&self, monitor: MonitorId) -> Vec<Incident> {
-        self.store.incidents().of_monitor(self.workspace, monitor, ALL).await.unwrap()
+        self.store.incidents().list_by_monitor(self.workspace, monitor, ALL).await.unwrap()
     }
 
     /// Waits until the newest incident of a monitor matches `wanted`.
@@ -130,7 +130,7 @@ impl Stored {
     ) -> Incident {
         until(async || {
             // After an outage of the database, the first use of each connection fails.
-            let found = self.store.incidents().of_monitor(self.workspace, monitor, ALL).await;
+            let found = self.store.incidents().list_by_monitor(self.workspace, monitor, ALL).await;
             found.ok()?.into_iter().next().filter(wanted)
         })
         .await

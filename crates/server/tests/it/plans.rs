@@ -64,7 +64,7 @@ async fn plan_limits_what_a_workspace_creates() {
         assert_eq!(monitor(&other, "30s").await.status, 200, "its plan limits nothing");
     }
     let keep = KeepResults { workspace: "acme".to_owned(), days: Some(30) };
-    let longer = refusal(server.running().desk().keep_results(keep).await);
+    let longer = refusal(server.running().desk().set_retention(keep).await);
     assert_eq!(longer, "the plan `small` keeps results for 7 days at most");
 }
 

@@ -21,7 +21,7 @@ const PERIODS: usize = 3;
 async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_after() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
-    let line = FlakyProxy::to(&postgres::database()).await;
+    let line = FlakyProxy::start(&postgres::database()).await;
     let address = line.address();
     let server = TestServer::start_with(|settings| {
         settings.database = Database::Postgres(Secret::new(address));
@@ -44,7 +44,7 @@ async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_af
     // Requests fail at once instead of waiting for the database.
     let asked = watched.server.running().app().pipeline.view(monitor).await;
     assert!(matches!(asked, Err(PipelineError::Busy)), "{asked:?}");
-    line.mend();
+    line.restore();
     crate::pipeline::until(async || watched.server.running().app().store.ready().await.ok()).await;
     let results = watched.stored.at_least(1 + PERIODS, monitor).await;
     assert!(results.iter().all(|result| result.outcome == Outcome::Success), "{results:?}");
@@ -55,7 +55,7 @@ async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_af
 async fn outage_during_a_lost_database_keeps_its_own_times() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
-    let line = FlakyProxy::to(&postgres::database()).await;
+    let line = FlakyProxy::start(&postgres::database()).await;
     let address = line.address();
     let server = TestServer::start_with(|settings| {
         settings.database = Database::Postgres(Secret::new(address));
@@ -78,7 +78,7 @@ async fn outage_during_a_lost_database_keeps_its_own_times() {
         crate::pipeline::until(async || (all() > period).then_some(())).await;
     }
     watched.server.advance(crate::pipeline::PERIOD / 2);
-    line.mend();
+    line.restore();
     let period = crate::pipeline::PERIOD;
     let incident = watched.stored.incident(monitor, |incident| incident.closed.is_some()).await;
     let lasted = (incident.opened_at, incident.closed.map(|closed| closed.at));
@@ -94,7 +94,7 @@ async fn outage_during_a_lost_database_keeps_its_own_times() {
 async fn a_server_whose_database_was_taken_over_ends_and_says_so() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let database = postgres::database();
-    let line = FlakyProxy::to(&database).await;
+    let line = FlakyProxy::start(&database).await;
     let (ctx, _clock) = Context::manual(START);
     let settings = server::config::Settings {
         listen: ([127, 0, 0, 1], 0).into(),
@@ -115,7 +115,7 @@ async fn a_server_whose_database_was_taken_over_ends_and_says_so() {
     };
     // The next server stays up.
     let next = Store::open(next).await.unwrap();
-    line.mend();
+    line.restore();
     // The next write of the first server detects the takeover.
     let new =
         server::control::CreateWorkspace { slug: "acme".into(), name: "Acme".into(), plan: None };

@@ -1,16 +1,16 @@
 //! Status pages as visitors see them, by slug and on a custom domain.
 
+mod access;
 mod away;
 mod browser;
 mod depth;
 mod depth_icon;
 mod forms;
 mod front;
-mod gate;
 mod keyboard;
+mod live;
 mod members;
 mod namesake;
-mod news;
 mod page;
 mod report;
 mod size;

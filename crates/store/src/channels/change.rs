@@ -8,8 +8,8 @@ use rules::notification::{Channel, ChannelSettings, MONITORS, MONITORS_ALLOWED};
 use rules::{ChannelId, MonitorId, Timestamp, Violation, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
-use super::{Channels, one, provider_of, wishes_json};
-use crate::audit::{self, Note};
+use super::{Channels, load, preferences_json, provider_context};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Query, query};
 use crate::plans::{self, LimitedKind};
 use crate::writer::Session;
@@ -30,7 +30,7 @@ pub struct NewChannel {
 }
 
 /// Monitor that is being deleted.
-pub(crate) struct Leaving {
+pub(crate) struct DeletedMonitor {
     pub(crate) workspace: WorkspaceId,
     pub(crate) monitor: MonitorId,
     pub(crate) number: i64,
@@ -50,10 +50,10 @@ impl Channels<'_> {
                     let (workspace, call) = (new.workspace, new.idempotency.as_ref());
                     let db = &mut session.db;
                     if let Some(id) = idempotency::created_before(db, workspace, call).await? {
-                        let channel = one(db, &session.vault, workspace, &id).await;
+                        let channel = load(db, &session.vault, workspace, &id).await;
                         return channel.map(Created::Before).map_err(idempotency::gone);
                     }
-                    plans::admit(db, &plans, workspace, LimitedKind::Channels).await?;
+                    plans::check_limit(db, &plans, workspace, LimitedKind::Channels).await?;
                     let channel = Channel {
                         id: new.id,
                         workspace,
@@ -64,9 +64,8 @@ impl Channels<'_> {
                     insert(session, &channel).await?;
                     link(&mut session.db, &channel).await?;
                     let id = channel.id.to_string();
-                    idempotency::remember(&mut session.db, workspace, call, (&id, change.at))
-                        .await?;
-                    note(session, &channel, change, "channel.create").await?;
+                    idempotency::record(&mut session.db, workspace, call, (&id, change.at)).await?;
+                    record_change(session, &channel, change, "channel.create").await?;
                     Ok(Created::Now(channel))
                 })
             })
@@ -96,7 +95,7 @@ impl Channels<'_> {
                         link(&mut session.db, &channel).await?;
                     }
                     outbox::channel_changed(session, channel.id, change.at).await?;
-                    note(session, &channel, change, "channel.update").await?;
+                    record_change(session, &channel, change, "channel.update").await?;
                     Ok(channel)
                 })
             })
@@ -129,15 +128,15 @@ impl Channels<'_> {
                     if deleted == 0 {
                         return Err(StoreError::not_found("channel", &id));
                     }
-                    outbox::leave(&mut session.db, id, change.at).await?;
-                    let note = Note {
+                    outbox::cancel_for(&mut session.db, id, change.at).await?;
+                    let note = NewAuditEntry {
                         workspace,
                         change,
                         action: "channel.delete",
                         resource_id: id.to_string(),
                         detail: "",
                     };
-                    audit::note(&mut session.db, note).await
+                    audit::record(&mut session.db, note).await
                 })
             })
             .await
@@ -146,13 +145,13 @@ impl Channels<'_> {
 
 /// Removes a monitor that is being deleted from its channels. This counts as a change of the
 /// channels.
-pub(crate) async fn leave(
+pub(crate) async fn unlink_monitor(
     db: &mut Connection,
-    leaving: Leaving,
+    deleted: DeletedMonitor,
     change: AuditContext,
 ) -> Result<(), StoreError> {
     let left = query("SELECT channel FROM channel_monitors WHERE monitor = $1 ORDER BY channel")
-        .bind(leaving.number)
+        .bind(deleted.number)
         .fetch_all(&mut *db)
         .await?;
     if left.is_empty() {
@@ -164,19 +163,23 @@ pub(crate) async fn leave(
          AND id IN (SELECT channel FROM channel_monitors WHERE monitor = $3)",
     )
     .bind(change.at.as_millis())
-    .bind(leaving.workspace.to_string())
-    .bind(leaving.number)
+    .bind(deleted.workspace.to_string())
+    .bind(deleted.number)
     .execute(&mut *db)
     .await?;
     query("DELETE FROM channel_monitors WHERE monitor = $1")
-        .bind(leaving.number)
+        .bind(deleted.number)
         .execute(&mut *db)
         .await?;
-    let detail = format!("without {}, which was deleted", leaving.monitor);
+    let detail = format!("without {}, which was deleted", deleted.monitor);
     for row in &left {
         let resource_id = row.try_get(0)?;
-        let (workspace, action) = (leaving.workspace, "channel.update");
-        audit::note(db, Note { workspace, change, action, resource_id, detail: &detail }).await?;
+        let (workspace, action) = (deleted.workspace, "channel.update");
+        audit::record(
+            db,
+            NewAuditEntry { workspace, change, action, resource_id, detail: &detail },
+        )
+        .await?;
     }
     Ok(())
 }
@@ -192,15 +195,15 @@ async fn insert(session: &mut Session, channel: &Channel) -> Result<(), StoreErr
     .bind(channel.workspace.to_string())
     .bind(settings.provider.kind().as_str())
     .bind(&settings.name)
-    .bind(session.vault.seal(provider_of(&id), &settings.provider)?)
+    .bind(session.vault.seal(provider_context(&id), &settings.provider)?)
     .bind(channel.created_at.as_millis())
     .bind(channel.updated_at.as_millis())
-    .bind(wishes_json(&settings.wishes))
+    .bind(preferences_json(&settings.preferences))
     .execute(&mut session.db)
     .await
     .map_err(|error| {
         let taken = StoreError::AlreadyExists { what: "channel", name: id };
-        StoreError::of_insert(error, taken, Some(channel.workspace))
+        StoreError::from_insert(error, taken, Some(channel.workspace))
     })?;
     Ok(())
 }
@@ -218,9 +221,9 @@ async fn replace(
     )
     .bind(settings.provider.kind().as_str())
     .bind(&settings.name)
-    .bind(session.vault.seal(provider_of(&id), &settings.provider)?)
+    .bind(session.vault.seal(provider_context(&id), &settings.provider)?)
     .bind(channel.updated_at.as_millis())
-    .bind(wishes_json(&settings.wishes))
+    .bind(preferences_json(&settings.preferences))
     .bind(channel.workspace.to_string())
     .bind(&id)
     .bind(seen_at.as_millis())
@@ -230,7 +233,7 @@ async fn replace(
         return Ok(());
     }
     // The channel was changed since, or does not exist.
-    one(&mut session.db, &session.vault, channel.workspace, &id).await?;
+    load(&mut session.db, &session.vault, channel.workspace, &id).await?;
     Err(StoreError::Conflict { what: "channel", id })
 }
 
@@ -241,22 +244,22 @@ async fn link(db: &mut Connection, channel: &Channel) -> Result<(), StoreError> 
         let linking = "INSERT INTO channel_monitors (channel, monitor) SELECT $1, number \
                        FROM monitors WHERE workspace_id = $2 AND deleted_at IS NULL AND id IN ";
         let first = [channel.id.to_string(), workspace.clone()];
-        let linked = naming(linking, first, monitors).execute(&mut *db).await?;
+        let linked = monitor_list_query(linking, first, monitors).execute(&mut *db).await?;
         if linked != monitors.len() as u64 {
-            return Err(unknown(db, &workspace, monitors).await?);
+            return Err(unknown_monitors_error(db, &workspace, monitors).await?);
         }
     }
     Ok(())
 }
 
 /// Returns the error for the monitors that the workspace does not have.
-async fn unknown(
+async fn unknown_monitors_error(
     db: &mut Connection,
     workspace: &str,
     monitors: &[MonitorId],
 ) -> Result<StoreError, StoreError> {
     let known = "SELECT id FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL AND id IN ";
-    let rows = naming(known, [workspace.to_owned()], monitors).fetch_all(db).await?;
+    let rows = monitor_list_query(known, [workspace.to_owned()], monitors).fetch_all(db).await?;
     let known = rows.iter().map(|row| row.try_get(0)).collect::<Result<BTreeSet<String>, _>>()?;
     let asked = monitors.iter().map(ToString::to_string);
     let unknown: Vec<_> = asked.filter(|id| !known.contains(id)).collect();
@@ -264,25 +267,29 @@ async fn unknown(
 }
 
 /// Builds a statement that ends with a list of monitors, after its `first` values.
-fn naming<const N: usize>(statement: &str, first: [String; N], monitors: &[MonitorId]) -> Query {
+fn monitor_list_query<const N: usize>(
+    statement: &str,
+    first: [String; N],
+    monitors: &[MonitorId],
+) -> Query {
     let places: Vec<_> = (N + 1..=N + monitors.len()).map(|place| format!("${place}")).collect();
     let statement = format!("{statement}({})", places.join(", "));
     let values = first.into_iter().chain(monitors.iter().map(ToString::to_string));
     values.fold(query(AssertSqlSafe(statement)), Query::bind)
 }
 
-async fn note(
+async fn record_change(
     session: &mut Session,
     channel: &Channel,
     change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
-    let note = Note {
+    let note = NewAuditEntry {
         workspace: channel.workspace,
         change,
         action,
         resource_id: channel.id.to_string(),
         detail: channel.settings.provider.kind().as_str(),
     };
-    audit::note(&mut session.db, note).await
+    audit::record(&mut session.db, note).await
 }

@@ -3,7 +3,7 @@
 
 use rules::{GroupId, PageId, WorkspaceId};
 
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Query, query};
 use crate::{AuditContext, StoreError};
 
@@ -17,13 +17,13 @@ pub(crate) async fn delete_with_page(
     let concerned =
         of_page("SELECT id FROM components WHERE workspace_id = $1 AND page_id = $2 ORDER BY id");
     let deleted = ("component.delete", "with its page");
-    note_each(db, concerned, (workspace, change), deleted).await?;
+    record_each(db, concerned, (workspace, change), deleted).await?;
     of_page("DELETE FROM components WHERE workspace_id = $1 AND page_id = $2").execute(db).await?;
     Ok(())
 }
 
 /// Removes the components of a group that is being deleted from the group.
-pub(crate) async fn leave_group(
+pub(crate) async fn unlink_group(
     db: &mut Connection,
     (workspace, group): (WorkspaceId, GroupId),
     change: AuditContext,
@@ -34,7 +34,7 @@ pub(crate) async fn leave_group(
             .bind(workspace.to_string())
             .bind(&group);
     let left = ("component.update", "its group was deleted");
-    note_each(db, concerned, (workspace, change), left).await?;
+    record_each(db, concerned, (workspace, change), left).await?;
     query(
         "UPDATE components SET group_id = NULL, \
          updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
@@ -50,7 +50,7 @@ pub(crate) async fn leave_group(
 
 /// Marks the components of a monitor that is being deleted as changed. They keep its row ID, so
 /// that its history can be shown. The monitor's own row says that it was deleted.
-pub(crate) async fn lose_monitor(
+pub(crate) async fn mark_monitor_deleted(
     db: &mut Connection,
     (workspace, monitor): (WorkspaceId, i64),
     change: AuditContext,
@@ -60,7 +60,7 @@ pub(crate) async fn lose_monitor(
             .bind(workspace.to_string())
             .bind(monitor);
     let lost = ("component.update", "its monitor was deleted");
-    note_each(db, concerned, (workspace, change), lost).await?;
+    record_each(db, concerned, (workspace, change), lost).await?;
     query(
         "UPDATE components \
          SET updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
@@ -74,15 +74,15 @@ pub(crate) async fn lose_monitor(
     Ok(())
 }
 
-async fn note_each(
+async fn record_each(
     db: &mut Connection,
-    concerned: Query,
+    affected: Query,
     (workspace, change): (WorkspaceId, AuditContext),
     (action, detail): (&'static str, &str),
 ) -> Result<(), StoreError> {
-    for row in concerned.fetch_all(db).await? {
+    for row in affected.fetch_all(db).await? {
         let resource_id = row.try_get(0)?;
-        audit::note(db, Note { workspace, change, action, resource_id, detail }).await?;
+        audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail }).await?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use rules::status_page::{A_GROUP, A_MONITOR, A_PAGE, Component, ComponentSetting
 use rules::{ComponentId, Timestamp, Violation, WorkspaceId};
 
 use super::{Components, find};
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{
@@ -51,9 +51,9 @@ impl Components<'_> {
                     refuse_changed(db, &seen).await?;
                     let component =
                         Component { settings, updated_at: change.after(seen_at), ..seen };
-                    let monitor = named(db, &component).await?;
+                    let monitor = check_references(db, &component).await?;
                     replace(db, &component, monitor, seen_at).await?;
-                    note(db, &component, change, "component.update").await?;
+                    record_change(db, &component, change, "component.update").await?;
                     maintenances::component_changed(session, component.id, change.at).await?;
                     Ok(component)
                 })
@@ -72,15 +72,15 @@ impl Components<'_> {
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let component = find(&mut session.db, workspace, &id.to_string()).await?;
-                    maintenances::leave_component(session, (workspace, id), change).await?;
+                    maintenances::unlink_component(session, (workspace, id), change).await?;
                     let db = &mut session.db;
-                    reports::leave_component(db, (workspace, id), change).await?;
+                    reports::unlink_component(db, (workspace, id), change).await?;
                     query("DELETE FROM components WHERE workspace_id = $1 AND id = $2")
                         .bind(workspace.to_string())
                         .bind(id.to_string())
                         .execute(db)
                         .await?;
-                    note(db, &component, change, "component.delete").await
+                    record_change(db, &component, change, "component.delete").await
                 })
             })
             .await
@@ -99,11 +99,11 @@ async fn create(
     }
     let (created_at, updated_at) = (change.at, change.at);
     let component = Component { id, workspace, settings, created_at, updated_at };
-    let monitor = named(db, &component).await?;
+    let monitor = check_references(db, &component).await?;
     insert(db, &component, monitor).await?;
     let created = (&*id.to_string(), change.at);
-    idempotency::remember(db, workspace, call.as_ref(), created).await?;
-    note(db, &component, change, "component.create").await?;
+    idempotency::record(db, workspace, call.as_ref(), created).await?;
+    record_change(db, &component, change, "component.create").await?;
     Ok(Created::Now(component))
 }
 
@@ -118,13 +118,16 @@ async fn refuse_changed(db: &mut Connection, seen: &Component) -> Result<(), Sto
 }
 
 /// Rejects a page, group or monitor that does not exist. Returns the row ID of the monitor.
-async fn named(db: &mut Connection, component: &Component) -> Result<Option<i64>, StoreError> {
+async fn check_references(
+    db: &mut Connection,
+    component: &Component,
+) -> Result<Option<i64>, StoreError> {
     let settings = &component.settings;
     let page = settings.page_id;
-    if !pages::is_there(db, component.workspace, page).await? {
+    if !pages::exists(db, component.workspace, page).await? {
         return Err(StoreError::Refused(Violation::new("page_id", page, A_PAGE)));
     }
-    let monitor = monitor_of(db, component).await?;
+    let monitor = monitor_row_id(db, component).await?;
     if let Some(group) = settings.group_id {
         let row = query(
             "SELECT 1 FROM component_groups \
@@ -142,7 +145,10 @@ async fn named(db: &mut Connection, component: &Component) -> Result<Option<i64>
     Ok(monitor)
 }
 
-async fn monitor_of(db: &mut Connection, component: &Component) -> Result<Option<i64>, StoreError> {
+async fn monitor_row_id(
+    db: &mut Connection,
+    component: &Component,
+) -> Result<Option<i64>, StoreError> {
     let Some(monitor) = component.settings.monitor_id else { return Ok(None) };
     let number: Option<i64> = query(
         "SELECT number FROM monitors WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL",
@@ -228,12 +234,12 @@ async fn replace(
     Ok(())
 }
 
-async fn note(
+async fn record_change(
     db: &mut Connection,
     component: &Component,
     change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let (workspace, resource_id) = (component.workspace, component.id.to_string());
-    audit::note(db, Note { workspace, change, action, resource_id, detail: "" }).await
+    audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail: "" }).await
 }

@@ -24,7 +24,7 @@ pub(crate) trait FromCell<'r>: Sized {
 
 /// Error reported by SQLite.
 #[derive(Debug)]
-struct Refusal {
+struct EmbeddedError {
     /// Extended result code of SQLite.
     code: i32,
     message: String,
@@ -36,7 +36,7 @@ pub(super) fn execute(
     statement: &str,
     values: &[Value],
 ) -> Result<u64, sqlx::Error> {
-    let run = || ended(db, &mut bound(db, statement, values)?);
+    let run = || run_to_completion(db, &mut prepare_and_bind(db, statement, values)?);
     run().map_err(said)
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn fetch(
     limit: usize,
 ) -> Result<Vec<Cells>, sqlx::Error> {
     let run = || {
-        let mut statement = bound(db, statement, values)?;
+        let mut statement = prepare_and_bind(db, statement, values)?;
         let columns = statement.column_count();
         let mut rows = statement.raw_query();
         let mut cells = Vec::new();
@@ -79,24 +79,27 @@ pub(crate) fn said(error: rusqlite::Error) -> sqlx::Error {
     match error.sqlite_error() {
         Some(refused) => {
             let (code, message) = (refused.extended_code, error.to_string());
-            if unsynced::is_one(code) {
+            if unsynced::is_sync_failure(code) {
                 unsynced::end(&message);
             }
-            sqlx::Error::Database(Box::new(Refusal { code, message }))
+            sqlx::Error::Database(Box::new(EmbeddedError { code, message }))
         }
         None => sqlx::Error::Protocol(error.to_string()),
     }
 }
 
 /// Runs a bound statement to completion and returns the number of changed rows.
-fn ended(db: &Connection, statement: &mut CachedStatement<'_>) -> rusqlite::Result<u64> {
+fn run_to_completion(
+    db: &Connection,
+    statement: &mut CachedStatement<'_>,
+) -> rusqlite::Result<u64> {
     let mut rows = statement.raw_query();
     while rows.next()?.is_some() {}
     Ok(db.changes())
 }
 
 /// Returns the statement, prepared once and cached, with its values bound.
-fn bound<'c>(
+fn prepare_and_bind<'c>(
     db: &'c Connection,
     statement: &str,
     values: &[Value],
@@ -180,15 +183,15 @@ impl<'r, T: FromCell<'r>> FromCell<'r> for Option<T> {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for EmbeddedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "(code: {}) {}", self.code, self.message)
     }
 }
 
-impl Error for Refusal {}
+impl Error for EmbeddedError {}
 
-impl DatabaseError for Refusal {
+impl DatabaseError for EmbeddedError {
     fn message(&self) -> &str {
         &self.message
     }

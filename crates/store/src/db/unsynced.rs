@@ -9,11 +9,11 @@ use std::process::exit;
 /// Exit code: an input or output error, as in `sysexits.h`.
 const CODE: i32 = 74;
 /// SQLite's codes for a failed sync of a file and of a folder: <https://sqlite.org/rescode.html>.
-const SYNCS: [i32; 2] = [1_034, 1_290];
+const SYNC_FAILURES: [i32; 2] = [1_034, 1_290];
 
 /// Returns whether an extended code of SQLite is a failed sync.
-pub(super) fn is_one(code: i32) -> bool {
-    SYNCS.contains(&code)
+pub(super) fn is_sync_failure(code: i32) -> bool {
+    SYNC_FAILURES.contains(&code)
 }
 
 /// Exits the process.

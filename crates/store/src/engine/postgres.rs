@@ -20,7 +20,7 @@ const READERS_MAX: u32 = 8;
 /// Idle time after which a reader is closed.
 const READER_IDLE: Duration = Duration::from_mins(1);
 /// Idle time after which a reader is checked before its next use.
-const READER_DOUBTED: Duration = Duration::from_secs(1);
+const READER_CHECK_AFTER: Duration = Duration::from_secs(1);
 /// Time limit for acquiring a reader.
 pub(crate) const READER_WAIT: Duration = Duration::from_secs(10);
 /// Time limit for connecting, including the lock.
@@ -57,7 +57,7 @@ pub(super) fn options(address: &Secret<String>) -> Result<PgConnectOptions, Stor
 /// Opens the connection that writes, takes the lock, and creates the schema.
 pub(super) async fn writer(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
     let opened = tokio::time::timeout(CONNECT, open(options)).await;
-    opened.unwrap_or_else(|_| Err(db::unanswered(CONNECT).into()))
+    opened.unwrap_or_else(|_| Err(db::timeout_error(CONNECT).into()))
 }
 
 async fn open(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
@@ -83,11 +83,11 @@ pub(super) async fn exists(options: &PgConnectOptions) -> Result<bool, StoreErro
         db.close().await?;
         Ok(found)
     });
-    asked.await.unwrap_or_else(|_| Err(db::unanswered(CONNECT).into()))
+    asked.await.unwrap_or_else(|_| Err(db::timeout_error(CONNECT).into()))
 }
 
 /// Returns the address of a database without its password.
-pub(super) fn place(address: &Secret<String>) -> String {
+pub(super) fn location(address: &Secret<String>) -> String {
     let Ok(options) = PgConnectOptions::from_str(address.expose()) else {
         return "postgres://…".to_owned();
     };
@@ -105,7 +105,7 @@ pub(super) fn readers(options: &PgConnectOptions) -> PgPool {
         .test_before_acquire(false)
         .before_acquire(|db, about| {
             Box::pin(async move {
-                if about.idle_for > READER_DOUBTED {
+                if about.idle_for > READER_CHECK_AFTER {
                     db.ping().await?;
                 }
                 Ok(true)
@@ -146,7 +146,7 @@ impl Owner {
                     let mut db = Connection::Postgres(self.options.connect().await?);
                     self.still_owns(&mut db).await
                 });
-                asked.await.map_err(|_| db::unanswered(CONNECT))??;
+                asked.await.map_err(|_| db::timeout_error(CONNECT))??;
                 Err(in_use)
             }
             Err(why) => Err(why),

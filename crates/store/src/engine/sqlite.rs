@@ -19,7 +19,7 @@ pub(crate) const DATABASE_FILE: &str = "aloft.db";
 /// Name of the database file after a transfer to another database.
 pub(crate) const MOVED_FILE: &str = "aloft.db.moved";
 /// Suffixes of the files that make up a SQLite database.
-pub(crate) const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
+pub(crate) const FILE_SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
 
 /// Number of concurrent readers. Each has a thread and a page cache, created on demand.
 const READERS_MAX: u32 = 4;
@@ -68,7 +68,7 @@ pub(crate) fn refuse_moved(folder: &Path) -> Result<(), StoreError> {
 /// file goes first, so that its log is still found after an interruption.
 pub(crate) fn set_aside(folder: &Path, name: &str) -> io::Result<()> {
     let named = |name: &str, end: &str| folder.join(format!("{name}{end}"));
-    for end in BESIDE {
+    for end in FILE_SUFFIXES {
         if named(DATABASE_FILE, end).exists() {
             fs::rename(named(DATABASE_FILE, end), named(name, end))?;
         } else if named(name, end).exists() {
@@ -82,13 +82,13 @@ pub(crate) fn set_aside(folder: &Path, name: &str) -> io::Result<()> {
 pub(crate) fn writer(folder: &Path) -> Result<Connection, StoreError> {
     refuse_moved(folder)?;
     let path = database_path(folder);
-    let is_new = make(&path).map_err(data_dir::at(&path))?;
+    let is_new = create_file(&path).map_err(data_dir::at(&path))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(embedded::said)?;
     db.busy_timeout(BUSY).map_err(embedded::said)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     let mut pragmas = String::new();
-    for (name, value) in of_writers(is_new).into_iter().chain(of_all()) {
+    for (name, value) in writer_pragmas(is_new).into_iter().chain(common_pragmas()) {
         writeln!(pragmas, "PRAGMA {name} = {value};").expect("writing to a String never fails");
     }
     embedded::run(&db, &pragmas)?;
@@ -104,7 +104,7 @@ pub(crate) struct Checkpointer(Option<Connection>);
 impl Checkpointer {
     /// Copies the pages of the log that no reader needs. After a complete copy, the log is reused
     /// from its start. Waits for no other connection.
-    pub(crate) fn fold(&mut self, log: &Path) -> Result<(), sqlx::Error> {
+    pub(crate) fn checkpoint(&mut self, log: &Path) -> Result<(), sqlx::Error> {
         let db = match &mut self.0 {
             Some(db) => db,
             none => none.insert(Self::connect(log)?),
@@ -120,10 +120,10 @@ impl Checkpointer {
 }
 
 /// Like [`writer`], but on its own thread, and with streamed rows.
-pub(crate) async fn carrier(folder: &Path) -> Result<SqliteConnection, StoreError> {
+pub(crate) async fn streaming_connection(folder: &Path) -> Result<SqliteConnection, StoreError> {
     let path = database_path(folder);
-    let is_new = make(&path).map_err(data_dir::at(&path))?;
-    let options = of_writers(is_new)
+    let is_new = create_file(&path).map_err(data_dir::at(&path))?;
+    let options = writer_pragmas(is_new)
         .into_iter()
         .fold(options(folder), |options, (name, value)| options.pragma(name, value));
     let mut db = options.connect().await?;
@@ -148,7 +148,7 @@ pub(crate) fn readers(folder: &Path) -> SqlitePool {
 /// Creates the file if it does not exist, and returns whether it did. An existing file must be
 /// writable: SQLite would otherwise open it read-only, and each write would fail later. SQLite
 /// gives the files beside it the same permissions.
-fn make(path: &Path) -> io::Result<bool> {
+fn create_file(path: &Path) -> io::Result<bool> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -159,7 +159,7 @@ fn make(path: &Path) -> io::Result<bool> {
 }
 
 /// Returns the settings of connections that write, in order.
-fn of_writers(is_new: bool) -> Vec<(&'static str, String)> {
+fn writer_pragmas(is_new: bool) -> Vec<(&'static str, String)> {
     // The earlier state of an empty file need not be on disk. This spares the first start three
     // syncs.
     let before = is_new.then(|| ("journal_mode", "MEMORY".to_owned()));
@@ -174,7 +174,7 @@ fn of_writers(is_new: bool) -> Vec<(&'static str, String)> {
 }
 
 /// Returns the settings of all connections.
-fn of_all() -> [(&'static str, String); 2] {
+fn common_pragmas() -> [(&'static str, String); 2] {
     [("temp_store", "memory".to_owned()), ("trusted_schema", "OFF".to_owned())]
 }
 
@@ -184,5 +184,5 @@ fn options(folder: &Path) -> SqliteConnectOptions {
         .busy_timeout(BUSY)
         .statement_cache_capacity(STATEMENTS_KEPT)
         .disable_statement_logging();
-    of_all().into_iter().fold(options, |options, (name, value)| options.pragma(name, value))
+    common_pragmas().into_iter().fold(options, |options, (name, value)| options.pragma(name, value))
 }

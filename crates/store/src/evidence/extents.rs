@@ -84,7 +84,7 @@ impl Extents {
         let length = file.metadata()?.len();
         let mut extents = Self { file, end: 0, known: HashMap::new(), free: HashMap::new() };
         while let Some(head) = extents.head_at(extents.end, length)? {
-            extents.learn(&head)?;
+            extents.add_extent(&head)?;
             extents.end += u64::from(head.size);
         }
         if extents.end < length {
@@ -99,7 +99,7 @@ impl Extents {
     }
 
     /// Returns all checks of a monitor that data is stored of.
-    pub(super) fn of_monitor(&self, monitor: MonitorId) -> Vec<ResultKey> {
+    pub(super) fn by_monitor(&self, monitor: MonitorId) -> Vec<ResultKey> {
         let each = Region::ALL.iter().filter_map(|region| {
             self.get(monitor, *region).map(|stored| stored.identity(monitor, *region))
         });
@@ -136,8 +136,8 @@ impl Extents {
             size,
             length,
             monitor: of.0.bits(),
-            region: codes::of_region(of.1) as u8,
-            trigger: codes::of_trigger(stored.trigger) as u8,
+            region: codes::region_code(of.1) as u8,
+            trigger: codes::trigger_code(stored.trigger) as u8,
             revision: stored.revision,
             slot: stored.slot.as_millis(),
         };
@@ -165,8 +165,8 @@ impl Extents {
     }
 
     /// Overwrites a piece of data with zeros, and frees its extent.
-    fn erase(&mut self, of: (MonitorId, Region)) -> io::Result<()> {
-        let Some(extent) = self.known.remove(&of) else { return Ok(()) };
+    fn erase(&mut self, key: (MonitorId, Region)) -> io::Result<()> {
+        let Some(extent) = self.known.remove(&key) else { return Ok(()) };
         self.free.entry(extent.size).or_default().push(extent.offset);
         let mut bytes = vec![0; HEAD_BYTES + extent.length as usize];
         bytes[..HEAD_BYTES].copy_from_slice(&Head::free(extent.size).bytes());
@@ -196,7 +196,7 @@ impl Extents {
     }
 
     /// Remembers the extent at the end of what is known.
-    fn learn(&mut self, head: &Head) -> io::Result<()> {
+    fn add_extent(&mut self, head: &Head) -> io::Result<()> {
         let offset = self.end;
         let region = codes::region(i64::from(head.region));
         let trigger = codes::trigger(i64::from(head.trigger));
@@ -270,17 +270,17 @@ mod tests {
 
     const AMS: Region = Region::FlyAms;
 
-    fn of(monitor: u64) -> (MonitorId, Region) {
+    fn extent_key(monitor: u64) -> (MonitorId, Region) {
         (MonitorId::from_bits(monitor), AMS)
     }
 
-    fn at(slot: i64) -> Stored {
+    fn stored_check(slot: i64) -> Stored {
         let slot = Timestamp::from_millis(slot);
         Stored { slot, trigger: Trigger::Scheduled, revision: 1, saved: slot }
     }
 
     fn data(extents: &Extents, monitor: u64) -> Option<Vec<u8>> {
-        extents.read(of(monitor).0, AMS).unwrap()
+        extents.read(extent_key(monitor).0, AMS).unwrap()
     }
 
     #[test]
@@ -289,14 +289,16 @@ mod tests {
         let path = folder.path().join("successes");
         let mut extents = Extents::open(&path).unwrap();
         for (monitor, slot, length) in [(1, 1, 100), (2, 1, 5_000), (1, 2, 120), (3, 1, 1)] {
-            extents.write(of(monitor), at(slot), &vec![monitor as u8; length]).unwrap();
+            extents
+                .write(extent_key(monitor), stored_check(slot), &vec![monitor as u8; length])
+                .unwrap();
         }
         for _ in 0..2 {
             assert_eq!(data(&extents, 1), Some(vec![1; 120]));
             assert_eq!(data(&extents, 2), Some(vec![2; 5_000]));
             assert_eq!(data(&extents, 3), Some(vec![3; 1]));
             assert_eq!(data(&extents, 4), None);
-            assert_eq!(extents.get(of(1).0, AMS), Some(&at(2)));
+            assert_eq!(extents.get(extent_key(1).0, AMS), Some(&stored_check(2)));
             extents = Extents::open(&path).unwrap();
         }
     }
@@ -310,7 +312,13 @@ mod tests {
             for monitor in 0..4 {
                 // Sizes go up and down, so that data moves.
                 let length = 100 * (1 + (slot + monitor) % 40);
-                extents.write(of(monitor as u64), at(slot), &vec![7; length as usize]).unwrap();
+                extents
+                    .write(
+                        extent_key(monitor as u64),
+                        stored_check(slot),
+                        &vec![7; length as usize],
+                    )
+                    .unwrap();
             }
         }
         let length = fs::metadata(&path).unwrap().len();
@@ -322,13 +330,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("successes");
         let mut extents = Extents::open(&path).unwrap();
-        extents.write(of(1), at(1), b"of the first monitor").unwrap();
-        extents.write(of(2), at(5), b"of the second monitor").unwrap();
+        extents.write(extent_key(1), stored_check(1), b"of the first monitor").unwrap();
+        extents.write(extent_key(2), stored_check(5), b"of the second monitor").unwrap();
         assert_eq!(extents.retain(|_, slot| slot.as_millis() > 4).unwrap(), 1);
         assert_eq!((data(&extents, 1), data(&extents, 2).is_some()), (None, true));
         let bytes = fs::read(&path).unwrap();
         assert!(!bytes.windows(5).any(|window| window == b"first"));
-        extents.write(of(3), at(6), b"of the third monitor").unwrap();
+        extents.write(extent_key(3), stored_check(6), b"of the third monitor").unwrap();
         assert_eq!(fs::metadata(&path).unwrap().len(), bytes.len() as u64);
     }
 
@@ -338,14 +346,14 @@ mod tests {
         let path = folder.path().join("successes");
         let mut extents = Extents::open(&path).unwrap();
         for monitor in 1..=3 {
-            extents.write(of(monitor), at(1), b"data").unwrap();
+            extents.write(extent_key(monitor), stored_check(1), b"data").unwrap();
         }
         drop(extents);
         let file = OpenOptions::new().write(true).open(&path).unwrap();
         file.write_all_at(&[0; HEAD_BYTES], u64::from(SMALLEST)).unwrap();
         let mut extents = Extents::open(&path).unwrap();
         assert_eq!((data(&extents, 1).is_some(), data(&extents, 2)), (true, None));
-        extents.write(of(2), at(2), b"again").unwrap();
+        extents.write(extent_key(2), stored_check(2), b"again").unwrap();
         assert_eq!(data(&Extents::open(&path).unwrap(), 2), Some(b"again".to_vec()));
         for length in 0..3 * HEAD_BYTES {
             fs::write(&path, vec![0x41; length]).unwrap();
@@ -357,7 +365,7 @@ mod tests {
     fn data_larger_than_any_extent_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let mut extents = Extents::open(&folder.path().join("successes")).unwrap();
-        let refused = extents.write(of(1), at(1), &vec![0; LARGEST as usize]);
+        let refused = extents.write(extent_key(1), stored_check(1), &vec![0; LARGEST as usize]);
         assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 }

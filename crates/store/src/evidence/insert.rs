@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use domain::check::{CheckResult, Evidence, Outcome, ResultKey};
 use sqlx::PgConnection;
 
-use super::{COLUMN, row_of};
+use super::{COLUMN, row_name};
 use crate::bulk_insert::{self, Chunk};
 use crate::db::{Connection, EngineConnection, Query, query};
 use crate::results::ResultRow;
@@ -43,7 +43,7 @@ struct Sealed {
 }
 
 /// Result with its evidence.
-type Kept<'r> = (&'r ResultRow<'r>, &'r Evidence);
+type ResultWithEvidence<'r> = (&'r ResultRow<'r>, &'r Evidence);
 
 /// Builds the upsert: a later success replaces an earlier one in its row, so that few pages change.
 /// A row with an existing key changes nothing. Keys repeat if the clock was set back.
@@ -65,7 +65,7 @@ fn upsert_statement(rows: usize) -> String {
 }
 
 /// Whether the database keeps the details of a result: if it is not a success, or among these successes.
-pub(crate) fn is_kept(result: &CheckResult, successes: &HashSet<ResultKey>) -> bool {
+pub(crate) fn is_stored(result: &CheckResult, successes: &HashSet<ResultKey>) -> bool {
     result.evidence.is_some()
         && (result.outcome != Outcome::Success || successes.contains(&result.identity))
 }
@@ -76,14 +76,14 @@ pub(crate) async fn insert(
     rows: &[ResultRow<'_>],
     successes: &HashSet<ResultKey>,
 ) -> Result<(), StoreError> {
-    let kept = rows.iter().filter(|row| is_kept(row.result, successes));
+    let kept = rows.iter().filter(|row| is_stored(row.result, successes));
     let kept = kept.filter_map(|row| Some((row, row.result.evidence.as_deref()?)));
-    let kept = without_earlier(kept.collect());
+    let kept = drop_earlier_successes(kept.collect());
     let sealed: Vec<_> = kept.iter().map(|kept| seal(session, kept)).collect::<Result<_, _>>()?;
     if sealed.is_empty() {
         return Ok(());
     }
-    match session.db.link() {
+    match session.db.engine_connection() {
         EngineConnection::Embedded(_) | EngineConnection::Sqlite(_) => {
             upsert_sqlite(&mut session.db, &sealed).await
         }
@@ -92,31 +92,33 @@ pub(crate) async fn insert(
 }
 
 /// Drops all but the latest success of each region. Keeps every result that is not a success.
-fn without_earlier(mut kept: Vec<Kept<'_>>) -> Vec<Kept<'_>> {
-    let success = |(row, _): &Kept<'_>| {
+fn drop_earlier_successes(
+    mut candidates: Vec<ResultWithEvidence<'_>>,
+) -> Vec<ResultWithEvidence<'_>> {
+    let success = |(row, _): &ResultWithEvidence<'_>| {
         let identity = row.result.identity;
         let is_success = row.result.outcome == Outcome::Success;
         is_success.then_some(((row.monitor, identity.region), identity.slot))
     };
     let mut latest = HashMap::new();
-    for (place, slot) in kept.iter().filter_map(success) {
+    for (place, slot) in candidates.iter().filter_map(success) {
         let latest = latest.entry(place).or_insert(slot);
         *latest = slot.max(*latest);
     }
-    kept.retain(|kept| success(kept).is_none_or(|(place, slot)| latest[&place] == slot));
-    kept
+    candidates.retain(|kept| success(kept).is_none_or(|(place, slot)| latest[&place] == slot));
+    candidates
 }
 
-fn seal(session: &Session, (row, evidence): &Kept<'_>) -> Result<Sealed, StoreError> {
+fn seal(session: &Session, (row, evidence): &ResultWithEvidence<'_>) -> Result<Sealed, StoreError> {
     let identity = &row.result.identity;
-    let place = row_of(row.monitor, identity);
+    let place = row_name(row.monitor, identity);
     Ok(Sealed {
         monitor: row.monitor,
         slot: identity.slot.as_millis(),
-        region: codes::of_region(identity.region),
-        trigger: codes::of_trigger(identity.trigger),
+        region: codes::region_code(identity.region),
+        trigger: codes::trigger_code(identity.trigger),
         revision: i64::from(identity.revision),
-        outcome: codes::of_outcome(row.result.outcome),
+        outcome: codes::outcome_code(row.result.outcome),
         envelope: session
             .vault
             .seal(EncryptionContext { column: COLUMN, row: &place }, *evidence)?,

@@ -20,7 +20,7 @@ const FILE: &str = "aloft.successes";
 const COLUMN: &str = "successes.sealed";
 /// The database has one success of each region from each stretch of this length. The stretches of a monitor
 /// begin at a time of its own, so that not all monitors write in the same seconds.
-const STRETCH_MS: i64 = 600_000;
+const BUCKET_MS: i64 = 600_000;
 
 /// The latest success of each monitor in each region.
 pub(crate) struct LatestSuccesses {
@@ -37,7 +37,7 @@ struct FileState {
 }
 
 impl LatestSuccesses {
-    pub(crate) fn of(folder: &Path) -> Self {
+    pub(crate) fn new(folder: &Path) -> Self {
         Self { path: folder.join(FILE), file: Mutex::default() }
     }
 
@@ -53,7 +53,7 @@ impl LatestSuccesses {
             let identity = result.identity;
             let known = extents.as_ref().and_then(|it| it.get(identity.monitor, identity.region));
             let is_known = known.is_some_and(|known| {
-                stretch(identity.monitor, known.saved) == stretch(identity.monitor, identity.slot)
+                bucket(identity.monitor, known.saved) == bucket(identity.monitor, identity.slot)
             });
             if identity.trigger == Trigger::Manual || !is_known {
                 due.insert(identity);
@@ -64,7 +64,7 @@ impl LatestSuccesses {
 
     /// Keeps the details of the successes of a batch that was committed. An error loses details and nothing
     /// else, so it is logged.
-    pub(crate) fn keep(&self, vault: &Vault, results: &[CheckResult], due: &HashSet<ResultKey>) {
+    pub(crate) fn store(&self, vault: &Vault, results: &[CheckResult], due: &HashSet<ResultKey>) {
         if !results.iter().any(is_detailed) {
             return;
         }
@@ -73,9 +73,9 @@ impl LatestSuccesses {
         let mut kept = Ok(());
         for result in results.iter().filter(|result| is_detailed(result)) {
             let Some(evidence) = result.evidence.as_deref() else { continue };
-            kept = kept.and(keep(extents, vault, result.identity, evidence, due));
+            kept = kept.and(store(extents, vault, result.identity, evidence, due));
         }
-        state.note(&self.path, &kept);
+        state.log_error(&self.path, &kept);
     }
 
     /// Returns the details of a success, if they are kept and can be read.
@@ -87,15 +87,15 @@ impl LatestSuccesses {
             return None;
         }
         let sealed = extents.read(identity.monitor, identity.region).ok()??;
-        let row = row_of(identity);
+        let row = row_name(identity);
         vault.open(EncryptionContext { column: COLUMN, row: &row }, &sealed).ok()
     }
 
     /// Returns the successes of a monitor whose details are kept.
-    pub(crate) fn of_monitor(&self, monitor: MonitorId) -> Vec<ResultKey> {
+    pub(crate) fn by_monitor(&self, monitor: MonitorId) -> Vec<ResultKey> {
         let mut state = self.state();
         let extents = state.open(&self.path);
-        extents.map(|extents| extents.of_monitor(monitor)).unwrap_or_default()
+        extents.map(|extents| extents.by_monitor(monitor)).unwrap_or_default()
     }
 
     /// Erases the details of successes for which `is_wanted` returns false; returns their number.
@@ -104,7 +104,7 @@ impl LatestSuccesses {
         let Some(extents) = state.open(&self.path) else { return 0 };
         let erased = extents.retain(is_wanted);
         let count = erased.as_ref().map_or(0, |count| *count);
-        state.note(&self.path, &erased.map(|_| ()));
+        state.log_error(&self.path, &erased.map(|_| ()));
         count
     }
 
@@ -118,13 +118,13 @@ impl FileState {
         if self.extents.is_none() {
             let opened = Extents::open(path);
             let extents = opened.map(|extents| self.extents = Some(extents));
-            self.note(path, &extents);
+            self.log_error(path, &extents);
         }
         self.extents.as_mut()
     }
 
     /// Logs the first of several errors in a row.
-    fn note(&mut self, path: &Path, done: &io::Result<()>) {
+    fn log_error(&mut self, path: &Path, done: &io::Result<()>) {
         if let Err(why) = done
             && !self.is_broken
         {
@@ -145,7 +145,7 @@ fn is_detailed(result: &CheckResult) -> bool {
     result.evidence.is_some() && result.outcome == Outcome::Success
 }
 
-fn keep(
+fn store(
     extents: &mut Extents,
     vault: &Vault,
     identity: ResultKey,
@@ -161,7 +161,7 @@ fn keep(
         Some(before) if !due.contains(&identity) => before.saved,
         Some(_) | None => identity.slot,
     };
-    let row = row_of(&identity);
+    let row = row_name(&identity);
     let sealed = vault
         .seal(EncryptionContext { column: COLUMN, row: &row }, evidence)
         .map_err(io::Error::other)?;
@@ -170,20 +170,20 @@ fn keep(
 }
 
 /// Returns the stretch that a slot of a monitor is in.
-fn stretch(monitor: MonitorId, slot: Timestamp) -> i64 {
+fn bucket(monitor: MonitorId, slot: Timestamp) -> i64 {
     // Fibonacci hashing: the high bits of the product are spread evenly.
     let begin = (monitor.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as i64;
-    (slot.as_millis() - begin).div_euclid(STRETCH_MS)
+    (slot.as_millis() - begin).div_euclid(BUCKET_MS)
 }
 
 /// Binds sealed details to their check: by the monitor's identifier, because its number may be another monitor's
 /// in a database that was restored.
-fn row_of(identity: &ResultKey) -> String {
+fn row_name(identity: &ResultKey) -> String {
     let ResultKey { monitor, revision, region, slot, trigger } = identity;
     format!(
         "{monitor}/{}/{region}/{}/{revision}",
         slot.as_millis(),
-        crate::codes::of_trigger(*trigger)
+        crate::codes::trigger_code(*trigger)
     )
 }
 
@@ -197,7 +197,7 @@ mod tests {
         let begins = |monitor| {
             (0..600).find(|second| {
                 let at = |second: i64| Timestamp::from_millis(1_800_000_000_000 + second * 1_000);
-                stretch(monitor, at(*second)) != stretch(monitor, at(*second - 1))
+                bucket(monitor, at(*second)) != bucket(monitor, at(*second - 1))
             })
         };
         assert!(begins(one).is_some() && begins(other).is_some());

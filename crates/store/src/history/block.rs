@@ -57,7 +57,7 @@ pub(super) fn pack(rows: &[StoredResult], start: i64) -> Vec<u8> {
         for phase in all.into_iter().flatten() {
             varint::push(&mut bytes, u64::from(phase));
         }
-        varint::push_signed(&mut bytes, i64::from(row.latency_us) - spent(&row.phases));
+        varint::push_signed(&mut bytes, i64::from(row.latency_us) - total_time(&row.phases));
         varint::push_signed(&mut bytes, row.finished_after - i64::from(row.latency_us / 1_000));
         slot = row.slot;
         before = Some(row);
@@ -120,7 +120,7 @@ fn read_one(
         meta(before.ok_or(Unreadable("the first result refers to a previous one"))?)
     };
     let phases = pull_phases(bytes, ((head >> PHASES_SHIFT) & FIVE_BITS) as u8)?;
-    let latency = varint::pull_signed(bytes)?.saturating_add(spent(&phases));
+    let latency = varint::pull_signed(bytes)?.saturating_add(total_time(&phases));
     let latency_us = u32::try_from(latency).map_err(|_| Unreadable("a latency is too large"))?;
     let finished_after = varint::pull_signed(bytes)?.saturating_add(i64::from(latency_us / 1_000));
     Ok(StoredResult {
@@ -143,7 +143,7 @@ const fn meta(row: &StoredResult) -> (u32, Option<u16>, u8, u32) {
     (row.revision, row.status, row.attempts, row.probe)
 }
 
-fn spent(phases: &Phases) -> i64 {
+fn total_time(phases: &Phases) -> i64 {
     each_phase(phases).into_iter().flatten().map(i64::from).sum()
 }
 
@@ -166,7 +166,7 @@ mod tests {
         )
     }
 
-    fn kept() -> impl Strategy<Value = StoredResult> {
+    fn stored_result() -> impl Strategy<Value = StoredResult> {
         let times = (0_i64..600_000, -1_000_i64..10_000_000, any::<u32>());
         let meta = (1_u32..3, proptest::option::of(100_u16..600), 0_u8..12, 1_u32..3);
         let codes = (0_u8..28, 0_u8..3, 0_u8..4);
@@ -191,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn packed_block_reads_back_equal(rows in proptest::collection::vec(kept(), 0..40)) {
+        fn packed_block_reads_back_equal(rows in proptest::collection::vec(stored_result(), 0..40)) {
             let (rows, added) = merge(Vec::new(), rows);
             prop_assert_eq!(&rows, &added);
             prop_assert_eq!(unpack(&pack(&rows, 0), 0).unwrap(), rows);
@@ -199,8 +199,8 @@ mod tests {
 
         #[test]
         fn merging_again_adds_nothing(
-            a in proptest::collection::vec(kept(), 0..40),
-            b in proptest::collection::vec(kept(), 0..40),
+            a in proptest::collection::vec(stored_result(), 0..40),
+            b in proptest::collection::vec(stored_result(), 0..40),
         ) {
             let (first, _) = merge(Vec::new(), a.clone());
             let (both, added) = merge(first.clone(), b.clone());

@@ -60,7 +60,7 @@ impl BucketSize {
 
     /// Returns the start of the bucket with this key, in milliseconds.
     pub(crate) const fn start(self, key: i64) -> i64 {
-        stretch_of(key) * self.millis()
+        bucket_of(key) * self.millis()
     }
 
     /// Returns the existing bodies with these keys, in any order.
@@ -84,7 +84,7 @@ impl BucketSize {
         };
         let statement = format!("SELECT {which}(key) FROM {}", self.table());
         let key: Option<Option<i64>> = query(AssertSqlSafe(statement)).scalar(db).await?;
-        Ok(key.flatten().map(stretch_of))
+        Ok(key.flatten().map(bucket_of))
     }
 
     /// Returns the numbers of the first and the last bucket that have a body.
@@ -95,7 +95,7 @@ impl BucketSize {
     }
 
     /// Stores bodies, and replaces those with the same keys.
-    pub(crate) async fn put(
+    pub(crate) async fn store(
         self,
         db: &mut Connection,
         entries: Vec<(i64, Vec<u8>)>,
@@ -113,12 +113,12 @@ pub(crate) enum Edge {
 }
 
 /// Returns the key of a monitor's bucket.
-pub(crate) const fn key(stretch: i64, monitor: i64) -> i64 {
-    (stretch << NUMBER_BITS) | monitor
+pub(crate) const fn key(bucket: i64, monitor: i64) -> i64 {
+    (bucket << NUMBER_BITS) | monitor
 }
 
 /// Returns the number of the bucket of a key.
-pub(crate) const fn stretch_of(key: i64) -> i64 {
+pub(crate) const fn bucket_of(key: i64) -> i64 {
     key >> NUMBER_BITS
 }
 
@@ -161,7 +161,7 @@ async fn write_all(
     db: &mut Connection,
     table: &str,
     entries: Vec<(i64, Vec<u8>)>,
-    where_there: &str,
+    on_conflict: &str,
 ) -> Result<(), StoreError> {
     let mut rest = entries.into_iter();
     while rest.len() > 0 {
@@ -172,7 +172,7 @@ async fn write_all(
             write!(statement, "{comma}({})", placeholders(2, 2 * pair))
                 .expect("writing to a String never fails");
         }
-        statement.push_str(where_there);
+        statement.push_str(on_conflict);
         let mut query = query(AssertSqlSafe(statement));
         for (key, body) in rest.by_ref().take(size) {
             query = query.bind(key).bind(body);
@@ -185,11 +185,11 @@ async fn write_all(
 /// Returns the existing bodies with these keys in these tables, from one snapshot.
 pub(super) async fn read_together(
     db: &mut Connection,
-    wanted: &[(BucketSize, &[i64])],
+    requested: &[(BucketSize, &[i64])],
 ) -> Result<Vec<(BucketSize, i64, Vec<u8>)>, StoreError> {
     let mut statement = String::new();
     let mut values = Vec::new();
-    for (table, (grain, keys)) in wanted.iter().enumerate() {
+    for (table, (grain, keys)) in requested.iter().enumerate() {
         let Some(last) = keys.last() else { continue };
         // Few sizes mean few statements. A short list is padded with its last key.
         let size = keys.len().next_power_of_two();
@@ -211,7 +211,7 @@ pub(super) async fn read_together(
     rows.iter()
         .map(|row| {
             let table: usize = narrow(row, 0)?;
-            Ok((wanted[table].0, row.try_get(1)?, row.try_get(2)?))
+            Ok((requested[table].0, row.try_get(1)?, row.try_get(2)?))
         })
         .collect()
 }

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use domain::judge::RECALLED;
+use domain::judge::RECALL_PERIOD;
 
-use super::bucket::stretch_of;
+use super::bucket::bucket_of;
 use super::{BucketSize, HistoryStore, StoredResult, block, grain_key, rollups};
 use crate::StoreError;
 use crate::db::{Connection, query};
@@ -20,11 +20,11 @@ use crate::writer::Session;
 /// Age at which results are compacted, measured from the latest slot. Most results arrive within
 /// this time, and a starting process reads the slots of the last minutes from `recent_results`.
 const SETTLED: Duration = Duration::from_mins(5);
-const _: () = assert!(SETTLED.as_secs() >= RECALLED.as_secs());
+const _: () = assert!(SETTLED.as_secs() >= RECALL_PERIOD.as_secs());
 /// Maximum number of results per transaction. Other writers wait a few milliseconds for it.
-const WRITTEN_AT_ONCE: usize = 2_000;
+const RESULTS_PER_TRANSACTION: usize = 2_000;
 /// Maximum number of rows deleted per transaction, for a similar duration.
-const TAKEN_AT_ONCE: u64 = 250;
+const DELETES_PER_TRANSACTION: u64 = 250;
 /// Bytes of bodies that are compacted together: about 100,000 results, which need about 10 MiB of
 /// memory.
 const PART_BYTES: i64 = 5_000_000;
@@ -60,8 +60,8 @@ impl HistoryStore<'_> {
         // Take the connection before the lock to avoid a deadlock.
         let mut db = self.store.read().await?;
         // A second compaction at the same time would write rollups based on outdated ones.
-        let alone = self.store.tail().alone().await;
-        alone.learn(&mut db).await?;
+        let alone = self.store.recent_index().lock_compaction().await;
+        alone.index_existing(&mut db).await?;
         let Some(due) = due(&mut db).await? else { return Ok(gathered) };
         let start = BucketSize::TenMinutes.start(*due.start());
         let mut damaged = Vec::new();
@@ -70,26 +70,26 @@ impl HistoryStore<'_> {
             damaged = unread;
             for chunk in chunks(by_monitor) {
                 gathered.results += chunk.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>();
-                gathered.added += self.keep(&mut db, start, chunk).await?;
+                gathered.added += self.store_bucket(&mut db, start, chunk).await?;
             }
         }
         if !damaged.is_empty() {
-            self.store.quarantine().note_all(&damaged);
-            self.store.write(move |session| Box::pin(keep_damaged(session, damaged))).await?;
+            self.store.quarantine().record_all(&damaged);
+            self.store.write(move |session| Box::pin(store_damaged(session, damaged))).await?;
         }
         // From here on, readers find the results in the blocks.
-        self.store.tail().trim(&due);
-        let mut taken = TAKEN_AT_ONCE;
-        while taken >= TAKEN_AT_ONCE {
+        self.store.recent_index().trim(&due);
+        let mut taken = DELETES_PER_TRANSACTION;
+        while taken >= DELETES_PER_TRANSACTION {
             let due = due.clone();
-            taken = self.store.write(|session| Box::pin(take_away(session, due))).await?;
+            taken = self.store.write(|session| Box::pin(delete_compacted(session, due))).await?;
         }
         Ok(gathered)
     }
 
     /// Merges results of the bucket that begins at `start` into the blocks of their monitors, and
     /// adds the new ones to the rollups. Returns the number of new ones.
-    async fn keep(
+    async fn store_bucket(
         &self,
         db: &mut Connection,
         start: i64,
@@ -97,9 +97,9 @@ impl HistoryStore<'_> {
     ) -> Result<u64, StoreError> {
         let bodies = bodies(db, start, monitors).await?;
         let added = bodies.added;
-        self.store.quarantine().note_all(&bodies.damaged);
+        self.store.quarantine().record_all(&bodies.damaged);
         if added > 0 {
-            self.store.write(move |session| Box::pin(put(session, bodies))).await?;
+            self.store.write(move |session| Box::pin(write(session, bodies))).await?;
         }
         Ok(added)
     }
@@ -115,7 +115,7 @@ async fn due(db: &mut Connection) -> Result<Option<RangeInclusive<i64>>, StoreEr
     // If the last row is unreadable, its key still gives the bucket.
     slot = slot.max(BucketSize::TenMinutes.start(latest));
     let settled = slot.saturating_sub(SETTLED.as_millis() as i64);
-    let stretch = stretch_of(first);
+    let stretch = bucket_of(first);
     if BucketSize::TenMinutes.number(settled) <= stretch {
         return Ok(None);
     }
@@ -173,7 +173,9 @@ fn chunks(
     std::iter::from_fn(move || {
         let mut chunk = vec![rest.next()?];
         let mut rows = chunk[0].1.len();
-        while let Some(next) = rest.next_if(|(_, more)| rows + more.len() <= WRITTEN_AT_ONCE) {
+        while let Some(next) =
+            rest.next_if(|(_, more)| rows + more.len() <= RESULTS_PER_TRANSACTION)
+        {
             rows += next.1.len();
             chunk.push(next);
         }
@@ -197,21 +199,21 @@ async fn bodies(
     for (monitor, rows) in monitors {
         let key = BucketSize::TenMinutes.key(start, monitor);
         let read = blocks.get(&key).map(|body| block::unpack(body, start));
-        let old = bodies.sound(BucketSize::TenMinutes, key, read)?;
+        let old = bodies.decode_existing(BucketSize::TenMinutes, key, read)?;
         let (all, added) = block::merge(old.unwrap_or_default(), rows);
         if added.is_empty() {
             continue;
         }
         bodies.added += added.len() as u64;
         bodies.blocks.push((key, block::pack(&all, start)));
-        let mut sum = rollups::Sums::new();
+        let mut sum = rollups::Rollups::new();
         for row in &added {
             rollups::count(&mut sum, row)?;
         }
         let mut add = |grain: BucketSize, old: &HashMap<i64, Vec<u8>>| {
             let key = grain.key(start, monitor);
             let read = old.get(&key).map(|body| rollups::decode(body));
-            let mut merged = bodies.sound(grain, key, read)?.unwrap_or_default();
+            let mut merged = bodies.decode_existing(grain, key, read)?.unwrap_or_default();
             rollups::merge(&mut merged, &sum);
             Ok::<_, StoreError>((key, rollups::encode(&merged)))
         };
@@ -224,7 +226,7 @@ async fn bodies(
 
 impl Bodies {
     /// Returns the older body. An unreadable one is recorded, so that a new one can replace it.
-    fn sound<T>(
+    fn decode_existing<T>(
         &mut self,
         grain: BucketSize,
         key: i64,
@@ -250,31 +252,34 @@ async fn read_map(
 }
 
 /// Writes blocks, and rollups of their new results, in one transaction.
-async fn put(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> {
-    session.touches_nothing();
-    quarantine::put_away(session, &bodies.damaged).await?;
+async fn write(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> {
+    session.declare_no_change();
+    quarantine::move_unreadable(session, &bodies.damaged).await?;
     let db = &mut session.db;
-    BucketSize::TenMinutes.put(db, bodies.blocks).await?;
-    BucketSize::Hour.put(db, bodies.hours).await?;
-    BucketSize::Day.put(db, bodies.days).await
+    BucketSize::TenMinutes.store(db, bodies.blocks).await?;
+    BucketSize::Hour.store(db, bodies.hours).await?;
+    BucketSize::Day.store(db, bodies.days).await
 }
 
 /// Moves unreadable rows to `unreadable_rows` before their originals are deleted.
-async fn keep_damaged(session: &mut Session, damaged: Vec<Damaged>) -> Result<(), StoreError> {
-    session.touches_nothing();
-    quarantine::put_away(session, &damaged).await
+async fn store_damaged(session: &mut Session, damaged: Vec<Damaged>) -> Result<(), StoreError> {
+    session.declare_no_change();
+    quarantine::move_unreadable(session, &damaged).await
 }
 
 /// Deletes the first of the compacted rows. Returns their number.
-async fn take_away(session: &mut Session, due: RangeInclusive<i64>) -> Result<u64, StoreError> {
-    session.touches_nothing();
+async fn delete_compacted(
+    session: &mut Session,
+    due: RangeInclusive<i64>,
+) -> Result<u64, StoreError> {
+    session.declare_no_change();
     let taken = query(
         "DELETE FROM recent_results WHERE key >= $1 AND key <= (SELECT MAX(key) FROM \
          (SELECT key FROM recent_results WHERE key >= $1 AND key <= $2 ORDER BY key LIMIT $3) AS first)",
     )
     .bind(*due.start())
     .bind(*due.end())
-    .bind(TAKEN_AT_ONCE as i64)
+    .bind(DELETES_PER_TRANSACTION as i64)
     .execute(&mut session.db)
     .await?;
     Ok(taken)

@@ -7,15 +7,15 @@ use sqlx::AssertSqlSafe;
 
 use super::bucket::Edge;
 use super::{BucketSize, HistoryStore};
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::{AuditContext, StoreError, plans};
 
 /// Maximum number of buckets whose blocks one step deletes, over all workspaces. Each is a
 /// statement, and other writers wait for all of them.
-const STEP_STRETCHES: i64 = 144;
+const STEP_BUCKETS: i64 = 144;
 /// Maximum number of rollups that one step deletes.
-const STEP_SUMS: i64 = 2_000;
+const STEP_ROLLUPS: i64 = 2_000;
 
 /// Outcome of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,15 +29,15 @@ pub struct PrunedHistory {
 }
 
 /// Retention of a workspace's results, and the progress of their deletion.
-struct Keeping {
+struct WorkspaceRetention {
     workspace: String,
-    kept_for: Duration,
-    kept_from: Option<i64>,
+    retention: Duration,
+    pruned_until: Option<i64>,
 }
 
 impl HistoryStore<'_> {
     /// Sets the retention of a workspace's results in days. `None` restores the server's setting.
-    pub async fn keep_results(
+    pub async fn set_retention(
         &self,
         workspace: WorkspaceId,
         days: Option<u32>,
@@ -56,30 +56,30 @@ impl HistoryStore<'_> {
                     }
                     let detail =
                         days.map_or("as the setting".to_owned(), |days| format!("{days} d"));
-                    let note = Note {
+                    let note = NewAuditEntry {
                         workspace,
                         change,
                         action: "workspace.keep_results",
                         resource_id: workspace.to_string(),
                         detail: &detail,
                     };
-                    audit::note(&mut session.db, note).await
+                    audit::record(&mut session.db, note).await
                 })
             })
             .await
     }
 
-    /// Deletes expired data of one step. `kept_for` applies to workspaces without their own
+    /// Deletes expired data of one step. `retention` applies to workspaces without their own
     /// setting.
     pub async fn prune(
         &self,
         kept_for: Duration,
         now: Timestamp,
     ) -> Result<PrunedHistory, StoreError> {
-        let days = plans::kept_days(self.store.held());
+        let days = plans::retention_expression(self.store.operator_plans());
         self.store
             .write(move |session| {
-                session.touches_nothing();
+                session.declare_no_change();
                 Box::pin(async move { prune(&mut session.db, (kept_for, &days), now).await })
             })
             .await
@@ -93,10 +93,10 @@ async fn prune(
 ) -> Result<PrunedHistory, StoreError> {
     let mut pruned = PrunedHistory::default();
     if let Some(oldest) = BucketSize::TenMinutes.edge(db, Edge::First).await? {
-        let mut left = STEP_STRETCHES;
-        for keeping in keepings(db, kept_for, days).await? {
-            let until = BucketSize::TenMinutes.number((now - keeping.kept_for).as_millis());
-            let from = keeping.kept_from.unwrap_or(oldest).max(oldest);
+        let mut left = STEP_BUCKETS;
+        for keeping in workspace_retentions(db, kept_for, days).await? {
+            let until = BucketSize::TenMinutes.number((now - keeping.retention).as_millis());
+            let from = keeping.pruned_until.unwrap_or(oldest).max(oldest);
             let end = until.min(from + left);
             pruned.is_there_more |= end < until;
             if from < end {
@@ -106,22 +106,22 @@ async fn prune(
         }
     }
     for (grain, kept_for) in
-        [(BucketSize::Hour, limits::HOUR_SUMS_KEPT), (BucketSize::Day, limits::DAY_SUMS_KEPT)]
+        [(BucketSize::Hour, limits::HOUR_ROLLUPS_KEPT), (BucketSize::Day, limits::DAY_ROLLUPS_KEPT)]
     {
         let end = super::bucket::key(grain.number((now - kept_for).as_millis()), 0);
-        let taken = prune_sums(db, grain, end).await?;
-        pruned.is_there_more |= taken >= STEP_SUMS as u64;
+        let taken = prune_rollups(db, grain, end).await?;
+        pruned.is_there_more |= taken >= STEP_ROLLUPS as u64;
         pruned.sums += taken;
     }
     Ok(pruned)
 }
 
-/// Returns the workspaces. `days` is the SQL expression for their retention; if it is NULL, `kept_for` applies.
-async fn keepings(
+/// Returns the workspaces. `days` is the SQL expression for their retention; if it is NULL, `retention` applies.
+async fn workspace_retentions(
     db: &mut Connection,
     kept_for: Duration,
     days: &str,
-) -> Result<Vec<Keeping>, StoreError> {
+) -> Result<Vec<WorkspaceRetention>, StoreError> {
     const DAY: Duration = Duration::from_hours(24);
     let all = format!("SELECT w.id, {days}, w.blocks_kept_from FROM workspaces w ORDER BY w.id");
     let rows = query(AssertSqlSafe(all)).fetch_all(db).await?;
@@ -129,10 +129,10 @@ async fn keepings(
         .map(|row| {
             let days: Option<i64> = row.try_get(1)?;
             let days = days.map(|days| DAY * u32::try_from(days).unwrap_or(0));
-            Ok(Keeping {
+            Ok(WorkspaceRetention {
                 workspace: row.try_get(0)?,
-                kept_for: days.unwrap_or(kept_for),
-                kept_from: row.try_get(2)?,
+                retention: days.unwrap_or(kept_for),
+                pruned_until: row.try_get(2)?,
             })
         })
         .collect()
@@ -164,11 +164,15 @@ async fn prune_blocks(
     Ok(taken)
 }
 
-async fn prune_sums(db: &mut Connection, grain: BucketSize, end: i64) -> Result<u64, StoreError> {
+async fn prune_rollups(
+    db: &mut Connection,
+    grain: BucketSize,
+    end: i64,
+) -> Result<u64, StoreError> {
     let table = grain.table();
     let statement = format!(
         "DELETE FROM {table} WHERE key IN \
          (SELECT key FROM {table} WHERE key < $1 ORDER BY key LIMIT $2)"
     );
-    Ok(query(AssertSqlSafe(statement)).bind(end).bind(STEP_SUMS).execute(db).await?)
+    Ok(query(AssertSqlSafe(statement)).bind(end).bind(STEP_ROLLUPS).execute(db).await?)
 }

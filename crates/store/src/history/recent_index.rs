@@ -26,7 +26,7 @@ pub(crate) struct RecentIndex {
 #[derive(Debug)]
 struct Known {
     /// Rows up to this key were left by an earlier process and are not indexed yet.
-    left_behind: Option<i64>,
+    unindexed_until: Option<i64>,
     keys: ById<MonitorId, Vec<i64>>,
 }
 
@@ -38,24 +38,24 @@ pub(super) struct CompactionLock<'t> {
 
 impl RecentIndex {
     /// Creates the index. Rows of an earlier process have keys up to `last`.
-    pub(crate) fn after(last: Option<i64>, quarantine: Arc<Quarantine>) -> Self {
-        let known = Known { left_behind: last, keys: ById::default() };
+    pub(crate) fn new(last: Option<i64>, quarantine: Arc<Quarantine>) -> Self {
+        let known = Known { unindexed_until: last, keys: ById::default() };
         Self { known: Mutex::new(known), quarantine, gathering: tokio::sync::Mutex::default() }
     }
 
     /// Records committed results.
-    pub(crate) fn note(&self, placed: &[RowKey]) {
+    pub(crate) fn record(&self, row_keys: &[RowKey]) {
         let mut known = self.known();
-        for (monitor, key) in placed {
+        for (monitor, key) in row_keys {
             add(known.keys.entry(*monitor).or_default(), *key);
         }
     }
 
     /// Removes rows whose results are in blocks now.
-    pub(super) fn trim(&self, gathered: &RangeInclusive<i64>) {
+    pub(super) fn trim(&self, compacted: &RangeInclusive<i64>) {
         let mut known = self.known();
         known.keys.retain(|_, keys| {
-            keys.retain(|key| !gathered.contains(key));
+            keys.retain(|key| !compacted.contains(key));
             if keys.capacity() > 4 * keys.len() {
                 keys.shrink_to(2 * keys.len());
             }
@@ -64,14 +64,18 @@ impl RecentIndex {
     }
 
     /// Waits until no other compaction runs.
-    pub(super) async fn alone(&self) -> CompactionLock<'_> {
+    pub(super) async fn lock_compaction(&self) -> CompactionLock<'_> {
         CompactionLock { tail: self, _gathering: self.gathering.lock().await }
     }
 
     /// Returns the keys of a monitor's rows, after indexing rows of an earlier process.
-    async fn of(&self, db: &mut Connection, monitor: MonitorId) -> Result<Vec<i64>, StoreError> {
-        if self.known().left_behind.is_some() {
-            self.alone().await.learn(db).await?;
+    async fn row_keys(
+        &self,
+        db: &mut Connection,
+        monitor: MonitorId,
+    ) -> Result<Vec<i64>, StoreError> {
+        if self.known().unindexed_until.is_some() {
+            self.lock_compaction().await.index_existing(db).await?;
         }
         Ok(self.known().keys.get(&monitor).cloned().unwrap_or_default())
     }
@@ -83,8 +87,8 @@ impl RecentIndex {
 
 impl CompactionLock<'_> {
     /// Indexes the rows of an earlier process, once.
-    pub(super) async fn learn(&self, db: &mut Connection) -> Result<(), StoreError> {
-        let Some(last) = self.tail.known().left_behind else { return Ok(()) };
+    pub(super) async fn index_existing(&self, db: &mut Connection) -> Result<(), StoreError> {
+        let Some(last) = self.tail.known().unindexed_until else { return Ok(()) };
         let mut keys: HashMap<i64, Vec<i64>> = HashMap::new();
         let mut rows = RowsBetween::keys(i64::MIN, last);
         loop {
@@ -96,7 +100,7 @@ impl CompactionLock<'_> {
                 let damaged = results::each_of(key, &body, |monitor, _| {
                     add(keys.entry(monitor).or_default(), key);
                 });
-                self.tail.quarantine.note_all(damaged.as_slice());
+                self.tail.quarantine.record_all(damaged.as_slice());
             }
         }
         let numbered = super::monitors(&self.tail.quarantine, db).await?;
@@ -108,7 +112,7 @@ impl CompactionLock<'_> {
                 *since = all;
             }
         }
-        known.left_behind = None;
+        known.unindexed_until = None;
         Ok(())
     }
 }
@@ -128,7 +132,7 @@ pub(super) async fn rows(
     monitor: MonitorId,
     number: i64,
 ) -> Result<Vec<StoredResult>, StoreError> {
-    let keys = tail.of(db, monitor).await?;
+    let keys = tail.row_keys(db, monitor).await?;
     let mut kept = Vec::new();
     for (key, body) in results::with_keys(db, &keys).await? {
         let damaged = results::each_of(key, &body, |of, row| {
@@ -136,7 +140,7 @@ pub(super) async fn rows(
                 kept.push(row);
             }
         });
-        tail.quarantine.note_all(damaged.as_slice());
+        tail.quarantine.record_all(damaged.as_slice());
     }
     Ok(kept)
 }

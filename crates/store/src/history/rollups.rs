@@ -13,7 +13,7 @@ use crate::quarantine::Quarantine;
 use crate::{StoreError, codes};
 
 /// Rollups by region.
-pub(super) type Sums = BTreeMap<Region, Rollup>;
+pub(super) type Rollups = BTreeMap<Region, Rollup>;
 
 /// Returns the rollups of a monitor from `since`, a whole hour: hours up to midnight, then days.
 /// Adds `recent`, the results that were recently uncompacted. Those compacted by now are found in
@@ -23,7 +23,7 @@ pub(super) async fn read(
     db: &mut Connection,
     (monitor, since): (i64, Timestamp),
     recent: &[StoredResult],
-) -> Result<Sums, StoreError> {
+) -> Result<Rollups, StoreError> {
     let since = since.as_millis();
     let midnight = (since + BucketSize::Day.millis() - 1).div_euclid(BucketSize::Day.millis())
         * BucketSize::Day.millis();
@@ -43,16 +43,16 @@ pub(super) async fn read(
         (BucketSize::Hour, &hours[..]),
         (BucketSize::Day, &days[..]),
     ];
-    let mut sums = Sums::new();
+    let mut sums = Rollups::new();
     let mut gathered = HashSet::new();
     for (grain, key, body) in super::bucket::read_together(db, &wanted).await? {
         match grain {
             BucketSize::TenMinutes => {
-                let rows = super::unpacked(quarantine, key, &body)?;
+                let rows = super::unpack_readable(quarantine, key, &body)?;
                 gathered.extend(rows.iter().map(StoredResult::key));
             }
             BucketSize::Hour | BucketSize::Day => {
-                let read = quarantine.sift(grain.table(), || key.to_string(), decode(&body))?;
+                let read = quarantine.readable(grain.table(), || key.to_string(), decode(&body))?;
                 merge(&mut sums, &read.unwrap_or_default());
             }
         }
@@ -67,7 +67,7 @@ pub(super) async fn read(
 
 /// Counts a scheduled result. Confirmation checks run when something is wrong, and manual checks on
 /// demand, so neither is representative.
-pub(super) fn count(sums: &mut Sums, row: &StoredResult) -> Result<(), StoreError> {
+pub(super) fn count(sums: &mut Rollups, row: &StoredResult) -> Result<(), StoreError> {
     if codes::trigger(i64::from(row.trigger))? == Trigger::Scheduled {
         let finished_at = Timestamp::from_millis(row.slot + row.finished_after);
         let sum = sums.entry(codes::region(i64::from(row.region))?).or_default();
@@ -77,24 +77,24 @@ pub(super) fn count(sums: &mut Sums, row: &StoredResult) -> Result<(), StoreErro
 }
 
 /// Adds the counts of `others`.
-pub(super) fn merge(sums: &mut Sums, others: &Sums) {
+pub(super) fn merge(sums: &mut Rollups, others: &Rollups) {
     for (region, other) in others {
         sums.entry(*region).or_default().merge(other);
     }
 }
 
-pub(super) fn encode(sums: &Sums) -> Vec<u8> {
+pub(super) fn encode(sums: &Rollups) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(64 * sums.len());
     for (region, sum) in sums {
-        varint::push(&mut bytes, codes::of_region(*region) as u64);
+        varint::push(&mut bytes, codes::region_code(*region) as u64);
         sum.encode(&mut bytes);
     }
     bytes
 }
 
-pub(super) fn decode(mut bytes: &[u8]) -> Result<Sums, StoreError> {
+pub(super) fn decode(mut bytes: &[u8]) -> Result<Rollups, StoreError> {
     let unreadable = |why: Unreadable| StoreError::corrupt("sums of results", why.to_string());
-    let mut sums = Sums::new();
+    let mut sums = Rollups::new();
     while !bytes.is_empty() {
         let code = varint::pull_narrow(&mut bytes).map_err(unreadable)?;
         let sum = Rollup::decode(&mut bytes).map_err(unreadable)?;

@@ -7,8 +7,10 @@ use domain::check::{Outcome, Trigger};
 use domain::history::{PhaseSum, Rollup, Span};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
-use super::rollups::Sums;
-use super::{BucketSize, HistoryStore, StoredResult, number, recent_index, rollups, unpacked};
+use super::rollups::Rollups;
+use super::{
+    BucketSize, HistoryStore, StoredResult, number, recent_index, rollups, unpack_readable,
+};
 use crate::{StoreError, codes};
 
 /// Maximum number of rows per query: more than the 168 hours of a week.
@@ -26,7 +28,7 @@ impl HistoryStore<'_> {
     /// Returns the rollups of a monitor's scheduled checks over all its regions, for the buckets
     /// that `range` touches. They are sorted oldest first. Returns at most the newest 256, and
     /// omits buckets without checks. The monitor may be deleted.
-    pub async fn stretches(
+    pub async fn buckets(
         &self,
         workspace: WorkspaceId,
         monitor: MonitorId,
@@ -39,23 +41,24 @@ impl HistoryStore<'_> {
         };
         let mut db = self.store.read().await?;
         let number = number(&mut db, workspace, monitor).await?;
-        let recent = recent_index::rows(self.store.tail(), &mut db, monitor, number).await?;
+        let recent =
+            recent_index::rows(self.store.recent_index(), &mut db, monitor, number).await?;
         let last = grain.number(range.to.as_millis());
         let first = grain.number(range.from.as_millis()).max(last - ROWS_MAX as i64 + 1);
         let keys: Vec<i64> =
             (first..=last).map(|stretch| super::bucket::key(stretch, number)).collect();
         let blocks = super::block_keys(&recent, number);
         let wanted = [(BucketSize::TenMinutes, &blocks[..]), (grain, &keys[..])];
-        let mut by_stretch: BTreeMap<i64, Sums> = BTreeMap::new();
+        let mut by_stretch: BTreeMap<i64, Rollups> = BTreeMap::new();
         let mut gathered = HashSet::new();
         for (of, key, body) in super::bucket::read_together(&mut db, &wanted).await? {
             if of == BucketSize::TenMinutes {
-                let rows = unpacked(self.store.quarantine(), key, &body)?;
+                let rows = unpack_readable(self.store.quarantine(), key, &body)?;
                 gathered.extend(rows.iter().map(StoredResult::key));
             } else {
                 let read = rollups::decode(&body);
                 let quarantine = self.store.quarantine();
-                let read = quarantine.sift(grain.table(), || key.to_string(), read)?;
+                let read = quarantine.readable(grain.table(), || key.to_string(), read)?;
                 by_stretch.insert(grain.number(of.start(key)), read.unwrap_or_default());
             }
         }
@@ -65,7 +68,7 @@ impl HistoryStore<'_> {
                 rollups::count(by_stretch.entry(stretch).or_default(), &row)?;
             }
         }
-        let together = |(stretch, regions): (i64, Sums)| {
+        let together = |(stretch, regions): (i64, Rollups)| {
             let mut sum = Rollup::default();
             for of_region in regions.values() {
                 sum.merge(of_region);
@@ -87,7 +90,8 @@ impl HistoryStore<'_> {
         let grain = BucketSize::TenMinutes;
         let mut db = self.store.read().await?;
         let number = number(&mut db, workspace, monitor).await?;
-        let recent = recent_index::rows(self.store.tail(), &mut db, monitor, number).await?;
+        let recent =
+            recent_index::rows(self.store.recent_index(), &mut db, monitor, number).await?;
         let first = moments.len().saturating_sub(ROWS_MAX);
         let keys: HashSet<i64> =
             moments[first..].iter().map(|at| grain.key(at.as_millis(), number)).collect();
@@ -103,7 +107,7 @@ impl HistoryStore<'_> {
             Ok(())
         };
         for (key, body) in grain.read(&mut db, &wanted).await? {
-            unpacked(self.store.quarantine(), key, &body)?.iter().try_for_each(&mut add)?;
+            unpack_readable(self.store.quarantine(), key, &body)?.iter().try_for_each(&mut add)?;
         }
         recent.iter().try_for_each(&mut add)?;
         let begin = |(start, sum)| (Timestamp::from_millis(start), sum);

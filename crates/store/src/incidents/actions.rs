@@ -3,8 +3,8 @@
 
 use rules::{IncidentId, Violation, WorkspaceId, limits};
 
-use super::{Incident, Incidents, TimelineEntry, one, timeline};
-use crate::audit::{self, Note};
+use super::{Incident, Incidents, TimelineEntry, load, timeline};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::{AuditContext, Created, Idempotency, StoreError, idempotency};
 
@@ -44,10 +44,10 @@ impl Incidents<'_> {
                     .execute(db)
                     .await?;
                     if done > 0 {
-                        enter(db, id, change, ("acknowledged", "")).await?;
-                        note(db, workspace, id, change, "incident.acknowledge").await?;
+                        add_entry(db, id, change, ("acknowledged", "")).await?;
+                        record_change(db, workspace, id, change, "incident.acknowledge").await?;
                     }
-                    one(db, workspace, id).await
+                    load(db, workspace, id).await
                 })
             })
             .await
@@ -70,12 +70,12 @@ impl Incidents<'_> {
                         let entry = timeline::comment(db, number).await;
                         return entry.map(Created::Before).map_err(idempotency::gone);
                     }
-                    one(db, workspace, id).await?;
-                    refuse_more(db, id).await?;
-                    let number = enter(db, id, change, ("commented", &new.text)).await?;
+                    load(db, workspace, id).await?;
+                    check_comment_limit(db, id).await?;
+                    let number = add_entry(db, id, change, ("commented", &new.text)).await?;
                     let made = (number.to_string(), change.at);
-                    idempotency::remember(db, workspace, call, (&made.0, made.1)).await?;
-                    note(db, workspace, id, change, "incident.comment").await?;
+                    idempotency::record(db, workspace, call, (&made.0, made.1)).await?;
+                    record_change(db, workspace, id, change, "incident.comment").await?;
                     timeline::comment(db, number).await.map(Created::Now)
                 })
             })
@@ -84,7 +84,7 @@ impl Incidents<'_> {
 
     /// Records who asks to resolve an incident. If several people ask before it closes, the last
     /// one counts. Has no effect on a closed incident.
-    pub async fn ask_to_resolve(
+    pub async fn request_resolution(
         &self,
         workspace: WorkspaceId,
         id: IncidentId,
@@ -103,14 +103,14 @@ impl Incidents<'_> {
                     .bind(id.to_string())
                     .execute(&mut session.db)
                     .await?;
-                    one(&mut session.db, workspace, id).await
+                    load(&mut session.db, workspace, id).await
                 })
             })
             .await
     }
 }
 
-async fn refuse_more(db: &mut Connection, id: IncidentId) -> Result<(), StoreError> {
+async fn check_comment_limit(db: &mut Connection, id: IncidentId) -> Result<(), StoreError> {
     let max = limits::INCIDENT_COMMENTS_MAX;
     let written: Option<i64> =
         query("SELECT COUNT(*) FROM incident_entries WHERE incident = $1 AND kind = 'commented'")
@@ -121,11 +121,11 @@ async fn refuse_more(db: &mut Connection, id: IncidentId) -> Result<(), StoreErr
         return Ok(());
     }
     let allowed = format!("cannot be added: an incident has at most {max} comments");
-    Err(StoreError::Refused(Violation::unseen("text", allowed)))
+    Err(StoreError::Refused(Violation::without_value("text", allowed)))
 }
 
 /// Adds an entry to the timeline and returns its row ID.
-async fn enter(
+async fn add_entry(
     db: &mut Connection,
     id: IncidentId,
     change: AuditContext,
@@ -145,13 +145,13 @@ async fn enter(
     Ok(row.try_get(0)?)
 }
 
-async fn note(
+async fn record_change(
     db: &mut Connection,
     workspace: WorkspaceId,
     id: IncidentId,
     change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
-    let note = Note { workspace, change, action, resource_id: id.to_string(), detail: "" };
-    audit::note(db, note).await
+    let note = NewAuditEntry { workspace, change, action, resource_id: id.to_string(), detail: "" };
+    audit::record(db, note).await
 }

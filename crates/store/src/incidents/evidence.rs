@@ -12,7 +12,7 @@ use crate::{EvidenceEntry, StoreError, evidence};
 
 /// Maximum age of evidence for regions whose failure was never recorded. They still fail when the
 /// incident closes, and the longest period is an hour.
-const LOOKED_BACK: Duration = Duration::from_hours(2);
+const LOOKBACK: Duration = Duration::from_hours(2);
 
 /// Copies evidence into an incident. The argument extends the `WHERE` clause.
 macro_rules! copy {
@@ -58,7 +58,7 @@ pub(super) async fn copy_newest(
         .bind(incident.to_string())
         .bind(monitor)
         .bind(region)
-        .bind((at - LOOKED_BACK).as_millis())
+        .bind((at - LOOKBACK).as_millis())
         .execute(db)
         .await?;
     Ok(())
@@ -66,7 +66,7 @@ pub(super) async fn copy_newest(
 
 /// Copies the evidence of regions without any, when the incident closes. An earlier process may
 /// have opened it.
-pub(super) async fn complete(
+pub(super) async fn copy_missing(
     db: &mut Connection,
     incident: IncidentId,
     monitor: i64,
@@ -79,14 +79,14 @@ pub(super) async fn complete(
     ))
     .bind(incident.to_string())
     .bind(monitor)
-    .bind((at - LOOKED_BACK).as_millis())
+    .bind((at - LOOKBACK).as_millis())
     .execute(db)
     .await?;
     Ok(())
 }
 
 /// Returns the evidence of an incident, by region.
-pub(super) async fn of(
+pub(super) async fn load(
     db: &mut Connection,
     vault: &Vault,
     incident: &Incident,

@@ -4,14 +4,14 @@
 use domain::judge::CloseReason;
 use rules::{ChannelId, DeliveryId, IncidentId, ProviderType, Region, Timestamp};
 
-use super::{Person, closed_as, person};
+use super::{Person, parse_close_reason, person};
 use crate::StoreError;
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant};
 
 /// Maximum number of deliveries in a timeline; the newest are shown. Comments and regions have
 /// their own limits.
-const TOLD_MAX: i64 = 500;
+const DELIVERIES_MAX: i64 = 500;
 
 /// Entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub enum TimelineEvent {
     Acknowledged,
     Commented(String),
     /// Another region started to fail.
-    Joined(Region),
+    RegionFailed(Region),
     /// A channel was notified, or will be.
-    Told(Notified),
+    Notified(Notified),
     /// A person resolved and thereby closed it.
     Resolved,
     /// It closed by itself, or with its monitor.
@@ -59,8 +59,8 @@ impl TimelineEvent {
             Self::Opened => "opened",
             Self::Acknowledged => "acknowledged",
             Self::Commented(_) => "commented",
-            Self::Joined(_) => "region_failed",
-            Self::Told(_) => "notified",
+            Self::RegionFailed(_) => "region_failed",
+            Self::Notified(_) => "notified",
             Self::Resolved => "resolved",
             Self::Closed(_) => "closed",
         }
@@ -68,7 +68,7 @@ impl TimelineEvent {
 }
 
 /// Returns the timeline of an incident, in order of time.
-pub(super) async fn of(
+pub(super) async fn load(
     db: &mut Connection,
     incident: IncidentId,
 ) -> Result<Vec<TimelineEntry>, StoreError> {
@@ -86,11 +86,11 @@ pub(super) async fn of(
          WHERE e.incident = $1 AND d.state <> 'cancelled' ORDER BY d.number DESC LIMIT $2",
     )
     .bind(incident.to_string())
-    .bind(TOLD_MAX)
+    .bind(DELIVERIES_MAX)
     .fetch_all(db)
     .await?;
     for row in rows.iter().rev() {
-        entries.push(told(row)?);
+        entries.push(read_notified(row)?);
     }
     // The sort is stable: entries of one millisecond keep their order, with notifications last.
     entries.sort_by_key(|entry| entry.at);
@@ -117,17 +117,17 @@ fn read(row: &Row) -> Result<TimelineEntry, StoreError> {
         "opened" => TimelineEvent::Opened,
         "acknowledged" => TimelineEvent::Acknowledged,
         "commented" => TimelineEvent::Commented(text.to_owned()),
-        "region_failed" => {
-            TimelineEvent::Joined(Region::parse(text).map_err(|why| unreadable(why.to_string()))?)
-        }
+        "region_failed" => TimelineEvent::RegionFailed(
+            Region::parse(text).map_err(|why| unreadable(why.to_string()))?,
+        ),
         "resolved" => TimelineEvent::Resolved,
-        "closed" => TimelineEvent::Closed(closed_as(text).map_err(unreadable)?),
+        "closed" => TimelineEvent::Closed(parse_close_reason(text).map_err(unreadable)?),
         other => return Err(unreadable(format!("unknown kind `{other}`"))),
     };
     Ok(TimelineEntry { at: instant(row, 0)?, by: person(row, 3)?, what })
 }
 
-fn told(row: &Row) -> Result<TimelineEntry, StoreError> {
+fn read_notified(row: &Row) -> Result<TimelineEntry, StoreError> {
     let number: i64 = row.try_get(1)?;
     let told = Notified {
         delivery: DeliveryId::from_bits(number as u64),
@@ -136,5 +136,5 @@ fn told(row: &Row) -> Result<TimelineEntry, StoreError> {
         event: row.try_get(4)?,
         state: row.try_get(5)?,
     };
-    Ok(TimelineEntry { at: instant(row, 0)?, by: None, what: TimelineEvent::Told(told) })
+    Ok(TimelineEntry { at: instant(row, 0)?, by: None, what: TimelineEvent::Notified(told) })
 }

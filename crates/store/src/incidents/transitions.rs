@@ -14,7 +14,7 @@ use crate::{StoreError, codes};
 
 /// Region that started to fail while an incident was open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Joined {
+pub struct FailedRegion {
     pub workspace: WorkspaceId,
     pub monitor: MonitorId,
     pub incident: IncidentId,
@@ -26,14 +26,17 @@ pub struct Joined {
 impl Incidents<'_> {
     /// Records regions that started to fail in open incidents, with their observations. Each region
     /// is recorded once per incident. Call it after the batch with the results.
-    pub async fn note_joined(&self, joined: Vec<Joined>) -> Result<(), StoreError> {
+    pub async fn record_failed_regions(
+        &self,
+        regions: Vec<FailedRegion>,
+    ) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
-                    session.touches_nothing();
-                    for joined in &joined {
-                        session.touches(joined.workspace);
-                        join(session, joined).await?;
+                    session.declare_no_change();
+                    for joined in &regions {
+                        session.declare_change(joined.workspace);
+                        record_failed_region(session, joined).await?;
                     }
                     Ok(())
                 })
@@ -81,7 +84,7 @@ pub(crate) async fn open(
         .execute(&mut *db)
         .await?;
     let period = id(&known, 1, Periodicity::parse)?.period();
-    let since = at - reaches_back(period, narrow(&known, 2)?);
+    let since = at - lookback(period, narrow(&known, 2)?);
     evidence::copy_failing(db, incident, monitor, since).await
 }
 
@@ -117,7 +120,7 @@ pub(crate) async fn close_open(
 }
 
 /// Deletes the timeline and evidence of an incident, before the incident itself is deleted.
-pub(crate) async fn empty(db: &mut Connection, incident: &str) -> Result<(), StoreError> {
+pub(crate) async fn delete_contents(db: &mut Connection, incident: &str) -> Result<(), StoreError> {
     for statement in [
         "DELETE FROM incident_entries WHERE incident = $1",
         "DELETE FROM incident_evidence WHERE incident = $1",
@@ -155,13 +158,13 @@ async fn end(
             .execute(&mut *db)
             .await?;
         }
-        CloseReason::Resolved => resolved(db, incident, at).await?,
+        CloseReason::Resolved => record_resolver(db, incident, at).await?,
     }
-    evidence::complete(db, incident, monitor, at).await
+    evidence::copy_missing(db, incident, monitor, at).await
 }
 
 /// Records who resolved the incident: the last person who asked for it.
-async fn resolved(
+async fn record_resolver(
     db: &mut Connection,
     incident: IncidentId,
     at: Timestamp,
@@ -178,10 +181,13 @@ async fn resolved(
     Ok(())
 }
 
-async fn join(session: &mut Session, joined: &Joined) -> Result<(), StoreError> {
-    let number = session.numbers.monitor(&mut session.db, joined.monitor).await?;
+async fn record_failed_region(
+    session: &mut Session,
+    failed: &FailedRegion,
+) -> Result<(), StoreError> {
+    let number = session.row_ids.monitor(&mut session.db, failed.monitor).await?;
     let Some(monitor) = number else { return Ok(()) };
-    let (incident, region) = (joined.incident, codes::of_region(joined.region));
+    let (incident, region) = (failed.incident, codes::region_code(failed.region));
     let new = query(
         "INSERT INTO incident_entries (incident, at, kind, text) \
          SELECT i.id, $1, 'region_failed', $2 FROM incidents i \
@@ -190,8 +196,8 @@ async fn join(session: &mut Session, joined: &Joined) -> Result<(), StoreError> 
          AND NOT EXISTS (SELECT 1 FROM incident_entries o \
          WHERE o.incident = i.id AND o.kind = 'region_failed' AND o.text = $2)",
     )
-    .bind(joined.at.as_millis())
-    .bind(joined.region.as_str())
+    .bind(failed.at.as_millis())
+    .bind(failed.region.as_str())
     .bind(incident.to_string())
     .bind(monitor)
     .bind(region)
@@ -200,13 +206,13 @@ async fn join(session: &mut Session, joined: &Joined) -> Result<(), StoreError> 
     if new == 0 {
         return Ok(());
     }
-    evidence::copy_newest(&mut session.db, incident, (monitor, region), joined.at).await
+    evidence::copy_newest(&mut session.db, incident, (monitor, region), failed.at).await
 }
 
 /// Returns how long before an incident opens a check that led to it may have been due. A vote is at
 /// most two periods old, or one period and the longest check. The longest check takes at most one
 /// period and one attempt.
-fn reaches_back(period: Duration, timeout_ms: u32) -> Duration {
+fn lookback(period: Duration, timeout_ms: u32) -> Duration {
     let attempt = match timeout_ms {
         0 => tables::TIMEOUT_MS_MAX,
         given => given,

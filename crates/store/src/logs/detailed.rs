@@ -30,12 +30,13 @@ impl Detailed<'_> {
         found: DistinctResults,
     ) -> Result<(Vec<StoredResult>, Option<LogCursor>), StoreError> {
         let mut keys = self.stored(db, wanted).await?;
-        keys.extend(self.of_successes(wanted));
+        keys.extend(self.successes(wanted));
         keys.sort_unstable_by_key(|key| Reverse(*key));
         keys.dedup();
         let is_more = keys.len() > wanted.limit;
         keys.truncate(wanted.limit);
-        let next = keys.last().filter(|_| is_more).map(|key| LogCursor::of(*key)).transpose()?;
+        let next =
+            keys.last().filter(|_| is_more).map(|key| LogCursor::from_key(*key)).transpose()?;
         let results = self.results(db, &keys, found).await?;
         Ok((keys.iter().filter_map(|key| results.get(key).copied()).collect(), next))
     }
@@ -72,14 +73,14 @@ impl Detailed<'_> {
     }
 
     /// Returns the results whose details are in the file of successes.
-    fn of_successes(&self, wanted: &LogQuery) -> Vec<Key> {
+    fn successes(&self, wanted: &LogQuery) -> Vec<Key> {
         let key = |identity: ResultKey| {
             let ResultKey { slot, region, trigger, revision, monitor: _ } = identity;
             LogCursor { slot, region, trigger, revision }.key()
         };
-        let success = codes::of_outcome(Outcome::Success) as u8;
-        let keys = self.store.successes().of_monitor(self.monitor).into_iter().map(key);
-        keys.filter(|key| wanted.has_key(*key, success)).collect()
+        let success = codes::outcome_code(Outcome::Success) as u8;
+        let keys = self.store.successes().by_monitor(self.monitor).into_iter().map(key);
+        keys.filter(|key| wanted.matches_key(*key, success)).collect()
     }
 
     /// Returns the results with these keys.
@@ -95,7 +96,7 @@ impl Detailed<'_> {
             missing.map(|key| BucketSize::TenMinutes.key(key.0, self.number)).collect();
         blocks.dedup();
         for (key, body) in BucketSize::TenMinutes.read(db, &blocks).await? {
-            let rows = history::unpacked(self.store.quarantine(), key, &body)?;
+            let rows = history::unpack_readable(self.store.quarantine(), key, &body)?;
             results.extend(rows.into_iter().map(|row| (row.key(), row)));
         }
         Ok(results)

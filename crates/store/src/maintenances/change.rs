@@ -4,14 +4,14 @@
 //! with them.
 
 use domain::history::Span;
-use domain::maintenance::{UpcomingWindows, ahead, planning_horizon};
+use domain::maintenance::{UpcomingWindows, planning_horizon, upcoming_windows};
 use domain::notify::MaintenancePhase;
 use rules::maintenance::{A_WINDOW_AHEAD, Maintenance, MaintenanceSettings, Schedule};
 use rules::{MaintenanceId, Timestamp, Violation, WorkspaceId};
 
 use super::links::{link, unlink};
-use super::{Maintenances, PlannedMaintenance, coverage, one, windows};
-use crate::audit::{self, Note};
+use super::{Maintenances, PlannedMaintenance, coverage, load, windows};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::outbox::{self, Maintained};
 use crate::writer::Session;
@@ -36,7 +36,7 @@ impl Maintenances<'_> {
         new: NewMaintenance,
         change: AuditContext,
     ) -> Result<Created<PlannedMaintenance>, StoreError> {
-        let ahead = ahead(&new.settings.schedule, planning_horizon(change.at));
+        let ahead = upcoming_windows(&new.settings.schedule, planning_horizon(change.at));
         self.store
             .write_in(new.workspace, move |session| Box::pin(create(session, new, ahead, change)))
             .await
@@ -51,7 +51,8 @@ impl Maintenances<'_> {
         change: AuditContext,
     ) -> Result<PlannedMaintenance, StoreError> {
         let is_moved = seen.settings.schedule != settings.schedule;
-        let ahead = is_moved.then(|| ahead(&settings.schedule, planning_horizon(change.at)));
+        let ahead =
+            is_moved.then(|| upcoming_windows(&settings.schedule, planning_horizon(change.at)));
         let is_relinked = seen.settings.monitor_ids != settings.monitor_ids
             || seen.settings.component_ids != settings.component_ids;
         self.store
@@ -85,11 +86,11 @@ impl Maintenances<'_> {
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let text = id.to_string();
-                    let seen = one(&mut session.db, workspace, &text, change.at).await?;
-                    if !windows::cut(&mut session.db, &text, change.at).await? {
+                    let seen = load(&mut session.db, workspace, &text, change.at).await?;
+                    if !windows::end_current(&mut session.db, &text, change.at).await? {
                         return Ok(seen);
                     }
-                    tell_over(session, &seen, change.at).await?;
+                    announce_end(session, &seen, change.at).await?;
                     let seen = seen.maintenance;
                     let updated_at = change.after(seen.updated_at);
                     query("UPDATE maintenances SET updated_at = $1 WHERE id = $2")
@@ -115,8 +116,8 @@ impl Maintenances<'_> {
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let text = id.to_string();
-                    let seen = one(&mut session.db, workspace, &text, change.at).await?;
-                    tell_over(session, &seen, change.at).await?;
+                    let seen = load(&mut session.db, workspace, &text, change.at).await?;
+                    announce_end(session, &seen, change.at).await?;
                     let deleted = query(
                         "UPDATE maintenances SET deleted_at = $1, windows_until = NULL \
                          WHERE workspace_id = $2 AND id = $3 AND deleted_at IS NULL",
@@ -133,7 +134,8 @@ impl Maintenances<'_> {
                         .await?;
                     unlink(&mut session.db, id).await?;
                     coverage::end(session, &text, change.at).await?;
-                    note(&mut session.db, (workspace, id), change, "maintenance.delete").await
+                    record_change(&mut session.db, (workspace, id), change, "maintenance.delete")
+                        .await
                 })
             })
             .await
@@ -149,7 +151,7 @@ async fn create(
     let NewMaintenance { id, workspace, settings, idempotency: call } = new;
     let db = &mut session.db;
     if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
-        let before = one(db, workspace, &id, change.at).await;
+        let before = load(db, workspace, &id, change.at).await;
         return before.map(Created::Before).map_err(idempotency::gone);
     }
     let (created_at, updated_at) = (change.at, change.at);
@@ -158,7 +160,7 @@ async fn create(
     write(db, &maintenance, &ahead, change.at).await?;
     link(db, &maintenance).await?;
     let created = (&*id.to_string(), change.at);
-    idempotency::remember(db, workspace, call.as_ref(), created).await?;
+    idempotency::record(db, workspace, call.as_ref(), created).await?;
     finish(session, &maintenance, change, "maintenance.create").await.map(Created::Now)
 }
 
@@ -170,9 +172,9 @@ async fn finish(
     action: &'static str,
 ) -> Result<PlannedMaintenance, StoreError> {
     let (workspace, id) = (maintenance.workspace, maintenance.id);
-    coverage::settle(session, &id.to_string(), change.at).await?;
-    note(&mut session.db, (workspace, id), change, action).await?;
-    let planned = one(&mut session.db, workspace, &id.to_string(), change.at).await?;
+    coverage::update_coverage(session, &id.to_string(), change.at).await?;
+    record_change(&mut session.db, (workspace, id), change, action).await?;
+    let planned = load(&mut session.db, workspace, &id.to_string(), change.at).await?;
     announce(session, &planned, change.at).await?;
     Ok(planned)
 }
@@ -185,31 +187,35 @@ async fn announce(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let Some(window) = planned.next.filter(|_| planned.current.is_none()) else { return Ok(()) };
-    outbox::note_maintenance(
+    outbox::enqueue_maintenance(
         session,
-        &maintained(planned, window, MaintenancePhase::Scheduled),
+        &maintenance_phase(planned, window, MaintenancePhase::Scheduled),
         now,
     )
     .await
 }
 
 /// Announces the end of the current window, before its monitors and components are unlinked.
-async fn tell_over(
+async fn announce_end(
     session: &mut Session,
     planned: &PlannedMaintenance,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let Some(window) = planned.current else { return Ok(()) };
     let window = Span { to: now, ..window };
-    outbox::note_maintenance(
+    outbox::enqueue_maintenance(
         session,
-        &maintained(planned, window, MaintenancePhase::Completed),
+        &maintenance_phase(planned, window, MaintenancePhase::Completed),
         now,
     )
     .await
 }
 
-fn maintained(planned: &PlannedMaintenance, window: Span, stage: MaintenancePhase) -> Maintained {
+fn maintenance_phase(
+    planned: &PlannedMaintenance,
+    window: Span,
+    stage: MaintenancePhase,
+) -> Maintained {
     let Maintenance { id, settings, .. } = &planned.maintenance;
     let (title, description) = (settings.title.clone(), settings.description.clone());
     Maintained { maintenance: *id, title, description, window, stage }
@@ -290,16 +296,16 @@ async fn replace(
         return Ok(());
     }
     // The maintenance was changed since, or does not exist.
-    one(db, maintenance.workspace, &id, maintenance.updated_at).await?;
+    load(db, maintenance.workspace, &id, maintenance.updated_at).await?;
     Err(StoreError::Conflict { what: "maintenance", id })
 }
 
-async fn note(
+async fn record_change(
     db: &mut Connection,
     (workspace, id): (WorkspaceId, MaintenanceId),
     change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let resource_id = id.to_string();
-    audit::note(db, Note { workspace, change, action, resource_id, detail: "" }).await
+    audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail: "" }).await
 }

@@ -3,8 +3,8 @@
 
 use rules::{ComponentId, PageId, Timestamp, WorkspaceId};
 
-use crate::audit::{self, Note};
-use crate::channels::Leaving;
+use crate::audit::{self, NewAuditEntry};
+use crate::channels::DeletedMonitor;
 use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{AuditContext, StoreError, outbox};
@@ -21,7 +21,7 @@ macro_rules! wanted {
 
 /// Updates the coverage to the current links, and reschedules deliveries that wait for the end of
 /// the maintenance.
-pub(super) async fn settle(
+pub(super) async fn update_coverage(
     session: &mut Session,
     maintenance: &str,
     at: Timestamp,
@@ -49,7 +49,7 @@ pub(super) async fn settle(
     .bind(now)
     .execute(db)
     .await?;
-    tell_waiting(session, maintenance, at).await
+    reschedule_waiting(session, maintenance, at).await
 }
 
 /// Ends all coverage, and reschedules deliveries that wait for the end of the maintenance.
@@ -63,53 +63,53 @@ pub(super) async fn end(
         .bind(maintenance)
         .execute(&mut session.db)
         .await?;
-    tell_waiting(session, maintenance, at).await
+    reschedule_waiting(session, maintenance, at).await
 }
 
 /// Removes a monitor that is being deleted from its maintenance.
-pub(crate) async fn leave_monitor(
+pub(crate) async fn unlink_monitor(
     db: &mut Connection,
-    leaving: &Leaving,
+    deleted: &DeletedMonitor,
     change: AuditContext,
 ) -> Result<(), StoreError> {
     let left = ids(
         db,
         "SELECT maintenance FROM maintenance_monitors WHERE monitor = $1 ORDER BY maintenance",
-        leaving.number,
+        deleted.number,
     )
     .await?;
     query("DELETE FROM maintenance_monitors WHERE monitor = $1")
-        .bind(leaving.number)
+        .bind(deleted.number)
         .execute(&mut *db)
         .await?;
     query("UPDATE maintenance_covers SET until = $1 WHERE monitor = $2 AND until IS NULL")
         .bind(change.at.as_millis())
-        .bind(leaving.number)
+        .bind(deleted.number)
         .execute(&mut *db)
         .await?;
-    let detail = format!("without {}, which was deleted", leaving.monitor);
-    note_each(db, &left, (leaving.workspace, change), &detail).await
+    let detail = format!("without {}, which was deleted", deleted.monitor);
+    record_each(db, &left, (deleted.workspace, change), &detail).await
 }
 
 /// Removes a component that is being deleted from its maintenance.
-pub(crate) async fn leave_component(
+pub(crate) async fn unlink_component(
     session: &mut Session,
     (workspace, component): (WorkspaceId, ComponentId),
     change: AuditContext,
 ) -> Result<(), StoreError> {
     let component = component.to_string();
-    let left = of_component(&mut session.db, &component).await?;
+    let left = by_component(&mut session.db, &component).await?;
     query("DELETE FROM maintenance_components WHERE component = $1")
         .bind(&component)
         .execute(&mut session.db)
         .await?;
     let detail = format!("without {component}, which was deleted");
-    note_each(&mut session.db, &left, (workspace, change), &detail).await?;
-    settle_each(session, &left, change.at).await
+    record_each(&mut session.db, &left, (workspace, change), &detail).await?;
+    update_each(session, &left, change.at).await
 }
 
 /// Removes the components of a page that is being deleted from their maintenance.
-pub(crate) async fn leave_page(
+pub(crate) async fn unlink_page(
     session: &mut Session,
     (workspace, page): (WorkspaceId, PageId),
     change: AuditContext,
@@ -130,8 +130,8 @@ pub(crate) async fn leave_page(
     .execute(&mut session.db)
     .await?;
     let detail = format!("without the components of {page}, which was deleted");
-    note_each(&mut session.db, &left, (workspace, change), &detail).await?;
-    settle_each(session, &left, change.at).await
+    record_each(&mut session.db, &left, (workspace, change), &detail).await?;
+    update_each(session, &left, change.at).await
 }
 
 /// Updates the coverage after a component was given another monitor.
@@ -140,11 +140,11 @@ pub(crate) async fn component_changed(
     component: ComponentId,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let concerned = of_component(&mut session.db, &component.to_string()).await?;
-    settle_each(session, &concerned, at).await
+    let concerned = by_component(&mut session.db, &component.to_string()).await?;
+    update_each(session, &concerned, at).await
 }
 
-async fn of_component(db: &mut Connection, component: &str) -> Result<Vec<String>, StoreError> {
+async fn by_component(db: &mut Connection, component: &str) -> Result<Vec<String>, StoreError> {
     let of = "SELECT maintenance FROM maintenance_components WHERE component = $1 \
               ORDER BY maintenance";
     ids(db, of, component).await
@@ -159,19 +159,19 @@ async fn ids(
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-async fn settle_each(
+async fn update_each(
     session: &mut Session,
     maintenances: &[String],
     at: Timestamp,
 ) -> Result<(), StoreError> {
     for maintenance in maintenances {
-        settle(session, maintenance, at).await?;
+        update_coverage(session, maintenance, at).await?;
     }
     Ok(())
 }
 
 /// Records a change of each of these maintenances.
-async fn note_each(
+async fn record_each(
     db: &mut Connection,
     maintenances: &[String],
     (workspace, change): (WorkspaceId, AuditContext),
@@ -189,13 +189,13 @@ async fn note_each(
         .execute(&mut *db)
         .await?;
         let (resource_id, action) = (maintenance.clone(), "maintenance.update");
-        audit::note(db, Note { workspace, change, action, resource_id, detail }).await?;
+        audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail }).await?;
     }
     Ok(())
 }
 
 /// Reschedules the alerts that wait for the end of a maintenance.
-async fn tell_waiting(
+async fn reschedule_waiting(
     session: &mut Session,
     maintenance: &str,
     at: Timestamp,

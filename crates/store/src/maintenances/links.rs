@@ -51,12 +51,13 @@ async fn link_each(
     let workspace = maintenance.workspace.to_string();
     for ids in ids.chunks(NAMED_AT_ONCE) {
         let first = [maintenance.id.to_string(), workspace.clone()];
-        let linked = naming(links.link, &first, ids).execute(&mut *db).await?;
+        let linked = id_list_query(links.link, &first, ids).execute(&mut *db).await?;
         if linked == ids.len() as u64 {
             continue;
         }
-        let rows =
-            naming(links.find, std::array::from_ref(&workspace), ids).fetch_all(&mut *db).await?;
+        let rows = id_list_query(links.find, std::array::from_ref(&workspace), ids)
+            .fetch_all(&mut *db)
+            .await?;
         let known: BTreeSet<String> =
             rows.iter().map(|row| row.try_get(0)).collect::<Result<_, sqlx::Error>>()?;
         let unknown: Vec<&str> =
@@ -68,7 +69,7 @@ async fn link_each(
 }
 
 /// Builds a statement that ends with a list of identifiers, after its `first` values.
-fn naming<const N: usize>(statement: &str, first: &[String; N], ids: &[String]) -> Query {
+fn id_list_query<const N: usize>(statement: &str, first: &[String; N], ids: &[String]) -> Query {
     let places: Vec<_> = (N + 1..=N + ids.len()).map(|place| format!("${place}")).collect();
     let statement = format!("{statement}({})", places.join(", "));
     first.iter().chain(ids).fold(query(AssertSqlSafe(statement)), Query::bind)

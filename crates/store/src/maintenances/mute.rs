@@ -7,7 +7,7 @@ use rules::{MonitorId, Timestamp, WorkspaceId};
 
 use crate::StoreError;
 use crate::db::{Connection, query};
-use crate::row::{instant, maybe_instant};
+use crate::row::{instant, optional_instant};
 
 /// Maximum number of adjacent windows that are merged. Later windows are found when these end.
 const FOLLOWING_MAX: usize = 1_000;
@@ -53,7 +53,7 @@ async fn window_end(
 }
 
 /// Returns the windows in the range, limited to the time in which they covered the monitor.
-pub(super) async fn left_out(
+pub(super) async fn excluded_spans(
     db: &mut Connection,
     workspace: WorkspaceId,
     monitor: MonitorId,
@@ -72,7 +72,7 @@ pub(super) async fn left_out(
     .fetch_all(db)
     .await?;
     let covered = rows.iter().map(|row| {
-        let until = maybe_instant(row, 3)?;
+        let until = optional_instant(row, 3)?;
         let (from, to) = (instant(row, 0)?.max(instant(row, 2)?), instant(row, 1)?);
         Ok(Span { from, to: until.map_or(to, |until| to.min(until)) })
     });

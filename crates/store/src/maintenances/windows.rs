@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::history::Span;
 use domain::maintenance::{
-    UpcomingWindows, WINDOWS_MAX, ahead, changed, extended, planning_horizon,
+    UpcomingWindows, WINDOWS_MAX, changed, planning_horizon, upcoming_windows, windows_to_add,
 };
 use rules::maintenance::{Recurrence, Schedule};
 use rules::{Interval, TimeZone, Timestamp, limits};
@@ -36,7 +36,7 @@ impl Maintenances<'_> {
              AND (SELECT COUNT(*) FROM maintenance_windows w WHERE w.maintenance = a.id \
              AND w.from_at > $2) < $3 ORDER BY a.windows_until LIMIT $4",
         )
-        .bind((now + limits::MAINTENANCE_AHEAD - SLACK).as_millis())
+        .bind((now + limits::MAINTENANCE_HORIZON - SLACK).as_millis())
         .bind(now.as_millis())
         .bind(WINDOWS_MAX as i64 / 2)
         .bind(STEP_EXTENDED)
@@ -47,11 +47,11 @@ impl Maintenances<'_> {
         for row in &rows {
             let due = Due::read(row)?;
             let range = Span { from: due.until.max(now), ..planning_horizon(now) };
-            let more = ahead(&due.schedule, range);
+            let more = upcoming_windows(&due.schedule, range);
             are_changed |= more.until != Some(due.until);
             self.store
                 .write(move |session| {
-                    session.touches_nothing();
+                    session.declare_no_change();
                     Box::pin(async move { due.extend(&mut session.db, &more).await })
                 })
                 .await?;
@@ -65,7 +65,7 @@ impl Maintenances<'_> {
         let end = now - limits::STATUS_CHANGES_KEPT;
         self.store
             .write(move |session| {
-                session.touches_nothing();
+                session.declare_no_change();
                 Box::pin(async move { prune(&mut session.db, end).await })
             })
             .await
@@ -114,7 +114,7 @@ impl Due {
         .fetch_optional(&mut *db)
         .await?;
         let last = last.map(|row| span(&row)).transpose()?;
-        insert(db, &self.id, &extended(last, &more.windows, self.until)).await
+        insert(db, &self.id, &windows_to_add(last, &more.windows, self.until)).await
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) async fn rewrite(
 }
 
 /// Ends the current window. Returns whether there was one.
-pub(super) async fn cut(
+pub(super) async fn end_current(
     db: &mut Connection,
     maintenance: &str,
     now: Timestamp,

@@ -5,10 +5,10 @@ use domain::judge::CloseReason;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, WorkspaceId};
 
-use super::columns::{self, check_of, regions_text, select};
-use super::{Monitors, is_there};
-use crate::audit::{self, Note};
-use crate::channels::{self, Leaving};
+use super::columns::{self, check_context, regions_text, select};
+use super::{Monitors, exists};
+use crate::audit::{self, NewAuditEntry};
+use crate::channels::{self, DeletedMonitor};
 use crate::db::{Connection, query};
 use crate::outbox::Ending;
 use crate::plans::{self, LimitedKind};
@@ -44,8 +44,8 @@ impl Monitors<'_> {
                         return Ok(Created::Before(monitor));
                     }
                     let (db, period) = (&mut session.db, new.settings.periodicity);
-                    plans::admit(db, &plans, new.workspace, LimitedKind::Monitors).await?;
-                    plans::admit_period(db, &plans, new.workspace, period).await?;
+                    plans::check_limit(db, &plans, new.workspace, LimitedKind::Monitors).await?;
+                    plans::check_period(db, &plans, new.workspace, period).await?;
                     let monitor = Monitor {
                         id: new.id,
                         workspace: new.workspace,
@@ -57,8 +57,8 @@ impl Monitors<'_> {
                     insert(session, &monitor).await?;
                     let (db, call) = (&mut session.db, new.idempotency.as_ref());
                     let id = monitor.id.to_string();
-                    idempotency::remember(db, new.workspace, call, (&id, change.at)).await?;
-                    note(session, &monitor, change, "monitor.create").await?;
+                    idempotency::record(db, new.workspace, call, (&id, change.at)).await?;
+                    record_change(session, &monitor, change, "monitor.create").await?;
                     Ok(Created::Now(monitor))
                 })
             })
@@ -82,7 +82,7 @@ impl Monitors<'_> {
                     // Other edits stay possible if the period was valid before the plan changed.
                     if seen.settings.periodicity != settings.periodicity {
                         let (db, period) = (&mut session.db, settings.periodicity);
-                        plans::admit_period(db, &plans, seen.workspace, period).await?;
+                        plans::check_period(db, &plans, seen.workspace, period).await?;
                     }
                     let revised = is_revised(&seen.settings, &settings);
                     let paused = seen.settings.active && !settings.active;
@@ -96,7 +96,7 @@ impl Monitors<'_> {
                     if paused {
                         pause(session, &monitor).await?;
                     }
-                    note(session, &monitor, change, "monitor.update").await?;
+                    record_change(session, &monitor, change, "monitor.update").await?;
                     Ok(monitor)
                 })
             })
@@ -128,21 +128,21 @@ impl Monitors<'_> {
                     // removed from them.
                     let (at, how) = (change.at, CloseReason::Deleted);
                     judge_states::end(session, Ending { monitor: number, at, how }).await?;
-                    let leaving = Leaving { workspace, monitor: id, number };
-                    maintenances::leave_monitor(&mut session.db, &leaving, change).await?;
-                    channels::leave(&mut session.db, leaving, change).await?;
+                    let leaving = DeletedMonitor { workspace, monitor: id, number };
+                    maintenances::unlink_monitor(&mut session.db, &leaving, change).await?;
+                    channels::unlink_monitor(&mut session.db, leaving, change).await?;
                     let shown = (workspace, number);
-                    components::lose_monitor(&mut session.db, shown, change).await?;
+                    components::mark_monitor_deleted(&mut session.db, shown, change).await?;
                     wipe(&mut session.db, number, change).await?;
-                    session.numbers.forget_monitor(id);
-                    let note = Note {
+                    session.row_ids.remove_monitor(id);
+                    let note = NewAuditEntry {
                         workspace,
                         change,
                         action: "monitor.delete",
                         resource_id: id.to_string(),
                         detail: "",
                     };
-                    audit::note(&mut session.db, note).await
+                    audit::record(&mut session.db, note).await
                 })
             })
             .await
@@ -200,14 +200,14 @@ async fn insert(session: &mut Session, monitor: &Monitor) -> Result<(), StoreErr
     .bind(settings.public)
     .bind(&settings.description)
     .bind(regions_text(&settings.regions))
-    .bind(session.vault.seal(check_of(&id), &settings.check)?)
+    .bind(session.vault.seal(check_context(&id), &settings.check)?)
     .bind(monitor.created_at.as_millis())
     .bind(monitor.updated_at.as_millis())
     .execute(&mut session.db)
     .await
     .map_err(|error| {
         let taken = StoreError::AlreadyExists { what: "monitor", name: id };
-        StoreError::of_insert(error, taken, Some(monitor.workspace))
+        StoreError::from_insert(error, taken, Some(monitor.workspace))
     })?;
     Ok(())
 }
@@ -235,7 +235,7 @@ async fn replace(
     .bind(settings.public)
     .bind(&settings.description)
     .bind(regions_text(&settings.regions))
-    .bind(session.vault.seal(check_of(&id), &settings.check)?)
+    .bind(session.vault.seal(check_context(&id), &settings.check)?)
     .bind(monitor.updated_at.as_millis())
     .bind(settings.check.kind().as_str())
     .bind(monitor.workspace.to_string())
@@ -246,7 +246,7 @@ async fn replace(
     if replaced == 1 {
         return Ok(());
     }
-    Err(if is_there(&mut session.db, monitor.workspace, monitor.id).await? {
+    Err(if exists(&mut session.db, monitor.workspace, monitor.id).await? {
         StoreError::Conflict { what: "monitor", id }
     } else {
         StoreError::not_found("monitor", &id)
@@ -254,7 +254,7 @@ async fn replace(
 }
 
 async fn pause(session: &mut Session, monitor: &Monitor) -> Result<(), StoreError> {
-    let Some(number) = session.numbers.monitor(&mut session.db, monitor.id).await? else {
+    let Some(number) = session.row_ids.monitor(&mut session.db, monitor.id).await? else {
         return Ok(());
     };
     let (at, how) = (monitor.updated_at, CloseReason::Paused);
@@ -274,18 +274,18 @@ async fn wipe(db: &mut Connection, number: i64, change: AuditContext) -> Result<
     Ok(())
 }
 
-async fn note(
+async fn record_change(
     session: &mut Session,
     monitor: &Monitor,
     change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
-    let note = Note {
+    let note = NewAuditEntry {
         workspace: monitor.workspace,
         change,
         action,
         resource_id: monitor.id.to_string(),
         detail: &format!("revision {}", monitor.revision),
     };
-    audit::note(&mut session.db, note).await
+    audit::record(&mut session.db, note).await
 }

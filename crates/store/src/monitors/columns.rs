@@ -40,7 +40,7 @@ pub(super) fn read(vault: &Vault, row: &Row) -> Result<Monitor, StoreError> {
         public: row.try_get(9)?,
         description: row.try_get(10)?,
         regions: regions(row.try_get(11)?)?,
-        check: vault.open(check_of(&monitor_id.to_string()), row.try_get(12)?)?,
+        check: vault.open(check_context(&monitor_id.to_string()), row.try_get(12)?)?,
     };
     Ok(Monitor {
         id: monitor_id,
@@ -53,7 +53,7 @@ pub(super) fn read(vault: &Vault, row: &Row) -> Result<Monitor, StoreError> {
 }
 
 /// Returns the location for which the check of a monitor is sealed.
-pub(crate) const fn check_of(id: &str) -> EncryptionContext<'_> {
+pub(crate) const fn check_context(id: &str) -> EncryptionContext<'_> {
     EncryptionContext { column: "monitors.check_sealed", row: id }
 }
 

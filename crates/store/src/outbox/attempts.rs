@@ -4,7 +4,7 @@
 use domain::notify::{DueTime, Event, EventKind, NewDelivery, next_reminder};
 use rules::{ChannelId, Timestamp, WorkspaceId};
 
-use super::enqueue::hearer;
+use super::enqueue::read_channel_state;
 use super::rows::{self, Address, Events};
 use super::{AttemptResult, DeliveryState, NextStep, Outbox, Recipient, TestDelivery};
 use crate::StoreError;
@@ -20,18 +20,18 @@ pub(super) struct Attempt<'t> {
     pub(super) at: Timestamp,
     pub(super) took_ms: i64,
     pub(super) status: Option<u16>,
-    pub(super) answer: &'t str,
+    pub(super) response: &'t str,
 }
 
 impl Outbox<'_> {
     /// Records attempts and applies their consequences. Recording an attempt again has no effect.
-    pub async fn attempted(&self, tried: Vec<AttemptResult>) -> Result<(), StoreError> {
+    pub async fn record_attempts(&self, results: Vec<AttemptResult>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
-                session.touches_nothing();
+                session.declare_no_change();
                 Box::pin(async move {
-                    for tried in &tried {
-                        note(session, tried).await?;
+                    for tried in &results {
+                        record_attempt(session, tried).await?;
                     }
                     Ok(())
                 })
@@ -40,47 +40,47 @@ impl Outbox<'_> {
     }
 
     /// Records a test of a saved channel in the delivery log.
-    pub async fn note_test(&self, test: TestDelivery) -> Result<(), StoreError> {
+    pub async fn record_test(&self, test: TestDelivery) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
-                session.touches_nothing();
-                Box::pin(async move { note_test(session, &test).await })
+                session.declare_no_change();
+                Box::pin(async move { record_test(session, &test).await })
             })
             .await
     }
 }
 
 impl AttemptResult {
-    fn done_at(&self) -> Timestamp {
-        self.at + self.took
+    fn completed_at(&self) -> Timestamp {
+        self.at + self.duration
     }
 }
 
-async fn note(session: &mut Session, tried: &AttemptResult) -> Result<(), StoreError> {
-    let number = rows::number(tried.id);
+async fn record_attempt(session: &mut Session, result: &AttemptResult) -> Result<(), StoreError> {
+    let number = rows::row_id(result.id);
     let attempt = Attempt {
         delivery: number,
-        number: tried.number,
-        at: tried.at,
-        took_ms: millis(tried.took),
-        status: tried.status,
-        answer: &tried.answer,
+        number: result.number,
+        at: result.at,
+        took_ms: millis(result.duration),
+        status: result.status,
+        response: &result.answer,
     };
     if !insert(&mut session.db, attempt).await? {
         return Ok(());
     }
-    match tried.then {
+    match result.next_step {
         NextStep::Accepted => {
-            finish(&mut session.db, number, tried, DeliveryState::Accepted).await?;
-            write_reminder(session, number, tried.done_at()).await
+            complete(&mut session.db, number, result, DeliveryState::Accepted).await?;
+            enqueue_reminder(session, number, result.completed_at()).await
         }
-        NextStep::Dead => finish(&mut session.db, number, tried, DeliveryState::Dead).await,
-        NextStep::Again(at) => again(session, number, tried, at).await,
+        NextStep::Dead => complete(&mut session.db, number, result, DeliveryState::Dead).await,
+        NextStep::Again(at) => retry(session, number, result, at).await,
     }
 }
 
 /// Deletes the attempts of a completed delivery, before the delivery itself is deleted.
-pub(crate) async fn forget_attempts(db: &mut Connection, number: i64) -> Result<(), StoreError> {
+pub(crate) async fn delete_attempts(db: &mut Connection, number: i64) -> Result<(), StoreError> {
     query(
         "DELETE FROM delivery_attempts WHERE delivery IN \
          (SELECT number FROM deliveries WHERE number = $1 AND completed_at IS NOT NULL)",
@@ -103,7 +103,7 @@ pub(super) async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<
     .bind(attempt.at.as_millis())
     .bind(attempt.took_ms)
     .bind(attempt.status.map(i64::from))
-    .bind(attempt.answer)
+    .bind(attempt.response)
     .bind(attempt.delivery)
     .execute(db)
     .await?;
@@ -112,10 +112,10 @@ pub(super) async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<
 
 /// Completes a delivery. A completed reminder is not open. A delivery that was cancelled during its
 /// attempt counts as accepted if the receiver accepted it.
-async fn finish(
+async fn complete(
     db: &mut Connection,
     number: i64,
-    tried: &AttemptResult,
+    result: &AttemptResult,
     state: DeliveryState,
 ) -> Result<(), StoreError> {
     query(
@@ -126,18 +126,18 @@ async fn finish(
          WHERE number = $4 AND (state = 'waiting' OR (state = 'cancelled' AND $1 = 'accepted'))",
     )
     .bind(state.as_str())
-    .bind(tried.done_at().as_millis())
-    .bind(tried.at.as_millis())
+    .bind(result.completed_at().as_millis())
+    .bind(result.at.as_millis())
     .bind(number)
     .execute(db)
     .await?;
     Ok(())
 }
 
-async fn again(
+async fn retry(
     session: &mut Session,
     number: i64,
-    tried: &AttemptResult,
+    result: &AttemptResult,
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let waiting = query(
@@ -147,7 +147,7 @@ async fn again(
          WHERE number = $3 AND state = 'waiting' RETURNING recipient",
     )
     .bind(at.as_millis())
-    .bind(tried.at.as_millis())
+    .bind(result.at.as_millis())
     .bind(number)
     .fetch_optional(&mut session.db)
     .await?;
@@ -158,7 +158,7 @@ async fn again(
 }
 
 /// Enqueues a reminder, if the channel wants reminders and the incident is open and unacknowledged.
-async fn write_reminder(
+async fn enqueue_reminder(
     session: &mut Session,
     number: i64,
     now: Timestamp,
@@ -175,8 +175,8 @@ async fn write_reminder(
     .await?;
     let Some(row) = found else { return Ok(()) };
     let channel = id(&row, 0, ChannelId::parse)?;
-    let hearer = hearer(&row, channel, 1)?;
-    let Some(every) = hearer.wishes.remind_every else { return Ok(()) };
+    let hearer = read_channel_state(&row, channel, 1)?;
+    let Some(every) = hearer.preferences.remind_every else { return Ok(()) };
     let event = match rows::open(&session.vault, row.try_get(5)?, row.try_get(6)?) {
         Ok(event) => event,
         // Delivered, but undecodable: skip the reminder.
@@ -193,7 +193,7 @@ async fn write_reminder(
     rows::write(session, &mut Events::default(), address, &reminder, now).await
 }
 
-async fn note_test(session: &mut Session, test: &TestDelivery) -> Result<(), StoreError> {
+async fn record_test(session: &mut Session, test: &TestDelivery) -> Result<(), StoreError> {
     let address = Address {
         workspace: test.workspace,
         channel: test.channel,
@@ -202,8 +202,8 @@ async fn note_test(session: &mut Session, test: &TestDelivery) -> Result<(), Sto
     };
     let event = Event { kind: EventKind::Test, ..test.event.clone() };
     let key = domain::notify::event_key(test.channel, &event);
-    let place = DueTime { due_at: test.at, holds: None };
-    let written = NewDelivery { event, place, opens: false };
+    let place = DueTime { due_at: test.at, hold_reason: None };
+    let written = NewDelivery { event, due: place, opens: false };
     rows::write(session, &mut Events::default(), address, &written, test.at).await?;
     let state = if test.arrived { DeliveryState::Accepted } else { DeliveryState::Dead };
     let row = query(
@@ -212,7 +212,7 @@ async fn note_test(session: &mut Session, test: &TestDelivery) -> Result<(), Sto
     )
     .bind(state.as_str())
     .bind(test.at.as_millis())
-    .bind((test.at + test.took).as_millis())
+    .bind((test.at + test.duration).as_millis())
     .bind(key)
     .fetch_one(&mut session.db)
     .await?;
@@ -220,9 +220,9 @@ async fn note_test(session: &mut Session, test: &TestDelivery) -> Result<(), Sto
         delivery: row.try_get(0)?,
         number: 1,
         at: test.at,
-        took_ms: millis(test.took),
+        took_ms: millis(test.duration),
         status: test.status,
-        answer: &test.answer,
+        response: &test.answer,
     };
     insert(&mut session.db, attempt).await?;
     Ok(())

@@ -13,7 +13,7 @@ use super::{Recipient, Wakeup};
 /// Maximum number of cached windows. Beyond it, all are dropped, and some events are sent singly.
 const WINDOWS_MAX: usize = 65_536;
 /// Maximum number of pages with cached progress. Beyond it, all are dropped, and pages start over.
-const PLACES_MAX: usize = 4_096;
+const CURSORS_MAX: usize = 4_096;
 
 /// Sender of wake-ups to the delivery workers.
 #[derive(Debug, Default)]
@@ -23,11 +23,11 @@ pub(crate) struct Listener(Mutex<Option<UnboundedSender<Wakeup>>>);
 pub(crate) struct OutboxCache {
     listener: Arc<Listener>,
     /// Earliest due time per recipient, set by the current transaction.
-    news: BTreeMap<Recipient, Timestamp>,
+    wakeups: BTreeMap<Recipient, Timestamp>,
     windows: HashMap<Recipient, GroupWindow>,
     /// Windows before the current transaction changed them.
-    before: HashMap<Recipient, Option<GroupWindow>>,
-    places: HashMap<PageId, FanOutCursor>,
+    windows_before: HashMap<Recipient, Option<GroupWindow>>,
+    cursors: HashMap<PageId, FanOutCursor>,
 }
 
 /// Fan-out progress of a page: all subscribers up to this identifier have been checked.
@@ -46,10 +46,11 @@ impl Listener {
         listening
     }
 
-    fn tell(&self, news: &BTreeMap<Recipient, Timestamp>) {
+    fn notify(&self, wakeups: &BTreeMap<Recipient, Timestamp>) {
         let mut listener = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(listening) = &*listener else { return };
-        let mut woken = news.iter().map(|(&addressee, &due_at)| Wakeup { addressee, due_at });
+        let mut woken =
+            wakeups.iter().map(|(&addressee, &due_at)| Wakeup { recipient: addressee, due_at });
         if woken.any(|woken| listening.send(woken).is_err()) {
             // The receiver is gone. The next one finds the rows in the database.
             *listener = None;
@@ -59,13 +60,13 @@ impl Listener {
 
 impl OutboxCache {
     pub(crate) fn new(listener: Arc<Listener>) -> Self {
-        let (news, windows, before, places) = <_>::default();
-        Self { listener, news, windows, before, places }
+        let (wakeups, windows, windows_before, cursors) = <_>::default();
+        Self { listener, wakeups, windows, windows_before, cursors }
     }
 
     /// Schedules a wake-up of a recipient after the commit.
-    pub(super) fn wake(&mut self, addressee: impl Into<Recipient>, due_at: Timestamp) {
-        let earliest = self.news.entry(addressee.into()).or_insert(due_at);
+    pub(super) fn wake(&mut self, recipient: impl Into<Recipient>, due_at: Timestamp) {
+        let earliest = self.wakeups.entry(recipient.into()).or_insert(due_at);
         *earliest = due_at.min(*earliest);
     }
 
@@ -83,49 +84,49 @@ impl OutboxCache {
         let Some(window) = window else { return };
         let addressee = addressee.into();
         let before = self.windows.insert(addressee, window);
-        self.before.entry(addressee).or_insert(before);
+        self.windows_before.entry(addressee).or_insert(before);
     }
 
     /// Returns the progress of a page for this delivery, if it is cached.
-    pub(super) fn place(&self, page: PageId, delivery: i64) -> Option<&FanOutCursor> {
-        self.places.get(&page).filter(|place| place.delivery == delivery)
+    pub(super) fn cursor(&self, page: PageId, delivery: i64) -> Option<&FanOutCursor> {
+        self.cursors.get(&page).filter(|place| place.delivery == delivery)
     }
 
     /// Sets the progress of a page, or removes it after the last step. Call it last in a piece of
     /// work: if a later step failed, subscribers would be skipped.
-    pub(super) fn set_place(&mut self, page: PageId, place: Option<FanOutCursor>) {
-        match place {
-            Some(place) => self.places.insert(page, place),
-            None => self.places.remove(&page),
+    pub(super) fn set_cursor(&mut self, page: PageId, cursor: Option<FanOutCursor>) {
+        match cursor {
+            Some(place) => self.cursors.insert(page, place),
+            None => self.cursors.remove(&page),
         };
     }
 
     /// Drops all progress, because the fan-out of the current transaction may not be stored. Pages
     /// start over, and no subscriber gets an event twice.
-    pub(crate) fn begin_anew(&mut self) {
-        self.places.clear();
+    pub(crate) fn clear_progress(&mut self) {
+        self.cursors.clear();
     }
 
     /// Applies the changes after a commit, or a possible commit. An unnecessary wake-up does no
     /// harm.
-    pub(crate) fn keep(&mut self) {
-        if !self.news.is_empty() {
-            self.listener.tell(&self.news);
-            self.news.clear();
+    pub(crate) fn commit(&mut self) {
+        if !self.wakeups.is_empty() {
+            self.listener.notify(&self.wakeups);
+            self.wakeups.clear();
         }
-        self.before.clear();
+        self.windows_before.clear();
         if self.windows.len() > WINDOWS_MAX {
             self.windows.clear();
         }
-        if self.places.len() > PLACES_MAX {
-            self.places.clear();
+        if self.cursors.len() > CURSORS_MAX {
+            self.cursors.clear();
         }
     }
 
     /// Discards the changes after a rollback.
-    pub(crate) fn forget(&mut self) {
-        self.news.clear();
-        for (addressee, before) in self.before.drain() {
+    pub(crate) fn roll_back(&mut self) {
+        self.wakeups.clear();
+        for (addressee, before) in self.windows_before.drain() {
             match before {
                 Some(window) => self.windows.insert(addressee, window),
                 None => self.windows.remove(&addressee),

@@ -14,12 +14,12 @@ use crate::row::{id, instant, narrow, optional};
 /// Delivery whose event cannot be read.
 pub(super) struct Unreadable {
     delivery: DeliveryId,
-    why: String,
+    reason: String,
 }
 
 impl Unreadable {
     pub(super) fn new(delivery: DeliveryId, why: &StoreError) -> Self {
-        Self { delivery, why: format!("unreadable event: {why}") }
+        Self { delivery, reason: format!("unreadable event: {why}") }
     }
 }
 
@@ -29,9 +29,9 @@ pub(super) async fn mark_dead(
     unreadable: &[Unreadable],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    for Unreadable { delivery, why } in unreadable {
+    for Unreadable { delivery, reason: why } in unreadable {
         tracing::error!(delivery.id = %delivery, "delivery {delivery} is a dead letter: {why}");
-        let number = rows::number(*delivery);
+        let number = rows::row_id(*delivery);
         let tried: Option<Option<i64>> =
             query("SELECT MAX(number) FROM delivery_attempts WHERE delivery = $1")
                 .bind(number)
@@ -43,7 +43,7 @@ pub(super) async fn mark_dead(
             at: now,
             took_ms: 0,
             status: None,
-            answer: why,
+            response: why,
         };
         insert(db, attempt).await?;
         query(

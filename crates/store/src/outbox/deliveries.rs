@@ -13,7 +13,7 @@ use super::rows;
 use super::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts};
 use crate::db::{Connection, Query, Row, Value, query};
 use crate::quarantine::is_unreadable;
-use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
+use crate::row::{Listed, id, instant, narrow, optional, optional_instant, to_count};
 use crate::vault::Vault;
 use crate::{Page, StoreError};
 
@@ -37,15 +37,15 @@ impl Outbox<'_> {
         let mut db = self.store.read().await?;
         let which = Conditions::new(workspace, filter);
         let total: Option<i64> =
-            which.of("SELECT COUNT(*) FROM deliveries d", "").scalar(&mut db).await?;
-        let before = page.after.map_or(i64::MAX, rows::number);
+            which.to_query("SELECT COUNT(*) FROM deliveries d", "").scalar(&mut db).await?;
+        let before = page.after.map_or(i64::MAX, rows::row_id);
         let part = format!(
             "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
             page.limit, page.offset
         );
-        let part = which.of(COLUMNS, &part);
+        let part = which.to_query(COLUMNS, &part);
         let rows = all(&mut db, self.store.vault(), part).await?;
-        Ok(Listed { rows, left_out: Vec::new(), total: counted(total) })
+        Ok(Listed { rows, omitted: Vec::new(), total: to_count(total) })
     }
 
     /// Returns a delivery of the workspace.
@@ -71,7 +71,7 @@ impl Outbox<'_> {
         Ok(OutboxCounts {
             waiting: narrow(&waiting, 0)?,
             dead: dead.and_then(|dead| u64::try_from(dead).ok()).unwrap_or_default(),
-            oldest_due_at: maybe_instant(&waiting, 1)?,
+            oldest_due_at: optional_instant(&waiting, 1)?,
         })
     }
 }
@@ -110,7 +110,7 @@ impl Conditions {
         let _ = write!(self.condition, " AND {}", condition(&place));
     }
 
-    fn of(&self, select: &str, rest: &str) -> Query {
+    fn to_query(&self, select: &str, rest: &str) -> Query {
         let statement = format!("{select} WHERE {} {rest}", self.condition);
         let first = query(AssertSqlSafe(statement));
         self.values.iter().fold(first, |query, value| query.bind(Value::from(value)))
@@ -125,7 +125,7 @@ pub(super) async fn one(
     id: DeliveryId,
 ) -> Result<Delivery, StoreError> {
     let which = Conditions::new(workspace, DeliveryFilter::default());
-    let which = which.of(COLUMNS, &format!("AND d.number = {}", rows::number(id)));
+    let which = which.to_query(COLUMNS, &format!("AND d.number = {}", rows::row_id(id)));
     let found = all(db, vault, which).await?.pop();
     found.ok_or_else(|| StoreError::not_found("delivery", &id))
 }
@@ -159,11 +159,11 @@ fn read(vault: &Vault, row: &Row) -> Result<Delivery, StoreError> {
         monitor: optional(row, 4, MonitorId::parse)?,
         event,
         state: id(row, 7, DeliveryState::parse)?,
-        holds: optional(row, 8, HoldReason::parse)?,
+        hold_reason: optional(row, 8, HoldReason::parse)?,
         created_at: instant(row, 9)?,
         due_at: instant(row, 10)?,
-        tries: narrow(row, 11)?,
-        done_at: maybe_instant(row, 12)?,
+        attempt_count: narrow(row, 11)?,
+        completed_at: optional_instant(row, 12)?,
         attempts: Vec::new(),
     })
 }
@@ -178,9 +178,9 @@ pub(super) async fn attempts(
         "SELECT number, at, duration_ms, status, response FROM delivery_attempts \
          WHERE delivery = $1 AND number <= $2 ORDER BY number DESC LIMIT $3",
     )
-    .bind(rows::number(delivery))
+    .bind(rows::row_id(delivery))
     .bind(newest)
-    .bind(i64::from(Delivery::ATTEMPTS_SHOWN))
+    .bind(i64::from(Delivery::ATTEMPTS_MAX))
     .fetch_all(db)
     .await?;
     rows.iter().rev().map(attempt).collect()
@@ -190,7 +190,7 @@ fn attempt(row: &Row) -> Result<DeliveryAttempt, StoreError> {
     Ok(DeliveryAttempt {
         number: narrow(row, 0)?,
         at: instant(row, 1)?,
-        took: Duration::from_millis(narrow(row, 2)?),
+        duration: Duration::from_millis(narrow(row, 2)?),
         status: row.try_get::<Option<i64>>(3)?.map(|_| narrow(row, 3)).transpose()?,
         answer: row.try_get(4)?,
     })

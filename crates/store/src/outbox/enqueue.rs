@@ -38,7 +38,7 @@ pub(crate) struct Ending {
 }
 
 /// Enqueues the deliveries of a status change that is stored at `now`.
-pub(crate) async fn note_transition(
+pub(crate) async fn enqueue_transition(
     session: &mut Session,
     monitor: i64,
     transition: &Transition,
@@ -48,35 +48,35 @@ pub(crate) async fn note_transition(
     let time = Time { at: transition.at, now: now.max(transition.at) };
     match transition.incident {
         IncidentChange::Opened(incident) => {
-            page_events::note_opened(session, monitor, incident, time).await?;
+            page_events::enqueue_opened(session, monitor, incident, time).await?;
         }
         IncidentChange::Closed { .. } => {
-            page_events::note_closed(session, monitor, time).await?;
+            page_events::enqueue_closed(session, monitor, time).await?;
         }
         IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {}
     }
-    let Some(occasion) = AlertChange::of(transition) else { return Ok(()) };
-    let mut hearers = heard(&mut session.db, monitor).await?;
-    if may_begin(occasion) {
-        link(&mut session.db, monitor, &mut hearers).await?;
+    let Some(occasion) = AlertChange::from_transition(transition) else { return Ok(()) };
+    let mut hearers = open_deliveries(&mut session.db, monitor).await?;
+    if can_begin(occasion) {
+        add_linked(&mut session.db, monitor, &mut hearers).await?;
     }
     let grounds = grounds.cloned().unwrap_or_default();
-    note(session, monitor, (occasion, time), hearers, grounds).await
+    enqueue(session, monitor, (occasion, time), hearers, grounds).await
 }
 
 /// Enqueues the alerts that a monitor was paused or deleted, for channels that were alerted about
 /// it. Must run before the check is wiped.
-pub(crate) async fn note_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
+pub(crate) async fn enqueue_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
     let time = Time { at: ending.at, now: ending.at };
-    page_events::note_closed(session, ending.monitor, time).await?;
-    let hearers = heard(&mut session.db, ending.monitor).await?;
+    page_events::enqueue_closed(session, ending.monitor, time).await?;
+    let hearers = open_deliveries(&mut session.db, ending.monitor).await?;
     let told = hearers.values().flat_map(|hearer| &hearer.told);
-    let incident = told.filter_map(|told| match told.matter {
+    let incident = told.filter_map(|told| match told.subject {
         AlertSubject::Incident(id) => Some(id),
-        AlertSubject::Tail(_) | AlertSubject::Degradation => None,
+        AlertSubject::TrailingDegradation(_) | AlertSubject::Degradation => None,
     });
-    let occasion = AlertChange::Over { incident: incident.max(), how: ending.how.into() };
-    note(session, ending.monitor, (occasion, time), hearers, Cause::default()).await
+    let occasion = AlertChange::Ended { incident: incident.max(), reason: ending.how.into() };
+    enqueue(session, ending.monitor, (occasion, time), hearers, Cause::default()).await
 }
 
 /// Reschedules deliveries that wait for quiet hours, after their channel was edited.
@@ -100,7 +100,7 @@ pub(crate) async fn channel_changed(
 }
 
 /// Cancels the waiting deliveries of a recipient that was deleted.
-pub(crate) async fn leave(
+pub(crate) async fn cancel_for(
     db: &mut Connection,
     addressee: impl Into<Recipient>,
     at: Timestamp,
@@ -121,7 +121,7 @@ pub(crate) async fn leave(
 
 /// Cancels the waiting deliveries of a page and its subscribers, after the page was hidden or
 /// deleted.
-pub(crate) async fn leave_page(
+pub(crate) async fn cancel_for_page(
     db: &mut Connection,
     page: PageId,
     at: Timestamp,
@@ -160,34 +160,34 @@ pub(crate) async fn maintenance_changed(
 }
 
 /// Returns whether channels that were not alerted before may be notified.
-fn may_begin(occasion: AlertChange) -> bool {
+fn can_begin(occasion: AlertChange) -> bool {
     match occasion {
         AlertChange::Down(_) | AlertChange::Degraded => true,
-        AlertChange::Over { how, .. } => how == StoredCloseReason::Degraded,
-        AlertChange::Unsure => false,
+        AlertChange::Ended { reason: how, .. } => how == StoredCloseReason::Degraded,
+        AlertChange::Unknown => false,
     }
 }
 
-async fn note(
+async fn enqueue(
     session: &mut Session,
     monitor: i64,
     (occasion, time): (AlertChange, Time),
-    hearers: BTreeMap<ChannelId, ChannelState>,
+    channels: BTreeMap<ChannelId, ChannelState>,
     grounds: Cause,
 ) -> Result<(), StoreError> {
-    if hearers.is_empty() {
+    if channels.is_empty() {
         return Ok(());
     }
-    let (workspace, scene) = scene(session, monitor, time, grounds).await?;
+    let (workspace, scene) = load_context(session, monitor, time, grounds).await?;
     let muted_until = match occasion {
         AlertChange::Down(_) => {
             maintenances::muted_until(&mut session.db, monitor, time.at).await?
         }
-        AlertChange::Degraded | AlertChange::Over { .. } | AlertChange::Unsure => None,
+        AlertChange::Degraded | AlertChange::Ended { .. } | AlertChange::Unknown => None,
     };
     let scene = AlertContext { muted_until, ..scene };
     let (mut events, mut cancelled, mut over) = (Events::default(), Vec::new(), Vec::new());
-    for (channel, hearer) in hearers {
+    for (channel, hearer) in channels {
         let hearer = ChannelState { window: session.outbox.window(channel), ..hearer };
         let telling = plan_deliveries(occasion, &scene, &hearer);
         let DeliveryPlan { written, window, .. } = &telling;
@@ -199,13 +199,13 @@ async fn note(
         cancelled.extend(telling.cancelled);
         over.extend(telling.over);
     }
-    end(&mut session.db, &over).await?;
+    mark_ended(&mut session.db, &over).await?;
     cancel(&mut session.db, &cancelled, time.now).await
 }
 
 /// Marks the alerts of these deliveries as over.
-async fn end(db: &mut Connection, over: &[i64]) -> Result<(), StoreError> {
-    for number in over {
+async fn mark_ended(db: &mut Connection, ended: &[i64]) -> Result<(), StoreError> {
+    for number in ended {
         query("UPDATE deliveries SET is_open = $1 WHERE number = $2")
             .bind(false)
             .bind(*number)
@@ -236,7 +236,7 @@ pub(super) async fn cancel(
 }
 
 /// Returns the workspace of the monitor and the context of the alert.
-async fn scene(
+async fn load_context(
     session: &mut Session,
     monitor: i64,
     Time { at, now }: Time,
@@ -250,22 +250,22 @@ async fn scene(
     .fetch_one(&mut session.db)
     .await?;
     let monitor_id: MonitorId = id(&row, 0, MonitorId::parse)?;
-    let place = monitors::check_of(row.try_get(0)?);
+    let place = monitors::check_context(row.try_get(0)?);
     let check = session.vault.open(place, row.try_get(3)?)?;
     let scene = AlertContext {
         at,
         now,
         workspace: row.try_get(4)?,
-        monitor: MonitorSnapshot::of(monitor_id, row.try_get(1)?, &check),
+        monitor: MonitorSnapshot::new(monitor_id, row.try_get(1)?, &check),
         period: id(&row, 2, Periodicity::parse)?.period(),
-        grounds,
+        cause: grounds,
         muted_until: None,
     };
     Ok((id(&row, 5, WorkspaceId::parse)?, scene))
 }
 
 /// Returns the channels with an open delivery for the monitor.
-async fn heard(
+async fn open_deliveries(
     db: &mut Connection,
     monitor: i64,
 ) -> Result<BTreeMap<ChannelId, ChannelState>, StoreError> {
@@ -283,18 +283,20 @@ async fn heard(
         let channel = id(row, 0, ChannelId::parse)?;
         let hearer = match hearers.entry(channel) {
             std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
-            std::collections::btree_map::Entry::Vacant(new) => new.insert(hearer(row, channel, 1)?),
+            std::collections::btree_map::Entry::Vacant(new) => {
+                new.insert(read_channel_state(row, channel, 1)?)
+            }
         };
-        hearer.told.push(told(row)?);
+        hearer.told.push(read_open_delivery(row)?);
     }
     Ok(hearers)
 }
 
 /// Adds the channels that are linked to the monitor.
-async fn link(
+async fn add_linked(
     db: &mut Connection,
     monitor: i64,
-    hearers: &mut BTreeMap<ChannelId, ChannelState>,
+    channels: &mut BTreeMap<ChannelId, ChannelState>,
 ) -> Result<(), StoreError> {
     let rows = query(
         "SELECT c.id, c.kind, c.preferences FROM channel_monitors l JOIN channels c ON c.id = l.channel \
@@ -305,39 +307,42 @@ async fn link(
     .await?;
     for row in &rows {
         let channel = id(row, 0, ChannelId::parse)?;
-        let told = hearers.remove(&channel).map(|known| known.told).unwrap_or_default();
-        hearers.insert(channel, ChannelState { is_linked: true, told, ..hearer(row, channel, 1)? });
+        let told = channels.remove(&channel).map(|known| known.told).unwrap_or_default();
+        channels.insert(
+            channel,
+            ChannelState { is_linked: true, told, ..read_channel_state(row, channel, 1)? },
+        );
     }
     Ok(())
 }
 
 /// Reads a channel whose kind and preferences are in the columns from `first` on.
-pub(super) fn hearer(
+pub(super) fn read_channel_state(
     row: &Row,
     channel: ChannelId,
     first: usize,
 ) -> Result<ChannelState, StoreError> {
     Ok(ChannelState {
         kind: id(row, first, ProviderType::parse)?,
-        wishes: channels::wishes(row.try_get(first + 1)?, channel)?,
+        preferences: channels::read_preferences(row.try_get(first + 1)?, channel)?,
         is_linked: false,
         window: None,
         told: Vec::new(),
     })
 }
 
-fn told(row: &Row) -> Result<OpenDelivery, StoreError> {
+fn read_open_delivery(row: &Row) -> Result<OpenDelivery, StoreError> {
     let incident = optional(row, 5, IncidentId::parse)?;
     Ok(OpenDelivery {
         delivery: row.try_get(3)?,
-        matter: AlertSubject::of(id(row, 4, EventKind::parse)?, incident),
+        subject: AlertSubject::new(id(row, 4, EventKind::parse)?, incident),
         since: instant(row, 7)?,
         reminder: narrow(row, 6)?,
-        stands: stands(row)?,
+        progress: read_progress(row)?,
     })
 }
 
-fn stands(row: &Row) -> Result<DeliveryProgress, StoreError> {
+fn read_progress(row: &Row) -> Result<DeliveryProgress, StoreError> {
     let (state, tries) = (id(row, 8, DeliveryState::parse)?, narrow::<u32>(row, 10)?);
     let (holds, due_at) = (optional(row, 9, HoldReason::parse)?, instant(row, 11)?);
     Ok(match (state, holds) {
@@ -345,6 +350,6 @@ fn stands(row: &Row) -> Result<DeliveryProgress, StoreError> {
             DeliveryProgress::Held(holds, due_at)
         }
         (DeliveryState::Waiting | DeliveryState::Accepted, _) => DeliveryProgress::Sent,
-        (DeliveryState::Dead | DeliveryState::Cancelled, _) => DeliveryProgress::Lost,
+        (DeliveryState::Dead | DeliveryState::Cancelled, _) => DeliveryProgress::Dead,
     })
 }

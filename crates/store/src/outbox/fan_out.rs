@@ -5,7 +5,7 @@
 //! page.
 
 use domain::notify::{DueTime, HoldReason, PageEvent, PageEventKind, SendTime, group};
-use domain::page::not_told;
+use domain::page::suppression_reason;
 use rules::status_page::{StatusPage, SubscriberKind, Topic};
 use rules::{AccessType, IncidentId, PageId, ProviderType, SubscriberId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
@@ -14,7 +14,7 @@ use super::cache::FanOutCursor;
 use super::rows::{self, DeliveryTarget, Events};
 use super::{Outbox, Recipient};
 use crate::db::{Connection, Row, query};
-use crate::row::{id, instant, maybe_instant};
+use crate::row::{id, instant, optional_instant};
 use crate::vault::Vault;
 use crate::writer::Session;
 use crate::{StoreError, maintenances, pages, subscribers};
@@ -37,7 +37,7 @@ pub enum FanOutProgress {
 struct Waiting {
     number: i64,
     workspace: WorkspaceId,
-    news: PageEvent,
+    event: PageEvent,
     created_at: Timestamp,
 }
 
@@ -48,15 +48,19 @@ enum FanOutDecision {
     /// Wait for the end of a maintenance.
     Later(Timestamp),
     /// Drop it: the incident was over before it was announced.
-    Void,
+    Drop,
 }
 
 impl Outbox<'_> {
     /// Fans out one step of a page's events, oldest first.
-    pub async fn spread(&self, page: PageId, now: Timestamp) -> Result<FanOutProgress, StoreError> {
+    pub async fn fan_out(
+        &self,
+        page: PageId,
+        now: Timestamp,
+    ) -> Result<FanOutProgress, StoreError> {
         self.store
             .write(move |session| {
-                session.touches_nothing();
+                session.declare_no_change();
                 Box::pin(step(session, page, now))
             })
             .await
@@ -69,16 +73,16 @@ async fn step(
     now: Timestamp,
 ) -> Result<FanOutProgress, StoreError> {
     let Some(waiting) = first(session, page, now).await? else {
-        return rest(&mut session.db, page).await;
+        return remaining(&mut session.db, page).await;
     };
     let shown = pages::by_id(&mut session.db, &session.vault, page).await?;
     let Some(shown) = shown.filter(|page| page.published) else {
         finish(&mut session.db, waiting.number, "cancelled", now).await?;
         return Ok(FanOutProgress::More);
     };
-    match fate(&mut session.db, &waiting.news, now).await? {
-        FanOutDecision::Now => pass_on(session, &shown, &waiting, now).await?,
-        FanOutDecision::Void => finish(&mut session.db, waiting.number, "cancelled", now).await?,
+    match decide(&mut session.db, &waiting.event, now).await? {
+        FanOutDecision::Now => enqueue_step(session, &shown, &waiting, now).await?,
+        FanOutDecision::Drop => finish(&mut session.db, waiting.number, "cancelled", now).await?,
         FanOutDecision::Later(at) => {
             query("UPDATE deliveries SET due_at = $1 WHERE number = $2")
                 .bind(at.as_millis())
@@ -108,23 +112,23 @@ async fn first(
     Ok(Some(Waiting {
         number: row.try_get(0)?,
         workspace: id(&row, 1, WorkspaceId::parse)?,
-        news: rows::open(&session.vault, row.try_get(2)?, row.try_get(3)?)?,
+        event: rows::open(&session.vault, row.try_get(2)?, row.try_get(3)?)?,
         created_at: instant(&row, 4)?,
     }))
 }
 
-async fn rest(db: &mut Connection, page: PageId) -> Result<FanOutProgress, StoreError> {
+async fn remaining(db: &mut Connection, page: PageId) -> Result<FanOutProgress, StoreError> {
     let row =
         query("SELECT MIN(due_at) FROM deliveries WHERE recipient = $1 AND state = 'waiting'")
             .bind(page.to_string())
             .fetch_one(db)
             .await?;
-    Ok(maybe_instant(&row, 0)?.map_or(FanOutProgress::Done, FanOutProgress::Later))
+    Ok(optional_instant(&row, 0)?.map_or(FanOutProgress::Done, FanOutProgress::Later))
 }
 
 /// Decides about an event. The opening of an incident that is already over is dropped, and one of a
 /// monitor under maintenance waits.
-async fn fate(
+async fn decide(
     db: &mut Connection,
     news: &PageEvent,
     now: Timestamp,
@@ -141,101 +145,101 @@ async fn fate(
         .bind(incident.to_string())
         .fetch_optional(&mut *db)
         .await?;
-    let Some(row) = row else { return Ok(FanOutDecision::Void) };
-    if maybe_instant(&row, 1)?.is_some() {
-        return Ok(FanOutDecision::Void);
+    let Some(row) = row else { return Ok(FanOutDecision::Drop) };
+    if optional_instant(&row, 1)?.is_some() {
+        return Ok(FanOutDecision::Drop);
     }
     let muted_until = maintenances::muted_until(db, row.try_get(0)?, now).await?;
     Ok(muted_until.map_or(FanOutDecision::Now, FanOutDecision::Later))
 }
 
-async fn pass_on(
+async fn enqueue_step(
     session: &mut Session,
     page: &StatusPage,
     waiting: &Waiting,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let news = &waiting.news;
+    let news = &waiting.event;
     let (window, place) = match &news.about {
         PageEventKind::Incident(_) => {
             let (window, turn) = group(ProviderType::Email, session.outbox.window(page.id), now);
-            (Some(window), placed(turn, now))
+            (Some(window), due_time(turn, now))
         }
         PageEventKind::Report(_)
         | PageEventKind::Maintenance(_)
         | PageEventKind::ConfirmationRequested(_)
-        | PageEventKind::AlreadySubscribed(_) => (None, DueTime { due_at: now, holds: None }),
+        | PageEventKind::AlreadySubscribed(_) => (None, DueTime { due_at: now, hold_reason: None }),
     };
-    let step = look(session, page, waiting).await?;
+    let step = find_recipients(session, page, waiting).await?;
     let mut events = Events::default();
-    for (subscriber, kind) in step.hearers {
+    for (subscriber, kind) in step.recipients {
         let addressee = Recipient::Subscriber(subscriber);
         let posted =
             DeliveryTarget { workspace: waiting.workspace, addressee, kind: kind.as_str() };
-        rows::write_news(session, &mut events, posted, news, place, now).await?;
+        rows::enqueue_page_event(session, &mut events, posted, news, place, now).await?;
     }
-    if step.rest.is_none() {
+    if step.next.is_none() {
         // All steps of one event use the window as it was before.
         session.outbox.set_window(page.id, window);
         finish(&mut session.db, waiting.number, "accepted", now).await?;
     }
-    session.outbox.set_place(page.id, step.rest);
+    session.outbox.set_cursor(page.id, step.next);
     Ok(())
 }
 
-const fn placed(turn: SendTime, now: Timestamp) -> DueTime {
+const fn due_time(turn: SendTime, now: Timestamp) -> DueTime {
     match turn {
-        SendTime::AtOnce => DueTime { due_at: now, holds: None },
-        SendTime::With(due_at) => DueTime { due_at, holds: Some(HoldReason::Digest) },
+        SendTime::Now => DueTime { due_at: now, hold_reason: None },
+        SendTime::Grouped(due_at) => DueTime { due_at, hold_reason: Some(HoldReason::Digest) },
     }
 }
 
 /// Recipient of the event.
-type Hearer = (SubscriberId, SubscriberKind);
+type FanOutRecipient = (SubscriberId, SubscriberKind);
 
 /// Result of one step.
 struct Step {
-    hearers: Vec<Hearer>,
+    recipients: Vec<FanOutRecipient>,
     /// Start of the next step. `None` if no subscribers remain.
-    rest: Option<FanOutCursor>,
+    next: Option<FanOutCursor>,
 }
 
 /// Returns the recipients among the next subscribers. Suppressed subscribers are skipped, and not
 /// checked again until a restart.
-async fn look(
+async fn find_recipients(
     session: &mut Session,
     page: &StatusPage,
     waiting: &Waiting,
 ) -> Result<Step, StoreError> {
-    let place = session.outbox.place(page.id, waiting.number);
+    let place = session.outbox.cursor(page.id, waiting.number);
     let after = place.map_or_else(String::new, |place| place.after.clone());
-    let rows = wanting(&mut session.db, waiting, &after).await?;
-    let mark = subscribers::mark_of(&session.vault, page);
+    let rows = next_subscribers(&mut session.db, waiting, &after).await?;
+    let mark = subscribers::hash_password(&session.vault, page);
     let mut hearers = Vec::with_capacity(rows.len());
     for row in &rows {
-        hearers.extend(hearer(&session.vault, page, mark.as_deref(), row)?);
+        hearers.extend(read_recipient(&session.vault, page, mark.as_deref(), row)?);
     }
     let is_full = rows.len() as i64 >= STEP_SUBSCRIBERS;
     let rest = match rows.last().filter(|_| is_full) {
         Some(row) => Some(FanOutCursor { delivery: waiting.number, after: row.try_get(0)? }),
         None => None,
     };
-    Ok(Step { hearers, rest })
+    Ok(Step { recipients: hearers, next: rest })
 }
 
 /// Returns the subscriber, unless it is suppressed.
-fn hearer(
+fn read_recipient(
     vault: &Vault,
     page: &StatusPage,
     mark: Option<&[u8]>,
     row: &Row,
-) -> Result<Option<Hearer>, StoreError> {
+) -> Result<Option<FanOutRecipient>, StoreError> {
     let (subscriber, kind) = (id(row, 0, SubscriberId::parse)?, id(row, 1, SubscriberKind::parse)?);
     if page.settings.effective_access() != AccessType::Public {
         let text: &str = row.try_get(0)?;
         let destination = subscribers::destination(vault, text, kind, row.try_get(2)?)?;
-        let admission = subscribers::admission(row.try_get(3)?, row.try_get(4)?);
-        if not_told(page, mark, (&destination, &admission)).is_some() {
+        let admission = subscribers::access_proof(row.try_get(3)?, row.try_get(4)?);
+        if suppression_reason(page, mark, (&destination, &admission)).is_some() {
             return Ok(None);
         }
     }
@@ -245,12 +249,12 @@ fn hearer(
 /// Returns the next subscribers who wanted this event before it happened and have no delivery of it
 /// yet. The end of an event goes to those who received its start. Component identifiers have equal
 /// lengths, so a substring match in their list is exact.
-async fn wanting(
+async fn next_subscribers(
     db: &mut Connection,
     waiting: &Waiting,
     after: &str,
 ) -> Result<Vec<Row>, StoreError> {
-    let news = &waiting.news;
+    let news = &waiting.event;
     let hears = match news.topic() {
         Some(Topic::Reports) => "topic_reports",
         Some(Topic::Maintenance) => "topic_maintenance",
@@ -272,7 +276,8 @@ async fn wanting(
          AND NOT EXISTS (SELECT 1 FROM deliveries k WHERE k.key = $4 || '-' || s.id) \
          {heard} ORDER BY s.id LIMIT $6"
     );
-    let components: Vec<String> = news.concerns().iter().map(ToString::to_string).collect();
+    let components: Vec<String> =
+        news.affected_components().iter().map(ToString::to_string).collect();
     let rows = query(AssertSqlSafe(statement))
         .bind(news.page.id.to_string())
         .bind(waiting.created_at.as_millis())

@@ -9,7 +9,7 @@ use domain::notify::{
     ComponentNamed, DueTime, IncidentEvent, MaintenanceEvent, MaintenancePhase, PageEvent,
     PageEventKind, PageNamed, ReportEvent,
 };
-use domain::report::{NoticedComponent, ReportNotice};
+use domain::report::{AnnouncedComponent, ReportAnnouncement};
 use rules::{ComponentId, IncidentId, MaintenanceId, PageId, Timestamp, WorkspaceId};
 
 use super::enqueue::Time;
@@ -33,17 +33,17 @@ pub(crate) struct Maintained {
 }
 
 /// Page with its affected components.
-struct Concerned {
+struct AffectedPage {
     workspace: WorkspaceId,
     page: PageNamed,
     components: Vec<ComponentNamed>,
 }
 
 /// Enqueues an update of a status report, if a subscriber of the page wants reports.
-pub(crate) async fn note_report(
+pub(crate) async fn enqueue_report(
     session: &mut Session,
     workspace: WorkspaceId,
-    notice: &ReportNotice,
+    notice: &ReportAnnouncement,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let title: Option<String> = query(
@@ -64,7 +64,7 @@ pub(crate) async fn note_report(
         text: notice.text.clone(),
         concerns: notice.concerns.clone(),
     });
-    let named = |it: &NoticedComponent| ComponentNamed { id: it.id, name: it.name.clone() };
+    let named = |it: &AnnouncedComponent| ComponentNamed { id: it.id, name: it.name.clone() };
     let components = notice.components.iter().map(named).collect();
     let page = PageNamed { id: notice.page, title };
     write(session, workspace, &PageEvent { page, at: notice.at, about, components }, (now, now))
@@ -73,7 +73,7 @@ pub(crate) async fn note_report(
 
 /// Enqueues that a maintenance window was announced, started or ended, for each page with an
 /// affected component.
-pub(crate) async fn note_maintenance(
+pub(crate) async fn enqueue_maintenance(
     session: &mut Session,
     maintained: &Maintained,
     now: Timestamp,
@@ -92,7 +92,7 @@ pub(crate) async fn note_maintenance(
     .bind(now.as_millis())
     .fetch_all(&mut session.db)
     .await?;
-    for Concerned { workspace, page, components } in concerned(&rows)? {
+    for AffectedPage { workspace, page, components } in read_affected_pages(&rows)? {
         let about = PageEventKind::Maintenance(MaintenanceEvent {
             maintenance: maintained.maintenance,
             title: maintained.title.clone(),
@@ -109,30 +109,30 @@ pub(crate) async fn note_maintenance(
 
 /// Enqueues that an incident opened, for each page that shows its monitor. During maintenance of
 /// the monitor, the delivery waits for its end.
-pub(super) async fn note_opened(
+pub(super) async fn enqueue_opened(
     session: &mut Session,
     monitor: i64,
     incident: IncidentId,
     time: Time,
 ) -> Result<(), StoreError> {
     let news = IncidentEvent { incident, began_at: time.at, is_over: false };
-    let pages = showing(&mut session.db, monitor).await?;
+    let pages = pages_showing(&mut session.db, monitor).await?;
     if pages.is_empty() {
         return Ok(());
     }
     let muted_until = maintenances::muted_until(&mut session.db, monitor, time.at).await?;
     let due_at = muted_until.unwrap_or(time.now).max(time.now);
-    note_incident(session, pages, &news, (time, due_at)).await
+    enqueue_incident(session, pages, &news, (time, due_at)).await
 }
 
 /// Enqueues that the open incident of a monitor is over. The incident may have been closed in this
 /// transaction.
-pub(super) async fn note_closed(
+pub(super) async fn enqueue_closed(
     session: &mut Session,
     monitor: i64,
     time: Time,
 ) -> Result<(), StoreError> {
-    let pages = showing(&mut session.db, monitor).await?;
+    let pages = pages_showing(&mut session.db, monitor).await?;
     if pages.is_empty() {
         return Ok(());
     }
@@ -147,16 +147,16 @@ pub(super) async fn note_closed(
     let Some(row) = row else { return Ok(()) };
     let incident = id(&row, 0, IncidentId::parse)?;
     let news = IncidentEvent { incident, began_at: instant(&row, 1)?, is_over: true };
-    note_incident(session, pages, &news, (time, time.now)).await
+    enqueue_incident(session, pages, &news, (time, time.now)).await
 }
 
-async fn note_incident(
+async fn enqueue_incident(
     session: &mut Session,
-    pages: Vec<Concerned>,
+    pages: Vec<AffectedPage>,
     incident: &IncidentEvent,
     (time, due_at): (Time, Timestamp),
 ) -> Result<(), StoreError> {
-    for Concerned { workspace, page, components } in pages {
+    for AffectedPage { workspace, page, components } in pages {
         let about = PageEventKind::Incident(incident.clone());
         let news = PageEvent { page, at: time.at, about, components };
         write(session, workspace, &news, (time.now, due_at)).await?;
@@ -165,7 +165,7 @@ async fn note_incident(
 }
 
 /// Returns the pages that show a monitor and have a subscriber for incidents.
-async fn showing(db: &mut Connection, monitor: i64) -> Result<Vec<Concerned>, StoreError> {
+async fn pages_showing(db: &mut Connection, monitor: i64) -> Result<Vec<AffectedPage>, StoreError> {
     let rows = query(
         "SELECT p.id, p.workspace_id, p.title, c.id, COALESCE(c.name, m.name, '') \
          FROM components c JOIN pages p ON p.id = c.page_id JOIN monitors m ON m.number = c.monitor \
@@ -176,11 +176,11 @@ async fn showing(db: &mut Connection, monitor: i64) -> Result<Vec<Concerned>, St
     .bind(monitor)
     .fetch_all(db)
     .await?;
-    concerned(&rows)
+    read_affected_pages(&rows)
 }
 
-fn concerned(rows: &[Row]) -> Result<Vec<Concerned>, StoreError> {
-    let mut pages: BTreeMap<PageId, Concerned> = BTreeMap::new();
+fn read_affected_pages(rows: &[Row]) -> Result<Vec<AffectedPage>, StoreError> {
+    let mut pages: BTreeMap<PageId, AffectedPage> = BTreeMap::new();
     for row in rows {
         let page: PageId = id(row, 0, PageId::parse)?;
         let component =
@@ -191,7 +191,7 @@ fn concerned(rows: &[Row]) -> Result<Vec<Concerned>, StoreError> {
         }
         let workspace = id(row, 1, WorkspaceId::parse)?;
         let named = PageNamed { id: page, title: row.try_get(2)? };
-        pages.insert(page, Concerned { workspace, page: named, components: vec![component] });
+        pages.insert(page, AffectedPage { workspace, page: named, components: vec![component] });
     }
     Ok(pages.into_values().collect())
 }
@@ -199,10 +199,10 @@ fn concerned(rows: &[Row]) -> Result<Vec<Concerned>, StoreError> {
 async fn write(
     session: &mut Session,
     workspace: WorkspaceId,
-    news: &PageEvent,
+    event: &PageEvent,
     (now, due_at): (Timestamp, Timestamp),
 ) -> Result<(), StoreError> {
-    let posted = DeliveryTarget { workspace, addressee: news.page.id.into(), kind: PAGE };
-    let place = DueTime { due_at, holds: None };
-    rows::write_news(session, &mut Events::default(), posted, news, place, now).await
+    let posted = DeliveryTarget { workspace, addressee: event.page.id.into(), kind: PAGE };
+    let place = DueTime { due_at, hold_reason: None };
+    rows::enqueue_page_event(session, &mut Events::default(), posted, event, place, now).await
 }

@@ -24,7 +24,7 @@ pub enum OrderingKey {
     /// Deliveries about the same report, maintenance window or incident.
     Thread(String),
     /// No order: it is a test.
-    Nothing,
+    Unordered,
 }
 
 impl Recipient {

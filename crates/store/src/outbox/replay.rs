@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use domain::notify::{
     ChannelState, DueTime, Event, EventKind, FilterDecision, NewDelivery, PriorDelivery,
-    StoredCloseReason, end_of, event_key, filter, is_stateful,
+    StoredCloseReason, end_event, event_key, filter, is_stateful,
 };
 use rules::{DeliveryId, MonitorStatus, Timestamp, Violation, WorkspaceId};
 
-use super::enqueue::hearer;
+use super::enqueue::read_channel_state;
 use super::rows::{self, Address, Events};
 use super::{Delivery, DeliveryState, Outbox, deliveries};
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
-use crate::incidents::closed_as;
-use crate::row::{id, instant, maybe_instant, optional};
+use crate::incidents::parse_close_reason;
+use crate::row::{id, instant, optional, optional_instant};
 use crate::writer::Session;
 use crate::{AuditContext, StoreError};
 
@@ -37,7 +37,7 @@ impl Outbox<'_> {
                     let vault = Arc::clone(&session.vault);
                     let delivery = deliveries::one(&mut session.db, &vault, workspace, id).await?;
                     replay(session, &delivery, change.at).await?;
-                    note(session, (workspace, id), change).await?;
+                    record_change(session, (workspace, id), change).await?;
                     deliveries::one(&mut session.db, &vault, workspace, id).await
                 })
             })
@@ -46,14 +46,14 @@ impl Outbox<'_> {
 }
 
 /// Records in the audit log who replayed a delivery.
-pub(super) async fn note(
+pub(super) async fn record_change(
     session: &mut Session,
     (workspace, id): (WorkspaceId, DeliveryId),
     change: AuditContext,
 ) -> Result<(), StoreError> {
     let (action, resource_id) = ("delivery.replay", id.to_string());
-    let note = Note { workspace, change, action, resource_id, detail: "" };
-    audit::note(&mut session.db, note).await
+    let note = NewAuditEntry { workspace, change, action, resource_id, detail: "" };
+    audit::record(&mut session.db, note).await
 }
 
 async fn replay(
@@ -70,12 +70,12 @@ async fn replay(
         "SELECT d.monitor, d.is_open, c.kind, c.preferences FROM deliveries d \
          JOIN channels c ON c.id = d.recipient WHERE d.number = $1",
     )
-    .bind(rows::number(delivery.id))
+    .bind(rows::row_id(delivery.id))
     .fetch_optional(&mut session.db)
     .await?
     .ok_or_else(|| refused("must be a dead letter of an existing channel"))?;
     let (monitor, is_open): (Option<i64>, bool) = (row.try_get(0)?, row.try_get(1)?);
-    let hearer = hearer(&row, delivery.channel, 2)?;
+    let hearer = read_channel_state(&row, delivery.channel, 2)?;
     let key = event_key(delivery.channel, &delivery.event);
     requeue(session, &key, now).await?;
     session.outbox.wake(delivery.channel, now);
@@ -84,9 +84,9 @@ async fn replay(
         EventKind::Recovered | EventKind::Test => false,
     };
     if opens && !is_open && delivery.event.reminder == 0 {
-        let ended = ended(&mut session.db, monitor, &delivery.event, &hearer, now).await?;
+        let ended = find_end(&mut session.db, monitor, &delivery.event, &hearer, now).await?;
         if let Some(end) = ended {
-            follow(session, (delivery, monitor), end, &hearer, now).await?;
+            enqueue_following_end(session, (delivery, monitor), end, &hearer, now).await?;
         }
     }
     Ok(())
@@ -110,17 +110,17 @@ pub(super) async fn requeue(
     Ok(())
 }
 
-async fn is_written(db: &mut Connection, key: &str) -> Result<bool, StoreError> {
+async fn is_enqueued(db: &mut Connection, key: &str) -> Result<bool, StoreError> {
     let found = query("SELECT 1 FROM deliveries WHERE key = $1").bind(key);
     Ok(found.fetch_optional(db).await?.is_some())
 }
 
 /// Returns the end of the event that an opening announced. `None` if another event closes it.
-async fn ended(
+async fn find_end(
     db: &mut Connection,
     monitor: Option<i64>,
     opening: &Event,
-    hearer: &ChannelState,
+    channel_state: &ChannelState,
     now: Timestamp,
 ) -> Result<Option<Event>, StoreError> {
     let is_tail = opening.kind == EventKind::StillDegraded;
@@ -130,11 +130,11 @@ async fn ended(
             .fetch_optional(db)
             .await?;
         let (at, how) = match &row {
-            Some(row) => (maybe_instant(row, 0)?, optional(row, 1, closed_as)?),
+            Some(row) => (optional_instant(row, 0)?, optional(row, 1, parse_close_reason)?),
             None => (None, None),
         };
         let how = how.map_or(StoredCloseReason::Recovered, StoredCloseReason::from);
-        return Ok(Some(end_of(opening, at.unwrap_or(now), how)));
+        return Ok(Some(end_event(opening, at.unwrap_or(now), how)));
     }
     let change = query(
         "SELECT at, to_status FROM status_changes WHERE monitor = $1 AND at > $2 \
@@ -147,34 +147,34 @@ async fn ended(
     .fetch_optional(db)
     .await?;
     let Some(change) = change else {
-        return Ok(Some(end_of(opening, now, StoredCloseReason::Recovered)));
+        return Ok(Some(end_event(opening, now, StoredCloseReason::Recovered)));
     };
     let to = id(&change, 1, MonitorStatus::parse)?;
     // A receiver that tracks alert states treats the following error as a separate alert
-    let goes_on = to == MonitorStatus::Error && !is_stateful(hearer.kind);
-    let end = end_of(opening, instant(&change, 0)?, StoredCloseReason::Recovered);
+    let goes_on = to == MonitorStatus::Error && !is_stateful(channel_state.kind);
+    let end = end_event(opening, instant(&change, 0)?, StoredCloseReason::Recovered);
     Ok(Some(end).filter(|_| !goes_on))
 }
 
 /// Enqueues the end after the opening, again if it was sent before. An end that waits stays
 /// unchanged, because it may be in flight, alone or in a digest.
-async fn follow(
+async fn enqueue_following_end(
     session: &mut Session,
     (opening, monitor): (&Delivery, Option<i64>),
     end: Event,
-    hearer: &ChannelState,
+    channel_state: &ChannelState,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let key = event_key(opening.channel, &end);
-    if is_written(&mut session.db, &key).await? {
+    if is_enqueued(&mut session.db, &key).await? {
         return requeue(session, &key, now).await;
     }
-    if filter(&hearer.wishes, &end, PriorDelivery::Heard) != FilterDecision::Yes {
+    if filter(&channel_state.preferences, &end, PriorDelivery::Sent) != FilterDecision::Send {
         return Ok(());
     }
     let Delivery { workspace, channel, kind, .. } = *opening;
     let address = Address { workspace, channel, kind, monitor };
-    let place = DueTime { due_at: now, holds: None };
-    let written = NewDelivery { event: end, place, opens: false };
+    let place = DueTime { due_at: now, hold_reason: None };
+    let written = NewDelivery { event: end, due: place, opens: false };
     rows::write(session, &mut Events::default(), address, &written, now).await
 }

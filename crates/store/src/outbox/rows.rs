@@ -12,12 +12,12 @@ use serde::de::DeserializeOwned;
 use super::{DueDelivery, OrderingKey, Recipient};
 use crate::StoreError;
 use crate::db::{Row, query};
-use crate::row::{id, instant, maybe_instant, narrow, optional};
+use crate::row::{id, instant, narrow, optional, optional_instant};
 use crate::vault::{EncryptionContext, Vault};
 use crate::writer::Session;
 
 /// Digest key of deliveries whose digest is not fixed yet.
-pub(super) const LOOSE: &str = "";
+pub(super) const UNFIXED_DIGEST: &str = "";
 
 /// Inserts an event. Writing the same event again returns the existing row.
 const INSERT_EVENT: &str = "INSERT INTO events \
@@ -49,7 +49,7 @@ pub(crate) struct DeliveryTarget {
 #[derive(Default)]
 pub(crate) struct Events(HashMap<String, i64>);
 
-/// Selects deliveries for [`due`]. The argument is the `WHERE` clause.
+/// Selects deliveries for [`read_due`]. The argument is the `WHERE` clause.
 macro_rules! select_due {
     ($which:literal) => {
         concat!(
@@ -65,7 +65,7 @@ pub(super) use select_due;
 
 impl Events {
     /// Returns the row ID of an event, and inserts a new event.
-    async fn number(
+    async fn row_id(
         &mut self,
         session: &mut Session,
         address: Address,
@@ -84,7 +84,7 @@ impl Events {
             .bind(i64::from(event.reminder))
             .bind(event.began_at.as_millis())
             .bind(event.at.as_millis())
-            .bind(session.vault.seal(sealed(&name), event)?)
+            .bind(session.vault.seal(event_context(&name), event)?)
             .fetch_one(&mut session.db)
             .await?
             .try_get(0)?;
@@ -94,7 +94,7 @@ impl Events {
 
     /// Returns the row ID of a page event, and inserts a new event. Page events have no monitor, so
     /// queries for a monitor's alerts do not find them.
-    async fn news_number(
+    async fn page_event_row_id(
         &mut self,
         session: &mut Session,
         workspace: WorkspaceId,
@@ -113,7 +113,7 @@ impl Events {
             .bind(0_i64)
             .bind(news.began_at().as_millis())
             .bind(news.at.as_millis())
-            .bind(session.vault.seal(sealed(&name), news)?)
+            .bind(session.vault.seal(event_context(&name), news)?)
             .fetch_one(&mut session.db)
             .await?
             .try_get(0)?;
@@ -123,18 +123,18 @@ impl Events {
 }
 
 /// Enqueues a page event and wakes its delivery worker. Writing it again has no effect.
-pub(crate) async fn write_news(
+pub(crate) async fn enqueue_page_event(
     session: &mut Session,
     events: &mut Events,
     posted: DeliveryTarget,
-    news: &PageEvent,
-    place: DueTime,
+    page_event: &PageEvent,
+    due_time: DueTime,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let event = events.news_number(session, posted.workspace, news).await?;
+    let event = events.page_event_row_id(session, posted.workspace, page_event).await?;
     let key = match posted.addressee {
-        Recipient::Subscriber(subscriber) => page_event_key(subscriber, news),
-        Recipient::Page(_) | Recipient::Channel(_) => news.name(),
+        Recipient::Subscriber(subscriber) => page_event_key(subscriber, page_event),
+        Recipient::Page(_) | Recipient::Channel(_) => page_event.name(),
     };
     let is_new = query(
         "INSERT INTO deliveries (key, workspace_id, recipient, kind, event, thread, state, hold_reason, \
@@ -147,16 +147,16 @@ pub(crate) async fn write_news(
     .bind(posted.addressee.to_string())
     .bind(posted.kind)
     .bind(event)
-    .bind(news.thread())
-    .bind(place.holds.map(HoldReason::as_str))
-    .bind(loose(place.holds))
+    .bind(page_event.thread())
+    .bind(due_time.hold_reason.map(HoldReason::as_str))
+    .bind(digest_key(due_time.hold_reason))
     .bind(false)
     .bind(now.as_millis())
-    .bind(place.due_at.as_millis())
+    .bind(due_time.due_at.as_millis())
     .execute(&mut session.db)
     .await?;
     if is_new > 0 {
-        session.outbox.wake(posted.addressee, place.due_at);
+        session.outbox.wake(posted.addressee, due_time.due_at);
     }
     Ok(())
 }
@@ -169,7 +169,7 @@ pub(super) async fn write(
     written: &NewDelivery,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let event = events.number(session, address, &written.event).await?;
+    let event = events.row_id(session, address, &written.event).await?;
     let is_new = query(
         "INSERT INTO deliveries (key, workspace_id, recipient, kind, monitor, event, state, hold_reason, \
          digest_key, is_open, created_at, due_at, attempts) \
@@ -182,42 +182,42 @@ pub(super) async fn write(
     .bind(address.kind.as_str())
     .bind(address.monitor)
     .bind(event)
-    .bind(written.place.holds.map(HoldReason::as_str))
-    .bind(loose(written.place.holds))
+    .bind(written.due.hold_reason.map(HoldReason::as_str))
+    .bind(digest_key(written.due.hold_reason))
     .bind(written.opens)
     .bind(now.as_millis())
-    .bind(written.place.due_at.as_millis())
+    .bind(written.due.due_at.as_millis())
     .execute(&mut session.db)
     .await?;
     if is_new > 0 {
-        session.outbox.wake(address.channel, written.place.due_at);
+        session.outbox.wake(address.channel, written.due.due_at);
     }
     Ok(())
 }
 
 /// Reads a row of [`select_due`].
-pub(super) fn due(vault: &Vault, row: &Row) -> Result<DueDelivery, StoreError> {
+pub(super) fn read_due(vault: &Vault, row: &Row) -> Result<DueDelivery, StoreError> {
     let (key, envelope): (&str, &[u8]) = (row.try_get(5)?, row.try_get(6)?);
     let (follows, content) = if let Some(thread) = row.try_get::<Option<String>>(13)? {
-        (OrderingKey::Thread(thread), Payload::News(Box::new(open(vault, key, envelope)?)))
+        (OrderingKey::Thread(thread), Payload::PageEvent(Box::new(open(vault, key, envelope)?)))
     } else {
         let monitor = optional(row, 3, rules::MonitorId::parse)?;
-        let follows = monitor.map_or(OrderingKey::Nothing, OrderingKey::Monitor);
+        let follows = monitor.map_or(OrderingKey::Unordered, OrderingKey::Monitor);
         (follows, Payload::Alert(Box::new(open(vault, key, envelope)?)))
     };
     Ok(DueDelivery {
         id: delivery_id(row, 0)?,
         workspace: id(row, 1, WorkspaceId::parse)?,
-        addressee: id(row, 2, Recipient::parse)?,
-        follows,
+        recipient: id(row, 2, Recipient::parse)?,
+        ordering_key: follows,
         key: row.try_get(4)?,
         content,
-        holds: optional(row, 7, HoldReason::parse)?,
-        storm: row.try_get::<Option<String>>(8)?.filter(|key| !key.is_empty()),
+        hold_reason: optional(row, 7, HoldReason::parse)?,
+        digest_key: row.try_get::<Option<String>>(8)?.filter(|key| !key.is_empty()),
         due_at: instant(row, 9)?,
-        first_try_at: maybe_instant(row, 10)?,
-        tries: narrow(row, 11)?,
-        attempts: narrow(row, 12)?,
+        first_attempt_at: optional_instant(row, 10)?,
+        attempt_count: narrow(row, 11)?,
+        total_attempts: narrow(row, 12)?,
     })
 }
 
@@ -228,7 +228,7 @@ pub(super) fn open<T: DeserializeOwned>(
     key: &str,
     envelope: &[u8],
 ) -> Result<T, StoreError> {
-    vault.open(sealed(key), envelope).map_err(|error| {
+    vault.open(event_context(key), envelope).map_err(|error| {
         if matches!(error, StoreError::WrongMasterKey) {
             StoreError::corrupt(format!("events.sealed of `{key}`"), error.to_string())
         } else {
@@ -243,16 +243,16 @@ pub(super) fn delivery_id(row: &Row, column: usize) -> Result<DeliveryId, StoreE
 }
 
 /// Returns the row ID of a delivery. Returns 0, which no row has, for an identifier out of range.
-pub(super) fn number(delivery: DeliveryId) -> i64 {
+pub(super) fn row_id(delivery: DeliveryId) -> i64 {
     i64::try_from(delivery.bits()).unwrap_or(0)
 }
 
 /// Returns the location for which an event is sealed.
-pub(super) const fn sealed(key: &str) -> EncryptionContext<'_> {
+pub(super) const fn event_context(key: &str) -> EncryptionContext<'_> {
     EncryptionContext { column: "events.sealed", row: key }
 }
 
 /// Returns the digest key of a delivery that is held for this reason.
-pub(super) fn loose(holds: Option<HoldReason>) -> Option<&'static str> {
-    (holds == Some(HoldReason::Digest)).then_some(LOOSE)
+pub(super) fn digest_key(holds: Option<HoldReason>) -> Option<&'static str> {
+    (holds == Some(HoldReason::Digest)).then_some(UNFIXED_DIGEST)
 }

@@ -14,7 +14,7 @@ use super::deliveries::attempts;
 use super::replay::{self, FIELD, requeue};
 use super::{DeliveryAttempt, DeliveryState, Outbox, rows};
 use crate::db::{Connection, Query, Row, Value, query};
-use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
+use crate::row::{Listed, id, instant, narrow, optional, optional_instant, to_count};
 use crate::writer::Session;
 use crate::{AuditContext, Page, StoreError, subscribers};
 
@@ -39,14 +39,14 @@ pub struct SubscriberDelivery {
     pub key: String,
     pub state: DeliveryState,
     /// Reason why it waits unattempted, if it does.
-    pub holds: Option<HoldReason>,
+    pub hold_reason: Option<HoldReason>,
     pub created_at: Timestamp,
     /// Time of the next attempt, while it waits.
     pub due_at: Timestamp,
     /// Number of attempts since it was created or replayed.
-    pub tries: u32,
+    pub attempt_count: u32,
     /// Time of completion.
-    pub done_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
     /// Latest attempts, oldest first, at most [`super::Delivery::ATTEMPTS_SHOWN`].
     pub attempts: Vec<DeliveryAttempt>,
     /// Ordering key.
@@ -55,7 +55,7 @@ pub struct SubscriberDelivery {
 
 /// Filter of a listing. `None` matches everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LetterFilter {
+pub struct SubscriberDeliveryFilter {
     pub subscriber: Option<SubscriberId>,
     /// Page of the subscriber.
     pub page: Option<PageId>,
@@ -65,22 +65,22 @@ pub struct LetterFilter {
 impl Outbox<'_> {
     /// Returns a page of the deliveries to the workspace's subscribers, newest first, and the total
     /// number that match the filter.
-    pub async fn letters(
+    pub async fn subscriber_deliveries(
         &self,
         workspace: WorkspaceId,
-        filter: LetterFilter,
+        filter: SubscriberDeliveryFilter,
         page: Page<DeliveryId>,
     ) -> Result<Listed<SubscriberDelivery>, StoreError> {
         let mut db = self.store.read().await?;
-        let count = which(workspace, filter, "SELECT COUNT(*)", "");
+        let count = list_query(workspace, filter, "SELECT COUNT(*)", "");
         let total: Option<i64> = count.scalar(&mut db).await?;
-        let before = page.after.map_or(i64::MAX, rows::number);
+        let before = page.after.map_or(i64::MAX, rows::row_id);
         let rest = format!(
             "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
             page.limit, page.offset
         );
-        let rows = all(&mut db, which(workspace, filter, COLUMNS, &rest)).await?;
-        Ok(Listed { rows, left_out: Vec::new(), total: counted(total) })
+        let rows = all(&mut db, list_query(workspace, filter, COLUMNS, &rest)).await?;
+        Ok(Listed { rows, omitted: Vec::new(), total: to_count(total) })
     }
 
     /// Returns a delivery to a subscriber of the workspace.
@@ -89,12 +89,12 @@ impl Outbox<'_> {
         workspace: WorkspaceId,
         id: DeliveryId,
     ) -> Result<SubscriberDelivery, StoreError> {
-        one(&mut self.store.read().await?, workspace, id).await
+        load(&mut self.store.read().await?, workspace, id).await
     }
 
     /// Replays a dead letter. Rejects a delivery that is not dead, whose incident is over, or whose
     /// subscriber is suppressed.
-    pub async fn replay_letter(
+    pub async fn replay_subscriber_delivery(
         &self,
         workspace: WorkspaceId,
         id: DeliveryId,
@@ -103,17 +103,17 @@ impl Outbox<'_> {
         self.store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
-                    let letter = one(&mut session.db, workspace, id).await?;
-                    tell_again(session, &letter, change.at).await?;
-                    replay::note(session, (workspace, id), change).await?;
-                    one(&mut session.db, workspace, id).await
+                    let letter = load(&mut session.db, workspace, id).await?;
+                    resend(session, &letter, change.at).await?;
+                    replay::record_change(session, (workspace, id), change).await?;
+                    load(&mut session.db, workspace, id).await
                 })
             })
             .await
     }
 }
 
-async fn tell_again(
+async fn resend(
     session: &mut Session,
     letter: &SubscriberDelivery,
     now: Timestamp,
@@ -131,7 +131,7 @@ async fn tell_again(
     if letter.word == "subscriber.confirmation_requested" && is_confirmed {
         return Err(refused("must be a dead letter of an unanswered confirmation"));
     }
-    if letter.word == "page.incident.opened" && is_over(&mut session.db, &letter.thread).await? {
+    if letter.word == "page.incident.opened" && has_ended(&mut session.db, &letter.thread).await? {
         return Err(refused("must be a dead letter of an open incident"));
     }
     requeue(session, &letter.key, now).await?;
@@ -140,7 +140,7 @@ async fn tell_again(
 }
 
 /// Returns whether the incident of a delivery is over. Its opening is not announced any more then.
-async fn is_over(db: &mut Connection, thread: &str) -> Result<bool, StoreError> {
+async fn has_ended(db: &mut Connection, thread: &str) -> Result<bool, StoreError> {
     let Ok(incident) = IncidentId::parse(thread) else { return Ok(false) };
     let row = query("SELECT 1 FROM incidents WHERE id = $1 AND closed_at IS NULL")
         .bind(incident.to_string())
@@ -149,7 +149,12 @@ async fn is_over(db: &mut Connection, thread: &str) -> Result<bool, StoreError> 
     Ok(row.is_none())
 }
 
-fn which(workspace: WorkspaceId, filter: LetterFilter, select: &str, rest: &str) -> Query {
+fn list_query(
+    workspace: WorkspaceId,
+    filter: SubscriberDeliveryFilter,
+    select: &str,
+    rest: &str,
+) -> Query {
     let mut condition = "s.workspace_id = $1 AND d.thread IS NOT NULL".to_owned();
     let mut values = vec![workspace.to_string()];
     let subscriber = filter.subscriber.map(|it| ("s.id", it.to_string()));
@@ -166,13 +171,15 @@ fn which(workspace: WorkspaceId, filter: LetterFilter, select: &str, rest: &str)
     values.iter().fold(first, |query, value| query.bind(Value::from(value)))
 }
 
-async fn one(
+async fn load(
     db: &mut Connection,
     workspace: WorkspaceId,
     id: DeliveryId,
 ) -> Result<SubscriberDelivery, StoreError> {
-    let rest = format!("AND d.number = {}", rows::number(id));
-    let found = all(db, which(workspace, LetterFilter::default(), COLUMNS, &rest)).await?.pop();
+    let rest = format!("AND d.number = {}", rows::row_id(id));
+    let found = all(db, list_query(workspace, SubscriberDeliveryFilter::default(), COLUMNS, &rest))
+        .await?
+        .pop();
     found.ok_or_else(|| StoreError::not_found("delivery", &id))
 }
 
@@ -196,11 +203,11 @@ fn read(row: &Row) -> Result<SubscriberDelivery, StoreError> {
         word: row.try_get(4)?,
         key: row.try_get(5)?,
         state: id(row, 6, DeliveryState::parse)?,
-        holds: optional(row, 7, HoldReason::parse)?,
+        hold_reason: optional(row, 7, HoldReason::parse)?,
         created_at: instant(row, 8)?,
         due_at: instant(row, 9)?,
-        tries: narrow(row, 10)?,
-        done_at: maybe_instant(row, 11)?,
+        attempt_count: narrow(row, 10)?,
+        completed_at: optional_instant(row, 11)?,
         attempts: Vec::new(),
         thread: row.try_get(13)?,
     })

@@ -7,9 +7,9 @@ use rules::status_page::{PageSettings, StatusPage};
 use rules::{DomainName, PageId, Theme, Timestamp, Violation, WorkspaceId};
 
 use super::columns::{self, domains_text, sealed_password};
-use super::{Pages, is_there};
+use super::{Pages, exists};
 use crate::access_versions;
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::plans::{self, LimitedKind};
 use crate::writer::Session;
@@ -32,9 +32,9 @@ pub struct NewPage {
 /// Result of a successful change.
 enum Changed<T> {
     /// Something changed.
-    Now(T),
+    Applied(T),
     /// Nothing changed.
-    Not(T),
+    Unchanged(T),
 }
 
 impl Pages<'_> {
@@ -45,13 +45,13 @@ impl Pages<'_> {
         change: AuditContext,
     ) -> Result<Created<StatusPage>, StoreError> {
         let (store, plans) = (self.store.clone(), self.store.plans());
-        self.through(None, async move {
+        self.run_to_completion(None, async move {
             let created = store
                 .write_in(new.workspace, move |session| {
                     Box::pin(async move { create(session, &plans, new, change).await })
                 })
                 .await?;
-            Ok(Changed::Now(created))
+            Ok(Changed::Applied(created))
         })
         .await
     }
@@ -64,15 +64,16 @@ impl Pages<'_> {
         settings: PageSettings,
         change: AuditContext,
     ) -> Result<StatusPage, StoreError> {
-        let (id, is_other) = (seen.id, access_versions::is_other(&seen.settings, &settings));
+        let (id, is_other) =
+            (seen.id, access_versions::is_access_changed(&seen.settings, &settings));
         let store = self.store.clone();
-        self.through(is_other.then_some(id), async move {
+        self.run_to_completion(is_other.then_some(id), async move {
             let updated = store
                 .write_in(seen.workspace, move |session| {
                     Box::pin(update(session, seen, settings, change))
                 })
                 .await?;
-            Ok(Changed::Now(updated))
+            Ok(Changed::Applied(updated))
         })
         .await
     }
@@ -87,7 +88,7 @@ impl Pages<'_> {
     ) -> Result<StatusPage, StoreError> {
         let action = if published { "page.publish" } else { "page.unpublish" };
         let store = self.store.clone();
-        self.through(Some(id), async move {
+        self.run_to_completion(Some(id), async move {
             let pages = store.pages();
             pages.set(workspace, id, (action, change), move |page| page.published = published).await
         })
@@ -128,13 +129,13 @@ impl Pages<'_> {
         change: AuditContext,
     ) -> Result<(), StoreError> {
         let store = self.store.clone();
-        self.through(Some(id), async move {
+        self.run_to_completion(Some(id), async move {
             store
                 .write_in(workspace, move |session| {
                     Box::pin(delete(session, (workspace, id), change))
                 })
                 .await?;
-            Ok(Changed::Now(()))
+            Ok(Changed::Applied(()))
         })
         .await
     }
@@ -143,7 +144,7 @@ impl Pages<'_> {
     /// that pages changed, and that the access to `opened_or_closed` changed. Otherwise caches of
     /// pages would stay stale. A rejected or empty change is not announced, because any writer
     /// could invalidate the caches of others with it.
-    async fn through<T: Send + 'static>(
+    async fn run_to_completion<T: Send + 'static>(
         &self,
         opened_or_closed: Option<PageId>,
         change: impl Future<Output = Result<Changed<T>, StoreError>> + Send + 'static,
@@ -152,15 +153,15 @@ impl Pages<'_> {
         let whole = async move {
             let changed = change.await;
             let is_other = match &changed {
-                Ok(Changed::Now(_)) => true,
-                Ok(Changed::Not(_)) => false,
+                Ok(Changed::Applied(_)) => true,
+                Ok(Changed::Unchanged(_)) => false,
                 Err(error) => error.may_be_stored(),
             };
             if is_other {
                 if let Some(page) = opened_or_closed {
-                    store.access_changed(page);
+                    store.record_access_change(page);
                 }
-                store.pages_changed();
+                store.record_page_change();
             }
             changed.map(Changed::into_inner)
         };
@@ -183,15 +184,15 @@ impl Pages<'_> {
                     let mut page = seen.clone();
                     edit(&mut page);
                     if page == seen {
-                        return Ok(Changed::Not(seen));
+                        return Ok(Changed::Unchanged(seen));
                     }
                     page.updated_at = change.after(seen.updated_at);
                     replace(session, &page, seen.updated_at).await?;
                     if seen.published && !page.published {
-                        outbox::leave_page(&mut session.db, page.id, change.at).await?;
+                        outbox::cancel_for_page(&mut session.db, page.id, change.at).await?;
                     }
-                    note(session, &page, change, action).await?;
-                    Ok(Changed::Now(page))
+                    record_change(session, &page, change, action).await?;
+                    Ok(Changed::Applied(page))
                 })
             })
             .await
@@ -201,7 +202,7 @@ impl Pages<'_> {
 impl<T> Changed<T> {
     fn into_inner(self) -> T {
         match self {
-            Self::Now(it) | Self::Not(it) => it,
+            Self::Applied(it) | Self::Unchanged(it) => it,
         }
     }
 }
@@ -217,7 +218,7 @@ async fn update(
     let page = StatusPage { settings, updated_at: change.after(seen_at), ..seen };
     refuse_taken(&mut session.db, &page).await?;
     replace(session, &page, seen_at).await?;
-    note(session, &page, change, "page.update").await?;
+    record_change(session, &page, change, "page.update").await?;
     Ok(page)
 }
 
@@ -227,10 +228,10 @@ async fn delete(
     (workspace, id): (WorkspaceId, PageId),
     change: AuditContext,
 ) -> Result<(), StoreError> {
-    if !is_there(&mut session.db, workspace, id).await? {
+    if !exists(&mut session.db, workspace, id).await? {
         return Err(StoreError::not_found("status page", &id));
     }
-    maintenances::leave_page(session, (workspace, id), change).await?;
+    maintenances::unlink_page(session, (workspace, id), change).await?;
     let db = &mut session.db;
     subscribers::delete_with_page(db, id, change).await?;
     reports::delete_with_page(db, (workspace, id), change).await?;
@@ -241,9 +242,14 @@ async fn delete(
         .bind(id.to_string())
         .execute(db)
         .await?;
-    let note =
-        Note { workspace, change, action: "page.delete", resource_id: id.to_string(), detail: "" };
-    audit::note(db, note).await
+    let note = NewAuditEntry {
+        workspace,
+        change,
+        action: "page.delete",
+        resource_id: id.to_string(),
+        detail: "",
+    };
+    audit::record(db, note).await
 }
 
 async fn create(
@@ -258,7 +264,7 @@ async fn create(
         let page = columns::find(&mut session.db, &session.vault, workspace, &id).await;
         return page.map(Created::Before).map_err(idempotency::gone);
     }
-    plans::admit(&mut session.db, plans, workspace, LimitedKind::Pages).await?;
+    plans::check_limit(&mut session.db, plans, workspace, LimitedKind::Pages).await?;
     let page = StatusPage {
         id,
         workspace,
@@ -272,8 +278,8 @@ async fn create(
     refuse_taken(&mut session.db, &page).await?;
     insert(session, &page).await?;
     let created = (&*id.to_string(), change.at);
-    idempotency::remember(&mut session.db, workspace, call.as_ref(), created).await?;
-    note(session, &page, change, "page.create").await?;
+    idempotency::record(&mut session.db, workspace, call.as_ref(), created).await?;
+    record_change(session, &page, change, "page.create").await?;
     Ok(Created::Now(page))
 }
 
@@ -378,20 +384,20 @@ async fn replace(
     if replaced == 1 {
         return Ok(());
     }
-    Err(if is_there(&mut session.db, page.workspace, page.id).await? {
+    Err(if exists(&mut session.db, page.workspace, page.id).await? {
         StoreError::Conflict { what: "status page", id: page.id.to_string() }
     } else {
         StoreError::not_found("status page", &page.id)
     })
 }
 
-async fn note(
+async fn record_change(
     session: &mut Session,
     page: &StatusPage,
     change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let (workspace, resource_id) = (page.workspace, page.id.to_string());
-    let note = Note { workspace, change, action, resource_id, detail: "" };
-    audit::note(&mut session.db, note).await
+    let note = NewAuditEntry { workspace, change, action, resource_id, detail: "" };
+    audit::record(&mut session.db, note).await
 }

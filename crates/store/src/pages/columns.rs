@@ -42,7 +42,7 @@ pub(super) fn read(vault: &Vault, row: &Row) -> Result<StatusPage, StoreError> {
     let page_id: PageId = id(row, 0, PageId::parse)?;
     let sealed: Option<&[u8]> = row.try_get(10)?;
     let place = page_id.to_string();
-    let password = sealed.map(|sealed| vault.open(password_of(&place), sealed)).transpose()?;
+    let password = sealed.map(|sealed| vault.open(password_context(&place), sealed)).transpose()?;
     let settings = PageSettings {
         title: row.try_get(2)?,
         slug: row.try_get(3)?,
@@ -74,7 +74,7 @@ pub(super) fn sealed_password(
 ) -> Result<Option<Vec<u8>>, StoreError> {
     let place = page.id.to_string();
     let password = page.settings.password.as_ref();
-    password.map(|password| vault.seal(password_of(&place), password.expose())).transpose()
+    password.map(|password| vault.seal(password_context(&place), password.expose())).transpose()
 }
 
 /// Encodes domains as a JSON list.
@@ -87,6 +87,6 @@ fn domains(text: &str) -> Result<Vec<String>, StoreError> {
         .map_err(|why| StoreError::corrupt("pages.auth_email_domains", why.to_string()))
 }
 
-const fn password_of(id: &str) -> EncryptionContext<'_> {
+const fn password_context(id: &str) -> EncryptionContext<'_> {
     EncryptionContext { column: "pages.password_sealed", row: id }
 }

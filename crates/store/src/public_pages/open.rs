@@ -41,7 +41,7 @@ impl PublicPages<'_> {
         for row in &rows {
             let page = id(row, 0, PageId::parse)?;
             let shows_all =
-                others.is_empty() || shows(&mut db, page).await?.is_superset(&of(others));
+                others.is_empty() || shows(&mut db, page).await?.is_superset(&monitor_set(others));
             if shows_all {
                 let component = id(row, 2, ComponentId::parse)?;
                 return Ok(Some(PublicPageRef { slug: row.try_get(1)?, component }));
@@ -51,7 +51,7 @@ impl PublicPages<'_> {
     }
 }
 
-fn of(monitors: &[MonitorId]) -> HashSet<MonitorId> {
+fn monitor_set(monitors: &[MonitorId]) -> HashSet<MonitorId> {
     monitors.iter().copied().collect()
 }
 

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use domain::history::Span;
-use domain::page::{IncidentFacts, PastFacts};
+use domain::page::{ArchiveFacts, IncidentFacts};
 use rules::{ComponentId, IncidentId, PageId, Timestamp};
 
 use super::{INCIDENTS_MAX, PublicPages, WINDOWS_MAX, incident, maintenances};
 use crate::db::{Connection, query};
-use crate::row::maybe_instant;
+use crate::row::optional_instant;
 use crate::{StoreError, reports};
 
 impl PublicPages<'_> {
@@ -36,7 +36,7 @@ impl PublicPages<'_> {
 
     /// Returns the start of the oldest stored event of the page.
     pub async fn first(&self, page: PageId) -> Result<Option<Timestamp>, StoreError> {
-        first(&mut self.store.read().await?, page).await
+        first_event_at(&mut self.store.read().await?, page).await
     }
 
     /// Returns the events that started in `range` or overlap it, for components given by their
@@ -46,7 +46,7 @@ impl PublicPages<'_> {
         page: PageId,
         places: &HashMap<ComponentId, usize>,
         range: Span,
-    ) -> Result<PastFacts, StoreError> {
+    ) -> Result<ArchiveFacts, StoreError> {
         let mut db = self.store.read().await?;
         let rows = query(select_incidents!(
             "AND i.opened_at >= $2 AND i.opened_at < $3 \
@@ -62,21 +62,24 @@ impl PublicPages<'_> {
         // A window has a row for each of its components.
         let windows: usize = maintenances.iter().map(|it| it.components.len()).sum();
         let is_full = |count: usize, most: i64| i64::try_from(count).is_ok_and(|it| it >= most);
-        let reports = reports::began(&mut db, self.store.quarantine(), page, range).await?;
-        Ok(PastFacts {
+        let reports = reports::started_in(&mut db, self.store.quarantine(), page, range).await?;
+        Ok(ArchiveFacts {
             is_cut: is_full(rows.len(), INCIDENTS_MAX)
                 || is_full(windows, WINDOWS_MAX)
-                || is_full(reports.len(), reports::OF_PAGE_MAX),
+                || is_full(reports.len(), reports::PAGE_REPORTS_MAX),
             reports,
             incidents: rows.iter().map(incident).collect::<Result<_, _>>()?,
             maintenances,
-            first: first(&mut db, page).await?,
+            first: first_event_at(&mut db, page).await?,
         })
     }
 }
 
 /// Returns the start of the oldest stored event of the page.
-async fn first(db: &mut Connection, page: PageId) -> Result<Option<Timestamp>, StoreError> {
+async fn first_event_at(
+    db: &mut Connection,
+    page: PageId,
+) -> Result<Option<Timestamp>, StoreError> {
     let incident = query(
         "SELECT MIN((SELECT MIN(i.opened_at) FROM incidents i WHERE i.monitor = c.monitor)) \
          FROM components c WHERE c.page_id = $1",
@@ -86,7 +89,7 @@ async fn first(db: &mut Connection, page: PageId) -> Result<Option<Timestamp>, S
     let report = query("SELECT MIN(started_at) FROM reports WHERE page_id = $1");
     for question in [report, incident, window] {
         let row = question.bind(page.to_string()).fetch_one(&mut *db).await?;
-        let oldest = maybe_instant(&row, 0)?;
+        let oldest = optional_instant(&row, 0)?;
         first = first.into_iter().chain(oldest).min();
     }
     Ok(first)

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::report::{NoticedComponent, ReportNotice};
+use domain::report::{AnnouncedComponent, ReportAnnouncement};
 use rules::report::Report;
 use rules::{ComponentId, PageId, UpdateId};
 
@@ -25,12 +25,12 @@ pub(super) async fn announce(
     let names = names(&mut session.db, report.page).await?;
     let concerns: BTreeSet<ComponentId> =
         report.updates.iter().flat_map(|it| &it.components).map(|it| it.component).collect();
-    let components = said.components.iter().map(|it| NoticedComponent {
+    let components = said.components.iter().map(|it| AnnouncedComponent {
         id: it.component,
         name: names.get(&it.component).cloned().unwrap_or_default(),
         impact: it.impact,
     });
-    let notice = ReportNotice {
+    let notice = ReportAnnouncement {
         page: report.page,
         report: report.id,
         update,
@@ -42,7 +42,7 @@ pub(super) async fn announce(
         components: components.collect(),
         concerns: concerns.into_iter().collect(),
     };
-    outbox::note_report(session, report.workspace, &notice, change.at).await
+    outbox::enqueue_report(session, report.workspace, &notice, change.at).await
 }
 
 /// Returns the names of a page's components.

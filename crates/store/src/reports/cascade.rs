@@ -4,7 +4,7 @@
 use rules::{ComponentId, PageId, WorkspaceId};
 
 use super::change::remove;
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::{AuditContext, StoreError};
 
@@ -18,7 +18,7 @@ pub(crate) async fn delete_with_page(
     let gone = ids(db, "SELECT id FROM reports WHERE page_id = $1 ORDER BY id", &page).await?;
     for id in gone {
         remove(db, &id).await?;
-        note(db, (workspace, change), "report.delete", (id, "with its page")).await?;
+        record_change(db, (workspace, change), "report.delete", (id, "with its page")).await?;
     }
     let left = ids(
         db,
@@ -35,11 +35,11 @@ pub(crate) async fn delete_with_page(
     .execute(db)
     .await?;
     let detail = format!("without the components of {page}, which was deleted");
-    leave_templates(db, left, (workspace, change), &detail).await
+    unlink_templates(db, left, (workspace, change), &detail).await
 }
 
 /// Removes a component that is being deleted from reports and templates.
-pub(crate) async fn leave_component(
+pub(crate) async fn unlink_component(
     db: &mut Connection,
     (workspace, component): (WorkspaceId, ComponentId),
     change: AuditContext,
@@ -75,12 +75,12 @@ pub(crate) async fn leave_component(
         .bind(&id)
         .execute(db)
         .await?;
-        note(db, (workspace, change), "report.update", (id, &detail)).await?;
+        record_change(db, (workspace, change), "report.update", (id, &detail)).await?;
     }
-    leave_templates(db, templates, (workspace, change), &detail).await
+    unlink_templates(db, templates, (workspace, change), &detail).await
 }
 
-async fn leave_templates(
+async fn unlink_templates(
     db: &mut Connection,
     templates: Vec<String>,
     (workspace, change): (WorkspaceId, AuditContext),
@@ -96,7 +96,7 @@ async fn leave_templates(
         .bind(&id)
         .execute(db)
         .await?;
-        note(db, (workspace, change), "report_template.update", (id, detail)).await?;
+        record_change(db, (workspace, change), "report_template.update", (id, detail)).await?;
     }
     Ok(())
 }
@@ -110,11 +110,11 @@ async fn ids(
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
-async fn note(
+async fn record_change(
     db: &mut Connection,
     (workspace, change): (WorkspaceId, AuditContext),
     action: &'static str,
     (resource_id, detail): (String, &str),
 ) -> Result<(), StoreError> {
-    audit::note(db, Note { workspace, change, action, resource_id, detail }).await
+    audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail }).await
 }

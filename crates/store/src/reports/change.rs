@@ -6,8 +6,8 @@ use rules::report::{Report, ReportSettings, UpdateSettings};
 use rules::status_page::A_PAGE;
 use rules::{ReportId, Timestamp, UpdateId, Violation, WorkspaceId};
 
-use super::{Reports, announce, impacts, one, updates};
-use crate::audit::{self, Note};
+use super::{Reports, announce, impacts, load, updates};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{AuditContext, Created, Idempotency, StoreError, idempotency, pages};
@@ -55,7 +55,7 @@ impl Reports<'_> {
                     let said = seen.settings().components != settings.components;
                     if let Some(latest) = seen.updates.first().filter(|_| said) {
                         let page = (seen.workspace, seen.page);
-                        impacts::say(db, page, latest.id, &settings.components).await?;
+                        impacts::replace(db, page, latest.id, &settings.components).await?;
                     }
                     query("UPDATE reports SET title = $1 WHERE id = $2")
                         .bind(&settings.title)
@@ -79,9 +79,9 @@ impl Reports<'_> {
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
-                    let seen = one(db, workspace, &id.to_string()).await?;
+                    let seen = load(db, workspace, &id.to_string()).await?;
                     remove(db, &id.to_string()).await?;
-                    note(db, &seen, change, ("report.delete", "")).await
+                    record_change(db, &seen, change, ("report.delete", "")).await
                 })
             })
             .await
@@ -96,10 +96,10 @@ async fn create(
     let NewReport { id, workspace, settings, update, first, notify, idempotency: call } = new;
     let db = &mut session.db;
     if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
-        return one(db, workspace, &id).await.map(Created::Before).map_err(idempotency::gone);
+        return load(db, workspace, &id).await.map(Created::Before).map_err(idempotency::gone);
     }
     let page = settings.page_id;
-    if !pages::is_there(db, workspace, page).await? {
+    if !pages::exists(db, workspace, page).await? {
         return Err(StoreError::Refused(Violation::new("page_id", page, A_PAGE)));
     }
     query(
@@ -116,11 +116,11 @@ async fn create(
     .execute(db)
     .await?;
     updates::insert(db, (id, update), (&first, notify), change.at).await?;
-    impacts::say(db, (workspace, page), update, &first.components).await?;
+    impacts::replace(db, (workspace, page), update, &first.components).await?;
     let created = (&*id.to_string(), change.at);
-    idempotency::remember(db, workspace, call.as_ref(), created).await?;
-    let report = one(db, workspace, &id.to_string()).await?;
-    note(db, &report, change, ("report.create", "")).await?;
+    idempotency::record(db, workspace, call.as_ref(), created).await?;
+    let report = load(db, workspace, &id.to_string()).await?;
+    record_change(db, &report, change, ("report.create", "")).await?;
     announce::announce(session, &report, update, change).await?;
     Ok(Created::Now(report))
 }
@@ -128,7 +128,7 @@ async fn create(
 /// Fails with a conflict if the report was changed since it was read.
 pub(super) async fn refuse_changed(db: &mut Connection, seen: &Report) -> Result<(), StoreError> {
     let id = seen.id.to_string();
-    if one(db, seen.workspace, &id).await?.updated_at == seen.updated_at {
+    if load(db, seen.workspace, &id).await?.updated_at == seen.updated_at {
         return Ok(());
     }
     Err(StoreError::Conflict { what: "status report", id })
@@ -141,12 +141,16 @@ pub(super) async fn finish(
     change: AuditContext,
     (action, detail): (&'static str, &str),
 ) -> Result<Report, StoreError> {
-    settle(db, seen.id, change.after(seen.updated_at)).await?;
-    note(db, seen, change, (action, detail)).await?;
-    one(db, seen.workspace, &seen.id.to_string()).await
+    update_derived(db, seen.id, change.after(seen.updated_at)).await?;
+    record_change(db, seen, change, (action, detail)).await?;
+    load(db, seen.workspace, &seen.id.to_string()).await
 }
 
-async fn settle(db: &mut Connection, id: ReportId, at: Timestamp) -> Result<(), StoreError> {
+async fn update_derived(
+    db: &mut Connection,
+    id: ReportId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
     query(
         "UPDATE reports SET updated_at = $1, \
          status = (SELECT u.status FROM report_updates u WHERE u.report = $2 \
@@ -174,12 +178,12 @@ pub(super) async fn remove(db: &mut Connection, id: &str) -> Result<(), StoreErr
     Ok(())
 }
 
-async fn note(
+async fn record_change(
     db: &mut Connection,
     report: &Report,
     change: AuditContext,
     (action, detail): (&'static str, &str),
 ) -> Result<(), StoreError> {
     let (workspace, resource_id) = (report.workspace, report.id.to_string());
-    audit::note(db, Note { workspace, change, action, resource_id, detail }).await
+    audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail }).await
 }

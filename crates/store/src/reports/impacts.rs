@@ -10,7 +10,7 @@ use crate::db::{Connection, query};
 use crate::row::id;
 
 /// Returns the components of a status page of the workspace.
-pub(super) async fn of_page(
+pub(super) async fn page_components(
     db: &mut Connection,
     workspace: WorkspaceId,
     page: PageId,
@@ -24,14 +24,14 @@ pub(super) async fn of_page(
 }
 
 /// Replaces the impacts of an update of a report of this page.
-pub(super) async fn say(
+pub(super) async fn replace(
     db: &mut Connection,
     (workspace, page): (WorkspaceId, PageId),
     update: UpdateId,
     components: &[ComponentImpact],
 ) -> Result<(), StoreError> {
     if !components.is_empty() {
-        let known = of_page(db, workspace, page).await?;
+        let known = page_components(db, workspace, page).await?;
         refuse_others(components, |component| known.contains(&component), COMPONENTS_ALLOWED)?;
     }
     query("DELETE FROM report_impacts WHERE report_update = $1")
@@ -50,7 +50,7 @@ pub(super) async fn say(
 }
 
 /// Replaces the impacts of a template.
-pub(super) async fn say_in_template(
+pub(super) async fn replace_in_template(
     db: &mut Connection,
     workspace: WorkspaceId,
     template: TemplateId,

@@ -7,9 +7,9 @@ use rules::report::{ComponentImpact, Impact, ReportStatus, ReportTemplate, Templ
 use rules::{ComponentId, TemplateId, Violation, WorkspaceId, limits};
 
 use super::impacts;
-use crate::audit::{self, Note};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Query, Row, query};
-use crate::row::{Listed, counted, id, instant, optional};
+use crate::row::{Listed, id, instant, optional, to_count};
 use crate::writer::Session;
 use crate::{AuditContext, Created, Idempotency, Page, Store, StoreError, idempotency};
 
@@ -53,7 +53,7 @@ impl ReportTemplates<'_> {
         workspace: WorkspaceId,
         id: TemplateId,
     ) -> Result<ReportTemplate, StoreError> {
-        one(&mut self.store.read().await?, workspace, &id.to_string()).await
+        load(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
     /// Returns a part of the workspace's templates, newest first, and how many there are.
@@ -75,8 +75,8 @@ impl ReportTemplates<'_> {
         .bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         let quarantine = self.store.quarantine();
-        let (rows, left_out) = quarantine.sift_groups("report_templates", &rows, assemble)?;
-        Ok(Listed { rows, left_out, total: counted(total) })
+        let (rows, left_out) = quarantine.readable_groups("report_templates", &rows, assemble)?;
+        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
     }
 
     /// Creates a template. A workspace has a limited number of templates.
@@ -106,13 +106,13 @@ impl ReportTemplates<'_> {
                     let template =
                         ReportTemplate { settings, updated_at: change.after(seen_at), ..seen };
                     let id = template.id.to_string();
-                    if one(db, workspace, &id).await?.updated_at != seen_at {
+                    if load(db, workspace, &id).await?.updated_at != seen_at {
                         return Err(StoreError::Conflict { what: "template", id });
                     }
                     replace(db, &template).await?;
                     let components = &template.settings.components;
-                    impacts::say_in_template(db, workspace, template.id, components).await?;
-                    note(db, &template, change, "report_template.update").await?;
+                    impacts::replace_in_template(db, workspace, template.id, components).await?;
+                    record_change(db, &template, change, "report_template.update").await?;
                     Ok(template)
                 })
             })
@@ -130,14 +130,14 @@ impl ReportTemplates<'_> {
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
-                    let template = one(db, workspace, &id.to_string()).await?;
+                    let template = load(db, workspace, &id.to_string()).await?;
                     for statement in [
                         "DELETE FROM report_template_impacts WHERE template = $1",
                         "DELETE FROM report_templates WHERE id = $1",
                     ] {
                         query(statement).bind(id.to_string()).execute(db).await?;
                     }
-                    note(db, &template, change, "report_template.delete").await
+                    record_change(db, &template, change, "report_template.delete").await
                 })
             })
             .await
@@ -152,20 +152,23 @@ async fn create(
     let NewTemplate { id, workspace, settings, idempotency: call } = new;
     let db = &mut session.db;
     if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
-        return one(db, workspace, &id).await.map(Created::Before).map_err(idempotency::gone);
+        return load(db, workspace, &id).await.map(Created::Before).map_err(idempotency::gone);
     }
-    refuse_more(db, workspace).await?;
+    check_template_limit(db, workspace).await?;
     let (created_at, updated_at) = (change.at, change.at);
     let template = ReportTemplate { id, workspace, settings, created_at, updated_at };
     insert(db, &template).await?;
-    impacts::say_in_template(db, workspace, id, &template.settings.components).await?;
+    impacts::replace_in_template(db, workspace, id, &template.settings.components).await?;
     let created = (&*id.to_string(), change.at);
-    idempotency::remember(db, workspace, call.as_ref(), created).await?;
-    note(db, &template, change, "report_template.create").await?;
+    idempotency::record(db, workspace, call.as_ref(), created).await?;
+    record_change(db, &template, change, "report_template.create").await?;
     Ok(Created::Now(template))
 }
 
-async fn refuse_more(db: &mut Connection, workspace: WorkspaceId) -> Result<(), StoreError> {
+async fn check_template_limit(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+) -> Result<(), StoreError> {
     let max = limits::REPORT_TEMPLATES_MAX;
     let there = query("SELECT COUNT(*) FROM report_templates WHERE workspace_id = $1");
     let there: Option<i64> = there.bind(workspace.to_string()).scalar(db).await?;
@@ -173,10 +176,10 @@ async fn refuse_more(db: &mut Connection, workspace: WorkspaceId) -> Result<(), 
         return Ok(());
     }
     let allowed = format!("cannot be added: a workspace has at most {max} templates");
-    Err(StoreError::Refused(Violation::unseen("name", allowed)))
+    Err(StoreError::Refused(Violation::without_value("name", allowed)))
 }
 
-async fn one(
+async fn load(
     db: &mut Connection,
     workspace: WorkspaceId,
     id: &str,
@@ -266,12 +269,12 @@ async fn replace(db: &mut Connection, template: &ReportTemplate) -> Result<(), S
     Ok(())
 }
 
-async fn note(
+async fn record_change(
     db: &mut Connection,
     template: &ReportTemplate,
     change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
     let (workspace, resource_id) = (template.workspace, template.id.to_string());
-    audit::note(db, Note { workspace, change, action, resource_id, detail: "" }).await
+    audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail: "" }).await
 }

@@ -5,7 +5,7 @@ use rules::report::{Report, ReportUpdate, UpdateSettings};
 use rules::{ReportId, Timestamp, UpdateId, Violation, WorkspaceId, limits};
 
 use super::change::{finish, refuse_changed};
-use super::{Reports, announce, having, impacts, one};
+use super::{Reports, announce, impacts, load, load_by_update};
 use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{AuditContext, Created, Idempotency, StoreError, idempotency};
@@ -66,7 +66,7 @@ impl Reports<'_> {
                     if edited == 0 {
                         return Err(not_found(id));
                     }
-                    impacts::say(db, (seen.workspace, seen.page), id, &settings.components).await?;
+                    impacts::replace(db, (seen.workspace, seen.page), id, &settings.components).await?;
                     finish(db, &seen, change, ("report.edit_update", &id.to_string())).await
                 })
             })
@@ -84,7 +84,7 @@ impl Reports<'_> {
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
-                    let seen = having(db, workspace, id).await?;
+                    let seen = load_by_update(db, workspace, id).await?;
                     if seen.updates.len() == 1 {
                         let allowed =
                             "must not be the only update of its report: delete the report";
@@ -113,22 +113,22 @@ async fn add(
     if let Some(id) = idempotency::created_before(db, workspace, call.as_ref()).await? {
         let id = UpdateId::parse(&id)
             .map_err(|why| StoreError::corrupt("an update", why.to_string()))?;
-        let before = having(db, workspace, id).await;
+        let before = load_by_update(db, workspace, id).await;
         return before.map(Created::Before).map_err(idempotency::gone);
     }
-    let seen = one(db, workspace, &report.to_string()).await?;
+    let seen = load(db, workspace, &report.to_string()).await?;
     if seen.updates.len() >= limits::REPORT_UPDATES_MAX as usize {
         let max = limits::REPORT_UPDATES_MAX;
         let allowed = format!("cannot be added: a report has at most {max} updates");
-        return Err(StoreError::Refused(Violation::unseen("text", allowed)));
+        return Err(StoreError::Refused(Violation::without_value("text", allowed)));
     }
-    let id = after_all(&seen, id);
+    let id = next_id(&seen, id);
     if settings.components.is_empty() {
-        settings.components = said_at(&seen, settings.at);
+        settings.components = impacts_at(&seen, settings.at);
     }
     insert(db, (report, id), (&settings, notify), change.at).await?;
-    impacts::say(db, (workspace, seen.page), id, &settings.components).await?;
-    idempotency::remember(db, workspace, call.as_ref(), (&id.to_string(), change.at)).await?;
+    impacts::replace(db, (workspace, seen.page), id, &settings.components).await?;
+    idempotency::record(db, workspace, call.as_ref(), (&id.to_string(), change.at)).await?;
     let report = finish(db, &seen, change, ("report.add_update", &id.to_string())).await?;
     announce::announce(session, &report, id, change).await?;
     Ok(Created::Now(report))
@@ -136,13 +136,13 @@ async fn add(
 
 /// Returns an identifier after those of all updates, so that of two updates with the same time the
 /// later written one counts.
-fn after_all(report: &Report, id: UpdateId) -> UpdateId {
+fn next_id(report: &Report, id: UpdateId) -> UpdateId {
     let last = report.updates.iter().map(|update| update.id).max();
     last.filter(|last| *last >= id).map_or(id, |last| UpdateId::from_bits(last.bits() + 1))
 }
 
 /// Returns the impacts that a report had at a time, or its first ones if the time is earlier.
-fn said_at(report: &Report, at: Timestamp) -> Vec<rules::report::ComponentImpact> {
+fn impacts_at(report: &Report, at: Timestamp) -> Vec<rules::report::ComponentImpact> {
     let until = report.updates.iter().find(|update| update.at <= at);
     let said: Option<&ReportUpdate> = until.or(report.updates.last());
     said.map(|update| update.components.clone()).unwrap_or_default()

@@ -21,7 +21,7 @@ const HEAD: usize = 38;
 const USUAL: usize = HEAD + 12;
 
 /// Encodes the body of these results.
-pub(super) fn of(rows: &[ResultRow<'_>]) -> Vec<u8> {
+pub(super) fn encode(rows: &[ResultRow<'_>]) -> Vec<u8> {
     let mut body = Vec::with_capacity(USUAL * rows.len());
     for row in rows {
         push(&mut body, row);
@@ -57,9 +57,9 @@ fn push(body: &mut Vec<u8>, row: &ResultRow<'_>) {
     }
     body.extend_from_slice(&result.status.unwrap_or_default().to_be_bytes());
     body.extend_from_slice(&[
-        codes::of_region(identity.region) as u8,
-        codes::of_trigger(identity.trigger) as u8,
-        codes::of_outcome(result.outcome) as u8,
+        codes::region_code(identity.region) as u8,
+        codes::trigger_code(identity.trigger) as u8,
+        codes::outcome_code(result.outcome) as u8,
         result.attempts,
     ]);
     let present = body.len();
@@ -174,7 +174,7 @@ mod tests {
                     result,
                 })
                 .collect();
-            let body = of(&rows);
+            let body = encode(&rows);
             let read: Vec<(i64, StoredResult)> = results(&body).map(Result::unwrap).collect();
             prop_assert_eq!(read.len(), rows.len());
             let probes = given

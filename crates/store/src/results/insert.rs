@@ -36,15 +36,15 @@ pub(crate) struct NextRowKeys(BTreeMap<i64, i64>);
 pub(crate) fn arrange(rows: &mut Vec<ResultRow<'_>>) {
     // Sorts by monitor, because readers want the results of one monitor. The sort is stable, so the
     // first of two results stays.
-    rows.sort_by_key(|row| (stretch(row), row.monitor, key(row)));
+    rows.sort_by_key(|row| (bucket(row), row.monitor, key(row)));
     rows.dedup_by_key(|row| (row.monitor, key(row)));
 }
 
 /// Splits sorted results into bodies of rows.
 pub(crate) fn bodies<'r>(rows: &'r [ResultRow<'r>]) -> Vec<ResultBlock<'r>> {
-    rows.chunk_by(|a, b| stretch(a) == stretch(b))
+    rows.chunk_by(|a, b| bucket(a) == bucket(b))
         .flat_map(|results| results.chunks(TOGETHER))
-        .map(|results| ResultBlock { stretch: stretch(&results[0]), results })
+        .map(|results| ResultBlock { stretch: bucket(&results[0]), results })
         .collect()
 }
 
@@ -58,7 +58,7 @@ pub(crate) async fn insert(
     let mut placed = Vec::new();
     for ResultBlock { stretch, results } in bodies {
         let key = ends.next(db, *stretch).await?;
-        entries.push((key, body::of(results)));
+        entries.push((key, body::encode(results)));
         placed.extend(results.iter().map(|row| (row.result.identity.monitor, key)));
     }
     insert_bodies(db, TABLE, entries).await?;
@@ -72,7 +72,7 @@ impl NextRowKeys {
             *next += 1;
             return Ok(*next - 1);
         }
-        let next = Self::stored(db, stretch).await?;
+        let next = Self::read_next(db, stretch).await?;
         if self.0.len() >= STRETCHES {
             self.0.pop_first();
         }
@@ -80,7 +80,7 @@ impl NextRowKeys {
         Ok(next)
     }
 
-    async fn stored(db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
+    async fn read_next(db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
         let (first, end) = (grain_key(stretch, 0), grain_key(stretch + 1, 0));
         let last: Option<Option<i64>> =
             query("SELECT MAX(key) FROM recent_results WHERE key >= $1 AND key < $2")
@@ -92,13 +92,13 @@ impl NextRowKeys {
     }
 }
 
-fn stretch(row: &ResultRow<'_>) -> i64 {
+fn bucket(row: &ResultRow<'_>) -> i64 {
     BucketSize::TenMinutes.number(row.result.identity.slot.as_millis())
 }
 
 /// Returns the key of a result within its monitor, in the order of logs.
 fn key(row: &ResultRow<'_>) -> Key {
     let ResultKey { slot, region, trigger, revision, .. } = row.result.identity;
-    let (region, trigger) = (codes::of_region(region), codes::of_trigger(trigger));
+    let (region, trigger) = (codes::region_code(region), codes::trigger_code(trigger));
     (slot.as_millis(), region as u8, trigger as u8, revision)
 }

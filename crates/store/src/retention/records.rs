@@ -22,11 +22,11 @@ pub struct PrunedRecords {
     pub events: u64,
 }
 
-/// Pair of statements: `find` selects expired records, given a time and a limit; `take` deletes one
+/// Pair of statements: `find` selects expired records, given a time and a limit; `delete` deletes one
 /// of them.
 struct RecordKind {
     find: &'static str,
-    take: &'static str,
+    delete: &'static str,
 }
 
 /// The last change of a monitor gives its current status, however old it is. A deleted monitor has
@@ -36,37 +36,37 @@ const STATUS_CHANGES: RecordKind = RecordKind {
            (SELECT 1 FROM status_changes n WHERE n.monitor = c.monitor AND n.number > c.number \
            AND n.at < $1) OR EXISTS (SELECT 1 FROM monitors m WHERE m.number = c.monitor \
            AND m.deleted_at IS NOT NULL)) ORDER BY c.number LIMIT $2",
-    take: "DELETE FROM status_changes WHERE number = $1",
+    delete: "DELETE FROM status_changes WHERE number = $1",
 };
 const AUDIT: RecordKind = RecordKind {
     find: "SELECT number FROM audit WHERE at < $1 ORDER BY number LIMIT $2",
-    take: "DELETE FROM audit WHERE number = $1",
+    delete: "DELETE FROM audit WHERE number = $1",
 };
 /// Incidents are deleted with their timelines and evidence.
 const INCIDENTS: RecordKind = RecordKind {
     find: "SELECT id FROM incidents WHERE closed_at < $1 ORDER BY id LIMIT $2",
-    take: "DELETE FROM incidents WHERE id = $1",
+    delete: "DELETE FROM incidents WHERE id = $1",
 };
 const KEYS: RecordKind = RecordKind {
     find: "SELECT id FROM keys WHERE revoked_at < $1 OR expires_at < $1 ORDER BY id LIMIT $2",
-    take: "DELETE FROM keys WHERE id = $1",
+    delete: "DELETE FROM keys WHERE id = $1",
 };
 /// A replaced secret does not sign after its expiry.
 const SIGNING_SECRETS: RecordKind = RecordKind {
     find: "SELECT id FROM signing_secrets WHERE expires_at <= $1 ORDER BY id LIMIT $2",
-    take: "DELETE FROM signing_secrets WHERE id = $1",
+    delete: "DELETE FROM signing_secrets WHERE id = $1",
 };
 
 /// A delivery stays while its alert is open.
 const DELIVERIES: RecordKind = RecordKind {
     find: "SELECT number FROM deliveries WHERE completed_at < $1 AND NOT is_open ORDER BY completed_at LIMIT $2",
-    take: "DELETE FROM deliveries WHERE number = $1 AND completed_at IS NOT NULL",
+    delete: "DELETE FROM deliveries WHERE number = $1 AND completed_at IS NOT NULL",
 };
 /// Events without deliveries.
 const EVENTS: RecordKind = RecordKind {
     find: "SELECT e.number FROM events e WHERE e.at < $1 AND NOT EXISTS \
            (SELECT 1 FROM deliveries d WHERE d.event = e.number) ORDER BY e.at LIMIT $2",
-    take: "DELETE FROM events WHERE number = $1 AND NOT EXISTS \
+    delete: "DELETE FROM events WHERE number = $1 AND NOT EXISTS \
            (SELECT 1 FROM deliveries d WHERE d.event = events.number)",
 };
 
@@ -84,7 +84,7 @@ struct ExpiredRecords {
 
 impl PrunedRecords {
     /// Returns whether the step reached its limit, so that more expired records may remain.
-    pub const fn is_there_more(&self) -> bool {
+    pub const fn has_more(&self) -> bool {
         let step = STEP_ROWS as u64;
         self.status_changes >= step
             || self.incidents >= step
@@ -116,8 +116,8 @@ impl Retention<'_> {
         }
         self.store
             .write(move |session| {
-                session.touches_nothing();
-                Box::pin(take(&mut session.db, found))
+                session.declare_no_change();
+                Box::pin(delete(&mut session.db, found))
             })
             .await
     }
@@ -135,30 +135,30 @@ impl ExpiredRecords {
     }
 }
 
-async fn take(db: &mut Connection, found: ExpiredRecords) -> Result<PrunedRecords, StoreError> {
+async fn delete(db: &mut Connection, found: ExpiredRecords) -> Result<PrunedRecords, StoreError> {
     let mut taken = PrunedRecords::default();
     for number in found.status_changes {
-        taken.status_changes += query(STATUS_CHANGES.take).bind(number).execute(db).await?;
+        taken.status_changes += query(STATUS_CHANGES.delete).bind(number).execute(db).await?;
     }
     for number in found.audit {
-        taken.audit += query(AUDIT.take).bind(number).execute(db).await?;
+        taken.audit += query(AUDIT.delete).bind(number).execute(db).await?;
     }
     for id in found.incidents {
-        incidents::empty(db, &id).await?;
-        taken.incidents += query(INCIDENTS.take).bind(id).execute(db).await?;
+        incidents::delete_contents(db, &id).await?;
+        taken.incidents += query(INCIDENTS.delete).bind(id).execute(db).await?;
     }
     for id in found.keys {
-        taken.keys += query(KEYS.take).bind(id).execute(db).await?;
+        taken.keys += query(KEYS.delete).bind(id).execute(db).await?;
     }
     for id in found.signing_secrets {
-        taken.signing_secrets += query(SIGNING_SECRETS.take).bind(id).execute(db).await?;
+        taken.signing_secrets += query(SIGNING_SECRETS.delete).bind(id).execute(db).await?;
     }
     for number in found.deliveries {
-        outbox::forget_attempts(db, number).await?;
-        taken.deliveries += query(DELIVERIES.take).bind(number).execute(db).await?;
+        outbox::delete_attempts(db, number).await?;
+        taken.deliveries += query(DELIVERIES.delete).bind(number).execute(db).await?;
     }
     for number in found.events {
-        taken.events += query(EVENTS.take).bind(number).execute(db).await?;
+        taken.events += query(EVENTS.delete).bind(number).execute(db).await?;
     }
     Ok(taken)
 }

@@ -10,8 +10,8 @@ use sha2::{Digest as _, Sha256};
 use crate::vault::Vault;
 
 /// Hashes the address of a subscriber.
-pub(super) fn of_destination(vault: &Vault, destination: &Destination) -> Vec<u8> {
-    let digest = keyed(vault, b"aloft subscriber")
+pub(super) fn hash_destination(vault: &Vault, destination: &Destination) -> Vec<u8> {
+    let digest = keyed_hasher(vault, b"aloft subscriber")
         .chain_update(destination.kind().as_str())
         .chain_update([0])
         .chain_update(destination.normal());
@@ -19,8 +19,8 @@ pub(super) fn of_destination(vault: &Vault, destination: &Destination) -> Vec<u8
 }
 
 /// Hashes the network of a requester.
-pub(super) fn of_network(vault: &Vault, network: IpAddr) -> Vec<u8> {
-    keyed(vault, b"aloft subscriber network")
+pub(super) fn hash_network(vault: &Vault, network: IpAddr) -> Vec<u8> {
+    keyed_hasher(vault, b"aloft subscriber network")
         .chain_update(network.to_canonical().to_string())
         .finalize()
         .to_vec()
@@ -28,17 +28,17 @@ pub(super) fn of_network(vault: &Vault, network: IpAddr) -> Vec<u8> {
 
 /// Hashes the password that admits visitors to a page. `None` if the page has none. The hash
 /// differs between pages.
-pub(crate) fn mark_of(vault: &Vault, page: &StatusPage) -> Option<Vec<u8>> {
+pub(crate) fn hash_password(vault: &Vault, page: &StatusPage) -> Option<Vec<u8>> {
     let password = match page.settings.effective_access() {
         AccessType::Password => page.settings.password.as_ref()?,
         AccessType::Public | AccessType::EmailDomain => return None,
     };
-    let mark = keyed(vault, b"aloft subscriber password")
+    let mark = keyed_hasher(vault, b"aloft subscriber password")
         .chain_update(page.id.bits().to_be_bytes())
         .chain_update(password.expose());
     Some(mark.finalize().to_vec())
 }
 
-fn keyed(vault: &Vault, what: &'static [u8]) -> Sha256 {
+fn keyed_hasher(vault: &Vault, what: &'static [u8]) -> Sha256 {
     Sha256::new().chain_update(what).chain_update(vault.sessions().expose())
 }

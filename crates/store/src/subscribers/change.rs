@@ -9,8 +9,8 @@ use rules::status_page::{
 };
 use rules::{PageId, SubscriberId, Violation, WorkspaceId, limits};
 
-use super::{Subscribers, address_hash, one, sealed_in};
-use crate::audit::{self, Note};
+use super::{Subscribers, address_context, address_hash, one};
+use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::outbox::{self, DeliveryTarget, Events};
 use crate::writer::Session;
@@ -24,7 +24,7 @@ pub struct NewSubscriber {
     /// Requested settings.
     pub settings: SubscriberSettings,
     /// Whether the subscriber must confirm first.
-    pub begins: InitialState,
+    pub initial_state: InitialState,
     /// Key that identifies retries of the request.
     pub idempotency: Option<Idempotency>,
 }
@@ -82,10 +82,10 @@ async fn add(
         let found = found.map(|found| Created::Before(found.subscriber));
         return found.ok_or_else(|| idempotency::gone(StoreError::not_found("subscriber", &text)));
     }
-    let page = page_of(session, workspace, new.settings.page_id).await?;
+    let page = require_page(session, workspace, new.settings.page_id).await?;
     refuse_outside(&page, &new.settings.destination)?;
     refuse_taken(session, &new.settings).await?;
-    let confirmed_at = match new.begins {
+    let confirmed_at = match new.initial_state {
         InitialState::Confirmed => Some(change.at),
         InitialState::Unconfirmed => None,
     };
@@ -95,15 +95,15 @@ async fn add(
         settings: new.settings,
         created_at: change.at,
         confirmed_at,
-        admission: AccessProof::Owner,
+        access_proof: AccessProof::Owner,
     };
     insert(session, &subscriber, None).await?;
     let id = subscriber.id.to_string();
-    idempotency::remember(&mut session.db, workspace, call, (&id, change.at)).await?;
-    note(&mut session.db, (workspace, subscriber.id), change, "subscriber.add").await?;
-    if new.begins == InitialState::Unconfirmed {
+    idempotency::record(&mut session.db, workspace, call, (&id, change.at)).await?;
+    record_change(&mut session.db, (workspace, subscriber.id), change, "subscriber.add").await?;
+    if new.initial_state == InitialState::Unconfirmed {
         let title = page.settings.title;
-        write_to(
+        enqueue_for(
             session,
             &subscriber,
             title,
@@ -116,7 +116,7 @@ async fn add(
 }
 
 /// Returns a page. Rejects one that the workspace does not have.
-pub(super) async fn page_of(
+pub(super) async fn require_page(
     session: &mut Session,
     workspace: WorkspaceId,
     id: PageId,
@@ -144,7 +144,7 @@ async fn refuse_taken(
         const ALLOWED: &str = "is already subscribed to the status page";
         let violation = match &settings.destination {
             Destination::Email(address) => Violation::new("email", address, ALLOWED),
-            Destination::Webhook(_) => Violation::unseen("webhook_url", ALLOWED),
+            Destination::Webhook(_) => Violation::without_value("webhook_url", ALLOWED),
         };
         return Err(StoreError::Taken(violation));
     }
@@ -164,7 +164,7 @@ pub(super) async fn find(
 ) -> Result<Option<SubscriberId>, StoreError> {
     let row = query("SELECT id FROM subscribers WHERE page_id = $1 AND address_hash = $2")
         .bind(page.to_string())
-        .bind(address_hash::of_destination(&session.vault, destination))
+        .bind(address_hash::hash_destination(&session.vault, destination))
         .fetch_optional(&mut session.db)
         .await?;
     row.map(|row| crate::row::id(&row, 0, SubscriberId::parse)).transpose()
@@ -187,10 +187,10 @@ pub(super) async fn is_full(db: &mut Connection, page: PageId) -> Result<bool, S
 pub(super) async fn insert(
     session: &mut Session,
     subscriber: &Subscriber,
-    asked_from: Option<&[u8]>,
+    requester_hash: Option<&[u8]>,
 ) -> Result<(), StoreError> {
     let settings = &subscriber.settings;
-    let (by_owner, let_in) = match &subscriber.admission {
+    let (by_owner, let_in) = match &subscriber.access_proof {
         AccessProof::Owner => (true, None),
         AccessProof::Visitor => (false, None),
         AccessProof::Password(mark) => (false, Some(mark.as_slice())),
@@ -207,8 +207,8 @@ pub(super) async fn insert(
     .bind(subscriber.workspace.to_string())
     .bind(settings.page_id.to_string())
     .bind(settings.destination.kind().as_str())
-    .bind(address_hash::of_destination(&session.vault, &settings.destination))
-    .bind(session.vault.seal(sealed_in(&id), &settings.destination.expose())?)
+    .bind(address_hash::hash_destination(&session.vault, &settings.destination))
+    .bind(session.vault.seal(address_context(&id), &settings.destination.expose())?)
     .bind(settings.language.as_str())
     .bind(hears(Topic::Reports))
     .bind(hears(Topic::Maintenance))
@@ -218,12 +218,12 @@ pub(super) async fn insert(
     .bind(subscriber.confirmed_at.map(rules::Timestamp::as_millis))
     .bind(by_owner)
     .bind(let_in.map(<[u8]>::to_vec))
-    .bind(asked_from.map(<[u8]>::to_vec))
+    .bind(requester_hash.map(<[u8]>::to_vec))
     .execute(&mut session.db)
     .await
     .map_err(|error| {
         let taken = StoreError::AlreadyExists { what: "subscriber", name: id.clone() };
-        StoreError::of_insert(error, taken, Some(subscriber.workspace))
+        StoreError::from_insert(error, taken, Some(subscriber.workspace))
     })?;
     link(&mut session.db, subscriber.id, settings.page_id, &settings.scope).await
 }
@@ -266,8 +266,8 @@ pub(super) async fn remove(
         .execute(&mut session.db)
         .await?;
     if removed > 0 {
-        outbox::leave(&mut session.db, id, change.at).await?;
-        note(&mut session.db, (workspace, id), change, "subscriber.remove").await?;
+        outbox::cancel_for(&mut session.db, id, change.at).await?;
+        record_change(&mut session.db, (workspace, id), change, "subscriber.remove").await?;
     }
     Ok(removed > 0)
 }
@@ -278,13 +278,13 @@ pub(crate) async fn delete_with_page(
     page: PageId,
     change: AuditContext,
 ) -> Result<(), StoreError> {
-    outbox::leave_page(db, page, change.at).await?;
+    outbox::cancel_for_page(db, page, change.at).await?;
     query("DELETE FROM subscribers WHERE page_id = $1").bind(page.to_string()).execute(db).await?;
     Ok(())
 }
 
 /// Enqueues an event for this subscriber alone.
-pub(super) async fn write_to(
+pub(super) async fn enqueue_for(
     session: &mut Session,
     subscriber: &Subscriber,
     title: String,
@@ -298,16 +298,17 @@ pub(super) async fn write_to(
         addressee: subscriber.id.into(),
         kind: subscriber.settings.destination.kind().as_str(),
     };
-    let place = DueTime { due_at: change.at, holds: None };
-    outbox::write_news(session, &mut Events::default(), posted, &news, place, change.at).await
+    let place = DueTime { due_at: change.at, hold_reason: None };
+    outbox::enqueue_page_event(session, &mut Events::default(), posted, &news, place, change.at)
+        .await
 }
 
-pub(super) async fn note(
+pub(super) async fn record_change(
     db: &mut Connection,
     (workspace, id): (WorkspaceId, SubscriberId),
     change: AuditContext,
     action: &'static str,
 ) -> Result<(), StoreError> {
-    let note = Note { workspace, change, action, resource_id: id.to_string(), detail: "" };
-    audit::note(db, note).await
+    let note = NewAuditEntry { workspace, change, action, resource_id: id.to_string(), detail: "" };
+    audit::record(db, note).await
 }

@@ -11,11 +11,11 @@ use super::Subscribers;
 use crate::StoreError;
 use crate::db::{Connection, Row, query};
 use crate::outbox::{self, Maintained};
-use crate::row::{id, instant, maybe_instant};
+use crate::row::{id, instant, optional_instant};
 use crate::writer::Session;
 
 /// Maximum age of an announcement. Older ones are dropped after a long downtime of the server.
-const TOLD_WITHIN: Duration = Duration::from_hours(24);
+const ANNOUNCED_WITHIN: Duration = Duration::from_hours(24);
 /// Number of windows per query.
 const AT_ONCE: i64 = 500;
 
@@ -28,7 +28,7 @@ const APART: Duration = Duration::from_hours(36);
 /// Windows that started or ended after `$1` and until `$2`, and windows that start after `$5` and
 /// until `$6`. The latter are excluded if an earlier window of the same maintenance is closer than
 /// `$7`. Deleted maintenance does not start.
-const TURNED: &str = "SELECT m.id, m.title, m.description, w.from_at, w.until_at \
+const CHANGED_WINDOWS: &str = "SELECT m.id, m.title, m.description, w.from_at, w.until_at \
     FROM maintenance_windows w JOIN maintenances m ON m.id = w.maintenance \
     WHERE (w.from_at > $1 AND w.from_at <= $2 AND w.until_at > $2 AND m.deleted_at IS NULL) \
     OR (w.until_at > $1 AND w.until_at <= $2 AND w.from_at < w.until_at) \
@@ -40,23 +40,26 @@ const TURNED: &str = "SELECT m.id, m.title, m.description, w.from_at, w.until_at
 impl Subscribers<'_> {
     /// Announces maintenance that is a day ahead, started or ended. Returns when the next
     /// announcement may be due.
-    pub async fn herald(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+    pub async fn announce_maintenance(
+        &self,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
         let mut db = self.store.read().await?;
-        let since = told_until(&mut db).await?;
+        let since = announced_until(&mut db).await?;
         let next = next(&mut db, now).await?;
         drop(db);
-        let from = since.unwrap_or(now).max(now - TOLD_WITHIN);
+        let from = since.unwrap_or(now).max(now - ANNOUNCED_WITHIN);
         let mut told = 0;
         loop {
             let mut db = self.store.read().await?;
-            let turned = turned(&mut db, (from, now), told).await?;
+            let turned = changed_windows(&mut db, (from, now), told).await?;
             drop(db);
             let count = turned.len() as i64;
             // If the server is killed in between, the first ones are repeated, which their names
             // make harmless.
             let until = (count < AT_ONCE).then_some(now);
             if since.is_none() || told + count > 0 {
-                self.write_told(turned, now, until).await?;
+                self.enqueue_announcements(turned, now, until).await?;
             }
             if until.is_some() {
                 return Ok(next);
@@ -65,30 +68,30 @@ impl Subscribers<'_> {
         }
     }
 
-    async fn write_told(
+    async fn enqueue_announcements(
         &self,
-        turned: Vec<Maintained>,
+        windows: Vec<Maintained>,
         now: Timestamp,
         until: Option<Timestamp>,
     ) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
-                session.touches_nothing();
-                Box::pin(async move { tell(session, &turned, now, until).await })
+                session.declare_no_change();
+                Box::pin(async move { enqueue(session, &windows, now, until).await })
             })
             .await
     }
 }
 
 /// Enqueues the announcements, and stores the time they cover with the last of them.
-async fn tell(
+async fn enqueue(
     session: &mut Session,
-    turned: &[Maintained],
+    windows: &[Maintained],
     now: Timestamp,
     until: Option<Timestamp>,
 ) -> Result<(), StoreError> {
-    for maintained in turned {
-        outbox::note_maintenance(session, maintained, now).await?;
+    for maintained in windows {
+        outbox::enqueue_maintenance(session, maintained, now).await?;
     }
     let Some(until) = until else { return Ok(()) };
     query(
@@ -101,17 +104,17 @@ async fn tell(
     Ok(())
 }
 
-async fn told_until(db: &mut Connection) -> Result<Option<Timestamp>, StoreError> {
+async fn announced_until(db: &mut Connection) -> Result<Option<Timestamp>, StoreError> {
     let row = query("SELECT until_at FROM maintenance_event_cursor").fetch_optional(db).await?;
     row.map(|row| instant(&row, 0)).transpose()
 }
 
-async fn turned(
+async fn changed_windows(
     db: &mut Connection,
     (from, now): (Timestamp, Timestamp),
     after: i64,
 ) -> Result<Vec<Maintained>, StoreError> {
-    let rows = query(TURNED)
+    let rows = query(CHANGED_WINDOWS)
         .bind(from.as_millis())
         .bind(now.as_millis())
         .bind(AT_ONCE)
@@ -150,7 +153,7 @@ async fn next(db: &mut Connection, now: Timestamp) -> Result<Option<Timestamp>, 
     .bind((now + AHEAD).as_millis())
     .fetch_one(db)
     .await?;
-    let (from, until) = (maybe_instant(&row, 0)?, maybe_instant(&row, 1)?);
-    let ahead = maybe_instant(&row, 2)?.map(|at| at - AHEAD);
+    let (from, until) = (optional_instant(&row, 0)?, optional_instant(&row, 1)?);
+    let ahead = optional_instant(&row, 2)?.map(|at| at - AHEAD);
     Ok(from.into_iter().chain(until).chain(ahead).min())
 }

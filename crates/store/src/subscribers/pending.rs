@@ -10,7 +10,7 @@ use crate::{StoreError, outbox};
 
 /// Returns whether a network, given by its hash, has the maximum number of unconfirmed addresses at
 /// a page.
-pub(super) async fn is_full_of(
+pub(super) async fn is_network_full(
     db: &mut Connection,
     page: PageId,
     network: &[u8],
@@ -58,5 +58,5 @@ pub(super) async fn make_room(
         .bind(subscriber.to_string())
         .execute(&mut *db)
         .await?;
-    outbox::leave(db, subscriber, now).await
+    outbox::cancel_for(db, subscriber, now).await
 }

@@ -11,8 +11,10 @@ use rules::status_page::{
 };
 use rules::{SubscriberId, Timestamp, Violation, WorkspaceId, limits};
 
-use super::change::{find, insert, is_full, link, note, page_of, remove, write_to};
-use super::{SubscriberWithPage, Subscribers, address_hash, mark_of, one, pending};
+use super::change::{
+    enqueue_for, find, insert, is_full, link, record_change, remove, require_page,
+};
+use super::{SubscriberWithPage, Subscribers, address_hash, hash_password, one, pending};
 use crate::db::query;
 use crate::row::id;
 use crate::writer::Session;
@@ -43,7 +45,7 @@ pub enum SignupOutcome {
     /// The network has the maximum number of unconfirmed addresses.
     TooMany,
     /// The page is for members, and the address is in none of their domains.
-    Outside,
+    NotAllowed,
 }
 
 /// Choice of a subscriber.
@@ -66,7 +68,7 @@ impl Subscribers<'_> {
         let change = AuditContext { actor: Actor::Server, at: now };
         self.store
             .write_in(visit.page.workspace, move |session| {
-                Box::pin(ask(session, new, settings, visit, change))
+                Box::pin(sign_up(session, new, settings, visit, change))
             })
             .await
     }
@@ -79,7 +81,7 @@ impl Subscribers<'_> {
         inside: Option<StatusPage>,
         now: Timestamp,
     ) -> Result<Option<SubscriberWithPage>, StoreError> {
-        let Some(seen) = self.receiving(id).await? else { return Ok(None) };
+        let Some(seen) = self.get_with_page(id).await? else { return Ok(None) };
         let change = AuditContext { actor: Actor::Server, at: now };
         self.store
             .write_in(seen.subscriber.workspace, move |session| {
@@ -87,7 +89,7 @@ impl Subscribers<'_> {
                     let Some(seen) = one(&mut session.db, &session.vault, id).await? else {
                         return Ok(None);
                     };
-                    admit(session, &seen.subscriber, inside.as_ref()).await?;
+                    store_access_proof(session, &seen.subscriber, inside.as_ref()).await?;
                     if seen.subscriber.state() == SubscriberState::Active {
                         return one(&mut session.db, &session.vault, id).await;
                     }
@@ -105,9 +107,10 @@ impl Subscribers<'_> {
                         return Ok(None);
                     }
                     // Another confirmation email is not needed any more.
-                    outbox::leave(&mut session.db, id, now).await?;
+                    outbox::cancel_for(&mut session.db, id, now).await?;
                     let workspace = seen.subscriber.workspace;
-                    note(&mut session.db, (workspace, id), change, "subscriber.confirm").await?;
+                    record_change(&mut session.db, (workspace, id), change, "subscriber.confirm")
+                        .await?;
                     one(&mut session.db, &session.vault, id).await
                 })
             })
@@ -123,7 +126,7 @@ impl Subscribers<'_> {
         inside: StatusPage,
         now: Timestamp,
     ) -> Result<Option<SubscriberWithPage>, StoreError> {
-        let Some(seen) = self.receiving(id).await? else { return Ok(None) };
+        let Some(seen) = self.get_with_page(id).await? else { return Ok(None) };
         let change = AuditContext { actor: Actor::Server, at: now };
         self.store
             .write_in(seen.subscriber.workspace, move |session| {
@@ -131,10 +134,11 @@ impl Subscribers<'_> {
                     let Some(seen) = one(&mut session.db, &session.vault, id).await? else {
                         return Ok(None);
                     };
-                    admit(session, &seen.subscriber, Some(&inside)).await?;
-                    settle(session, &seen, wanted).await?;
+                    store_access_proof(session, &seen.subscriber, Some(&inside)).await?;
+                    store_choice(session, &seen, wanted).await?;
                     let workspace = seen.subscriber.workspace;
-                    note(&mut session.db, (workspace, id), change, "subscriber.update").await?;
+                    record_change(&mut session.db, (workspace, id), change, "subscriber.update")
+                        .await?;
                     one(&mut session.db, &session.vault, id).await
                 })
             })
@@ -144,7 +148,7 @@ impl Subscribers<'_> {
     /// Ends a subscription and deletes all data of the subscriber. Ending an ended subscription has
     /// no effect.
     pub async fn end(&self, id: SubscriberId, now: Timestamp) -> Result<(), StoreError> {
-        let Some(seen) = self.receiving(id).await? else { return Ok(()) };
+        let Some(seen) = self.get_with_page(id).await? else { return Ok(()) };
         let workspace = seen.subscriber.workspace;
         let change = AuditContext { actor: Actor::Server, at: now };
         self.store
@@ -170,8 +174,8 @@ impl Subscribers<'_> {
         let mut expired = 0;
         loop {
             let step = self.store.write(move |session| {
-                session.touches_nothing();
-                Box::pin(forget_late(session, before, now))
+                session.declare_no_change();
+                Box::pin(remove_late(session, before, now))
             });
             let gone = step.await?;
             expired += gone;
@@ -184,7 +188,7 @@ impl Subscribers<'_> {
 
 /// Removes some of the addresses that were requested `before` and not confirmed, and cancels their
 /// deliveries.
-async fn forget_late(
+async fn remove_late(
     session: &mut Session,
     before: Timestamp,
     now: Timestamp,
@@ -200,13 +204,13 @@ async fn forget_late(
     .await?;
     for row in &gone {
         let subscriber: SubscriberId = id(row, 0, SubscriberId::parse)?;
-        session.touches(id(row, 1, WorkspaceId::parse)?);
-        outbox::leave(&mut session.db, subscriber, now).await?;
+        session.declare_change(id(row, 1, WorkspaceId::parse)?);
+        outbox::cancel_for(&mut session.db, subscriber, now).await?;
     }
     Ok(gone.len() as u32)
 }
 
-async fn ask(
+async fn sign_up(
     session: &mut Session,
     new: SubscriberId,
     settings: SubscriberSettings,
@@ -214,33 +218,33 @@ async fn ask(
     change: AuditContext,
 ) -> Result<SignupOutcome, StoreError> {
     let (workspace, page_id) = (visit.page.workspace, settings.page_id);
-    let page = page_of(session, workspace, page_id).await?;
+    let page = require_page(session, workspace, page_id).await?;
     if !may_subscribe(&page.settings, &settings.destination) {
-        return Ok(SignupOutcome::Outside);
+        return Ok(SignupOutcome::NotAllowed);
     }
-    let asked_from = address_hash::of_network(&session.vault, visit.network);
+    let asked_from = address_hash::hash_network(&session.vault, visit.network);
     if let Some(before) = find(session, page_id, &settings.destination).await? {
-        return ask_again(session, before, settings, (&visit.page, &asked_from), change).await;
+        return sign_up_again(session, before, settings, (&visit.page, &asked_from), change).await;
     }
     if is_full(&mut session.db, page_id).await? {
         return Ok(SignupOutcome::Full);
     }
-    if pending::is_full_of(&mut session.db, page_id, &asked_from).await? {
+    if pending::is_network_full(&mut session.db, page_id, &asked_from).await? {
         return Ok(SignupOutcome::TooMany);
     }
     pending::make_room(&mut session.db, page_id, change.at).await?;
-    let mark = mark_of(&session.vault, &visit.page);
+    let mark = hash_password(&session.vault, &visit.page);
     let subscriber = Subscriber {
         id: new,
         workspace,
         settings,
         created_at: change.at,
         confirmed_at: None,
-        admission: mark.map_or(AccessProof::Visitor, AccessProof::Password),
+        access_proof: mark.map_or(AccessProof::Visitor, AccessProof::Password),
     };
     insert(session, &subscriber, Some(&asked_from)).await?;
-    note(&mut session.db, (workspace, new), change, "subscriber.ask").await?;
-    write_to(
+    record_change(&mut session.db, (workspace, new), change, "subscriber.ask").await?;
+    enqueue_for(
         session,
         &subscriber,
         page.settings.title,
@@ -253,7 +257,7 @@ async fn ask(
 
 /// Handles a sign-up of a known address: enqueues another confirmation email with the new choice,
 /// or an email that it is subscribed already.
-async fn ask_again(
+async fn sign_up_again(
     session: &mut Session,
     before: SubscriberId,
     settings: SubscriberSettings,
@@ -263,17 +267,17 @@ async fn ask_again(
     let seen = one(&mut session.db, &session.vault, before).await?;
     let Some(seen) = seen else { return Ok(SignupOutcome::Full) };
     let title = seen.page.settings.title.clone();
-    admit(session, &seen.subscriber, Some(inside)).await?;
+    store_access_proof(session, &seen.subscriber, Some(inside)).await?;
     if seen.subscriber.state() == SubscriberState::Active {
         let subscriber = &seen.subscriber;
-        write_to(session, subscriber, title, PageEventKind::AlreadySubscribed(before), change)
+        enqueue_for(session, subscriber, title, PageEventKind::AlreadySubscribed(before), change)
             .await?;
         return Ok(SignupOutcome::Known);
     }
     // The choice of a page owner stays until the subscriber changes it.
-    if seen.subscriber.admission != AccessProof::Owner {
+    if seen.subscriber.access_proof != AccessProof::Owner {
         let (scope, topics) = (settings.scope, settings.topics);
-        settle(session, &seen, SubscriptionChoice { scope, topics }).await?;
+        store_choice(session, &seen, SubscriptionChoice { scope, topics }).await?;
     }
     query(
         "UPDATE subscribers SET requested_at = $1, language = $2, \
@@ -285,20 +289,20 @@ async fn ask_again(
     .bind(before.to_string())
     .execute(&mut session.db)
     .await?;
-    outbox::leave(&mut session.db, before, change.at).await?;
+    outbox::cancel_for(&mut session.db, before, change.at).await?;
     let about = PageEventKind::ConfirmationRequested(before);
-    write_to(session, &seen.subscriber, title, about, change).await?;
+    enqueue_for(session, &seen.subscriber, title, about, change).await?;
     Ok(SignupOutcome::Again)
 }
 
 /// Stores that the subscriber knows the password, if it is inside a page with one. A subscriber
 /// that the owner added needs no password.
-async fn admit(
+async fn store_access_proof(
     session: &mut Session,
     subscriber: &Subscriber,
     inside: Option<&StatusPage>,
 ) -> Result<(), StoreError> {
-    let mark = inside.and_then(|page| mark_of(&session.vault, page));
+    let mark = inside.and_then(|page| hash_password(&session.vault, page));
     let Some(mark) = mark else { return Ok(()) };
     query("UPDATE subscribers SET password_hash = $1 WHERE id = $2 AND NOT by_owner")
         .bind(mark)
@@ -311,7 +315,7 @@ async fn admit(
 /// Rejects the confirmation of a visitor's address if the page is full.
 async fn refuse_full(session: &mut Session, subscriber: &Subscriber) -> Result<(), StoreError> {
     let page = subscriber.settings.page_id;
-    let has_place = subscriber.admission == AccessProof::Owner;
+    let has_place = subscriber.access_proof == AccessProof::Owner;
     if has_place || !is_full(&mut session.db, page).await? {
         return Ok(());
     }
@@ -319,13 +323,13 @@ async fn refuse_full(session: &mut Session, subscriber: &Subscriber) -> Result<(
     Err(StoreError::Refused(Violation::new("page_id", page, allowed)))
 }
 
-async fn settle(
+async fn store_choice(
     session: &mut Session,
     seen: &SubscriberWithPage,
-    wanted: SubscriptionChoice,
+    choice: SubscriptionChoice,
 ) -> Result<(), StoreError> {
     let (subscriber, page) = (seen.subscriber.id, seen.subscriber.settings.page_id);
-    let SubscriptionChoice { scope, topics } = wanted;
+    let SubscriptionChoice { scope, topics } = choice;
     let topics = if topics.is_empty() { Topic::BY_DEFAULT.to_vec() } else { topics };
     query(
         "UPDATE subscribers SET topic_reports = $1, topic_maintenance = $2, \

@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Time within which deferred work is synced.
-const SYNCED_WITHIN: Duration = Duration::from_secs(1);
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of checkpoints while results are stored. Frequent checkpoints reuse the same few pages
 /// of the log, which stay in memory.
-const FOLDED_EVERY: Duration = Duration::from_secs(5);
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 /// Commit time below which a thread with other work waits for the commit.
 const QUICK: Duration = Duration::from_millis(5);
 
@@ -30,28 +30,28 @@ pub(super) struct Disk {
     /// Whether the connection currently skips syncs.
     is_eased: bool,
     /// Whether a commit is unsynced.
-    waits: bool,
+    is_unsynced: bool,
     /// Time of the next check for unsynced commits. `None` if no check is scheduled.
-    looks_at: Option<Instant>,
+    next_check_at: Option<Instant>,
     /// Time of the last checkpoint.
-    folded_at: Option<Instant>,
+    checkpointed_at: Option<Instant>,
     has_grown: bool,
     /// Duration of the last synced commit.
-    synced_took: Duration,
+    synced_duration: Duration,
     /// Duration of the last unsynced commit.
-    eased_took: Duration,
+    unsynced_duration: Duration,
 }
 
 /// Pending work on the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WalTask {
     pub(super) sync: bool,
-    pub(super) fold: bool,
+    pub(super) checkpoint: bool,
 }
 
 impl Durability {
     /// Returns the durability of a commit that contains all of these.
-    pub(super) fn of(mut all: impl Iterator<Item = Self>) -> Self {
+    pub(super) fn combine(mut all: impl Iterator<Item = Self>) -> Self {
         if all.any(|durable| durable == Self::AtOnce) { Self::AtOnce } else { Self::Soon }
     }
 }
@@ -59,7 +59,7 @@ impl Durability {
 impl Disk {
     /// Returns the statement that switches the connection's next commits to this mode, or `None` if
     /// it is already set. It only has an effect between transactions.
-    pub(super) fn turns(&self, due: Durability) -> Option<&'static str> {
+    pub(super) fn mode_statement(&self, due: Durability) -> Option<&'static str> {
         match (due, self.is_eased) {
             (Durability::Soon, false) => Some("PRAGMA synchronous = NORMAL"),
             (Durability::AtOnce, true) => Some("PRAGMA synchronous = FULL"),
@@ -68,70 +68,71 @@ impl Disk {
     }
 
     /// Records the new mode of the connection.
-    pub(super) fn turned(&mut self, due: Durability) {
+    pub(super) fn set_mode(&mut self, due: Durability) {
         self.is_eased = due == Durability::Soon;
     }
 
     /// Records a commit that changed something. A commit without changes writes nothing, so it does
     /// not sync earlier ones.
-    pub(super) fn committed(&mut self, due: Durability, took: Duration) {
+    pub(super) fn record_commit(&mut self, due: Durability, took: Duration) {
         self.has_grown = true;
         match due {
-            Durability::AtOnce => (self.waits, self.synced_took) = (false, took),
-            Durability::Soon => (self.waits, self.eased_took) = (true, took),
+            Durability::AtOnce => (self.is_unsynced, self.synced_duration) = (false, took),
+            Durability::Soon => (self.is_unsynced, self.unsynced_duration) = (true, took),
         }
     }
 
     /// Returns whether the last commit of this kind was quick.
     pub(super) fn is_quick(&self, durable: Durability) -> bool {
         let took = match durable {
-            Durability::AtOnce => self.synced_took,
-            Durability::Soon => self.eased_took,
+            Durability::AtOnce => self.synced_duration,
+            Durability::Soon => self.unsynced_duration,
         };
         took < QUICK
     }
 
     /// Schedules a check if a commit is unsynced and none is scheduled. Returns whether it did.
-    pub(super) fn watch(&mut self, now: Instant) -> bool {
-        let is_new = self.waits && self.looks_at.is_none();
+    pub(super) fn schedule_check(&mut self, now: Instant) -> bool {
+        let is_new = self.is_unsynced && self.next_check_at.is_none();
         if is_new {
-            self.looks_at = Some(now + SYNCED_WITHIN);
+            self.next_check_at = Some(now + SYNC_INTERVAL);
         }
         is_new
     }
 
     /// Returns the time of the scheduled check.
-    pub(super) fn looks_at(&self) -> Option<Instant> {
-        self.looks_at
+    pub(super) fn next_check_at(&self) -> Option<Instant> {
+        self.next_check_at
     }
 
     /// Returns the work that is due at a check. If a commit was unsynced, the next check is
     /// scheduled too, so that later commits need no wake-up and wait no longer than that.
-    pub(super) fn look(&mut self, now: Instant) -> Option<WalTask> {
-        if self.looks_at.is_none_or(|at| now < at) {
+    pub(super) fn take_due(&mut self, now: Instant) -> Option<WalTask> {
+        if self.next_check_at.is_none_or(|at| now < at) {
             return None;
         }
-        let sync = std::mem::take(&mut self.waits);
-        self.looks_at = sync.then(|| now + SYNCED_WITHIN);
-        let fold = self.has_grown && self.folded_at.is_none_or(|at| at + FOLDED_EVERY <= now);
+        let sync = std::mem::take(&mut self.is_unsynced);
+        self.next_check_at = sync.then(|| now + SYNC_INTERVAL);
+        let fold =
+            self.has_grown && self.checkpointed_at.is_none_or(|at| at + CHECKPOINT_INTERVAL <= now);
         if fold {
             self.has_grown = false;
-            self.folded_at = Some(now);
+            self.checkpointed_at = Some(now);
             // The next commit restarts the log, and SQLite syncs its header in any mode.
-            self.eased_took = QUICK;
+            self.unsynced_duration = QUICK;
         }
-        (sync || fold).then_some(WalTask { sync, fold })
+        (sync || fold).then_some(WalTask { sync, checkpoint: fold })
     }
 
     /// Returns whether a commit is unsynced.
     #[cfg(test)]
-    pub(super) fn waits(&self) -> bool {
-        self.waits
+    pub(super) fn is_unsynced(&self) -> bool {
+        self.is_unsynced
     }
 
     /// Records that the sync failed.
-    pub(super) fn still_waits(&mut self) {
-        self.waits = true;
+    pub(super) fn record_sync_failure(&mut self) {
+        self.is_unsynced = true;
     }
 }
 
@@ -153,9 +154,9 @@ mod tests {
             (&[at_once], at_once, None),
             (&[soon], soon, Some("PRAGMA synchronous = NORMAL")),
         ] {
-            let due = Durability::of(work.iter().copied());
-            assert_eq!((due, disk.turns(due)), (expected, statement), "{work:?}");
-            disk.turned(due);
+            let due = Durability::combine(work.iter().copied());
+            assert_eq!((due, disk.mode_statement(due)), (expected, statement), "{work:?}");
+            disk.set_mode(due);
         }
     }
 
@@ -164,28 +165,32 @@ mod tests {
         let start = Instant::now();
         let after = |ms| start + Duration::from_millis(ms);
         let mut disk = Disk::default();
-        assert!(!disk.watch(after(0)), "nothing is unsynced");
+        assert!(!disk.schedule_check(after(0)), "nothing is unsynced");
         for ms in [100, 200, 900] {
-            disk.committed(Durability::Soon, TOOK);
-            assert_eq!(disk.watch(after(ms)), ms == 100, "only the first schedules a check");
-            assert_eq!(disk.looks_at(), Some(after(1_100)));
+            disk.record_commit(Durability::Soon, TOOK);
+            assert_eq!(
+                disk.schedule_check(after(ms)),
+                ms == 100,
+                "only the first schedules a check"
+            );
+            assert_eq!(disk.next_check_at(), Some(after(1_100)));
         }
-        assert_eq!(disk.look(after(1_099)), None);
+        assert_eq!(disk.take_due(after(1_099)), None);
         assert!(syncs(&mut disk, after(1_100)));
-        disk.committed(Durability::Soon, TOOK);
-        assert!(!disk.watch(after(1_150)), "a check is already scheduled");
-        disk.committed(Durability::AtOnce, TOOK);
+        disk.record_commit(Durability::Soon, TOOK);
+        assert!(!disk.schedule_check(after(1_150)), "a check is already scheduled");
+        disk.record_commit(Durability::AtOnce, TOOK);
         assert!(!syncs(&mut disk, after(2_100)), "another commit synced it");
-        assert_eq!(disk.looks_at(), None, "no further check is scheduled");
-        disk.committed(Durability::Soon, TOOK);
-        assert!(disk.watch(after(5_000)));
+        assert_eq!(disk.next_check_at(), None, "no further check is scheduled");
+        disk.record_commit(Durability::Soon, TOOK);
+        assert!(disk.schedule_check(after(5_000)));
         assert!(syncs(&mut disk, after(6_000)));
-        disk.still_waits();
+        disk.record_sync_failure();
         assert!(syncs(&mut disk, after(7_000)), "a failed sync is retried");
     }
 
     fn syncs(disk: &mut Disk, now: Instant) -> bool {
-        disk.look(now).is_some_and(|due| due.sync)
+        disk.take_due(now).is_some_and(|due| due.sync)
     }
 
     #[test]
@@ -196,16 +201,16 @@ mod tests {
         for second in 0..20 {
             let now = start + Duration::from_secs(second);
             if second < 13 {
-                disk.committed(Durability::Soon, TOOK);
+                disk.record_commit(Durability::Soon, TOOK);
             }
-            disk.watch(now);
-            if disk.look(now).is_some_and(|due| due.fold) {
+            disk.schedule_check(now);
+            if disk.take_due(now).is_some_and(|due| due.checkpoint) {
                 folds.push(second);
                 assert!(!disk.is_quick(Durability::Soon), "the next commit waits for the disk");
             }
         }
         assert_eq!(folds, [1, 6, 11]);
-        disk.committed(Durability::Soon, TOOK);
+        disk.record_commit(Durability::Soon, TOOK);
         assert!(disk.is_quick(Durability::Soon));
     }
 
@@ -220,14 +225,14 @@ mod tests {
             (QUICK, QUICK, false, false),
         ] {
             let mut disk = Disk::default();
-            disk.committed(Durability::AtOnce, synced);
-            disk.committed(Durability::Soon, eased);
+            disk.record_commit(Durability::AtOnce, synced);
+            disk.record_commit(Durability::Soon, eased);
             let is_quick = (disk.is_quick(Durability::AtOnce), disk.is_quick(Durability::Soon));
             assert_eq!(is_quick, (at_once, soon), "{synced:?} {eased:?}");
         }
         let mut disk = Disk::default();
-        disk.committed(Durability::AtOnce, QUICK);
-        disk.committed(Durability::AtOnce, quick);
+        disk.record_commit(Durability::AtOnce, QUICK);
+        disk.record_commit(Durability::AtOnce, quick);
         assert!(disk.is_quick(Durability::AtOnce), "a disk that recovers counts as quick again");
     }
 }

@@ -25,16 +25,16 @@ use crate::vault::Vault;
 pub(crate) struct Session {
     pub(crate) db: Connection,
     pub(crate) vault: Arc<Vault>,
-    pub(crate) numbers: RowIds,
+    pub(crate) row_ids: RowIds,
     pub(crate) ends: NextRowKeys,
     pub(crate) outbox: outbox::OutboxCache,
     /// Workspaces whose data the current work changes.
-    touched: ChangedWorkspaces,
+    changed_workspaces: ChangedWorkspaces,
     generations: Arc<Generations>,
     /// Whether the transaction of the current work has begun.
     is_begun: bool,
     disk: Disk,
-    line: WriterConnection,
+    connection: WriterConnection,
     /// The last field, because the lock is released after the connection closes.
     _lock: FolderLock,
 }
@@ -60,38 +60,38 @@ impl Session {
         Self {
             db,
             vault,
-            numbers: RowIds::default(),
+            row_ids: RowIds::default(),
             ends: NextRowKeys::default(),
             outbox,
-            touched: ChangedWorkspaces::default(),
+            changed_workspaces: ChangedWorkspaces::default(),
             generations,
             is_begun: false,
             disk: Disk::default(),
-            line: WriterConnection::new(owner),
+            connection: WriterConnection::new(owner),
             _lock: lock,
         }
     }
 
     /// Returns the state of the connection, for other threads.
     pub(super) fn state(&self) -> connection::ConnectionState {
-        self.line.state()
+        self.connection.state()
     }
 
     /// Declares that the current work changes data of this workspace, and of no workspace that is
     /// not named.
-    pub(crate) fn touches(&mut self, workspace: WorkspaceId) {
-        self.touched.add(workspace);
+    pub(crate) fn declare_change(&mut self, workspace: WorkspaceId) {
+        self.changed_workspaces.add(workspace);
     }
 
     /// Declares that the current work changes no cached data of any workspace.
-    pub(crate) fn touches_nothing(&mut self) {
-        self.touched = ChangedWorkspaces::NOTHING;
+    pub(crate) fn declare_no_change(&mut self) {
+        self.changed_workspaces = ChangedWorkspaces::NOTHING;
     }
 
     /// Begins the transaction of the current work, unless it has begun.
     pub(crate) async fn begin(&mut self) -> Result<(), sqlx::Error> {
         if !self.is_begun {
-            let begin = engine::begin(&self.db);
+            let begin = engine::begin_statement(&self.db);
             self.control(begin).await?;
             self.is_begun = true;
         }
@@ -105,72 +105,72 @@ impl Session {
 
     /// Returns whether the first unsynced commit since the last check needs a wake-up of the
     /// writer.
-    pub(super) fn begins_to_wait(&mut self) -> bool {
-        self.disk.watch(Instant::now())
+    pub(super) fn schedule_check(&mut self) -> bool {
+        self.disk.schedule_check(Instant::now())
     }
 
     /// Does all tasks in one transaction and sends their replies.
-    pub(super) async fn group(&mut self, mut tasks: Vec<Box<dyn Task>>) {
-        let committed = match self.restored().await {
+    pub(super) async fn run_group(&mut self, mut tasks: Vec<Box<dyn Task>>) {
+        let committed = match self.restore_connection().await {
             Ok(()) => self.attempt(&mut tasks).await,
             Err(why) => Err(RolledBack { why, is_unsure: false }),
         };
         for task in tasks {
-            task.answer(committed.as_ref().copied());
+            task.reply(committed.as_ref().copied());
         }
     }
 
     /// Returns the work to do while the queue is empty.
-    pub(super) fn chore(&mut self) -> IdleTask {
+    pub(super) fn idle_task(&mut self) -> IdleTask {
         if !self.db.is_embedded() {
-            return IdleTask::Wait(self.line.quiet());
+            return IdleTask::Wait(self.connection.next_check());
         }
         let now = Instant::now();
-        self.disk.watch(now);
-        match self.disk.look(now).zip(self.db.log()) {
+        self.disk.schedule_check(now);
+        match self.disk.take_due(now).zip(self.db.wal_path()) {
             Some((due, log)) => IdleTask::Log(log, due),
-            None => IdleTask::Wait(self.disk.looks_at()),
+            None => IdleTask::Wait(self.disk.next_check_at()),
         }
     }
 
     /// Records that the log could not be opened for a sync. The next check retries.
-    pub(super) fn not_synced(&mut self, why: &io::Error) {
+    pub(super) fn record_sync_failure(&mut self, why: &io::Error) {
         tracing::error!(
             "failed to sync the database's log, retrying; if the machine crashes now, results of the \
              last seconds are lost: {why}"
         );
-        self.disk.still_waits();
+        self.disk.record_sync_failure();
     }
 
     /// Runs one transaction. Rolls back after a failure.
     async fn attempt(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), RolledBack> {
-        let limit = self.line.patience();
+        let limit = self.connection.stall_timeout();
         let (undone, is_open) = match limit.wait(self.transaction(tasks)).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(undone)) => (undone, true),
             // The state of the database is unknown, and this connection cannot reveal it.
             Err(why) => (RolledBack { why, is_unsure: true }, false),
         };
-        self.forget(undone.is_unsure);
+        self.discard_caches(undone.is_unsure);
         let rolled_back = if is_open { self.control("ROLLBACK").await.is_ok() } else { false };
         if !rolled_back {
-            self.line.lose(&undone.why);
+            self.connection.mark_lost(&undone.why);
         }
-        self.settle();
+        self.update_generations();
         Err(undone)
     }
 
     async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), RolledBack> {
-        self.clear().await?;
+        self.roll_back_abandoned().await?;
         // A single task is rolled back with its transaction. A savepoint would be two useless
         // statements.
         let is_alone = tasks.len() == 1;
         let is_embedded = self.db.is_embedded();
         let began = Instant::now();
-        let due = Durability::of(tasks.iter().map(|task| task.begin().durable()));
-        if is_embedded && let Some(statement) = self.disk.turns(due) {
+        let due = Durability::combine(tasks.iter().map(|task| task.begin().durability()));
+        if is_embedded && let Some(statement) = self.disk.mode_statement(due) {
             self.control(statement).await?;
-            self.disk.turned(due);
+            self.disk.set_mode(due);
         }
         let are_by_work = tasks.iter().all(|task| matches!(task.begin(), Begin::ByWork(_)));
         // For a database on another machine, `BEGIN` or `COMMIT` detects a lost connection.
@@ -182,19 +182,19 @@ impl Session {
             if !is_alone {
                 self.control("SAVEPOINT task").await?;
             }
-            self.touched = ChangedWorkspaces::default();
+            self.changed_workspaces = ChangedWorkspaces::default();
             let before = self.db.rows_changed();
             let kept = task.run(self).await;
             if kept == TxOutcome::Yes {
-                touched.join(std::mem::take(&mut self.touched));
+                touched.merge(std::mem::take(&mut self.changed_workspaces));
                 has_changed |= self.db.rows_changed() != before;
             } else {
-                self.numbers.forget();
+                self.row_ids.roll_back();
             }
             match (is_alone, kept) {
                 (true, TxOutcome::Yes) => {}
                 (true, TxOutcome::No) => {
-                    self.outbox.forget();
+                    self.outbox.roll_back();
                     if self.is_begun {
                         self.control("ROLLBACK").await?;
                     }
@@ -218,42 +218,42 @@ impl Session {
             self.generations.end();
         }
         if is_embedded && has_changed {
-            self.disk.committed(due, began.elapsed());
+            self.disk.record_commit(due, began.elapsed());
         }
-        self.numbers.keep();
-        self.outbox.keep();
+        self.row_ids.commit();
+        self.outbox.commit();
         Ok(())
     }
 
     /// Rolls back the work of a thread that panicked. Its caller got no reply, and the next single
     /// statement would become part of its transaction.
-    async fn clear(&mut self) -> Result<(), RolledBack> {
+    async fn roll_back_abandoned(&mut self) -> Result<(), RolledBack> {
         self.is_begun = false;
         if !self.db.is_in_transaction() {
             return Ok(());
         }
         tracing::error!("rolling back a transaction that a panic left open");
-        self.forget(false);
+        self.discard_caches(false);
         self.control("ROLLBACK").await?;
-        self.settle();
+        self.update_generations();
         Ok(())
     }
 
     /// Drops cached data of a rolled-back transaction.
-    fn forget(&mut self, is_unsure: bool) {
-        self.numbers.forget();
-        self.outbox.begin_anew();
+    fn discard_caches(&mut self, is_unsure: bool) {
+        self.row_ids.roll_back();
+        self.outbox.clear_progress();
         if is_unsure {
-            self.outbox.keep();
+            self.outbox.commit();
         } else {
-            self.outbox.forget();
+            self.outbox.roll_back();
         }
     }
 
     /// After a failed commit, the outcome is known unless the connection was lost. In that case the
     /// commit may still succeed, and others may write, until this server owns the database again.
-    fn settle(&self) {
-        if self.line.is_lost() {
+    fn update_generations(&self) {
+        if self.connection.is_lost() {
             self.generations.begin(ChangedWorkspaces::Everything);
         } else {
             self.generations.end();
@@ -261,26 +261,26 @@ impl Session {
     }
 
     /// Restores a lost connection if its delay is over. Fails with the reason otherwise.
-    async fn restored(&mut self) -> Result<(), String> {
-        if let Some(db) = self.line.restore().await? {
+    async fn restore_connection(&mut self) -> Result<(), String> {
+        if let Some(db) = self.connection.restore().await? {
             self.db = db;
-            self.numbers = RowIds::default();
+            self.row_ids = RowIds::default();
             self.generations.end();
         }
         Ok(())
     }
 
     /// Checks an idle connection.
-    pub(super) async fn listen(&mut self) {
-        if self.db.is_embedded() || self.restored().await.is_err() {
+    pub(super) async fn check_connection(&mut self) {
+        if self.db.is_embedded() || self.restore_connection().await.is_err() {
             return;
         }
-        let limit = self.line.patience();
+        let limit = self.connection.stall_timeout();
         let heard = limit.wait(self.control("SELECT 1")).await;
         let heard = heard.and_then(|answer| answer.map_err(|error| error.to_string()));
         if let Err(why) = heard {
-            self.line.lose(&why);
-            self.settle();
+            self.connection.mark_lost(&why);
+            self.update_generations();
         }
     }
 
@@ -289,20 +289,20 @@ impl Session {
     }
 
     pub(super) async fn close(mut self) -> Result<(), StoreError> {
-        let folded = engine::fold(&mut self.db).await;
+        let folded = engine::checkpoint(&mut self.db).await;
         self.db.close().await?;
         folded.map_err(StoreError::from)
     }
 
     /// Records the duration of a commit that changed something.
     #[cfg(test)]
-    pub(super) fn note_commit(&mut self, durable: Durability, took: std::time::Duration) {
-        self.disk.committed(durable, took);
+    pub(super) fn record_commit(&mut self, durable: Durability, took: std::time::Duration) {
+        self.disk.record_commit(durable, took);
     }
 
     /// Returns whether a commit is unsynced.
     #[cfg(test)]
-    pub(super) fn waits_for_a_sync(&self) -> bool {
-        self.disk.waits()
+    pub(super) fn is_unsynced(&self) -> bool {
+        self.disk.is_unsynced()
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum Begin {
 
 impl Begin {
     /// Returns the time at which the changes must be on disk.
-    pub(super) fn durable(self) -> Durability {
+    pub(super) fn durability(self) -> Durability {
         match self {
             Self::First => Durability::AtOnce,
             Self::ByWork(durable) => durable,
@@ -45,7 +45,7 @@ pub(super) trait Task: Send {
     ) -> Pin<Box<dyn Future<Output = TxOutcome> + Send + 's>>;
 
     /// Sends the reply: the outcome of the work, or the reason why it was not committed.
-    fn answer(self: Box<Self>, committed: Result<(), &RolledBack>);
+    fn reply(self: Box<Self>, committed: Result<(), &RolledBack>);
 }
 
 /// Reason why a group was not committed.
@@ -101,7 +101,7 @@ where
         })
     }
 
-    fn answer(self: Box<Self>, committed: Result<(), &RolledBack>) {
+    fn reply(self: Box<Self>, committed: Result<(), &RolledBack>) {
         let answer = match (self.outcome, committed) {
             // The work's own failure is more specific than the group's.
             (Some(Err(failure)), _) => Err(failure),

@@ -98,7 +98,13 @@ async fn caller_writes_unless_writer_is_busy_or_slow() {
 
     // Pretends that commits take an hour. Reads do not change that.
     for (durable, begin) in [(Durability::AtOnce, AT_ONCE), (Durability::Soon, SOON)] {
-        writer.session.lock().await.as_mut().unwrap().note_commit(durable, Duration::from_hours(1));
+        writer
+            .session
+            .lock()
+            .await
+            .as_mut()
+            .unwrap()
+            .record_commit(durable, Duration::from_hours(1));
         assert_ne!(thread_of(writer, begin).await, here, "{durable:?}");
     }
     store.close().await.unwrap();
@@ -120,7 +126,7 @@ async fn plain_results_are_committed_without_sync() {
     ] {
         let works = group.iter().map(|begin| task(*begin, how_it_commits));
         let (tasks, answers): (Vec<_>, Vec<_>) = works.unzip();
-        session.group(tasks).await;
+        session.run_group(tasks).await;
         for answer in answers {
             assert_eq!(answer.await.unwrap().unwrap(), Some(synchronous), "{group:?}");
         }
@@ -146,8 +152,8 @@ async fn empty_commit_leaves_earlier_commits_unsynced() {
             let (task, _) = task(begin, move |session| run(session, statement));
             task
         });
-        session.group(tasks.collect()).await;
-        assert_eq!(session.waits_for_a_sync(), waits, "{what}");
+        session.run_group(tasks.collect()).await;
+        assert_eq!(session.is_unsynced(), waits, "{what}");
     }
 }
 
@@ -163,7 +169,7 @@ async fn writer_syncs_work_stored_by_callers() {
     once(stored).await;
     let synced = async || {
         let session = writer.session.lock().await;
-        (!session.as_ref().unwrap().waits_for_a_sync()).then_some(())
+        (!session.as_ref().unwrap().is_unsynced()).then_some(())
     };
     once(synced).await;
 }
@@ -223,7 +229,7 @@ async fn checkpointed_log_is_reused() {
         for _ in 0..20 {
             store.writer().write(AT_ONCE, |session| run(session, ADD)).await.unwrap();
         }
-        folding.fold(&log).unwrap();
+        folding.checkpoint(&log).unwrap();
         lengths.push(length());
     }
     assert!(lengths[0] > 0 && lengths[1..] == [lengths[0]; 2], "{lengths:?}");

@@ -18,7 +18,7 @@ async fn every_change_is_audited_with_its_actor() {
             last_used_at: None,
             revoked_at: None,
         };
-        home.store.keys().create(key, KeyHash::of("a"), at(1)).await.unwrap();
+        home.store.keys().create(key, KeyHash::new("a"), at(1)).await.unwrap();
         let by_key = |millis| AuditContext { actor: Actor::Key(key_id(1)), at: instant(millis) };
         let monitor = home.monitor(2).await;
         let mut settings = monitor.settings.clone();

@@ -3,7 +3,7 @@
 use rules::{DomainName, Secret};
 use store::IssuedCertificate;
 
-use crate::data_dir::is_written;
+use crate::data_dir::is_on_disk;
 use crate::harness::{Engine, Home, for_each_engine, instant};
 
 const DIRECTORY: &str = "https://acme.example/directory";
@@ -25,7 +25,7 @@ fn a_certificate(number: i64) -> IssuedCertificate {
 /// Stores a certificate and its ACME account.
 pub(crate) async fn a_full_one(home: &Home) {
     let certificates = home.store.certificates();
-    certificates.issued(domain(), a_certificate(1)).await.unwrap();
+    certificates.store_issued(domain(), a_certificate(1)).await.unwrap();
     let account = Secret::new("account".to_owned());
     certificates.save_account(DIRECTORY.to_owned(), account, instant(1)).await.unwrap();
 }
@@ -40,16 +40,22 @@ async fn new_certificate_reads_back_and_clears_failures() {
         certificates.failed(domain(), "no way".to_owned(), instant(7)).await.unwrap();
         let failed = certificates.get(&domain()).await.unwrap().unwrap();
         assert_eq!(failed.last_error.as_deref(), Some("no way"));
-        assert_eq!((failed.tries, failed.next_try_at, failed.issued), (1, Some(instant(7)), None));
+        assert_eq!(
+            (failed.attempts, failed.next_attempt_at, failed.issued),
+            (1, Some(instant(7)), None)
+        );
         for number in [10, 20] {
             certificates.begin(domain(), 2, instant(9)).await.unwrap();
-            certificates.issued(domain(), a_certificate(number)).await.unwrap();
+            certificates.store_issued(domain(), a_certificate(number)).await.unwrap();
             let kept = certificates.all().await.unwrap();
             assert_eq!(kept.len(), 1);
             assert_eq!(kept[0].issued, Some(a_certificate(number)));
-            assert_eq!((kept[0].tries, &kept[0].last_error, kept[0].next_try_at), (0, &None, None));
+            assert_eq!(
+                (kept[0].attempts, &kept[0].last_error, kept[0].next_attempt_at),
+                (0, &None, None)
+            );
         }
-        certificates.forget(domain()).await.unwrap();
+        certificates.remove(domain()).await.unwrap();
         assert!(certificates.all().await.unwrap().is_empty());
     })
     .await;
@@ -59,7 +65,7 @@ async fn new_certificate_reads_back_and_clears_failures() {
 async fn certificate_stays_while_the_next_is_ordered() {
     for_each_engine(async |home| {
         let certificates = home.store.certificates();
-        certificates.issued(domain(), a_certificate(1)).await.unwrap();
+        certificates.store_issued(domain(), a_certificate(1)).await.unwrap();
         certificates.begin(domain(), 1, instant(62)).await.unwrap();
         certificates.failed(domain(), "later".to_owned(), instant(63)).await.unwrap();
         let kept = certificates.get(&domain()).await.unwrap().unwrap();
@@ -74,7 +80,7 @@ async fn certificate_stays_while_the_next_is_ordered() {
 async fn keys_and_accounts_are_encrypted_on_disk() {
     for_each_engine(async |home| {
         let certificates = home.store.certificates();
-        certificates.issued(domain(), a_certificate(1)).await.unwrap();
+        certificates.store_issued(domain(), a_certificate(1)).await.unwrap();
         assert!(certificates.account(DIRECTORY).await.unwrap().is_none());
         for account in ["first", "hunter2"] {
             let account = Secret::new(account.to_owned());
@@ -83,8 +89,8 @@ async fn keys_and_accounts_are_encrypted_on_disk() {
         let account = certificates.account(DIRECTORY).await.unwrap().unwrap();
         assert_eq!(account.expose(), "hunter2");
         if let Engine::Sqlite = home.engine {
-            assert!(!is_written(home.folder.path(), "hunter2"));
-            assert!(is_written(home.folder.path(), "BEGIN CERTIFICATE"));
+            assert!(!is_on_disk(home.folder.path(), "hunter2"));
+            assert!(is_on_disk(home.folder.path(), "BEGIN CERTIFICATE"));
         }
         let key = home.count("certificates WHERE key_sealed IS NOT NULL").await;
         assert_eq!(key, 1);

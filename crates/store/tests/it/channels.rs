@@ -2,8 +2,9 @@
 //! monitors must exist.
 
 use rules::notification::{
-    Channel, ChannelSettings, IncomingWebhook, NotificationPreferences, Ntfy, Opsgenie, Provider,
-    QuietHoursDraft, Webhook, WebhookHeader, WishesDraft,
+    Channel, ChannelSettings, IncomingWebhook, NotificationPreferences,
+    NotificationPreferencesDraft, Ntfy, Opsgenie, Provider, QuietHoursDraft, Webhook,
+    WebhookHeader,
 };
 use rules::{ChannelId, MonitorId, OpsgenieRegion, Secret, WorkspaceId};
 use store::{Created, Idempotency, NewChannel, Page, StoreError};
@@ -24,7 +25,7 @@ pub(crate) fn settings(monitors: &[MonitorId]) -> ChannelSettings {
         name: Some("On call".to_owned()),
         monitor_ids: monitors.to_vec(),
         provider: Provider::Slack(IncomingWebhook { webhook_url }),
-        wishes: NotificationPreferences::default(),
+        preferences: NotificationPreferences::default(),
     }
 }
 
@@ -50,7 +51,7 @@ async fn read(home: &Home, number: u64) -> Result<Channel, StoreError> {
     home.store.channels().get(home.workspace, channel_id(number)).await
 }
 
-fn wishes() -> NotificationPreferences {
+fn preferences() -> NotificationPreferences {
     let text = |text: &str| Some(text.to_owned());
     let quiet_hours = QuietHoursDraft {
         from: text("22:00"),
@@ -58,7 +59,7 @@ fn wishes() -> NotificationPreferences {
         time_zone: text("Europe/Berlin"),
         applies_to: text("all_but_errors"),
     };
-    let draft = WishesDraft {
+    let draft = NotificationPreferencesDraft {
         events: vec!["recovered".to_owned(), "error".to_owned()],
         remind_every: text("60m"),
         quiet_hours: Some(quiet_hours),
@@ -69,15 +70,15 @@ fn wishes() -> NotificationPreferences {
 #[tokio::test]
 async fn preferences_read_back_equal_and_can_be_removed() {
     for_each_engine(async |home| {
-        let wished = ChannelSettings { wishes: wishes(), ..settings(&[]) };
+        let wished = ChannelSettings { preferences: preferences(), ..settings(&[]) };
         let channel = made(home, a_channel(1, wished.clone())).await;
         assert_eq!(read(home, 1).await.unwrap(), channel);
         assert_eq!(channel.settings, wished);
-        let without = ChannelSettings { wishes: NotificationPreferences::default(), ..wished };
+        let without = ChannelSettings { preferences: NotificationPreferences::default(), ..wished };
         let channel = home.store.channels().update(channel, without.clone(), at(5)).await.unwrap();
         assert_eq!(channel.settings, without);
         assert_eq!(home.count("channels WHERE preferences IS NULL").await, 1);
-        let wished = ChannelSettings { wishes: wishes(), ..without };
+        let wished = ChannelSettings { preferences: preferences(), ..without };
         home.store.channels().update(channel, wished.clone(), at(6)).await.unwrap();
         assert_eq!(read(home, 1).await.unwrap().settings, wished);
     })

@@ -25,7 +25,7 @@ pub(crate) fn closed(incident: u64, at: i64) -> Transition {
         from: MonitorStatus::Error,
         to: MonitorStatus::Active,
         at: instant(at),
-        incident: IncidentChange::Closed { id, how: CloseReason::Recovered },
+        incident: IncidentChange::Closed { id, reason: CloseReason::Recovered },
         why: StatusReason::NoVotes,
     }
 }
@@ -37,7 +37,7 @@ async fn batch_with_failing_incident_stores_nothing() {
         let monitor = home.monitor(1).await.id;
         let batch = Arc::new(Batch {
             results: vec![a_result(monitor, Region::FlyAms, 10)],
-            histories: vec![(monitor, a_history(MonitorStatus::Error, 10))],
+            judge_states: vec![(monitor, a_history(MonitorStatus::Error, 10))],
             transitions: vec![(monitor, opened(1, 10))],
             ..Batch::default()
         });
@@ -66,23 +66,23 @@ async fn commit_on_calling_thread_equals_writer_commit() {
             Arc::new(Batch { results, ..Batch::default() })
         };
         let stored = async || home.store.results().count().await.unwrap();
-        let alone = home.store.commit_here(batch(10)).await.unwrap();
+        let alone = home.store.commit_inline(batch(10)).await.unwrap();
         assert_eq!((alone.stored, stored().await), (1, 1));
         let (_, here, _, again) = tokio::join!(
             home.store.commit(batch(20)),
-            home.store.commit_here(batch(30)),
+            home.store.commit_inline(batch(30)),
             home.store.commit(batch(40)),
-            home.store.commit_here(batch(30)),
+            home.store.commit_inline(batch(30)),
         );
         assert_eq!((here.unwrap().stored, again.unwrap().stored), (1, 1), "readers see it once");
         assert_eq!(stored().await, 4);
 
         home.execute("ALTER TABLE recent_results RENAME TO elsewhere").await;
-        home.store.commit_here(batch(50)).await.unwrap_err();
+        home.store.commit_inline(batch(50)).await.unwrap_err();
         home.execute("ALTER TABLE elsewhere RENAME TO recent_results").await;
-        assert_eq!(home.store.commit_here(batch(50)).await.unwrap().stored, 1);
+        assert_eq!(home.store.commit_inline(batch(50)).await.unwrap().stored, 1);
         home.store.clone().close().await.unwrap();
-        let late = home.store.commit_here(batch(60)).await;
+        let late = home.store.commit_inline(batch(60)).await;
         assert!(matches!(late, Err(StoreError::Closed)));
     })
     .await;
@@ -94,7 +94,7 @@ async fn retried_batch_changes_nothing() {
         let monitor = home.monitor(1).await.id;
         let batch = Arc::new(Batch {
             results: vec![a_result(monitor, Region::FlyAms, 10)],
-            histories: vec![(monitor, a_history(MonitorStatus::Active, 20))],
+            judge_states: vec![(monitor, a_history(MonitorStatus::Active, 20))],
             transitions: vec![
                 (monitor, opened(1, 10)),
                 (monitor, closed(1, 20)),
@@ -106,7 +106,7 @@ async fn retried_batch_changes_nothing() {
             home.store.commit(Arc::clone(&batch)).await.unwrap();
             let (incidents, states) = (home.store.incidents(), home.store.judge_states());
             assert_eq!(home.store.results().count().await.unwrap(), 1);
-            let all = incidents.of_monitor(home.workspace, monitor, 10).await.unwrap();
+            let all = incidents.list_by_monitor(home.workspace, monitor, 10).await.unwrap();
             assert_eq!(all.iter().map(|it| it.closed.is_some()).collect::<Vec<_>>(), [false, true]);
             let changes = states.changes(home.workspace, monitor, instant(0), 10).await.unwrap();
             assert_eq!(changes.len(), 3);
@@ -153,8 +153,8 @@ async fn latest_judge_state_is_stored() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         for since in 1..=2 {
-            let histories = vec![(monitor, a_history(MonitorStatus::Active, since))];
-            home.commit(Batch { histories, ..Batch::default() }).await.unwrap();
+            let judge_states = vec![(monitor, a_history(MonitorStatus::Active, since))];
+            home.commit(Batch { judge_states, ..Batch::default() }).await.unwrap();
         }
         let history = home.store.judge_states().history(monitor).await.unwrap();
         assert_eq!(history, Some(a_history(MonitorStatus::Active, 2)));

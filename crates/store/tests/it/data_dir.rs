@@ -27,7 +27,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Returns whether any file of the folder contains the text.
-pub(crate) fn is_written(folder: &Path, text: &str) -> bool {
+pub(crate) fn is_on_disk(folder: &Path, text: &str) -> bool {
     fs::read_dir(folder).unwrap().any(|entry| {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         bytes.windows(text.len()).any(|window| window == text.as_bytes())
@@ -49,15 +49,15 @@ async fn secrets_are_encrypted_on_disk() {
         name: None,
         monitor_ids: Vec::new(),
         provider: Provider::Slack(hook),
-        wishes: NotificationPreferences::default(),
+        preferences: NotificationPreferences::default(),
     };
     let (id, workspace) = (ChannelId::from_bits(1), home.workspace);
     let channel = NewChannel { id, workspace, settings, idempotency: None };
     home.store.channels().create(channel, at(2)).await.unwrap();
-    assert!(!is_written(home.folder.path(), SECRET), "in the write-ahead log");
+    assert!(!is_on_disk(home.folder.path(), SECRET), "in the write-ahead log");
     home.store.clone().close().await.unwrap();
-    assert!(!is_written(home.folder.path(), SECRET), "in the database");
-    assert!(is_written(home.folder.path(), "the front door"), "the search finds plain text");
+    assert!(!is_on_disk(home.folder.path(), SECRET), "in the database");
+    assert!(is_on_disk(home.folder.path(), "the front door"), "the search finds plain text");
 }
 
 #[tokio::test]

@@ -7,10 +7,10 @@ use store::{Batch, LogCursor, LogFilter, RetentionPolicy, Store};
 use crate::harness::{Home, a_result, for_each_engine, instant, with_evidence, workspace_id};
 
 /// The database keeps one success of each stretch of this length.
-const STRETCH: i64 = 600_000;
+const BUCKET: i64 = 600_000;
 const EVER: (Timestamp, Timestamp) = (instant(0), instant(100_000_000));
 
-async fn kept(home: &Home, monitor: rules::MonitorId) -> Vec<String> {
+async fn stored_evidence(home: &Home, monitor: rules::MonitorId) -> Vec<String> {
     let entries = home.store.evidence().between(home.workspace, monitor, EVER, 100).await.unwrap();
     entries
         .iter()
@@ -36,11 +36,11 @@ async fn evidence_keeps_failures_and_latest_successes() {
             (ams, 5, Outcome::Success, "late to arrive"),
         ];
         for (region, slot, outcome, body) in steps {
-            let result = with_evidence(a_result(monitor, region, slot * STRETCH), outcome, body);
+            let result = with_evidence(a_result(monitor, region, slot * BUCKET), outcome, body);
             home.commit(Batch { results: vec![result], ..Batch::default() }).await.unwrap();
         }
         assert_eq!(
-            kept(home, monitor).await,
+            stored_evidence(home, monitor).await,
             [
                 "fly-ams Success latest",
                 "fly-ams Degraded slow",
@@ -63,7 +63,7 @@ async fn evidence_of_a_repeated_result_changes_nothing() {
             let results = vec![with_evidence(result, Outcome::Failure, body)];
             home.commit(Batch { results, ..Batch::default() }).await.unwrap();
         }
-        assert_eq!(kept(home, monitor).await, ["fly-ams Failure first"]);
+        assert_eq!(stored_evidence(home, monitor).await, ["fly-ams Failure first"]);
     })
     .await;
 }
@@ -73,7 +73,7 @@ async fn evidence_of_one_batch_equals_separate_batches() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (ams, arn) = (Region::FlyAms, Region::FlyArn);
-        let before = with_evidence(a_result(monitor, ams, STRETCH), Outcome::Success, "before");
+        let before = with_evidence(a_result(monitor, ams, BUCKET), Outcome::Success, "before");
         home.commit(Batch { results: vec![before], ..Batch::default() }).await.unwrap();
         let results = [
             (ams, 3, Outcome::Success, "latest"),
@@ -84,12 +84,12 @@ async fn evidence_of_one_batch_equals_separate_batches() {
         ];
         let results = results
             .map(|(region, slot, outcome, body)| {
-                with_evidence(a_result(monitor, region, slot * STRETCH), outcome, body)
+                with_evidence(a_result(monitor, region, slot * BUCKET), outcome, body)
             })
             .to_vec();
         home.commit(Batch { results, ..Batch::default() }).await.unwrap();
         assert_eq!(
-            kept(home, monitor).await,
+            stored_evidence(home, monitor).await,
             [
                 "fly-arn Success well again",
                 "fly-ams Success latest",
@@ -114,7 +114,9 @@ async fn success_in_slot_of_failure_keeps_its_evidence() {
             let result = with_evidence(a_result(monitor, Region::FlyAms, slot), outcome, body);
             home.commit(Batch { results: vec![result], ..Batch::default() }).await.unwrap();
         }
-        assert!(kept(home, monitor).await.contains(&"fly-ams Failure broken".to_owned()));
+        assert!(
+            stored_evidence(home, monitor).await.contains(&"fly-ams Failure broken".to_owned())
+        );
     })
     .await;
 }
@@ -146,7 +148,7 @@ async fn latest_success_keeps_its_details_over_a_restart() {
         home.commit(Batch { results: vec![failed], ..Batch::default() }).await.unwrap();
         // The database has the first one; a later one is in the file alone.
         assert_eq!(
-            kept(home, monitor).await,
+            stored_evidence(home, monitor).await,
             ["fly-ams Failure broken", "fly-ams Success slot 130000"]
         );
         assert_eq!(body(&home.store, home, monitor, 160_000).await, None);

@@ -89,7 +89,7 @@ async fn status_change_bumps_its_workspace_results_do_not() {
         let (stored, changed) = changes(home, home.store.commit(plain)).await;
         assert_eq!((stored.unwrap().stored, changed), (1, (false, false)));
         let turned = Arc::new(Batch {
-            histories: vec![(monitor, a_history(MonitorStatus::Error, 20))],
+            judge_states: vec![(monitor, a_history(MonitorStatus::Error, 20))],
             transitions: vec![(monitor, opened(1, 20))],
             ..Batch::default()
         });
@@ -112,16 +112,16 @@ async fn background_work_keeps_generations() {
         let (now, later) = (instant(20), instant(i64::from(i32::MAX) * 1_000));
         let due = store.outbox().due(outbox::channel_id(1), now, 4).await.unwrap().due.remove(0);
         let work = async {
-            store.keys().touch(vec![(key_id(1), now)]).await.unwrap();
-            store.outbox().begin_alone(due.id).await.unwrap();
-            store.outbox().begin_storm(&[due.id], "storm".to_owned()).await.unwrap();
+            store.keys().record_use(vec![(key_id(1), now)]).await.unwrap();
+            store.outbox().fix_single(due.id).await.unwrap();
+            store.outbox().fix_digest(&[due.id], "storm".to_owned()).await.unwrap();
             outbox::deliver(home, outbox::channel_id(1), 20).await;
             store.maintenances().extend(later).await.unwrap();
             store.maintenances().prune(later).await.unwrap();
             store.retention().step(store::RetentionPolicy::default(), later).await.unwrap();
             store.retention().records(later).await.unwrap();
             store.history().prune(Duration::from_hours(24), later).await.unwrap();
-            store.audit().note_probes(Vec::new()).await.unwrap();
+            store.audit().record_probes(Vec::new()).await.unwrap();
         };
         let ((), changed) = changes(home, work).await;
         assert_eq!(changed, (false, false));

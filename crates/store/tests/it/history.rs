@@ -15,7 +15,7 @@ use crate::harness::{Engine, Home, a_result, at, for_each_engine, instant, open}
 
 const MINUTE: i64 = 60_000;
 
-fn of(results: Vec<CheckResult>) -> Batch {
+fn batch_of(results: Vec<CheckResult>) -> Batch {
     Batch { results, ..Batch::default() }
 }
 
@@ -35,7 +35,7 @@ fn an_hour(monitor: MonitorId, from: i64, minutes: i64) -> Vec<CheckResult> {
     results
 }
 
-async fn gather_all(home: &Home) -> CompactionStats {
+async fn compact_all(home: &Home) -> CompactionStats {
     let mut all = CompactionStats::default();
     loop {
         let round = home.store.history().compact().await.unwrap();
@@ -63,19 +63,19 @@ async fn all_logs(home: &Home, monitor: MonitorId) -> Vec<String> {
 async fn compaction_does_not_change_reads() {
     for_each_engine(async |home| {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
-        home.commit(of(an_hour(monitor, 0, 90))).await.unwrap();
-        home.commit(of(an_hour(other, 7, 90))).await.unwrap();
+        home.commit(batch_of(an_hour(monitor, 0, 90))).await.unwrap();
+        home.commit(batch_of(an_hour(other, 7, 90))).await.unwrap();
         let expected = BTreeMap::from([("fly-ams", (81, 9)), ("koyeb-sin", (81, 9))]);
         let logs = all_logs(home, monitor).await;
         assert_eq!(logs.len(), 180);
         assert_eq!(counts(home, monitor).await, expected);
 
-        let gathered = gather_all(home).await;
+        let gathered = compact_all(home).await;
         assert!(gathered.results >= 300 && gathered.results == gathered.added, "{gathered:?}");
         assert_eq!(home.store.results().count().await.unwrap(), 360 - gathered.results);
         assert_eq!(all_logs(home, monitor).await, logs);
         assert_eq!(counts(home, monitor).await, expected);
-        assert_eq!(gather_all(home).await, CompactionStats::default());
+        assert_eq!(compact_all(home).await, CompactionStats::default());
     })
     .await;
 }
@@ -99,9 +99,9 @@ async fn results_of_any_shape_survive_compaction() {
         odd[3].finished_at = instant(-5);
         odd[3].phases = Phases::default();
         odd.push(a_result(monitor, Region::FlyAms, 20 * MINUTE));
-        home.commit(of(odd)).await.unwrap();
+        home.commit(batch_of(odd)).await.unwrap();
         let logs = all_logs(home, monitor).await;
-        assert_eq!(gather_all(home).await, CompactionStats { results: 4, added: 4 });
+        assert_eq!(compact_all(home).await, CompactionStats { results: 4, added: 4 });
         assert_eq!(all_logs(home, monitor).await, logs);
     })
     .await;
@@ -111,7 +111,7 @@ async fn results_of_any_shape_survive_compaction() {
 async fn summary_during_compaction_counts_results_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        home.commit(of(an_hour(monitor, 0, 90))).await.unwrap();
+        home.commit(batch_of(an_hour(monitor, 0, 90))).await.unwrap();
         let expected = counts(home, monitor).await;
         let history = home.store.history();
         let (mut moved, mut reads) = (0, 0);
@@ -133,8 +133,8 @@ async fn repeated_or_late_result_is_counted_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let results = an_hour(monitor, 0, 30);
-        home.commit(of(results.clone())).await.unwrap();
-        gather_all(home).await;
+        home.commit(batch_of(results.clone())).await.unwrap();
+        compact_all(home).await;
         let logs = all_logs(home, monitor).await;
         // The first ten were compacted. They arrive again with another outcome, together with a new
         // result.
@@ -143,14 +143,14 @@ async fn repeated_or_late_result_is_counted_once() {
             result.outcome = Outcome::Degraded;
         }
         late.push(a_result(monitor, Region::FlyArn, 5));
-        home.commit(of(late)).await.unwrap();
+        home.commit(batch_of(late)).await.unwrap();
         for again in [false, true] {
             let expected =
                 BTreeMap::from([("fly-ams", (27, 3)), ("fly-arn", (1, 0)), ("koyeb-sin", (27, 3))]);
             assert_eq!(counts(home, monitor).await, expected, "{again}");
             assert_eq!(all_logs(home, monitor).await.len(), logs.len() + 1);
             if !again {
-                assert_eq!(gather_all(home).await, CompactionStats { results: 11, added: 1 });
+                assert_eq!(compact_all(home).await, CompactionStats { results: 11, added: 1 });
             }
         }
     })
@@ -165,13 +165,15 @@ async fn first_of_duplicate_results_is_compacted() {
         for outcome in [Outcome::Success, Outcome::Failure, Outcome::Degraded] {
             let mut results = vec![a_result(monitor, Region::FlyAms, 0); 2];
             results[0].outcome = outcome;
-            home.commit(of(results)).await.unwrap();
+            home.commit(batch_of(results)).await.unwrap();
         }
-        home.commit(of(vec![a_result(monitor, Region::KoyebSin, 20 * MINUTE)])).await.unwrap();
+        home.commit(batch_of(vec![a_result(monitor, Region::KoyebSin, 20 * MINUTE)]))
+            .await
+            .unwrap();
         let expected = BTreeMap::from([("fly-ams", (1, 0)), ("koyeb-sin", (1, 0))]);
         assert_eq!(counts(home, monitor).await, expected);
         let logs = all_logs(home, monitor).await;
-        assert_eq!(gather_all(home).await, CompactionStats { results: 3, added: 1 });
+        assert_eq!(compact_all(home).await, CompactionStats { results: 3, added: 1 });
         assert_eq!(counts(home, monitor).await, expected);
         assert_eq!(all_logs(home, monitor).await, logs);
     })
@@ -183,18 +185,18 @@ async fn first_of_duplicate_results_is_compacted() {
 async fn result_arriving_during_compaction_is_kept() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
+        home.commit(batch_of(an_hour(monitor, 0, 60))).await.unwrap();
         let history = home.store.history();
         let late_ones = |first| {
             let slots = (first..first + 5).map(|late| late % 60 * MINUTE + late);
-            slots.map(|slot| home.commit(of(vec![a_result(monitor, Region::FlyArn, slot)])))
+            slots.map(|slot| home.commit(batch_of(vec![a_result(monitor, Region::FlyArn, slot)])))
         };
         for late in (0..50).step_by(5) {
             let (gathered, _) = tokio::join!(history.compact(), join_all(late_ones(late)));
             gathered.unwrap();
             assert_eq!(all_logs(home, monitor).await.len() as i64, 125 + late);
         }
-        gather_all(home).await;
+        compact_all(home).await;
         assert_eq!(all_logs(home, monitor).await.len(), 170);
         assert_eq!(counts(home, monitor).await["fly-arn"], (50, 0));
     })
@@ -208,7 +210,7 @@ async fn results_of_earlier_process_are_read_and_compacted() {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
         for minute in 0..90 {
             let slots = [monitor, other].map(|it| a_result(it, Region::FlyAms, minute * MINUTE));
-            home.commit(of(slots.into())).await.unwrap();
+            home.commit(batch_of(slots.into())).await.unwrap();
         }
         let logs = all_logs(&home, monitor).await;
         home.store.clone().close().await.unwrap();
@@ -217,14 +219,16 @@ async fn results_of_earlier_process_are_read_and_compacted() {
         // A result of the earlier process arrives again with another outcome.
         let mut again = a_result(monitor, Region::FlyAms, 7 * MINUTE);
         again.outcome = Outcome::Failure;
-        home.commit(of(vec![again])).await.unwrap();
+        home.commit(batch_of(vec![again])).await.unwrap();
         assert_eq!(all_logs(&home, monitor).await, logs);
         // A late result sorts before the existing ones, and a new one after them.
         let late = a_result(monitor, Region::FlyArn, 40 * MINUTE);
-        home.commit(of(vec![late, a_result(monitor, Region::FlyArn, 90 * MINUTE)])).await.unwrap();
+        home.commit(batch_of(vec![late, a_result(monitor, Region::FlyArn, 90 * MINUTE)]))
+            .await
+            .unwrap();
         let logs = all_logs(&home, monitor).await;
         assert_eq!(logs.len(), 92);
-        let gathered = gather_all(&home).await;
+        let gathered = compact_all(&home).await;
         assert!(gathered.results >= 160 && gathered.results == gathered.added + 1, "{gathered:?}");
         assert_eq!(all_logs(&home, monitor).await, logs);
     }
@@ -234,8 +238,8 @@ async fn results_of_earlier_process_are_read_and_compacted() {
 async fn last_minutes_stay_uncompacted_for_restart() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
-        gather_all(home).await;
+        home.commit(batch_of(an_hour(monitor, 0, 60))).await.unwrap();
+        compact_all(home).await;
         let latest = home.store.results().latest_slot().await.unwrap().unwrap();
         assert_eq!(latest, instant(59 * MINUTE));
         let since = latest - Duration::from_mins(5);
@@ -253,7 +257,9 @@ async fn only_scheduled_checks_are_rolled_up() {
         manual.identity.trigger = Trigger::Manual;
         let mut opinion = a_result(monitor, Region::FlyAms, 2);
         opinion.identity.trigger = Trigger::Confirmation;
-        home.commit(of(vec![manual, opinion, a_result(monitor, Region::FlyAms, 3)])).await.unwrap();
+        home.commit(batch_of(vec![manual, opinion, a_result(monitor, Region::FlyAms, 3)]))
+            .await
+            .unwrap();
         assert_eq!(counts(home, monitor).await, BTreeMap::from([("fly-ams", (1, 0))]));
         assert_eq!(all_logs(home, monitor).await.len(), 3);
     })
@@ -264,14 +270,14 @@ async fn only_scheduled_checks_are_rolled_up() {
 async fn workspace_retention_overrides_the_setting() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
-        gather_all(home).await;
+        home.commit(batch_of(an_hour(monitor, 0, 60))).await.unwrap();
+        compact_all(home).await;
         let day = 24 * 60 * MINUTE;
         let setting = Duration::from_hours(24 * 3);
         let now = instant(2 * day);
         let history = home.store.history();
         assert_eq!(history.prune(setting, now).await.unwrap().blocks, 0);
-        history.keep_results(home.workspace, Some(1), at(0)).await.unwrap();
+        history.set_retention(home.workspace, Some(1), at(0)).await.unwrap();
         let pruned = history.prune(setting, now).await.unwrap();
         assert!(pruned.blocks >= 5 && !pruned.is_there_more, "{pruned:?}");
         assert!(all_logs(home, monitor).await.len() <= 20);
@@ -287,9 +293,9 @@ async fn workspace_retention_overrides_the_setting() {
 async fn plan_shortens_the_retention_of_a_workspace() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
-        gather_all(home).await;
-        home.store.hold_to(Plans::parse("small retention_days=1").unwrap(), 3);
+        home.commit(batch_of(an_hour(monitor, 0, 60))).await.unwrap();
+        compact_all(home).await;
+        home.store.set_plans(Plans::parse("small retention_days=1").unwrap(), 3);
         let (setting, now) = (Duration::from_hours(24 * 3), instant(2 * 24 * 60 * MINUTE));
         for (plan, is_pruned) in [("free", false), ("small", true)] {
             let edit = WorkspaceEdit::Plan(plan.to_owned());
@@ -305,8 +311,8 @@ async fn plan_shortens_the_retention_of_a_workspace() {
 async fn retention_step_is_bounded_over_all_workspaces() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        home.commit(of(an_hour(monitor, 0, 60))).await.unwrap();
-        gather_all(home).await;
+        home.commit(batch_of(an_hour(monitor, 0, 60))).await.unwrap();
+        compact_all(home).await;
         for number in 2..=3 {
             home.store
                 .workspaces()
@@ -339,8 +345,12 @@ async fn status_history_begins_with_the_earlier_status() {
         let transitions = vec![change(10, Unknown, Active), change(20, Active, Degraded)];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         let course = async |since| {
-            let (before, changes) =
-                home.store.history().course(home.workspace, monitor, instant(since)).await.unwrap();
+            let (before, changes) = home
+                .store
+                .history()
+                .status_history(home.workspace, monitor, instant(since))
+                .await
+                .unwrap();
             (before, changes.iter().map(|change| change.status).collect::<Vec<_>>())
         };
         assert_eq!(course(0).await, (Unknown, vec![Active, Degraded]));

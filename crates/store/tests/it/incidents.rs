@@ -32,10 +32,11 @@ async fn incident_opens_and_closes_with_its_transitions() {
 
         home.commit(of(closed(1, 20))).await.unwrap();
         home.commit(of(opened(2, 30))).await.unwrap();
-        let recovered = Some(Closed { at: instant(20), how: CloseReason::Recovered });
-        let all = home.store.incidents().of_monitor(home.workspace, monitor, 10).await.unwrap();
+        let recovered = Some(Closed { at: instant(20), reason: CloseReason::Recovered });
+        let all =
+            home.store.incidents().list_by_monitor(home.workspace, monitor, 10).await.unwrap();
         assert_eq!(all, [incident(2, 30, None), incident(1, 10, recovered)]);
-        let foreign = home.store.incidents().of_monitor(workspace_id(2), monitor, 10).await;
+        let foreign = home.store.incidents().list_by_monitor(workspace_id(2), monitor, 10).await;
         assert_eq!(foreign.unwrap(), []);
     })
     .await;
@@ -49,7 +50,8 @@ async fn open_incident_closes_when_the_next_opens() {
             let transitions = vec![(monitor, transition)];
             home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         }
-        let all = home.store.incidents().of_monitor(home.workspace, monitor, 10).await.unwrap();
+        let all =
+            home.store.incidents().list_by_monitor(home.workspace, monitor, 10).await.unwrap();
         let ends: Vec<_> = all.iter().map(|incident| incident.closed.map(|end| end.at)).collect();
         assert_eq!(ends, [None, Some(instant(30))]);
     })
@@ -62,12 +64,13 @@ async fn pausing_a_monitor_closes_its_incident() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await;
         let transitions = vec![(monitor.id, opened(1, 10))];
-        let histories = vec![(monitor.id, a_history(MonitorStatus::Error, 10))];
-        home.commit(Batch { transitions, histories, ..Batch::default() }).await.unwrap();
+        let judge_states = vec![(monitor.id, a_history(MonitorStatus::Error, 10))];
+        home.commit(Batch { transitions, judge_states, ..Batch::default() }).await.unwrap();
         let paused = MonitorSettings { active: false, ..monitor.settings.clone() };
         home.store.monitors().update(monitor.clone(), paused, at(40)).await.unwrap();
-        let all = home.store.incidents().of_monitor(home.workspace, monitor.id, 10).await.unwrap();
-        assert_eq!(all[0].closed, Some(Closed { at: instant(40), how: CloseReason::Paused }));
+        let all =
+            home.store.incidents().list_by_monitor(home.workspace, monitor.id, 10).await.unwrap();
+        assert_eq!(all[0].closed, Some(Closed { at: instant(40), reason: CloseReason::Paused }));
         assert_eq!(home.store.judge_states().history(monitor.id).await.unwrap(), None);
     })
     .await;
@@ -117,9 +120,10 @@ async fn deleting_a_monitor_closes_and_keeps_its_incident() {
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         home.store.monitors().delete(home.workspace, monitor, at(40)).await.unwrap();
         assert_eq!(home.store.incidents().open(home.workspace).await.unwrap(), []);
-        let kept = home.store.incidents().of_monitor(home.workspace, monitor, 10).await.unwrap();
+        let kept =
+            home.store.incidents().list_by_monitor(home.workspace, monitor, 10).await.unwrap();
         assert_eq!(kept.len(), 1);
-        assert_eq!(kept[0].closed, Some(Closed { at: instant(40), how: CloseReason::Deleted }));
+        assert_eq!(kept[0].closed, Some(Closed { at: instant(40), reason: CloseReason::Deleted }));
     })
     .await;
 }

@@ -20,7 +20,7 @@ fn a_key(home: &Home, number: u64, scope: Option<Scope>) -> ApiKey {
 
 async fn stored(home: &Home, number: u64) -> ApiKey {
     let key = a_key(home, number, Some(Scope::Read));
-    let hash = KeyHash::of(&format!("secret {number}"));
+    let hash = KeyHash::new(&format!("secret {number}"));
     home.store.keys().create(key.clone(), hash, at(5)).await.unwrap();
     key
 }
@@ -31,12 +31,12 @@ async fn key_is_found_by_hash_with_its_workspace() {
         // spec: §5.6, a legacy key has no scope
         for (number, scope) in [(1, Some(Scope::Read)), (2, Some(Scope::Write)), (3, None)] {
             let key = a_key(home, number, scope);
-            let hash = KeyHash::of(&format!("secret {number}"));
+            let hash = KeyHash::new(&format!("secret {number}"));
             home.store.keys().create(key.clone(), hash, at(5)).await.unwrap();
             let found = home.store.keys().find_for_auth(hash).await.unwrap();
             assert_eq!(found, Some((key, a_workspace(1))));
         }
-        let unknown = home.store.keys().find_for_auth(KeyHash::of("secret 4")).await.unwrap();
+        let unknown = home.store.keys().find_for_auth(KeyHash::new("secret 4")).await.unwrap();
         assert_eq!(unknown, None);
         let names: Vec<String> = home
             .store
@@ -61,7 +61,7 @@ async fn revoked_key_stays_visible_in_its_workspace() {
         assert_eq!(keys.revoke(home.workspace, key.id, at(10)).await.unwrap(), Revoked::Before);
         let revoked = ApiKey { revoked_at: Some(instant(9)), ..key };
         assert_eq!(keys.get(home.workspace, revoked.id).await.unwrap(), revoked);
-        let (found, _) = keys.find_for_auth(KeyHash::of("secret 1")).await.unwrap().unwrap();
+        let (found, _) = keys.find_for_auth(KeyHash::new("secret 1")).await.unwrap().unwrap();
         assert_eq!(found, revoked);
     })
     .await;
@@ -85,7 +85,7 @@ async fn key_of_other_workspace_is_not_found() {
 async fn key_of_unknown_workspace_is_rejected() {
     for_each_engine(async |home| {
         let key = ApiKey { workspace: workspace_id(9), ..a_key(home, 1, None) };
-        let refusal = home.store.keys().create(key, KeyHash::of("x"), at(1)).await;
+        let refusal = home.store.keys().create(key, KeyHash::new("x"), at(1)).await;
         assert!(matches!(refusal, Err(StoreError::NotFound { what: "workspace", .. })));
     })
     .await;
@@ -95,10 +95,10 @@ async fn key_of_unknown_workspace_is_rejected() {
 async fn last_use_never_moves_backward() {
     for_each_engine(async |home| {
         let key = stored(home, 1).await;
-        home.store.keys().touch(vec![(key.id, instant(70))]).await.unwrap();
+        home.store.keys().record_use(vec![(key.id, instant(70))]).await.unwrap();
         home.store
             .keys()
-            .touch(vec![(key.id, instant(60)), (key_id(8), instant(60))])
+            .record_use(vec![(key.id, instant(60)), (key_id(8), instant(60))])
             .await
             .unwrap();
         let used = home.store.keys().get(home.workspace, key.id).await.unwrap().last_used_at;

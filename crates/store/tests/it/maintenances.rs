@@ -74,9 +74,10 @@ fn span(from: i64, to: i64) -> Span {
 }
 
 /// Returns the excluded uptime of a monitor, in hours from the start.
-async fn left_out(home: &Home, monitor: MonitorId) -> Vec<(i64, i64)> {
+async fn excluded_spans(home: &Home, monitor: MonitorId) -> Vec<(i64, i64)> {
     let range = span(-1_000 * HOUR, 1_000 * HOUR);
-    let spans = home.store.maintenances().left_out(home.workspace, monitor, range).await.unwrap();
+    let spans =
+        home.store.maintenances().excluded_spans(home.workspace, monitor, range).await.unwrap();
     let hours = |at: rules::Timestamp| (at.as_millis() - instant(0).as_millis()) / HOUR;
     let mut spans: Vec<_> = spans.iter().map(|span| (hours(span.from), hours(span.to))).collect();
     spans.sort_unstable();
@@ -106,7 +107,7 @@ async fn maintenance_reads_back_equal_with_its_status() {
             (27 * HOUR, None, None, MaintenanceStatus::Completed),
         ] {
             let seen = read(home, 1, now).await.unwrap();
-            assert_eq!((seen.current, seen.next, seen.course()), (current, next, course), "{now}");
+            assert_eq!((seen.current, seen.next, seen.status()), (current, next, course), "{now}");
             assert_eq!(seen.maintenance, written.maintenance);
         }
     })
@@ -259,7 +260,7 @@ async fn past_maintenance_stays_excluded_from_uptime() {
         let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
         // The first window started an hour ago, and counts from now.
         let seen = create(home, 1, from(-HOUR, monitor)).await.unwrap().maintenance;
-        assert_eq!(left_out(home, monitor).await, [(0, 1)]);
+        assert_eq!(excluded_spans(home, monitor).await, [(0, 1)]);
         let later = with(10 * HOUR, |draft| {
             draft.monitor_ids = vec![monitor.to_string()];
             draft.recurrence = Some("FREQ=HOURLY;INTERVAL=4;COUNT=3".to_owned());
@@ -267,16 +268,16 @@ async fn past_maintenance_stays_excluded_from_uptime() {
         let maintenances = home.store.maintenances();
         let seen = maintenances.update(seen, later, at(5 * HOUR)).await.unwrap().maintenance;
         let all = [(0, 1), (10, 12), (14, 16), (18, 20)];
-        assert_eq!(left_out(home, monitor).await, all, "past windows stay");
+        assert_eq!(excluded_spans(home, monitor).await, all, "past windows stay");
         let both = with(10 * HOUR, |draft| {
             draft.monitor_ids = vec![other.to_string()];
             draft.recurrence = Some("FREQ=HOURLY;INTERVAL=4;COUNT=3".to_owned());
         });
         maintenances.update(seen, both, at(15 * HOUR)).await.unwrap();
-        assert_eq!(left_out(home, monitor).await, [(0, 1), (10, 12), (14, 15)]);
-        assert_eq!(left_out(home, other).await, [(15, 16), (18, 20)]);
+        assert_eq!(excluded_spans(home, monitor).await, [(0, 1), (10, 12), (14, 15)]);
+        assert_eq!(excluded_spans(home, other).await, [(15, 16), (18, 20)]);
         maintenances.delete(home.workspace, maintenance_id(1), at(19 * HOUR)).await.unwrap();
-        assert_eq!(left_out(home, other).await, [(15, 16), (18, 19)]);
+        assert_eq!(excluded_spans(home, other).await, [(15, 16), (18, 19)]);
     })
     .await;
 }
@@ -294,7 +295,7 @@ async fn end_of_maintenance_is_visible_to_its_workspace() {
             (home.workspace, other, HOUR, None),
             (workspace_id(2), monitor, HOUR, None),
         ] {
-            let found = maintenances.on_until(workspace, of, instant(now)).await.unwrap();
+            let found = maintenances.active_until(workspace, of, instant(now)).await.unwrap();
             assert_eq!(found, until, "{workspace} {of} {now}");
         }
     })
@@ -321,14 +322,14 @@ async fn ending_a_window_keeps_the_next_one() {
         let ended = end(2 * HOUR).await.unwrap();
         assert_eq!((ended.current, ended.next), (None, Some(span(25 * HOUR, 27 * HOUR))));
         assert_eq!(end(2 * HOUR).await.unwrap(), ended, "ending it again changes nothing");
-        assert_eq!(left_out(home, monitor).await, [(1, 2), (25, 27)]);
+        assert_eq!(excluded_spans(home, monitor).await, [(1, 2), (25, 27)]);
         let at_once = end(25 * HOUR).await.unwrap();
         assert_eq!(
-            at_once.course(),
+            at_once.status(),
             MaintenanceStatus::Completed,
             "a window ended at its start is removed"
         );
-        assert_eq!(left_out(home, monitor).await, [(1, 2)]);
+        assert_eq!(excluded_spans(home, monitor).await, [(1, 2)]);
     })
     .await;
 }
@@ -345,8 +346,8 @@ async fn coverage_follows_the_monitor_of_a_component() {
         let mut repointed = component.settings.clone();
         repointed.monitor_id = Some(second);
         home.store.components().update(component.clone(), repointed, at(HOUR)).await.unwrap();
-        assert_eq!(left_out(home, first).await, [(0, 1)]);
-        assert_eq!(left_out(home, second).await, [(1, 2)]);
+        assert_eq!(excluded_spans(home, first).await, [(0, 1)]);
+        assert_eq!(excluded_spans(home, second).await, [(1, 2)]);
     })
     .await;
 }
@@ -370,11 +371,11 @@ async fn deleted_objects_are_removed_from_maintenance() {
         );
         home.store.components().delete(home.workspace, component.id, at(HOUR)).await.unwrap();
         let seen = read(home, 2, HOUR).await.unwrap().maintenance;
-        assert!(seen.settings.is_for_nothing());
+        assert!(seen.settings.is_without_targets());
         assert_eq!(seen.updated_at, instant(HOUR + 1));
         let twice = [(0, 1), (0, 1)];
-        assert_eq!(left_out(home, monitor).await, twice, "past coverage stays");
-        assert_eq!(left_out(home, other).await, twice);
+        assert_eq!(excluded_spans(home, monitor).await, twice, "past coverage stays");
+        assert_eq!(excluded_spans(home, other).await, twice);
         let audit = home.store.audit().newest(home.workspace, 20).await.unwrap();
         let noted = audit.iter().filter(|entry| entry.action == "maintenance.update");
         assert_eq!(noted.count(), 4);
@@ -391,8 +392,8 @@ async fn deleted_page_removes_its_components_from_maintenance() {
             .await
             .unwrap();
         home.store.pages().delete(home.workspace, page_id(1), at(HOUR)).await.unwrap();
-        assert!(read(home, 1, HOUR).await.unwrap().maintenance.settings.is_for_nothing());
-        assert_eq!(left_out(home, monitor).await, [(0, 1)]);
+        assert!(read(home, 1, HOUR).await.unwrap().maintenance.settings.is_without_targets());
+        assert_eq!(excluded_spans(home, monitor).await, [(0, 1)]);
     })
     .await;
 }

@@ -224,7 +224,7 @@ async fn boot_reads_each_monitor_with_its_judge_state() {
         }
         let history = a_history(MonitorStatus::Degraded, 7);
         let batch =
-            Batch { histories: vec![(monitor_id(600), history.clone())], ..Batch::default() };
+            Batch { judge_states: vec![(monitor_id(600), history.clone())], ..Batch::default() };
         home.commit(batch).await.unwrap();
 
         let mut boot = home.store.monitors().all_for_boot();
@@ -245,7 +245,7 @@ async fn paused_monitor_has_unknown_status() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await;
         let history = a_history(MonitorStatus::Error, 7);
-        let batch = Batch { histories: vec![(monitor.id, history)], ..Batch::default() };
+        let batch = Batch { judge_states: vec![(monitor.id, history)], ..Batch::default() };
         home.commit(batch).await.unwrap();
         let read = home.store.monitors().get(home.workspace, monitor.id).await.unwrap();
         assert_eq!((read.status, read.since), (MonitorStatus::Error, Some(instant(7))));

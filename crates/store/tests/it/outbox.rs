@@ -36,17 +36,17 @@ pub(crate) fn channel_id(number: u64) -> ChannelId {
 
 /// Creates a channel for these monitors with default preferences.
 async fn slack(home: &Home, number: u64, monitors: &[MonitorId]) -> ChannelId {
-    wishing(home, number, monitors, NotificationPreferences::default()).await
+    slack_with(home, number, monitors, NotificationPreferences::default()).await
 }
 
-async fn wishing(
+async fn slack_with(
     home: &Home,
     number: u64,
     monitors: &[MonitorId],
-    wishes: NotificationPreferences,
+    preferences: NotificationPreferences,
 ) -> ChannelId {
     let webhook_url = Secret::new("https://hooks.example/secret".to_owned());
-    channel(home, number, monitors, (Provider::Slack(IncomingWebhook { webhook_url }), wishes))
+    channel(home, number, monitors, (Provider::Slack(IncomingWebhook { webhook_url }), preferences))
         .await
 }
 
@@ -61,9 +61,10 @@ async fn channel(
     home: &Home,
     number: u64,
     monitors: &[MonitorId],
-    (provider, wishes): (Provider, NotificationPreferences),
+    (provider, preferences): (Provider, NotificationPreferences),
 ) -> ChannelId {
-    let settings = ChannelSettings { name: None, monitor_ids: monitors.to_vec(), provider, wishes };
+    let settings =
+        ChannelSettings { name: None, monitor_ids: monitors.to_vec(), provider, preferences };
     let (id, workspace) = (channel_id(number), home.workspace);
     let new = NewChannel { id, workspace, settings, idempotency: None };
     match home.store.channels().create(new, at(0)).await.unwrap() {
@@ -83,7 +84,7 @@ fn down(incident: u64, at: i64) -> Transition {
 
 fn up(incident: u64, at: i64) -> Transition {
     let (id, how) = (IncidentId::from_bits(incident), CloseReason::Recovered);
-    let incident = IncidentChange::Closed { id, how };
+    let incident = IncidentChange::Closed { id, reason: how };
     Transition { incident, ..transition(MonitorStatus::Error, MonitorStatus::Active, at) }
 }
 
@@ -95,7 +96,7 @@ fn fine(at: i64) -> Transition {
     transition(MonitorStatus::Degraded, MonitorStatus::Active, at)
 }
 
-fn because(why: &str) -> Cause {
+fn cause(why: &str) -> Cause {
     let region = Region::FlyAms;
     let (reason, status) = (Some(why.to_owned()), Some(503));
     let seen =
@@ -106,8 +107,8 @@ fn because(why: &str) -> Cause {
 /// Commits a transition of a monitor.
 async fn turn(home: &Home, monitor: MonitorId, transition: Transition) {
     let transitions = vec![(monitor, transition)];
-    let grounds = vec![(monitor, because("the status is 503"))];
-    home.commit(Batch { transitions, grounds, ..Batch::default() }).await.unwrap();
+    let grounds = vec![(monitor, cause("the status is 503"))];
+    home.commit(Batch { transitions, causes: grounds, ..Batch::default() }).await.unwrap();
 }
 
 async fn due(home: &Home, channel: ChannelId, at: i64) -> DueDeliveries {
@@ -116,7 +117,7 @@ async fn due(home: &Home, channel: ChannelId, at: i64) -> DueDeliveries {
 
 /// Returns the due deliveries as `kind monitor`.
 async fn shown(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
-    due(home, channel, at).await.due.iter().map(show).collect()
+    due(home, channel, at).await.due.iter().map(format_due).collect()
 }
 
 /// Returns the alert of a delivery.
@@ -124,32 +125,44 @@ fn alert(due: &DueDelivery) -> &Event {
     due.content.alert().unwrap()
 }
 
-fn show(due: &DueDelivery) -> String {
+fn format_due(due: &DueDelivery) -> String {
     format!("{} {}", alert(due).kind.as_str(), alert(due).monitor.id.bits())
 }
 
 /// Returns the result of the attempt with this number.
-fn tried((id, number): (DeliveryId, u32), at: i64, then: NextStep) -> AttemptResult {
+fn attempt_result((id, number): (DeliveryId, u32), at: i64, then: NextStep) -> AttemptResult {
     let (status, answer) = match then {
         NextStep::Accepted => (Some(200), "ok"),
         NextStep::Again(_) => (Some(503), "come back later"),
         NextStep::Dead => (Some(404), "no such hook"),
     };
     let took = Duration::from_millis(20);
-    AttemptResult { id, number, at: instant(at), took, status, answer: answer.to_owned(), then }
+    AttemptResult {
+        id,
+        number,
+        at: instant(at),
+        duration: took,
+        status,
+        answer: answer.to_owned(),
+        next_step: then,
+    }
 }
 
 /// Records the result of the next attempt.
-async fn answer(home: &Home, id: DeliveryId, at: i64, then: NextStep) {
+async fn record_next_attempt(home: &Home, id: DeliveryId, at: i64, then: NextStep) {
     let delivery = home.store.outbox().get(home.workspace, id).await.unwrap();
     let number = delivery.attempts.last().map_or(1, |attempt| attempt.number + 1);
-    home.store.outbox().attempted(vec![tried((id, number), at, then)]).await.unwrap();
+    home.store
+        .outbox()
+        .record_attempts(vec![attempt_result((id, number), at, then)])
+        .await
+        .unwrap();
 }
 
 /// Records that a delivery was accepted.
 pub(crate) async fn accept(home: &Home, due: &DueDelivery, at: i64) {
-    let arrived = tried((due.id, due.attempts + 1), at, NextStep::Accepted);
-    home.store.outbox().attempted(vec![arrived]).await.unwrap();
+    let arrived = attempt_result((due.id, due.total_attempts + 1), at, NextStep::Accepted);
+    home.store.outbox().record_attempts(vec![arrived]).await.unwrap();
 }
 
 /// Delivers everything that is due, as a delivery worker does. Returns the accepted deliveries,
@@ -159,22 +172,25 @@ pub(crate) async fn deliver(home: &Home, channel: ChannelId, at: i64) -> Vec<Str
     loop {
         let mut queue = due(home, channel, at).await.due;
         let Some(first) = queue.first().cloned() else { return arrived };
-        queue.retain(|due| due.storm == first.storm && due.holds == first.holds);
-        let goes_alone = first.storm.is_none() && (first.holds.is_none() || queue.len() == 1);
+        queue.retain(|due| {
+            due.digest_key == first.digest_key && due.hold_reason == first.hold_reason
+        });
+        let goes_alone =
+            first.digest_key.is_none() && (first.hold_reason.is_none() || queue.len() == 1);
         if goes_alone {
             queue.truncate(1);
-        } else if first.storm.is_none() {
+        } else if first.digest_key.is_none() {
             let events: Vec<_> = queue.iter().map(|due| alert(due).clone()).collect();
             let ids: Vec<_> = queue.iter().map(|due| due.id).collect();
             let key = digest_key(channel, &events);
-            assert_eq!(home.store.outbox().begin_storm(&ids, key).await.unwrap(), ids);
+            assert_eq!(home.store.outbox().fix_digest(&ids, key).await.unwrap(), ids);
         }
         let each = queue
             .iter()
-            .map(|due| tried((due.id, due.attempts + 1), at, NextStep::Accepted))
+            .map(|due| attempt_result((due.id, due.total_attempts + 1), at, NextStep::Accepted))
             .collect();
-        home.store.outbox().attempted(each).await.unwrap();
-        arrived.push(queue.iter().map(show).collect::<Vec<_>>().join(" + "));
+        home.store.outbox().record_attempts(each).await.unwrap();
+        arrived.push(queue.iter().map(format_due).collect::<Vec<_>>().join(" + "));
     }
 }
 

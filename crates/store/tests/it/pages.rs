@@ -5,7 +5,7 @@ use rules::status_page::{PageDraft, PageSettings, StatusPage};
 use rules::{PageId, Secret, Theme, WorkspaceId};
 use store::{Created, Idempotency, NewPage, Page, StoreError};
 
-use crate::data_dir::is_written;
+use crate::data_dir::is_on_disk;
 use crate::harness::{Engine, Home, a_workspace, at, for_each_engine, instant, workspace_id};
 
 const FIRST_PART: Page<PageId> = Page { limit: 50, offset: 0, after: None };
@@ -128,7 +128,7 @@ async fn access_change_is_counted_after_caller_disconnects() {
     for_each_engine(async |home| {
         let (pages, workspace) = (home.store.pages(), home.workspace);
         let page = a_page(home, 1).await;
-        let (before, mut changes) = (home.store.access(page.id), home.store.page_changes());
+        let (before, mut changes) = (home.store.access_version(page.id), home.store.page_changes());
         changes.mark_unchanged();
         let hide = pages.set_published(workspace, page.id, false, at(1));
         tokio::select! {
@@ -137,7 +137,7 @@ async fn access_change_is_counted_after_caller_disconnects() {
             () = std::future::ready(()) => {}
         }
         changes.changed().await.unwrap();
-        assert!(home.store.access(page.id) != before);
+        assert!(home.store.access_version(page.id) != before);
         assert!(!pages.get(workspace, page.id).await.unwrap().published);
     })
     .await;
@@ -148,9 +148,10 @@ async fn access_version_changes_only_with_access() {
     for_each_engine(async |home| {
         let (pages, workspace, theirs) = (home.store.pages(), home.workspace, workspace_id(2));
         let page = a_page(home, 1).await;
-        let (before, changes) = (home.store.access(page.id), home.store.pages_changed_so_far());
+        let (before, changes) =
+            (home.store.access_version(page.id), home.store.page_change_count());
         let is_counted = || {
-            let now = (home.store.access(page.id), home.store.pages_changed_so_far());
+            let now = (home.store.access_version(page.id), home.store.page_change_count());
             now != (before, changes)
         };
         for published in [false, true] {
@@ -278,10 +279,10 @@ async fn page_password_is_encrypted_on_disk() {
         draft.description = Some("what visitors read".to_owned());
     });
     create(&home, home.workspace, 1, settings).await.unwrap();
-    assert!(!is_written(home.folder.path(), secret), "in the write-ahead log");
+    assert!(!is_on_disk(home.folder.path(), secret), "in the write-ahead log");
     home.store.clone().close().await.unwrap();
-    assert!(!is_written(home.folder.path(), secret), "in the database");
-    assert!(is_written(home.folder.path(), "what visitors read"), "the search finds plain text");
+    assert!(!is_on_disk(home.folder.path(), secret), "in the database");
+    assert!(is_on_disk(home.folder.path(), "what visitors read"), "the search finds plain text");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use crate::harness::{Engine, Home, a_workspace, at, settings_of, until};
 use crate::server;
 
 /// Ends every session of the store, like a restart of the database.
-const CUT: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+const CUT_CONNECTIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
     WHERE datname = current_database() AND application_name LIKE 'aloft %'";
 
 /// Takes the lock of an owner, as a store does.
@@ -42,7 +42,7 @@ async fn restored_connection_keeps_committed_data() {
     let home = Home::new(Engine::Postgres).await;
     let monitor = home.monitor(1).await.id;
     for number in 2..=5 {
-        home.execute(CUT).await;
+        home.execute(CUT_CONNECTIONS).await;
         until(async || {
             let written = home.store.workspaces().create(a_workspace(number), at(1)).await;
             written.ok()
@@ -66,7 +66,7 @@ async fn restored_connection_keeps_committed_data() {
 async fn writes_fail_while_another_process_holds_the_lock() {
     let home = Home::new(Engine::Postgres).await;
     let mut other = home.beside().await;
-    home.execute(CUT).await;
+    home.execute(CUT_CONNECTIONS).await;
     sqlx::raw_sql(OWN).execute(&mut other).await.unwrap();
     until_refused(&home, "the database is in use by ").await;
     home.store.ready().await.unwrap_err();
@@ -81,7 +81,7 @@ async fn writes_fail_while_another_process_holds_the_lock() {
 #[tokio::test]
 async fn server_stops_writing_after_a_takeover() {
     let home = Home::new(Engine::Postgres).await;
-    home.execute(CUT).await;
+    home.execute(CUT_CONNECTIONS).await;
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(home.folder.path().join("aloft.key"), folder.path().join("aloft.key")).unwrap();
     let next = Store::open(settings_of(&folder, &home.database)).await.unwrap();
@@ -90,7 +90,7 @@ async fn server_stops_writing_after_a_takeover() {
     next.close().await.unwrap();
     until_refused(&home, "another server took over the database").await;
     // A server that lost ownership is notified once and for good.
-    home.store.taken_over().await;
+    home.store.wait_for_takeover().await;
     let refusal = home.store.workspaces().create(a_workspace(9), at(9)).await;
     assert!(matches!(refusal, Err(StoreError::TakenOver)), "{refusal:?}");
     assert!(matches!(home.store.ready().await, Err(StoreError::TakenOver)));
@@ -115,7 +115,7 @@ async fn address_error_omits_the_password() {
 #[tokio::test]
 async fn silent_database_fails_within_the_time_limit() {
     let (folder, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let line = FlakyProxy::to(&server::database()).await;
+    let line = FlakyProxy::start(&server::database()).await;
     let database = Database::Postgres(Secret::new(line.address()));
     let store = Store::open(settings_of(&folder, &database)).await.unwrap();
     store.workspaces().create(a_workspace(1), at(1)).await.unwrap();
@@ -131,7 +131,7 @@ async fn silent_database_fails_within_the_time_limit() {
         assert!(refusal.to_string().contains("did not respond"), "{refusal}");
     }
     line.cut();
-    line.mend();
+    line.restore();
     until(async || store.workspaces().create(a_workspace(3), at(3)).await.ok()).await;
     store.ready().await.unwrap();
 }

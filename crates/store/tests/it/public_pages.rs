@@ -7,7 +7,7 @@ use std::time::Duration;
 use domain::check::{CheckResult, Outcome, Trigger};
 use domain::history::Span;
 use domain::judge::CloseReason;
-use domain::page::PastFacts;
+use domain::page::ArchiveFacts;
 use rules::maintenance::MaintenanceDraft;
 use rules::status_page::{Component, ComponentDraft};
 use rules::{ComponentId, IncidentId, MaintenanceId, MonitorId, MonitorStatus, PageId, Region};
@@ -60,14 +60,14 @@ async fn turn(home: &Home, monitor: MonitorId, transition: domain::judge::Transi
     home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
 }
 
-async fn past(home: &Home, places: &[(u64, usize)], from: i64, to: i64) -> PastFacts {
+async fn past(home: &Home, places: &[(u64, usize)], from: i64, to: i64) -> ArchiveFacts {
     let places: HashMap<_, _> =
         places.iter().map(|(id, place)| (ComponentId::from_bits(*id), *place)).collect();
     let range = Span { from: instant(from), to: instant(to) };
     home.store.shown().past(page_id(1), &places, range).await.unwrap()
 }
 
-fn ids(facts: &PastFacts) -> Vec<u64> {
+fn ids(facts: &ArchiveFacts) -> Vec<u64> {
     facts.incidents.iter().map(|incident| incident.id.bits()).collect()
 }
 
@@ -134,7 +134,7 @@ async fn archive_is_read_by_range_with_its_start() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let places = [(1, 1), (2, 0)];
-        assert_eq!(past(home, &places, 0, DAY).await, PastFacts::default());
+        assert_eq!(past(home, &places, 0, DAY).await, ArchiveFacts::default());
         let (monitor, foreign) = (home.monitor(1).await.id, home.monitor(2).await.id);
         a_component(home, 1, page, Some(monitor)).await.unwrap();
         let fixed = a_component(home, 2, page, None).await.unwrap().id;
@@ -234,7 +234,7 @@ async fn compaction_does_not_change_charts() {
         let read = async || {
             let range = Span { from: instant(begin), to: instant(begin + 2 * HOUR - 1) };
             let (workspace, hour) = (home.workspace, Bucket::Hour);
-            let sums = history.stretches(workspace, monitor, hour, range).await.unwrap();
+            let sums = history.buckets(workspace, monitor, hour, range).await.unwrap();
             let moments = [0, 10 * MINUTE, 70 * MINUTE].map(|after| instant(begin + after));
             let phases = history.phases(workspace, monitor, &moments).await.unwrap();
             (sums, phases)
@@ -251,13 +251,13 @@ async fn compaction_does_not_change_charts() {
         while home.store.history().compact().await.unwrap().results > 0 {}
         assert_eq!(read().await, (sums, phases));
         let range = Span { from: instant(begin), to: instant(begin + 2 * HOUR) };
-        let days = history.stretches(home.workspace, monitor, Bucket::Day, range).await.unwrap();
+        let days = history.buckets(home.workspace, monitor, Bucket::Day, range).await.unwrap();
         let all: u32 = days.iter().map(|(_, sum)| sum.checks()).sum();
         assert_eq!(all, 180);
         // A deleted monitor keeps its history, and other workspaces cannot read it.
         home.store.monitors().delete(home.workspace, monitor, at(3 * HOUR)).await.unwrap();
         assert_eq!(read().await.0.len(), 2);
-        let foreign = history.stretches(workspace_id(2), monitor, Bucket::Day, range).await;
+        let foreign = history.buckets(workspace_id(2), monitor, Bucket::Day, range).await;
         assert!(matches!(foreign, Err(StoreError::NotFound { .. })), "{foreign:?}");
     })
     .await;
@@ -270,7 +270,7 @@ async fn chart_queries_are_bounded() {
         home.commit(Batch { results: checks(monitor, 0, 5), ..Batch::default() }).await.unwrap();
         let history = home.store.history();
         let range = Span { from: instant(0), to: instant(300 * HOUR) };
-        let hours = history.stretches(home.workspace, monitor, Bucket::Hour, range).await;
+        let hours = history.buckets(home.workspace, monitor, Bucket::Hour, range).await;
         assert_eq!(hours.unwrap(), [], "only the newest 256 hours are read");
         let step = Duration::from_mins(10);
         let moments: Vec<_> = (0..300).map(|count| instant(0) + step * count).collect();

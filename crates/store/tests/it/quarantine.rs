@@ -11,7 +11,7 @@ use crate::harness::{Home, a_result, for_each_engine, instant, open};
 const MINUTE: i64 = 60_000;
 const FIRST: Page = Page { limit: 10, offset: 0, after: None };
 
-fn of(results: Vec<CheckResult>) -> Batch {
+fn batch_of(results: Vec<CheckResult>) -> Batch {
     Batch { results, ..Batch::default() }
 }
 
@@ -31,7 +31,7 @@ async fn unreadable_monitor_does_not_affect_others() {
         let (damaged, sound) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let results =
             vec![a_result(damaged, Region::FlyAms, 1), a_result(sound, Region::FlyAms, 1)];
-        home.commit(of(results)).await.unwrap();
+        home.commit(batch_of(results)).await.unwrap();
         home.execute_owned(format!(
             "UPDATE monitors SET periodicity = '7w' WHERE id = '{damaged}'"
         ))
@@ -41,7 +41,7 @@ async fn unreadable_monitor_does_not_affect_others() {
         assert_eq!(booted.iter().map(|row| row.monitor.id).collect::<Vec<_>>(), [sound]);
         let page = home.store.monitors().list(home.workspace, FIRST).await.unwrap();
         assert_eq!((page.rows.len(), page.total), (1, 2));
-        assert_eq!(page.left_out, [damaged.to_string()]);
+        assert_eq!(page.omitted, [damaged.to_string()]);
         let alone = home.store.monitors().get(home.workspace, damaged).await;
         assert!(matches!(alone, Err(StoreError::Corrupt { .. })), "{alone:?}");
         assert_eq!(home.store.results().since_for_boot(instant(0)).await.unwrap().len(), 2);
@@ -65,7 +65,7 @@ async fn damaged_results_are_kept_and_restored() {
         let monitor = home.monitor(1).await.id;
         for minute in 0..40 {
             let result = a_result(monitor, Region::FlyAms, minute * MINUTE);
-            home.commit(of(vec![result])).await.unwrap();
+            home.commit(batch_of(vec![result])).await.unwrap();
         }
         home.execute_owned(format!(
             "CREATE TABLE sound AS SELECT * FROM recent_results; \
@@ -102,14 +102,14 @@ async fn new_results_replace_a_damaged_block() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let at = |minute: i64| a_result(monitor, Region::FlyAms, minute * MINUTE);
-        home.commit(of(vec![at(0), at(20)])).await.unwrap();
+        home.commit(batch_of(vec![at(0), at(20)])).await.unwrap();
         while home.store.history().compact().await.unwrap().results > 0 {}
         let damaged = bytes(home, "ffffff");
         home.execute_owned(format!(
             "UPDATE result_blocks SET body = {damaged}; UPDATE hour_rollups SET body = {damaged}"
         ))
         .await;
-        home.commit(of(vec![at(1), at(40)])).await.unwrap();
+        home.commit(batch_of(vec![at(1), at(40)])).await.unwrap();
         while home.store.history().compact().await.unwrap().results > 0 {}
         assert_eq!(home.count("unreadable_rows").await, 2);
         let logs = home.store.results().newest(home.workspace, monitor, instant(0), 10).await;
@@ -122,7 +122,7 @@ async fn new_results_replace_a_damaged_block() {
 async fn store_with_damaged_rows_opens_again() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        home.commit(of(vec![a_result(monitor, Region::FlyAms, 1)])).await.unwrap();
+        home.commit(batch_of(vec![a_result(monitor, Region::FlyAms, 1)])).await.unwrap();
         home.execute_owned(format!("UPDATE recent_results SET body = {}", bytes(home, "0102")))
             .await;
         home.store.clone().close().await.unwrap();
@@ -155,15 +155,15 @@ async fn lists_omit_unreadable_rows() {
         let (store, workspace, now) = (&home.store, home.workspace, instant(0));
         let all = Page { limit: 10, offset: 0, after: None };
         let reports = store.reports().list(workspace, ReportFilter::default(), all).await.unwrap();
-        assert_eq!((reports.rows.len(), reports.left_out.len()), (0, 1));
+        assert_eq!((reports.rows.len(), reports.omitted.len()), (0, 1));
         let all = Page { limit: 10, offset: 0, after: None };
         let filter = MaintenanceFilter::default();
         let planned = store.maintenances().list(workspace, filter, all, now).await.unwrap();
-        assert_eq!((planned.rows.len(), planned.left_out.len()), (0, 1));
+        assert_eq!((planned.rows.len(), planned.omitted.len()), (0, 1));
         let all = Page { limit: 10, offset: 0, after: None };
         let filter = SubscriberFilter::default();
         let subscribers = store.subscribers().list(workspace, filter, all).await.unwrap();
-        assert_eq!((subscribers.rows.len(), subscribers.left_out.len()), (0, 1));
+        assert_eq!((subscribers.rows.len(), subscribers.omitted.len()), (0, 1));
         let found = store.doctor().examine().await.unwrap();
         let tables: Vec<_> = found.iter().map(|row| row.table.as_str()).collect();
         assert_eq!(tables, ["maintenances", "reports", "subscribers"]);

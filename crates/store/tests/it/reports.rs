@@ -126,7 +126,7 @@ async fn report_reads_back_with_updates_in_time_order() {
             (report.status(), report.resolved_at()),
             (ReportStatus::Resolved, Some(instant(9)))
         );
-        let of_update = home.store.reports().of_update(home.workspace, update_id(102)).await;
+        let of_update = home.store.reports().by_update(home.workspace, update_id(102)).await;
         assert_eq!(of_update.unwrap(), report);
         let left = home.store.reports().delete_update(home.workspace, update_id(101), at(30)).await;
         assert_eq!(left.unwrap().status(), ReportStatus::Investigating);

@@ -32,7 +32,7 @@ async fn expired_results_are_deleted_in_steps() {
         loop {
             let pruned = home.store.retention().step(KEEP, now).await.unwrap();
             steps.push(pruned.results);
-            if !pruned.is_there_more() {
+            if !pruned.has_more() {
                 break;
             }
         }
@@ -81,7 +81,7 @@ async fn evidence_expires_with_shorter_workspace_retention() {
         let pruned = async || home.store.retention().step(keep, now).await.unwrap().evidence;
         assert_eq!(pruned().await, 0);
         for (days, goes) in [(Some(40), 1), (None, 0), (Some(1), 1)] {
-            home.store.history().keep_results(home.workspace, days, at(0)).await.unwrap();
+            home.store.history().set_retention(home.workspace, days, at(0)).await.unwrap();
             assert_eq!(pruned().await, goes, "{days:?}");
         }
         assert_eq!(home.count("evidence").await, 1);
@@ -95,7 +95,10 @@ async fn plan_caps_retention_while_it_lasts() {
     for_each_engine(async |home| {
         const DAY: i64 = 86_400_000;
         let store = &home.store;
-        store.hold_to(Plans::parse("small retention_days=7, large retention_days=90").unwrap(), 30);
+        store.set_plans(
+            Plans::parse("small retention_days=7, large retention_days=90").unwrap(),
+            30,
+        );
         let monitor = home.monitor(1).await.id;
         // Days that the operator set, plan, and the days after which evidence goes.
         let cases = [
@@ -115,7 +118,7 @@ async fn plan_caps_retention_while_it_lasts() {
                 .map(|day| a_result(monitor, Region::FlyAms, day * DAY))
                 .map(|result| with_evidence(result, Outcome::Failure, "broken"));
             home.commit(Batch { results: results.into(), ..Batch::default() }).await.unwrap();
-            store.history().keep_results(home.workspace, kept, at(1)).await.unwrap();
+            store.history().set_retention(home.workspace, kept, at(1)).await.unwrap();
             let edit = WorkspaceEdit::Plan(plan.to_owned());
             store.workspaces().edit(home.workspace, edit, at(1)).await.unwrap();
             let keep = RetentionPolicy {
@@ -143,7 +146,7 @@ async fn an_outage(home: &Home, monitor: MonitorId, number: u64, millis: i64) {
         from: Error,
         to: Active,
         at: instant(millis + 60_000),
-        incident: IncidentChange::Closed { id, how: CloseReason::Recovered },
+        incident: IncidentChange::Closed { id, reason: CloseReason::Recovered },
         why: StatusReason::NoVotes,
     };
     let transitions = vec![(monitor, down), (monitor, up)];
@@ -161,7 +164,7 @@ async fn a_key(home: &Home, number: u64, expires: Option<i64>) {
         last_used_at: None,
         revoked_at: None,
     };
-    let hash = KeyHash::of(&number.to_string());
+    let hash = KeyHash::new(&number.to_string());
     home.store.keys().create(key, hash, at(0)).await.unwrap();
 }
 

@@ -32,7 +32,7 @@ const fn subscriber_id(number: u64) -> SubscriberId {
 }
 
 /// Returns settings for this address and page.
-fn wants(
+fn subscriber_settings(
     page: PageId,
     email: &str,
     change: impl FnOnce(&mut SubscriberDraft),
@@ -48,7 +48,13 @@ fn wants(
 
 fn new(number: u64, settings: SubscriberSettings) -> NewSubscriber {
     let (id, workspace) = (subscriber_id(number), workspace_id(1));
-    NewSubscriber { id, workspace, settings, begins: InitialState::Confirmed, idempotency: None }
+    NewSubscriber {
+        id,
+        workspace,
+        settings,
+        initial_state: InitialState::Confirmed,
+        idempotency: None,
+    }
 }
 
 async fn add(
@@ -69,10 +75,10 @@ async fn asks(
     now: i64,
 ) -> SignupOutcome {
     let network = IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(number).unwrap()));
-    asks_from(home, page, (number, network), settings, now).await
+    sign_up_from(home, page, (number, network), settings, now).await
 }
 
-async fn asks_from(
+async fn sign_up_from(
     home: &Home,
     page: &StatusPage,
     (number, network): (u64, IpAddr),
@@ -86,10 +92,11 @@ async fn asks_from(
 
 /// Adds a subscriber to this component, on a server that has announced maintenance.
 pub(crate) async fn a_full_one(home: &Home, page: PageId, component: ComponentId) {
-    let settings =
-        wants(page, "a@example.com", |draft| draft.component_ids = vec![component.to_string()]);
+    let settings = subscriber_settings(page, "a@example.com", |draft| {
+        draft.component_ids = vec![component.to_string()]
+    });
     add(home, 1, settings).await.unwrap();
-    home.store.subscribers().herald(instant(0)).await.unwrap();
+    home.store.subscribers().announce_maintenance(instant(0)).await.unwrap();
 }
 
 async fn due(home: &Home, subscriber: u64, now: i64) -> Vec<DueDelivery> {
@@ -110,7 +117,7 @@ async fn subscribers_read_back_equal_and_lists_filter() {
         let component =
             components::settings(first, None, |draft| draft.name = Some("A".to_owned()));
         let component = components::create(home, 1, component).await.unwrap().id;
-        let full = wants(first, "Ada@example.com", |draft| {
+        let full = subscriber_settings(first, "Ada@example.com", |draft| {
             draft.language = Some("ja".to_owned());
             draft.component_ids = vec![component.to_string()];
             draft.topics = vec!["incidents".to_owned(), "reports".to_owned()];
@@ -120,14 +127,14 @@ async fn subscribers_read_back_equal_and_lists_filter() {
         assert_eq!(full.language, Language::Ja);
         let read = home.store.subscribers().get(home.workspace, written.id).await.unwrap();
         assert_eq!(read, written);
-        let webhook = wants(second, "", |draft| {
+        let webhook = subscriber_settings(second, "", |draft| {
             draft.email = None;
             draft.webhook_url = Some(Secret::new("https://hooks.example/x".to_owned()));
         });
         add(home, 2, webhook).await.unwrap();
         let asked = NewSubscriber {
-            begins: InitialState::Unconfirmed,
-            ..new(3, wants(second, "b@example.com", |_| {}))
+            initial_state: InitialState::Unconfirmed,
+            ..new(3, subscriber_settings(second, "b@example.com", |_| {}))
         };
         home.store.subscribers().add(asked, at(0)).await.unwrap();
 
@@ -158,20 +165,23 @@ async fn unknown_references_and_repeated_addresses_are_rejected() {
             Err(StoreError::Refused(violation) | StoreError::Taken(violation)) => violation.field,
             other => panic!("{other:?}"),
         };
-        let nowhere = add(home, 1, wants(page_id(9), "a@example.com", |_| {})).await;
+        let nowhere = add(home, 1, subscriber_settings(page_id(9), "a@example.com", |_| {})).await;
         assert_eq!(refused(nowhere), "page_id");
-        let strange = wants(page, "a@example.com", |draft| {
+        let strange = subscriber_settings(page, "a@example.com", |draft| {
             draft.component_ids = vec![foreign.to_string()];
         });
         assert_eq!(refused(add(home, 1, strange).await), "component_ids");
         assert_eq!(home.count("subscribers").await, 0);
 
-        add(home, 1, wants(page, "a@example.com", |_| {})).await.unwrap();
-        assert_eq!(refused(add(home, 2, wants(page, "A@Example.com", |_| {})).await), "email");
-        add(home, 3, wants(other, "a@example.com", |_| {})).await.unwrap();
+        add(home, 1, subscriber_settings(page, "a@example.com", |_| {})).await.unwrap();
+        assert_eq!(
+            refused(add(home, 2, subscriber_settings(page, "A@Example.com", |_| {})).await),
+            "email"
+        );
+        add(home, 3, subscriber_settings(other, "a@example.com", |_| {})).await.unwrap();
         let theirs = NewSubscriber {
             workspace: workspace_id(2),
-            ..new(4, wants(page, "c@example.com", |_| {}))
+            ..new(4, subscriber_settings(page, "c@example.com", |_| {}))
         };
         let theirs = home.store.subscribers().add(theirs, at(0)).await.map(Created::into_inner);
         assert_eq!(refused(theirs), "page_id");
@@ -184,7 +194,7 @@ async fn idempotency_key_adds_a_subscriber_once() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let call = Idempotency { method: "AddSubscriber", key: "k".to_owned(), request: [7; 32] };
-        let settings = wants(page, "a@example.com", |_| {});
+        let settings = subscriber_settings(page, "a@example.com", |_| {});
         let again = |number| NewSubscriber {
             idempotency: Some(call.clone()),
             ..new(number, settings.clone())
@@ -208,7 +218,7 @@ async fn unconfirmed_address_gets_only_confirmation_requests() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         let ask = async |number, now| {
-            let settings = wants(page.id, "a@example.com", |_| {});
+            let settings = subscriber_settings(page.id, "a@example.com", |_| {});
             asks(home, &page, number, settings, now).await
         };
         let store = home.store.subscribers();
@@ -251,7 +261,7 @@ async fn unconfirmed_subscriber_expires_after_a_day() {
         let store = home.store.subscribers();
         let day = i64::try_from(limits::SUBSCRIBER_PENDING_FOR.as_millis()).unwrap();
         for number in 1..=2 {
-            let settings = wants(page.id, &format!("{number}@example.com"), |_| {});
+            let settings = subscriber_settings(page.id, &format!("{number}@example.com"), |_| {});
             asks(home, &page, number, settings, number as i64).await;
         }
         assert_eq!(
@@ -275,7 +285,8 @@ async fn expiry_spares_addresses_that_were_requested_again() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
         let day = i64::try_from(limits::SUBSCRIBER_PENDING_FOR.as_millis()).unwrap();
-        let settings = |number: u64| wants(page.id, &format!("{number}@example.com"), |_| {});
+        let settings =
+            |number: u64| subscriber_settings(page.id, &format!("{number}@example.com"), |_| {});
         for number in 1..=251 {
             asks(home, &page, number, settings(number), number as i64).await;
         }
@@ -304,7 +315,7 @@ async fn subscriber_choice_follows_deleted_components() {
                 components::settings(page, None, |draft| draft.name = Some("C".to_owned()));
             shown.push(components::create(home, number, settings).await.unwrap().id);
         }
-        add(home, 1, wants(page, "a@example.com", |_| {})).await.unwrap();
+        add(home, 1, subscriber_settings(page, "a@example.com", |_| {})).await.unwrap();
         let store = home.store.subscribers();
         let choose = async |scope, topics| {
             let (wanted, inside) = (SubscriptionChoice { scope, topics }, inside.clone());
@@ -330,9 +341,9 @@ async fn subscriber_choice_follows_deleted_components() {
 async fn deleted_page_deletes_its_encrypted_subscribers() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
-        let email = wants(page, "hunter2@example.com", |_| {});
+        let email = subscriber_settings(page, "hunter2@example.com", |_| {});
         assert!(matches!(email.destination, Destination::Email(_)));
-        let asked = NewSubscriber { begins: InitialState::Unconfirmed, ..new(1, email) };
+        let asked = NewSubscriber { initial_state: InitialState::Unconfirmed, ..new(1, email) };
         home.store.subscribers().add(asked, at(0)).await.unwrap();
         assert_eq!(due(home, 1, 0).await.len(), 1);
         assert_eq!(home.count("audit WHERE detail LIKE '%hunter2%'").await, 0);
@@ -370,14 +381,14 @@ async fn subscriber_beyond_the_limit_is_rejected() {
         let shown = a_page(home, 1).await;
         let page = shown.id;
         home.execute(almost_full(home.engine)).await;
-        let early = wants(page, "early@example.com", |_| {});
+        let early = subscriber_settings(page, "early@example.com", |_| {});
         assert_eq!(asks(home, &shown, 3, early, 1).await, SignupOutcome::New);
-        add(home, 1, wants(page, "last@example.com", |_| {})).await.unwrap();
+        add(home, 1, subscriber_settings(page, "last@example.com", |_| {})).await.unwrap();
         let confirmed = "subscribers WHERE confirmed_at IS NOT NULL";
         assert_eq!(home.count(confirmed).await, i64::from(limits::SUBSCRIBERS_MAX));
-        let refused = add(home, 2, wants(page, "late@example.com", |_| {})).await;
+        let refused = add(home, 2, subscriber_settings(page, "late@example.com", |_| {})).await;
         assert!(matches!(refused, Err(StoreError::Refused(_))), "{refused:?}");
-        let late = wants(page, "late@example.com", |_| {});
+        let late = subscriber_settings(page, "late@example.com", |_| {});
         assert_eq!(asks(home, &shown, 2, late, 1).await, SignupOutcome::Full);
         let store = home.store.subscribers();
         let early = store.confirm(subscriber_id(3), None, instant(2)).await;

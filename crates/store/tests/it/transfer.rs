@@ -35,7 +35,7 @@ async fn filled() -> Home {
     results.push(with_evidence(failed, Outcome::Failure, "broken"));
     let batch = Batch {
         results,
-        histories: vec![(monitor, a_history(MonitorStatus::Error, 10))],
+        judge_states: vec![(monitor, a_history(MonitorStatus::Error, 10))],
         transitions: vec![(monitor, opened(1, 10))],
         ..Batch::default()
     };
@@ -46,7 +46,7 @@ async fn filled() -> Home {
     home
 }
 
-async fn carried(home: &Home, from: Database, to: Database) -> Result<Vec<String>, StoreError> {
+async fn transferred(home: &Home, from: Database, to: Database) -> Result<Vec<String>, StoreError> {
     let done = transfer(home.folder.path(), &MasterKeySource::File, from, to).await?;
     let filled = done.iter().filter(|it| it.rows > 0);
     Ok(filled.map(|it| format!("{} {}", it.table, it.rows)).collect())
@@ -57,7 +57,7 @@ async fn carried(home: &Home, from: Database, to: Database) -> Result<Vec<String
 async fn round_trip_to_postgresql_keeps_everything() {
     let home = filled().await;
     let postgres = Engine::Postgres.database();
-    let there = carried(&home, Database::Embedded, postgres.clone()).await.unwrap();
+    let there = transferred(&home, Database::Embedded, postgres.clone()).await.unwrap();
     let due = ["vault 1", "monitors 2", "recent_results 5", "evidence 1", "channels 1"];
     for table in due.into_iter().chain(["channel_monitors 1", "audit 5"]) {
         assert!(there.iter().any(|it| it == table), "{table} is not in {there:?}");
@@ -82,7 +82,7 @@ async fn round_trip_to_postgresql_keeps_everything() {
     store.commit(Batch { results, ..Batch::default() }.into()).await.unwrap();
     store.close().await.unwrap();
 
-    carried(&home, postgres, Database::Embedded).await.unwrap();
+    transferred(&home, postgres, Database::Embedded).await.unwrap();
     let store = Store::open(home.settings()).await.unwrap();
     assert_eq!(store.results().count().await.unwrap(), 302);
     assert_eq!(store.results().latest_slot().await.unwrap(), Some(instant(900)));
@@ -94,7 +94,7 @@ async fn round_trip_to_postgresql_keeps_everything() {
 async fn non_empty_target_is_rejected() {
     let (home, other) = (filled().await, Home::new(Engine::Postgres).await);
     other.store.clone().close().await.unwrap();
-    let refusal = carried(&home, Database::Embedded, other.database.clone()).await.unwrap_err();
+    let refusal = transferred(&home, Database::Embedded, other.database.clone()).await.unwrap_err();
     assert!(
         matches!(&refusal, StoreError::NotEmpty { table } if table == "workspaces"),
         "{refusal}"
@@ -108,13 +108,13 @@ async fn non_empty_target_is_rejected() {
 async fn transferred_database_opens_only_after_renaming_it_back() {
     let home = filled().await;
     let before = content(home.folder.path()).await;
-    carried(&home, Database::Embedded, Engine::Postgres.database()).await.unwrap();
+    transferred(&home, Database::Embedded, Engine::Postgres.database()).await.unwrap();
     let file = |name: &str| home.folder.path().join(name);
     let refusal = Store::open(home.settings()).await.unwrap_err();
     assert!(matches!(refusal, StoreError::Moved { .. }), "{refusal}");
     assert!(refusal.to_string().contains("ALOFT_DATABASE"), "{refusal}");
     assert!(!file("aloft.db").exists(), "no empty database is created");
-    let again = carried(&home, Database::Embedded, Engine::Postgres.database()).await;
+    let again = transferred(&home, Database::Embedded, Engine::Postgres.database()).await;
     assert!(matches!(again, Err(StoreError::Moved { .. })));
 
     std::fs::rename(file("aloft.db.moved"), file("aloft.db")).unwrap();
@@ -128,7 +128,7 @@ async fn file_of_earlier_transfer_is_not_replaced() {
     let left = home.folder.path().join("aloft.db.moved");
     std::fs::write(&left, "earlier").unwrap();
     let postgres = Engine::Postgres.database();
-    let refusal = carried(&home, Database::Embedded, postgres).await.unwrap_err();
+    let refusal = transferred(&home, Database::Embedded, postgres).await.unwrap_err();
     assert!(refusal.to_string().contains("move it elsewhere first"), "{refusal}");
     assert_eq!(std::fs::read(&left).unwrap(), b"earlier");
     Store::open(home.settings()).await.unwrap().close().await.unwrap();
@@ -137,7 +137,7 @@ async fn file_of_earlier_transfer_is_not_replaced() {
 #[tokio::test]
 async fn locked_or_missing_database_is_not_transferred() {
     let home = Home::new(Engine::Sqlite).await;
-    let refusal = carried(&home, Database::Embedded, Engine::Postgres.database()).await;
+    let refusal = transferred(&home, Database::Embedded, Engine::Postgres.database()).await;
     assert!(matches!(refusal, Err(StoreError::Locked { .. })));
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (Database::Embedded, Engine::Postgres.database());
@@ -158,7 +158,7 @@ async fn filled_everywhere() -> Home {
         last_used_at: None,
         revoked_at: None,
     };
-    home.store.keys().create(key, KeyHash::of("secret"), at(5)).await.unwrap();
+    home.store.keys().create(key, KeyHash::new("secret"), at(5)).await.unwrap();
     home.execute("INSERT INTO unreadable_rows VALUES ('recent_results', 7, 'it ends', x'00')")
         .await;
     let idempotency =
@@ -186,7 +186,7 @@ async fn filled_everywhere() -> Home {
     let batch = Batch {
         results,
         missed: vec![missed],
-        histories: vec![(monitor, a_history(MonitorStatus::Error, 10))],
+        judge_states: vec![(monitor, a_history(MonitorStatus::Error, 10))],
         transitions: vec![(monitor, opened(1, 10))],
         ..Batch::default()
     };
@@ -259,12 +259,12 @@ async fn every_table_is_transferred_with_every_row() {
     assert!(empty.is_empty(), "this test must fill {empty:?} to cover their transfer");
 
     let postgres = Engine::Postgres.database();
-    carried(&home, Database::Embedded, postgres.clone()).await.unwrap();
+    transferred(&home, Database::Embedded, postgres.clone()).await.unwrap();
     let there = counted(&home, &postgres).await;
     let here = before.iter().map(|(table, rows)| (table.clone(), rows.len())).collect();
     assert_eq!(there, here, "both engines have the same tables, and the same rows");
 
-    carried(&home, postgres, Database::Embedded).await.unwrap();
+    transferred(&home, postgres, Database::Embedded).await.unwrap();
     let back = content(home.folder.path()).await;
     assert_eq!(back, before, "the round trip changes nothing");
 }
@@ -285,7 +285,8 @@ async fn changed_row_fails_the_checksum_and_rolls_back() {
              FOR EACH ROW EXECUTE FUNCTION aloft.other()",
         )
         .await;
-    let refusal = carried(&home, Database::Embedded, target.database.clone()).await.unwrap_err();
+    let refusal =
+        transferred(&home, Database::Embedded, target.database.clone()).await.unwrap_err();
     assert!(refusal.to_string().contains("table `workspaces`"), "{refusal}");
     assert_eq!(target.count("workspaces").await, 0);
     // The source is unchanged and in its place.

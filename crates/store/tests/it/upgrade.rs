@@ -118,7 +118,7 @@ async fn database_of_first_schema_is_readable() {
 
 /// Returns subscribers from before their origin was stored: one signed up, others were added by an
 /// owner, some of them webhooks.
-fn of_all_sorts(engine: Engine) -> String {
+fn all_kinds(engine: Engine) -> String {
     let (workspace, page) = (WorkspaceId::from_bits(1), PageId::from_bits(1));
     let mut rows = format!(
         "INSERT INTO workspaces (id, slug, name, plan, created_at) \
@@ -155,7 +155,7 @@ fn of_all_sorts(engine: Engine) -> String {
 async fn migration_restores_the_origin_of_subscribers() {
     for engine in Engine::ALL {
         let folder = tempfile::tempdir().unwrap();
-        let rows = migrated_to(*engine, 12) + &of_all_sorts(*engine);
+        let rows = migrated_to(*engine, 12) + &all_kinds(*engine);
         let database = written(*engine, folder.path(), rows).await;
         let home = Home::at(*engine, folder, database).await;
         let who = async |condition: &str| home.count(&format!("subscribers {condition}")).await;

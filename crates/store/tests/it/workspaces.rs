@@ -49,7 +49,7 @@ async fn repeated_slug_is_rejected() {
 async fn usage_counts_the_limited_quantities() {
     for_each_engine(async |home| {
         let store = &home.store;
-        store.hold_to(Plans::default(), 30);
+        store.set_plans(Plans::default(), 30);
         let usage = async || store.workspaces().usage(home.workspace).await.unwrap();
         let nothing =
             Usage { monitors: 0, shortest_period: None, pages: 0, channels: 0, retention_days: 30 };
@@ -63,7 +63,7 @@ async fn usage_counts_the_limited_quantities() {
             home.monitor_with(number, period(periodicity)).await;
         }
         store.monitors().delete(home.workspace, monitor_id(3), at(1)).await.unwrap();
-        store.history().keep_results(home.workspace, Some(7), at(1)).await.unwrap();
+        store.history().set_retention(home.workspace, Some(7), at(1)).await.unwrap();
         let shortest_period = Some(Periodicity::OneMinute);
         assert_eq!(
             usage().await,

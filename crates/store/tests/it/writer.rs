@@ -40,7 +40,7 @@ async fn concurrent_valid_changes_are_all_stored() {
                 revoked_at: None,
             };
             // Each third key has the hash of its predecessor, which must be unique.
-            let hash = KeyHash::of(&(number - u64::from(number % 3 == 0)).to_string());
+            let hash = KeyHash::new(&(number - u64::from(number % 3 == 0)).to_string());
             let store = home.store.clone();
             changes.spawn(async move { (number, store.keys().create(key, hash, at(1)).await) });
         }

@@ -29,7 +29,7 @@ impl Resource for Note {
             ],
         );
         Schema::new("A note.")
-            .attribute("id", Attribute::computed(Type::String).keep())
+            .attribute("id", Attribute::computed(Type::String).use_state_for_unknown())
             .attribute("revision", Attribute::computed(Type::Number))
             .attribute("title", title)
             .attribute("text", Attribute::optional(Type::String))
@@ -44,7 +44,7 @@ impl Resource for Note {
             .attribute("extra", Attribute::optional(Type::Dynamic))
             .attribute("style", style)
             .block("line", part(Block::list(), label()).max_items(3))
-            .block("mark", part(Block::set(), label().keep()))
+            .block("mark", part(Block::set(), label().use_state_for_unknown()))
             .block("cover", part(Block::single(), label()))
             .check(validate::conflicting(["text", "line"]))
     }

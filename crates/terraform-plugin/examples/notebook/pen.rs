@@ -50,14 +50,19 @@ impl Action for Stamp {
             .attribute("stamp", Attribute::optional(Type::String).default("seen"))
     }
 
-    async fn invoke(&self, ctx: &Context<Store>, config: Object, say: &Progress) -> Outcome<()> {
+    async fn invoke(
+        &self,
+        ctx: &Context<Store>,
+        config: Object,
+        progress: &Progress,
+    ) -> Outcome<()> {
         let (id, stamp) = (config.get::<String>("id")?, config.get::<String>("stamp")?);
         let (store, ty) = (ctx.client()?, Note.schema().ty());
-        say.say(format!("looking for note {id}")).await;
+        progress.report(format!("looking for note {id}")).await;
         let Some(note) = store.find(&id, &ty)? else {
             return Err(Diagnostic::error("Unknown note", "note not found").at("id").into());
         };
-        say.say(format!("stamping it with {stamp}")).await;
+        progress.report(format!("stamping it with {stamp}")).await;
         Ok(store.put(&id, &note.with("text", stamp), &ty)?)
     }
 }

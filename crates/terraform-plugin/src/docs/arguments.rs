@@ -33,7 +33,7 @@ pub(super) fn identity(identity: &Identity) -> String {
         let attributes = identity.attributes.iter().filter(|(_, it)| it.required == required);
         let lines: Vec<_> = attributes
             .map(|(name, it)| {
-                item(name, &describe::of_type(&it.ty), &describe::one_line(&it.description))
+                item(name, &describe::type_text(&it.ty), &describe::one_line(&it.description))
             })
             .collect();
         if !lines.is_empty() {
@@ -50,7 +50,7 @@ pub(super) fn function(name: &str, signature: &Signature) -> String {
     let mut text = format!(
         "## Signature\n\n```text\n{name}({}) {}\n```",
         listed.join(", "),
-        describe::of_type(&signature.returns).to_lowercase().replace('`', ""),
+        describe::type_text(&signature.returns).to_lowercase().replace('`', ""),
     );
     let rest = signature.variadic.iter().map(|it| (it, "Variadic, "));
     let all = signature.parameters.iter().map(|it| (it, "")).chain(rest);
@@ -62,13 +62,13 @@ pub(super) fn function(name: &str, signature: &Signature) -> String {
 }
 
 fn typed(parameter: &Parameter) -> String {
-    let ty = describe::of_type(&parameter.ty).to_lowercase().replace('`', "");
+    let ty = describe::type_text(&parameter.ty).to_lowercase().replace('`', "");
     format!("{} {ty}", parameter.name)
 }
 
 fn numbered(at: usize, (parameter, mark): (&Parameter, &str)) -> String {
     let null = if parameter.allow_null { ", Nullable" } else { "" };
-    let ty = describe::of_type(&parameter.ty);
+    let ty = describe::type_text(&parameter.ty);
     let said = describe::one_line(&parameter.description);
     format!("{}. `{}` ({mark}{ty}{null}) {said}", at + 1, parameter.name).trim_end().to_owned()
 }
@@ -81,9 +81,9 @@ fn groups(body: &Body, path: &str, headline: impl Fn(&str) -> String) -> String 
         (Group::Optional, "Optional"),
         (Group::ReadOnly, "Read-Only"),
     ] {
-        let attributes = body.attributes.iter().filter(|(_, it)| of_attribute(it) == group);
+        let attributes = body.attributes.iter().filter(|(_, it)| for_attribute(it) == group);
         let attributes = attributes.map(|(name, it)| attribute_line(name, it, path));
-        let blocks = body.blocks.iter().filter(|(_, it)| of_block(it) == group);
+        let blocks = body.blocks.iter().filter(|(_, it)| for_block(it) == group);
         let blocks = blocks.map(|(name, it)| block_line(name, it, path));
         let lines: Vec<_> = attributes.chain(blocks).collect();
         if !lines.is_empty() {
@@ -93,7 +93,7 @@ fn groups(body: &Body, path: &str, headline: impl Fn(&str) -> String) -> String 
     text.join("\n\n")
 }
 
-const fn of_attribute(attribute: &Attribute) -> Group {
+const fn for_attribute(attribute: &Attribute) -> Group {
     match attribute.presence {
         Presence::Required => Group::Required,
         Presence::Optional | Presence::OptionalComputed => Group::Optional,
@@ -102,34 +102,38 @@ const fn of_attribute(attribute: &Attribute) -> Group {
 }
 
 /// Returns the group of a block. A block is read-only if all of its parts are.
-fn of_block(block: &Block) -> Group {
+fn for_block(block: &Block) -> Group {
     if block.min_items > 0 {
         return Group::Required;
     }
-    let parts = block.body.attributes.values().map(of_attribute);
-    let mut parts = parts.chain(block.body.blocks.values().map(of_block)).peekable();
+    let parts = block.body.attributes.values().map(for_attribute);
+    let mut parts = parts.chain(block.body.blocks.values().map(for_block)).peekable();
     let given = parts.peek().is_none() || parts.any(|group| group != Group::ReadOnly);
     if given { Group::Optional } else { Group::ReadOnly }
 }
 
 fn attribute_line(name: &str, attribute: &Attribute, path: &str) -> String {
-    let mut said = describe::said(attribute);
+    let mut said = describe::attribute_description(attribute);
     if let Shape::Nested(..) = &attribute.shape {
-        said = format!("{said} {}", below("nestedatt", &joined(path, name)));
+        said = format!("{said} {}", nested_link("nestedatt", &joined(path, name)));
     }
-    item(name, &describe::of_attribute(attribute), &said)
+    item(name, &describe::attribute_text(attribute), &said)
 }
 
 fn block_line(name: &str, block: &Block, path: &str) -> String {
-    let link = below("nestedblock", &joined(path, name));
-    item(name, &describe::of_block(block), &format!("{} {link}", describe::said_of_block(block)))
+    let link = nested_link("nestedblock", &joined(path, name));
+    item(
+        name,
+        &describe::block_text(block),
+        &format!("{} {link}", describe::block_description(block)),
+    )
 }
 
-fn item(name: &str, ty: &str, said: &str) -> String {
-    format!("- `{name}` ({ty}) {}", said.trim()).trim_end().to_owned()
+fn item(name: &str, ty: &str, description: &str) -> String {
+    format!("- `{name}` ({ty}) {}", description.trim()).trim_end().to_owned()
 }
 
-fn below(kind: &str, path: &str) -> String {
+fn nested_link(kind: &str, path: &str) -> String {
     format!("(see [below for nested schema](#{}))", anchor(kind, path))
 }
 

@@ -8,23 +8,23 @@ use crate::value::Type;
 const WRITE_ONLY: &str = "[Write-only](https://developer.hashicorp.com/terraform/language/resources/ephemeral#write-only-arguments)";
 
 /// Returns a type as in headlines: `List of String`. Objects and tuples use Terraform's syntax.
-pub(super) fn of_type(ty: &Type) -> String {
+pub(super) fn type_text(ty: &Type) -> String {
     match ty {
         Type::Bool => "Boolean".to_owned(),
         Type::Number => "Number".to_owned(),
         Type::String => "String".to_owned(),
         Type::Dynamic => "Dynamic".to_owned(),
-        Type::List(element) => format!("List of {}", of_type(element)),
-        Type::Set(element) => format!("Set of {}", of_type(element)),
-        Type::Map(element) => format!("Map of {}", of_type(element)),
+        Type::List(element) => format!("List of {}", type_text(element)),
+        Type::Set(element) => format!("Set of {}", type_text(element)),
+        Type::Map(element) => format!("Map of {}", type_text(element)),
         Type::Object(_) | Type::Tuple(_) => format!("`{ty}`"),
     }
 }
 
 /// Returns the text in brackets after an attribute: its type and its marks.
-pub(super) fn of_attribute(attribute: &Attribute) -> String {
+pub(super) fn attribute_text(attribute: &Attribute) -> String {
     let mut words = match &attribute.shape {
-        Shape::Plain(ty) => of_type(ty),
+        Shape::Plain(ty) => type_text(ty),
         Shape::Nested(nesting, _) => nested("Attributes", *nesting),
     };
     for (holds, mark) in [
@@ -40,7 +40,7 @@ pub(super) fn of_attribute(attribute: &Attribute) -> String {
 }
 
 /// Returns the text in brackets after a block: its allowed number and its marks.
-pub(super) fn of_block(block: &Block) -> String {
+pub(super) fn block_text(block: &Block) -> String {
     let mut words = nested("Block", block.nesting);
     if block.nesting != Nesting::Single {
         for (name, count) in [("Min", block.min_items), ("Max", block.max_items)] {
@@ -53,7 +53,7 @@ pub(super) fn of_block(block: &Block) -> String {
 }
 
 /// Describes an attribute in sentences.
-pub(super) fn said(attribute: &Attribute) -> String {
+pub(super) fn attribute_description(attribute: &Attribute) -> String {
     let description = one_line(&attribute.description);
     let mut sentences = Vec::new();
     sentences.extend(attribute.deprecated.as_ref().map(|why| deprecated(why)));
@@ -75,7 +75,7 @@ pub(super) fn said(attribute: &Attribute) -> String {
 }
 
 /// Describes a block in sentences.
-pub(super) fn said_of_block(block: &Block) -> String {
+pub(super) fn block_description(block: &Block) -> String {
     let mut sentences = Vec::new();
     sentences.extend(block.deprecated.as_ref().map(|why| deprecated(why)));
     let description = one_line(&block.description);

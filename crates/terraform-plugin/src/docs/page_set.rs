@@ -22,7 +22,7 @@ const IMPORTS: [(&str, &str, &str); 2] = [
 /// Introduction of an import by identity.
 const BY_IDENTITY: &str = "With an `import` block and an identity (Terraform 1.12 and newer):";
 
-pub(super) struct Shelf<'a> {
+pub(super) struct PageSet<'a> {
     provider: &'a str,
     examples: &'a Files,
     used: BTreeSet<String>,
@@ -30,7 +30,7 @@ pub(super) struct Shelf<'a> {
     pages: Files,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> PageSet<'a> {
     pub(super) fn new(provider: &'a str, examples: &'a Files) -> Self {
         let (used, missing, pages) = (BTreeSet::new(), Vec::new(), Files::new());
         Self { provider, examples, used, missing, pages }
@@ -41,7 +41,7 @@ impl<'a> Shelf<'a> {
         let title = format!("{} Provider", self.provider);
         let mut sections = self.usage(PROVIDER.to_owned());
         sections.push(arguments::schema(&schema.body));
-        self.pages.insert(INDEX.to_owned(), of_schema(title.clone(), title, schema, sections));
+        self.pages.insert(INDEX.to_owned(), schema_page(title.clone(), title, schema, sections));
     }
 
     /// Adds the page of a resource, with each way to import it that has an example.
@@ -49,11 +49,11 @@ impl<'a> Shelf<'a> {
         let mut ways = Vec::new();
         let folder = format!("{}/{name}", Kind::Resource.folder());
         for (file, language, how) in IMPORTS {
-            let example = self.take(&format!("{folder}/{file}"));
+            let example = self.take_example(&format!("{folder}/{file}"));
             ways.extend(example.map(|example| format!("{how}\n\n{}", fenced(language, example))));
         }
         if let Some(identity) = identity {
-            let example = self.wanted(format!("{folder}/import-by-identity.tf"));
+            let example = self.require_example(format!("{folder}/import-by-identity.tf"));
             ways.extend(example.map(|example| {
                 let example = fenced("terraform", example);
                 format!("{BY_IDENTITY}\n\n{example}\n\n{}", arguments::identity(identity))
@@ -70,7 +70,7 @@ impl<'a> Shelf<'a> {
 
     /// Adds the page of a function.
     pub(super) fn function(&mut self, name: &str, signature: &Signature) {
-        let mut sections = self.usage(example_of(Kind::Function, name));
+        let mut sections = self.usage(example_path(Kind::Function, name));
         sections.push(arguments::function(name, signature));
         let described = Some(&signature.description).filter(|text| !text.is_empty());
         let page = Page {
@@ -91,26 +91,26 @@ impl<'a> Shelf<'a> {
     }
 
     fn add(&mut self, kind: Kind, name: &str, schema: &Schema, last: Option<String>) {
-        let mut sections = self.usage(example_of(kind, name));
+        let mut sections = self.usage(example_path(kind, name));
         sections.push(arguments::schema(&schema.body));
         sections.extend(last);
         let title = format!("{name} {} - {}", kind.word(), self.provider);
         let headline = format!("{name} ({})", kind.word());
         let prefix = format!("{}_", self.provider);
         let path = format!("{}/{}.md", kind.folder(), name.strip_prefix(&prefix).unwrap_or(name));
-        self.pages.insert(path, of_schema(title, headline, schema, sections));
+        self.pages.insert(path, schema_page(title, headline, schema, sections));
     }
 
     /// Returns the section with the example, if the example exists.
     fn usage(&mut self, path: String) -> Vec<String> {
-        let example = self.wanted(path);
+        let example = self.require_example(path);
         let usage = |text| format!("## Example Usage\n\n{}", fenced("terraform", text));
         example.map(usage).into_iter().collect()
     }
 
     /// Takes an example, and records it as missing if it does not exist.
-    fn wanted(&mut self, path: String) -> Option<&'a str> {
-        let found = self.take(&path);
+    fn require_example(&mut self, path: String) -> Option<&'a str> {
+        let found = self.take_example(&path);
         if found.is_none() {
             self.missing.push(path);
         }
@@ -118,18 +118,18 @@ impl<'a> Shelf<'a> {
     }
 
     /// Takes an optional example.
-    fn take(&mut self, path: &str) -> Option<&'a str> {
+    fn take_example(&mut self, path: &str) -> Option<&'a str> {
         let found = self.examples.get(path)?;
         self.used.insert(path.to_owned());
         Some(found)
     }
 }
 
-fn example_of(kind: Kind, name: &str) -> String {
+fn example_path(kind: Kind, name: &str) -> String {
     format!("{}/{name}/{}", kind.folder(), kind.example())
 }
 
-fn of_schema(title: String, headline: String, schema: &Schema, sections: Vec<String>) -> String {
+fn schema_page(title: String, headline: String, schema: &Schema, sections: Vec<String>) -> String {
     let (summary, deprecated) = (schema.description.as_str(), schema.deprecated.as_deref());
     Page { title, headline, summary, description: summary, deprecated, sections }.text()
 }

@@ -22,7 +22,7 @@ fn some_examples() -> Files {
 }
 
 fn documentation() -> Documentation {
-    Documentation::of("every", &Everything, &some_examples())
+    Documentation::generate("every", &Everything, &some_examples())
 }
 
 #[test]

@@ -50,10 +50,10 @@ fn schema() -> Schema {
     let block = |block: Block| {
         block
             .attribute("key", Attribute::required(Type::String))
-            .attribute("kept", Attribute::computed(Type::Number).keep())
+            .attribute("kept", Attribute::computed(Type::Number).use_state_for_unknown())
     };
     Schema::new("A thing.")
-        .attribute("id", Attribute::computed(Type::String).keep())
+        .attribute("id", Attribute::computed(Type::String).use_state_for_unknown())
         .attribute("text", Attribute::optional(Type::String).requires_replace())
         .attribute("number", Attribute::optional(Type::Number).default(7))
         .attribute("flag", Attribute::optional(Type::Bool))
@@ -164,7 +164,7 @@ impl Action for Push {
     }
 
     async fn invoke(&self, _: &Context<()>, config: Object, progress: &Progress) -> Outcome<()> {
-        progress.say(format!("{config:?}")).await;
+        progress.report(format!("{config:?}")).await;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// Summary of the warning that Terraform adds for every development override.
-const OF_THE_HARNESS: &str = "Provider development overrides are in effect";
+const OVERRIDE_WARNING: &str = "Provider development overrides are in effect";
 
 /// An error or warning that Terraform printed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -23,7 +23,7 @@ pub struct RenderedDiagnostic {
     pub address: Option<String>,
     /// Source range in the configuration.
     #[serde(rename = "range", default)]
-    pub place: Option<Place>,
+    pub range: Option<Place>,
     #[serde(default)]
     snippet: Option<Snippet>,
 }
@@ -73,7 +73,7 @@ impl RenderedDiagnostic {
 impl fmt::Display for RenderedDiagnostic {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}", self.severity, self.summary)?;
-        if let Some(place) = &self.place {
+        if let Some(place) = &self.range {
             write!(out, "\n  on {} line {}", place.filename, place.line())?;
         }
         if let Some(snippet) = &self.snippet {
@@ -84,22 +84,22 @@ impl fmt::Display for RenderedDiagnostic {
 }
 
 /// Reads the diagnostics of a JSON list.
-pub(super) fn listed(list: &Value) -> Vec<RenderedDiagnostic> {
+pub(super) fn parse_list(list: &Value) -> Vec<RenderedDiagnostic> {
     let all = list.as_array().into_iter().flatten();
     all.filter_map(|one| RenderedDiagnostic::deserialize(one).ok())
-        .filter(is_of_the_provider)
+        .filter(is_from_provider)
         .collect()
 }
 
 /// Reads the diagnostics of a command's output, which has a JSON object per line.
-pub(super) fn in_lines(stdout: &str) -> Vec<RenderedDiagnostic> {
+pub(super) fn parse_lines(stdout: &str) -> Vec<RenderedDiagnostic> {
     let lines = stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let found = lines.filter_map(|line| RenderedDiagnostic::deserialize(&line["diagnostic"]).ok());
-    found.filter(is_of_the_provider).collect()
+    found.filter(is_from_provider).collect()
 }
 
-fn is_of_the_provider(shown: &RenderedDiagnostic) -> bool {
-    shown.summary != OF_THE_HARNESS
+fn is_from_provider(shown: &RenderedDiagnostic) -> bool {
+    shown.summary != OVERRIDE_WARNING
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ no json
 "x":1}}
 {"@level":"error","diagnostic":{"severity":"error","summary":"Too small","detail":"At least 1.","range":{"filename":"main.tf","start":{"line":3,"column":5,"byte":9},"end":{"line":3,"column":9,"byte":13}},"snippet":{"context":null,"code":"    size = 0","start_line":3,"highlight_start_offset":4,"highlight_end_offset":8,"values":[]}}}
 "#;
-        let shown = in_lines(stdout);
+        let shown = parse_lines(stdout);
         assert_eq!(shown.len(), 1);
         assert_eq!(shown[0].underlined(), "size");
         assert!(shown[0].is_error());

@@ -55,15 +55,15 @@ pub struct Failure {
     pub command: String,
     pub code: Option<i32>,
     /// Diagnostics, if the command printed them as JSON.
-    pub shown: Vec<RenderedDiagnostic>,
+    pub diagnostics: Vec<RenderedDiagnostic>,
     pub stderr: String,
 }
 
 impl HarnessError {
     /// Returns the diagnostics of a failed command.
-    pub fn shown(&self) -> &[RenderedDiagnostic] {
+    pub fn diagnostics(&self) -> &[RenderedDiagnostic] {
         match self {
-            Self::Failed(failure) => &failure.shown,
+            Self::Failed(failure) => &failure.diagnostics,
             Self::Missing { .. }
             | Self::Provider { .. }
             | Self::Folder(_)
@@ -78,7 +78,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = self.code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));
         write!(out, "`terraform {}` ended with {code}", self.command)?;
-        for shown in &self.shown {
+        for shown in &self.diagnostics {
             write!(out, "\n{shown}")?;
         }
         if self.stderr.is_empty() { Ok(()) } else { write!(out, "\n{}", self.stderr.trim_end()) }

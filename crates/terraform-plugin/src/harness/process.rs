@@ -48,9 +48,9 @@ impl Output {
             .map_err(|why| HarnessError::Json { command: self.command.clone(), why })
     }
 
-    pub(super) fn failed(self, shown: Vec<RenderedDiagnostic>) -> HarnessError {
+    pub(super) fn failed(self, diagnostics: Vec<RenderedDiagnostic>) -> HarnessError {
         let Self { command, code, stdout: _, stderr } = self;
-        HarnessError::Failed(Box::new(Failure { command, code, shown, stderr }))
+        HarnessError::Failed(Box::new(Failure { command, code, diagnostics, stderr }))
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) struct TerraformRun<'a> {
 
 impl TerraformRun<'_> {
     /// Runs a command and returns its output, whatever its exit code.
-    pub(super) async fn to_the_end(&self, arguments: &[&str]) -> Result<Output, HarnessError> {
+    pub(super) async fn execute(&self, arguments: &[&str]) -> Result<Output, HarnessError> {
         let mut command = Command::new(self.program);
         command.args(arguments).current_dir(self.folder).stdin(Stdio::null()).kill_on_drop(true);
         for name in OUTSIDE {

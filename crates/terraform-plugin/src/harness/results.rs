@@ -13,7 +13,7 @@ pub struct PlanOutput {
     /// Differences between the real objects and the state.
     pub drift: Vec<ResourceChange>,
     /// Warnings.
-    pub shown: Vec<RenderedDiagnostic>,
+    pub diagnostics: Vec<RenderedDiagnostic>,
     /// The plan as printed by `terraform show -json`.
     pub json: Value,
     has_changes: bool,
@@ -79,10 +79,14 @@ struct PlannedChange {
 }
 
 impl PlanOutput {
-    pub(super) fn of(json: Value, has_changes: bool, shown: Vec<RenderedDiagnostic>) -> Self {
+    pub(super) fn from_json(
+        json: Value,
+        has_changes: bool,
+        diagnostics: Vec<RenderedDiagnostic>,
+    ) -> Self {
         let changes = changes(&json["resource_changes"]);
-        let drift = changes_that_change(&json["resource_drift"]);
-        Self { changes, drift, shown, json, has_changes }
+        let drift = effective_changes(&json["resource_drift"]);
+        Self { changes, drift, diagnostics, json, has_changes }
     }
 
     /// Returns whether Terraform reports "No changes".
@@ -107,17 +111,17 @@ impl PlanOutput {
 
 fn changes(list: &Value) -> Vec<ResourceChange> {
     let all = list.as_array().into_iter().flatten();
-    all.filter_map(|one| Planned::deserialize(one).ok()).map(ResourceChange::of).collect()
+    all.filter_map(|one| Planned::deserialize(one).ok()).map(ResourceChange::from_planned).collect()
 }
 
-fn changes_that_change(list: &Value) -> Vec<ResourceChange> {
+fn effective_changes(list: &Value) -> Vec<ResourceChange> {
     let all = changes(list).into_iter();
     all.filter(|change| change.action != PlannedAction::Nothing).collect()
 }
 
 impl ResourceChange {
     /// Returns the names of the attributes that are known only after apply, sorted.
-    pub fn open(&self) -> Vec<&str> {
+    pub fn unknown_attributes(&self) -> Vec<&str> {
         let all = self.after_unknown.as_object().into_iter().flatten();
         let open = all.filter(|(_, unknown)| **unknown == Value::Bool(true));
         let mut names: Vec<_> = open.map(|(name, _)| name.as_str()).collect();
@@ -125,12 +129,12 @@ impl ResourceChange {
         names
     }
 
-    fn of(planned: Planned) -> Self {
+    fn from_planned(planned: Planned) -> Self {
         let Planned { address, change } = planned;
         let importing = change.importing.as_ref().and_then(|import| import["id"].as_str());
         Self {
             address,
-            action: PlannedAction::of(&change.actions),
+            action: PlannedAction::from_actions(&change.actions),
             importing: importing.map(str::to_owned),
             before: change.before,
             after: change.after,
@@ -155,7 +159,7 @@ impl ResourceChange {
 }
 
 impl PlannedAction {
-    fn of(words: &[String]) -> Self {
+    fn from_actions(words: &[String]) -> Self {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["create"] => Self::Create,
@@ -175,7 +179,7 @@ pub struct Applied {
     /// State after the apply.
     pub state: StateOutput,
     /// Warnings.
-    pub shown: Vec<RenderedDiagnostic>,
+    pub diagnostics: Vec<RenderedDiagnostic>,
 }
 
 /// A state.
@@ -186,7 +190,7 @@ pub struct StateOutput {
 }
 
 impl StateOutput {
-    pub(super) fn of(json: Value) -> Self {
+    pub(super) fn from_json(json: Value) -> Self {
         Self { json }
     }
 
@@ -239,7 +243,7 @@ mod tests {
                 "after_unknown": { "id": true }, "replace_paths": [["size"]] } },
             { "address": "a.known", "change": { "actions": ["no-op"], "importing": { "id": "7" } } },
         ]});
-        PlanOutput::of(json, true, Vec::new())
+        PlanOutput::from_json(json, true, Vec::new())
     }
 
     #[test]
@@ -258,7 +262,7 @@ mod tests {
 
     #[test]
     fn state_is_read_by_address_and_attribute() {
-        let state = StateOutput::of(json!({ "values": {
+        let state = StateOutput::from_json(json!({ "values": {
             "outputs": { "o": { "value": 3 } },
             "root_module": { "resources": [{ "address": "a.b", "values": { "size": 1 } }] },
         }}));
@@ -266,7 +270,8 @@ mod tests {
         assert_eq!(state.value("a.b", "none"), &Value::Null);
         assert_eq!(state.output("o"), 3);
         assert!(
-            !state.is_empty() && StateOutput::of(json!({ "format_version": "1.0" })).is_empty()
+            !state.is_empty()
+                && StateOutput::from_json(json!({ "format_version": "1.0" })).is_empty()
         );
     }
 }

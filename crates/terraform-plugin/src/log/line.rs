@@ -53,7 +53,7 @@ impl Fields {
 }
 
 /// Formats the line of an event with its line end. `around` are the fields of the enclosing spans.
-pub(super) fn of(event: &Event<'_>, around: Map<String, Value>, now: Timestamp) -> String {
+pub(super) fn format(event: &Event<'_>, around: Map<String, Value>, now: Timestamp) -> String {
     let mut fields = Fields(around);
     event.record(&mut fields);
     let metadata = event.metadata();
@@ -97,19 +97,19 @@ mod tests {
 
     use super::*;
 
-    struct Kept(Arc<Mutex<Vec<String>>>);
+    struct RecordingLayer(Arc<Mutex<Vec<String>>>);
 
-    impl<S: Subscriber> Layer<S> for Kept {
+    impl<S: Subscriber> Layer<S> for RecordingLayer {
         fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
             let around = Map::from_iter([("request".to_owned(), Value::from("r1"))]);
             let now = Timestamp::from_microsecond(1_700_000_000_000_007).unwrap();
-            self.0.lock().unwrap().push(of(event, around, now));
+            self.0.lock().unwrap().push(format(event, around, now));
         }
     }
 
     fn lines(work: impl FnOnce()) -> Vec<String> {
         let kept = Arc::new(Mutex::new(Vec::new()));
-        let subscriber = tracing_subscriber::registry().with(Kept(Arc::clone(&kept)));
+        let subscriber = tracing_subscriber::registry().with(RecordingLayer(Arc::clone(&kept)));
         tracing::subscriber::with_default(subscriber, work);
         std::mem::take(&mut *kept.lock().unwrap())
     }

@@ -7,10 +7,10 @@ use crate::value::{Object, Value};
 use crate::{Diagnostic, Path};
 
 /// Maximum length of a value in a message, in characters.
-const MAX_SHOWN: usize = 80;
+const SHOWN_CHARS_MAX: usize = 80;
 
 /// Returns the differences between the configuration and the plan that Terraform would reject.
-pub(crate) fn planned(
+pub(crate) fn check_plan(
     body: &Body,
     config: &Object,
     prior: Option<&Object>,
@@ -33,14 +33,14 @@ pub(crate) fn planned(
 }
 
 /// Returns the differences between the new state and the known part of the plan.
-pub(crate) fn applied(body: &Body, plan: &Object, new: &Object) -> Vec<Diagnostic> {
+pub(crate) fn check_state(body: &Body, plan: &Object, new: &Object) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    in_body(body, plan, new, &Path::root(), false, &mut found);
+    check_body(body, plan, new, &Path::root(), false, &mut found);
     found
 }
 
 /// Compares one body. `hidden`: an enclosing attribute is sensitive, and so is everything in it.
-fn in_body(
+fn check_body(
     body: &Body,
     plan: &Object,
     new: &Object,
@@ -53,19 +53,19 @@ fn in_body(
         let (path, plan, new) = (path.name(name), plan.value(name), new.value(name));
         match &attribute.shape {
             Shape::Nested(nesting, body) => {
-                in_nested(*nesting, body, plan, new, &path, hidden, found);
+                check_nested(*nesting, body, plan, new, &path, hidden, found);
             }
-            Shape::Plain(_) if agrees(plan, new) => {}
-            Shape::Plain(_) => found.push(differs(&path, &shown(hidden, plan, new))),
+            Shape::Plain(_) if is_consistent(plan, new) => {}
+            Shape::Plain(_) => found.push(difference(&path, &shown(hidden, plan, new))),
         }
     }
     for (name, block) in &body.blocks {
         let (plan, new) = (plan.value(name), new.value(name));
-        in_nested(block.nesting, &block.body, plan, new, &path.name(name), hidden, found);
+        check_nested(block.nesting, &block.body, plan, new, &path.name(name), hidden, found);
     }
 }
 
-fn in_nested(
+fn check_nested(
     nesting: Nesting,
     body: &Body,
     plan: &Value,
@@ -77,33 +77,34 @@ fn in_nested(
     match (plan, new, nesting) {
         (Value::Unknown(_), _, _) => {}
         (Value::Object(plan), Value::Object(new), Nesting::Single) => {
-            in_body(body, plan, new, path, hidden, found);
+            check_body(body, plan, new, path, hidden, found);
         }
         (Value::List(plan), Value::List(new), _) if plan.len() == new.len() => {
             for (index, (plan, new)) in plan.iter().zip(new).enumerate() {
-                in_nested(Nesting::Single, body, plan, new, &path.index(index), hidden, found);
+                check_nested(Nesting::Single, body, plan, new, &path.index(index), hidden, found);
             }
         }
         (Value::Map(plan), Value::Map(new), _) if plan.keys().eq(new.keys()) => {
             for ((key, plan), new) in plan.iter().zip(new.values()) {
-                in_nested(Nesting::Single, body, plan, new, &path.key(key), hidden, found);
+                check_nested(Nesting::Single, body, plan, new, &path.key(key), hidden, found);
             }
         }
-        (plan, new, _) if agrees(plan, new) => {}
-        (_, _, _) if hidden => found.push(differs(path, &shown(hidden, plan, new))),
+        (plan, new, _) if is_consistent(plan, new) => {}
+        (_, _, _) if hidden => found.push(difference(path, &shown(hidden, plan, new))),
         (plan, new, _) => {
             let shown = format!("planned {}, got {}", counted(plan), counted(new));
-            found.push(differs(path, &shown));
+            found.push(difference(path, &shown));
         }
     }
 }
 
 /// Returns whether a value is allowed in place of the planned one.
-fn agrees(plan: &Value, new: &Value) -> bool {
+fn is_consistent(plan: &Value, new: &Value) -> bool {
     match (plan, new) {
         (Value::Unknown(known), new) => !(known.null() == Some(false) && new.is_null()),
         (Value::List(plan), Value::List(new)) | (Value::Tuple(plan), Value::Tuple(new)) => {
-            plan.len() == new.len() && plan.iter().zip(new).all(|(plan, new)| agrees(plan, new))
+            plan.len() == new.len()
+                && plan.iter().zip(new).all(|(plan, new)| is_consistent(plan, new))
         }
         (Value::Set(plan), Value::Set(new)) => {
             let known = plan.iter().filter(|each| !each.has_unknown());
@@ -113,19 +114,19 @@ fn agrees(plan: &Value, new: &Value) -> bool {
         }
         (Value::Map(plan), Value::Map(new)) => {
             plan.keys().eq(new.keys())
-                && plan.values().zip(new.values()).all(|(plan, new)| agrees(plan, new))
+                && plan.values().zip(new.values()).all(|(plan, new)| is_consistent(plan, new))
         }
         (Value::Object(plan), Value::Object(new)) => {
-            plan.iter().all(|(name, plan)| agrees(plan, new.value(name)))
+            plan.iter().all(|(name, plan)| is_consistent(plan, new.value(name)))
         }
         (Value::Dynamic(plan_type, plan), Value::Dynamic(new_type, new)) => {
-            plan_type == new_type && agrees(plan, new)
+            plan_type == new_type && is_consistent(plan, new)
         }
         (plan, new) => plan == new,
     }
 }
 
-fn differs(path: &Path, shown: &str) -> Diagnostic {
+fn difference(path: &Path, shown: &str) -> Diagnostic {
     let detail = format!("the plan and the state after apply differ: {shown}");
     fault("State differs from plan", &detail).at(path.addressable())
 }
@@ -157,7 +158,7 @@ fn brief(value: &Value) -> String {
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => number.to_string(),
         Value::String(text) => {
-            let cut: String = text.chars().take(MAX_SHOWN).collect();
+            let cut: String = text.chars().take(SHOWN_CHARS_MAX).collect();
             format!("{cut:?}")
         }
         Value::Null

@@ -73,7 +73,7 @@ fn complete_attribute(
     let kept = prior.filter(|prior| !prior.is_null() && !prior.is_unknown());
     match (computed, prior) {
         (Computed::Prior, prior) => prior.cloned().unwrap_or_default(),
-        (Computed::Unknown, _) if attribute.keep && kept.is_some() => {
+        (Computed::Unknown, _) if attribute.use_state_for_unknown && kept.is_some() => {
             kept.cloned().unwrap_or_default()
         }
         (Computed::Unknown, _) => Value::UNKNOWN,
@@ -113,7 +113,7 @@ fn complete_nested(
                 .filter_map(Value::as_object)
                 .collect();
             let elements = elements.iter().map(|each| {
-                let twin = twin(body, each, &left).map(|at| left.swap_remove(at));
+                let twin = find_match(body, each, &left).map(|at| left.swap_remove(at));
                 one(each, twin)
             });
             Value::Set(elements.collect())
@@ -124,7 +124,7 @@ fn complete_nested(
 
 /// Returns the index of the object in the state that matches the configured one: all attributes
 /// that are not computed are equal.
-fn twin(body: &Body, config: &Value, left: &[&Object]) -> Option<usize> {
+fn find_match(body: &Body, config: &Value, left: &[&Object]) -> Option<usize> {
     let config = config.as_object()?;
     left.iter().position(|prior| complete(body, config, Some(prior), Computed::Prior) == **prior)
 }

@@ -29,7 +29,7 @@ struct ObjectChange<'a> {
 }
 
 impl<'a> ObjectChange<'a> {
-    fn of(&self, name: &str) -> (&'a Value, &'a Value, &'a Value) {
+    fn values_of(&self, name: &str) -> (&'a Value, &'a Value, &'a Value) {
         let value = |object: Option<&'a Object>| object.map_or(&Value::Null, |it| it.value(name));
         (value(self.config), value(self.prior), value(self.plan))
     }
@@ -37,7 +37,7 @@ impl<'a> ObjectChange<'a> {
 
 fn in_body(body: &Body, change: &ObjectChange<'_>, path: &Path, paths: &mut Vec<Path>) {
     for (name, attribute) in &body.attributes {
-        let (config, prior, plan) = change.of(name);
+        let (config, prior, plan) = change.values_of(name);
         if prior == plan {
             continue;
         }
@@ -50,7 +50,7 @@ fn in_body(body: &Body, change: &ObjectChange<'_>, path: &Path, paths: &mut Vec<
         }
     }
     for (name, block) in &body.blocks {
-        let values = change.of(name);
+        let values = change.values_of(name);
         if values.1 != values.2 {
             in_nested(block.nesting, &block.body, values, &path.name(name), paths);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{applied, planned, propose, replacements};
+use super::{check_plan, check_state, propose, replacements};
 use crate::Path;
 use crate::schema::{Attribute, Block, Nesting, Presence, Replace, Schema};
 use crate::value::{IntoValue, Object, Type, Value};
@@ -16,10 +16,10 @@ fn schema() -> Schema {
         block
             .attribute("key", Attribute::required(Type::String))
             .attribute("weight", Attribute::optional(Type::Number).default(1))
-            .attribute("id", Attribute::computed(Type::String).keep())
+            .attribute("id", Attribute::computed(Type::String).use_state_for_unknown())
     };
     Schema::new("A note.")
-        .attribute("id", Attribute::computed(Type::String).keep())
+        .attribute("id", Attribute::computed(Type::String).use_state_for_unknown())
         .attribute("status", Attribute::computed(Type::String))
         .attribute("name", Attribute::required(Type::String))
         .attribute("kind", Attribute::required(Type::String).requires_replace())
@@ -167,7 +167,7 @@ fn nested_attributes_are_completed_kept_and_replaced() {
         [
             ("key", Attribute::required(Type::String).requires_replace()),
             ("weight", Attribute::optional(Type::Number).default(1)),
-            ("id", Attribute::computed(Type::String).keep()),
+            ("id", Attribute::computed(Type::String).use_state_for_unknown()),
         ]
     };
     let part = |key: &str| Value::object([("key", key.into_value())]);
@@ -231,9 +231,9 @@ fn state_that_differs_from_plan_is_reported() {
     let body = schema().body;
     let plan = propose(&body, &config(), None);
     let state = settle(&plan);
-    assert_eq!(applied(&body, &plan, &state), []);
+    assert_eq!(check_state(&body, &plan, &state), []);
     let broken = state.clone().with("columns", 1).with("rows", Value::list::<Value>([]));
-    let shown: Vec<String> = applied(&body, &plan, &broken)
+    let shown: Vec<String> = check_state(&body, &plan, &broken)
         .into_iter()
         .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail))
         .collect();
@@ -254,7 +254,7 @@ fn values_within_sensitive_attribute_are_hidden() {
         let it = inner.clone().with("inner", Value::Object(inner));
         Object::new().with("it", vec![Value::Object(it)])
     };
-    let found = applied(&body, &with("hush"), &with("hushed"));
+    let found = check_state(&body, &with("hush"), &with("hushed"));
     assert_eq!(found.len(), 2);
     for found in found {
         assert!(found.detail.contains("the values are sensitive"), "{}", found.detail);
@@ -265,9 +265,9 @@ fn values_within_sensitive_attribute_are_hidden() {
 fn plan_that_contradicts_configuration_is_reported() {
     let body = schema().body;
     let plan = propose(&body, &config(), None);
-    assert_eq!(planned(&body, &config(), None, &plan), []);
+    assert_eq!(check_plan(&body, &config(), None, &plan), []);
     let found =
-        planned(&body, &config(), None, &plan.with("name", "other").with("description", "x"));
+        check_plan(&body, &config(), None, &plan.with("name", "other").with("description", "x"));
     let paths: Vec<_> = found.into_iter().filter_map(|it| it.path).collect();
     assert_eq!(paths, [Path::from("description"), Path::from("name")]);
 }

@@ -23,7 +23,8 @@ pub(crate) trait ErasedResource<C>: Send + Sync {
     fn update<'a>(&'a self, ctx: &'a Context<C>, update: Update) -> BoxedOutcome<'a, State>;
     fn delete<'a>(&'a self, ctx: &'a Context<C>, prior: State) -> BoxedOutcome<'a, ()>;
     fn import<'a>(&'a self, ctx: &'a Context<C>, import: Import) -> BoxedOutcome<'a, State>;
-    fn take_over<'a>(&'a self, ctx: &'a Context<C>, from: Move) -> BoxedOutcome<'a, Option<State>>;
+    fn move_state<'a>(&'a self, ctx: &'a Context<C>, from: Move)
+    -> BoxedOutcome<'a, Option<State>>;
 }
 
 impl<R: Resource> ErasedResource<R::Client> for R {
@@ -95,11 +96,11 @@ impl<R: Resource> ErasedResource<R::Client> for R {
         Resource::import(self, ctx, import).boxed()
     }
 
-    fn take_over<'a>(
+    fn move_state<'a>(
         &'a self,
         ctx: &'a Context<R::Client>,
         from: Move,
     ) -> BoxedOutcome<'a, Option<State>> {
-        Resource::take_over(self, ctx, from).boxed()
+        Resource::move_state(self, ctx, from).boxed()
     }
 }

@@ -133,7 +133,7 @@ pub struct Upgrade {
 
 impl Upgrade {
     /// Creates an upgrade of states that `schema` describes.
-    pub fn of(
+    pub fn new(
         schema: Schema,
         run: impl Fn(Object) -> Outcome<Object> + Send + Sync + 'static,
     ) -> Self {

@@ -25,7 +25,7 @@ pub struct Attribute {
     /// Planned value if it is not configured.
     pub default: Option<Value>,
     /// Whether an update keeps the value of the state if it is not configured.
-    pub keep: bool,
+    pub use_state_for_unknown: bool,
     /// Effect of a change on the resource.
     pub replace: Replace,
     /// Derivation from other attributes if it is not configured.
@@ -83,22 +83,22 @@ pub struct Derived {
 impl Attribute {
     /// Creates an attribute that must be configured.
     pub fn required(ty: Type) -> Self {
-        Self::of(Shape::Plain(ty), Presence::Required)
+        Self::new(Shape::Plain(ty), Presence::Required)
     }
 
     /// Creates an attribute that may be configured.
     pub fn optional(ty: Type) -> Self {
-        Self::of(Shape::Plain(ty), Presence::Optional)
+        Self::new(Shape::Plain(ty), Presence::Optional)
     }
 
     /// Creates an attribute that the provider sets.
     pub fn computed(ty: Type) -> Self {
-        Self::of(Shape::Plain(ty), Presence::Computed)
+        Self::new(Shape::Plain(ty), Presence::Computed)
     }
 
     /// Creates an attribute that may be configured, and that the provider sets otherwise.
     pub fn optional_computed(ty: Type) -> Self {
-        Self::of(Shape::Plain(ty), Presence::OptionalComputed)
+        Self::new(Shape::Plain(ty), Presence::OptionalComputed)
     }
 
     /// Creates an attribute with nested attributes: `name = { … }`, `name = [{ … }]`.
@@ -108,11 +108,11 @@ impl Attribute {
         attributes: impl IntoIterator<Item = (N, Self)>,
     ) -> Self {
         let attributes = attributes.into_iter().map(|(name, inner)| (name.into(), inner)).collect();
-        Self::of(Shape::Nested(nesting, Body { attributes, ..Body::default() }), presence)
+        Self::new(Shape::Nested(nesting, Body { attributes, ..Body::default() }), presence)
     }
 
     /// Creates an attribute from a shape and a presence, for schemas made from tables.
-    pub fn of(shape: Shape, presence: Presence) -> Self {
+    pub fn new(shape: Shape, presence: Presence) -> Self {
         Self {
             shape,
             presence,
@@ -121,7 +121,7 @@ impl Attribute {
             sensitive: false,
             write_only: false,
             default: None,
-            keep: false,
+            use_state_for_unknown: false,
             replace: Replace::Never,
             derived: None,
             validators: Vec::new(),
@@ -168,8 +168,8 @@ impl Attribute {
     /// blocks, an element of a list matches the earlier one with the same index. An element of a
     /// set matches the earlier one with the same configuration.
     #[must_use]
-    pub fn keep(mut self) -> Self {
-        self.keep = true;
+    pub fn use_state_for_unknown(mut self) -> Self {
+        self.use_state_for_unknown = true;
         self
     }
 

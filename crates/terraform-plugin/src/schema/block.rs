@@ -28,21 +28,21 @@ pub struct Block {
 impl Block {
     /// Creates a block that may occur once.
     pub fn single() -> Self {
-        Self::of(Nesting::Single)
+        Self::new(Nesting::Single)
     }
 
     /// Creates a repeated block with an order.
     pub fn list() -> Self {
-        Self::of(Nesting::List)
+        Self::new(Nesting::List)
     }
 
     /// Creates a repeated block without order.
     pub fn set() -> Self {
-        Self::of(Nesting::Set)
+        Self::new(Nesting::Set)
     }
 
     /// Creates a block from a nesting, for schemas made from tables.
-    pub fn of(nesting: Nesting) -> Self {
+    pub fn new(nesting: Nesting) -> Self {
         Self {
             nesting,
             min_items: 0,

@@ -11,14 +11,14 @@ use crate::value::{Object, Type, Value};
 
 /// A value that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}expected {expected}, found {found}", place(path))]
+#[error("{}expected {expected}, found {found}", format_location(path))]
 pub(crate) struct SchemaMismatch {
     pub(crate) path: Path,
     pub(crate) expected: String,
     pub(crate) found: String,
 }
 
-fn place(path: &Path) -> String {
+fn format_location(path: &Path) -> String {
     if path.steps().is_empty() { String::new() } else { format!("`{path}`: ") }
 }
 

@@ -74,7 +74,11 @@ impl Faults {
             self.default(it, path);
         }
         let open = !it.is_computed();
-        self.add_if(it.keep && open, path, "is not computed, so it cannot keep its value");
+        self.add_if(
+            it.use_state_for_unknown && open,
+            path,
+            "is not computed, so it cannot keep its value",
+        );
         self.add_if(it.derived.is_some() && open, path, "is not computed, so it cannot be derived");
         let said = it.write_only && it.default.is_none() && it.is_computed();
         self.add_if(said, path, "is write-only, so the provider cannot set it");
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn schema_faults_are_reported_by_attribute() {
         let good = Schema::new("")
-            .attribute("id", Attribute::computed(Type::String).keep())
+            .attribute("id", Attribute::computed(Type::String).use_state_for_unknown())
             .attribute(
                 "tags",
                 Attribute::optional(Type::set(Type::String)).default(Value::set(["a"])),
@@ -135,7 +139,7 @@ mod tests {
         let bad = Schema::new("")
             .attribute("count", text())
             .attribute("Name", text())
-            .attribute("kept", text().keep())
+            .attribute("kept", text().use_state_for_unknown())
             .attribute(
                 "list",
                 Attribute::optional(Type::list(Type::Bool)).default(Value::set([true])),

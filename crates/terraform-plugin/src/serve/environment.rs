@@ -12,7 +12,7 @@ const COOKIE: (&str, &str) =
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Environment {
     /// Whether a host started the process, and not a person.
-    pub(crate) by_host: bool,
+    pub(crate) is_started_by_host: bool,
     /// `PLUGIN_PROTOCOL_VERSIONS`: major versions that the host supports, separated by commas.
     pub(crate) versions: Option<String>,
     /// `PLUGIN_CLIENT_CERT`: certificate of the host as PEM.
@@ -31,7 +31,7 @@ pub(crate) struct Environment {
 
 impl Environment {
     /// Reads the environment of this process. `name` is the provider's short name.
-    pub(crate) fn of_process(name: &str) -> Self {
+    pub(crate) fn from_process(name: &str) -> Self {
         Self::read(read_variable, std::env::args_os().skip(1), name)
     }
 
@@ -45,7 +45,7 @@ impl Environment {
         let text = |name: &str| given(name).map(|value| value.to_string_lossy().into_owned());
         let own = format!("TF_LOG_PROVIDER_{}", name.to_uppercase().replace('-', "_"));
         Self {
-            by_host: text(COOKIE.0).is_some_and(|value| value == COOKIE.1),
+            is_started_by_host: text(COOKIE.0).is_some_and(|value| value == COOKIE.1),
             versions: text("PLUGIN_PROTOCOL_VERSIONS"),
             client_certificate: text("PLUGIN_CLIENT_CERT"),
             ports: [text("PLUGIN_MIN_PORT"), text("PLUGIN_MAX_PORT")],
@@ -65,7 +65,7 @@ fn read_variable(name: &str) -> Option<OsString> {
 mod tests {
     use super::*;
 
-    fn of(variables: &[(&str, &str)], arguments: &[&str]) -> Environment {
+    fn environment(variables: &[(&str, &str)], arguments: &[&str]) -> Environment {
         let find = |name: &str| {
             variables.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value))
         };
@@ -74,9 +74,9 @@ mod tests {
 
     #[test]
     fn only_correct_cookie_identifies_a_host() {
-        assert!(of(&[COOKIE], &[]).by_host);
-        assert!(!of(&[(COOKIE.0, "another")], &[]).by_host);
-        assert!(!of(&[], &[]).by_host);
+        assert!(environment(&[COOKIE], &[]).is_started_by_host);
+        assert!(!environment(&[(COOKIE.0, "another")], &[]).is_started_by_host);
+        assert!(!environment(&[], &[]).is_started_by_host);
     }
 
     #[test]
@@ -87,14 +87,14 @@ mod tests {
             ("TF_LOG_PROVIDER_MY_CLOUD", "TRACE"),
         ];
         for (from, level) in [(2, "TRACE"), (1, "WARN"), (0, "ERROR")] {
-            assert_eq!(of(&all[..=from], &[]).log.as_deref(), Some(level));
+            assert_eq!(environment(&all[..=from], &[]).log.as_deref(), Some(level));
         }
-        assert_eq!(of(&[("TF_LOG", "")], &[]).log, None);
+        assert_eq!(environment(&[("TF_LOG", "")], &[]).log, None);
     }
 
     #[test]
     fn both_debug_flags_enable_debug_mode() {
-        assert!(of(&[], &["--debug"]).debug && of(&[], &["x", "-debug"]).debug);
-        assert!(!of(&[], &["debug"]).debug);
+        assert!(environment(&[], &["--debug"]).debug && environment(&[], &["x", "-debug"]).debug);
+        assert!(!environment(&[], &["debug"]).debug);
     }
 }

@@ -18,7 +18,7 @@ const WAITING: usize = 16;
 const HANDSHAKE: std::time::Duration = std::time::Duration::from_secs(5);
 /// Pause after a connection could not be accepted, for example because the process has no free file
 /// descriptors.
-const AFTER_A_FAILURE: std::time::Duration = std::time::Duration::from_millis(50);
+const ACCEPT_RETRY_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// A listening socket.
 pub(super) struct Listener {
@@ -114,7 +114,7 @@ impl Listener {
                     Ok(raw) => drop(tokio::spawn(secured(raw, tls.clone(), ready.clone()))),
                     Err(why) => {
                         tracing::warn!("failed to accept a connection: {why}");
-                        tokio::time::sleep(AFTER_A_FAILURE).await;
+                        tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
                     }
                 }
             }

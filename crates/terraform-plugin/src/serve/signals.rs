@@ -11,7 +11,7 @@ use super::error::ServeError;
 
 /// Interval of checks whether the host is alive.
 #[cfg(unix)]
-const LOOK: Duration = Duration::from_secs(2);
+const HOST_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Cancels `shutdown` if the system asks for it or the host has died. In debug mode there is no
 /// host, and Ctrl-C stops the provider.
@@ -21,7 +21,7 @@ pub(super) fn watch(debug: bool, shutdown: &CancellationToken) -> Result<(), Ser
     if !debug {
         // Read before the handshake, because the host may die right after it.
         let host = std::os::unix::process::parent_id();
-        tokio::spawn(until_gone(host, shutdown.clone()));
+        tokio::spawn(wait_for_exit(host, shutdown.clone()));
     }
     Ok(())
 }
@@ -60,8 +60,8 @@ fn listen(debug: bool, shutdown: &CancellationToken) -> io::Result<()> {
 
 /// Waits until the parent has died: the system then gives the process another parent.
 #[cfg(unix)]
-async fn until_gone(host: u32, shutdown: CancellationToken) {
-    let mut look = tokio::time::interval(LOOK);
+async fn wait_for_exit(host: u32, shutdown: CancellationToken) {
+    let mut look = tokio::time::interval(HOST_CHECK_INTERVAL);
     while std::os::unix::process::parent_id() == host {
         tokio::select! {
             () = shutdown.cancelled() => return,

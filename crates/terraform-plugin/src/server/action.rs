@@ -6,7 +6,7 @@ use futures_util::Stream;
 use proto::invoke_action::event::{Completed, Progress as Line, Type};
 use tokio::sync::mpsc;
 
-use super::answer::{Answers, guarded, interruptible};
+use super::answer::{ResponseStream, catch_panics, interruptible};
 use super::provider::Typed;
 use super::wire;
 use crate::action::{ErasedAction, Progress};
@@ -14,7 +14,7 @@ use crate::proto::tfplugin6 as proto;
 use crate::{Context, Outcome};
 
 /// Maximum number of progress lines that Terraform has not read yet.
-const AHEAD: usize = 32;
+const BUFFERED_EVENTS_MAX: usize = 32;
 
 /// An action with its schema.
 pub(super) struct ActionEntry<C> {
@@ -53,12 +53,12 @@ impl<C: Send + Sync + 'static> ActionEntry<C> {
         ctx: Context<C>,
         request: proto::invoke_action::Request,
     ) -> impl Stream<Item = proto::invoke_action::Event> + Send + 'static {
-        let (lines, mut saying) = mpsc::channel::<String>(AHEAD);
-        let (events, receiving) = mpsc::channel(AHEAD);
+        let (lines, mut saying) = mpsc::channel::<String>(BUFFERED_EVENTS_MAX);
+        let (events, receiving) = mpsc::channel(BUFFERED_EVENTS_MAX);
         let work = async move {
             let config = self.typed.configured(request.config.as_ref())?;
             let progress = Progress(lines);
-            let done = guarded(self.action.invoke(&ctx, config, &progress)).await;
+            let done = catch_panics(self.action.invoke(&ctx, config, &progress)).await;
             let told = ctx.take_reported().into_iter();
             Ok(told.chain(done.err().into_iter().flatten()).collect())
         };
@@ -77,7 +77,7 @@ impl<C: Send + Sync + 'static> ActionEntry<C> {
             let completed = Completed { diagnostics: told.collect() };
             drop(events.send(event(Type::Completed(completed))).await);
         });
-        Answers::of(receiving)
+        ResponseStream::new(receiving)
     }
 }
 

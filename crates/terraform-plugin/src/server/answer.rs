@@ -54,7 +54,7 @@ pub(super) async fn answer<C, R: Response>(
     ctx: &Context<C>,
     work: impl Future<Output = Outcome<R>>,
 ) -> R {
-    let (mut response, found) = match guarded(work).await {
+    let (mut response, found) = match catch_panics(work).await {
         Ok(response) => (response, crate::Diagnostics::new()),
         Err(found) => (R::default(), found),
     };
@@ -64,7 +64,7 @@ pub(super) async fn answer<C, R: Response>(
 }
 
 /// Converts a panic into an error of the call.
-pub(super) async fn guarded<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+pub(super) async fn catch_panics<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|payload| {
         let detail = format!(
             "The provider panicked: {}. This is a bug in the provider.",
@@ -79,22 +79,22 @@ pub(super) async fn interruptible<C, T>(
     ctx: &Context<C>,
     work: impl Future<Output = Outcome<T>>,
 ) -> Outcome<T> {
-    let ended = ctx.cancelled().run_until_cancelled(guarded(work)).await;
+    let ended = ctx.cancelled().run_until_cancelled(catch_panics(work)).await;
     ended.unwrap_or_else(|| {
         Err(Diagnostic::error("Cancelled", "Terraform asked the provider to stop.").into())
     })
 }
 
 /// A stream of a channel's messages.
-pub(super) struct Answers<T>(mpsc::Receiver<T>);
+pub(super) struct ResponseStream<T>(mpsc::Receiver<T>);
 
-impl<T> Answers<T> {
-    pub(super) fn of(receiving: mpsc::Receiver<T>) -> Self {
+impl<T> ResponseStream<T> {
+    pub(super) fn new(receiving: mpsc::Receiver<T>) -> Self {
         Self(receiving)
     }
 }
 
-impl<T> Stream for Answers<T> {
+impl<T> Stream for ResponseStream<T> {
     type Item = T;
 
     fn poll_next(mut self: Pin<&mut Self>, waker: &mut task::Context<'_>) -> Poll<Option<T>> {

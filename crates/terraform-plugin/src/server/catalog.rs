@@ -64,7 +64,7 @@ impl<P: Provider> Server<P> {
             let faults = typed.schema.faults().into_iter();
             faults.map(move |fault| format!("{name}: {fault}. This is a bug in the provider."))
         });
-        let homeless = self.lists.iter().filter(|(_, list)| !list.finds_a_resource());
+        let homeless = self.lists.iter().filter(|(_, list)| !list.has_resource());
         let homeless = homeless.map(|(name, _)| {
             format!("the list `{name}` needs a resource of this name with an identity.")
         });

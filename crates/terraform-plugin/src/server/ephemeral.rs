@@ -1,6 +1,6 @@
 //! Ephemeral resources: validates, opens, renews and closes them.
 
-use super::answer::{guarded, interruptible};
+use super::answer::{catch_panics, interruptible};
 use super::provider::Typed;
 use super::wire;
 use crate::ephemeral::ErasedEphemeral;
@@ -35,7 +35,7 @@ impl<C> EphemeralEntry<C> {
     ) -> Outcome<proto::open_ephemeral_resource::Response> {
         let config = self.typed.configured(request.config.as_ref())?;
         // Not interruptible, because an opened value must be closed.
-        let opened = guarded(self.ephemeral.open(ctx, config)).await?;
+        let opened = catch_panics(self.ephemeral.open(ctx, config)).await?;
         let values = self.typed.settled(opened.values)?;
         Ok(proto::open_ephemeral_resource::Response {
             result: wire::dynamic(Some(&values), &self.typed.ty)?,
@@ -51,7 +51,7 @@ impl<C> EphemeralEntry<C> {
         request: &proto::renew_ephemeral_resource::Request,
     ) -> Outcome<proto::renew_ephemeral_resource::Response> {
         let private = Private::from_bytes(request.private.as_deref().unwrap_or_default());
-        let renewed = guarded(self.ephemeral.renew(ctx, private)).await?;
+        let renewed = catch_panics(self.ephemeral.renew(ctx, private)).await?;
         Ok(proto::renew_ephemeral_resource::Response {
             private: Some(renewed.private.to_bytes()),
             renew_at: renewed.renew_at.map(Into::into),
@@ -65,7 +65,7 @@ impl<C> EphemeralEntry<C> {
         request: &proto::close_ephemeral_resource::Request,
     ) -> Outcome<proto::close_ephemeral_resource::Response> {
         let private = Private::from_bytes(request.private.as_deref().unwrap_or_default());
-        guarded(self.ephemeral.close(ctx, private)).await?;
+        catch_panics(self.ephemeral.close(ctx, private)).await?;
         Ok(proto::close_ephemeral_resource::Response::default())
     }
 }

@@ -37,7 +37,7 @@ impl FunctionEntry {
         let arguments = given.map(|(at, value)| {
             let ty =
                 self.parameter(at).ok_or_else(|| FunctionError::at(at, "unexpected argument"))?;
-            wire::value("argument", Some(value), ty).map_err(|found| spoken(at, &found))
+            wire::value("argument", Some(value), ty).map_err(|found| conversion_error(at, &found))
         });
         let arguments = Arguments(arguments.collect::<Result<Vec<Value>, _>>()?);
         let called = catch_unwind(AssertUnwindSafe(|| self.function.call(&arguments)));
@@ -48,7 +48,7 @@ impl FunctionEntry {
         let value = crate::schema::fit(&self.signature.returns, value);
         let value = value.map_err(|unfit| FunctionError::new(unfit.to_string()))?;
         wire::dynamic_value(&value, &self.signature.returns)
-            .map_err(|found| FunctionError { argument: None, ..spoken(0, &found) })
+            .map_err(|found| FunctionError { argument: None, ..conversion_error(0, &found) })
     }
 
     fn parameter(&self, at: usize) -> Option<&Type> {
@@ -64,7 +64,7 @@ pub(super) fn failed(error: FunctionError) -> proto::call_function::Response {
     proto::call_function::Response { result: None, error: Some(error) }
 }
 
-fn spoken(argument: usize, found: &crate::Diagnostics) -> FunctionError {
+fn conversion_error(argument: usize, found: &crate::Diagnostics) -> FunctionError {
     let details: Vec<&str> = found.iter().map(|it| it.detail.as_str()).collect();
     FunctionError::at(argument, details.join("; "))
 }

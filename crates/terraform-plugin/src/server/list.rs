@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::Stream;
 use tokio::sync::mpsc;
 
-use super::answer::{Answers, interruptible};
+use super::answer::{ResponseStream, interruptible};
 use super::provider::Typed;
 use super::wire;
 use crate::list::{ErasedList, Found, Listing, Query};
@@ -14,7 +14,7 @@ use crate::value::Type;
 use crate::{Context, Outcome};
 
 /// Maximum number of objects that Terraform has not read yet.
-const AHEAD: usize = 32;
+const BUFFERED_EVENTS_MAX: usize = 32;
 
 /// A list with its schema, and the types of the resource that it lists.
 pub(super) struct ListEntry<C> {
@@ -34,7 +34,7 @@ impl<C: Send + Sync + 'static> ListEntry<C> {
     }
 
     /// Returns whether the resource of its name exists and has an identity.
-    pub(super) fn finds_a_resource(&self) -> bool {
+    pub(super) fn has_resource(&self) -> bool {
         self.identity.is_some()
     }
 
@@ -54,11 +54,11 @@ impl<C: Send + Sync + 'static> ListEntry<C> {
         ctx: Context<C>,
         request: proto::list_resource::Request,
     ) -> impl Stream<Item = proto::list_resource::Event> + Send + 'static {
-        let (found, mut finding) = mpsc::channel(AHEAD);
+        let (found, mut finding) = mpsc::channel(BUFFERED_EVENTS_MAX);
         let limit = u64::try_from(request.limit).ok().filter(|limit| *limit > 0);
         let include_resource = request.include_resource_object;
         let entry = Arc::clone(&self);
-        let (events, receiving) = mpsc::channel(AHEAD);
+        let (events, receiving) = mpsc::channel(BUFFERED_EVENTS_MAX);
         let search = async move {
             let config = entry.typed.configured(request.config.as_ref())?;
             let query = Query { config, include_resource, limit: limit.unwrap_or(u64::MAX) };
@@ -88,7 +88,7 @@ impl<C: Send + Sync + 'static> ListEntry<C> {
                 drop(events.send(last).await);
             }
         });
-        Answers::of(receiving)
+        ResponseStream::new(receiving)
     }
 
     fn event(&self, found: Found) -> proto::list_resource::Event {

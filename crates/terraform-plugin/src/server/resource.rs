@@ -74,7 +74,7 @@ impl<C> ResourceEntry<C> {
         let identity = state.identity.or(known).or_else(|| self.identity_in(&values));
         Ok(proto::read_resource::Response {
             new_state: wire::dynamic(Some(&values), &self.typed.ty)?,
-            private: state.private.over(&request.private),
+            private: state.private.encode_over(&request.private),
             new_identity: wire::identity_data(identity.as_ref(), ty)?,
             ..Default::default()
         })
@@ -105,7 +105,7 @@ impl<C> ResourceEntry<C> {
         })
     }
 
-    pub(super) async fn take_over(
+    pub(super) async fn move_state(
         &self,
         ctx: &Context<C>,
         request: &proto::move_resource_state::Request,
@@ -121,7 +121,7 @@ impl<C> ResourceEntry<C> {
             private: request.source_private.clone(),
             identity: json(request.source_identity.as_ref()),
         };
-        let state = interruptible(ctx, self.resource.take_over(ctx, from)).await?;
+        let state = interruptible(ctx, self.resource.move_state(ctx, from)).await?;
         let Some(state) = state else {
             let (from, to) = (&request.source_type_name, &request.target_type_name);
             let detail = format!("`{to}` cannot use the state of `{from}`.");

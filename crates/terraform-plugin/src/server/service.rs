@@ -68,7 +68,7 @@ impl<P: Provider> Service for Server<P> {
         request: Request<proto::configure_provider::Request>,
     ) -> Reply<proto::configure_provider::Response> {
         let request = request.into_inner();
-        let ctx = self.context().of_terraform(&request.terraform_version);
+        let ctx = self.context().with_terraform_version(&request.terraform_version);
         Ok(Response::new(answer(&ctx, self.configure(&ctx, request)).await))
     }
 
@@ -132,7 +132,7 @@ impl<P: Provider> Service for Server<P> {
         &self,
         request: Request<proto::move_resource_state::Request>,
     ) -> Reply<proto::move_resource_state::Response> {
-        by_entry!(self, request, resources, "resource", target_type_name, take_over)
+        by_entry!(self, request, resources, "resource", target_type_name, move_state)
     }
 
     async fn validate_data_resource_config(

@@ -75,18 +75,18 @@ fn named<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Vec<String> {
     names.into_iter().map(Into::into).collect()
 }
 
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn surplus(given: &[&str], names: &[String]) -> Vec<Diagnostic> {
-    let detail = format!("set at most one of {}", listed(names));
+    let detail = format!("set at most one of {}", join_names(names));
     let extra = given.iter().skip(1);
     extra.map(|name| Diagnostic::error("Conflicting arguments", &detail).at(*name)).collect()
 }
 
 fn missing(names: &[String], bound: &str) -> Vec<Diagnostic> {
-    let detail = format!("set {bound} one of {}", listed(names));
+    let detail = format!("set {bound} one of {}", join_names(names));
     vec![Diagnostic::error("Missing argument", detail)]
 }
 
@@ -129,7 +129,7 @@ pub fn required_together<N: Into<String>>(names: impl IntoIterator<Item = N>) ->
         if present.given.is_empty() {
             return Vec::new();
         }
-        let detail = format!("set all of {} or none", listed(&names));
+        let detail = format!("set all of {} or none", join_names(&names));
         let absent = names.iter().filter(absent);
         absent
             .map(|name| Diagnostic::error("Missing argument", &detail).at(name.as_str()))

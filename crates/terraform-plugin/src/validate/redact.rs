@@ -4,59 +4,59 @@ use crate::Diagnostic;
 use crate::value::{Number, Value};
 
 /// Replacement of a secret.
-const HIDDEN: &str = "the value";
+const REDACTED: &str = "the value";
 
 /// Removes a value and all of its parts from a diagnostic.
-pub(super) fn hide(found: &mut Diagnostic, value: &Value) {
+pub(super) fn redact(found: &mut Diagnostic, value: &Value) {
     match value {
         Value::Null | Value::Unknown(_) => {}
-        Value::Bool(flag) => hide_text(found, &flag.to_string()),
+        Value::Bool(flag) => redact_text(found, &flag.to_string()),
         Value::Number(number) => {
             for said in [&mut found.summary, &mut found.detail] {
                 *said = without_number(said, number);
             }
         }
-        Value::String(text) => hide_text(found, text),
+        Value::String(text) => redact_text(found, text),
         Value::List(elements) | Value::Tuple(elements) => {
             for element in elements {
-                hide(found, element);
+                redact(found, element);
             }
         }
-        Value::Set(elements) => elements.iter().for_each(|element| hide(found, element)),
+        Value::Set(elements) => elements.iter().for_each(|element| redact(found, element)),
         // Map keys come from the configuration too, unlike the names of an object's attributes.
         Value::Map(elements) => elements.iter().for_each(|(key, element)| {
-            hide_text(found, key);
-            hide(found, element);
+            redact_text(found, key);
+            redact(found, element);
         }),
-        Value::Object(object) => object.iter().for_each(|(_, value)| hide(found, value)),
-        Value::Dynamic(_, inner) => hide(found, inner),
+        Value::Object(object) => object.iter().for_each(|(_, value)| redact(found, value)),
+        Value::Dynamic(_, inner) => redact(found, inner),
     }
 }
 
 /// Removes quoted occurrences of a text only, because a short secret may equal a word of the
 /// sentence.
-fn hide_text(found: &mut Diagnostic, text: &str) {
+fn redact_text(found: &mut Diagnostic, text: &str) {
     for quoted in [format!("`{text}`"), format!("{text:?}")] {
         for said in [&mut found.summary, &mut found.detail] {
-            *said = said.replace(&quoted, HIDDEN);
+            *said = said.replace(&quoted, REDACTED);
         }
     }
 }
 
 /// Removes a number wherever the sentence contains it as a whole: `11` stays in `110`.
-fn without_number(said: &str, number: &Number) -> String {
+fn without_number(text: &str, number: &Number) -> String {
     let shown = number.to_string();
     if shown.contains('e') {
-        return said.replace(&shown, HIDDEN);
+        return text.replace(&shown, REDACTED);
     }
     let digits = shown.trim_start_matches('-');
     let apart = |c: char| !(c.is_ascii_digit() || c == '.');
-    let words = said.split_inclusive(apart).map(|word| {
+    let words = text.split_inclusive(apart).map(|word| {
         let bare = word.trim_end_matches(|c| apart(c) || c == '.');
-        if bare == digits { word.replacen(bare, HIDDEN, 1) } else { word.to_owned() }
+        if bare == digits { word.replacen(bare, REDACTED, 1) } else { word.to_owned() }
     });
     let hidden: String = words.collect();
-    if digits == shown { hidden } else { hidden.replace(&format!("-{HIDDEN}"), HIDDEN) }
+    if digits == shown { hidden } else { hidden.replace(&format!("-{REDACTED}"), REDACTED) }
 }
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
         ];
         for (value, said, left) in cases {
             let mut found = Diagnostic::error(said, said);
-            hide(&mut found, &value);
+            redact(&mut found, &value);
             assert_eq!((found.summary.as_str(), found.detail.as_str()), (left, left), "{value:?}");
         }
     }

@@ -1,6 +1,6 @@
 //! Applies every rule of a schema to a configuration.
 
-use super::redact::hide;
+use super::redact::redact;
 use crate::schema::{Body, Nesting, Shape};
 use crate::value::{Object, Value};
 use crate::{Diagnostic, Path};
@@ -25,7 +25,7 @@ fn walk_body(body: &Body, object: &Object, path: &Path, found: &mut Vec<Diagnost
             walk_nested(*nesting, body, value, &path, found);
         }
         if attribute.sensitive || attribute.write_only {
-            found[from..].iter_mut().for_each(|found| hide(found, value));
+            found[from..].iter_mut().for_each(|found| redact(found, value));
         }
     }
     for (name, block) in &body.blocks {

@@ -31,11 +31,11 @@ pub(crate) struct Call(u64);
 impl Host {
     /// Starts the notebook example with certificates and full logging.
     pub(crate) fn start() -> Self {
-        Self::of("notebook")
+        Self::start_example("notebook")
     }
 
     /// Starts an example provider.
-    pub(crate) fn of(example: &str) -> Self {
+    pub(crate) fn start_example(example: &str) -> Self {
         let mut command = Command::new(client());
         command.arg("--provider").arg(program(example)).arg("--proto").arg(folder("proto"));
         command.env("TF_LOG", "TRACE").env_remove("TF_LOG_PROVIDER");

@@ -42,12 +42,12 @@ async fn applied_note_plans_empty_and_is_destroyed() {
         let terraform = terraform();
         terraform.configure(&note(lines)).unwrap();
         let applied = terraform.apply().await.unwrap_or_else(|why| panic!("{name}: {why}"));
-        let weak: Vec<&str> = applied.shown.iter().map(|it| it.summary.as_str()).collect();
+        let weak: Vec<&str> = applied.diagnostics.iter().map(|it| it.summary.as_str()).collect();
         assert_eq!(weak, if name == "full" { vec!["Weak pass"] } else { vec![] });
         let plan = terraform.plan().await.unwrap();
         assert!(plan.is_empty(), "{name}: {}", plan.summary());
         let imported = terraform.state().await.unwrap().value(NOTE, "id").clone();
-        terraform.forget().unwrap();
+        terraform.remove_state().unwrap();
         terraform.import(NOTE, imported.as_str().unwrap()).await.unwrap();
         let plan = terraform.plan().await.unwrap();
         assert!(plan.is_empty(), "{name} imported: {}", plan.summary());

@@ -18,7 +18,7 @@ fn go_plugin_connects_reads_log_and_stops_provider() {
 
 #[test]
 fn stop_cancels_reads() {
-    let mut host = Host::of("oven");
+    let mut host = Host::start_example("oven");
     let config = value(json!({ "sweet": unknown() }));
     let read = json!({ "type_name": "oven_smell", "config": config });
     let read = host.begin("ReadDataSource", read);
@@ -30,7 +30,7 @@ fn stop_cancels_reads() {
 
 #[test]
 fn stopped_create_returns_partial_object() {
-    let mut host = Host::of("oven");
+    let mut host = Host::start_example("oven");
     let config = value(json!({ "minutes": 600, "done": null }));
     let planned = value(json!({ "minutes": 600, "done": unknown() }));
     let apply = json!({ "type_name": "oven_cake", "prior_state": value(Value::Null),
@@ -53,7 +53,7 @@ fn calls_after_a_stop_succeed() {
 
 #[test]
 fn running_call_does_not_prevent_shutdown() {
-    let mut host = Host::of("oven");
+    let mut host = Host::start_example("oven");
     let config = value(json!({ "sweet": unknown() }));
     host.begin("ReadDataSource", json!({ "type_name": "oven_smell", "config": config }));
     host.logged("sniffing");

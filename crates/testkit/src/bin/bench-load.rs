@@ -70,13 +70,13 @@ async fn call(
     while let Some(request) = requests.next().filter(|_| Instant::now() < end) {
         let begun = Instant::now();
         stream.write_all(request.as_bytes()).await?;
-        read_answer(&mut stream).await?;
+        read_response(&mut stream).await?;
         latencies.push(begun.elapsed().as_micros() as u64);
     }
     Ok(latencies)
 }
 
-async fn read_answer(stream: &mut BufReader<TcpStream>) -> Result<()> {
+async fn read_response(stream: &mut BufReader<TcpStream>) -> Result<()> {
     let mut line = String::new();
     stream.read_line(&mut line).await?;
     let status = line.trim_end().to_owned();

@@ -65,7 +65,7 @@ fn listen() -> anyhow::Result<TcpListener> {
 async fn serve_plain(listener: TcpListener, pause: Duration) {
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
-        tokio::spawn(answer(stream, pause));
+        tokio::spawn(respond(stream, pause));
     }
 }
 
@@ -75,13 +75,13 @@ async fn serve_secure(listener: TcpListener, acceptor: TlsAcceptor) {
         let acceptor = acceptor.clone();
         tokio::spawn(async move {
             if let Ok(stream) = acceptor.accept(stream).await {
-                answer(stream, Duration::ZERO).await;
+                respond(stream, Duration::ZERO).await;
             }
         });
     }
 }
 
-async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, pause: Duration) {
+async fn respond(mut stream: impl AsyncRead + AsyncWrite + Unpin, pause: Duration) {
     let mut request = [0_u8; REQUEST_BYTES];
     if !matches!(stream.read(&mut request).await, Ok(length) if length > 0) {
         return;

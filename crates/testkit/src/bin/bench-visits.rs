@@ -58,7 +58,7 @@ async fn visit(address: &str, request: &str, end: Instant) -> Result<(Vec<u32>, 
     let mut begun = Instant::now();
     while begun < end {
         stream.write_all(request.as_bytes()).await?;
-        bytes = read_answer(&mut stream, &mut room).await?;
+        bytes = read_response(&mut stream, &mut room).await?;
         let now = Instant::now();
         latencies.push((now - begun).as_micros() as u32);
         begun = now;
@@ -67,7 +67,7 @@ async fn visit(address: &str, request: &str, end: Instant) -> Result<(Vec<u32>, 
 }
 
 /// Reads one response. Returns the length of its body.
-async fn read_answer(stream: &mut TcpStream, room: &mut [u8]) -> Result<usize> {
+async fn read_response(stream: &mut TcpStream, room: &mut [u8]) -> Result<usize> {
     let mut filled = 0;
     let head = loop {
         let read = stream.read(&mut room[filled..]).await?;

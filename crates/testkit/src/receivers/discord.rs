@@ -6,8 +6,8 @@
 use serde_json::{Value, json};
 
 use super::validation::{
-    Refusal, Ruling, is_instant, is_url, json as answer, length, list, object, parameter, path,
-    refuse, text,
+    Rejection, Validation, is_instant, is_url, json as answer, length, list, object, parameter,
+    path, refuse, text,
 };
 use crate::target::{Received, ScriptedResponse};
 
@@ -31,7 +31,7 @@ const TOTAL_MAX: usize = 6_000;
 /// A violation: path of the field, error code, and message.
 type Fault = (String, &'static str, String);
 
-pub(super) fn rule(request: &Received) -> Ruling {
+pub(super) fn validate(request: &Received) -> Validation {
     let (["api", "webhooks", id, token] | ["api", _, "webhooks", id, token]) = path(request)[..]
     else {
         return Err(wrong(404, 0, "404: Not Found"));
@@ -58,12 +58,12 @@ pub(super) fn rule(request: &Received) -> Ruling {
     })
 }
 
-fn wrong(status: u16, code: u32, message: &str) -> Box<Refusal> {
+fn wrong(status: u16, code: u32, message: &str) -> Box<Rejection> {
     refuse(message, answer(status, &json!({ "message": message, "code": code })))
 }
 
 /// Returns an error in Discord's form: a tree of the fields.
-fn invalid(faults: &[Fault]) -> Box<Refusal> {
+fn invalid(faults: &[Fault]) -> Box<Rejection> {
     let mut errors = json!({});
     for (at, code, message) in faults {
         let mut leaf = &mut errors;
@@ -89,7 +89,7 @@ fn faults(body: &Value) -> Vec<Fault> {
         faults.push(("embeds".into(), "BASE_TYPE_MAX_LENGTH", message));
     }
     for (index, embed) in embeds.iter().enumerate() {
-        of_embed(embed, &format!("embeds.{index}."), &mut faults);
+        embed_faults(embed, &format!("embeds.{index}."), &mut faults);
     }
     if embeds.iter().map(size).sum::<usize>() > TOTAL_MAX {
         let message = format!("Embed size exceeds maximum size of {TOTAL_MAX}");
@@ -105,7 +105,7 @@ fn faults(body: &Value) -> Vec<Fault> {
     faults
 }
 
-fn of_embed(embed: &Value, at: &str, faults: &mut Vec<Fault>) {
+fn embed_faults(embed: &Value, at: &str, faults: &mut Vec<Fault>) {
     within(embed, "title", at, 0, TITLE_MAX, faults);
     within(embed, "description", at, 0, DESCRIPTION_MAX, faults);
     if let Some(footer) = embed.get("footer") {

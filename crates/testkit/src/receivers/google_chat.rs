@@ -8,8 +8,8 @@
 use serde_json::{Value, json};
 
 use super::validation::{
-    Refusal, Ruling, is_url, json as answer, length, list, object, parameter, path, refuse, text,
-    unknown,
+    Rejection, Validation, is_url, json as answer, length, list, object, parameter, path, refuse,
+    text, unknown,
 };
 use crate::target::Received;
 
@@ -31,7 +31,7 @@ const REPLY_OPTIONS: [&str; 3] = [
     "REPLY_MESSAGE_OR_FAIL",
 ];
 
-pub(super) fn rule(request: &Received) -> Ruling {
+pub(super) fn validate(request: &Received) -> Validation {
     match path(request)[..] {
         ["v1", "spaces", SPACE, "messages"] => {}
         _ => return Err(wrong(404, "NOT_FOUND", "Requested entity was not found.")),
@@ -57,23 +57,23 @@ pub(super) fn rule(request: &Received) -> Ruling {
     if shown("requestId").is_some_and(|id| id.is_empty()) {
         return Err(invalid("Invalid value at 'request_id'"));
     }
-    of_message(&message).map_err(|why| invalid(&why))?;
+    check_message(&message).map_err(|why| invalid(&why))?;
     let thread = text(&message, "/thread/threadKey").unwrap_or_default();
     let body =
         json!({ "name": format!("spaces/{SPACE}/messages/1"), "thread": { "name": thread } });
     Ok(answer(200, &body))
 }
 
-fn invalid(message: &str) -> Box<Refusal> {
+fn invalid(message: &str) -> Box<Rejection> {
     wrong(400, "INVALID_ARGUMENT", message)
 }
 
-fn wrong(code: u16, status: &str, message: &str) -> Box<Refusal> {
+fn wrong(code: u16, status: &str, message: &str) -> Box<Rejection> {
     let error = json!({ "code": code, "message": message, "status": status });
     refuse(message, answer(code, &json!({ "error": error })))
 }
 
-fn of_message(message: &Value) -> Result<(), String> {
+fn check_message(message: &Value) -> Result<(), String> {
     only(message, &["text", "cardsV2", "thread", "fallbackText", "accessoryWidgets"])?;
     let says = text(message, "/text").unwrap_or_default();
     let cards = list(message, "/cardsV2");
@@ -96,11 +96,11 @@ fn of_message(message: &Value) -> Result<(), String> {
         if length(id) > CARD_ID_MAX || id.is_empty() && cards.len() > 1 {
             return Err("Invalid card id".into());
         }
-        of_card(card.get("card").unwrap_or(&Value::Null))
+        check_card(card.get("card").unwrap_or(&Value::Null))
     })
 }
 
-fn of_card(card: &Value) -> Result<(), String> {
+fn check_card(card: &Value) -> Result<(), String> {
     only(card, &["header", "sections", "name", "cardActions", "sectionDividerStyle"])?;
     if let Some(header) = card.get("header") {
         only(header, &["title", "subtitle", "imageType", "imageUrl", "imageAltText"])?;

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::validation::{
-    Ruling, is_url, json as answer, object, path, refuse, text, unknown, words,
+    Validation, is_url, json as answer, object, path, refuse, text, text_response, unknown,
 };
 use crate::target::Received;
 
@@ -17,25 +17,25 @@ pub(super) const KEY: &str = "bJ8Kd0mN3pQ6rS9tU2vW5xY";
 const FIELDS: [&str; 6] =
     ["alert_uid", "title", "image_url", "state", "link_to_upstream_details", "message"];
 
-pub(super) fn rule(request: &Received) -> Ruling {
+pub(super) fn validate(request: &Received) -> Validation {
     match path(request)[..] {
         ["integrations", "v1", "formatted_webhook", KEY, ""] => {}
         ["integrations", "v1", "formatted_webhook", _, ""] => {
             let said = "Integration key was not found. Permission denied.";
-            return Err(refuse("another key", words(403, said)));
+            return Err(refuse("another key", text_response(403, said)));
         }
         ["integrations", "v1", _, KEY, ""] => {
             let said = "This url is for integration with another kind.";
-            return Err(refuse("another kind of integration", words(400, said)));
+            return Err(refuse("another kind of integration", text_response(400, said)));
         }
-        _ => return Err(refuse("unknown path", words(404, "Not Found"))),
+        _ => return Err(refuse("unknown path", text_response(404, "Not Found"))),
     }
     let Some(alert) = object(request) else {
         let body =
             json!({ "detail": "JSON parse error - Expecting value: line 1 column 1 (char 0)" });
         return Err(refuse("the body is not JSON", answer(400, &body)));
     };
-    let wrong = |why: String| Err(refuse(&*why, words(400, &why)));
+    let wrong = |why: String| Err(refuse(&*why, text_response(400, &why)));
     if let Some(name) = unknown(&alert, &FIELDS) {
         return wrong(format!("`{name}` is not recognised"));
     }

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::validation::{Refusal, Ruling, is_url, json as answer, path, refuse, text};
+use super::validation::{Rejection, Validation, is_url, json as answer, path, refuse, text};
 use crate::target::Received;
 
 /// Only token that may publish.
@@ -17,7 +17,7 @@ const MESSAGE_BYTES_MAX: usize = 4_096;
 const REQUEST_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
 const TOPIC_MAX: usize = 64;
 
-pub(super) fn rule(request: &Received) -> Ruling {
+pub(super) fn validate(request: &Received) -> Validation {
     if path(request) != [""] || !matches!(request.method.as_str(), "POST" | "PUT") {
         return Err(wrong(404, 40_401, "page not found"));
     }
@@ -70,7 +70,7 @@ fn has_types(message: &Value) -> bool {
     })
 }
 
-fn wrong(status: u16, code: u32, error: &str) -> Box<Refusal> {
+fn wrong(status: u16, code: u32, error: &str) -> Box<Rejection> {
     let link = "https://ntfy.sh/docs/publish/#publish-as-json";
     let body = json!({ "code": code, "http": status, "error": error, "link": link });
     refuse(error, answer(status, &body))

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::validation::{
-    Refusal, Ruling, json as answer, length, list, object, parameter, path, refuse, text,
+    Rejection, Validation, json as answer, length, list, object, parameter, path, refuse, text,
 };
 use crate::target::Received;
 
@@ -28,7 +28,7 @@ const TAG_MAX: usize = 50;
 const ACTIONS_MAX: usize = 10;
 const DETAILS_MAX: usize = 8_000;
 
-pub(super) fn rule(request: &Received) -> Ruling {
+pub(super) fn validate(request: &Received) -> Validation {
     let identified = request.header("authorization").and_then(|it| it.strip_prefix("GenieKey "));
     match identified {
         None => return Err(wrong(401, "Could not authenticate", &json!({}))),
@@ -65,7 +65,7 @@ pub(super) fn rule(request: &Received) -> Ruling {
     Ok(answer(202, &body))
 }
 
-fn wrong(status: u16, message: &str, errors: &Value) -> Box<Refusal> {
+fn wrong(status: u16, message: &str, errors: &Value) -> Box<Rejection> {
     let body = json!({
         "message": message,
         "errors": errors,

@@ -6,8 +6,8 @@
 use serde_json::{Value, json};
 
 use super::validation::{
-    Refusal, Ruling, is_instant, is_url, json as answer, length, list, object, path, refuse, text,
-    words,
+    Rejection, Validation, is_instant, is_url, json as answer, length, list, object, path, refuse,
+    text, text_response,
 };
 use crate::target::Received;
 
@@ -19,12 +19,15 @@ const DEDUP_KEY_MAX: usize = 255;
 const SUMMARY_MAX: usize = 1_024;
 const BYTES_MAX: usize = 512 * 1_024;
 
-pub(super) fn rule(request: &Received) -> Ruling {
+pub(super) fn validate(request: &Received) -> Validation {
     if path(request) != ["v2", "enqueue"] {
-        return Err(refuse("unknown path", words(404, "Not Found")));
+        return Err(refuse("unknown path", text_response(404, "Not Found")));
     }
     if request.body.len() > BYTES_MAX {
-        return Err(refuse("the event is too large", words(413, "Request Entity Too Large")));
+        return Err(refuse(
+            "the event is too large",
+            text_response(413, "Request Entity Too Large"),
+        ));
     }
     let Some(event) = object(request) else {
         let body = json!({
@@ -45,7 +48,7 @@ pub(super) fn rule(request: &Received) -> Ruling {
     Ok(answer(202, &body))
 }
 
-fn invalid(errors: &[String]) -> Box<Refusal> {
+fn invalid(errors: &[String]) -> Box<Rejection> {
     let body = json!({
         "status": "invalid event", "message": "Event object is invalid", "errors": errors,
     });

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::validation::{
-    Refusal, Ruling, is_url, length, object, path, refuse, text, unknown, words,
+    Rejection, Validation, is_url, length, object, path, refuse, text, text_response, unknown,
 };
 use crate::target::Received;
 
@@ -23,13 +23,13 @@ const FIELD_MAX: usize = 2_000;
 const ELEMENTS_MAX: usize = 10;
 const BLOCK_ID_MAX: usize = 255;
 
-pub(super) fn rule(request: &Received) -> Ruling {
+pub(super) fn validate(request: &Received) -> Validation {
     let path = path(request);
     if path.first() != Some(&"services") || path.len() != 4 {
-        return Err(refuse("unknown path", words(404, "no_service")));
+        return Err(refuse("unknown path", text_response(404, "no_service")));
     }
     if format!("/{}", path.join("/")) != HOOK {
-        return Err(refuse("another token", words(403, "invalid_token")));
+        return Err(refuse("another token", text_response(403, "invalid_token")));
     }
     let Some(body) = object(request) else {
         return Err(wrong("the body is not JSON", "invalid_payload"));
@@ -48,16 +48,16 @@ pub(super) fn rule(request: &Received) -> Ruling {
     }
     let of_attachments = attachments.iter().map(|attachment| attachment.get("blocks"));
     for blocks in of_attachments.chain([body.get("blocks")]).flatten() {
-        blocks_of(blocks).map_err(|why| wrong(&why, "invalid_blocks"))?;
+        check_blocks(blocks).map_err(|why| wrong(&why, "invalid_blocks"))?;
     }
     if let Some(bare) = attachments.iter().find(|attachment| is_bare(attachment)) {
         return Err(wrong(&format!("an empty attachment: {bare}"), "invalid_attachments"));
     }
-    Ok(words(200, "ok"))
+    Ok(text_response(200, "ok"))
 }
 
-fn wrong(why: &str, word: &str) -> Box<Refusal> {
-    refuse(why, words(400, word))
+fn wrong(why: &str, word: &str) -> Box<Rejection> {
+    refuse(why, text_response(400, word))
 }
 
 /// Returns whether the attachment has no visible content.
@@ -67,17 +67,17 @@ fn is_bare(attachment: &Value) -> bool {
         .any(|name| attachment.get(name).is_some())
 }
 
-fn blocks_of(blocks: &Value) -> Result<(), String> {
+fn check_blocks(blocks: &Value) -> Result<(), String> {
     let blocks = blocks.as_array().ok_or("blocks are not a list")?;
     if !(1..=BLOCKS_MAX).contains(&blocks.len()) {
         return Err(format!("{} blocks", blocks.len()));
     }
     blocks.iter().enumerate().try_for_each(|(index, block)| {
-        block_of(block).map_err(|why| format!("/blocks/{index}: {why}"))
+        check_block(block).map_err(|why| format!("/blocks/{index}: {why}"))
     })
 }
 
-fn block_of(block: &Value) -> Result<(), String> {
+fn check_block(block: &Value) -> Result<(), String> {
     if text(block, "/block_id").is_some_and(|id| length(id) > BLOCK_ID_MAX) {
         return Err("the block_id is too long".into());
     }

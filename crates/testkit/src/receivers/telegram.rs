@@ -7,7 +7,7 @@ mod markup;
 use serde_json::{Value, json};
 
 use super::validation::{
-    Refusal, Ruling, form, json as answer, length, object, path, refuse, text,
+    Rejection, Validation, form, json as answer, length, object, path, refuse, text,
 };
 use crate::target::Received;
 
@@ -16,7 +16,7 @@ pub const TOKEN: &str = "123456789:AAF0e1d2c3b4a5968778695a4b3c2d1e0f9";
 
 const TEXT_MAX: usize = 4_096;
 
-pub(super) fn rule(request: &Received) -> Ruling {
+pub(super) fn validate(request: &Received) -> Validation {
     let token = match path(request)[..] {
         [bot, "sendMessage"] => bot.strip_prefix("bot"),
         _ => return Err(wrong(404, "Not Found")),
@@ -81,7 +81,7 @@ fn is_chat(chat: &str) -> bool {
     chat.parse::<i64>().is_ok_and(|id| id != 0) || chat.strip_prefix('@').is_some_and(is_name)
 }
 
-fn wrong(status: u16, description: &str) -> Box<Refusal> {
+fn wrong(status: u16, description: &str) -> Box<Rejection> {
     let body = json!({ "ok": false, "error_code": status, "description": description });
     refuse(description, answer(status, &body))
 }

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 
-use super::validation::{Refusal, Ruling, form, json as answer, length, path, refuse};
+use super::validation::{Rejection, Validation, form, json as answer, length, path, refuse};
 use crate::target::Received;
 
 /// Id of the only valid account.
@@ -24,12 +24,12 @@ const WHATSAPP: &str = "whatsapp:";
 
 /// Kind of messages that the receiver accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum PhoneTransport {
     Sms,
     Whatsapp,
 }
 
-pub(super) fn rule(way: Way, request: &Received) -> Ruling {
+pub(super) fn validate(transport: PhoneTransport, request: &Received) -> Validation {
     let ["2010-04-01", "Accounts", account, "Messages.json"] = path(request)[..] else {
         return Err(wrong(404, 20_404, "The requested resource was not found"));
     };
@@ -49,7 +49,7 @@ pub(super) fn rule(way: Way, request: &Received) -> Ruling {
     let Some(to) = field("To") else {
         return Err(wrong(400, 21_604, "A 'To' phone number is required."));
     };
-    if !is_address(way, to) {
+    if !is_address(transport, to) {
         return Err(wrong(400, 21_211, &format!("Invalid 'To' Phone Number: {to}")));
     }
     match (field("From"), field("MessagingServiceSid")) {
@@ -57,7 +57,7 @@ pub(super) fn rule(way: Way, request: &Received) -> Ruling {
             let said = "Invalid From and To pair. From and To should be of the same channel";
             return Err(wrong(400, 21_910, said));
         }
-        (Some(from), _) if is_address(way, from) => {}
+        (Some(from), _) if is_address(transport, from) => {}
         (None, Some(service)) if service.starts_with("MG") && service.len() == SERVICE_LENGTH => {}
         (Some(from), _) => {
             return Err(wrong(400, 21_212, &format!("Invalid From Number (caller ID): {from}")));
@@ -79,10 +79,10 @@ pub(super) fn rule(way: Way, request: &Received) -> Ruling {
 }
 
 /// Returns whether the text is an E.164 number, with the prefix of WhatsApp if required.
-fn is_address(way: Way, address: &str) -> bool {
+fn is_address(way: PhoneTransport, address: &str) -> bool {
     let number = match way {
-        Way::Sms => Some(address),
-        Way::Whatsapp => address.strip_prefix(WHATSAPP),
+        PhoneTransport::Sms => Some(address),
+        PhoneTransport::Whatsapp => address.strip_prefix(WHATSAPP),
     };
     number.and_then(|number| number.strip_prefix('+')).is_some_and(|digits| {
         (7..=15).contains(&digits.len())
@@ -91,7 +91,7 @@ fn is_address(way: Way, address: &str) -> bool {
     })
 }
 
-fn wrong(status: u16, code: u32, message: &str) -> Box<Refusal> {
+fn wrong(status: u16, code: u32, message: &str) -> Box<Rejection> {
     let more = format!("https://www.twilio.com/docs/errors/{code}");
     let body = json!({ "code": code, "message": message, "more_info": more, "status": status });
     refuse(message, answer(status, &body))

@@ -5,15 +5,15 @@ use serde_json::Value;
 use crate::target::{Received, ScriptedResponse};
 
 /// Response to an accepted message, or a rejection.
-pub(super) type Ruling = Result<ScriptedResponse, Box<Refusal>>;
+pub(super) type Validation = Result<ScriptedResponse, Box<Rejection>>;
 
 /// A rejection of a message.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct Rejection {
     /// Violated rule, for the test.
     pub(super) why: String,
     /// Response of the vendor.
-    pub(super) answer: ScriptedResponse,
+    pub(super) response: ScriptedResponse,
 }
 
 /// Returns a JSON response.
@@ -24,13 +24,13 @@ pub(super) fn json(status: u16, body: &Value) -> ScriptedResponse {
 }
 
 /// Returns a plain-text response.
-pub(super) fn words(status: u16, text: &str) -> ScriptedResponse {
+pub(super) fn text_response(status: u16, text: &str) -> ScriptedResponse {
     ScriptedResponse::status(status).header("content-type", "text/plain").body(text.to_owned())
 }
 
 /// Returns a rejection for the reason `why`.
-pub(super) fn refuse(why: impl Into<String>, answer: ScriptedResponse) -> Box<Refusal> {
-    Box::new(Refusal { why: why.into(), answer })
+pub(super) fn refuse(why: impl Into<String>, answer: ScriptedResponse) -> Box<Rejection> {
+    Box::new(Rejection { why: why.into(), response: answer })
 }
 
 /// Returns the length of a text in UTF-16 code units: the strictest meaning of "characters",

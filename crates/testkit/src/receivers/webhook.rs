@@ -14,7 +14,7 @@ use server::context::Context;
 use sha2::Sha256;
 
 use super::schema;
-use super::validation::{Refusal, Ruling, json as answer, object, path, refuse};
+use super::validation::{Rejection, Validation, json as answer, object, path, refuse};
 use crate::target::{Received, ScriptedResponse};
 
 /// Path of the endpoint.
@@ -35,7 +35,7 @@ pub(super) struct Verifier {
 }
 
 impl Verifier {
-    pub(super) fn rule(&self, request: &Received) -> Ruling {
+    pub(super) fn validate(&self, request: &Received) -> Validation {
         if path(request) != [PATH] {
             return Err(wrong(404, "not found"));
         }
@@ -80,6 +80,6 @@ impl Verifier {
     }
 }
 
-fn wrong(status: u16, why: &str) -> Box<Refusal> {
+fn wrong(status: u16, why: &str) -> Box<Rejection> {
     refuse(why, answer(status, &json!({ "error": why })))
 }

@@ -26,7 +26,7 @@ pub struct Identity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
     /// From 2020 to 2090.
-    Holds,
+    Valid,
     /// Until the end of 2021.
     Expired,
     /// From 2090.
@@ -36,7 +36,7 @@ pub enum Validity {
 impl Authority {
     /// Creates a root authority with this name.
     pub fn new(name: &str) -> Self {
-        let issuer = CertifiedIssuer::self_signed(ca_params(name, Validity::Holds), key())
+        let issuer = CertifiedIssuer::self_signed(ca_params(name, Validity::Valid), key())
             .expect("the parameters are valid");
         Self { issuer, chain: Vec::new() }
     }
@@ -72,7 +72,7 @@ impl Identity {
     pub fn self_signed(names: &[&str]) -> Self {
         let key = key();
         let name = names.first().copied().unwrap_or("nobody");
-        let certificate = params(names, name, Validity::Holds)
+        let certificate = params(names, name, Validity::Valid)
             .self_signed(&key)
             .expect("the parameters are valid");
         Self { chain: vec![certificate.der().clone()], key: private(&key) }
@@ -129,7 +129,7 @@ fn params(names: &[&str], name: &str, validity: Validity) -> CertificateParams {
     params.distinguished_name = rcgen::DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
     (params.not_before, params.not_after) = match validity {
-        Validity::Holds => (date_time_ymd(2020, 1, 1), date_time_ymd(2090, 1, 1)),
+        Validity::Valid => (date_time_ymd(2020, 1, 1), date_time_ymd(2090, 1, 1)),
         Validity::Expired => (date_time_ymd(2020, 1, 1), date_time_ymd(2022, 1, 1)),
         Validity::NotYet => (date_time_ymd(2090, 1, 1), date_time_ymd(2091, 1, 1)),
     };

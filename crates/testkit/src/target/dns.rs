@@ -63,7 +63,7 @@ pub enum Code {
 struct Zone {
     records: Vec<(Name, RData)>,
     scripted: HashMap<(Name, RecordType), Vec<DnsReply>>,
-    asked: Vec<(String, RecordKind)>,
+    questions: Vec<(String, RecordKind)>,
 }
 
 impl DnsTarget {
@@ -119,7 +119,7 @@ impl DnsTarget {
 
     /// Returns all questions in order, without trailing dots.
     pub fn asked(&self) -> Vec<(String, RecordKind)> {
-        self.lock().asked.clone()
+        self.lock().questions.clone()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Zone> {
@@ -180,13 +180,13 @@ fn packets(zone: &Mutex<Zone>, question: &Message, channel: Channel) -> Vec<Vec<
     let Some(query) = question.queries.first() else { return Vec::new() };
     let (owner, kind) = (query.name.to_lowercase(), query.query_type);
     if let Some(kind) = record_kind(kind) {
-        zone.asked.push((owner.to_ascii().trim_end_matches('.').to_owned(), kind));
+        zone.questions.push((owner.to_ascii().trim_end_matches('.').to_owned(), kind));
     }
-    let usual = zone.usual(question, &owner, kind);
+    let usual = zone.recursive_reply(question, &owner, kind);
     let with = |change: &dyn Fn(&mut Message)| {
         let mut message = empty(question);
         change(&mut message);
-        vec![written(&message)]
+        vec![to_bytes(&message)]
     };
     let scripted = zone.next_scripted(owner, kind);
     match scripted {
@@ -201,7 +201,7 @@ fn packets(zone: &Mutex<Zone>, question: &Message, channel: Channel) -> Vec<Vec<
         Some(DnsReply::TooLong) if channel == Channel::Udp => {
             with(&|message| message.metadata.truncation = true)
         }
-        None | Some(DnsReply::TooLong) => vec![written(&usual)],
+        None | Some(DnsReply::TooLong) => vec![to_bytes(&usual)],
         Some(DnsReply::ForgedFirst) => {
             let mut other_id = usual.clone();
             other_id.metadata.id ^= 1;
@@ -209,7 +209,7 @@ fn packets(zone: &Mutex<Zone>, question: &Message, channel: Channel) -> Vec<Vec<
             let mut other_question = usual.clone();
             other_question.queries[0].name = name("other.test");
             other_question.answers = forged();
-            vec![written(&other_id), written(&other_question), written(&usual)]
+            vec![to_bytes(&other_id), to_bytes(&other_question), to_bytes(&usual)]
         }
         Some(DnsReply::Garbage) => {
             vec![[&question.metadata.id.to_be_bytes()[..], &[0xff; 9]].concat()]
@@ -233,7 +233,7 @@ impl Zone {
     }
 
     /// Returns the reply that a recursive nameserver would give for this zone.
-    fn usual(&self, question: &Message, owner: &Name, kind: RecordType) -> Message {
+    fn recursive_reply(&self, question: &Message, owner: &Name, kind: RecordType) -> Message {
         let mut message = empty(question);
         let mut at = owner.clone();
         for _ in 0..=self.records.len() {
@@ -276,7 +276,7 @@ fn empty(question: &Message) -> Message {
     message
 }
 
-fn written(message: &Message) -> Vec<u8> {
+fn to_bytes(message: &Message) -> Vec<u8> {
     message.to_vec().expect("test zones are valid")
 }
 

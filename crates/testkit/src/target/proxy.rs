@@ -75,10 +75,10 @@ impl HttpProxy {
                     // A client that breaks its connection notices that itself.
                     let _ = match tls {
                         Some(tls) => match tls.accept(tcp).await {
-                            Ok(stream) => state.pass_on(stream).await,
+                            Ok(stream) => state.forward(stream).await,
                             Err(error) => Err(error),
                         },
-                        None => state.pass_on(tcp).await,
+                        None => state.forward(tcp).await,
                     };
                 });
             }
@@ -108,7 +108,7 @@ impl HttpProxy {
 }
 
 impl ProxyState {
-    async fn pass_on(&self, mut client: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
+    async fn forward(&self, mut client: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
         let (head, rest) = read_head(&mut client).await?;
         let mut lines = head.split("\r\n");
         let first = lines.next().unwrap_or_default();

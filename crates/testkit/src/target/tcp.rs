@@ -13,13 +13,13 @@ use super::Running;
 #[derive(Debug)]
 pub struct TcpTarget {
     address: SocketAddr,
-    taken: Arc<AtomicUsize>,
-    _kept: Kept,
+    accepted: Arc<AtomicUsize>,
+    _kept: PortGuard,
 }
 
 /// Value that keeps the port in its state.
 #[derive(Debug)]
-enum Kept {
+enum PortGuard {
     Accepting { _task: Running },
     Refusing { _socket: TcpSocket },
     Full { _listener: TcpListener, _queue: Vec<TcpStream> },
@@ -44,7 +44,7 @@ impl TcpTarget {
                 kept.push(stream);
             }
         });
-        Self { address, taken, _kept: Kept::Accepting { _task: Running(task) } }
+        Self { address, accepted: taken, _kept: PortGuard::Accepting { _task: Running(task) } }
     }
 
     /// Refuses every connection: the port is bound, but nothing listens.
@@ -52,7 +52,7 @@ impl TcpTarget {
         let socket = TcpSocket::new_v4().expect("file descriptors are available");
         socket.bind(([127, 0, 0, 1], 0).into()).expect("loopback has a free port");
         let address = socket.local_addr().expect("the socket is bound");
-        Self { address, taken: Arc::default(), _kept: Kept::Refusing { _socket: socket } }
+        Self { address, accepted: Arc::default(), _kept: PortGuard::Refusing { _socket: socket } }
     }
 
     /// Leaves every connection waiting, because its queue is full.
@@ -67,8 +67,8 @@ impl TcpTarget {
         for _ in 0..=QUEUE {
             queue.push(TcpStream::connect(address).await.expect("the queue has room"));
         }
-        let kept = Kept::Full { _listener: listener, _queue: queue };
-        Self { address, taken: Arc::default(), _kept: kept }
+        let kept = PortGuard::Full { _listener: listener, _queue: queue };
+        Self { address, accepted: Arc::default(), _kept: kept }
     }
 
     /// Returns its address.
@@ -78,6 +78,6 @@ impl TcpTarget {
 
     /// Returns the number of accepted connections.
     pub fn taken(&self) -> usize {
-        self.taken.load(Ordering::SeqCst)
+        self.accepted.load(Ordering::SeqCst)
     }
 }

@@ -76,7 +76,7 @@ async fn rejections_stop_after_the_given_count() {
         let refused = transport.send(message()).await.unwrap_err();
         assert_eq!(refused.status().map(|code| code.to_string()), Some(code.to_string()));
     }
-    server.refuses(3).await;
+    server.wait_for_rejected(3).await;
     transport.send(message()).await.unwrap();
     assert_eq!(server.takes(1).await.len(), 1);
 }

@@ -21,7 +21,7 @@ pub(in crate::bench) struct FlippingPage {
 /// A receiver of messages, until this process ends.
 pub(super) struct Receiver {
     address: SocketAddr,
-    told: mpsc::Receiver<Instant>,
+    deliveries: mpsc::Receiver<Instant>,
 }
 
 impl FlippingPage {
@@ -63,8 +63,8 @@ impl Receiver {
     /// Starts a receiver that responds, or one that `hangs`.
     pub(super) fn start(hangs: bool) -> Result<Self> {
         let (sender, told) = mpsc::channel();
-        let address = serve(move |stream| take(stream, hangs, &sender))?;
-        Ok(Self { address, told })
+        let address = serve(move |stream| receive(stream, hangs, &sender))?;
+        Ok(Self { address, deliveries: told })
     }
 
     pub(super) fn url(&self) -> String {
@@ -73,18 +73,18 @@ impl Receiver {
 
     /// Returns the time at which the next message was complete.
     pub(super) fn next(&self, within: Duration) -> Option<Instant> {
-        self.told.recv_timeout(within).ok()
+        self.deliveries.recv_timeout(within).ok()
     }
 }
 
-fn take(stream: &TcpStream, hangs: bool, told: &Sender<Instant>) -> Option<()> {
+fn receive(stream: &TcpStream, hangs: bool, deliveries: &Sender<Instant>) -> Option<()> {
     while read(stream).is_some() {
         if hangs {
             // Wait until the sender disconnects.
             let _ = stream.take(1).read(&mut [0]);
             return None;
         }
-        told.send(Instant::now()).ok()?;
+        deliveries.send(Instant::now()).ok()?;
         answer(stream, 200)?;
     }
     Some(())

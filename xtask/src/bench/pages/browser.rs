@@ -37,10 +37,10 @@ impl Browser {
 }
 
 /// Reads updates until the connection or the bench ends.
-fn listen(stream: BufReader<TcpStream>, told: &Sender<Instant>) -> Option<()> {
+fn listen(stream: BufReader<TcpStream>, events: &Sender<Instant>) -> Option<()> {
     for line in stream.lines() {
         if line.ok()? == "event: changed" {
-            told.send(Instant::now()).ok()?;
+            events.send(Instant::now()).ok()?;
         }
     }
     None

@@ -33,13 +33,13 @@ fn line(message: &MessageDescriptor) -> Result<String> {
     let mut fields: Vec<_> = message.fields().collect();
     fields.sort_by_key(FieldDescriptor::number);
     for field in fields {
-        text.extend([format!(" {}", said(&field, next)?)]);
+        text.extend([format!(" {}", encode_field(&field, next)?)]);
         next = field.number() + 1;
     }
     Ok(text)
 }
 
-fn said(field: &FieldDescriptor, next: u32) -> Result<String> {
+fn encode_field(field: &FieldDescriptor, next: u32) -> Result<String> {
     let oneof = field.containing_oneof().filter(|oneof| !oneof.is_synthetic());
     let is_message = matches!(field.kind(), Kind::Message(_));
     let mark = match (field.is_list(), field.supports_presence() && oneof.is_none() && !is_message)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use protox::prost_reflect::{MessageDescriptor, MethodDescriptor};
 
 use super::camel;
-use super::model::{ContractModel, held, methods, module, type_name};
+use super::model::{ContractModel, methods, module, nested_message, type_name};
 use super::services::has_pages;
 
 /// Numbers of `clients/typescript/src/method.ts`.
@@ -41,7 +41,7 @@ pub(super) fn table(contract: &ContractModel) -> String {
         )]);
         for method in methods(&service) {
             let request = method.input();
-            for inner in request.fields().filter_map(|field| held(&field)) {
+            for inner in request.fields().filter_map(|field| nested_message(&field)) {
                 declare(&inner, &mut shapes, &mut written);
             }
             let traits = traits(contract, &method);
@@ -61,7 +61,8 @@ pub(super) fn table(contract: &ContractModel) -> String {
 fn traits(contract: &ContractModel, method: &MethodDescriptor) -> u32 {
     let options = method.method_descriptor_proto().options.as_ref();
     let level = options.and_then(|options| options.idempotency_level);
-    let takes_key = method.name().starts_with(CREATE) || contract.of_method(method).contains(KEY);
+    let takes_key =
+        method.name().starts_with(CREATE) || contract.method_comment(method).contains(KEY);
     let repetition = match level {
         Some(NO_SIDE_EFFECTS) => READS,
         Some(IDEMPOTENT) => REPEATABLE,
@@ -83,7 +84,7 @@ fn declare(message: &MessageDescriptor, shapes: &mut String, written: &mut BTree
     if !written.insert(message.full_name().to_owned()) {
         return;
     }
-    for inner in message.fields().filter_map(|field| held(&field)) {
+    for inner in message.fields().filter_map(|field| nested_message(&field)) {
         declare(&inner, shapes, written);
     }
     shapes.extend([format!("const {}: Shape = {};\n", type_name(message), shape(message))]);
@@ -91,7 +92,8 @@ fn declare(message: &MessageDescriptor, shapes: &mut String, written: &mut BTree
 
 fn shape(message: &MessageDescriptor) -> String {
     let fields = message.fields().map(|field| {
-        let inner = held(&field).map_or_else(|| "1".to_owned(), |inner| type_name(&inner));
+        let inner =
+            nested_message(&field).map_or_else(|| "1".to_owned(), |inner| type_name(&inner));
         format!("{}: {inner}", camel(field.name()))
     });
     let fields: Vec<_> = fields.collect();

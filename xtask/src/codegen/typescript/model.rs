@@ -38,11 +38,11 @@ pub(super) const TABLES: [(&str, &[&Resource]); 12] = [
 
 /// Direction in which a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     /// From the client.
-    Asked,
+    Request,
     /// To the client.
-    Answered,
+    Response,
 }
 
 /// The contract.
@@ -50,8 +50,8 @@ pub(super) struct ContractModel {
     pool: DescriptorPool,
     /// Comments by file and path.
     comments: HashMap<(String, Vec<i32>), String>,
-    asked: BTreeSet<String>,
-    answered: BTreeSet<String>,
+    requested: BTreeSet<String>,
+    returned: BTreeSet<String>,
     /// Fields of `rules` by message.
     fields: BTreeMap<String, Vec<&'static Field>>,
     /// Field that selects a block of the message, by message.
@@ -64,20 +64,20 @@ impl ContractModel {
         let mut contract = Self {
             pool,
             comments,
-            asked: BTreeSet::new(),
-            answered: BTreeSet::new(),
+            requested: BTreeSet::new(),
+            returned: BTreeSet::new(),
             fields: BTreeMap::new(),
             chosen_by: BTreeMap::new(),
         };
         let methods: Vec<_> = contract.services().flat_map(|it| methods(&it)).collect();
         for method in methods {
-            reach(&method.input(), &mut contract.asked);
-            reach(&method.output(), &mut contract.answered);
+            reach(&method.input(), &mut contract.requested);
+            reach(&method.output(), &mut contract.returned);
         }
         for (message, tables) in TABLES {
-            contract.stand_for(message, tables)?;
+            contract.map_tables(message, tables)?;
         }
-        contract.refuse_twins()?;
+        contract.reject_duplicates()?;
         Ok(contract)
     }
 
@@ -102,10 +102,10 @@ impl ContractModel {
     }
 
     /// Returns whether a message travels in this direction.
-    pub(super) fn travels(&self, message: &MessageDescriptor, way: Way) -> bool {
+    pub(super) fn is_used_in(&self, message: &MessageDescriptor, way: Direction) -> bool {
         let names = match way {
-            Way::Asked => &self.asked,
-            Way::Answered => &self.answered,
+            Direction::Request => &self.requested,
+            Direction::Response => &self.returned,
         };
         names.contains(message.full_name())
     }
@@ -122,27 +122,27 @@ impl ContractModel {
     }
 
     /// Returns the comment of a field.
-    pub(super) fn of_field(&self, field: &FieldDescriptor) -> &str {
+    pub(super) fn field_comment(&self, field: &FieldDescriptor) -> &str {
         self.comment(&field.parent_file(), field.path())
     }
 
     /// Returns the comment of a message.
-    pub(super) fn of_message(&self, message: &MessageDescriptor) -> &str {
+    pub(super) fn message_comment(&self, message: &MessageDescriptor) -> &str {
         self.comment(&message.parent_file(), message.path())
     }
 
     /// Returns the comment of a method.
-    pub(super) fn of_method(&self, method: &MethodDescriptor) -> &str {
+    pub(super) fn method_comment(&self, method: &MethodDescriptor) -> &str {
         self.comment(&method.parent_file(), method.path())
     }
 
     /// Returns the comment of a service.
-    pub(super) fn of_service(&self, service: &ServiceDescriptor) -> &str {
+    pub(super) fn service_comment(&self, service: &ServiceDescriptor) -> &str {
         self.comment(&service.parent_file(), service.path())
     }
 
     /// Returns the names of all fields and methods, which comments may mention.
-    pub(super) fn spoken_of(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+    pub(super) fn mentioned_names(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let messages = self.pool.all_messages();
         let fields = messages.flat_map(|message| {
             message.fields().map(|field| field.name().to_owned()).collect::<Vec<_>>()
@@ -157,14 +157,14 @@ impl ContractModel {
     }
 
     /// Records the tables of a message, and the blocks of its nested messages.
-    fn stand_for(&mut self, name: &str, tables: &[&'static Resource]) -> Result<()> {
+    fn map_tables(&mut self, name: &str, tables: &[&'static Resource]) -> Result<()> {
         let Some(message) = self.message(name) else {
             bail!("message {name} not found in the contract")
         };
         for table in tables {
             let fields = table.fields.iter().chain(table.beyond);
             self.fields.entry(name.to_owned()).or_default().extend(fields);
-            self.stand_for_blocks(&message, table.blocks);
+            self.map_blocks(&message, table.blocks);
             for rule in table.rules {
                 if let Rule::ExactlyOneBlock { named_by } = rule {
                     self.chosen_by.insert(name.to_owned(), named_by);
@@ -174,19 +174,19 @@ impl ContractModel {
         Ok(())
     }
 
-    fn stand_for_blocks(&mut self, message: &MessageDescriptor, blocks: &'static [Block]) {
+    fn map_blocks(&mut self, message: &MessageDescriptor, blocks: &'static [Block]) {
         for block in blocks {
             let field = message.get_field_by_name(block.name);
             let Some(Kind::Message(inner)) = field.map(|field| field.kind()) else { continue };
             self.fields.insert(inner.full_name().to_owned(), block.fields.iter().collect());
-            self.stand_for_blocks(&inner, block.blocks);
+            self.map_blocks(&inner, block.blocks);
         }
     }
 
     /// Rejects two messages with the same name in TypeScript, where all names share one namespace.
-    fn refuse_twins(&self) -> Result<()> {
+    fn reject_duplicates(&self) -> Result<()> {
         let mut seen = BTreeMap::new();
-        for name in self.asked.union(&self.answered) {
+        for name in self.requested.union(&self.returned) {
             let message = self.message(name).expect("reachable messages are in the contract");
             if let Some(other) = seen.insert(type_name(&message), name) {
                 bail!("{name} and {other} have the same name in TypeScript; rename one in RENAMED");
@@ -221,13 +221,13 @@ pub(super) fn is_text(message: &MessageDescriptor) -> bool {
 }
 
 /// Returns the message that a field contains, once or repeated. `None` for strings and numbers.
-pub(super) fn held(field: &FieldDescriptor) -> Option<MessageDescriptor> {
+pub(super) fn nested_message(field: &FieldDescriptor) -> Option<MessageDescriptor> {
     field.kind().as_message().filter(|message| !is_text(message)).cloned()
 }
 
 fn reach(message: &MessageDescriptor, reached: &mut BTreeSet<String>) {
     if reached.insert(message.full_name().to_owned()) {
-        for inner in message.fields().filter_map(|field| held(&field)) {
+        for inner in message.fields().filter_map(|field| nested_message(&field)) {
             reach(&inner, reached);
         }
     }

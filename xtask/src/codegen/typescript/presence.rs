@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 use rules::field::Presence;
 
-use super::model::{ContractModel, TABLES, Way};
+use super::model::{ContractModel, Direction, TABLES};
 
 /// Fields with presence that no table has, but every response.
 const ALWAYS: [&str; 32] = [
@@ -57,16 +57,16 @@ const SECRET: &str = "A secret";
 const BY_TEMPLATE: &str = "unless a template provides it";
 
 /// Returns whether the field exists in a message that travels in this direction.
-pub(super) fn is_there(contract: &ContractModel, field: &FieldDescriptor, way: Way) -> bool {
+pub(super) fn is_there(contract: &ContractModel, field: &FieldDescriptor, way: Direction) -> bool {
     match way {
-        Way::Asked => must_be_written(contract, field),
-        Way::Answered => is_answered(contract, field),
+        Direction::Request => is_required(contract, field),
+        Direction::Response => is_answered(contract, field),
     }
 }
 
 /// Returns whether only the server sets the field.
 pub(super) fn is_output(contract: &ContractModel, field: &FieldDescriptor) -> bool {
-    contract.of_field(field).trim_start().starts_with(OUTPUT)
+    contract.field_comment(field).trim_start().starts_with(OUTPUT)
 }
 
 /// Returns whether the field cannot change after the creation of the resource. Updates may omit it.
@@ -86,12 +86,12 @@ pub(super) fn check(contract: &ContractModel) -> Result<()> {
         }
     }
     for message in TABLES.iter().filter_map(|(name, _)| contract.message(name)) {
-        agree(contract, &message)?;
+        check_message(contract, &message)?;
     }
     Ok(())
 }
 
-fn agree(contract: &ContractModel, message: &MessageDescriptor) -> Result<()> {
+fn check_message(contract: &ContractModel, message: &MessageDescriptor) -> Result<()> {
     for field in message.fields() {
         let Some(rule) = contract.rule(&field) else { continue };
         if (rule.presence == Presence::Output) != is_output(contract, &field) {
@@ -103,10 +103,10 @@ fn agree(contract: &ContractModel, message: &MessageDescriptor) -> Result<()> {
 
 /// Returns the comment of a field on one line, so that no phrase is split by a line break.
 fn comment(contract: &ContractModel, field: &FieldDescriptor) -> String {
-    contract.of_field(field).split_whitespace().collect::<Vec<_>>().join(" ")
+    contract.field_comment(field).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn must_be_written(contract: &ContractModel, field: &FieldDescriptor) -> bool {
+fn is_required(contract: &ContractModel, field: &FieldDescriptor) -> bool {
     let comment = comment(contract, field);
     if comment.contains(BY_TEMPLATE) || field.is_list() {
         return false;

@@ -7,7 +7,7 @@ use protox::prost_reflect::{
     FileDescriptor, MessageDescriptor, MethodDescriptor, ServiceDescriptor,
 };
 
-use super::model::{ContractModel, Way, held, methods, module as module_name};
+use super::model::{ContractModel, Direction, methods, module as module_name, nested_message};
 use super::presence::is_there;
 use super::types::Types;
 use super::{camel, lower_first};
@@ -62,25 +62,25 @@ pub(super) fn has_pages(method: &MethodDescriptor) -> bool {
 }
 
 fn interface(types: &Types<'_>, service: &ServiceDescriptor) -> String {
-    let comment = types.comments.tsdoc(types.contract.of_service(service), &[], 0);
+    let comment = types.comments.tsdoc(types.contract.service_comment(service), &[], 0);
     let methods: Vec<_> = methods(service).iter().map(|method| signature(types, method)).collect();
     format!("{comment}export interface {} {{\n{}}}\n\n", service.name(), methods.join("\n"))
 }
 
 fn signature(types: &Types<'_>, method: &MethodDescriptor) -> String {
-    let comment = types.comments.tsdoc(types.contract.of_method(method), &[], 1);
+    let comment = types.comments.tsdoc(types.contract.method_comment(method), &[], 1);
     let (request, answer) = (method.input(), method.output());
     let may_be_empty = !types
-        .fields(&request, Way::Asked)
+        .fields(&request, Direction::Request)
         .iter()
-        .any(|it| is_there(types.contract, it, Way::Asked));
+        .any(|it| is_there(types.contract, it, Direction::Request));
     format!(
         "{comment}  {}(request{}: {}, options?: CallOptions): {}<{}>;\n",
         lower_first(method.name()),
         if may_be_empty { "?" } else { "" },
-        types.name(&request, Way::Asked),
+        types.name(&request, Direction::Request),
         if has_pages(method) { "Pages" } else { "Promise" },
-        types.name(&answer, Way::Answered),
+        types.name(&answer, Direction::Response),
     )
 }
 
@@ -102,7 +102,7 @@ fn imports(types: &Types<'_>, file: &FileDescriptor, code: &str) -> String {
     }
     for message in file.messages().flat_map(|message| foreign(&message, file)) {
         let module = format!("./{}.js", module_name(&message.parent_file()));
-        import(module, &types.name(&message, Way::Answered));
+        import(module, &types.name(&message, Direction::Response));
     }
     let lines = from.into_iter().map(|(module, names)| {
         let names: Vec<_> = names.into_iter().collect();
@@ -113,5 +113,9 @@ fn imports(types: &Types<'_>, file: &FileDescriptor, code: &str) -> String {
 
 /// Returns the messages of other files that a message contains.
 fn foreign(message: &MessageDescriptor, file: &FileDescriptor) -> Vec<MessageDescriptor> {
-    message.fields().filter_map(|it| held(&it)).filter(|it| it.parent_file() != *file).collect()
+    message
+        .fields()
+        .filter_map(|it| nested_message(&it))
+        .filter(|it| it.parent_file() != *file)
+        .collect()
 }

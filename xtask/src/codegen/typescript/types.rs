@@ -6,7 +6,7 @@ use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 
 use super::camel;
 use super::comments::TsdocComments;
-use super::model::{ContractModel, Way, held, type_name};
+use super::model::{ContractModel, Direction, nested_message, type_name};
 use super::presence::{is_fixed, is_output, is_there};
 use super::words;
 
@@ -25,43 +25,49 @@ pub(super) struct Types<'a> {
 
 impl<'a> Types<'a> {
     pub(super) fn new(contract: &'a ContractModel) -> Self {
-        Self { contract, comments: TsdocComments::new(contract.spoken_of()) }
+        Self { contract, comments: TsdocComments::new(contract.mentioned_names()) }
     }
 
     /// Returns the types of a message: one, two, or none for an unused message.
     pub(super) fn declared(&self, message: &MessageDescriptor) -> String {
-        let travels = |way| self.contract.travels(message, way);
-        match (travels(Way::Asked), travels(Way::Answered)) {
+        let travels = |way| self.contract.is_used_in(message, way);
+        match (travels(Direction::Request), travels(Direction::Response)) {
             (false, false) => String::new(),
-            (true, false) => self.declare(message, Way::Asked),
+            (true, false) => self.declare(message, Direction::Request),
             (true, true) if self.differs(message) => {
-                self.declare(message, Way::Answered) + &self.declare(message, Way::Asked)
+                self.declare(message, Direction::Response)
+                    + &self.declare(message, Direction::Request)
             }
-            (_, true) => self.declare(message, Way::Answered),
+            (_, true) => self.declare(message, Direction::Response),
         }
     }
 
     /// Returns the name of a message in this direction.
-    pub(super) fn name(&self, message: &MessageDescriptor, way: Way) -> String {
-        let travels_both = self.contract.travels(message, Way::Asked)
-            && self.contract.travels(message, Way::Answered);
-        let is_other = way == Way::Asked && travels_both && self.differs(message);
+    pub(super) fn name(&self, message: &MessageDescriptor, way: Direction) -> String {
+        let travels_both = self.contract.is_used_in(message, Direction::Request)
+            && self.contract.is_used_in(message, Direction::Response);
+        let is_other = way == Direction::Request && travels_both && self.differs(message);
         type_name(message) + if is_other { WRITTEN } else { "" }
     }
 
     /// Returns the visible fields of a message. An input only has arguments.
-    pub(super) fn fields(&self, message: &MessageDescriptor, way: Way) -> Vec<FieldDescriptor> {
+    pub(super) fn fields(
+        &self,
+        message: &MessageDescriptor,
+        way: Direction,
+    ) -> Vec<FieldDescriptor> {
         let is_argument =
             |field: &FieldDescriptor| field.name() != ID && !is_output(self.contract, field);
         let is_resource = message.fields().any(|field| is_output(self.contract, &field));
-        let shown =
-            |field: &FieldDescriptor| way == Way::Answered || !is_resource || is_argument(field);
+        let shown = |field: &FieldDescriptor| {
+            way == Direction::Response || !is_resource || is_argument(field)
+        };
         message.fields().filter(shown).collect()
     }
 
     /// Returns the type of a field's value, or of one element of a list.
-    fn single(&self, field: &FieldDescriptor, way: Way) -> String {
-        if let Some(message) = held(field) {
+    fn single(&self, field: &FieldDescriptor, way: Direction) -> String {
+        if let Some(message) = nested_message(field) {
             return self.name(&message, way);
         }
         if let Some(words) = words::type_of(self.contract, field) {
@@ -82,18 +88,18 @@ impl<'a> Types<'a> {
     }
 
     fn differs(&self, message: &MessageDescriptor) -> bool {
-        let asked = self.fields(message, Way::Asked);
+        let asked = self.fields(message, Direction::Request);
         if asked.len() != message.fields().len() || self.contract.chosen_by(message).is_some() {
             return true;
         }
         let there = |field, way| is_there(self.contract, field, way);
         asked.iter().any(|field| {
-            there(field, Way::Asked) != there(field, Way::Answered)
-                || held(field).is_some_and(|inner| self.differs(&inner))
+            there(field, Direction::Request) != there(field, Direction::Response)
+                || nested_message(field).is_some_and(|inner| self.differs(&inner))
         })
     }
 
-    fn declare(&self, message: &MessageDescriptor, way: Way) -> String {
+    fn declare(&self, message: &MessageDescriptor, way: Direction) -> String {
         if let Some(update) = self.update(message) {
             return update;
         }
@@ -122,8 +128,8 @@ impl<'a> Types<'a> {
 
     /// Returns the comment of a message for this type. An input type names the response type.
     fn about(&self, message: &MessageDescriptor, name: &str) -> String {
-        let comment = self.contract.of_message(message).trim_end();
-        let answered = self.name(message, Way::Answered);
+        let comment = self.contract.message_comment(message).trim_end();
+        let answered = self.name(message, Direction::Response);
         if name == answered {
             return self.comments.tsdoc(comment, &[], 0);
         }
@@ -137,7 +143,7 @@ impl<'a> Types<'a> {
         &self,
         message: &MessageDescriptor,
         named_by: &str,
-        way: Way,
+        way: Direction,
     ) -> (Vec<FieldDescriptor>, Vec<FieldDescriptor>) {
         let named_by_field = message.get_field_by_name(named_by);
         let kinds = named_by_field.and_then(|field| words::of_field(self.contract, &field));
@@ -147,10 +153,10 @@ impl<'a> Types<'a> {
     }
 
     /// Returns a line per block: the word of its kind, and the block.
-    fn block_choice(&self, blocks: &[FieldDescriptor], named_by: &str, way: Way) -> String {
+    fn block_choice(&self, blocks: &[FieldDescriptor], named_by: &str, way: Direction) -> String {
         let line = |block: &FieldDescriptor| {
             let name = camel(block.name());
-            let comment = self.comments.tsdoc(self.contract.of_field(block), &[], 2);
+            let comment = self.comments.tsdoc(self.contract.field_comment(block), &[], 2);
             let kind = self.single(block, way);
             format!(
                 "{comment}    | {{ {}: \"{}\"; {name}: {kind} }}\n",
@@ -163,7 +169,7 @@ impl<'a> Types<'a> {
 
     /// Returns a type in which exactly one of these fields exists, so that checking one narrows the
     /// type.
-    fn one_of(&self, fields: &[FieldDescriptor], way: Way) -> String {
+    fn one_of(&self, fields: &[FieldDescriptor], way: Direction) -> String {
         let choice = |chosen: &FieldDescriptor| {
             let parts = fields.iter().map(|field| {
                 let name = camel(field.name());
@@ -178,44 +184,45 @@ impl<'a> Types<'a> {
         fields.iter().map(choice).collect::<Vec<_>>().join("\n")
     }
 
-    fn properties(&self, fields: &[FieldDescriptor], way: Way) -> String {
+    fn properties(&self, fields: &[FieldDescriptor], way: Direction) -> String {
         fields.iter().map(|field| self.property(field, way)).collect()
     }
 
-    fn property(&self, field: &FieldDescriptor, way: Way) -> String {
+    fn property(&self, field: &FieldDescriptor, way: Direction) -> String {
         let words = words::of_field(self.contract, field).unwrap_or_default();
-        let comment = self.comments.tsdoc(self.contract.of_field(field), words, 1);
+        let comment = self.comments.tsdoc(self.contract.field_comment(field), words, 1);
         let (name, single) = (camel(field.name()), self.single(field, way));
         let kind = match (field.is_list(), way) {
-            (true, Way::Asked) => format!("readonly {}[]", bracketed(&single)),
-            (true, Way::Answered) => format!("{}[]", bracketed(&single)),
+            (true, Direction::Request) => format!("readonly {}[]", bracketed(&single)),
+            (true, Direction::Response) => format!("{}[]", bracketed(&single)),
             (false, _) => single,
         };
         match (is_there(self.contract, field, way), way) {
             (true, _) => format!("{comment}  {name}: {kind};\n"),
-            (false, Way::Asked) => format!("{comment}  {name}?: {kind} | undefined;\n"),
-            (false, Way::Answered) => format!("{comment}  {name}?: {kind};\n"),
+            (false, Direction::Request) => format!("{comment}  {name}?: {kind} | undefined;\n"),
+            (false, Direction::Response) => format!("{comment}  {name}?: {kind};\n"),
         }
     }
 
     /// Returns the type of an update's request: the whole resource, or the parts named by a mask.
     fn update(&self, message: &MessageDescriptor) -> Option<String> {
         let mask = message.get_field_by_name(MASK)?;
-        let resource = message.fields().find(|field| held(field).is_some())?;
-        let inner = held(&resource)?;
-        let (name, written) = (camel(resource.name()), self.name(&inner, Way::Asked));
+        let resource = message.fields().find(|field| nested_message(field).is_some())?;
+        let inner = nested_message(&resource)?;
+        let (name, written) = (camel(resource.name()), self.name(&inner, Direction::Request));
         let fixed = inner.fields().filter(|field| is_fixed(self.contract, field));
         let fixed: Vec<_> = fixed.map(|field| format!("\"{}\"", camel(field.name()))).collect();
         let whole = match fixed.as_slice() {
             [] => format!("Whole<{written}>"),
             fixed => format!("WholeBut<{written}, {}>", fixed.join(" | ")),
         };
-        let told =
-            |field: &FieldDescriptor| self.comments.tsdoc(self.contract.of_field(field), &[], 3);
+        let told = |field: &FieldDescriptor| {
+            self.comments.tsdoc(self.contract.field_comment(field), &[], 3)
+        };
         let (about, of_mask) = (told(&resource), told(&mask));
         Some(format!(
             "{}export type {} =\n  | {{\n{about}      {name}: {whole};\n      updateMask?: undefined;\n    }}\n  | {{\n{about}      {name}: Part<{written}>;\n{of_mask}      updateMask: FieldMask<{written}>;\n    }};\n\n",
-            self.comments.tsdoc(self.contract.of_message(message), &[], 0),
+            self.comments.tsdoc(self.contract.message_comment(message), &[], 0),
             type_name(message),
         ))
     }

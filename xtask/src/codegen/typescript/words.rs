@@ -21,7 +21,7 @@ struct List {
     name: &'static str,
     /// Name of the array.
     constant: &'static str,
-    words: &'static [&'static str],
+    values: &'static [&'static str],
     about: &'static str,
     /// Field whose comment lists the values, if `rules` does not define them.
     home: Option<&'static str>,
@@ -33,7 +33,7 @@ const fn of_rules(
     words: &'static [&'static str],
     about: &'static str,
 ) -> List {
-    List { name, constant, words, about, home: None }
+    List { name, constant, values: words, about, home: None }
 }
 
 const fn ours(
@@ -43,7 +43,7 @@ const fn ours(
     about: &'static str,
     home: &'static str,
 ) -> List {
-    List { name, constant, words, about, home: Some(home) }
+    List { name, constant, values: words, about, home: Some(home) }
 }
 
 const LISTS: &[List] = &[
@@ -274,8 +274,8 @@ pub(super) fn of_field(
 ) -> Option<&'static [&'static str]> {
     let used = USES.iter().find(|(name, ..)| *name == field.full_name());
     match used.and_then(|(_, name, _)| LISTS.iter().find(|list| list.name == *name)) {
-        Some(list) => Some(list.words),
-        None => contract.rule(field)?.shape.words(),
+        Some(list) => Some(list.values),
+        None => contract.rule(field)?.shape.names(),
     }
 }
 
@@ -283,7 +283,7 @@ pub(super) fn of_field(
 pub(super) fn type_of(contract: &ContractModel, field: &FieldDescriptor) -> Option<String> {
     let words = of_field(contract, field)?;
     let quoted = || words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" | ");
-    let named = LISTS.iter().find(|list| list.words == words);
+    let named = LISTS.iter().find(|list| list.values == words);
     let name = named.map_or_else(quoted, |list| list.name.to_owned());
     let may_be_empty = USES.iter().any(|(it, _, may)| *may && *it == field.full_name());
     Some(if may_be_empty { name + " | \"\"" } else { name })
@@ -291,7 +291,7 @@ pub(super) fn type_of(contract: &ContractModel, field: &FieldDescriptor) -> Opti
 
 /// Generates all enums as arrays and types.
 pub(super) fn module() -> String {
-    let declared = LISTS.iter().map(|List { name, constant, words, about, .. }| {
+    let declared = LISTS.iter().map(|List { name, constant, values: words, about, .. }| {
         let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
         format!(
             "/** {about}. */\nexport const {constant} = [{}] as const;\n\n/** {about}. */\nexport type {name} = (typeof {constant})[number];\n",
@@ -307,7 +307,7 @@ pub(super) fn check(contract: &ContractModel) -> Result<()> {
     let comment = |name: &str| {
         let (message, field) = name.rsplit_once('.')?;
         let field = contract.message(message)?.get_field_by_name(field)?;
-        Some(contract.of_field(&field).to_owned())
+        Some(contract.field_comment(&field).to_owned())
     };
     for (field, list, _) in USES {
         if comment(field).is_none() || !LISTS.iter().any(|it| it.name == *list) {
@@ -317,7 +317,8 @@ pub(super) fn check(contract: &ContractModel) -> Result<()> {
     for list in LISTS {
         let Some(home) = list.home else { continue };
         let comment = comment(home).unwrap_or_default();
-        if let Some(word) = list.words.iter().find(|word| !comment.contains(&format!("`{word}`"))) {
+        if let Some(word) = list.values.iter().find(|word| !comment.contains(&format!("`{word}`")))
+        {
             bail!("the comment of {home} does not mention `{word}`");
         }
     }

@@ -145,7 +145,7 @@ impl Known<'_> {
         let call =
             self.example.saved.get(name).with_context(|| format!("no step saved `{name}`"))?;
         let method = call.rsplit('/').next().unwrap_or(call);
-        let made = Terraform::of(method).zip(self.examples.of(call));
+        let made = Terraform::of(method).zip(self.examples.get(call));
         let Some((Terraform::Resource(table, argument), example)) = made else {
             anyhow::bail!("`{name}` comes from `{call}`, which has no Terraform resource");
         };

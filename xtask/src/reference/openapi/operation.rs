@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::schema::Schemas;
 use super::shape::keywords;
 use crate::reference::Book;
-use crate::reference::comment::{capitalised, of_method};
+use crate::reference::comment::{capitalised, parse_method};
 use crate::reference::contract::{Level, Method};
 use crate::reference::prose::anchor;
 use crate::reference::service::{ServicePage, scope};
@@ -41,9 +41,9 @@ pub(super) fn operation(
     method: &Method,
 ) -> Result<(String, Value)> {
     let path = method.path();
-    let example = book.examples.of(&path).with_context(|| format!("{path} has no example"))?;
-    let answer = book.answers.get(&path).with_context(|| format!("{path} has no answer"))?;
-    let page = ServicePage::of(book, method);
+    let example = book.examples.get(&path).with_context(|| format!("{path} has no example"))?;
+    let answer = book.responses.get(&path).with_context(|| format!("{path} has no answer"))?;
+    let page = ServicePage::for_method(book, method);
     let mut operation = keywords(json!({
         "operationId": format!("{}_{}", service(method), method.name),
         "tags": [method.service],
@@ -74,7 +74,7 @@ fn headers() -> Map<String, Value> {
 }
 
 fn texts(book: &Book, method: &Method) -> Map<String, Value> {
-    let said = of_method(&method.comment);
+    let said = parse_method(&method.comment);
     let first = said.paragraphs.first().map_or("", String::as_str);
     let sentence = first.split_once(". ").map_or(first.trim_end_matches('.'), |(first, _)| first);
     let prose = book.prose();

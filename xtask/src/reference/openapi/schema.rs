@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::shape::{self, keywords};
 use crate::reference::Book;
-use crate::reference::comment::{Given, capitalised, of_field, paragraphs};
+use crate::reference::comment::{Given, capitalised, paragraphs, parse_field};
 use crate::reference::contract::{Field, FieldKind, Message, Method};
 use crate::reference::service::{CONDITIONAL, given, object, reach};
 use crate::reference::tables;
@@ -42,9 +42,9 @@ impl<'a> Schemas<'a> {
         let mut partial = BTreeSet::new();
         for method in book.contract.methods() {
             inputs.insert(method.request.as_str());
-            outputs.insert(method.answer.as_str());
+            outputs.insert(method.response.as_str());
             reach(book, &method.request, &mut inputs);
-            reach(book, &method.answer, &mut outputs);
+            reach(book, &method.response, &mut outputs);
             if is_update(&method.request) {
                 partial.extend(resources(book, &method.request).filter_map(object));
             }
@@ -75,7 +75,7 @@ impl<'a> Schemas<'a> {
 
     /// Returns the schema of a method's response.
     pub(super) fn response(&self, method: &Method) -> Value {
-        self.reference(&method.answer, Use::Output)
+        self.reference(&method.response, Use::Output)
     }
 
     fn message(&self, full: &str, used: Use) -> Result<Value> {
@@ -85,7 +85,7 @@ impl<'a> Schemas<'a> {
             properties.insert(field.json.clone(), self.property(message, field, used)?);
         }
         let required = match used {
-            Use::Output => always_there(message),
+            Use::Output => always_present(message),
             Use::Update => identity(message),
             Use::Input => Self::required(message)?,
         };
@@ -107,7 +107,7 @@ impl<'a> Schemas<'a> {
     }
 
     fn property(&self, message: &Message, field: &Field, used: Use) -> Result<Value> {
-        let said = of_field(&field.comment);
+        let said = parse_field(&field.comment);
         let given = given(message, field, &said.given)?;
         let entry = tables::entry(&message.full, &field.name);
         let parts = if is_update(&message.full) { Use::Update } else { used };
@@ -118,7 +118,7 @@ impl<'a> Schemas<'a> {
         let bounds = match used {
             Use::Input | Use::Update if given == Given::Output => None,
             Use::Input | Use::Update => entry.map(shape::bounds),
-            Use::Output => entry.map(shape::words),
+            Use::Output => entry.map(shape::enum_values),
         };
         schema.extend(bounds.unwrap_or_default());
         schema.insert("description".to_owned(), Value::from(self.plain(&said.text)));
@@ -132,7 +132,7 @@ impl<'a> Schemas<'a> {
                 })?;
                 schema.insert("default".to_owned(), value);
             }
-            Given::Required | Given::Default(_) | Given::Output | Given::Unsaid => {}
+            Given::Required | Given::Default(_) | Given::Output | Given::Unspecified => {}
         }
         Ok(Value::Object(schema))
     }
@@ -164,7 +164,7 @@ impl<'a> Schemas<'a> {
     fn required(message: &Message) -> Result<Vec<String>> {
         let mut required = Vec::new();
         for field in &message.fields {
-            let said = of_field(&field.comment);
+            let said = parse_field(&field.comment);
             let is_required = given(message, field, &said.given)? == Given::Required;
             if is_required && !said.text.contains(CONDITIONAL) {
                 required.push(field.json.clone());
@@ -197,7 +197,7 @@ fn resources<'a>(book: &'a Book, request: &str) -> impl Iterator<Item = &'a Fiel
 }
 
 /// Returns the fields that each response has.
-fn always_there(message: &Message) -> Vec<String> {
+fn always_present(message: &Message) -> Vec<String> {
     let fields = message.fields.iter().filter(|field| !field.can_be_absent);
     fields.map(|field| field.json.clone()).collect()
 }

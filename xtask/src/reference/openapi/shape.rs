@@ -21,9 +21,9 @@ pub(super) fn bounds(entry: TableEntry) -> Keywords {
 }
 
 /// Returns the words of an output. Its other bounds are those of the input, which may be redacted.
-pub(super) fn words(entry: TableEntry) -> Keywords {
+pub(super) fn enum_values(entry: TableEntry) -> Keywords {
     match entry {
-        TableEntry::Field(field) if field.shape.words().is_some() => of_field(field),
+        TableEntry::Field(field) if field.shape.names().is_some() => of_field(field),
         TableEntry::Field(_) | TableEntry::Block(_) => Keywords::new(),
     }
 }

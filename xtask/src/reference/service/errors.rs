@@ -3,7 +3,7 @@
 use rules::Reason;
 
 use super::ServicePage;
-use crate::reference::comment::{Clause, capitalised, of_method, referred};
+use crate::reference::comment::{Clause, capitalised, parse_method, referenced_method};
 use crate::reference::contract::Method;
 use crate::reference::prose::{codes, table};
 
@@ -16,12 +16,12 @@ impl ServicePage<'_> {
     /// Returns the method's own errors, apart from those of every call.
     pub(super) fn errors(&self, method: &Method) -> String {
         let mut known: Vec<(String, String)> = Vec::new();
-        self.gather(method, DEPTH_MAX, &mut known);
+        self.collect_errors(method, DEPTH_MAX, &mut known);
         if known.is_empty() {
             return "\n**Errors.** Only those of [every call](errors.md#errors-of-every-call).\n"
                 .to_owned();
         }
-        let rows: Vec<_> = known.iter().map(|(code, when)| self.refusal(code, when)).collect();
+        let rows: Vec<_> = known.iter().map(|(code, when)| self.error_row(code, when)).collect();
         let table = table(&["Code", "Reason", "When"], &rows);
         format!(
             "\n**Errors**, in addition to those of [every call](errors.md#errors-of-every-call)\n\n{table}"
@@ -31,12 +31,12 @@ impl ServicePage<'_> {
     /// Returns the errors that are a method's own: their reasons, and the condition in words.
     pub(in crate::reference) fn own_errors(&self, method: &Method) -> Vec<(Vec<Reason>, String)> {
         let mut known: Vec<(String, String)> = Vec::new();
-        self.gather(method, DEPTH_MAX, &mut known);
+        self.collect_errors(method, DEPTH_MAX, &mut known);
         known.into_iter().map(|(code, when)| (reasons(&code, &when), when)).collect()
     }
 
-    fn gather(&self, method: &Method, depth: usize, known: &mut Vec<(String, String)>) {
-        let said = of_method(&method.comment);
+    fn collect_errors(&self, method: &Method, depth: usize, known: &mut Vec<(String, String)>) {
+        let said = parse_method(&method.comment);
         let other = |name: &str| self.find(name).filter(|_| depth > 0);
         let mut referred_to = Vec::new();
         for clause in said.errors {
@@ -49,14 +49,14 @@ impl ServicePage<'_> {
             }
         }
         if known.is_empty() && referred_to.is_empty() {
-            referred_to.extend(referred(&method.comment).and_then(other));
+            referred_to.extend(referenced_method(&method.comment).and_then(other));
         }
         for method in referred_to {
-            self.gather(method, depth - 1, known);
+            self.collect_errors(method, depth - 1, known);
         }
     }
 
-    fn refusal(&self, code: &str, when: &str) -> Vec<String> {
+    fn error_row(&self, code: &str, when: &str) -> Vec<String> {
         let usual = usual_reason(code);
         let reasons = codes(reasons(code, when).iter().map(|reason| reason.as_str()));
         // A condition that narrows a code replaces its meaning. One that extends it follows the
@@ -70,7 +70,7 @@ impl ServicePage<'_> {
         vec![
             format!("`{code}`{status}"),
             reasons,
-            format!("{meaning} {}", self.said(&more)).trim().to_owned(),
+            format!("{meaning} {}", self.format_text(&more)).trim().to_owned(),
         ]
     }
 }

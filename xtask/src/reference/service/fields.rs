@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use rules::field::{Presence, Shape};
 
 use super::ServicePage;
-use crate::reference::comment::{Given, of_field};
+use crate::reference::comment::{Given, parse_field};
 use crate::reference::contract::{Field, FieldKind, Message};
 use crate::reference::prose::table;
 use crate::reference::tables::{self, TableEntry};
@@ -17,11 +17,11 @@ pub(in crate::reference) const CONDITIONAL: &str = "Required, unless";
 pub(in crate::reference) fn given(message: &Message, field: &Field, said: &Given) -> Result<Given> {
     let of_table = match tables::entry(&message.full, &field.name) {
         Some(TableEntry::Field(entry)) => tables::given(entry),
-        Some(TableEntry::Block(_)) | None => Given::Unsaid,
+        Some(TableEntry::Block(_)) | None => Given::Unspecified,
     };
     Ok(match (said, of_table) {
-        (said, Given::Unsaid) => said.clone(),
-        (Given::Unsaid, table) => table,
+        (said, Given::Unspecified) => said.clone(),
+        (Given::Unspecified, table) => table,
         (said, table) if *said == table => table,
         (said, table) => {
             let name = &field.name;
@@ -50,15 +50,15 @@ impl ServicePage<'_> {
     }
 
     fn field(&self, message: &Message, field: &Field) -> Result<Vec<String>> {
-        let said = of_field(&field.comment);
+        let said = parse_field(&field.comment);
         let entry = tables::entry(&message.full, &field.name);
         let given = given(message, field, &said.given)?;
         if said.text.is_empty() {
             bail!("{}.{}: its comment has no description", message.full, field.name);
         }
-        let mut text = self.said(&said.text);
+        let mut text = self.format_text(&said.text);
         if let Some(entry) = entry.filter(|_| given != Given::Output) {
-            text += &tables::lacking(entry, &text);
+            text += &tables::missing_limits(entry, &text);
         }
         // The sentence names the condition.
         let conditional = text.contains(CONDITIONAL);
@@ -67,7 +67,7 @@ impl ServicePage<'_> {
             Given::Required => "required".to_owned(),
             Given::Default(value) => format!("default `{value}`"),
             Given::Output => "output".to_owned(),
-            Given::Unsaid => String::new(),
+            Given::Unspecified => String::new(),
         };
         Ok(vec![format!("`{}`", field.json), self.kind(field, entry), given, text])
     }

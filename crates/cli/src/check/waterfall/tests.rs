@@ -192,13 +192,13 @@ fn dns_answers_follow_their_concurrent_queries() {
     attempt.assertions = vec![
         AssertionResult {
             assertion: "A eq `192.0.2.1`".to_owned(),
-            holds: true,
-            seen: String::new(),
+            passed: true,
+            actual: String::new(),
         },
         AssertionResult {
             assertion: "MX contains `a`".to_owned(),
-            holds: false,
-            seen: "none".to_owned(),
+            passed: false,
+            actual: "none".to_owned(),
         },
     ];
     attempt.reasons = vec!["no record of type MX contains `a`".to_owned()];

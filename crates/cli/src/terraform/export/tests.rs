@@ -11,7 +11,7 @@ fn workspace(found: Vec<(&'static Resource, Json)>, reads_only: bool) -> Workspa
 }
 
 fn exported(found: Vec<(&'static Resource, Json)>, reads_only: bool) -> Export {
-    of(&workspace(found, reads_only), "http://user:pw@localhost/rpc")
+    export_workspace(&workspace(found, reads_only), "http://user:pw@localhost/rpc")
 }
 
 fn monitor() -> Json {

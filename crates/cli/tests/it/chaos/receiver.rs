@@ -42,7 +42,7 @@ pub(super) struct Accepted {
     /// Idempotency key.
     pub(super) key: String,
     /// Events in the message.
-    pub(super) told: Vec<Told>,
+    pub(super) events: Vec<Told>,
 }
 
 /// A receiver on loopback that runs until the test's process ends.
@@ -120,7 +120,7 @@ impl Receiver {
     pub(super) fn keys(&self) -> BTreeMap<Told, Vec<String>> {
         let mut keys: BTreeMap<Told, Vec<String>> = BTreeMap::new();
         for message in self.accepted() {
-            for told in message.told {
+            for told in message.events {
                 keys.entry(told).or_default().push(message.key.clone());
             }
         }
@@ -162,7 +162,7 @@ fn serve(stream: TcpStream, book: &Book) -> Option<()> {
         Mood::Well => {
             let (key, told) = read(key, &body);
             let life = shared.life;
-            shared.accepted.push(Accepted { life, key, told });
+            shared.accepted.push(Accepted { life, key, events: told });
             // The test may have ended.
             let _ = shared.news.send(());
             drop(shared);

@@ -62,7 +62,7 @@ impl Proxies {
     /// # Errors
     ///
     /// Fails if the variable does not contain the URL of an HTTP proxy.
-    pub(super) fn on_the_way_to(&self, base: &Uri) -> Result<Option<Proxy>, UnusableClient> {
+    pub(super) fn proxy_for(&self, base: &Uri) -> Result<Option<Proxy>, UnusableClient> {
         let is_https = base.scheme() == Some(&uri::Scheme::HTTPS);
         let setting = if is_https { &self.https } else { &self.http };
         let port = base.port_u16().unwrap_or(if is_https { 443 } else { 80 });
@@ -172,7 +172,7 @@ mod tests {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        Proxies::from_variables(value).on_the_way_to(&base.parse().unwrap())
+        Proxies::from_variables(value).proxy_for(&base.parse().unwrap())
     }
 
     fn shown(variables: &[(&str, &str)], base: &str) -> String {

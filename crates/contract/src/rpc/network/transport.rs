@@ -44,7 +44,7 @@ impl Transport {
     ///
     /// Fails if an environment variable has an unusable value.
     pub(in crate::rpc) fn new(base: &Uri, network: &Network) -> Result<Self, UnusableClient> {
-        let proxy = network.proxies.on_the_way_to(base)?;
+        let proxy = network.proxies.proxy_for(base)?;
         let is_https = base.scheme_str() == Some("https");
         let tls = network.trust.client_config(is_https || proxy.is_some())?;
         let proxy_authorization = match &proxy {

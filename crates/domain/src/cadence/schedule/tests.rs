@@ -60,7 +60,7 @@ impl Book {
         let monitor = MonitorId::from_bits(monitor);
         let mut schedule = Schedule::default();
         let regions = first_regions(regions);
-        let handle = schedule.put(monitor, PERIOD, regions, START, FirstRun::AtOnce);
+        let handle = schedule.insert(monitor, PERIOD, regions, START, FirstRun::AtOnce);
         let expected = regions.iter().map(|region| (0, region, START)).collect();
         let (running, fates) = (BTreeSet::new(), BTreeMap::new());
         Self {
@@ -81,7 +81,7 @@ impl Book {
             Happening::Pass(millis) => self.pass(Duration::from_millis(*millis)),
             Happening::End(rank) => {
                 let region = Region::ALL[*rank as usize];
-                self.schedule.finished(self.handle, region);
+                self.schedule.finish(self.handle, region);
                 self.running.remove(&region);
             }
             Happening::Edit(regions) => {
@@ -91,7 +91,7 @@ impl Book {
             Happening::EditLate(millis, regions) => {
                 self.expect(Duration::from_millis(*millis));
                 for missed in self.schedule.overdue(self.monitor, self.now) {
-                    let slots = Slots::of(self.monitor, PERIOD, self.regions, missed.region);
+                    let slots = Slots::new(self.monitor, PERIOD, self.regions, missed.region);
                     self.miss(slots, missed);
                 }
                 self.edit(*regions);
@@ -103,7 +103,7 @@ impl Book {
         self.regions = first_regions(regions);
         self.revision += 1;
         let put = (self.monitor, PERIOD, self.regions, self.now, FirstRun::AtOnce);
-        self.handle = self.schedule.put(put.0, put.1, put.2, put.3, put.4);
+        self.handle = self.schedule.insert(put.0, put.1, put.2, put.3, put.4);
         self.running.clear();
         let now = self.regions.iter().map(|region| (self.revision, region, self.now));
         self.expected.extend(now);
@@ -114,7 +114,7 @@ impl Book {
     fn expect(&mut self, time: Duration) {
         let later = self.now + time;
         for region in self.regions.iter() {
-            let slots = Slots::of(self.monitor, PERIOD, self.regions, region);
+            let slots = Slots::new(self.monitor, PERIOD, self.regions, region);
             let mut slot = slots.after(self.now);
             while slot <= later {
                 self.expected.insert((self.revision, region, slot));
@@ -134,7 +134,7 @@ impl Book {
     }
 
     fn record(&mut self, due: DueSlot) {
-        let slots = Slots::of(self.monitor, PERIOD, self.regions, due.region);
+        let slots = Slots::new(self.monitor, PERIOD, self.regions, due.region);
         assert_eq!(due.next_slot, slots.after(due.slot));
         assert!(due.next_slot > self.now, "the slot to run is the latest");
         if let Some(missed) = due.missed {
@@ -171,7 +171,7 @@ fn first_regions(count: usize) -> Regions {
 
 fn put(schedule: &mut Schedule, bits: u64, regions: usize, now: Timestamp) -> Handle {
     let monitor = MonitorId::from_bits(bits);
-    schedule.put(monitor, PERIOD, first_regions(regions), now, FirstRun::AtOnce)
+    schedule.insert(monitor, PERIOD, first_regions(regions), now, FirstRun::AtOnce)
 }
 
 proptest! {
@@ -197,7 +197,7 @@ proptest! {
         let mut schedule = Schedule::default();
         for bits in &monitors {
             let monitor = MonitorId::from_bits(*bits);
-            schedule.put(monitor, PERIOD, first_regions(3), START, FirstRun::Regular);
+            schedule.insert(monitor, PERIOD, first_regions(3), START, FirstRun::Regular);
         }
         let now = START + Duration::from_millis(late_ms);
         let mut last = START;
@@ -218,7 +218,7 @@ fn new_monitor_runs_at_once_then_regularly() {
     assert_eq!(at_once.len(), 3);
     assert!(at_once.iter().all(|due| due.slot == START && due.call == SlotAction::Run));
     for due in &at_once {
-        schedule.finished(handle, due.region);
+        schedule.finish(handle, due.region);
     }
     let later: Vec<DueSlot> = std::iter::from_fn(|| schedule.pop_due(START + PERIOD)).collect();
     assert_eq!(later.len(), 3, "each once in the period that follows");
@@ -230,8 +230,8 @@ fn new_monitor_runs_at_once_then_regularly() {
 fn monitor_loaded_at_startup_waits_for_its_slot() {
     let mut schedule = Schedule::default();
     let monitor = MonitorId::from_bits(7);
-    schedule.put(monitor, PERIOD, first_regions(1), START, FirstRun::Regular);
-    let slots = Slots::of(monitor, PERIOD, first_regions(1), Region::ALL[0]);
+    schedule.insert(monitor, PERIOD, first_regions(1), START, FirstRun::Regular);
+    let slots = Slots::new(monitor, PERIOD, first_regions(1), Region::ALL[0]);
     assert_eq!(schedule.next_due(), Some(slots.after(START)));
     assert_eq!(schedule.pop_due(START), None);
 }
@@ -241,7 +241,7 @@ fn stall_runs_once_and_reports_missed_slots() {
     let mut schedule = Schedule::default();
     let handle = put(&mut schedule, 7, 1, START);
     let first = schedule.pop_due(START).unwrap();
-    schedule.finished(handle, first.region);
+    schedule.finish(handle, first.region);
     let due = schedule.pop_due(first.next_slot + 10 * PERIOD).unwrap();
     assert_eq!(due.call, SlotAction::Run);
     assert_eq!(due.slot, first.next_slot + 10 * PERIOD);
@@ -259,10 +259,10 @@ fn old_revision_neither_blocks_nor_ends_checks() {
     let later = START + Duration::from_millis(1);
     let new = put(&mut schedule, 7, 1, later);
     assert_eq!(schedule.pop_due(later).map(|due| due.call), Some(SlotAction::Run));
-    schedule.finished(old, running.region);
+    schedule.finish(old, running.region);
     assert!(!schedule.start(new, running.region), "the new revision's check still runs");
     assert!(!schedule.start(old, running.region), "the old revision starts no check");
-    schedule.finished(new, running.region);
+    schedule.finish(new, running.region);
     assert!(schedule.start(new, running.region));
 }
 
@@ -297,7 +297,7 @@ fn outdated_entries_stay_bounded_after_edits() {
         put(&mut schedule, edit % 10, 28, START);
     }
     assert_eq!(schedule.len(), 280);
-    assert!(schedule.heap.len() <= 2 * 280 + LITTLE + 28, "{}", schedule.heap.len());
+    assert!(schedule.heap.len() <= 2 * 280 + OUTDATED_ENTRIES_MIN + 28, "{}", schedule.heap.len());
     assert_eq!(size_of::<Reverse<Entry>>(), 16);
     assert_eq!(size_of::<ScheduledMonitor>(), 24);
 }
@@ -307,7 +307,7 @@ fn clock_set_back_does_not_stop_checks() {
     let mut schedule = Schedule::default();
     let handle = put(&mut schedule, 7, 3, START);
     while let Some(due) = schedule.pop_due(START) {
-        schedule.finished(handle, due.region);
+        schedule.finish(handle, due.region);
     }
     let hour = Duration::from_hours(1);
     let back = START - hour;

@@ -31,7 +31,7 @@ fn modest_workspace_runs_beside_a_greedy_one() {
     assert_eq!(turns.admit(MODEST, LATER, 100), Some(100));
     assert_eq!(turns.admit(MODEST, LATER, 101), Some(101));
     assert_eq!(turns.admit(MODEST, LATER, 102), None, "all sixteen permits are taken");
-    turns.ended(GREEDY);
+    turns.release(GREEDY);
     assert_eq!(turns.next(NOW), Some(102), "the workspace with the fewest checks is next");
     assert_eq!(turns.next(NOW), None);
 }
@@ -44,7 +44,7 @@ fn only_workspace_gets_all_permits() {
         assert_eq!(turns.admit(GREEDY, LATER, job), Some(job));
     }
     assert_eq!(turns.admit(GREEDY, LATER, 16), None);
-    turns.ended(GREEDY);
+    turns.release(GREEDY);
     assert_eq!(turns.next(NOW), Some(16));
 }
 
@@ -56,7 +56,7 @@ fn earliest_deadline_runs_first_within_a_workspace() {
     let soon = LATER - Duration::from_secs(1);
     assert_eq!(turns.admit(GREEDY, LATER, 1), None);
     assert_eq!(turns.admit(GREEDY, soon, 2), None);
-    turns.ended(GREEDY);
+    turns.release(GREEDY);
     assert_eq!(turns.next(NOW), Some(2));
 }
 
@@ -65,7 +65,7 @@ fn job_past_its_deadline_expires() {
     let mut turns = shared_with_a_greedy_workspace();
     let soon = NOW + Duration::from_secs(1);
     assert_eq!(turns.admit(GREEDY, soon, 50), None);
-    turns.ended(GREEDY);
+    turns.release(GREEDY);
     assert_eq!(turns.next(soon), Some(14), "the next one still has time");
     assert_eq!(turns.expired(soon), [50]);
     assert_eq!(turns.expired(LATER).len(), 5);
@@ -76,7 +76,7 @@ fn job_past_its_deadline_expires() {
 fn drain_leaves_no_waiting_jobs() {
     let mut turns = shared_with_a_greedy_workspace();
     assert_eq!(turns.drain().len(), 6);
-    turns.ended(GREEDY);
+    turns.release(GREEDY);
     assert_eq!((turns.next(NOW), turns.waiting()), (None, 0));
 }
 
@@ -86,7 +86,7 @@ fn weights_change_while_checks_wait() {
     let mut turns = Turns::new(8);
     for workspace in [GREEDY, MODEST] {
         turns.join(workspace);
-        turns.weigh(workspace, 1);
+        turns.set_weight(workspace, 1);
     }
     for (workspace, first) in [(GREEDY, 0), (MODEST, 100)] {
         for job in first..first + 20 {
@@ -95,15 +95,15 @@ fn weights_change_while_checks_wait() {
     }
     let runs = |turns: &Turns<u32>, of| turns.workspaces[&of].load.running;
     assert_eq!((runs(&turns, GREEDY), runs(&turns, MODEST)), (7, 1));
-    turns.weigh(MODEST, 3);
+    turns.set_weight(MODEST, 3);
     for _ in 0..5 {
-        turns.ended(GREEDY);
+        turns.release(GREEDY);
         assert!(turns.next(NOW).is_some());
     }
     assert_eq!((runs(&turns, GREEDY), runs(&turns, MODEST)), (2, 6), "one to three");
-    turns.leave(GREEDY);
+    turns.remove_workspace(GREEDY);
     assert_eq!(turns.sharing_weight, 3);
-    turns.weigh(MODEST, 0);
+    turns.set_weight(MODEST, 0);
     assert_eq!((turns.sharing_weight, turns.weights.len()), (1, 0));
 }
 
@@ -120,7 +120,7 @@ proptest! {
         let of = |who: usize| WorkspaceId::from_bits(who as u64);
         for (who, weight) in weights.iter().enumerate() {
             turns.join(of(who));
-            turns.weigh(of(who), *weight);
+            turns.set_weight(of(who), *weight);
         }
         let mut running: VecDeque<usize> = VecDeque::new();
         let all = (0..weights.len()).flat_map(|who| std::iter::repeat_n(who, 3 * places));
@@ -130,7 +130,7 @@ proptest! {
         }
         for _ in 0..places {
             let ended = running.pop_front().unwrap_or_default();
-            turns.ended(of(ended));
+            turns.release(of(ended));
             running.extend(std::iter::from_fn(|| turns.next(NOW)));
         }
         let runs = |who| running.iter().filter(|it| **it == who).count();
@@ -154,7 +154,7 @@ proptest! {
         let mut turns = Turns::new(places);
         let sharing = weights.len() as u64;
         for (who, weight) in (0..).zip(&weights) {
-            turns.weigh(WorkspaceId::from_bits(who), *weight);
+            turns.set_weight(WorkspaceId::from_bits(who), *weight);
             turns.join(WorkspaceId::from_bits(who));
         }
         let all_weights: u32 = weights.iter().sum();
@@ -165,7 +165,7 @@ proptest! {
             let who = who % sharing;
             if ends && !running.is_empty() {
                 let one = running.swap_remove(who as usize % running.len());
-                turns.ended(WorkspaceId::from_bits(one));
+                turns.release(WorkspaceId::from_bits(one));
                 ended += 1;
             } else {
                 given += 1;

@@ -6,7 +6,8 @@ use rules::{MonitorId, Region, Timestamp};
 
 use super::*;
 use crate::check::{
-    DnsSeen, Failure, FailureKind, Job, ProbeId, TcpSeen, Trigger, conclude, tcp::TcpPlan,
+    DnsObservation, Failure, FailureKind, Job, ProbeId, TcpObservation, Trigger, conclude,
+    tcp::TcpPlan,
 };
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -25,7 +26,12 @@ fn plan(slow_above: Option<Duration>) -> Plan {
 }
 
 fn attempt(latency_us: u32, failure: Option<Failure>) -> Attempt {
-    Attempt { started_at: NOW, latency_us, seen: Observation::Tcp(TcpSeen::default()), failure }
+    Attempt {
+        started_at: NOW,
+        latency_us,
+        observation: Observation::Tcp(TcpObservation::default()),
+        failure,
+    }
 }
 
 fn refused() -> Failure {
@@ -61,7 +67,7 @@ fn slow_failure_is_failure() {
 #[test]
 fn observation_of_another_kind_is_failure() {
     let mut attempt = attempt(1, None);
-    attempt.seen = Observation::Dns(DnsSeen::default());
+    attempt.observation = Observation::Dns(DnsObservation::default());
     assert_eq!(assess(&plan(None), &attempt).outcome, Outcome::Failure);
 }
 

@@ -5,8 +5,8 @@ use rules::{RecordComparator, RecordKind};
 
 use super::{DnsPlan, compare};
 use crate::check::assess::Findings;
-use crate::check::redact::shown;
-use crate::check::{AssertionResult, DnsAnswer, DnsSeen};
+use crate::check::redact::excerpt;
+use crate::check::{AssertionResult, DnsAnswer, DnsObservation};
 
 /// Response code for a name that exists.
 const NO_ERROR: &str = "NOERROR";
@@ -16,7 +16,7 @@ const NAME_ERROR: &str = "NXDOMAIN";
 /// Assesses a completed exchange. Any response code other than `NOERROR` is a failure, even if the
 /// query for another type succeeded. Without assertions, the name must have an A or AAAA record. A
 /// success without assertions allocates nothing.
-pub(in crate::check) fn assess(plan: &DnsPlan, seen: &DnsSeen) -> Findings {
+pub(in crate::check) fn assess(plan: &DnsPlan, seen: &DnsObservation) -> Findings {
     let mut found = Findings::default();
     for kind in &plan.kinds {
         found.response_code(plan, *kind, answer(seen, *kind));
@@ -33,7 +33,7 @@ pub(in crate::check) fn assess(plan: &DnsPlan, seen: &DnsSeen) -> Findings {
     found
 }
 
-fn answer(seen: &DnsSeen, kind: RecordKind) -> Option<&DnsAnswer> {
+fn answer(seen: &DnsObservation, kind: RecordKind) -> Option<&DnsAnswer> {
     seen.answers.iter().find(|answer| answer.kind == kind)
 }
 
@@ -45,7 +45,7 @@ impl Findings {
             Some(answer) if answer.rcode == NAME_ERROR => {
                 format!("`{name}` does not exist ({NAME_ERROR})")
             }
-            Some(answer) => format!("looking up `{name}` answered {}", shown(&answer.rcode)),
+            Some(answer) => format!("looking up `{name}` answered {}", excerpt(&answer.rcode)),
             None => format!("the {kind} records of `{name}` were not answered"),
         };
         // Every type of a missing name returns the same code: report it once.
@@ -56,11 +56,12 @@ impl Findings {
 
     fn records(&mut self, assertion: &RecordAssertion, answer: Option<&DnsAnswer>) {
         let RecordAssertion { record: kind, target, comparator } = assertion;
-        let words = format!("{kind} {comparator} `{}`", shown(target));
+        let words = format!("{kind} {comparator} `{}`", excerpt(target));
         let Some(answer) = answer.filter(|answer| answer.rcode == NO_ERROR) else {
             // The response code already is the reason.
-            let seen = answer.map_or_else(|| "no answer".to_owned(), |answer| shown(&answer.rcode));
-            self.assertions.push(AssertionResult { assertion: words, holds: false, seen });
+            let seen =
+                answer.map_or_else(|| "no answer".to_owned(), |answer| excerpt(&answer.rcode));
+            self.assertions.push(AssertionResult { assertion: words, passed: false, actual: seen });
             return;
         };
         let matching = answer
@@ -70,7 +71,7 @@ impl Findings {
         let values: Vec<&str> = answer.records.iter().map(|record| record.value.as_str()).collect();
         let seen = match &*values {
             [] => "no records".to_owned(),
-            values => shown(&values.join(", ")),
+            values => excerpt(&values.join(", ")),
         };
         let (holds, reason) = match comparator {
             RecordComparator::Eq => (matching.is_some(), "is"),
@@ -82,13 +83,13 @@ impl Findings {
             (true, _) => {}
             (false, Some(record)) => self.reasons.push(format!(
                 "a record of type {kind} {reason} `{}`: `{}`",
-                shown(target),
-                shown(&record.value)
+                excerpt(target),
+                excerpt(&record.value)
             )),
             (false, None) => self
                 .reasons
-                .push(format!("no record of type {kind} {reason} `{}`: {seen}", shown(target))),
+                .push(format!("no record of type {kind} {reason} `{}`: {seen}", excerpt(target))),
         }
-        self.assertions.push(AssertionResult { assertion: words, holds, seen });
+        self.assertions.push(AssertionResult { assertion: words, passed: holds, actual: seen });
     }
 }

@@ -7,7 +7,7 @@ use rules::monitor::{DnsCheck, RecordAssertion};
 
 use super::{DnsPlan, assess};
 use crate::check::assess::Findings;
-use crate::check::{DnsAnswer, DnsRecord, DnsSeen, Phases};
+use crate::check::{DnsAnswer, DnsObservation, DnsRecord, Phases};
 
 fn plan(uri: &str, assertions: &[(RecordKind, RecordComparator, &str)]) -> Result<DnsPlan, String> {
     let record_assertions = assertions
@@ -18,7 +18,7 @@ fn plan(uri: &str, assertions: &[(RecordKind, RecordComparator, &str)]) -> Resul
             comparator: *comparator,
         })
         .collect();
-    DnsPlan::of(&DnsCheck { uri: uri.to_owned(), record_assertions })
+    DnsPlan::new(&DnsCheck { uri: uri.to_owned(), record_assertions })
 }
 
 fn answer(kind: RecordKind, rcode: &str, values: &[&str]) -> DnsAnswer {
@@ -38,7 +38,7 @@ fn answer(kind: RecordKind, rcode: &str, values: &[&str]) -> DnsAnswer {
 
 fn found(assertions: &[(RecordKind, RecordComparator, &str)], answers: Vec<DnsAnswer>) -> Findings {
     let plan = plan("example.com", assertions).unwrap();
-    assess(&plan, &DnsSeen { answers, phases: Phases::default() })
+    assess(&plan, &DnsObservation { answers, phases: Phases::default() })
 }
 
 // design: §5 "asking only for the types asserted (A and AAAA when none is)"
@@ -95,7 +95,7 @@ fn records_compare_by_type() {
         (Txt, "v=spf1 -all", NotContains, "-ALL", true),
     ] {
         let found = found(&[(kind, comparator, target)], vec![answer(kind, "NOERROR", &[record])]);
-        assert_eq!(found.assertions[0].holds, holds, "{record} {comparator} {target}");
+        assert_eq!(found.assertions[0].passed, holds, "{record} {comparator} {target}");
         assert_eq!(found.reasons.is_empty(), holds);
     }
 }
@@ -136,8 +136,8 @@ fn error_response_code_fails_any_assertion() {
         assert_eq!(found(&[], both).reasons, [reason]);
         let negative = found(&[(Txt, Neq, "x")], vec![answer(Txt, rcode, &[])]);
         assert_eq!(negative.reasons, [reason]);
-        assert!(!negative.assertions[0].holds);
-        assert_eq!(negative.assertions[0].seen, rcode);
+        assert!(!negative.assertions[0].passed);
+        assert_eq!(negative.assertions[0].actual, rcode);
     }
     let one = vec![answer(A, "NOERROR", &["192.0.2.1"]), answer(Aaaa, "SERVFAIL", &[])];
     assert_eq!(found(&[], one).reasons, ["looking up `example.com` answered SERVFAIL"]);
@@ -200,7 +200,7 @@ proptest! {
         let kind = RecordKind::ALL[which];
         let holds = |comparator| {
             let answers = vec![answer(kind, "NOERROR", &[&record])];
-            found(&[(kind, comparator, &target)], answers).assertions[0].holds
+            found(&[(kind, comparator, &target)], answers).assertions[0].passed
         };
         prop_assert_ne!(holds(Eq), holds(Neq));
         prop_assert_ne!(holds(Contains), holds(NotContains));

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::check::redact::{self, Configured, shorten};
 use crate::check::{
-    Assessment, Attempt, Certificate, DnsAnswer, Failure, Hop, HttpSeen, Observation, ObservedBody,
-    Phases, TcpSeen, http,
+    Assessment, Attempt, Certificate, DnsAnswer, Failure, Hop, HttpObservation, Observation,
+    ObservedBody, Phases, TcpObservation, http,
 };
 
 /// Converts one attempt to its evidence.
@@ -29,7 +29,7 @@ pub(super) fn attempt(attempt: Attempt, assessment: Assessment) -> AttemptEviden
         body_cut: false,
         answers: Vec::new(),
     };
-    match attempt.seen {
+    match attempt.observation {
         Observation::Http(seen) => kept.http(seen),
         Observation::Tcp(seen) => kept.hops.push(connection(&seen)),
         Observation::Dns(seen) => {
@@ -41,7 +41,7 @@ pub(super) fn attempt(attempt: Attempt, assessment: Assessment) -> AttemptEviden
 }
 
 impl AttemptEvidence {
-    fn http(&mut self, seen: HttpSeen) {
+    fn http(&mut self, seen: HttpObservation) {
         let last = seen.hops.len().saturating_sub(1);
         if let Some(answer) = seen.hops.last().filter(|answer| answer.status.is_some()) {
             let (text, goes_on) = beginning(&answer.headers, &seen.body);
@@ -66,9 +66,9 @@ impl AttemptEvidence {
 
 impl AttemptEvidence {
     /// Redacts the configured secrets in all texts that the target may have echoed.
-    pub(super) fn hide(&mut self, secrets: &Configured) {
+    pub(super) fn redact(&mut self, secrets: &Configured) {
         let failure = self.failure.iter_mut().map(|failure| &mut failure.detail);
-        let seen = self.assertions.iter_mut().map(|assertion| &mut assertion.seen);
+        let seen = self.assertions.iter_mut().map(|assertion| &mut assertion.actual);
         let hops = self.hops.iter_mut().flat_map(|hop| {
             let headers = hop.headers.iter_mut().flat_map(|(name, value)| [name, value]);
             let certificate = hop.certificate.iter_mut().flat_map(|shown| {
@@ -77,7 +77,7 @@ impl AttemptEvidence {
             hop.url.iter_mut().chain(headers).chain(certificate)
         });
         let texts = failure.chain(&mut self.reasons).chain(seen).chain(hops).chain(&mut self.body);
-        texts.for_each(|text| secrets.hide(text));
+        texts.for_each(|text| secrets.redact(text));
     }
 }
 
@@ -95,7 +95,7 @@ fn hop(hop: Hop, header_bytes: usize, chain: usize) -> HopEvidence {
 }
 
 /// Returns the hop for the one connection of a TCP check.
-fn connection(seen: &TcpSeen) -> HopEvidence {
+fn connection(seen: &TcpObservation) -> HopEvidence {
     HopEvidence { address: seen.address.map(|address| address.to_string()), ..look_up(seen.phases) }
 }
 

@@ -10,7 +10,8 @@ use rules::{MonitorId, RecordKind, Timestamp, WorkspaceId};
 
 use super::*;
 use crate::check::{
-    DnsRecord, DnsSeen, FailureKind, Hop, HttpSeen, Observation, ObservedBody, Outcome, TcpSeen,
+    DnsObservation, DnsRecord, FailureKind, Hop, HttpObservation, Observation, ObservedBody,
+    Outcome, TcpObservation,
 };
 
 const ADDRESS: SocketAddr =
@@ -33,7 +34,7 @@ fn plan_of(url: &str, headers: &[(&str, &str)], body: &str) -> Plan {
     }));
     (draft.name, draft.periodicity) = (text("a monitor"), text("30s"));
     let at = Timestamp::from_millis(0);
-    Plan::of(&Monitor {
+    Plan::new(&Monitor {
         id: MonitorId::from_bits(1),
         workspace: WorkspaceId::from_bits(1),
         revision: 1,
@@ -48,7 +49,7 @@ fn attempt(seen: Observation) -> (Attempt, Assessment) {
     let attempt = Attempt {
         started_at: Timestamp::from_millis(1_700_000_000_000),
         latency_us: 1_234,
-        seen,
+        observation: seen,
         failure: None,
     };
     let assessment = Assessment {
@@ -56,8 +57,8 @@ fn attempt(seen: Observation) -> (Attempt, Assessment) {
         reasons: vec!["status is 500, expected 2xx".to_owned()],
         assertions: vec![AssertionResult {
             assertion: "body contains `ok`".to_owned(),
-            holds: false,
-            seen: "sorry".to_owned(),
+            passed: false,
+            actual: "sorry".to_owned(),
         }],
     };
     (attempt, assessment)
@@ -132,11 +133,11 @@ fn echoed_secrets_are_redacted() {
         ..ObservedBody::default()
     };
     let (mut attempt, mut assessment) =
-        attempt(Observation::Http(HttpSeen { hops: vec![answer], body }));
+        attempt(Observation::Http(HttpObservation { hops: vec![answer], body }));
     assessment.reasons = vec!["body `Bearer abc.d…` does not contain `ok`".to_owned()];
-    assessment.assertions[0].seen = "tenant-4711 and abc.d…".to_owned();
+    assessment.assertions[0].actual = "tenant-4711 and abc.d…".to_owned();
     attempt.failure = Some(Failure::new(FailureKind::ProtocolBroken, "bad pw-98765".to_owned()));
-    let kept = Evidence::of(&plan, vec![(attempt, assessment)]);
+    let kept = Evidence::new(&plan, vec![(attempt, assessment)]);
     insta::assert_snapshot!(one_field_a_line(&kept), @r#"
     started_at: 1700000000000
     latency_us: 1234
@@ -172,15 +173,17 @@ fn secrets_hide_wherever_a_hostile_server_echoes_them() {
             truncated: true,
             ..ObservedBody::default()
         };
-        attempt(Observation::Http(HttpSeen {
+        attempt(Observation::Http(HttpObservation {
             hops: vec![hop("https://example.com/", 500, &[])],
             body,
         }))
     };
-    let first =
-        attempt(Observation::Http(HttpSeen { hops: vec![answer], body: ObservedBody::default() }));
+    let first = attempt(Observation::Http(HttpObservation {
+        hops: vec![answer],
+        body: ObservedBody::default(),
+    }));
     let attempts = vec![first, half("begins tenant-4"), half("enant-4711 ends")];
-    let kept = serde_json::to_string(&Evidence::of(&plan, attempts)).unwrap();
+    let kept = serde_json::to_string(&Evidence::new(&plan, attempts)).unwrap();
     for part in ["4711", "hunter22", "dGVuYW50", "tenant-4"] {
         assert!(!kept.contains(part), "{part}: {kept}");
     }
@@ -202,8 +205,8 @@ fn http_failure_evidence_redacts_credentials() {
         truncated: false,
         ..ObservedBody::default()
     };
-    let seen = Observation::Http(HttpSeen { hops: vec![redirect, answer], body });
-    let evidence = Evidence::of(&plan(), vec![attempt(seen)]);
+    let seen = Observation::Http(HttpObservation { hops: vec![redirect, answer], body });
+    let evidence = Evidence::new(&plan(), vec![attempt(seen)]);
     insta::assert_snapshot!(one_field_a_line(&evidence), @r#"
 started_at: 1700000000000
 latency_us: 1234
@@ -229,8 +232,8 @@ fn dns_failure_evidence_keeps_the_answers() {
         records: vec![DnsRecord { value: "192.0.2.1".to_owned(), ttl: 60 }; 100],
         latency_us: 7,
     };
-    let seen = DnsSeen { answers: vec![answer.clone()], phases: Phases::default() };
-    let kept = Evidence::of(&plan(), vec![attempt(Observation::Dns(seen))]).attempts.remove(0);
+    let seen = DnsObservation { answers: vec![answer.clone()], phases: Phases::default() };
+    let kept = Evidence::new(&plan(), vec![attempt(Observation::Dns(seen))]).attempts.remove(0);
     assert_eq!(kept.answers.len(), 1);
     assert_eq!(kept.answers[0].records, answer.records[..RECORDS]);
     assert_eq!(kept.answers[0].aliases, answer.aliases);
@@ -238,10 +241,11 @@ fn dns_failure_evidence_keeps_the_answers() {
 
 #[test]
 fn tcp_failure_evidence_keeps_address_and_failure() {
-    let seen = Observation::Tcp(TcpSeen { phases: Phases::default(), address: Some(ADDRESS) });
+    let seen =
+        Observation::Tcp(TcpObservation { phases: Phases::default(), address: Some(ADDRESS) });
     let (mut attempt, assessment) = attempt(seen);
     attempt.failure = Some(Failure::new(FailureKind::ConnectionRefused, "x".repeat(10_000)));
-    let kept = Evidence::of(&plan(), vec![(attempt, assessment)]).attempts.remove(0);
+    let kept = Evidence::new(&plan(), vec![(attempt, assessment)]).attempts.remove(0);
     assert_eq!(kept.hops[0].address.as_deref(), Some("127.0.0.1:443"));
     let failure = kept.failure.expect("the attempt failed");
     assert_eq!(failure.kind, FailureKind::ConnectionRefused);
@@ -259,7 +263,10 @@ fn body_is_cut_at_4_kib_between_characters() {
     ] {
         let body = ObservedBody { bytes: bytes.into(), truncated, ..ObservedBody::default() };
         let hops = vec![hop("http://example.com/", 200, &[])];
-        let kept = Evidence::of(&plan(), vec![attempt(Observation::Http(HttpSeen { hops, body }))]);
+        let kept = Evidence::new(
+            &plan(),
+            vec![attempt(Observation::Http(HttpObservation { hops, body }))],
+        );
         let kept = &kept.attempts[0];
         let text = kept.body.as_deref().expect("a response was received");
         assert_eq!((text.chars().count(), kept.body_truncated), (chars, goes_on));
@@ -285,9 +292,9 @@ fn largest_evidence_stays_below_1_mib() {
             truncated: true,
             ..ObservedBody::default()
         };
-        attempt(Observation::Http(HttpSeen { hops, body }))
+        attempt(Observation::Http(HttpObservation { hops, body }))
     };
-    let evidence = Evidence::of(&plan(), (0..11).map(|_| one()).collect());
+    let evidence = Evidence::new(&plan(), (0..11).map(|_| one()).collect());
     assert_eq!(evidence.attempts.len(), 11);
     assert_eq!(evidence.attempts[10].hops.len(), 11);
     let size = serde_json::to_vec(&evidence).unwrap().len();
@@ -310,7 +317,7 @@ proptest! {
         let content_type = format!("text/plain; charset={charset}").parse().unwrap();
         answer.headers.insert("content-type", content_type);
         let body = ObservedBody { bytes: body.into(), truncated, ..ObservedBody::default() };
-        let evidence = Evidence::of(&plan(),vec![attempt(Observation::Http(HttpSeen { hops: vec![answer], body }))]);
+        let evidence = Evidence::new(&plan(),vec![attempt(Observation::Http(HttpObservation { hops: vec![answer], body }))]);
         let json = serde_json::to_string(&evidence).unwrap();
         prop_assert_eq!(serde_json::from_str::<Evidence>(&json).unwrap(), evidence);
     }

@@ -8,15 +8,15 @@ use rules::{NumberComparator, TextComparator};
 
 use super::{HttpPlan, decode};
 use crate::check::assess::Findings;
-use crate::check::redact::{self, shown};
+use crate::check::redact::{self, excerpt};
 use crate::check::text::{self, Comparison, Text};
-use crate::check::{AssertionResult, Found, HttpSeen};
+use crate::check::{AssertionResult, HttpObservation, SearchResult};
 
 /// Reason for an undecided body assertion if the memory budget was used up.
 const OUT_OF_MEMORY: &str = "not enough memory to read the body; raise `check_body_memory_mib`";
 
 /// Assesses a completed exchange. A success without assertions allocates nothing.
-pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpSeen) -> Findings {
+pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpObservation) -> Findings {
     let mut found = Findings::default();
     let Some((answer, status)) =
         seen.hops.last().and_then(|answer| answer.status.map(|status| (answer, status)))
@@ -74,38 +74,38 @@ impl Findings {
         }
         self.assertions.push(AssertionResult {
             assertion: format!("status {comparator} {target}"),
-            holds,
-            seen: status.to_string(),
+            passed: holds,
+            actual: status.to_string(),
         });
     }
 
     fn body(&mut self, assertion: &TextAssertion, body: Text<'_>, held: Comparison) {
         let TextAssertion { target, comparator } = assertion;
-        let seen = shown(body.known);
+        let seen = excerpt(body.known);
         if held != Comparison::Yes {
             self.reasons.push(text::reason("body", &seen, *comparator, target, held));
         }
         self.assertions.push(AssertionResult {
-            assertion: text::words("body", *comparator, target),
-            holds: held == Comparison::Yes,
-            seen,
+            assertion: text::describe("body", *comparator, target),
+            passed: held == Comparison::Yes,
+            actual: seen,
         });
     }
 
     fn header(&mut self, assertion: &HeaderAssertion, headers: &HeaderMap) {
         let HeaderAssertion { key, target, comparator } = assertion;
-        let what = format!("header `{}`", shown(key));
+        let what = format!("header `{}`", excerpt(key));
         let lines: Vec<_> = headers
             .get_all(key.as_str())
             .iter()
             .map(|line| String::from_utf8_lossy(line.as_bytes()))
             .collect();
         let (held, line) = any_or_all(&lines, *comparator, target);
-        let hide = |text: &str| shown(&redact::header_value(key, text));
+        let hide = |text: &str| excerpt(&redact::header_value(key, text));
         let seen = match (line, held) {
             (None, _) => "absent".to_owned(),
             // Shows the one line that decided, or all lines if none did.
-            (Some(line), Comparison::No | Comparison::NoNumber) if needs_all(*comparator) => {
+            (Some(line), Comparison::No | Comparison::NotANumber) if needs_all(*comparator) => {
                 hide(line)
             }
             (Some(line), _) if lines.len() == 1 => hide(line),
@@ -124,15 +124,15 @@ impl Findings {
             });
         }
         self.assertions.push(AssertionResult {
-            assertion: text::words(&what, *comparator, &target),
-            holds: held == Comparison::Yes,
-            seen,
+            assertion: text::describe(&what, *comparator, &target),
+            passed: held == Comparison::Yes,
+            actual: seen,
         });
     }
 }
 
 /// Returns whether the searched part of a body contains the target of this assertion.
-fn contained(found: &Found, assertion: usize) -> Comparison {
+fn contained(found: &SearchResult, assertion: usize) -> Comparison {
     match (found.contained.get(assertion), found.goes_on) {
         (Some(true), _) => Comparison::Yes,
         (_, true) => Comparison::Undecidable,
@@ -148,7 +148,7 @@ fn any_or_all<'a>(
     comparator: TextComparator,
     target: &str,
 ) -> (Comparison, Option<&'a str>) {
-    let held = |line: &Cow<'_, str>| Text::whole(line).passed(comparator, target);
+    let held = |line: &Cow<'_, str>| Text::complete(line).passed(comparator, target);
     let needs_all = needs_all(comparator);
     let deciding = lines.iter().find(|line| (held(line) == Comparison::Yes) != needs_all);
     match deciding.or(lines.first()) {

@@ -14,7 +14,7 @@ pub(in crate::check) fn decode<'a>(
     bytes: &'a [u8],
     goes_on: bool,
 ) -> Cow<'a, str> {
-    let encoding = of(headers);
+    let encoding = for_headers(headers);
     if !goes_on {
         return encoding.decode(bytes).0;
     }
@@ -29,7 +29,7 @@ pub(in crate::check) fn decode<'a>(
 }
 
 /// Returns the encoding that `Content-Type` names, or UTF-8.
-pub(super) fn of(headers: &HeaderMap) -> &'static Encoding {
+pub(super) fn for_headers(headers: &HeaderMap) -> &'static Encoding {
     headers
         .get(CONTENT_TYPE)
         .and_then(|value| charset(value.as_bytes()))

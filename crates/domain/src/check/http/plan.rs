@@ -16,7 +16,7 @@ use crate::check::redact;
 
 impl HttpPlan {
     /// Creates the plan of this check. Returns the reason if the settings are invalid.
-    pub(in crate::check) fn of(check: &HttpCheck) -> Result<Self, String> {
+    pub(in crate::check) fn new(check: &HttpCheck) -> Result<Self, String> {
         let mut url = Url::parse(&check.url).map_err(|error| format!("its URL: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!(
@@ -33,7 +33,7 @@ impl HttpPlan {
         {
             headers.insert(AUTHORIZATION, basic);
         }
-        redact::take_credentials(&mut url);
+        redact::remove_credentials(&mut url);
         url.set_fragment(None);
         let body = match check.method {
             rules::Method::Post | rules::Method::Put | rules::Method::Patch => &*check.body,
@@ -48,9 +48,9 @@ impl HttpPlan {
             headers,
             authority,
             body: Bytes::copy_from_slice(body.as_bytes()),
-            body_type: BodyType::of(body),
+            body_type: BodyType::detect(body),
             follow_redirects: check.follow_redirects,
-            body_kept: kept(&check.body_assertions),
+            body_kept: body_bytes_to_keep(&check.body_assertions),
             body_read: if check.body_assertions.is_empty() {
                 limits::EVIDENCE_BODY_BYTES
             } else {
@@ -65,7 +65,7 @@ impl HttpPlan {
 
 /// Returns how many bytes of a body to keep. A comparison needs the length of its target in the
 /// widest charset, and a few more bytes to detect that the body is longer.
-fn kept(assertions: &[TextAssertion]) -> usize {
+fn body_bytes_to_keep(assertions: &[TextAssertion]) -> usize {
     const BYTES_FOR_EACH: usize = 4;
     const MORE: usize = 16;
     let compared = assertions.iter().filter(|it| {
@@ -76,7 +76,7 @@ fn kept(assertions: &[TextAssertion]) -> usize {
 }
 
 impl BodyType {
-    fn of(body: &str) -> Option<Self> {
+    fn detect(body: &str) -> Option<Self> {
         let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(body).is_ok();
         match body.trim_ascii_start().bytes().next() {
             _ if body.is_empty() => None,
@@ -93,7 +93,7 @@ fn configured(headers: &[Header]) -> Result<(HeaderMap, Option<HeaderValue>), St
     let mut authority = None;
     for Header { key, value } in headers {
         let name = HeaderName::from_bytes(key.as_bytes())
-            .map_err(|_| format!("`{}` is not a valid header name", redact::shown(key)))?;
+            .map_err(|_| format!("`{}` is not a valid header name", redact::excerpt(key)))?;
         let value = value.trim_matches([' ', '\t']);
         if name == HOST {
             authority = authority.or(authority_of(value)?);

@@ -33,7 +33,7 @@ pub fn redirect(
     let location = location.map(|location| location.as_bytes().trim_ascii());
     let (true, Some(way), Some(location)) = (
         plan.follow_redirects,
-        MethodRewrite::of(status),
+        MethodRewrite::from_status(status),
         location.filter(|location| !location.is_empty()),
     ) else {
         return Redirect::Final;
@@ -60,7 +60,7 @@ enum MethodRewrite {
 }
 
 impl MethodRewrite {
-    fn of(status: StatusCode) -> Option<Self> {
+    fn from_status(status: StatusCode) -> Option<Self> {
         match status.as_u16() {
             301 | 302 => Some(Self::PostBecomesGet),
             303 => Some(Self::BecomesGet),
@@ -69,7 +69,7 @@ impl MethodRewrite {
         }
     }
 
-    fn makes_get_of(self, method: &Method) -> bool {
+    fn becomes_get(self, method: &Method) -> bool {
         match self {
             Self::PostBecomesGet => method == Method::POST,
             Self::BecomesGet => method != Method::HEAD && method != Method::GET,
@@ -80,7 +80,7 @@ impl MethodRewrite {
 
 fn target(from: &Url, location: &[u8]) -> Result<Url, String> {
     let text = String::from_utf8_lossy(location);
-    let named = || redact::shown(&redact::without_user(&text));
+    let named = || redact::excerpt(&redact::without_userinfo(&text));
     let mut url = std::str::from_utf8(location)
         .ok()
         .and_then(|location| from.join(location).ok())
@@ -91,13 +91,13 @@ fn target(from: &Url, location: &[u8]) -> Result<Url, String> {
     if url.port() == Some(0) {
         return Err(format!("redirects to `{}`, which has port 0", named()));
     }
-    redact::take_credentials(&mut url);
+    redact::remove_credentials(&mut url);
     url.set_fragment(None);
     Ok(url)
 }
 
-fn follow(plan: &HttpPlan, request: &Request, way: MethodRewrite, url: Url) -> Request {
-    let becomes_get = way.makes_get_of(&request.method);
+fn follow(plan: &HttpPlan, request: &Request, rewrite: MethodRewrite, url: Url) -> Request {
+    let becomes_get = rewrite.becomes_get(&request.method);
     // Headers configured for one host must not reach another host or cross the network unencrypted.
     // Compares names, not ports, so that a redirect from http to https on one host keeps them.
     let crosses = url.host() != request.url.host()

@@ -6,10 +6,10 @@ use encoding_rs::Decoder;
 use rules::TextComparator;
 
 use super::{HttpPlan, charset};
-use crate::check::Found;
+use crate::check::SearchResult;
 
 /// Minimum amount of text to search at a time, so that small pieces cost no more than large ones.
-const LOOKED_THROUGH: usize = 4 * 1024;
+const SEARCH_BYTES_MIN: usize = 4 * 1024;
 
 /// The texts that a plan searches for, and which were found so far.
 pub struct Search {
@@ -32,7 +32,7 @@ struct Target {
 impl Search {
     /// Creates the search of `plan` for a response with these headers. Returns `None` if the plan
     /// searches for nothing.
-    pub fn of(plan: &HttpPlan, headers: &HeaderMap) -> Option<Self> {
+    pub fn new(plan: &HttpPlan, headers: &HeaderMap) -> Option<Self> {
         // A HEAD response has no body: ignore any bytes that follow it.
         if plan.method == Method::HEAD {
             return None;
@@ -47,26 +47,26 @@ impl Search {
             .map(|it| is_search(it.comparator).then(|| of(&it.target)))
             .collect();
         let longest = targets.iter().flatten().map(|target| target.text.len()).max()?;
-        let decoder = charset::of(headers).new_decoder();
+        let decoder = charset::for_headers(headers).new_decoder();
         Some(Self { decoder, targets, text: String::new(), done: 0, longest })
     }
 
     /// Adds the next piece of the body.
     pub fn push(&mut self, piece: &[u8]) {
         self.read(piece, false);
-        if self.text.len() - self.done >= LOOKED_THROUGH.max(self.longest) {
-            self.look();
+        if self.text.len() - self.done >= SEARCH_BYTES_MIN.max(self.longest) {
+            self.search();
         }
     }
 
     /// Returns the result for a body that ended here, or that goes on.
-    pub fn finish(mut self, goes_on: bool) -> Found {
+    pub fn finish(mut self, goes_on: bool) -> SearchResult {
         if !goes_on {
             self.read(&[], true);
         }
-        self.look();
+        self.search();
         let contained = self.targets.iter().map(|it| it.as_ref().is_some_and(|it| it.found));
-        Found { contained: contained.collect(), goes_on }
+        SearchResult { contained: contained.collect(), goes_on }
     }
 
     fn read(&mut self, piece: &[u8], is_last: bool) {
@@ -77,14 +77,14 @@ impl Search {
     }
 
     /// Searches the text and keeps the end, in which a target may begin.
-    fn look(&mut self) {
+    fn search(&mut self) {
         for target in self.targets.iter_mut().flatten() {
             target.found = target.found || self.text.contains(&target.text);
         }
         let kept = self.longest.saturating_sub(1).min(self.text.len());
         let from = self.text.floor_char_boundary(self.text.len() - kept);
         self.text.drain(..from);
-        self.text.shrink_to(LOOKED_THROUGH + self.longest);
+        self.text.shrink_to(SEARCH_BYTES_MIN + self.longest);
         self.done = self.text.len();
     }
 }
@@ -107,7 +107,7 @@ mod tests {
         check.body_assertions = targets.iter().map(assertion).collect();
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, content_type.parse().unwrap());
-        Search::of(&plan(&check), &headers).unwrap()
+        Search::new(&plan(&check), &headers).unwrap()
     }
 
     #[test]
@@ -116,7 +116,10 @@ mod tests {
         for byte in "das ist grün".encode_utf16().flat_map(u16::to_le_bytes) {
             utf_16.push(&[byte]);
         }
-        assert_eq!(utf_16.finish(false), Found { contained: vec![true, false], goes_on: false });
+        assert_eq!(
+            utf_16.finish(false),
+            SearchResult { contained: vec![true, false], goes_on: false }
+        );
     }
 
     #[test]
@@ -128,7 +131,7 @@ mod tests {
         }
         search.push(b"nee");
         search.push(b"dle");
-        assert_eq!(search.finish(true), Found { contained: vec![true], goes_on: true });
+        assert_eq!(search.finish(true), SearchResult { contained: vec![true], goes_on: true });
     }
 
     proptest! {
@@ -144,7 +147,7 @@ mod tests {
             // Search after each piece, as for a long body.
             for piece in body.as_bytes().chunks(pieces) {
                 search.read(piece, false);
-                search.look();
+                search.search();
             }
             let expected: Vec<bool> = targets.iter().map(|target| body.contains(target)).collect();
             prop_assert_eq!(search.finish(false).contained, expected);

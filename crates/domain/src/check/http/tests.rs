@@ -12,7 +12,7 @@ use rules::monitor::{Header, HttpCheck};
 
 use super::HttpPlan;
 use crate::check::assess::Findings;
-use crate::check::{Hop, HttpSeen, ObservedBody, Phases};
+use crate::check::{Hop, HttpObservation, ObservedBody, Phases};
 
 /// A `GET` of this URL without assertions.
 pub(super) fn a_check(url: &str) -> HttpCheck {
@@ -33,11 +33,11 @@ fn header(key: &str, value: &str) -> Header {
 }
 
 pub(super) fn plan(check: &HttpCheck) -> HttpPlan {
-    HttpPlan::of(check).expect("the check is valid")
+    HttpPlan::new(check).expect("the check is valid")
 }
 
 /// An exchange of one hop.
-fn seen(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> HttpSeen {
+fn seen(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> HttpObservation {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
         map.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
@@ -51,13 +51,13 @@ fn seen(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> HttpSe
         headers: map,
         certificate: None,
     };
-    HttpSeen {
+    HttpObservation {
         hops: vec![hop],
         body: ObservedBody { bytes: body.into(), truncated: false, ..ObservedBody::default() },
     }
 }
 
-fn assess(check: &HttpCheck, seen: &HttpSeen) -> Findings {
+fn assess(check: &HttpCheck, seen: &HttpObservation) -> Findings {
     super::assess(&plan(check), seen)
 }
 

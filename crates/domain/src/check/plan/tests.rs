@@ -18,7 +18,7 @@ fn settings(check: CheckDraft) -> Result<MonitorSettings, Violations> {
 }
 
 fn plan(settings: MonitorSettings) -> Result<Plan, InvalidPlan> {
-    Plan::of(&Monitor {
+    Plan::new(&Monitor {
         id: MonitorId::from_bits(1),
         workspace: WorkspaceId::from_bits(1),
         revision: 7,

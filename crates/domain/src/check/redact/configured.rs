@@ -70,28 +70,29 @@ pub(crate) struct Configured {
 
 impl Configured {
     /// Returns the secrets of a check.
-    pub(in crate::check) fn of(check: &PlannedCheck) -> Self {
+    pub(in crate::check) fn from_check(check: &PlannedCheck) -> Self {
         match check {
-            PlannedCheck::Http(plan) => Self::in_forms(of_http(plan)),
+            PlannedCheck::Http(plan) => Self::in_forms(http_secrets(plan)),
             PlannedCheck::Tcp(_) | PlannedCheck::Dns(_) => Self::default(),
         }
     }
 
     /// Returns the secrets of a message to a webhook.
-    pub(crate) fn of_message<'h>(
+    pub(crate) fn from_message<'h>(
         url: &str,
         headers: impl Iterator<Item = (&'h str, &'h str)>,
     ) -> Self {
-        let mut secrets = Url::parse(url).map(|url| of_webhook(&url)).unwrap_or_default();
+        let mut secrets = Url::parse(url).map(|url| webhook_secrets(&url)).unwrap_or_default();
         for (name, value) in headers {
-            secrets.extend(of_header(name, value.to_owned()));
+            secrets.extend(header_secrets(name, value.to_owned()));
         }
         Self::in_forms(secrets)
     }
 
     fn in_forms(mut secrets: Vec<String>) -> Self {
         secrets.retain(|secret| secret.len() >= SHORTEST);
-        let mut forms: Vec<String> = secrets.iter().flat_map(|secret| forms::of(secret)).collect();
+        let mut forms: Vec<String> =
+            secrets.iter().flat_map(|secret| forms::encoded_forms(secret)).collect();
         forms.retain(|form| form.len() >= SHORTEST);
         forms.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then(one.cmp(other)));
         forms.dedup();
@@ -110,19 +111,19 @@ impl Configured {
 
     /// Replaces the secrets in a text. A text that was cut may end with the beginning of a secret, or begin with
     /// the end of one.
-    pub(crate) fn hide(&self, text: &mut String) {
-        forms::hide_encoded(text, &self.secrets);
+    pub(crate) fn redact(&self, text: &mut String) {
+        forms::redact_encoded(text, &self.secrets);
         for form in &self.forms {
             if text.contains(form.as_str()) {
                 *text = text.replace(form.as_str(), HIDDEN);
             }
         }
-        let ended = self.forms.iter().filter_map(|form| ended_at_beginning(text, form)).max();
+        let ended = self.forms.iter().filter_map(|form| suffix_at_start(text, form)).max();
         if let Some(ended) = ended {
             text.replace_range(..ended, HIDDEN);
         }
         let begun_in =
-            |part: &str| self.forms.iter().filter_map(|form| begun_at_end(part, form)).max();
+            |part: &str| self.forms.iter().filter_map(|form| prefix_at_end(part, form)).max();
         if text.split(HIDDEN).all(|part| begun_in(part).is_none()) {
             return;
         }
@@ -148,7 +149,7 @@ impl std::fmt::Debug for Configured {
 }
 
 /// Returns the length of the longest beginning of `secret` at the end of `text`.
-fn begun_at_end(text: &str, secret: &str) -> Option<usize> {
+fn prefix_at_end(text: &str, secret: &str) -> Option<usize> {
     let longest = secret.len().min(text.len());
     (SHORTEST..=longest)
         .rev()
@@ -156,7 +157,7 @@ fn begun_at_end(text: &str, secret: &str) -> Option<usize> {
 }
 
 /// Returns the bytes of the beginning of `text` that are the end of a secret.
-fn ended_at_beginning(text: &str, secret: &str) -> Option<usize> {
+fn suffix_at_start(text: &str, secret: &str) -> Option<usize> {
     let longest = secret.len().min(text.len());
     (SHORTEST_OTHER..=longest)
         .rev()
@@ -172,7 +173,7 @@ fn is_secret(name: &str) -> bool {
 }
 
 /// Returns the secrets in a header.
-fn of_header(name: &str, value: String) -> Vec<String> {
+fn header_secrets(name: &str, value: String) -> Vec<String> {
     let is_plain = PLAIN_HEADERS.contains(&name);
     if !is_secret(name) && (is_plain || value.len() < SHORTEST_OTHER) {
         return Vec::new();
@@ -184,7 +185,7 @@ fn of_header(name: &str, value: String) -> Vec<String> {
 
 /// Returns the secrets in the URL of a webhook: its credentials, the values of its query, and the long parts of its
 /// path, which is what many vendors know their callers by.
-fn of_webhook(url: &Url) -> Vec<String> {
+fn webhook_secrets(url: &Url) -> Vec<String> {
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     let parts = url.path_segments().into_iter().flatten().map(decoded);
     let mut secrets: Vec<String> = parts.filter(|part| part.len() >= SHORTEST_OTHER).collect();
@@ -193,11 +194,11 @@ fn of_webhook(url: &Url) -> Vec<String> {
     secrets
 }
 
-fn of_http(plan: &HttpPlan) -> Vec<String> {
+fn http_secrets(plan: &HttpPlan) -> Vec<String> {
     let mut secrets = Vec::new();
     for (name, value) in &plan.headers {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-        secrets.extend(of_header(name.as_str(), value));
+        secrets.extend(header_secrets(name.as_str(), value));
     }
     for (name, value) in plan.url.query_pairs() {
         if is_secret(&name) {
@@ -206,7 +207,7 @@ fn of_http(plan: &HttpPlan) -> Vec<String> {
     }
     if let Ok(body) = str::from_utf8(&plan.body) {
         if let Ok(value) = serde_json::from_str::<Value>(body) {
-            of_json(&value, false, &mut secrets);
+            collect_json_secrets(&value, false, &mut secrets);
         } else {
             let fields = url::form_urlencoded::parse(body.as_bytes());
             let secret = fields.filter(|(name, _)| is_secret(name));
@@ -236,14 +237,16 @@ fn credentials(value: &str) -> Vec<String> {
 }
 
 /// Collects the texts below fields that hold secrets.
-fn of_json(value: &Value, is_below: bool, secrets: &mut Vec<String>) {
+fn collect_json_secrets(value: &Value, is_below: bool, secrets: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                of_json(value, is_below || is_secret(name), secrets);
+                collect_json_secrets(value, is_below || is_secret(name), secrets);
             }
         }
-        Value::Array(values) => values.iter().for_each(|it| of_json(it, is_below, secrets)),
+        Value::Array(values) => {
+            values.iter().for_each(|it| collect_json_secrets(it, is_below, secrets))
+        }
         Value::String(text) if is_below => secrets.push(text.clone()),
         Value::Number(number) if is_below => secrets.push(number.to_string()),
         Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
@@ -261,7 +264,7 @@ mod tests {
     fn hidden(secrets: &[&str], text: &str) -> String {
         let secrets: Vec<String> = secrets.iter().map(|it| (*it).to_owned()).collect();
         let mut text = text.to_owned();
-        Configured::in_forms(secrets).hide(&mut text);
+        Configured::in_forms(secrets).redact(&mut text);
         text
     }
 
@@ -309,7 +312,7 @@ mod tests {
         assert!(credentials("abc").is_empty());
         let mut found = Vec::new();
         let body = serde_json::json!({ "user": "ada", "login": { "password": ["p1", 2] } });
-        of_json(&body, false, &mut found);
+        collect_json_secrets(&body, false, &mut found);
         assert_eq!(found, ["p1", "2"]);
     }
 

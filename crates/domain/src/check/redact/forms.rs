@@ -11,7 +11,7 @@ const LEVELS: usize = 3;
 
 /// Returns the forms of a secret that are looked for: as it is, in a JSON string, percent-encoded, and in base64,
 /// alone or inside of a longer text.
-pub(super) fn of(secret: &str) -> Vec<String> {
+pub(super) fn encoded_forms(secret: &str) -> Vec<String> {
     let quoted = serde_json::to_string(secret).unwrap_or_default();
     let percent = utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string();
     let form: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
@@ -30,11 +30,11 @@ pub(super) fn of(secret: &str) -> Vec<String> {
 }
 
 /// Hides secrets that are percent-encoded in any way: encoders differ in the characters that they encode.
-pub(super) fn hide_encoded(text: &mut String, secrets: &[String]) {
+pub(super) fn redact_encoded(text: &mut String, secrets: &[String]) {
     for (plus, level) in
         [b'+', b' '].into_iter().flat_map(|plus| (1..=LEVELS).map(move |it| (plus, it)))
     {
-        let mut decoded = Decoded::of(text, plus);
+        let mut decoded = Decoded::new(text, plus);
         if !(0..level).all(|_| decoded.decode()) {
             continue;
         }
@@ -48,14 +48,14 @@ pub(super) fn hide_encoded(text: &mut String, secrets: &[String]) {
 struct Decoded {
     bytes: Vec<u8>,
     /// One more than there are bytes: the last is the end of the text.
-    places: Vec<usize>,
+    offsets: Vec<usize>,
 }
 
 impl Decoded {
     /// The text as it is, with this byte for each `+`.
-    fn of(text: &str, plus: u8) -> Self {
+    fn new(text: &str, plus: u8) -> Self {
         let bytes = text.bytes().map(|byte| if byte == b'+' { plus } else { byte }).collect();
-        Self { bytes, places: (0..=text.len()).collect() }
+        Self { bytes, offsets: (0..=text.len()).collect() }
     }
 
     /// Decodes one level; returns false if there was nothing to decode.
@@ -72,12 +72,12 @@ impl Decoded {
                 Some(_) | None => (byte, 1),
             };
             self.bytes[kept] = byte;
-            self.places[kept] = self.places[at];
+            self.offsets[kept] = self.offsets[at];
             (kept, at) = (kept + 1, at + taken);
         }
         self.bytes.truncate(kept);
-        self.places[kept] = self.places[before];
-        self.places.truncate(kept + 1);
+        self.offsets[kept] = self.offsets[before];
+        self.offsets.truncate(kept + 1);
         kept < before
     }
 
@@ -87,7 +87,7 @@ impl Decoded {
         for secret in secrets {
             let windows = self.bytes.windows(secret.len()).enumerate();
             let starts = windows.filter(|(_, window)| *window == secret.as_bytes());
-            found.extend(starts.map(|(at, _)| (self.places[at], self.places[at + secret.len()])));
+            found.extend(starts.map(|(at, _)| (self.offsets[at], self.offsets[at + secret.len()])));
         }
         found.sort_unstable();
         let mut apart: Vec<(usize, usize)> = Vec::with_capacity(found.len());
@@ -123,7 +123,7 @@ mod tests {
 
     fn hidden(text: &str, secret: &str) -> String {
         let mut text = text.to_owned();
-        hide_encoded(&mut text, &[secret.to_owned()]);
+        redact_encoded(&mut text, &[secret.to_owned()]);
         text
     }
 

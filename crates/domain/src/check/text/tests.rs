@@ -30,10 +30,10 @@ fn whole_texts_are_compared() {
         (" 42\n", Gte, "42", Comparison::Yes),
         ("42.0", Lte, "42", Comparison::Yes),
         ("42", Gt, "42", Comparison::No),
-        ("nine", Lt, "10", Comparison::NoNumber),
-        ("", Gte, "0", Comparison::NoNumber),
-        ("0x10", Gt, "1", Comparison::NoNumber),
-        ("inf", Gt, "1", Comparison::NoNumber),
+        ("nine", Lt, "10", Comparison::NotANumber),
+        ("", Gte, "0", Comparison::NotANumber),
+        ("0x10", Gt, "1", Comparison::NotANumber),
+        ("inf", Gt, "1", Comparison::NotANumber),
         ("b", Gt, "a", Comparison::Yes),
         ("B", Gt, "a", Comparison::No),
         ("v1.10", Lt, "v1.9", Comparison::Yes),
@@ -44,7 +44,7 @@ fn whole_texts_are_compared() {
         ("10", Gt, "9 lives", Comparison::No),
     ] {
         assert_eq!(
-            Text::whole(text).passed(comparator, target),
+            Text::complete(text).passed(comparator, target),
             held,
             "{text:?} {comparator} {target:?}"
         );
@@ -77,8 +77,8 @@ fn incomplete_text_decides_only_known_results() {
         ("bd", Gt, "bc", Comparison::Yes),
         ("1", Gt, "5", Comparison::Undecidable),
         (" \n1e", Gt, "5", Comparison::Undecidable),
-        ("<html>", Gt, "5", Comparison::NoNumber),
-        ("12 monkeys", Lt, "500", Comparison::NoNumber),
+        ("<html>", Gt, "5", Comparison::NotANumber),
+        ("12 monkeys", Lt, "500", Comparison::NotANumber),
     ] {
         let text = Text { known, goes_on: true };
         assert_eq!(text.passed(comparator, target), held, "{known:?}… {comparator} {target:?}");
@@ -111,7 +111,7 @@ fn assertions_and_expectations_read_as_text() {
     let told: Vec<_> = TextComparator::ALL
         .iter()
         .map(|comparator| {
-            let words = words("body", *comparator, "5");
+            let words = describe("body", *comparator, "5");
             format!("{words}: expected to {}", expectation(*comparator, "5"))
         })
         .collect();
@@ -138,7 +138,7 @@ proptest! {
         for comparator in TextComparator::ALL {
             let beginning = Text { known: &text[..cut], goes_on: true }.passed(*comparator, &target);
             if beginning != Comparison::Undecidable {
-                let whole = Text::whole(&text).passed(*comparator, &target);
+                let whole = Text::complete(&text).passed(*comparator, &target);
                 prop_assert_eq!(beginning, whole, "{} {} {}", text, comparator, target);
             }
         }
@@ -146,7 +146,7 @@ proptest! {
 
     #[test]
     fn whole_text_is_decided_and_negations_disagree(text: String, target: String) {
-        let whole = Text::whole(&text);
+        let whole = Text::complete(&text);
         for comparator in TextComparator::ALL {
             prop_assert_ne!(whole.passed(*comparator, &target), Comparison::Undecidable);
         }
@@ -163,7 +163,7 @@ proptest! {
     #[test]
     fn numbers_are_ordered_as_numbers(text in -1e9_f64..1e9, target in -1e9_f64..1e9) {
         let (text, written) = (format!("{text}"), format!("{target}"));
-        let held = Text::whole(&text).passed(Gt, &written) == Comparison::Yes;
+        let held = Text::complete(&text).passed(Gt, &written) == Comparison::Yes;
         prop_assert_eq!(held, text.parse::<f64>().unwrap() > target);
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rules::{Timestamp, WorkspaceId, limits};
 
 use super::{
-    ClearedBy, DoubtChange, FORGOTTEN_AFTER, HostMark, HostReport, ProbeIndex, ProbeTrust,
-    SWEPT_EVERY,
+    ClearedBy, HOST_EXPIRY, HostMark, HostOutcome, ProbeIndex, ProbeTrust, SWEEP_INTERVAL,
+    SuspicionChange,
 };
 
 #[derive(Clone, Debug, Default)]
@@ -19,8 +19,8 @@ pub(super) struct Probe {
     turns: VecDeque<(Timestamp, Host)>,
     /// How many of these still fail.
     turned: u32,
-    pub(super) doubt: Option<Doubt>,
-    pub(super) standing: ProbeTrust,
+    pub(super) suspicion: Option<Suspicion>,
+    pub(super) trust: ProbeTrust,
     swept_at: Timestamp,
 }
 
@@ -46,7 +46,7 @@ struct HostState {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Doubt {
+pub(super) struct Suspicion {
     pub(super) since: Timestamp,
     /// Time of the last failed connectivity check.
     pub(super) silent_at: Option<Timestamp>,
@@ -57,11 +57,11 @@ pub(super) struct Doubt {
     pub(super) hosts: u32,
 }
 
-impl Doubt {
-    pub(super) fn end(self) -> Timestamp {
+impl Suspicion {
+    pub(super) fn deadline(self) -> Timestamp {
         match self.silent_at {
-            Some(silent_at) => (silent_at + limits::SELF_DOUBT_UNCONFIRMED_MAX)
-                .min(self.since + limits::SELF_DOUBT_MAX),
+            Some(silent_at) => (silent_at + limits::SUSPICION_UNCONFIRMED_MAX)
+                .min(self.since + limits::SUSPICION_MAX),
             None => self.since + self.undecided_for,
         }
     }
@@ -75,18 +75,18 @@ impl Probe {
         }
         self.turns.iter_mut().for_each(|(at, _)| *at = now.min(*at));
         self.swept_at = self.swept_at.min(now);
-        if let Some(doubt) = &mut self.doubt {
+        if let Some(doubt) = &mut self.suspicion {
             doubt.since = doubt.since.min(now);
             doubt.silent_at = doubt.silent_at.map(|at| at.min(now));
         }
-        if let ProbeTrust::SoundSince(since) = &mut self.standing {
+        if let ProbeTrust::TrustedSince(since) = &mut self.trust {
             *since = now.min(*since);
         }
     }
 
     /// Records a report.
-    pub(super) fn note(&mut self, report: &HostReport, now: Timestamp) {
-        self.forget_turns(now);
+    pub(super) fn record(&mut self, report: &HostOutcome, now: Timestamp) {
+        self.expire_turns(now);
         let fresh = HostState { failing: false, turned_at: None, finished_at: report.finished_at };
         let mark = (report.workspace, report.host);
         let known = self.hosts.contains_key(&mark);
@@ -120,9 +120,9 @@ impl Probe {
         }
     }
 
-    fn forget_turns(&mut self, now: Timestamp) {
+    fn expire_turns(&mut self, now: Timestamp) {
         while let Some((at, mark)) = self.turns.front().copied() {
-            if at <= now && now.since(at) <= limits::SELF_DOUBT_WITHIN {
+            if at <= now && now.since(at) <= limits::SUSPICION_WINDOW {
                 return;
             }
             self.turns.pop_front();
@@ -137,11 +137,11 @@ impl Probe {
     }
 
     pub(super) fn sweep(&mut self, now: Timestamp) {
-        if now.since(self.swept_at) < SWEPT_EVERY {
+        if now.since(self.swept_at) < SWEEP_INTERVAL {
             return;
         }
         self.swept_at = now;
-        self.hosts.retain(|_, host| now.since(host.finished_at) <= FORGOTTEN_AFTER);
+        self.hosts.retain(|_, host| now.since(host.finished_at) <= HOST_EXPIRY);
         self.workspaces.clear();
         self.turned = 0;
         for ((workspace, _), host) in &self.hosts {
@@ -161,42 +161,43 @@ impl Probe {
         2.0 * share > self.workspaces.len() as f64
     }
 
-    pub(super) fn begun(
+    pub(super) fn try_begin(
         &mut self,
         slot: ProbeIndex,
-        has_canaries: bool,
+        has_connectivity_check: bool,
         now: Timestamp,
-    ) -> Option<DoubtChange> {
+    ) -> Option<SuspicionChange> {
         let hosts = self.hosts.len();
-        let may_begin = self.turned > 0 && hosts >= limits::SELF_DOUBT_HOSTS_MIN;
+        let may_begin = self.turned > 0 && hosts >= limits::SUSPICION_HOSTS_MIN;
         if !may_begin || !self.is_most(|count| count.turned) {
             return None;
         }
         let (failing, hosts) = (self.turned, hosts as u32);
-        let undecided_for = if has_canaries {
-            limits::SELF_DOUBT_DECIDED_WITHIN
+        let undecided_for = if has_connectivity_check {
+            limits::SUSPICION_DECIDED_WITHIN
         } else {
-            limits::SELF_DOUBT_UNCONFIRMED_MAX
+            limits::SUSPICION_UNCONFIRMED_MAX
         };
-        self.doubt = Some(Doubt { since: now, silent_at: None, undecided_for, failing, hosts });
-        if has_canaries {
-            self.standing = ProbeTrust::Suspect;
+        self.suspicion =
+            Some(Suspicion { since: now, silent_at: None, undecided_for, failing, hosts });
+        if has_connectivity_check {
+            self.trust = ProbeTrust::Suspect;
         }
-        Some(DoubtChange::Doubts { probe: slot, since: now, failing, hosts })
+        Some(SuspicionChange::Suspected { probe: slot, since: now, failing, hosts })
     }
 
-    pub(super) fn ended_by_hosts(
+    pub(super) fn try_end_by_hosts(
         &mut self,
         slot: ProbeIndex,
         now: Timestamp,
-    ) -> Option<DoubtChange> {
+    ) -> Option<SuspicionChange> {
         if self.is_most(|count| count.failing) {
             return None;
         }
         // Votes that were never void keep counting.
-        let standing = match self.standing {
-            ProbeTrust::Suspect => ProbeTrust::SoundSince(now),
-            ProbeTrust::Sound | ProbeTrust::SoundSince(_) => self.standing,
+        let standing = match self.trust {
+            ProbeTrust::Suspect => ProbeTrust::TrustedSince(now),
+            ProbeTrust::Trusted | ProbeTrust::TrustedSince(_) => self.trust,
         };
         self.end(slot, ClearedBy::Hosts, standing)
     }
@@ -204,16 +205,16 @@ impl Probe {
     pub(super) fn end(
         &mut self,
         slot: ProbeIndex,
-        relief: ClearedBy,
-        standing: ProbeTrust,
-    ) -> Option<DoubtChange> {
-        let since = self.doubt.take()?.since;
-        self.standing = standing;
+        cleared_by: ClearedBy,
+        trust: ProbeTrust,
+    ) -> Option<SuspicionChange> {
+        let since = self.suspicion.take()?.since;
+        self.trust = trust;
         // Earlier failures say nothing about later ones.
         self.turns.clear();
         self.turned = 0;
         self.hosts.values_mut().for_each(|host| host.turned_at = None);
         self.workspaces.values_mut().for_each(|count| count.turned = 0);
-        Some(DoubtChange::Recovered { probe: slot, since, relief })
+        Some(SuspicionChange::Recovered { probe: slot, since, cleared_by })
     }
 }

@@ -13,7 +13,7 @@ const SECOND: Duration = Duration::from_secs(1);
 struct ProbeScenario {
     doubts: ProbeSuspicions,
     now: Timestamp,
-    changes: Vec<DoubtChange>,
+    changes: Vec<SuspicionChange>,
     workspace: WorkspaceId,
 }
 
@@ -44,8 +44,8 @@ impl ProbeScenario {
         for host in hosts {
             let (host, finished_at) = (HostMark(host), self.now);
             let (probe, workspace) = (PROBE, self.workspace);
-            let report = HostReport { probe, workspace, host, failed, finished_at };
-            self.changes.extend(self.doubts.hear(report, self.now));
+            let report = HostOutcome { probe, workspace, host, failed, finished_at };
+            self.changes.extend(self.doubts.record(report, self.now));
         }
         self
     }
@@ -57,8 +57,8 @@ impl ProbeScenario {
     }
 
     fn canaries(mut self, answered: u32) -> Self {
-        let canaries = ConnectivityCheck { asked: 3, answered };
-        self.changes.extend(self.doubts.hear_canaries(PROBE, canaries, self.now));
+        let canaries = ConnectivityCheck { asked: 3, responded: answered };
+        self.changes.extend(self.doubts.record_connectivity_check(PROBE, canaries, self.now));
         self
     }
 
@@ -68,13 +68,13 @@ impl ProbeScenario {
     }
 
     fn standing(&self) -> ProbeTrust {
-        self.doubts.standing(PROBE)
+        self.doubts.trust(PROBE)
     }
 
     fn relief(&self) -> Option<ClearedBy> {
         match self.changes.last()? {
-            DoubtChange::Recovered { relief, .. } => Some(*relief),
-            DoubtChange::Doubts { .. } => None,
+            SuspicionChange::Recovered { cleared_by: relief, .. } => Some(*relief),
+            SuspicionChange::Suspected { .. } => None,
         }
     }
 }
@@ -109,20 +109,23 @@ fn probe_is_suspect_when_most_hosts_fail_together() {
 #[test]
 fn late_report_is_ignored() {
     let mut story = a_probe_of(5).after(SECOND).fail(0..2);
-    let report = HostReport {
+    let report = HostOutcome {
         probe: PROBE,
         workspace: story.workspace,
         host: HostMark(2),
         failed: true,
         finished_at: START - SECOND,
     };
-    assert_eq!(story.doubts.hear(report, story.now), None);
+    assert_eq!(story.doubts.record(report, story.now), None);
 }
 
 #[test]
 fn immediate_connectivity_clears_the_suspicion() {
     let story = a_probe_of(5).fail(0..5).canaries(2);
-    assert_eq!((story.relief(), story.standing()), (Some(ClearedBy::Canaries), ProbeTrust::Sound));
+    assert_eq!(
+        (story.relief(), story.standing()),
+        (Some(ClearedBy::ConnectivityCheck), ProbeTrust::Trusted)
+    );
 }
 
 #[test]
@@ -130,20 +133,20 @@ fn failures_before_regained_connectivity_never_count() {
     let silent = a_probe_of(5).fail(0..5).canaries(1).after(10 * SECOND);
     assert_eq!(silent.standing(), ProbeTrust::Suspect);
     let story = silent.canaries(3);
-    assert_eq!(story.relief(), Some(ClearedBy::Canaries));
-    assert_eq!(story.standing(), ProbeTrust::SoundSince(START + 10 * SECOND));
+    assert_eq!(story.relief(), Some(ClearedBy::ConnectivityCheck));
+    assert_eq!(story.standing(), ProbeTrust::TrustedSince(START + 10 * SECOND));
 }
 
 // issue 16, point 5: five sites of one operator that fail together cause alerts at once
 #[test]
 fn suspicion_without_connectivity_check_mutes_nothing() {
     let mut story = story(false).answer(0..5).fail(0..5);
-    assert_eq!(story.standing(), ProbeTrust::Sound);
+    assert_eq!(story.standing(), ProbeTrust::Trusted);
     assert_eq!(story.doubts.suspicion(PROBE), Some((3, 5)), "the counts at the start");
-    let none = ConnectivityCheck { asked: 0, answered: 0 };
-    assert_eq!(story.doubts.hear_canaries(PROBE, none, story.now), None);
+    let none = ConnectivityCheck { asked: 0, responded: 0 };
+    assert_eq!(story.doubts.record_connectivity_check(PROBE, none, story.now), None);
     let story = story.after(SECOND).answer(0..5);
-    assert_eq!((story.relief(), story.standing()), (Some(ClearedBy::Hosts), ProbeTrust::Sound));
+    assert_eq!((story.relief(), story.standing()), (Some(ClearedBy::Hosts), ProbeTrust::Trusted));
     assert_eq!(story.doubts.suspicion(PROBE), None);
 }
 
@@ -151,7 +154,7 @@ fn suspicion_without_connectivity_check_mutes_nothing() {
 #[test]
 fn workspaces_have_equal_weight() {
     let two = |other: u64| a_probe_of(12).of(2).answer(20..20 + other).of(1).fail(0..12);
-    assert_eq!(two(3).standing(), ProbeTrust::Sound, "half of the workspaces are healthy");
+    assert_eq!(two(3).standing(), ProbeTrust::Trusted, "half of the workspaces are healthy");
     assert_eq!(two(3).of(2).fail(20..21).standing(), ProbeTrust::Suspect);
     assert_eq!(a_probe_of(12).fail(0..12).standing(), ProbeTrust::Suspect);
 }
@@ -162,27 +165,27 @@ fn suspicion_ends_when_half_the_hosts_respond() {
     assert_eq!(story.standing(), ProbeTrust::Suspect);
     let story = story.answer(2..3);
     assert_eq!(story.relief(), Some(ClearedBy::Hosts));
-    assert_eq!(story.standing(), ProbeTrust::SoundSince(START + SECOND));
+    assert_eq!(story.standing(), ProbeTrust::TrustedSince(START + SECOND));
 }
 
 // A real outage of most hosts must not be hidden forever.
 #[test]
 fn suspicion_ends_after_its_time_limit() {
     let story = a_probe_of(5).fail(0..5);
-    assert_eq!(story.doubts.wake_at(), Some(START + limits::SELF_DOUBT_DECIDED_WITHIN));
-    let story = story.after(limits::SELF_DOUBT_DECIDED_WITHIN).fail(0..5);
-    assert_eq!((story.relief(), story.standing()), (Some(ClearedBy::Time), ProbeTrust::Sound));
+    assert_eq!(story.doubts.wake_at(), Some(START + limits::SUSPICION_DECIDED_WITHIN));
+    let story = story.after(limits::SUSPICION_DECIDED_WITHIN).fail(0..5);
+    assert_eq!((story.relief(), story.standing()), (Some(ClearedBy::Time), ProbeTrust::Trusted));
     let mut silent = a_probe_of(5).fail(0..5);
     while silent.standing() == ProbeTrust::Suspect {
         silent = silent.canaries(0).after(60 * SECOND);
     }
-    assert_eq!(silent.now, START + limits::SELF_DOUBT_MAX);
+    assert_eq!(silent.now, START + limits::SUSPICION_MAX);
     assert_eq!(silent.relief(), Some(ClearedBy::Time));
 }
 
 #[test]
 fn hosts_without_reports_for_hours_are_removed() {
-    let story = a_probe_of(20).after(FORGOTTEN_AFTER + SECOND).answer(0..5).fail(0..3);
+    let story = a_probe_of(20).after(HOST_EXPIRY + SECOND).answer(0..5).fail(0..3);
     assert_eq!(story.standing(), ProbeTrust::Suspect);
 }
 
@@ -193,10 +196,10 @@ fn clock_set_back_keeps_suspicion_working() {
         story.report(0..1, false)
     };
     let sound = back(a_probe_of(5).fail(0..5).after(2 * SECOND).answer(0..3));
-    assert_eq!(sound.standing(), ProbeTrust::SoundSince(sound.now), "later failures count");
+    assert_eq!(sound.standing(), ProbeTrust::TrustedSince(sound.now), "later failures count");
     let turned = back(a_probe_of(5).after(SECOND).answer(0..5)).fail(0..3);
     assert_eq!(turned.standing(), ProbeTrust::Suspect, "current reports are recorded");
     let void = back(a_probe_of(5).fail(0..5));
-    let ended = void.after(limits::SELF_DOUBT_UNCONFIRMED_MAX);
+    let ended = void.after(limits::SUSPICION_UNCONFIRMED_MAX);
     assert_eq!(ended.relief(), Some(ClearedBy::Time));
 }

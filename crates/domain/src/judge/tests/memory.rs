@@ -124,7 +124,7 @@ fn region_status_follows_its_valid_vote() {
     let story = a_settled_monitor_in(4).dawdles("fly-arn").fails("fly-bom");
     let status_at = |now| {
         let status = |region: &Region| {
-            region_status(&story.policy, &story.history, *region, &story.doubts, now)
+            region_status(&story.policy, &story.history, *region, &story.suspicions, now)
         };
         Region::ALL[..5].iter().map(status).collect::<Vec<_>>()
     };

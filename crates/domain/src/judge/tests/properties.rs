@@ -88,7 +88,7 @@ fn result(report: Report, seed: u64) -> CheckResult {
 }
 
 /// The story of a monitor that receives the reports in this order, all within a period.
-fn told_in_order(probes: &[u16], reports: &[Report], seed: u64) -> MonitorScenario {
+fn received_in_order(probes: &[u16], reports: &[Report], seed: u64) -> MonitorScenario {
     let mut story = a_monitor().served_by(probes);
     story.now = START + PERIOD;
     for report in reports {
@@ -104,7 +104,7 @@ fn possible(story: &MonitorScenario) -> Vec<MonitorStatus> {
     let mut statuses = Vec::new();
     for slow in [false, true] {
         let history = JudgeState { slow, ..story.history.clone() };
-        let tally = Tally::of(&story.policy, &history, &story.doubts, story.now);
+        let tally = Tally::count(&story.policy, &history, &story.suspicions, story.now);
         let ties: &[Tie] =
             if tally.is_tied() { &[Tie::Harmless, Tie::Young, Tie::Old] } else { &[Tie::Harmless] };
         let before = MonitorStatus::ALL.iter().flat_map(|was| ties.iter().map(|tie| (*was, *tie)));
@@ -137,8 +137,8 @@ proptest! {
     fn result_order_does_not_change_state(
         (one, other) in reports_in_two_orders(), probes in probes(), seed: u64,
     ) {
-        let one = told_in_order(&probes, &one, seed);
-        let other = told_in_order(&probes, &other, seed);
+        let one = received_in_order(&probes, &one, seed);
+        let other = received_in_order(&probes, &other, seed);
         prop_assert_eq!(&one.history.regions, &other.history.regions);
     }
 
@@ -148,8 +148,8 @@ proptest! {
     fn result_order_does_not_change_status(
         (one, other) in reports_in_two_orders(), probes in probes(), seed: u64,
     ) {
-        let one = told_in_order(&probes, &one, seed);
-        let other = told_in_order(&probes, &other, seed);
+        let one = received_in_order(&probes, &one, seed);
+        let other = received_in_order(&probes, &other, seed);
         let possible = possible(&one);
         prop_assert!(possible.contains(&one.status()) && possible.contains(&other.status()));
         if possible.len() == 1 {
@@ -200,8 +200,8 @@ proptest! {
     fn recalled_results_restore_the_state(
         (told, recalled) in reports_in_two_orders(), probes in probes(), seed: u64, kept in 0_usize..20,
     ) {
-        let story = told_in_order(&probes, &told, seed);
-        let mut history = told_in_order(&probes, &told[..kept.min(told.len())], seed).history;
+        let story = received_in_order(&probes, &told, seed);
+        let mut history = received_in_order(&probes, &told[..kept.min(told.len())], seed).history;
         for report in recalled {
             let result = result(report, seed);
             history.recall(&result.identity, result.finished_at, result.outcome);
@@ -246,7 +246,7 @@ proptest! {
                 IncidentChange::Suspended(id) | IncidentChange::Resumed(id) => {
                     prop_assert_eq!(open, Some(id));
                 }
-                IncidentChange::Closed { id, how: _ } => prop_assert_eq!(open.take(), Some(id)),
+                IncidentChange::Closed { id, reason: _ } => prop_assert_eq!(open.take(), Some(id)),
             }
             prop_assert!(status != MonitorStatus::Error || open.is_some() != resolved);
             prop_assert!(status == MonitorStatus::Error || status == MonitorStatus::Unknown || open.is_none());
@@ -268,7 +268,7 @@ proptest! {
                 } else if let (MonitorStatus::Error, StatusReason::Failing(share)) = (transition.to, transition.why) {
                     prop_assert!(2 * share.votes > share.of_votes);
                 } else {
-                    prop_assert!(transition.to != MonitorStatus::Error, "{}", told(transition));
+                    prop_assert!(transition.to != MonitorStatus::Error, "{}", format_transition(transition));
                 }
             }
         }
@@ -279,7 +279,7 @@ proptest! {
         let mut story = a_monitor().served_by(&probes);
         for happening in &happenings {
             story = happen(story, happening);
-            let tally = Tally::of(&story.policy, &story.history, &story.doubts, story.now);
+            let tally = Tally::count(&story.policy, &story.history, &story.suspicions, story.now);
             if !story.policy.active || (story.history.hold.is_none() && tally.votes == 0) {
                 prop_assert_eq!(story.status(), MonitorStatus::Unknown);
             }
@@ -293,10 +293,10 @@ proptest! {
         probes in probes(), reports in reports(), seed: u64, probe in 0_u16..5,
         was in prop::sample::select(MonitorStatus::ALL), slow: bool, old: bool,
     ) {
-        let mut story = told_in_order(&probes, &reports, seed);
+        let mut story = received_in_order(&probes, &reports, seed);
         story.history.slow = slow;
         let judged = |story: &MonitorScenario| {
-            let tally = Tally::of(&story.policy, &story.history, &story.doubts, story.now);
+            let tally = Tally::count(&story.policy, &story.history, &story.suspicions, story.now);
             let tie = match (tally.is_tied() && was == MonitorStatus::Error, old) {
                 (false, _) => Tie::Harmless,
                 (true, false) => Tie::Young,
@@ -315,7 +315,7 @@ proptest! {
             trigger: Trigger::Scheduled,
             ballot: Vote::Failing,
         };
-        story.history.regions[probes.len()].hear(heard);
+        story.history.regions[probes.len()].record(heard);
         if before == MonitorStatus::Error {
             prop_assert_eq!(judged(&story), MonitorStatus::Error);
         }

@@ -50,7 +50,7 @@ fn verdict_table_holds_in_every_row() {
         ("all succeed", a_settled_monitor_in(3), Active),
     ];
     for (row, story, status) in rows {
-        assert_eq!(story.status(), status, "{row}: {:#?}", story.told());
+        assert_eq!(story.status(), status, "{row}: {:#?}", story.formatted_transitions());
     }
 }
 
@@ -66,7 +66,7 @@ fn old_tie_after_error_becomes_degraded() {
     story = story.after(Duration::from_millis(100));
     assert_eq!(story.status(), Degraded);
     let story = story.after(PERIOD).fails("fly-ams").succeeds("fly-arn");
-    insta::assert_debug_snapshot!(story.told(), @r#"
+    insta::assert_debug_snapshot!(story.formatted_transitions(), @r#"
     [
         "unknown → active, silently: the checks of all 2 regions succeed",
         "active → error, opened: fails in 2 of 2 regions",
@@ -114,14 +114,14 @@ fn few_votes_need_two_failures_in_a_row() {
         let story = a_monitor().in_regions(regions).fails("fly-ams").after(PERIOD / 2);
         assert_eq!(story.status(), Unknown, "a first failure does not cause `active` either");
         let story = story.fails("fly-ams");
-        assert_eq!(story.told(), ["unknown → error, opened: the check fails"]);
+        assert_eq!(story.formatted_transitions(), ["unknown → error, opened: the check fails"]);
     }
 }
 
 #[test]
 fn majority_of_regions_decides_at_once() {
     let story = a_monitor().in_regions(3).fails("fly-ams").fails("fly-arn").after(PERIOD / 2);
-    assert_eq!(story.told(), ["unknown → error, opened: fails in 2 of 2 regions"]);
+    assert_eq!(story.formatted_transitions(), ["unknown → error, opened: fails in 2 of 2 regions"]);
 }
 
 #[test]
@@ -129,14 +129,19 @@ fn few_votes_can_continue_an_error() {
     let story = a_settled_monitor_in(3).fails("fly-ams").fails("fly-arn");
     let story = story.after(Duration::from_secs(110)).fails("fly-bom");
     let story = story.after(Duration::from_secs(15));
-    assert_eq!(story.told().len(), 2, "up, and down: {:#?}", story.told());
+    assert_eq!(
+        story.formatted_transitions().len(),
+        2,
+        "up, and down: {:#?}",
+        story.formatted_transitions()
+    );
 }
 
 #[test]
 fn distant_slots_do_not_count_as_consecutive() {
     let story = a_settled_monitor_in(3).fails("fly-ams").after(5 * PERIOD).succeeds("fly-arn");
     let story = story.succeeds("fly-bom").fails("fly-ams");
-    assert_eq!(story.status(), Active, "{:#?}", story.told());
+    assert_eq!(story.status(), Active, "{:#?}", story.formatted_transitions());
 }
 
 // design: §5 "Regions served by one probe are together one vote, failing when more than half of
@@ -147,7 +152,7 @@ fn regions_of_one_probe_share_a_vote() {
     let half = story.fails("fly-ams").fails("fly-arn");
     assert_eq!(half.status(), Active);
     let more = half.fails("fly-bom");
-    insta::assert_debug_snapshot!(more.told(), @r#"
+    insta::assert_debug_snapshot!(more.formatted_transitions(), @r#"
     [
         "unknown → active, silently: the check succeeds",
         "active → error, opened: the check fails",
@@ -159,7 +164,7 @@ fn regions_of_one_probe_share_a_vote() {
 fn single_probe_cannot_outvote_two_others() {
     let story = a_monitor().served_by(&[0, 0, 0, 0, 1, 2]).settled();
     let story = story.fails("fly-ams").fails("fly-arn").fails("fly-bom").fails("fly-cdg");
-    assert_eq!(story.status(), Active, "1 of 3 votes: {:#?}", story.told());
+    assert_eq!(story.status(), Active, "1 of 3 votes: {:#?}", story.formatted_transitions());
 }
 
 #[test]

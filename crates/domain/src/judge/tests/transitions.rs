@@ -104,7 +104,11 @@ fn transition_table_holds_in_every_row() {
         ),
     ];
     for (line, story, expected) in lines {
-        assert_eq!(story.told().last().map(String::as_str), Some(expected), "{line}");
+        assert_eq!(
+            story.formatted_transitions().last().map(String::as_str),
+            Some(expected),
+            "{line}"
+        );
     }
 }
 
@@ -156,7 +160,7 @@ fn edit_keeps_incident_until_a_new_result() {
     assert_eq!(edited.status(), Error, "the remaining region succeeded before the edit");
     let recovered = edited.succeeds("fly-bom");
     assert_eq!(
-        recovered.told().last().unwrap(),
+        recovered.formatted_transitions().last().unwrap(),
         "error → active, closed as recovered: the check succeeds"
     );
 }
@@ -166,7 +170,8 @@ fn added_region_has_no_vote_yet() {
     let story = a_settled_monitor_in(1)
         .edited(|policy| *policy = Policy { revision: policy.revision, ..policy_of(&[0, 1]) });
     let now = story.now;
-    let status = |region| region_status(&story.policy, &story.history, region, &story.doubts, now);
+    let status =
+        |region| region_status(&story.policy, &story.history, region, &story.suspicions, now);
     assert_eq!([Region::FlyAms, Region::FlyArn].map(status), [Active, Unknown]);
 }
 
@@ -189,7 +194,7 @@ fn resolved_incident_keeps_status_and_stays_silent() {
     let resolved = a_settled_monitor_in(1).fails("fly-ams").resolved();
     assert_eq!(resolved.status(), Error);
     assert_eq!(resolved.history.incident, None);
-    let told = |story: &MonitorScenario| story.told().split_off(2);
+    let told = |story: &MonitorScenario| story.formatted_transitions().split_off(2);
     let closed = "error → error, closed as resolved: a user resolved the incident";
     assert_eq!(told(&resolved), [closed]);
     let failing = resolved.clone().fails("fly-ams").restarted().fails("fly-ams").edited(|_| ());
@@ -205,7 +210,7 @@ fn resolved_incident_keeps_status_and_stays_silent() {
 fn failure_after_unknown_opens_new_incident() {
     let story = a_settled_monitor_in(1).fails("fly-ams").resolved().after(3 * PERIOD);
     assert_eq!(
-        story.fails("fly-ams").told()[3..],
+        story.fails("fly-ams").formatted_transitions()[3..],
         [
             "error → unknown, silently: no region has reported lately",
             "unknown → error, opened: the check fails"
@@ -227,7 +232,7 @@ fn resolving_a_closed_incident_changes_nothing() {
         );
     }
     let mut other = down.clone();
-    let moment = moment(&other.doubts, other.now, &other.transitions);
+    let moment = moment(&other.suspicions, other.now, &other.transitions);
     let effects = resolve(&other.policy, &mut other.history, IncidentId::from_bits(9), moment);
     assert_eq!((effects.transition, other.history), (None, down.history));
 }
@@ -242,11 +247,11 @@ fn resolving_keeps_the_next_wake_up() {
 fn newly_failing_region_joins_open_incident() {
     let opened = a_settled_monitor_in(5).fails("fly-ams").fails("fly-arn").fails("fly-bom");
     assert_eq!(opened.status(), Error);
-    assert_eq!(opened.effects.joined, None, "the incident opened with this result");
+    assert_eq!(opened.effects.region_failed_in, None, "the incident opened with this result");
     let joined = opened.clone().fails(policy_of(&[0; 4]).regions[3].region.as_str());
-    assert_eq!(joined.effects.joined, opened.history.incident);
+    assert_eq!(joined.effects.region_failed_in, opened.history.incident);
     let known = opened.clone().fails("fly-ams");
-    assert_eq!(known.effects.joined, None, "it failed before");
+    assert_eq!(known.effects.region_failed_in, None, "it failed before");
     let fine = opened.succeeds("fly-ams");
-    assert_eq!(fine.effects.joined, None);
+    assert_eq!(fine.effects.region_failed_in, None);
 }

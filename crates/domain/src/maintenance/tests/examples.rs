@@ -17,7 +17,7 @@ fn shown(start: &str, rule: &str, most: usize) -> String {
     let rule = Recurrence::parse(rule).unwrap();
     let start: DateTime = start.parse().unwrap();
     let mut year = 0;
-    let instants = Occurrences::of(&rule, start)
+    let instants = Occurrences::new(&rule, start)
         .map(|at| (at, instant(&zone, at).unwrap()))
         .take_while(|(at, instant)| !is_past(rule.end, *at, *instant));
     let shown = instants.take(most).map(|(_, instant)| {

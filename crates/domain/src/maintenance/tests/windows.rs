@@ -8,7 +8,8 @@ use rules::{Interval, TimeZone, Timestamp, limits};
 
 use crate::history::Span;
 use crate::maintenance::{
-    MaintenanceStatus, UpcomingWindows, WINDOWS_MAX, changed, course, extended, planning_horizon,
+    MaintenanceStatus, UpcomingWindows, WINDOWS_MAX, changed, planning_horizon, status,
+    windows_to_add,
 };
 
 fn at(text: &str) -> Timestamp {
@@ -27,7 +28,7 @@ fn schedule(starts_at: &str, duration: &str, zone: &str, rule: &str) -> Schedule
 
 /// The windows stored at this time.
 fn ahead(schedule: &Schedule, now: Timestamp) -> UpcomingWindows {
-    crate::maintenance::ahead(schedule, planning_horizon(now))
+    crate::maintenance::upcoming_windows(schedule, planning_horizon(now))
 }
 
 fn shown(windows: &[Span]) -> Vec<String> {
@@ -154,14 +155,14 @@ fn extension_returns_new_windows_and_extends_last() {
     let until = Timestamp::from_millis(100);
     let more = [span(90, 120), span(100, 130), span(150, 160)];
     let expected = [span(80, 130), span(150, 160)];
-    assert_eq!(extended(Some(span(80, 100)), &more, until), expected);
-    assert_eq!(extended(None, &more, until), [span(100, 130), span(150, 160)]);
+    assert_eq!(windows_to_add(Some(span(80, 100)), &more, until), expected);
+    assert_eq!(windows_to_add(None, &more, until), [span(100, 130), span(150, 160)]);
 }
 
 #[test]
 fn maintenance_is_over_without_upcoming_windows() {
     let courses = [(true, true), (true, false), (false, true), (false, false)]
-        .map(|(is_current, has_next)| course(is_current, has_next));
+        .map(|(is_current, has_next)| status(is_current, has_next));
     let (active, scheduled) = (MaintenanceStatus::Active, MaintenanceStatus::Scheduled);
     assert_eq!(courses, [active, active, scheduled, MaintenanceStatus::Completed]);
 }
@@ -222,14 +223,14 @@ proptest! {
         if let Some(until) = until {
             prop_assert!(windows.iter().all(|window| window.from < until));
             // Storing in two steps gives the same windows as in one.
-            let more = extended(windows.last().copied(), &ahead(&schedule, until).windows, until);
+            let more = windows_to_add(windows.last().copied(), &ahead(&schedule, until).windows, until);
             let whole = ahead(&schedule, until - Duration::from_millis(1));
             let whole: Vec<_> = whole.windows.iter().filter(|window| window.from >= until).collect();
             for window in whole {
                 prop_assert!(more.iter().any(|other| other.from <= window.from && window.to <= other.to));
             }
         } else {
-            let far = from + limits::MAINTENANCE_AHEAD;
+            let far = from + limits::MAINTENANCE_HORIZON;
             prop_assert!(windows.iter().skip(1).all(|window| window.from < far));
         }
     }

@@ -16,7 +16,7 @@ const LINK_CHARS_MAX: usize = 2_048;
 /// Formats the title: what happened, then the name, because a long name is cut.
 pub(super) fn title(event: &Event) -> String {
     let name = one_line(&event.monitor.name);
-    let lasted = shown_duration(event.duration());
+    let lasted = format_duration(event.duration());
     match (event.kind, event.closed) {
         (EventKind::Error, _) if event.reminder > 0 => format!("Still down after {lasted}: {name}"),
         (EventKind::Error, _) => format!("Down: {name}"),
@@ -44,7 +44,7 @@ pub(super) fn title(event: &Event) -> String {
     }
 }
 
-pub(super) fn why(event: &Event) -> Option<String> {
+pub(super) fn reason(event: &Event) -> Option<String> {
     let ended = match (event.kind, event.closed) {
         (EventKind::Recovered, Some(StoredCloseReason::Paused)) => Some("The monitor was paused."),
         (EventKind::Recovered, Some(StoredCloseReason::Deleted)) => {
@@ -68,8 +68,8 @@ pub(super) fn why(event: &Event) -> Option<String> {
 
 pub(super) fn facts(event: &Event) -> Vec<Fact> {
     let fact = |label, value| Fact { label, value };
-    let began = fact("Since", shown_time(event.began_at));
-    let lasted = shown_duration(event.duration());
+    let began = fact("Since", format_time(event.began_at));
+    let lasted = format_duration(event.duration());
     let mut facts = match event.kind {
         EventKind::Recovered => {
             vec![fact("Started", began.value), fact("Duration", lasted)]
@@ -81,7 +81,7 @@ pub(super) fn facts(event: &Event) -> Vec<Fact> {
         EventKind::Error | EventKind::Degraded => vec![began],
         EventKind::Test => Vec::new(),
     };
-    let places: Vec<_> = event.grounds.places().collect();
+    let places: Vec<_> = event.grounds.distinct_places().collect();
     let failing = places.iter().filter(|place| place.failing).count();
     let is_one = places.iter().all(|place| place.place.is_some()) && places.len() == 1;
     if !places.is_empty() && !is_one {
@@ -98,7 +98,7 @@ pub(super) fn region(seen: &RegionOutcome) -> String {
     };
     let mut line = match &seen.place {
         Some(place) => format!("{}: {word}", one_line(place)),
-        None => format!("{} ({}): {word}", seen.region.place().city, seen.region),
+        None => format!("{} ({}): {word}", seen.region.location().city, seen.region),
     };
     if let Some(status) = seen.status {
         let _ = write!(line, ", status {status}");
@@ -121,7 +121,7 @@ pub(super) fn link(text: &str) -> Option<String> {
 }
 
 /// Formats an instant for humans: `2026-11-21 16:48:55 UTC`.
-pub(in super::super) fn shown_time(at: Timestamp) -> String {
+pub(in super::super) fn format_time(at: Timestamp) -> String {
     let text = at.to_string();
     match text.split_once('T') {
         Some((day, time)) => format!("{day} {} UTC", time.split('.').next().unwrap_or(time)),
@@ -130,14 +130,14 @@ pub(in super::super) fn shown_time(at: Timestamp) -> String {
 }
 
 /// Formats an instant as RFC 3339, or returns `None` if it is outside the calendar.
-pub(in super::super) fn written_time(at: Timestamp) -> Option<String> {
+pub(in super::super) fn format_rfc3339(at: Timestamp) -> Option<String> {
     let text = at.to_string();
     let is_written = text.len() == "1970-01-01T00:00:00.000Z".len() && text.ends_with('Z');
     is_written.then_some(text)
 }
 
 /// Formats a duration for humans, in its two largest units: `2 h 5 min`.
-pub(in super::super) fn shown_duration(duration: Duration) -> String {
+pub(in super::super) fn format_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
     let units = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds % 60, "s")];
@@ -164,9 +164,9 @@ mod tests {
             (7_203, "2 h"),
             (273_600, "3 d 4 h"),
         ] {
-            assert_eq!(shown_duration(Duration::from_secs(seconds)), expected);
+            assert_eq!(format_duration(Duration::from_secs(seconds)), expected);
         }
-        assert_eq!(shown_duration(Duration::from_millis(340)), "340 ms");
+        assert_eq!(format_duration(Duration::from_millis(340)), "340 ms");
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         for seen in event.grounds.regions.iter_mut().take(2) {
             seen.place = Some("this server".to_owned());
         }
-        let lines: Vec<_> = event.grounds.places().map(region).collect();
+        let lines: Vec<_> = event.grounds.distinct_places().map(region).collect();
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].starts_with("this server: failing, status 503"), "{lines:?}");
         assert_eq!(counted(&event).unwrap().value, "1 of 2 failing");
@@ -238,13 +238,13 @@ mod tests {
             (StoredCloseReason::Resolved, "The incident was resolved manually."),
         ] {
             let event = Event { closed: Some(closed), ..an_event(EventKind::Recovered) };
-            assert_eq!(why(&event).as_deref(), Some(expected));
+            assert_eq!(reason(&event).as_deref(), Some(expected));
         }
     }
 
     #[test]
     fn times_show_utc_without_fractions() {
-        assert_eq!(shown_time(Timestamp::from_millis(1_500)), "1970-01-01 00:00:01 UTC");
+        assert_eq!(format_time(Timestamp::from_millis(1_500)), "1970-01-01 00:00:01 UTC");
     }
 
     #[test]

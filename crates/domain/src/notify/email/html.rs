@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::alert_text::{AlertText, LINK_WORDS, SENDER, shown_time};
+use super::super::alert_text::{AlertText, LINK_TEXT, SENDER, format_time};
 use super::super::truncate::{List, Unit, escaped, html};
 use super::style::{BODY, BUTTON, CARD, HEADING, SMALL};
 
@@ -27,14 +27,14 @@ pub(super) fn page(story: &AlertText) -> String {
     }
     page.push_str(&facts(story));
     if !story.lines.is_empty() {
-        let lines = LINES.of(&story.lines);
+        let lines = LINES.format(&story.lines);
         let _ = writeln!(page, "<ul style=\"padding-left:20px\">{lines}</ul>");
     }
     if let Some(link) = &story.link {
         let link = escaped(link, html);
-        let _ = writeln!(page, "<p><a style=\"{BUTTON}\" href=\"{link}\">{LINK_WORDS}</a></p>");
+        let _ = writeln!(page, "<p><a style=\"{BUTTON}\" href=\"{link}\">{LINK_TEXT}</a></p>");
     }
-    let time = escaped(&shown_time(story.at), html);
+    let time = escaped(&format_time(story.at), html);
     let _ = writeln!(
         page,
         "<p style=\"{SMALL}\">{SENDER} · {time}</p>\n\

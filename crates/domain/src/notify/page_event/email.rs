@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use rules::status_page::Language;
 
-use super::super::alert_text::shown_time;
+use super::super::alert_text::format_time;
 use super::super::email::style::{BODY, BUTTON, CARD, HEADING, LIGHT, SMALL};
 use super::super::email::{SUBJECT_MAX, id, subject};
 use super::super::message::{ListLinks, Mail};
-use super::super::truncate::{Unit, escaped, fit, html, one_line, plain};
-use super::i18n::{self, Words};
+use super::super::truncate::{Unit, escaped, html, one_line, plain, truncate};
+use super::i18n::{self, EmailStrings};
 use super::{Links, MaintenancePhase, PageEvent, PageEventKind, SubscriberEnvelope};
 
 /// Maximum length of one event's text (our choice): that of an update.
@@ -18,7 +18,7 @@ const TEXT_MAX: usize = 16_384;
 /// Maximum length of the list of components (our choice).
 const NAMES_MAX: usize = 1_000;
 /// Maximum size of all events of one email (our choice): Gmail shows the first 102 KB of a message.
-const NEWS_BYTES_MAX: usize = 40_000;
+const EVENTS_BYTES_MAX: usize = 40_000;
 
 /// The unescaped texts of one event.
 struct EventText {
@@ -29,7 +29,7 @@ struct EventText {
 
 /// The button of an email.
 struct Button<'b> {
-    words: &'static str,
+    label: &'static str,
     link: &'b str,
 }
 
@@ -39,8 +39,8 @@ pub(super) fn compose(
     news: &[PageEvent],
     (cover, links): (&SubscriberEnvelope<'_>, &Links),
 ) -> Mail {
-    let words = i18n::of(language);
-    let told = told(words, news);
+    let words = i18n::for_language(language);
+    let told = event_texts(words, news);
     let title = match told.as_slice() {
         [only] => only.title.clone(),
         several => fill(words.several, &several.len().to_string()),
@@ -49,9 +49,9 @@ pub(super) fn compose(
     let is_asked =
         matches!(news, [PageEvent { about: PageEventKind::ConfirmationRequested(_), .. }]);
     let button = if is_asked {
-        Button { words: words.confirm, link: &links.confirm }
+        Button { label: words.confirm, link: &links.confirm }
     } else {
-        Button { words: words.open_page, link: &links.page }
+        Button { label: words.open_page, link: &links.page }
     };
     // A recipient without a confirmed subscription has nothing to unsubscribe from.
     let ways = (!is_asked).then_some(links);
@@ -59,7 +59,7 @@ pub(super) fn compose(
     let thread = news.first().map(PageEvent::thread).unwrap_or_default();
     Mail {
         to: address.to_owned(),
-        subject: fit(&head, subject, Unit::Utf16, SUBJECT_MAX),
+        subject: truncate(&head, subject, Unit::Utf16, SUBJECT_MAX),
         text: text(words, (&page, &title), &told, (&button, ways)),
         html: html_of((words, language), (&page, &title), &told, (&button, ways)),
         id: id(cover.key),
@@ -76,9 +76,9 @@ fn page_id(news: &[PageEvent]) -> String {
 }
 
 /// Returns the texts of as many events as fit; a very long digest may be cut.
-fn told(words: &Words, news: &[PageEvent]) -> Vec<EventText> {
-    let mut room = NEWS_BYTES_MAX;
-    let told = news.iter().map(|news| one(words, news));
+fn event_texts(words: &EmailStrings, news: &[PageEvent]) -> Vec<EventText> {
+    let mut room = EVENTS_BYTES_MAX;
+    let told = news.iter().map(|news| event_text(words, news));
     let fits = told.enumerate().take_while(|(index, told)| {
         let length = told.title.len() + told.parts.iter().map(String::len).sum::<usize>();
         room = room.saturating_sub(length);
@@ -87,9 +87,9 @@ fn told(words: &Words, news: &[PageEvent]) -> Vec<EventText> {
     fits.map(|(_, told)| told).collect()
 }
 
-fn one(words: &Words, news: &PageEvent) -> EventText {
+fn event_text(words: &EmailStrings, news: &PageEvent) -> EventText {
     let names: Vec<String> = news.components.iter().map(|it| one_line(&it.name)).collect();
-    let all = fit(&names.join(", "), plain, Unit::Utf16, NAMES_MAX);
+    let all = truncate(&names.join(", "), plain, Unit::Utf16, NAMES_MAX);
     let about =
         |[one, several]: [&str; 2]| fill(if names.len() == 1 { one } else { several }, &all);
     let listed = (!all.is_empty()).then(|| format!("{}: {all}", words.components));
@@ -101,12 +101,12 @@ fn one(words: &Words, news: &PageEvent) -> EventText {
         }
         PageEventKind::Maintenance(it) => {
             let template = match it.stage {
-                MaintenancePhase::Scheduled => words.announced,
-                MaintenancePhase::Started => words.begun,
-                MaintenancePhase::Completed => words.over,
+                MaintenancePhase::Scheduled => words.scheduled,
+                MaintenancePhase::Started => words.started,
+                MaintenancePhase::Completed => words.completed,
             };
-            let when = fill(words.from_to, &shown_time(it.from));
-            let when = fill(&when, &shown_time(it.until));
+            let when = fill(words.from_to, &format_time(it.from));
+            let when = fill(&when, &format_time(it.until));
             let description = it.description.as_deref().map(prose);
             let parts = [Some(when), description].into_iter().flatten().collect();
             (fill(template, &one_line(&it.title)), parts)
@@ -117,9 +117,10 @@ fn one(words: &Words, news: &PageEvent) -> EventText {
         PageEventKind::ConfirmationRequested(_) => {
             (fill(words.confirm_title, &page), vec![fill(words.confirm_text, &page)])
         }
-        PageEventKind::AlreadySubscribed(_) => {
-            (fill(words.known_title, &page), vec![fill(words.known_text, &page)])
-        }
+        PageEventKind::AlreadySubscribed(_) => (
+            fill(words.already_subscribed_title, &page),
+            vec![fill(words.already_subscribed_text, &page)],
+        ),
     };
     match &news.about {
         PageEventKind::Report(_) | PageEventKind::Maintenance(_) => parts.extend(listed),
@@ -127,7 +128,7 @@ fn one(words: &Words, news: &PageEvent) -> EventText {
         | PageEventKind::ConfirmationRequested(_)
         | PageEventKind::AlreadySubscribed(_) => {}
     }
-    parts.push(shown_time(news.at));
+    parts.push(format_time(news.at));
     parts.retain(|part| !part.is_empty());
     EventText { title, parts }
 }
@@ -135,7 +136,7 @@ fn one(words: &Words, news: &PageEvent) -> EventText {
 /// Returns a user's text with its line breaks.
 fn prose(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(one_line).collect();
-    fit(lines.join("\n").trim(), plain, Unit::Utf16, TEXT_MAX)
+    truncate(lines.join("\n").trim(), plain, Unit::Utf16, TEXT_MAX)
 }
 
 /// Replaces the first placeholder of a template.
@@ -144,7 +145,7 @@ fn fill(template: &str, value: &str) -> String {
 }
 
 fn text(
-    words: &Words,
+    words: &EmailStrings,
     (page, title): (&str, &str),
     told: &[EventText],
     (button, ways): (&Button<'_>, Option<&Links>),
@@ -158,7 +159,7 @@ fn text(
             let _ = write!(text, "\n{part}\n");
         }
     }
-    let _ = write!(text, "\n{}: {}\n", button.words, button.link);
+    let _ = write!(text, "\n{}: {}\n", button.label, button.link);
     if let Some(links) = ways {
         let _ = write!(
             text,
@@ -174,7 +175,7 @@ fn text(
 }
 
 fn html_of(
-    (words, language): (&Words, Language),
+    (words, language): (&EmailStrings, Language),
     (page, title): (&str, &str),
     told: &[EventText],
     (button, ways): (&Button<'_>, Option<&Links>),
@@ -206,7 +207,7 @@ fn html_of(
         out,
         "<p><a style=\"{BUTTON}\" href=\"{}\">{}</a></p>",
         safe(button.link),
-        safe(button.words)
+        safe(button.label)
     );
     if let Some(links) = ways {
         let _ = writeln!(

@@ -21,7 +21,7 @@ fn a_subscriber(destination: Destination, language: Language) -> Subscriber {
         },
         created_at: AT,
         confirmed_at: Some(AT),
-        admission: rules::status_page::AccessProof::Owner,
+        access_proof: rules::status_page::AccessProof::Owner,
     }
 }
 

@@ -6,9 +6,9 @@ use rules::Secret;
 use rules::status_page::Subscriber;
 use serde::Serialize;
 
-use super::super::alert_text::written_time;
+use super::super::alert_text::format_rfc3339;
 use super::super::message::HttpMessage;
-use super::super::truncate::{Unit, fit, one_line, plain};
+use super::super::truncate::{Unit, one_line, plain, truncate};
 use super::super::webhook::signed;
 use super::{ComponentNamed, PageEvent, PageEventKind, SubscriberEnvelope};
 
@@ -48,7 +48,7 @@ struct EventBody {
     at: Option<String>,
     components: Vec<Component>,
     #[serde(flatten)]
-    about: Matter,
+    about: EventDetails,
 }
 
 #[derive(Serialize)]
@@ -59,7 +59,7 @@ struct Component {
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Matter {
+enum EventDetails {
     Report {
         id: String,
         update: String,
@@ -108,7 +108,7 @@ fn body(
     PageWebhookBody {
         version: VERSION,
         r#type: kind,
-        timestamp: written_time(news.last().map_or(cover.now, |news| news.at)),
+        timestamp: format_rfc3339(news.last().map_or(cover.now, |news| news.at)),
         data: PageWebhookData {
             subscriber: subscriber.id.to_string(),
             page: Page {
@@ -116,53 +116,54 @@ fn body(
                 title,
                 link: cover.links.as_ref().map(|links| links.page.clone()),
             },
-            events: news.iter().map(told).collect(),
+            events: news.iter().map(event_body).collect(),
         },
     }
 }
 
-fn told(news: &PageEvent) -> EventBody {
+fn event_body(news: &PageEvent) -> EventBody {
     let component = |component: &ComponentNamed| Component {
         id: component.id.to_string(),
         name: line(&component.name),
     };
     EventBody {
         r#type: news.word(),
-        at: written_time(news.at),
+        at: format_rfc3339(news.at),
         components: news.components.iter().map(component).collect(),
-        about: matter(&news.about),
+        about: event_details(&news.about),
     }
 }
 
-fn matter(about: &PageEventKind) -> Matter {
+fn event_details(about: &PageEventKind) -> EventDetails {
     match about {
-        PageEventKind::Report(report) => Matter::Report {
+        PageEventKind::Report(report) => EventDetails::Report {
             id: report.report.to_string(),
             update: report.update.to_string(),
             title: line(&report.title),
             status: report.status.as_str(),
-            text: fit(&report.text, plain, Unit::Utf16, TEXT_MAX),
+            text: truncate(&report.text, plain, Unit::Utf16, TEXT_MAX),
         },
-        PageEventKind::Maintenance(it) => Matter::Maintenance {
+        PageEventKind::Maintenance(it) => EventDetails::Maintenance {
             id: it.maintenance.to_string(),
             title: line(&it.title),
             description: it
                 .description
                 .as_deref()
-                .map(|text| fit(text, plain, Unit::Utf16, TEXT_MAX)),
-            from: written_time(it.from),
-            until: written_time(it.until),
+                .map(|text| truncate(text, plain, Unit::Utf16, TEXT_MAX)),
+            from: format_rfc3339(it.from),
+            until: format_rfc3339(it.until),
         },
-        PageEventKind::Incident(it) => {
-            Matter::Incident { id: it.incident.to_string(), began_at: written_time(it.began_at) }
-        }
+        PageEventKind::Incident(it) => EventDetails::Incident {
+            id: it.incident.to_string(),
+            began_at: format_rfc3339(it.began_at),
+        },
         PageEventKind::ConfirmationRequested(subscriber)
         | PageEventKind::AlreadySubscribed(subscriber) => {
-            Matter::Subscriber { id: subscriber.to_string() }
+            EventDetails::Subscriber { id: subscriber.to_string() }
         }
     }
 }
 
 fn line(text: &str) -> String {
-    fit(&one_line(text), plain, Unit::Utf16, LINE_MAX)
+    truncate(&one_line(text), plain, Unit::Utf16, LINE_MAX)
 }

@@ -8,7 +8,7 @@ use rules::limits::DELIVERY_RETRIED_FOR;
 
 /// Maximum wait that a receiver can request (our choice), so that no response delays an alert for a
 /// day.
-pub const ASKED_WAIT_MAX: Duration = Duration::from_hours(1);
+pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 /// First pause (our choice); each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// Maximum pause (our choice).
@@ -19,7 +19,7 @@ const JITTER_PER_MILLE: u64 = 200;
 
 /// Decision about a failed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NextTry {
+pub enum NextAttempt {
     /// It is retried then.
     At(Timestamp),
     /// Its time is over: it becomes a dead letter.
@@ -29,20 +29,20 @@ pub enum NextTry {
 /// Decides what happens after the last of `tries` attempts failed at `now`; the first was at
 /// `first`. The receiver may have `asked` for a wait; `chance` is any random number. The last
 /// attempt takes place exactly when the time is over.
-pub fn next_try(
+pub fn next_attempt(
     first: Timestamp,
     now: Timestamp,
     tries: u32,
     asked: Option<Duration>,
     chance: u64,
-) -> NextTry {
+) -> NextAttempt {
     let last = first + DELIVERY_RETRIED_FOR;
     if now >= last {
-        return NextTry::Dead;
+        return NextAttempt::Dead;
     }
-    let asked = asked.unwrap_or_default().min(ASKED_WAIT_MAX);
+    let asked = asked.unwrap_or_default().min(RETRY_AFTER_MAX);
     let at = now + pause_after(tries, chance).max(asked);
-    NextTry::At(at.min(last))
+    NextAttempt::At(at.min(last))
 }
 
 fn pause_after(tries: u32, chance: u64) -> Duration {
@@ -62,9 +62,9 @@ mod tests {
     const FIRST: Timestamp = Timestamp::from_millis(1_000_000_000);
 
     fn wait(tries: u32, asked: Option<Duration>, chance: u64) -> Duration {
-        match next_try(FIRST, FIRST, tries, asked, chance) {
-            NextTry::At(at) => at.since(FIRST),
-            NextTry::Dead => panic!("retries go on after the first hour"),
+        match next_attempt(FIRST, FIRST, tries, asked, chance) {
+            NextAttempt::At(at) => at.since(FIRST),
+            NextAttempt::Dead => panic!("retries go on after the first hour"),
         }
     }
 
@@ -92,8 +92,8 @@ mod tests {
     fn message_is_dead_after_a_day() {
         let last = FIRST + DELIVERY_RETRIED_FOR;
         let before = last - Duration::from_secs(1);
-        assert_eq!(next_try(FIRST, before, 60, None, 0), NextTry::At(last));
-        assert_eq!(next_try(FIRST, last, 61, None, 0), NextTry::Dead);
+        assert_eq!(next_attempt(FIRST, before, 60, None, 0), NextAttempt::At(last));
+        assert_eq!(next_attempt(FIRST, last, 61, None, 0), NextAttempt::Dead);
     }
 
     proptest! {
@@ -101,12 +101,12 @@ mod tests {
         fn message_is_retried_for_exactly_a_day(chances in prop::collection::vec(any::<u64>(), 200)) {
             let (mut now, mut tries) = (FIRST, 1);
             for chance in chances {
-                match next_try(FIRST, now, tries, None, chance) {
-                    NextTry::At(at) => {
+                match next_attempt(FIRST, now, tries, None, chance) {
+                    NextAttempt::At(at) => {
                         prop_assert!(at > now && at <= FIRST + DELIVERY_RETRIED_FOR);
                         (now, tries) = (at, tries + 1);
                     }
-                    NextTry::Dead => break,
+                    NextAttempt::Dead => break,
                 }
             }
             prop_assert_eq!(now, FIRST + DELIVERY_RETRIED_FOR);

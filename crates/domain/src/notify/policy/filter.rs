@@ -14,16 +14,16 @@ const DEGRADED_PERIODS: u32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriorDelivery {
     /// It was notified, or a message is on its way.
-    Heard,
+    Sent,
     /// It was not notified.
-    NotHeard,
+    NotSent,
 }
 
 /// Whether an event is sent to a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterDecision {
-    Yes,
-    Not(SuppressReason),
+    Send,
+    Suppress(SuppressReason),
 }
 
 /// Reason an event is not sent to a channel.
@@ -39,31 +39,35 @@ pub enum SuppressReason {
 
 /// Decides whether `event` is sent to a channel with these preferences.
 pub fn filter(
-    wishes: &NotificationPreferences,
+    preferences: &NotificationPreferences,
     event: &Event,
     opening: PriorDelivery,
 ) -> FilterDecision {
     let when = |wish: bool| {
-        if wish { FilterDecision::Yes } else { FilterDecision::Not(SuppressReason::NotSubscribed) }
-    };
-    let wished = |event| when(wishes.want(event));
-    match (event.kind, opening) {
-        (EventKind::Test, _) => FilterDecision::Yes,
-        (EventKind::Recovered, PriorDelivery::NotHeard) => {
-            FilterDecision::Not(SuppressReason::OpeningNotSent)
+        if wish {
+            FilterDecision::Send
+        } else {
+            FilterDecision::Suppress(SuppressReason::NotSubscribed)
         }
-        (EventKind::Recovered, PriorDelivery::Heard) => wished(AlertEvent::Recovered),
-        (EventKind::Error | EventKind::Degraded, PriorDelivery::NotHeard) if event.reminder > 0 => {
-            FilterDecision::Not(SuppressReason::OpeningNotSent)
+    };
+    let wished = |event| when(preferences.includes(event));
+    match (event.kind, opening) {
+        (EventKind::Test, _) => FilterDecision::Send,
+        (EventKind::Recovered, PriorDelivery::NotSent) => {
+            FilterDecision::Suppress(SuppressReason::OpeningNotSent)
+        }
+        (EventKind::Recovered, PriorDelivery::Sent) => wished(AlertEvent::Recovered),
+        (EventKind::Error | EventKind::Degraded, PriorDelivery::NotSent) if event.reminder > 0 => {
+            FilterDecision::Suppress(SuppressReason::OpeningNotSent)
         }
         (EventKind::Error | EventKind::Degraded, _) if event.reminder > 0 => {
-            when(wishes.remind_every.is_some())
+            when(preferences.remind_every.is_some())
         }
         (EventKind::Error, _) => wished(AlertEvent::Error),
-        (EventKind::Degraded, PriorDelivery::Heard) => {
-            FilterDecision::Not(SuppressReason::AlreadyNotified)
+        (EventKind::Degraded, PriorDelivery::Sent) => {
+            FilterDecision::Suppress(SuppressReason::AlreadyNotified)
         }
-        (EventKind::Degraded, PriorDelivery::NotHeard) | (EventKind::StillDegraded, _) => {
+        (EventKind::Degraded, PriorDelivery::NotSent) | (EventKind::StillDegraded, _) => {
             wished(AlertEvent::Degraded)
         }
     }
@@ -93,47 +97,48 @@ mod tests {
     use super::*;
     use crate::notify::tests::an_event;
 
-    const YES: FilterDecision = FilterDecision::Yes;
-    const NOT_WISHED: FilterDecision = FilterDecision::Not(SuppressReason::NotSubscribed);
-    const NOT_HEARD: FilterDecision = FilterDecision::Not(SuppressReason::OpeningNotSent);
+    const SEND: FilterDecision = FilterDecision::Send;
+    const NOT_SUBSCRIBED: FilterDecision = FilterDecision::Suppress(SuppressReason::NotSubscribed);
+    const OPENING_NOT_SENT: FilterDecision =
+        FilterDecision::Suppress(SuppressReason::OpeningNotSent);
 
     // design: §5 "Channels hear by default of error, recovery, and `degraded` that lasts two periods"
     #[test]
     fn default_preferences_exclude_reminders_and_unopened_recoveries() {
-        let wishes = NotificationPreferences::default();
+        let preferences = NotificationPreferences::default();
         for (kind, reminder, opening, expected) in [
-            (EventKind::Error, 0, PriorDelivery::NotHeard, YES),
-            (EventKind::Degraded, 0, PriorDelivery::NotHeard, YES),
+            (EventKind::Error, 0, PriorDelivery::NotSent, SEND),
+            (EventKind::Degraded, 0, PriorDelivery::NotSent, SEND),
             (
                 EventKind::Degraded,
                 0,
-                PriorDelivery::Heard,
-                FilterDecision::Not(SuppressReason::AlreadyNotified),
+                PriorDelivery::Sent,
+                FilterDecision::Suppress(SuppressReason::AlreadyNotified),
             ),
-            (EventKind::Recovered, 0, PriorDelivery::Heard, YES),
-            (EventKind::Recovered, 0, PriorDelivery::NotHeard, NOT_HEARD),
-            (EventKind::Error, 1, PriorDelivery::Heard, NOT_WISHED),
-            (EventKind::Error, 1, PriorDelivery::NotHeard, NOT_HEARD),
-            (EventKind::Test, 0, PriorDelivery::NotHeard, YES),
+            (EventKind::Recovered, 0, PriorDelivery::Sent, SEND),
+            (EventKind::Recovered, 0, PriorDelivery::NotSent, OPENING_NOT_SENT),
+            (EventKind::Error, 1, PriorDelivery::Sent, NOT_SUBSCRIBED),
+            (EventKind::Error, 1, PriorDelivery::NotSent, OPENING_NOT_SENT),
+            (EventKind::Test, 0, PriorDelivery::NotSent, SEND),
         ] {
             let event = Event { reminder, ..an_event(kind) };
-            assert_eq!(filter(&wishes, &event, opening), expected, "{kind:?} {opening:?}");
+            assert_eq!(filter(&preferences, &event, opening), expected, "{kind:?} {opening:?}");
         }
     }
 
     #[test]
     fn channel_gets_preferred_events_and_tests() {
-        let wishes = NotificationPreferences {
+        let preferences = NotificationPreferences {
             events: vec![AlertEvent::Degraded],
             ..NotificationPreferences::default()
         };
         for (kind, opening, expected) in [
-            (EventKind::Error, PriorDelivery::NotHeard, NOT_WISHED),
-            (EventKind::Degraded, PriorDelivery::NotHeard, YES),
-            (EventKind::Recovered, PriorDelivery::Heard, NOT_WISHED),
-            (EventKind::Test, PriorDelivery::NotHeard, YES),
+            (EventKind::Error, PriorDelivery::NotSent, NOT_SUBSCRIBED),
+            (EventKind::Degraded, PriorDelivery::NotSent, SEND),
+            (EventKind::Recovered, PriorDelivery::Sent, NOT_SUBSCRIBED),
+            (EventKind::Test, PriorDelivery::NotSent, SEND),
         ] {
-            assert_eq!(filter(&wishes, &an_event(kind), opening), expected, "{kind:?}");
+            assert_eq!(filter(&preferences, &an_event(kind), opening), expected, "{kind:?}");
         }
     }
 

@@ -12,9 +12,9 @@ use crate::notify::is_stateful;
 /// lists all of them, at about a kilobyte each).
 pub const STORM_EVENTS_MAX: usize = 500;
 /// Number of events per minute that are sent at once.
-const AT_ONCE: u32 = 3;
+const SINGLE_EVENTS_MAX: u32 = 3;
 /// Length of the group window.
-const WINDOW: Duration = Duration::from_mins(1);
+const WINDOW_LENGTH: Duration = Duration::from_mins(1);
 
 /// The group window of a channel, which begins with its first event. A restart may lose it, which
 /// only sends some events separately.
@@ -30,10 +30,10 @@ pub struct GroupWindow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendTime {
     /// At once, as a single message.
-    AtOnce,
+    Now,
     /// At this time, together with all waiting events: a single message for one, a digest for
     /// several.
-    With(Timestamp),
+    Grouped(Timestamp),
 }
 
 /// Decides when to send an event that occurs `now` on a channel of `kind`, and returns the updated
@@ -44,13 +44,14 @@ pub fn group(
     now: Timestamp,
 ) -> (GroupWindow, SendTime) {
     let fresh = GroupWindow { began: now, told: 0 };
-    let is_running = |window: &GroupWindow| window.began <= now && now < window.began + WINDOW;
+    let is_running =
+        |window: &GroupWindow| window.began <= now && now < window.began + WINDOW_LENGTH;
     let window = window.filter(is_running).unwrap_or(fresh);
-    if window.told < AT_ONCE || is_stateful(kind) {
+    if window.told < SINGLE_EVENTS_MAX || is_stateful(kind) {
         let told = window.told.saturating_add(1);
-        return (GroupWindow { told, ..window }, SendTime::AtOnce);
+        return (GroupWindow { told, ..window }, SendTime::Now);
     }
-    (window, SendTime::With(window.began + WINDOW))
+    (window, SendTime::Grouped(window.began + WINDOW_LENGTH))
 }
 
 #[cfg(test)]
@@ -72,25 +73,17 @@ mod tests {
 
     #[test]
     fn events_after_three_a_minute_are_grouped() {
-        let with = SendTime::With(NOW + Duration::from_mins(1));
+        let with = SendTime::Grouped(NOW + Duration::from_mins(1));
         assert_eq!(
             turns(ProviderType::Slack, &[0, 1, 2, 3, 59, 60, 61]),
-            [
-                SendTime::AtOnce,
-                SendTime::AtOnce,
-                SendTime::AtOnce,
-                with,
-                with,
-                SendTime::AtOnce,
-                SendTime::AtOnce
-            ]
+            [SendTime::Now, SendTime::Now, SendTime::Now, with, with, SendTime::Now, SendTime::Now]
         );
     }
 
     #[test]
     fn grouping_vendors_get_every_event_at_once() {
         for kind in [ProviderType::Pagerduty, ProviderType::Opsgenie, ProviderType::GrafanaOncall] {
-            assert_eq!(turns(kind, &[0; 20]), [SendTime::AtOnce; 20], "{kind}");
+            assert_eq!(turns(kind, &[0; 20]), [SendTime::Now; 20], "{kind}");
         }
     }
 
@@ -98,6 +91,6 @@ mod tests {
     fn clock_set_back_begins_a_new_window() {
         let window = GroupWindow { began: NOW, told: 3 };
         let (_, turn) = group(ProviderType::Email, Some(window), NOW - Duration::from_secs(5));
-        assert_eq!(turn, SendTime::AtOnce);
+        assert_eq!(turn, SendTime::Now);
     }
 }

@@ -15,7 +15,7 @@ use rules::{IncidentId, MonitorStatus, ProviderType, Timestamp};
 
 pub use timing::{next_reminder, reschedule_held, schedule};
 
-use self::builder::Teller;
+use self::builder::PlanBuilder;
 use super::grouping::GroupWindow;
 use crate::judge::{IncidentChange, Transition};
 use crate::notify::{Cause, Event, EventKind, MonitorSnapshot, StoredCloseReason};
@@ -39,16 +39,16 @@ pub enum AlertChange {
     /// An incident opened.
     Down(IncidentId),
     /// The problem ended: an open incident, and a degradation unless the monitor is now degraded.
-    Over {
+    Ended {
         /// The incident that closed.
         incident: Option<IncidentId>,
         /// Reason for the end.
-        how: StoredCloseReason,
+        reason: StoredCloseReason,
     },
     /// The monitor is degraded and was not down before.
     Degraded,
     /// The status is unknown.
-    Unsure,
+    Unknown,
 }
 
 /// Data of the change, the same for every channel.
@@ -65,7 +65,7 @@ pub struct AlertContext {
     /// Period of the monitor.
     pub period: Duration,
     /// Cause, with the last result of each region.
-    pub grounds: Cause,
+    pub cause: Cause,
     /// End of the monitor's active maintenance.
     pub muted_until: Option<Timestamp>,
 }
@@ -74,7 +74,7 @@ pub struct AlertContext {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelState {
     pub kind: ProviderType,
-    pub wishes: NotificationPreferences,
+    pub preferences: NotificationPreferences,
     /// Whether it is linked to the monitor. A channel unlinked since only gets the end of earlier
     /// alerts.
     pub is_linked: bool,
@@ -89,12 +89,12 @@ pub struct ChannelState {
 pub struct OpenDelivery {
     /// ID of the delivery in the store.
     pub delivery: i64,
-    pub matter: AlertSubject,
+    pub subject: AlertSubject,
     /// Start of the problem.
     pub since: Timestamp,
     /// Number of the reminder; 0 if it is not a reminder.
     pub reminder: u32,
-    pub stands: DeliveryProgress,
+    pub progress: DeliveryProgress,
 }
 
 /// Subject of an alert.
@@ -102,7 +102,7 @@ pub struct OpenDelivery {
 pub enum AlertSubject {
     Incident(IncidentId),
     /// Degradation after an incident that the channel was notified of. One message ends both.
-    Tail(IncidentId),
+    TrailingDegradation(IncidentId),
     /// Any other degradation.
     Degradation,
 }
@@ -115,7 +115,7 @@ pub enum DeliveryProgress {
     /// It waits until then and was not attempted.
     Held(HoldReason, Timestamp),
     /// It is a dead letter.
-    Lost,
+    Dead,
 }
 
 /// Plan of a channel's deliveries after a change.
@@ -136,7 +136,7 @@ pub struct DeliveryPlan {
 pub struct NewDelivery {
     pub event: Event,
     /// When to send it, and why so late.
-    pub place: DueTime,
+    pub due: DueTime,
     /// Whether it reports a lasting problem, of whose end the channel is to be notified.
     pub opens: bool,
 }
@@ -147,7 +147,7 @@ pub struct DueTime {
     /// Earliest time to send.
     pub due_at: Timestamp,
     /// Reason to wait until then; `None` to send at once.
-    pub holds: Option<HoldReason>,
+    pub hold_reason: Option<HoldReason>,
 }
 
 impl HoldReason {
@@ -174,25 +174,25 @@ impl HoldReason {
 
 impl AlertChange {
     /// Converts a transition, or returns `None` if it never causes messages.
-    pub fn of(transition: &Transition) -> Option<Self> {
+    pub fn from_transition(transition: &Transition) -> Option<Self> {
         match (transition.incident, transition.to) {
             (IncidentChange::Opened(id), _) => Some(Self::Down(id)),
-            (IncidentChange::Closed { id, how }, _) => {
-                Some(Self::Over { incident: Some(id), how: how.into() })
+            (IncidentChange::Closed { id, reason: how }, _) => {
+                Some(Self::Ended { incident: Some(id), reason: how.into() })
             }
             (IncidentChange::Suspended(_) | IncidentChange::Resumed(_), _)
             | (IncidentChange::None, MonitorStatus::Error) => None,
             (IncidentChange::None, MonitorStatus::Active) => {
-                Some(Self::Over { incident: None, how: StoredCloseReason::Recovered })
+                Some(Self::Ended { incident: None, reason: StoredCloseReason::Recovered })
             }
             (IncidentChange::None, MonitorStatus::Degraded) => Some(Self::Degraded),
-            (IncidentChange::None, MonitorStatus::Unknown) => Some(Self::Unsure),
+            (IncidentChange::None, MonitorStatus::Unknown) => Some(Self::Unknown),
         }
     }
 }
 
 /// Returns the event for the end of what `opening` reported.
-pub fn end_of(opening: &Event, at: Timestamp, how: StoredCloseReason) -> Event {
+pub fn end_event(opening: &Event, at: Timestamp, how: StoredCloseReason) -> Event {
     Event {
         kind: EventKind::Recovered,
         at,
@@ -209,21 +209,21 @@ pub fn plan_deliveries(
     scene: &AlertContext,
     hearer: &ChannelState,
 ) -> DeliveryPlan {
-    let mut teller = Teller::new(scene, hearer);
+    let mut teller = PlanBuilder::new(scene, hearer);
     match occasion {
-        AlertChange::Down(incident) => teller.down(incident),
-        AlertChange::Over { incident, how } => teller.over(incident, how),
+        AlertChange::Down(incident) => teller.incident_opened(incident),
+        AlertChange::Ended { incident, reason: how } => teller.problem_ended(incident, how),
         AlertChange::Degraded => teller.degraded(),
-        AlertChange::Unsure => teller.forget_held(),
+        AlertChange::Unknown => teller.cancel_held(),
     }
-    teller.telling
+    teller.plan
 }
 
 impl AlertSubject {
     /// Returns the subject of an opening of this kind.
-    pub fn of(kind: EventKind, incident: Option<IncidentId>) -> Self {
+    pub fn new(kind: EventKind, incident: Option<IncidentId>) -> Self {
         match (kind, incident) {
-            (EventKind::StillDegraded, Some(incident)) => Self::Tail(incident),
+            (EventKind::StillDegraded, Some(incident)) => Self::TrailingDegradation(incident),
             (_, Some(incident)) => Self::Incident(incident),
             (_, None) => Self::Degradation,
         }
@@ -232,29 +232,29 @@ impl AlertSubject {
 
 impl OpenDelivery {
     /// Returns whether the channel counts as notified by it.
-    fn is_heard(&self) -> bool {
-        let stands = match self.stands {
+    fn is_notified(&self) -> bool {
+        let stands = match self.progress {
             DeliveryProgress::Sent
             | DeliveryProgress::Held(HoldReason::QuietHours | HoldReason::Digest, _) => true,
             DeliveryProgress::Held(HoldReason::MinDuration | HoldReason::Maintenance, _)
-            | DeliveryProgress::Lost => false,
+            | DeliveryProgress::Dead => false,
         };
         stands && self.reminder == 0
     }
 
     /// Returns whether it waits and was never attempted.
     const fn is_held(&self) -> bool {
-        matches!(self.stands, DeliveryProgress::Held(..))
+        matches!(self.progress, DeliveryProgress::Held(..))
     }
 
     /// Returns whether it is dropped when its problem ends.
-    fn is_void_when_over(&self) -> bool {
-        match self.stands {
+    fn is_dropped_at_end(&self) -> bool {
+        match self.progress {
             DeliveryProgress::Held(HoldReason::MinDuration | HoldReason::Maintenance, _) => true,
             DeliveryProgress::Held(HoldReason::QuietHours | HoldReason::Digest, _) => {
                 self.reminder > 0
             }
-            DeliveryProgress::Sent | DeliveryProgress::Lost => false,
+            DeliveryProgress::Sent | DeliveryProgress::Dead => false,
         }
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn the_end_of_test() -> Event {
 }
 
 /// One event of each kind except tests.
-pub(crate) fn a_storm() -> Vec<Event> {
+pub(crate) fn a_digest() -> Vec<Event> {
     [EventKind::Error, EventKind::Degraded, EventKind::Recovered].map(an_event).into()
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn servers() -> VendorConfig {
             base: "https://api.telegram.org".to_owned(),
             token: Secret::new("123:bot".to_owned()),
         }),
-        telephone: Some(TwilioAccount {
+        twilio: Some(TwilioAccount {
             base: "https://api.twilio.com".to_owned(),
             account: "AC123".to_owned(),
             token: Secret::new("account-token".to_owned()),
@@ -172,7 +172,7 @@ pub(crate) fn servers() -> VendorConfig {
 }
 
 /// Returns the text of a message about `event`.
-pub(crate) fn told(event: &Event) -> AlertText {
+pub(crate) fn alert_text(event: &Event) -> AlertText {
     let envelope = Envelope {
         channel: CHANNEL,
         key: "key",
@@ -181,7 +181,7 @@ pub(crate) fn told(event: &Event) -> AlertText {
         signing: &[],
         link: Some("https://status.example.com/incidents/1".to_owned()),
     };
-    AlertText::of(None, EventBatch::One(event), &envelope)
+    AlertText::new(None, EventBatch::One(event), &envelope)
 }
 
 /// Composes the message of `notice` on a channel of this kind, with this link.
@@ -197,7 +197,7 @@ fn composed_on(
 ) -> Message {
     let (key, thread) = match notice {
         EventBatch::One(event) => (event_key(CHANNEL, event), thread(event)),
-        EventBatch::Storm(events) => (digest_key(CHANNEL, events), digest_key(CHANNEL, events)),
+        EventBatch::Digest(events) => (digest_key(CHANNEL, events), digest_key(CHANNEL, events)),
     };
     let signing = [Secret::new(vec![1; 24]), Secret::new(vec![2; 24])];
     let envelope = Envelope {

@@ -89,10 +89,10 @@ fn long_name_is_cut_after_the_event() {
 fn unconfigured_kind_names_the_missing_setting() {
     let event = an_event(EventKind::Error);
     let no_numbers = VendorConfig {
-        telephone: Some(TwilioAccount {
+        twilio: Some(TwilioAccount {
             sms_from: None,
             whatsapp_from: None,
-            ..servers().telephone.unwrap()
+            ..servers().twilio.unwrap()
         }),
         ..servers()
     };
@@ -112,7 +112,7 @@ fn unconfigured_kind_names_the_missing_setting() {
         let expected = match kind {
             ProviderType::Email => Some(setting::SMTP),
             ProviderType::Telegram => Some(setting::TELEGRAM),
-            ProviderType::Sms | ProviderType::Whatsapp => Some(setting::TELEPHONE),
+            ProviderType::Sms | ProviderType::Whatsapp => Some(setting::TWILIO),
             ProviderType::Discord
             | ProviderType::Slack
             | ProviderType::Pagerduty
@@ -153,7 +153,7 @@ fn ntfy_without_server_uses_the_default() {
 #[test]
 fn messaging_service_replaces_the_sender_number() {
     let mut servers = servers();
-    servers.telephone.as_mut().unwrap().sms_from = Some("MG123".to_owned());
+    servers.twilio.as_mut().unwrap().sms_from = Some("MG123".to_owned());
     let message = http(&a_channel(ProviderType::Sms), &servers, &an_event(EventKind::Error));
     let body = String::from_utf8(message.body).unwrap();
     assert!(body.contains("&MessagingServiceSid=MG123&"), "{body}");

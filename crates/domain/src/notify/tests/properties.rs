@@ -5,13 +5,13 @@ use rules::ProviderType;
 use serde_json::Value;
 
 use super::any::{any_event, any_link, any_text};
-use super::fixtures::{a_storm, composed};
+use super::fixtures::{a_digest, composed};
 use super::schema;
 use crate::notify::truncate::Unit;
 use crate::notify::{
     Disposition, Event, EventBatch, HttpMessage, Mail, Message, STORM_EVENTS_MAX, VendorResponse,
-    discord, email, google_chat, grafana_oncall, ntfy, opsgenie, pagerduty, phone, read_answer,
-    slack, telegram,
+    classify_response, discord, email, google_chat, grafana_oncall, ntfy, opsgenie, pagerduty,
+    phone, slack, telegram,
 };
 
 proptest! {
@@ -30,7 +30,7 @@ proptest! {
         link in any_link(),
     ) {
         for kind in ProviderType::ALL {
-            assert_fine(*kind, &composed(*kind, EventBatch::Storm(&events), &link));
+            assert_fine(*kind, &composed(*kind, EventBatch::Digest(&events), &link));
         }
     }
 }
@@ -55,10 +55,10 @@ proptest! {
         };
         for kind in ProviderType::ALL {
             let answer = VendorResponse { status, retry_after: None, body: body.clone() };
-            let why = match read_answer(*kind, &answer) {
+            let why = match classify_response(*kind, &answer) {
                 Disposition::Accepted => continue,
                 Disposition::Again { why, .. } => why,
-                Disposition::Refused(refusal) => refusal.why,
+                Disposition::Rejected(refusal) => refusal.why,
             };
             prop_assert!(!why.is_empty() && why.chars().count() <= 400, "{}", why);
             prop_assert!(!why.chars().any(char::is_control), "{}", why);
@@ -68,9 +68,9 @@ proptest! {
 
 #[test]
 fn largest_digest_is_valid() {
-    let events: Vec<Event> = a_storm().into_iter().cycle().take(STORM_EVENTS_MAX).collect();
+    let events: Vec<Event> = a_digest().into_iter().cycle().take(STORM_EVENTS_MAX).collect();
     for kind in ProviderType::ALL {
-        assert_fine(*kind, &composed(*kind, EventBatch::Storm(&events), "https://a.example/"));
+        assert_fine(*kind, &composed(*kind, EventBatch::Digest(&events), "https://a.example/"));
     }
 }
 

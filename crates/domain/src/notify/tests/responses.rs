@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rules::ProviderType;
 
-use crate::notify::{Disposition, VendorResponse, is_stateful, read_answer};
+use crate::notify::{Disposition, VendorResponse, classify_response, is_stateful};
 
 fn answer(status: u16, body: &str) -> VendorResponse {
     VendorResponse { status, retry_after: None, body: body.to_owned() }
@@ -12,11 +12,11 @@ fn answer(status: u16, body: &str) -> VendorResponse {
 
 /// Formats the classification of a response on one line.
 fn meaning(kind: ProviderType, answer: &VendorResponse) -> String {
-    match read_answer(kind, answer) {
+    match classify_response(kind, answer) {
         Disposition::Accepted => "accepted".to_owned(),
         Disposition::Again { after: None, why } => format!("again: {why}"),
         Disposition::Again { after: Some(after), why } => format!("again in {after:?}: {why}"),
-        Disposition::Refused(refusal) => format!("refused: {}", refusal.why),
+        Disposition::Rejected(refusal) => format!("refused: {}", refusal.why),
     }
 }
 
@@ -34,15 +34,19 @@ fn over_http() -> impl Iterator<Item = ProviderType> {
 fn statuses_are_classified_alike_for_every_kind() {
     for kind in over_http() {
         for status in [200, 201, 202, 204] {
-            assert_eq!(read_answer(kind, &answer(status, "")), Disposition::Accepted, "{kind}");
+            assert_eq!(
+                classify_response(kind, &answer(status, "")),
+                Disposition::Accepted,
+                "{kind}"
+            );
         }
         for status in [408, 425, 429, 500, 502, 503, 504] {
-            let read = read_answer(kind, &answer(status, ""));
+            let read = classify_response(kind, &answer(status, ""));
             assert!(matches!(read, Disposition::Again { .. }), "{kind} {status}: {read:?}");
         }
         for status in [301, 308, 400, 401, 403, 404, 405, 410, 413, 422] {
-            let read = read_answer(kind, &answer(status, ""));
-            assert!(matches!(read, Disposition::Refused(_)), "{kind} {status}: {read:?}");
+            let read = classify_response(kind, &answer(status, ""));
+            assert!(matches!(read, Disposition::Rejected(_)), "{kind} {status}: {read:?}");
         }
     }
 }
@@ -54,7 +58,7 @@ fn retry_after_header_is_respected_for_every_kind() {
         for status in [429, 503] {
             let wait = Duration::from_secs(90);
             let answer = VendorResponse { retry_after: Some(wait), ..answer(status, "") };
-            let read = read_answer(kind, &answer);
+            let read = classify_response(kind, &answer);
             assert!(
                 matches!(read, Disposition::Again { after: Some(after), .. } if after == wait),
                 "{kind} {status}: {read:?}"
@@ -337,8 +341,8 @@ fn any_response_is_classified() {
     for kind in ProviderType::ALL {
         for status in [0, 100, 199, 299, 429, 600, 999, u16::MAX] {
             for body in odd {
-                let read = read_answer(*kind, &answer(status, body));
-                assert_eq!(read, read_answer(*kind, &answer(status, body)));
+                let read = classify_response(*kind, &answer(status, body));
+                assert_eq!(read, classify_response(*kind, &answer(status, body)));
             }
         }
     }

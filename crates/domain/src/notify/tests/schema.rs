@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::fixtures::{a_reminder, a_storm, an_event, composed};
+use super::fixtures::{a_digest, a_reminder, an_event, composed};
 use crate::notify::{Event, EventBatch, EventKind, Message, StoredCloseReason};
 
 const SCHEMA: &str = include_str!("../../../../../docs/reference/webhook.schema.json");
@@ -28,7 +28,7 @@ fn every_kind_of_body_matches_the_schema() {
     for event in &events {
         assert_fits(&sent(EventBatch::One(event)));
     }
-    assert_fits(&sent(EventBatch::Storm(&a_storm())));
+    assert_fits(&sent(EventBatch::Digest(&a_digest())));
 }
 
 #[test]

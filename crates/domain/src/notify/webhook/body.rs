@@ -5,10 +5,10 @@ use rules::MonitorKind;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::alert_text::written_time;
+use super::super::alert_text::format_rfc3339;
 use super::super::event::{Event, EventBatch, EventKind, RegionOutcome, StoredCloseReason};
 use super::super::message::Envelope;
-use super::super::truncate::{Unit, fit, one_line, plain};
+use super::super::truncate::{Unit, one_line, plain, truncate};
 
 /// Version of the body.
 pub(super) const VERSION: u32 = 1;
@@ -33,11 +33,11 @@ struct WebhookData {
     channel: String,
     link: Option<String>,
     /// Oldest first; one event or a digest.
-    events: Vec<Told>,
+    events: Vec<EventEntry>,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct EventEntry {
     event: &'static str,
     at: Option<String>,
     workspace: String,
@@ -48,7 +48,7 @@ struct Told {
     close_reason: Option<StoredCloseReason>,
     reminder: u32,
     summary: Option<String>,
-    regions: Vec<Seen>,
+    regions: Vec<RegionEntry>,
 }
 
 #[derive(Serialize)]
@@ -61,7 +61,7 @@ struct Monitor {
 }
 
 #[derive(Serialize)]
-struct Seen {
+struct RegionEntry {
     region: &'static str,
     place: Option<String>,
     failing: bool,
@@ -73,16 +73,16 @@ struct Seen {
 pub(super) fn body(notice: EventBatch<'_>, envelope: &Envelope<'_>) -> Value {
     let (kind, events) = match notice {
         EventBatch::One(event) => (type_of(event.kind), std::slice::from_ref(event)),
-        EventBatch::Storm(events) => ("monitor.digest", events),
+        EventBatch::Digest(events) => ("monitor.digest", events),
     };
     let body = WebhookBody {
         version: VERSION,
         r#type: kind,
-        timestamp: written_time(events.last().map_or(envelope.now, |event| event.at)),
+        timestamp: format_rfc3339(events.last().map_or(envelope.now, |event| event.at)),
         data: WebhookData {
             channel: envelope.channel.to_string(),
             link: envelope.link.clone(),
-            events: events.iter().map(told).collect(),
+            events: events.iter().map(event_entry).collect(),
         },
     };
     serde_json::to_value(body).expect("texts and numbers always serialize")
@@ -99,11 +99,11 @@ const fn type_of(kind: EventKind) -> &'static str {
     }
 }
 
-fn told(event: &Event) -> Told {
+fn event_entry(event: &Event) -> EventEntry {
     let monitor = &event.monitor;
-    Told {
+    EventEntry {
         event: event.kind.as_str(),
-        at: written_time(event.at),
+        at: format_rfc3339(event.at),
         workspace: text(&event.workspace, TEXT_MAX),
         monitor: Monitor {
             id: monitor.id.to_string(),
@@ -113,7 +113,7 @@ fn told(event: &Event) -> Told {
             method: monitor.method.as_deref().map(|method| text(method, TEXT_MAX)),
         },
         incident: event.incident.map(|incident| incident.to_string()),
-        began_at: written_time(event.began_at),
+        began_at: format_rfc3339(event.began_at),
         duration_ms: u64::try_from(event.duration().as_millis()).unwrap_or(u64::MAX),
         close_reason: event.closed.filter(|_| event.kind != EventKind::Test),
         reminder: event.reminder,
@@ -122,8 +122,8 @@ fn told(event: &Event) -> Told {
     }
 }
 
-fn region(seen: &RegionOutcome) -> Seen {
-    Seen {
+fn region(seen: &RegionOutcome) -> RegionEntry {
+    RegionEntry {
         region: seen.region.as_str(),
         place: seen.place.as_deref().map(|place| text(place, TEXT_MAX)),
         failing: seen.failing,
@@ -134,5 +134,5 @@ fn region(seen: &RegionOutcome) -> Seen {
 }
 
 fn text(text: &str, max: usize) -> String {
-    fit(&one_line(text), plain, Unit::Utf16, max)
+    truncate(&one_line(text), plain, Unit::Utf16, max)
 }

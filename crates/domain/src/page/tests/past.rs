@@ -5,7 +5,7 @@ use crate::judge::CloseReason;
 
 /// The month that is `back` months before [`NOW`].
 fn month(back: usize) -> Month {
-    (0..back).fold(Month::of(NOW), |month, _| month.previous())
+    (0..back).fold(Month::containing(NOW), |month, _| month.previous())
 }
 
 fn an_incident(number: u64, monitor: u64, opened_at: Timestamp) -> IncidentFacts {
@@ -35,7 +35,7 @@ fn month_shows_its_days_latest_first() {
     let view = project(&of(&[MonitorStatus::Active, MonitorStatus::Active]));
     let begins = month(2).span().from;
     let later = |days: u32| begins + Duration::from_hours(24) * days + Duration::from_mins(1);
-    let facts = PastFacts {
+    let facts = ArchiveFacts {
         incidents: vec![
             an_incident(1, 1, later(1)),
             an_incident(2, 2, later(20)),
@@ -47,7 +47,7 @@ fn month_shows_its_days_latest_first() {
             a_maintenance(begins - Duration::from_secs(1), later(2), vec![0]),
         ],
         first: Some(ago(200 * DAY)),
-        ..PastFacts::default()
+        ..ArchiveFacts::default()
     };
     let told = view.month(month(2), &facts).unwrap();
     let days: Vec<_> =
@@ -60,7 +60,7 @@ fn month_shows_its_days_latest_first() {
 #[test]
 fn months_range_from_oldest_data_to_now() {
     let view = project(&of(&[MonitorStatus::Active]));
-    let kept = |first| PastFacts { first, ..PastFacts::default() };
+    let kept = |first| ArchiveFacts { first, ..ArchiveFacts::default() };
     let nothing = kept(None);
     let now = view.month(month(0), &nothing).unwrap();
     assert_eq!((now.days.len(), now.earlier, now.later), (0, None, None));
@@ -78,10 +78,10 @@ fn upcoming_maintenance_is_not_archived() {
     let minute = Duration::from_mins(1);
     let on = a_maintenance(NOW - minute, NOW + minute, vec![0]);
     let later = a_maintenance(NOW + minute, NOW + 2 * minute, vec![0]);
-    let facts = PastFacts { maintenances: vec![on, later], ..PastFacts::default() };
+    let facts = ArchiveFacts { maintenances: vec![on, later], ..ArchiveFacts::default() };
     let told = view.month(month(0), &facts).unwrap();
     let on: Vec<_> =
-        told.days.iter().flat_map(|day| &day.maintenances).map(|it| it.is_on).collect();
+        told.days.iter().flat_map(|day| &day.maintenances).map(|it| it.is_active).collect();
     assert_eq!(on, [true]);
 }
 

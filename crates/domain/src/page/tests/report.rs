@@ -64,7 +64,7 @@ fn worse_state_of_monitor_and_report_is_shown() {
         let view = with(of(&[status]), vec![report]);
         let since = if is_since_the_report { ago(DAY) } else { ago(HOUR) };
         assert_eq!(states(&view), [(state, Some(since))], "{status} and {impact}");
-        assert_eq!(view.verdict.state, state);
+        assert_eq!(view.overall_status.state, state);
     }
 }
 
@@ -75,11 +75,11 @@ fn open_report_overrides_maintenance_and_resolved_does_not() {
     let open = a_report(1, &[(60_000, LOOKING, &[(1, Impact::Down)])]);
     let view = with(facts.clone(), vec![open]);
     assert_eq!(states(&view), [(State::Down, Some(ago(60_000)))]);
-    assert_eq!(view.verdict.sentence, StatusSummary::AllDown);
+    assert_eq!(view.overall_status.summary, StatusSummary::AllDown);
     let resolved =
         a_report(1, &[(DAY, LOOKING, &[(1, Impact::Down)]), (HOUR, OVER, &[(1, Impact::Down)])]);
     let view = with(facts, vec![resolved]);
-    assert_eq!(view.verdict.state, State::Maintenance);
+    assert_eq!(view.overall_status.state, State::Maintenance);
     assert_eq!(view.open_reports().count(), 0);
     assert_eq!((view.reports[0].state, view.reports[0].resolved_at), (State::Up, Some(ago(HOUR))));
     assert_eq!(view.reports[0].worst, Some(Impact::Down));
@@ -125,13 +125,13 @@ fn report_view_orders_components_and_updates() {
     let names: Vec<_> = told.components.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["component 2", "component 1"], "removed components are omitted");
     assert_eq!((told.status, told.state), (ReportStatus::Identified, State::Degraded));
-    assert_eq!((told.started_at, told.told_at), (ago(2 * DAY), ago(HOUR)));
+    assert_eq!((told.started_at, told.last_update_at), (ago(2 * DAY), ago(HOUR)));
     let texts: Vec<_> = told.updates.iter().map(|it| it.text.as_str()).collect();
     assert_eq!(texts, ["update 1", "update 0"]);
     assert_eq!(view.history[2].reports, view.reports);
     assert_eq!(view.report(&report), **told);
     let bare = with(of(&[MonitorStatus::Active]), vec![a_report(1, &[(HOUR, LOOKING, &[])])]);
-    assert_eq!((bare.verdict.state, bare.reports[0].state), (State::Up, State::Unknown));
+    assert_eq!((bare.overall_status.state, bare.reports[0].state), (State::Up, State::Unknown));
 }
 
 #[test]
@@ -181,6 +181,6 @@ proptest! {
             prop_assert!(before.state <= after.state);
             prop_assert_eq!(&before.days, &after.days, "a report does not change a monitor's bars");
         }
-        prop_assert!(without.verdict.state.is_trouble() <= told.verdict.state.is_trouble());
+        prop_assert!(without.overall_status.state.is_problem() <= told.overall_status.state.is_problem());
     }
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use aloft_domain::cadence::{Budget, Downtime, FirstRun, Regions, Schedule, missed_while_down};
 use aloft_domain::check::{ResultKey, Trigger};
 use aloft_domain::judge::{
-    self, DeferredWrites, JudgeState, Policy, ProbeIndex, ProbeSuspicions, RECALLED, ServedRegion,
-    StepContext,
+    self, DeferredWrites, JudgeState, Policy, ProbeIndex, ProbeSuspicions, RECALL_PERIOD,
+    ServedRegion, StepContext,
 };
 use rules::{MonitorId, Region, Timestamp};
 
-use super::{Event, OPINIONS, Target, Watched, World, regions};
+use super::{CONFIRMATIONS, Event, Target, Watched, World, regions};
 
 impl World {
     pub(crate) fn create(&mut self) -> usize {
@@ -29,7 +29,7 @@ impl World {
             id,
             policy,
             history,
-            kept,
+            stored: kept,
             results: BTreeMap::new(),
             wake_at: None,
             target: Target::Up,
@@ -77,14 +77,14 @@ impl World {
     /// Edits a monitor to this policy, in the next revision.
     pub(crate) fn edit_to(&mut self, place: usize, mut policy: Policy) {
         policy.revision = self.monitors[place].policy.revision + 1;
-        self.call_due();
+        self.run_due();
         self.end_regime(place);
         self.monitors[place].policy = policy;
         self.revised(place, "edited");
     }
 
     pub(crate) fn pause(&mut self, place: usize) {
-        self.call_due();
+        self.run_due();
         self.end_regime(place);
         let watched = &mut self.monitors[place];
         watched.policy.active = false;
@@ -104,21 +104,22 @@ impl World {
     pub(crate) fn resolve(&mut self, place: usize) {
         let watched = &mut self.monitors[place];
         let Some(incident) = watched.history.incident else { return };
-        let moment = StepContext { now: self.now, chance: self.sequence, doubts: &self.doubts };
+        let moment =
+            StepContext { now: self.now, chance: self.sequence, suspicions: &self.suspicions };
         let effects = judge::resolve(&watched.policy, &mut watched.history, incident, moment);
         self.follow(place, &effects, "resolved");
     }
 
     pub(crate) fn delete(&mut self, place: usize) {
-        self.call_due();
+        self.run_due();
         self.end_regime(place);
         let watched = &mut self.monitors[place];
         watched.deleted = true;
         watched.policy.active = false;
         self.schedule.remove(watched.id);
-        self.unwritten.forget(watched.id);
+        self.deferred.remove(watched.id);
         let effects = judge::delete(&mut watched.history, self.now);
-        self.witness.forget(place);
+        self.witness.remove(place);
         self.follow(place, &effects, "deleted");
     }
 
@@ -126,17 +127,17 @@ impl World {
     pub(crate) fn restart(&mut self) {
         let longest_ms = if self.chance.percent(80) { 5_000 } else { 400_000 };
         let down = self.chance.millis(longest_ms);
-        self.call_due();
-        self.note(|| format!("the process ends, and starts after {down:?}"));
+        self.run_due();
+        self.trace(|| format!("the process ends, and starts after {down:?}"));
         self.now = self.now + down;
         self.process += 1;
         self.schedule = Schedule::default();
-        self.budget = Budget::new(OPINIONS.0, OPINIONS.1, self.now);
+        self.budget = Budget::new(CONFIRMATIONS.0, CONFIRMATIONS.1, self.now);
         self.witness.new_process();
-        self.doubts = ProbeSuspicions::new(self.has_canaries);
-        self.unwritten = DeferredWrites::default();
-        self.unwritten.hear(self.worked_until);
-        self.witness.forget_doubts();
+        self.suspicions = ProbeSuspicions::new(self.has_connectivity_check);
+        self.deferred = DeferredWrites::default();
+        self.deferred.record_slot(self.worked_until);
+        self.witness.clear_suspicions();
         let late = self.chance.percent(50);
         // Read before missed slots are recorded.
         let worked_until = self.worked_until;
@@ -147,16 +148,17 @@ impl World {
         });
         for place in 0..self.monitors.len() {
             if self.monitors[place].policy.active {
-                self.take_up(place, worked_until);
+                self.load(place, worked_until);
             }
         }
     }
 
-    fn take_up(&mut self, place: usize, worked_until: Timestamp) {
-        let since = worked_until - RECALLED;
+    fn load(&mut self, place: usize, worked_until: Timestamp) {
+        let since = worked_until - RECALL_PERIOD;
         let watched = &mut self.monitors[place];
         watched.in_flight.clear();
-        let stored = serde_json::to_string(&watched.kept).expect("the world contains its monitors");
+        let stored =
+            serde_json::to_string(&watched.stored).expect("the world contains its monitors");
         let recalled = serde_json::from_str(&stored).expect("the world contains its monitors");
         let known = std::mem::replace(&mut watched.history, recalled);
         for (identity, (finished_at, outcome)) in &watched.results {
@@ -183,22 +185,23 @@ impl World {
         for missed in missed_while_down(id, period, regions, time, known) {
             self.miss(place, missed);
         }
-        self.schedule.put(id, period, regions, self.now, FirstRun::Regular);
+        self.schedule.insert(id, period, regions, self.now, FirstRun::Regular);
         let watched = &mut self.monitors[place];
-        let moment = StepContext { now: self.now, chance: self.sequence, doubts: &self.doubts };
+        let moment =
+            StepContext { now: self.now, chance: self.sequence, suspicions: &self.suspicions };
         let effects = judge::revise(&watched.policy, &mut watched.history, moment);
         self.follow(place, &effects, "started");
     }
 
     /// Sets the machine's clock back. Pending events are rescheduled from then on.
     pub(crate) fn set_back(&mut self, by: Duration) {
-        self.call_due();
+        self.run_due();
         self.now = self.now - by;
-        self.note(|| format!("the clock is set back by {by:?}"));
+        self.trace(|| format!("the clock is set back by {by:?}"));
         self.schedule.set_back(self.now);
         let events = std::mem::take(&mut self.events);
         self.events = events.into_iter().map(|((_, of), event)| ((self.now, of), event)).collect();
-        self.witness.look_away();
+        self.witness.pause();
     }
 
     fn end_regime(&mut self, place: usize) {
@@ -212,7 +215,7 @@ impl World {
 
     /// Records every monitor's expected slots up to now.
     pub(crate) fn end(&mut self) {
-        self.call_due();
+        self.run_due();
         for place in 0..self.monitors.len() {
             self.end_regime(place);
         }
@@ -223,11 +226,12 @@ impl World {
         watched.updated_at = self.now;
         watched.in_flight.clear();
         self.witness.align(place, &watched.policy);
-        let moment = StepContext { now: self.now, chance: self.sequence, doubts: &self.doubts };
+        let moment =
+            StepContext { now: self.now, chance: self.sequence, suspicions: &self.suspicions };
         let effects = judge::revise(&watched.policy, &mut watched.history, moment);
         if watched.policy.active {
             let regions = regions(&watched.policy);
-            self.schedule.put(
+            self.schedule.insert(
                 watched.id,
                 watched.policy.period,
                 regions,

@@ -6,7 +6,8 @@ use std::time::Duration;
 use aloft_domain::cadence::{ConfirmationCheck, DueSlot, Handle, Missed, SlotAction};
 use aloft_domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
 use aloft_domain::judge::{
-    self, ConnectivityCheck, DoubtChange, Effects, HostMark, HostReport, ProbeIndex, StepContext,
+    self, ConnectivityCheck, Effects, HostMark, HostOutcome, ProbeIndex, StepContext,
+    SuspicionChange,
 };
 use rules::{Region, Timestamp, limits};
 
@@ -14,7 +15,7 @@ use super::{Event, Mode, Target, World, regions};
 use crate::invariants::Fate;
 
 impl World {
-    pub(super) fn call_due(&mut self) {
+    pub(super) fn run_due(&mut self) {
         while let Some(due) = self.schedule.pop_due(self.now) {
             self.call(due);
         }
@@ -43,14 +44,14 @@ impl World {
             SlotAction::Skip => {
                 let result =
                     self.result(place, (due.region, due.slot), Trigger::Scheduled, self.now);
-                self.hear(place, &CheckResult { outcome: Outcome::Skipped, ..result });
+                self.record(place, &CheckResult { outcome: Outcome::Skipped, ..result });
             }
         }
     }
 
     pub(super) fn miss(&mut self, place: usize, missed: Missed) {
         self.write_due();
-        self.unwritten.hear(missed.last_slot);
+        self.deferred.record_slot(missed.last_slot);
         let watched = &self.monitors[place];
         let (policy, id) = (&watched.policy, watched.id);
         self.worked_until = self.worked_until.max(missed.last_slot);
@@ -86,7 +87,7 @@ impl World {
         let chance = if self.disturbed { self.chance.below(100) } else { 99 };
         let late = prompt + self.chance.millis(180_000);
         match chance {
-            0..5 => self.note(|| format!("a result of monitor {place} is lost")),
+            0..5 => self.trace(|| format!("a result of monitor {place} is lost")),
             5..15 => self.at(late, Event::Deliver { place, result }),
             15..22 => {
                 self.at(late, Event::Deliver { place, result: result.clone() });
@@ -138,24 +139,25 @@ impl World {
 
     pub(super) fn happen(&mut self, event: Event) {
         match event {
-            Event::Deliver { place, result } => self.hear(place, &result),
+            Event::Deliver { place, result } => self.record(place, &result),
             Event::Ended { process, handle, place, region } => {
                 if process == self.process
                     && self.schedule.handle(self.monitors[place].id) == Some(handle)
                 {
                     self.monitors[place].in_flight.remove(&region);
-                    self.schedule.finished(handle, region);
+                    self.schedule.finish(handle, region);
                 }
             }
             Event::Canaries { process, probe } => {
-                if process == self.process && self.doubts.doubting().any(|it| it == probe) {
+                if process == self.process && self.suspicions.suspects().any(|it| it == probe) {
                     let honest = self.probes[usize::from(probe.0)] == Mode::Honest;
                     let canaries =
-                        ConnectivityCheck { asked: 3, answered: if honest { 3 } else { 0 } };
-                    let change = self.doubts.hear_canaries(probe, canaries, self.now);
-                    self.follow_doubt(change);
+                        ConnectivityCheck { asked: 3, responded: if honest { 3 } else { 0 } };
+                    let change =
+                        self.suspicions.record_connectivity_check(probe, canaries, self.now);
+                    self.apply_suspicion(change);
                     self.at(
-                        self.now + limits::CANARIES_ASKED_EVERY,
+                        self.now + limits::CONNECTIVITY_CHECK_INTERVAL,
                         Event::Canaries { process, probe },
                     );
                 }
@@ -171,17 +173,17 @@ impl World {
 
     /// Stores states that have waited long enough, as with each commit.
     fn write_due(&mut self) {
-        while let Some(id) = self.unwritten.pop_due(self.now) {
+        while let Some(id) = self.deferred.pop_due(self.now) {
             let due = self.monitors.iter_mut().find(|watched| watched.id == id);
             let watched = due.expect("the world contains its monitors");
-            watched.kept = watched.history.clone();
+            watched.stored = watched.history.clone();
         }
     }
 
     /// Handles a result like the server's pipeline.
-    fn hear(&mut self, place: usize, result: &CheckResult) {
+    fn record(&mut self, place: usize, result: &CheckResult) {
         self.write_due();
-        self.unwritten.hear(result.identity.slot);
+        self.deferred.record_slot(result.identity.slot);
         let identity = result.identity;
         let watched = &mut self.monitors[place];
         let stored =
@@ -193,34 +195,35 @@ impl World {
             return;
         }
         let is_current = identity.revision == watched.policy.revision;
-        self.note(|| {
+        self.trace(|| {
             format!(
                 "monitor {place} r{} `{}` slot {} is {:?}",
                 identity.revision, identity.region, identity.slot, result.outcome
             )
         });
         if is_current && result.outcome != Outcome::Skipped {
-            let report = HostReport {
+            let report = HostOutcome {
                 probe: self.probe_of(place, identity.region),
                 workspace: rules::WorkspaceId::from_bits(place as u64 % 3),
-                host: HostMark::of(&place.to_string()),
+                host: HostMark::new(&place.to_string()),
                 failed: result.outcome == Outcome::Failure,
                 finished_at: result.finished_at,
             };
-            let change = self.doubts.hear(report, self.now);
-            self.follow_doubt(change);
-            self.witness.hear(place, result);
+            let change = self.suspicions.record(report, self.now);
+            self.apply_suspicion(change);
+            self.witness.record(place, result);
         }
         let watched = &mut self.monitors[place];
         watched.history.set_back(self.now);
-        let moment = StepContext { now: self.now, chance: self.sequence, doubts: &self.doubts };
+        let moment =
+            StepContext { now: self.now, chance: self.sequence, suspicions: &self.suspicions };
         let effects = judge::receive(&watched.policy, &mut watched.history, result, moment);
         self.follow(place, &effects, "heard");
     }
 
     pub(super) fn tick(&mut self) {
-        let change = self.doubts.tick(self.now);
-        self.follow_doubt(change);
+        let change = self.suspicions.tick(self.now);
+        self.apply_suspicion(change);
         for place in 0..self.monitors.len() {
             if self.monitors[place].wake_at.is_some_and(|wake| wake <= self.now) {
                 self.judge_again(place);
@@ -235,16 +238,19 @@ impl World {
     fn judge_again(&mut self, place: usize) {
         let watched = &mut self.monitors[place];
         watched.history.set_back(self.now);
-        let moment = StepContext { now: self.now, chance: self.sequence, doubts: &self.doubts };
+        let moment =
+            StepContext { now: self.now, chance: self.sequence, suspicions: &self.suspicions };
         let effects = judge::tick(&watched.policy, &mut watched.history, moment);
         self.follow(place, &effects, "ticked");
     }
 
-    fn follow_doubt(&mut self, change: Option<DoubtChange>) {
+    fn apply_suspicion(&mut self, change: Option<SuspicionChange>) {
         let Some(change) = change else { return };
-        self.note(|| format!("{change:?}"));
-        self.witness.doubted(change, self.has_canaries);
-        if let (DoubtChange::Doubts { probe, .. }, true) = (change, self.has_canaries) {
+        self.trace(|| format!("{change:?}"));
+        self.witness.record_suspicion(change, self.has_connectivity_check);
+        if let (SuspicionChange::Suspected { probe, .. }, true) =
+            (change, self.has_connectivity_check)
+        {
             let (process, soon) = (self.process, self.now + Duration::from_secs(1));
             self.at(soon, Event::Canaries { process, probe });
         }
@@ -259,29 +265,29 @@ impl World {
         self.sequence += 1;
         let watched = &mut self.monitors[place];
         watched.wake_at = effects.wake_at;
-        if self.unwritten.follow(watched.id, effects.changed, self.now) {
-            watched.kept = watched.history.clone();
+        if self.deferred.record_change(watched.id, effects.changed, self.now) {
+            watched.stored = watched.history.clone();
         }
         let watched = &self.monitors[place];
-        self.witness.watch(place, watched, effects, &self.doubts, self.now);
+        self.witness.watch(place, watched, effects, &self.suspicions, self.now);
         if let Some(transition) = effects.transition {
-            self.note(|| {
+            self.trace(|| {
                 format!(
                     "monitor {place} {what}: {} → {}, {:?}: {}",
                     transition.from, transition.to, transition.incident, transition.why
                 )
             });
         } else if what != "heard" && what != "ticked" {
-            self.note(|| format!("monitor {place} {what}"));
+            self.trace(|| format!("monitor {place} {what}"));
         }
         if effects.ask.is_empty() {
             return;
         }
         let id = self.monitors[place].id;
         let asked = self.schedule.confirm(id, &effects.ask, &mut self.budget, self.now);
-        self.note(|| format!("monitor {place} asks {:?}, {} are asked", effects.ask, asked.len()));
+        self.trace(|| format!("monitor {place} asks {:?}, {} are asked", effects.ask, asked.len()));
         for ConfirmationCheck { handle, region, .. } in asked {
-            self.witness.opinion(self.now);
+            self.witness.record_confirmation(self.now);
             self.run(place, handle, (region, self.now), Trigger::Confirmation);
         }
     }

@@ -6,7 +6,7 @@ use aloft_domain::check::Outcome;
 use aloft_domain::judge::{Policy, ProbeSuspicions, ProbeTrust};
 use rules::{Region, Timestamp};
 
-use super::Seen;
+use super::MonitorRecord;
 
 /// Independently counted votes at an instant.
 #[derive(Debug, Default)]
@@ -23,18 +23,20 @@ pub(super) struct Count {
     pub(super) renewed: bool,
 }
 
-impl Seen {
+impl MonitorRecord {
     pub(super) fn count(&self, policy: &Policy, doubts: &ProbeSuspicions, now: Timestamp) -> Count {
         let mut count = Count { regions: policy.regions.len(), ..Count::default() };
         let mut probes: BTreeMap<u16, (usize, usize, usize)> = BTreeMap::new();
         for serving in &policy.regions {
-            let Some(heard) = self.heard.get(&serving.region) else { continue };
+            let Some(heard) = self.recorded.get(&serving.region) else { continue };
             count.renewed |= heard.keys().any(|(revision, ..)| *revision == policy.revision);
-            let standing = doubts.standing(serving.probe);
+            let standing = doubts.trust(serving.probe);
             let mut last = heard.iter().rev().take(2).map(|(key, (finished_at, outcome))| {
                 let counts = match standing {
-                    ProbeTrust::Sound => true,
-                    ProbeTrust::SoundSince(since) => *outcome != Outcome::Failure || key.1 >= since,
+                    ProbeTrust::Trusted => true,
+                    ProbeTrust::TrustedSince(since) => {
+                        *outcome != Outcome::Failure || key.1 >= since
+                    }
                     ProbeTrust::Suspect => false,
                 };
                 counts.then_some((*key, *finished_at, *outcome))
@@ -66,6 +68,6 @@ impl Seen {
     }
 
     pub(super) fn latest(&self, region: Region) -> Option<(Timestamp, Outcome)> {
-        self.heard.get(&region)?.values().next_back().copied()
+        self.recorded.get(&region)?.values().next_back().copied()
     }
 }

@@ -1,13 +1,13 @@
 //! Invariants of probes: confirmation checks stay within their budget, and suspicions end.
 
-use aloft_domain::judge::{DoubtChange, Effects, ProbeIndex};
+use aloft_domain::judge::{Effects, ProbeIndex, SuspicionChange};
 use rules::{Timestamp, limits};
 
 use super::Witness;
-use crate::environment::{OPINIONS, Watched};
+use crate::environment::{CONFIRMATIONS, Watched};
 
 impl Witness {
-    pub(super) fn watch_opinions(
+    pub(super) fn watch_confirmations(
         &mut self,
         place: usize,
         watched: &Watched,
@@ -34,10 +34,10 @@ impl Witness {
 
     /// Records a confirmation check. No span of time may contain more than the burst plus the rate
     /// of that time.
-    pub(crate) fn opinion(&mut self, now: Timestamp) {
-        self.opinions.push(now);
-        let (rate, burst) = (u128::from(OPINIONS.0), u128::from(OPINIONS.1));
-        let broken = self.opinions.iter().rev().zip(1_u128..).find(|(since, run)| {
+    pub(crate) fn record_confirmation(&mut self, now: Timestamp) {
+        self.confirmations.push(now);
+        let (rate, burst) = (u128::from(CONFIRMATIONS.0), u128::from(CONFIRMATIONS.1));
+        let broken = self.confirmations.iter().rev().zip(1_u128..).find(|(since, run)| {
             run * 1_000 > burst * 1_000 + rate * now.since(**since).as_millis()
         });
         let broken = broken.map(|(since, run)| format!("{run} in {:?}", now.since(*since)));
@@ -47,18 +47,18 @@ impl Witness {
     }
 
     /// Records the start or end of a suspicion. Without connectivity checks it ends sooner.
-    pub(crate) fn doubted(&mut self, change: DoubtChange, has_canaries: bool) {
+    pub(crate) fn record_suspicion(&mut self, change: SuspicionChange, has_canaries: bool) {
         match change {
-            DoubtChange::Doubts { probe, since, .. } => {
+            SuspicionChange::Suspected { probe, since, .. } => {
                 let longest = if has_canaries {
-                    limits::SELF_DOUBT_MAX
+                    limits::SUSPICION_MAX
                 } else {
-                    limits::SELF_DOUBT_UNCONFIRMED_MAX
+                    limits::SUSPICION_UNCONFIRMED_MAX
                 };
                 let before = self.doubting.insert(probe.0, since + longest);
                 self.hold("a suspicion begins once", before.is_none(), || format!("{change:?}"));
             }
-            DoubtChange::Recovered { probe, .. } => {
+            SuspicionChange::Recovered { probe, .. } => {
                 let before = self.doubting.remove(&probe.0);
                 self.hold("only an active suspicion ends", before.is_some(), || {
                     format!("{change:?}")
@@ -68,12 +68,12 @@ impl Witness {
     }
 
     /// Forgets all suspicions, because the process ended.
-    pub(crate) fn forget_doubts(&mut self) {
+    pub(crate) fn clear_suspicions(&mut self) {
         self.doubting.clear();
     }
 
     /// Advances to `now`; suspicions that end now may do so in this step.
-    pub(crate) fn watch_doubts(&mut self, now: Timestamp) {
+    pub(crate) fn watch_suspicions(&mut self, now: Timestamp) {
         let late = self.doubting.iter().find(|(_, end)| **end < now);
         let late = late.map(|(probe, end)| format!("probe {probe} should have by {end}"));
         self.hold("a suspicion ends in time", self.looks_away || late.is_none(), || {

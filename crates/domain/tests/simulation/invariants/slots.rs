@@ -25,7 +25,7 @@ impl Witness {
         regions: Regions,
         missed: Missed,
     ) {
-        let slots = Slots::of(id, policy.period, regions, missed.region);
+        let slots = Slots::new(id, policy.period, regions, missed.region);
         let (mut slot, mut count) = (missed.first_slot, 0);
         while slot <= missed.last_slot {
             self.decide(place, (policy.revision, missed.region, slot), Fate::Missed);
@@ -71,7 +71,7 @@ impl Witness {
         until: Timestamp,
     ) {
         for region in regions.iter() {
-            let slots = Slots::of(id, policy.period, regions, region);
+            let slots = Slots::new(id, policy.period, regions, region);
             let mut slot = since;
             while slot <= until {
                 self.monitors[place].expected.insert((policy.revision, region, slot));

@@ -27,11 +27,11 @@ impl Witness {
         let count = self.monitors[place].count(&watched.policy, doubts, now);
         self.watch_transition(place, watched, effects, &count);
         self.watch_status(place, watched, &count, now);
-        self.watch_opinions(place, watched, effects, now);
+        self.watch_confirmations(place, watched, effects, now);
         for serving in &watched.policy.regions {
             let found =
                 region_status(&watched.policy, &watched.history, serving.region, doubts, now);
-            let voided = doubts.standing(serving.probe) != ProbeTrust::Sound;
+            let voided = doubts.trust(serving.probe) != ProbeTrust::Trusted;
             let latest = self.monitors[place].latest(serving.region).filter(|(finished_at, _)| {
                 watched.policy.active && now.since(*finished_at) <= watched.policy.window()
             });
@@ -250,5 +250,5 @@ impl Witness {
 
 /// Returns whether a user resolved the incident.
 fn is_by_hand(transition: &Transition) -> bool {
-    matches!(transition.incident, IncidentChange::Closed { how: CloseReason::Resolved, .. })
+    matches!(transition.incident, IncidentChange::Closed { reason: CloseReason::Resolved, .. })
 }

@@ -34,7 +34,7 @@ pub(crate) fn disturb(world: &mut World) {
                 [Target::Up, Target::Down, Target::Slow, Target::DownIn(there), Target::Up];
             let target = targets[world.chance.place(targets.len())];
             world.monitors[place].target = target;
-            world.note(|| format!("the target of monitor {place} is {target:?}"));
+            world.trace(|| format!("the target of monitor {place} is {target:?}"));
         }
         45..50 => {
             let open = |place: &usize| world.monitors[*place].history.incident.is_some();
@@ -47,7 +47,7 @@ pub(crate) fn disturb(world: &mut World) {
             let modes = [Mode::Honest, Mode::Honest, Mode::Lies, Mode::Stalls, Mode::Gone];
             let mode = modes[world.chance.place(modes.len())];
             world.probes[probe] = mode;
-            world.note(|| format!("probe {probe} is {mode:?}"));
+            world.trace(|| format!("probe {probe} is {mode:?}"));
         }
         _ if deleted => {}
         70..80 if active => world.edit(place),

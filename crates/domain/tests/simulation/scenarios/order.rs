@@ -13,7 +13,7 @@ pub(super) fn play(world: &mut World) {
         let policy = world.monitors[place].policy.clone();
         let mut history = JudgeState::new(&policy, world.now);
         for serving in &policy.regions {
-            let mut heard = world.witness.heard(place, serving.region);
+            let mut heard = world.witness.recorded(place, serving.region);
             heard.retain(|((revision, ..), _)| *revision == policy.revision);
             heard.extend(heard.clone());
             for last in (1..heard.len()).rev() {

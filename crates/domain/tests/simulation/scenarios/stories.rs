@@ -24,7 +24,7 @@ pub(super) fn edited_to_a_longer_period(world: &mut World) {
     world.monitors[place].target = Target::DownIn(Region::ALL[0]);
     world.probes[1] = Mode::Stalls;
     world.probes[2] = Mode::Stalls;
-    world.note(|| format!("monitor {place} fails in one region, and the others are silent"));
+    world.trace(|| format!("monitor {place} fails in one region, and the others are silent"));
     for _ in 0..36 {
         if world.monitors[place].history.status != MonitorStatus::Error {
             pass(world, 5 * SECOND);
@@ -114,7 +114,7 @@ pub(super) fn the_clock_is_set_back(world: &mut World) {
     };
     let before = seen(world);
     world.monitors[place].target = Target::Down;
-    world.note(|| format!("the target of monitor {place} is down"));
+    world.trace(|| format!("the target of monitor {place} is down"));
     pass(world, 2 * window + limits::SETTLE_MAX);
     let during = seen(world);
     world.monitors[place].target = Target::Up;

@@ -19,7 +19,7 @@ pub(super) fn outage(world: &mut World) {
     let before = (world.witness.seen(place).opened, world.witness.seen(place).closed);
     let window = world.monitors[place].policy.window();
     world.monitors[place].target = Target::Down;
-    world.note(|| format!("the target of monitor {place} is down"));
+    world.trace(|| format!("the target of monitor {place} is down"));
     pass(world, window);
     if world.chance.percent(30) {
         world.restart();
@@ -27,7 +27,7 @@ pub(super) fn outage(world: &mut World) {
     pass(world, window + limits::SETTLE_MAX);
     let during = (world.witness.seen(place).opened, world.witness.seen(place).closed);
     world.monitors[place].target = Target::Up;
-    world.note(|| format!("the target of monitor {place} is up"));
+    world.trace(|| format!("the target of monitor {place} is up"));
     pass(world, 2 * window + limits::SETTLE_MAX);
     let after = (world.witness.seen(place).opened, world.witness.seen(place).closed);
     // With few hosts, the probe may become suspect for a while instead.
@@ -47,7 +47,7 @@ pub(super) fn resolved_by_hand(world: &mut World) {
     let before = counted(world);
     let window = world.monitors[place].policy.window();
     world.monitors[place].target = Target::Down;
-    world.note(|| format!("the target of monitor {place} is down"));
+    world.trace(|| format!("the target of monitor {place} is down"));
     pass(world, window + limits::SETTLE_MAX);
     world.resolve(place);
     let resolved = (before.0 + 1, before.1 + 1);
@@ -73,7 +73,7 @@ pub(super) fn liar(world: &mut World) {
     let opened: Vec<u32> =
         (0..world.monitors.len()).map(|place| world.witness.seen(place).opened).collect();
     world.probes[liar] = Mode::Lies;
-    world.note(|| format!("probe {liar} lies"));
+    world.trace(|| format!("probe {liar} lies"));
     pass(world, Duration::from_mins(2));
     if let Some(place) = any_active(world).filter(|_| world.chance.percent(30)) {
         // Do not allow an edit that makes this probe a majority.
@@ -113,17 +113,17 @@ pub(super) fn cut_off(world: &mut World) {
     let helpers: Vec<usize> = (running..PLENTY).map(|_| world.create()).collect();
     pass(world, Duration::from_secs(70));
     world.probes.fill(Mode::Lies);
-    world.note(|| "every probe is cut off".to_owned());
+    world.trace(|| "every probe is cut off".to_owned());
     let for_long = world.chance.percent(CUT_OFF_FOR_LONG);
     // Long enough to end every suspicion, or short enough to end no confirmed one.
-    let over = limits::SELF_DOUBT_MAX + Duration::from_mins(2);
+    let over = limits::SUSPICION_MAX + Duration::from_mins(2);
     let time = if for_long { over } else { Duration::from_mins(2) };
     pass(world, time);
-    if !world.has_canaries {
-        pass(world, limits::SELF_DOUBT_UNCONFIRMED_MAX);
+    if !world.has_connectivity_check {
+        pass(world, limits::SUSPICION_UNCONFIRMED_MAX);
     }
-    let doubting: Vec<ProbeIndex> = world.doubts.doubting().collect();
-    world.note(|| format!("{doubting:?} doubt themselves"));
+    let doubting: Vec<ProbeIndex> = world.suspicions.suspects().collect();
+    world.trace(|| format!("{doubting:?} doubt themselves"));
     known_in_the_end(world, &doubting);
     back_again(world, &doubting);
     all_are_active(world);
@@ -151,7 +151,7 @@ fn back_again(world: &mut World, doubting: &[ProbeIndex]) {
     };
     let before = opened(world);
     world.probes.fill(Mode::Honest);
-    world.note(|| "no probe is cut off any more".to_owned());
+    world.trace(|| "no probe is cut off any more".to_owned());
     pass(world, Duration::from_mins(4));
     for (place, (before, after)) in before.into_iter().zip(opened(world)).enumerate() {
         let regions = &world.monitors[place].policy.regions;
@@ -160,7 +160,7 @@ fn back_again(world: &mut World, doubting: &[ProbeIndex]) {
             world.witness.fail("failures reported during a suspicion never count", what);
         }
     }
-    let left: Vec<ProbeIndex> = world.doubts.doubting().collect();
+    let left: Vec<ProbeIndex> = world.suspicions.suspects().collect();
     if !left.is_empty() {
         world.witness.fail("a reconnected probe is not suspect", format!("{left:?}"));
     }

@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use super::connection::{self, HttpConnection};
 use super::decode::{Decoder, Unfolded, codings};
 use crate::limits::{BODY_READ, DECODER_BYTES};
-use crate::memory::Held;
+use crate::memory::Reservation;
 
 /// Collects a body while it is read.
 pub(crate) struct Collector {
@@ -29,7 +29,7 @@ pub(crate) struct Collector {
 pub(super) struct Sink {
     beginning: Vec<u8>,
     /// Maximum length of `beginning`.
-    keep: usize,
+    keep_bytes: usize,
     /// Bytes still to be examined.
     room: usize,
     search: Option<Search>,
@@ -37,12 +37,16 @@ pub(super) struct Sink {
     goes_on: bool,
     /// Whether the memory budget was used up.
     cut: bool,
-    held: Held,
+    reservation: Reservation,
 }
 
 impl Collector {
     /// Creates the collector for a body with these headers, as required by `plan`.
-    pub(super) fn new(plan: &HttpPlan, headers: &HeaderMap, held: Held) -> Result<Self, Failure> {
+    pub(super) fn new(
+        plan: &HttpPlan,
+        headers: &HeaderMap,
+        held: Reservation,
+    ) -> Result<Self, Failure> {
         let (decoder, decoders) = match codings(headers) {
             Ok(codings) if codings.is_empty() => (None, 0),
             Ok(codings) => (Some(Decoder::new(&codings)), codings.len()),
@@ -55,25 +59,25 @@ impl Collector {
         };
         let mut sink = Sink {
             beginning: Vec::new(),
-            keep: plan.body_kept,
+            keep_bytes: plan.body_kept,
             room: plan.body_read.max(plan.body_kept),
-            search: Search::of(plan, headers),
+            search: Search::new(plan, headers),
             goes_on: false,
             cut: false,
-            held,
+            reservation: held,
         };
-        let overflowed = !sink.hold(decoders * DECODER_BYTES);
+        let overflowed = !sink.reserve(decoders * DECODER_BYTES);
         Ok(Self { sink, decoder, overflowed, ended: false })
     }
 
     /// Returns the body as received so far.
     pub(crate) fn into_body(self) -> ObservedBody {
-        let Sink { mut beginning, search, goes_on, cut, mut held, .. } = self.sink;
+        let Sink { mut beginning, search, goes_on, cut, reservation: mut held, .. } = self.sink;
         beginning.shrink_to_fit();
         held.shrink(beginning.len());
         let is_unread = self.overflowed || !self.ended;
         ObservedBody {
-            bytes: held.keep(beginning),
+            bytes: held.into_bytes(beginning),
             truncated: is_unread || goes_on,
             cut,
             found: search.map(|search| search.finish(is_unread)),
@@ -87,7 +91,7 @@ impl Collector {
         }
         let unfolded = match &mut self.decoder {
             Some(decoder) => decoder.push(piece, &mut self.sink)?,
-            None => self.sink.take(piece),
+            None => self.sink.append(piece),
         };
         self.overflowed = unfolded == Unfolded::PastTheRoom;
         Ok(())
@@ -113,14 +117,14 @@ impl Sink {
     }
 
     /// Reserves memory for a decoder or kept bytes; nothing more is decoded if this fails.
-    pub(super) fn hold(&mut self, bytes: usize) -> bool {
-        let holds = self.held.take(bytes);
+    pub(super) fn reserve(&mut self, bytes: usize) -> bool {
+        let holds = self.reservation.grow(bytes);
         self.cut |= !holds;
         holds
     }
 
     /// Adds a piece of the decoded body.
-    pub(super) fn take(&mut self, piece: &[u8]) -> Unfolded {
+    pub(super) fn append(&mut self, piece: &[u8]) -> Unfolded {
         let fits = piece.len().min(self.room);
         self.room -= fits;
         let is_whole = fits == piece.len();
@@ -128,8 +132,8 @@ impl Sink {
         if let Some(search) = &mut self.search {
             search.push(piece);
         }
-        let kept = if self.goes_on { 0 } else { fits.min(self.keep - self.beginning.len()) };
-        if kept > 0 && self.hold(kept) {
+        let kept = if self.goes_on { 0 } else { fits.min(self.keep_bytes - self.beginning.len()) };
+        if kept > 0 && self.reserve(kept) {
             self.beginning.extend_from_slice(&piece[..kept]);
             self.goes_on = kept < fits;
         } else {
@@ -139,10 +143,10 @@ impl Sink {
     }
 
     #[cfg(test)]
-    pub(super) fn of(room: usize) -> Self {
-        let (keep, held) = (room, crate::memory::Memory::new(1 << 30).hold());
+    pub(super) fn with_room(room: usize) -> Self {
+        let (keep_bytes, reservation) = (room, crate::memory::Memory::new(1 << 30).reserve());
         let (beginning, search) = (Vec::new(), None);
-        Self { beginning, keep, room, search, goes_on: false, cut: false, held }
+        Self { beginning, keep_bytes, room, search, goes_on: false, cut: false, reservation }
     }
 
     #[cfg(test)]

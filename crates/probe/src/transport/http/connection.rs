@@ -192,7 +192,7 @@ pub(super) fn request(
         path.parse().map_err(|error: ::http::uri::InvalidUri| unsendable(&error))?
     };
     for (name, value) in &request.headers {
-        if !of_the_connection(name) {
+        if !is_connection_specific(name) {
             headers.append(name.clone(), value.clone());
         }
     }
@@ -204,7 +204,7 @@ pub(super) fn request(
 }
 
 /// Returns whether a header is specific to one connection, so that only the client may set it.
-pub(crate) fn of_the_connection(name: &HeaderName) -> bool {
+pub(crate) fn is_connection_specific(name: &HeaderName) -> bool {
     [CONNECTION, CONTENT_LENGTH, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE].contains(name)
         || matches!(name.as_str(), "keep-alive" | "proxy-connection")
 }

@@ -43,7 +43,7 @@ pub(super) struct Decoder {
 enum DecoderState {
     Gzip(MultiGzDecoder<Outlet>),
     /// No data received yet.
-    Unbegun(Coding),
+    NotStarted(Coding),
     Zlib(ZlibDecoder<Outlet>),
     Deflate(DeflateDecoder<Outlet>),
     Brotli(Box<DecompressorWriter<Outlet>>),
@@ -82,7 +82,7 @@ pub(super) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
 impl Decoder {
     /// Creates a decoder for `codings`, applied in reverse.
     pub(super) fn new(codings: &[Coding]) -> Self {
-        let stages = codings.iter().rev().map(|coding| DecoderState::Unbegun(*coding)).collect();
+        let stages = codings.iter().rev().map(|coding| DecoderState::NotStarted(*coding)).collect();
         Self { stages }
     }
 
@@ -111,11 +111,11 @@ impl Decoder {
 /// Passes `piece` through `stages` in small steps, so that the output of a stage is consumed before
 /// more is produced.
 fn push(stages: &mut [DecoderState], piece: &[u8], sink: &mut Sink) -> io::Result<Unfolded> {
-    let Some((stage, rest)) = stages.split_first_mut() else { return Ok(sink.take(piece)) };
+    let Some((stage, rest)) = stages.split_first_mut() else { return Ok(sink.append(piece)) };
     for step in piece.chunks(DECODE_STEP) {
         let (bytes, overflowed) = stage.decode(step, outlet_room(rest.is_empty(), sink))?;
         // Its window grows with its output.
-        if matches!(stage, DecoderState::Brotli(_)) && !sink.hold(bytes.len()) {
+        if matches!(stage, DecoderState::Brotli(_)) && !sink.reserve(bytes.len()) {
             return Ok(Unfolded::PastTheRoom);
         }
         let unfolded = push(rest, &bytes, sink)?;
@@ -155,7 +155,7 @@ impl DecoderState {
 
     /// Decodes `step`; returns the output and whether it exceeded `room`.
     fn decode(&mut self, step: &[u8], room: usize) -> io::Result<(Vec<u8>, bool)> {
-        if let (Self::Unbegun(coding), Some(first)) = (&*self, step.first()) {
+        if let (Self::NotStarted(coding), Some(first)) = (&*self, step.first()) {
             *self = Self::begin(*coding, *first)?;
         }
         self.outlet(|outlet| outlet.room = room);
@@ -175,7 +175,7 @@ impl DecoderState {
             Self::Zlib(decoder) => decoder.write_all(step).and_then(|()| decoder.flush()),
             Self::Deflate(decoder) => decoder.write_all(step).and_then(|()| decoder.flush()),
             Self::Brotli(decoder) => decoder.write_all(step).and_then(|()| decoder.flush()),
-            Self::Unbegun(_) => Ok(()),
+            Self::NotStarted(_) => Ok(()),
         }
     }
 
@@ -186,8 +186,8 @@ impl DecoderState {
             Self::Zlib(decoder) => decoder.try_finish(),
             Self::Deflate(decoder) => decoder.try_finish(),
             Self::Brotli(decoder) => decoder.close(),
-            Self::Unbegun(Coding::Deflate) => Ok(()),
-            Self::Unbegun(Coding::Gzip | Coding::Brotli) => {
+            Self::NotStarted(Coding::Deflate) => Ok(()),
+            Self::NotStarted(Coding::Gzip | Coding::Brotli) => {
                 Err(io::Error::other("the body is empty"))
             }
         };
@@ -206,7 +206,7 @@ impl DecoderState {
             Self::Zlib(decoder) => change(decoder.get_mut()),
             Self::Deflate(decoder) => change(decoder.get_mut()),
             Self::Brotli(decoder) => change(decoder.get_mut()),
-            Self::Unbegun(_) => {}
+            Self::NotStarted(_) => {}
         }
     }
 }
@@ -281,7 +281,7 @@ mod tests {
             let at = broken_at.index(bytes.len());
             bytes[at] = with;
             let mut decoder = Decoder::new(&codings);
-            let mut sink = Sink::of(ROOM);
+            let mut sink = Sink::with_room(ROOM);
             let whole = bytes
                 .chunks(pieces)
                 .try_for_each(|piece| match decoder.push(piece, &mut sink) {
@@ -302,7 +302,7 @@ mod tests {
             pieces in 1_usize..700,
         ) {
             let mut decoder = Decoder::new(&[coding]);
-            let mut sink = Sink::of(ROOM);
+            let mut sink = Sink::with_room(ROOM);
             let mut unfolded = Unfolded::Whole;
             for piece in encoded(coding, &text).chunks(pieces) {
                 if unfolded == Unfolded::Whole {

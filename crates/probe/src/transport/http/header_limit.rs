@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use url::{Position, Url};
 
-use crate::limits::{HEAD_LINES, HEAD_LINES_USUAL, LONG_HEADS};
+use crate::limits::{HEAD_LINES, HEAD_LINES_USUAL, LARGE_HEADER_HOSTS};
 
 /// Limit of header lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl HeaderLimit {
 
 impl LargeHeaderHosts {
     /// Returns the limit for this URL's host.
-    pub(crate) fn room(&self, url: &Url) -> HeaderLimit {
+    pub(crate) fn limit(&self, url: &Url) -> HeaderLimit {
         if !self.are_any.load(Ordering::Relaxed) {
             return HeaderLimit::Usual;
         }
@@ -47,9 +47,9 @@ impl LargeHeaderHosts {
     }
 
     /// Remembers that this URL's host needs more. Clears the set when it is full.
-    pub(crate) fn learn(&self, url: &Url) {
+    pub(crate) fn insert(&self, url: &Url) {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        if hosts.len() >= LONG_HEADS {
+        if hosts.len() >= LARGE_HEADER_HOSTS {
             hosts.clear();
         }
         hosts.insert(host(url).to_owned());
@@ -72,21 +72,21 @@ mod tests {
     #[test]
     fn only_learned_host_gets_larger_limit() {
         let heads = LargeHeaderHosts::default();
-        assert_eq!(heads.room(&url("long.example.com")), HeaderLimit::Usual);
-        heads.learn(&url("long.example.com"));
-        assert_eq!(heads.room(&url("long.example.com")), HeaderLimit::Large);
-        assert_eq!(heads.room(&url("example.com")), HeaderLimit::Usual);
-        assert_eq!(heads.room(&url("long.example.com:8443")), HeaderLimit::Usual);
+        assert_eq!(heads.limit(&url("long.example.com")), HeaderLimit::Usual);
+        heads.insert(&url("long.example.com"));
+        assert_eq!(heads.limit(&url("long.example.com")), HeaderLimit::Large);
+        assert_eq!(heads.limit(&url("example.com")), HeaderLimit::Usual);
+        assert_eq!(heads.limit(&url("long.example.com:8443")), HeaderLimit::Usual);
     }
 
     #[test]
     fn full_set_of_hosts_is_cleared() {
         let heads = LargeHeaderHosts::default();
-        for number in 0..=LONG_HEADS {
-            heads.learn(&url(&format!("h{number}.example.com")));
+        for number in 0..=LARGE_HEADER_HOSTS {
+            heads.insert(&url(&format!("h{number}.example.com")));
         }
         assert_eq!(heads.hosts.lock().unwrap().len(), 1);
-        let latest = url(&format!("h{LONG_HEADS}.example.com"));
-        assert_eq!(heads.room(&latest), HeaderLimit::Large);
+        let latest = url(&format!("h{LARGE_HEADER_HOSTS}.example.com"));
+        assert_eq!(heads.limit(&latest), HeaderLimit::Large);
     }
 }

@@ -21,7 +21,7 @@ fn try_client_with(
     variables: &[(&str, &str)],
     base_url: &str,
 ) -> Result<Client, rpc::UnusableClient> {
-    let environment = Environment::from(|name| {
+    let environment = Environment::from_variables(|name| {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
     });
@@ -31,8 +31,8 @@ fn try_client_with(
         request_timeout: Some(60),
         max_retries: Some(2),
     };
-    let settings = Settings::of(arguments, &environment).unwrap();
-    let policy = Policy { first_pause: Duration::ZERO, ..Policy::of(settings.max_retries) };
+    let settings = Settings::new(arguments, &environment).unwrap();
+    let policy = Policy { first_pause: Duration::ZERO, ..Policy::new(settings.max_retries) };
     Client::with_policy(settings, policy)
 }
 
@@ -83,7 +83,7 @@ async fn https_requests_go_through_a_tunnel() {
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "ca.pem", &authority.pem());
     for protocol in [Protocol::Http1, Protocol::Http2] {
-        let identity = authority.issue(&[HOST], Validity::Holds);
+        let identity = authority.issue(&[HOST], Validity::Valid);
         let target = answering(HttpTarget::start_tls(identity, protocol).await);
         let proxy = HttpProxy::start(target.address()).await;
         let variables = [("https_proxy", &*proxy.url()), ("SSL_CERT_FILE", &file)];
@@ -103,9 +103,9 @@ async fn proxy_reached_by_https_opens_a_tunnel() {
     let authority = Authority::new("Ours");
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "ca.pem", &authority.pem());
-    let service = authority.issue(&[HOST], Validity::Holds);
+    let service = authority.issue(&[HOST], Validity::Valid);
     let target = answering(HttpTarget::start_tls(service, Protocol::Http2).await);
-    let identity = authority.issue(&["127.0.0.1"], Validity::Holds);
+    let identity = authority.issue(&["127.0.0.1"], Validity::Valid);
     let proxy = HttpProxy::start_tls(target.address(), identity).await;
     let variables = [("HTTPS_PROXY", &*proxy.url()), ("SSL_CERT_FILE", &file)];
     read(&client_with(&variables, &format!("https://{HOST}/rpc"))).await.unwrap();
@@ -132,7 +132,7 @@ async fn credentials_are_sent_to_the_proxy_only() {
     let authority = Authority::new("Ours");
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "ca.pem", &authority.pem());
-    let identity = authority.issue(&[HOST], Validity::Holds);
+    let identity = authority.issue(&[HOST], Validity::Valid);
     let secure = answering(HttpTarget::start_tls(identity, Protocol::Http1).await);
     let plain = answering(HttpTarget::start().await);
     for (target, scheme, variable) in
@@ -206,7 +206,7 @@ async fn outcome(identity: Identity, variables: &[(&str, &str)], host: &str) -> 
 #[tokio::test]
 async fn self_signed_certificate_of_the_file_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
-    let own = || Identity::self_signed_authority(&["localhost", "127.0.0.1"], Validity::Holds);
+    let own = || Identity::self_signed_authority(&["localhost", "127.0.0.1"], Validity::Valid);
     for host in ["localhost", "127.0.0.1"] {
         let identity = own();
         let file = write(folder.path(), "ca.pem", &identity.chain_pem());
@@ -222,11 +222,11 @@ async fn self_signed_certificate_of_the_file_is_accepted() {
 #[tokio::test]
 async fn other_self_signed_certificates_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let trusted = Identity::self_signed_authority(&["localhost"], Validity::Holds);
+    let trusted = Identity::self_signed_authority(&["localhost"], Validity::Valid);
     let file = write(folder.path(), "ca.pem", &trusted.chain_pem());
     let variables = [("SSL_CERT_FILE", &*file)];
     // Same name, another key.
-    let other = Identity::self_signed_authority(&["localhost"], Validity::Holds);
+    let other = Identity::self_signed_authority(&["localhost"], Validity::Valid);
     let other = outcome(other, &variables, "localhost").await;
     let other_name = outcome(trusted, &variables, "127.0.0.1").await;
     let expired = Identity::self_signed_authority(&["localhost"], Validity::Expired);
@@ -245,7 +245,7 @@ async fn trusted_authority_vouches_for_others_as_before() {
     let folder = tempfile::tempdir().unwrap();
     let authority = Authority::new("Ours");
     let file = write(folder.path(), "ca.pem", &authority.pem());
-    let issued = || authority.issue(&["localhost"], Validity::Holds);
+    let issued = || authority.issue(&["localhost"], Validity::Valid);
     assert_eq!(outcome(issued(), &[("SSL_CERT_FILE", &file)], "localhost").await, "accepted");
     assert_eq!(
         outcome(issued(), &[], "localhost").await,

@@ -108,7 +108,7 @@ async fn update_plans_all_values_but_server_outputs() {
     };
     world.settle(&ntfy("one")).await;
     let plan = world.plan(&ntfy("two")).await;
-    assert_eq!(plan.change("service_notification.c").open(), ["updated_at"]);
+    assert_eq!(plan.change("service_notification.c").unknown_attributes(), ["updated_at"]);
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn unconfigured_kind_is_a_warning_with_way_out() {
         "provider_type = \"email\"\n email {\n email = \"ops@example.com\"\n }",
     ));
     let applied = world.terraform.apply().await.unwrap();
-    let warnings = applied.shown.iter().map(ToString::to_string);
+    let warnings = applied.diagnostics.iter().map(ToString::to_string);
     let warnings: Vec<_> = warnings.filter(|warning| warning.contains("channel")).collect();
     insta::assert_snapshot!(warnings.join("\n"), @r#"
     warning: The notification channel was stored, but

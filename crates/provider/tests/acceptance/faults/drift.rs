@@ -10,7 +10,7 @@ const CHANNELS: &str = "notification.v1.NotificationService";
 const PAGES: &str = "status_page.v1.StatusPageService";
 
 /// Changes fields of a resource one by one outside Terraform. A plan must revert each.
-async fn each_is_seen(
+async fn assert_each_reverted(
     world: &World,
     address: &str,
     (service, method, member): (&str, &str, &str),
@@ -99,14 +99,14 @@ async fn drift_of_an_http_monitor_is_reverted() {
         ),
     ];
     let of_http = (MONITORS, "UpdateHttpMonitor", "monitor");
-    each_is_seen(&world, "service_http_monitor.m", of_http, &drifts).await;
+    assert_each_reverted(&world, "service_http_monitor.m", of_http, &drifts).await;
     let assertion = json!([{ "record": "A", "target": "", "comparator": "contains" }]);
     let drifts = [
         ("uri", json!({ "uri": "example.org" })),
         ("recordAssertions", json!({ "recordAssertions": assertion })),
     ];
     let of_dns = (MONITORS, "UpdateDnsMonitor", "monitor");
-    each_is_seen(&world, "service_dns_monitor.m", of_dns, &drifts).await;
+    assert_each_reverted(&world, "service_dns_monitor.m", of_dns, &drifts).await;
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn drift_of_a_tcp_monitor_is_reverted() {
         ("regions", json!({ "regions": ["fly-ams"] })),
     ];
     let of_tcp = (MONITORS, "UpdateTcpMonitor", "monitor");
-    each_is_seen(&world, "service_tcp_monitor.m", of_tcp, &drifts).await;
+    assert_each_reverted(&world, "service_tcp_monitor.m", of_tcp, &drifts).await;
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn drift_of_a_channel_is_reverted() {
         ),
     ];
     let of_channel = (CHANNELS, "UpdateNotification", "notification");
-    each_is_seen(&world, "service_notification.c", of_channel, &drifts).await;
+    assert_each_reverted(&world, "service_notification.c", of_channel, &drifts).await;
 }
 
 #[tokio::test]
@@ -213,7 +213,7 @@ async fn drift_of_a_page_and_parts_is_reverted() {
         ("authEmailDomains", json!({ "authEmailDomains": ["example.com"] })),
     ];
     let of_page = (PAGES, "UpdateStatusPage", "statusPage");
-    each_is_seen(&world, "service_status_page.p", of_page, &drifts).await;
+    assert_each_reverted(&world, "service_status_page.p", of_page, &drifts).await;
     let group = state.value("service_status_page_component_group.g", "id");
     let drifts = [
         ("name", json!({ "name": "Post" })),
@@ -223,10 +223,10 @@ async fn drift_of_a_page_and_parts_is_reverted() {
         ("groupOrder", json!({ "groupOrder": 0 })),
     ];
     let of_component = (PAGES, "UpdateComponent", "component");
-    each_is_seen(&world, "service_status_page_component.c", of_component, &drifts).await;
+    assert_each_reverted(&world, "service_status_page_component.c", of_component, &drifts).await;
     let drifts = [("name", json!({ "name": "Other" }))];
     let of_group = (PAGES, "UpdateComponentGroup", "componentGroup");
-    each_is_seen(&world, "service_status_page_component_group.g", of_group, &drifts).await;
+    assert_each_reverted(&world, "service_status_page_component_group.g", of_group, &drifts).await;
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn drift_of_the_monitor_of_component_is_reverted() {
     let of_component = (PAGES, "UpdateComponent", "component");
     let two = state.value("service_tcp_monitor.two", "id");
     let drifts = [("monitorId", json!({ "monitorId": two }))];
-    each_is_seen(&world, "service_status_page_component.m", of_component, &drifts).await;
+    assert_each_reverted(&world, "service_status_page_component.m", of_component, &drifts).await;
 }
 
 #[tokio::test]

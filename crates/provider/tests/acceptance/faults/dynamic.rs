@@ -116,7 +116,7 @@ async fn block_chosen_by_variable_applies() {
         let world = world_with_module(&host, &called_with("\"discord\"", "\"\"")).await;
         for kind in ["discord", "slack", "webhook"] {
             let body = called_with(&format!("\"{kind}\""), "\"\"");
-            assert_eq!(world.refused(&body).await, [""; 0], "{}: {kind}", host.name);
+            assert_eq!(world.validation_errors(&body).await, [""; 0], "{}: {kind}", host.name);
             world.settle(&body).await;
             assert_eq!(stored_kinds(&world).await, ["discord", kind], "{}", host.name);
         }
@@ -141,7 +141,7 @@ async fn block_of_another_kind_is_refused_once_known() {
     for host in terraform_hosts() {
         let known = called_with("\"discord\"", "\"https://example.com/slack\"");
         let world = world_with_module(&host, &known).await;
-        assert_eq!(world.refused(&known).await, [""; 0], "{}", host.name);
+        assert_eq!(world.validation_errors(&known).await, [""; 0], "{}", host.name);
         let expected = "`slack` must not be given when `provider_type` is `discord`.";
         let error = world.terraform.plan().await.unwrap_err().to_string();
         assert!(error.contains(expected), "{}: {error}", host.name);

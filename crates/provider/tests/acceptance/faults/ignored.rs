@@ -24,7 +24,7 @@ async fn stored(world: &World) -> Value {
 }
 
 /// Sets or removes `degraded_at` outside Terraform.
-async fn somebody_sets(world: &World, degraded_at: Value) {
+async fn set_outside_terraform(world: &World, degraded_at: Value) {
     let id = stored(world).await["id"].clone();
     let mut monitor = json!({ "id": id });
     if !degraded_at.is_null() {
@@ -48,7 +48,7 @@ async fn ignored_value_is_sent_as_planned() {
         ] {
             let named = format!("{}: {configured}, {stored_by_others}", host.name);
             world.settle(&monitor("before", 45_000, configured)).await;
-            somebody_sets(&world, stored_by_others).await;
+            set_outside_terraform(&world, stored_by_others).await;
             let after = monitor("after", 45_000, configured);
             let plan = world.plan(&after).await;
             assert_eq!(plan.change(ADDRESS).action, PlannedAction::Update, "{named}");
@@ -70,7 +70,7 @@ async fn ignored_value_survives_a_new_timeout() {
     let world = World::start().await;
     for configured in ["null", "1000"] {
         world.settle(&monitor("m", 45_000, configured)).await;
-        somebody_sets(&world, Value::Null).await;
+        set_outside_terraform(&world, Value::Null).await;
         // The value of the state stays: two thirds of the old timeout.
         world.plan(&monitor("m", 60_000, configured)).await;
         world.apply_planned().await;

@@ -34,10 +34,10 @@ resource "service_status_page_component" "c" {
 }
 "#;
 
-async fn refused(world: &World, address: &str, id: &str) -> String {
+async fn import_error(world: &World, address: &str, id: &str) -> String {
     world.configure(&format!("{BODY}\nimport {{\n  to = {address}\n  id = \"{id}\"\n}}\n"));
     let error = world.terraform.plan().await.unwrap_err();
-    let shown = error.shown().iter().find(|shown| shown.severity == "error").unwrap();
+    let shown = error.diagnostics().iter().find(|shown| shown.severity == "error").unwrap();
     format!("{}: {}", shown.summary, shown.detail)
 }
 
@@ -46,8 +46,8 @@ async fn import_of_another_kind_names_the_right_resource() {
     let world = World::start().await;
     let state = world.settle(BODY).await;
     let tcp = state.value("service_tcp_monitor.m", "id").as_str().unwrap().to_owned();
-    world.terraform.forget().unwrap();
-    let said = refused(&world, "service_http_monitor.m", &tcp).await.replace(&tcp, "mon_…");
+    world.terraform.remove_state().unwrap();
+    let said = import_error(&world, "service_http_monitor.m", &tcp).await.replace(&tcp, "mon_…");
     insta::assert_snapshot!(said, @"Cannot import the HTTP monitor: `mon_…` is a TCP monitor, so it is a `service_tcp_monitor`, not a `service_http_monitor`. Import it as a `service_tcp_monitor`.");
     let mut said = Vec::new();
     for (address, id) in [
@@ -55,7 +55,7 @@ async fn import_of_another_kind_names_the_right_resource() {
         ("service_http_monitor.m", "page_0000000000000"),
         ("service_status_page_component.c", "page_0000000000000/grp_0000000000000"),
     ] {
-        said.push(refused(&world, address, id).await);
+        said.push(import_error(&world, address, id).await);
     }
     insta::assert_snapshot!(said.join("\n"), @r"
     Cannot import the notification channel: `mon_0000000000000` is a monitor, not a `service_notification`. Import it as `service_http_monitor` or `service_tcp_monitor` or `service_dns_monitor`, by its kind.
@@ -75,7 +75,7 @@ async fn import_reports_missing_and_malformed_ids() {
         ("service_status_page_component.c", "/cmp_0000000000000"),
         ("service_status_page_component.c", "page_0000000000000/cmp_0000000000000"),
     ] {
-        said.push(refused(&world, address, id).await);
+        said.push(import_error(&world, address, id).await);
     }
     insta::assert_snapshot!(said.join("\n"), @r"
     Cannot import the HTTP monitor: The service says: monitor `mon_0000000000000` not found in this workspace.
@@ -96,7 +96,8 @@ async fn component_import_requires_its_own_page() {
     let other = state.value("service_status_page.q", "id").as_str().unwrap();
     world.terraform.run(&["state", "rm", "service_status_page_component.c"]).await.unwrap();
     let said =
-        refused(&world, "service_status_page_component.c", &format!("{other}/{component}")).await;
+        import_error(&world, "service_status_page_component.c", &format!("{other}/{component}"))
+            .await;
     assert!(said.contains("not found in this workspace"), "{said}");
     world.configure(BODY);
     let id = format!("{page}/{component}");

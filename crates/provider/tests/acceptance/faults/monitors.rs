@@ -122,7 +122,7 @@ async fn update_plans_all_values_but_server_outputs() {
     let world = World::start().await;
     world.settle(&monitor("")).await;
     let plan = world.plan(&monitor("retry = 1")).await;
-    assert_eq!(plan.change("service_http_monitor.m").open(), ["status"]);
+    assert_eq!(plan.change("service_http_monitor.m").unknown_attributes(), ["status"]);
 }
 
 #[tokio::test]

@@ -30,11 +30,11 @@ async fn must_apply(world: &World) {
 #[tokio::test]
 async fn certificate_of_an_authority_in_file_is_accepted() {
     let authority = Authority::new("Ours");
-    let server = server(authority.issue(&["127.0.0.1"], Validity::Holds)).await;
+    let server = server(authority.issue(&["127.0.0.1"], Validity::Valid)).await;
     let mut world = World::start().await;
     world.terraform.set("SERVICE_API_URL", server.url("/rpc"));
     world.configure(WHOAMI);
-    let refused = world.terraform.plan().await.unwrap_err().shown()[0].to_string();
+    let refused = world.terraform.plan().await.unwrap_err().diagnostics()[0].to_string();
     assert!(refused.contains("certificate that is not trusted"), "{refused}");
     assert!(refused.contains("SSL_CERT_FILE"), "{refused}");
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -46,7 +46,7 @@ async fn certificate_of_an_authority_in_file_is_accepted() {
 // issue 16 point 18: "Accept a self-signed CA certificate that `SSL_CERT_FILE` names"
 #[tokio::test]
 async fn self_signed_authority_of_the_file_is_accepted() {
-    let identity = Identity::self_signed_authority(&["127.0.0.1"], Validity::Holds);
+    let identity = Identity::self_signed_authority(&["127.0.0.1"], Validity::Valid);
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), identity.chain_pem()).unwrap();
     let server = server(identity).await;
@@ -69,7 +69,7 @@ async fn calls_go_through_the_proxy_of_the_environment() {
     let first = proxy.requests();
     assert_eq!(first.first().map(String::as_str), Some("GET http://service.test/v1/whoami"));
     world.terraform.set("NO_PROXY", "service.test:80");
-    let refused = world.terraform.plan().await.unwrap_err().shown()[0].to_string();
+    let refused = world.terraform.plan().await.unwrap_err().diagnostics()[0].to_string();
     assert!(refused.contains("http://service.test/rpc cannot be reached"), "{refused}");
     assert_eq!(proxy.requests().len(), first.len());
 }

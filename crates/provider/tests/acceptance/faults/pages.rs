@@ -55,8 +55,9 @@ async fn unknown_access_type_is_refused() {
         let state = world.settle(&page(&format!("title = \"Status\"\n{access}"))).await;
         assert_eq!(state.value("service_status_page.p", "access_type"), word);
     }
-    let refused =
-        world.refused(&page("title = \"Status\"\n access_type = \"ip-restriction\"")).await;
+    let refused = world
+        .validation_errors(&page("title = \"Status\"\n access_type = \"ip-restriction\""))
+        .await;
     insta::assert_snapshot!(refused.join("\n"), @r#"
     error: Invalid access_type
       on main.tf line 10: access_type = "ip-restriction"
@@ -136,7 +137,7 @@ async fn update_plans_all_values_but_server_outputs() {
     ] {
         let change = plan.change(address);
         assert_eq!(
-            (change.action, change.open()),
+            (change.action, change.unknown_attributes()),
             (PlannedAction::Update, open.to_vec()),
             "{address}"
         );
@@ -174,7 +175,7 @@ async fn swapped_monitors_fail_with_the_way_out() {
     world.settle(&components(&[("a", "x"), ("b", "y")])).await;
     world.configure(&components(&[("a", "y"), ("b", "x")]));
     let error = world.terraform.apply().await.unwrap_err();
-    let said = error.shown()[0].to_string();
+    let said = error.diagnostics()[0].to_string();
     assert!(said.contains("two resources cannot trade"), "{said}");
     assert!(said.contains("monitor_id = service_tcp_monitor.m"), "{said}");
     // The way out of the message works.
@@ -190,7 +191,7 @@ async fn taken_slug_points_at_its_argument() {
         "resource \"service_status_page\" \"q\" {\n  title = \"Other\"\n  slug  = \"status\"\n}\n";
     world.configure(&(page("title = \"Status\"") + other));
     let error = world.terraform.apply().await.unwrap_err();
-    insta::assert_snapshot!(error.shown()[0], @r#"
+    insta::assert_snapshot!(error.diagnostics()[0], @r#"
     error: Cannot create the status page
       on main.tf line 13: slug  = "status"
       `slug` is already used by another status page of this server (given: `status`).

@@ -65,7 +65,7 @@ async fn read_key_plans_with_hidden_secrets() {
     let plan = world.terraform.plan().await.unwrap();
     assert_eq!(plan.summary().lines().next(), Some("Update service_status_page.p"));
     let error = world.terraform.apply().await.unwrap_err();
-    let refusal = error.shown().iter().find(|shown| shown.severity == "error").unwrap();
+    let refusal = error.diagnostics().iter().find(|shown| shown.severity == "error").unwrap();
     insta::assert_snapshot!(refusal, @r#"
     error: Cannot change the status page
       on main.tf line 40: resource "service_status_page" "p" {

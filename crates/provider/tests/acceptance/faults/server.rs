@@ -27,16 +27,16 @@ resource "service_tcp_monitor" "m" {
 
 /// A proxy in front of the server.
 #[derive(Default)]
-struct Between {
+struct FaultyProxy {
     /// Number of creates whose response is still to be lost.
     to_lose: AtomicUsize,
     /// Number of calls that the server rejected by its rate limit.
     limited: AtomicUsize,
 }
 
-impl Between {
+impl FaultyProxy {
     /// Puts the proxy between Terraform and the server.
-    async fn stand(self, world: &mut World) -> Arc<Self> {
+    async fn install(self, world: &mut World) -> Arc<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         world.terraform.set("SERVICE_API_URL", format!("http://127.0.0.1:{port}/rpc"));
@@ -52,7 +52,7 @@ impl Between {
     }
 }
 
-async fn pass(mut stream: TcpStream, caller: Caller, between: Arc<Between>) {
+async fn pass(mut stream: TcpStream, caller: Caller, between: Arc<FaultyProxy>) {
     let mut raw = Vec::new();
     let head = loop {
         let mut part = [0; 4096];
@@ -110,8 +110,8 @@ async fn pass(mut stream: TcpStream, caller: Caller, between: Arc<Between>) {
 async fn lost_response_leaves_no_orphan() {
     // issue 5 point 6
     let mut world = World::start().await;
-    let between = Between { to_lose: AtomicUsize::new(2), ..Between::default() };
-    let between = between.stand(&mut world).await;
+    let between = FaultyProxy { to_lose: AtomicUsize::new(2), ..FaultyProxy::default() };
+    let between = between.install(&mut world).await;
     let state = world.settle(MONITOR).await;
     let list = world.rpc(MONITORS, "ListMonitors", json!({})).await;
     assert_eq!(list["totalSize"], 1);
@@ -127,8 +127,8 @@ async fn rate_limit_is_waited_for() {
         settings.calls_per_second = few;
         settings.calls_burst = NonZeroU32::new(2).unwrap();
     });
-    let mut world = World::of(server.await);
-    let between = Between::default().stand(&mut world).await;
+    let mut world = World::with_server(server.await);
+    let between = FaultyProxy::default().install(&mut world).await;
     let body = MONITOR.replace("\" {", "\" {\n  count = 12\n");
     // The test controls the server's clock: it stops until the limit is reached, and runs while Terraform
     // waits.
@@ -152,7 +152,7 @@ async fn rate_limit_is_waited_for() {
 }
 
 /// Answers one request with 204.
-async fn well(mut stream: TcpStream) {
+async fn serve_no_content(mut stream: TcpStream) {
     // A client that disconnects gets no response.
     let _ = stream.read(&mut [0; 4096]).await;
     let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").await;
@@ -163,7 +163,7 @@ async fn status_may_change_between_plan_and_apply() {
     // The target does not respond before the plan, so the status is unknown until then.
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = target.local_addr().unwrap().port();
-    let world = World::of(TestServer::start_on_system_clock().await);
+    let world = World::with_server(TestServer::start_on_system_clock().await);
     let body = |name: &str| {
         format!(
             "resource \"service_http_monitor\" \"m\" {{\n name = \"{name}\"\n \
@@ -183,7 +183,7 @@ async fn status_may_change_between_plan_and_apply() {
     assert_eq!(planned, status().await);
     tokio::spawn(async move {
         while let Ok((stream, _)) = target.accept().await {
-            tokio::spawn(well(stream));
+            tokio::spawn(serve_no_content(stream));
         }
     });
     while planned == status().await {
@@ -203,6 +203,6 @@ async fn unreachable_server_is_named_with_its_address() {
         "provider \"service\" {\n  max_retries = 0\n}\ndata \"service_whoami\" \"this\" {}\n",
     );
     let error = world.terraform.plan().await.unwrap_err();
-    let said = error.shown()[0].to_string();
+    let said = error.diagnostics()[0].to_string();
     assert!(said.contains(&url) && said.contains("SERVICE_API_URL"), "{said}");
 }

@@ -106,7 +106,7 @@ async fn invalid_value_is_refused_once_known() {
     let plan = world.terraform.plan().await.unwrap();
     assert!(!plan.is_empty());
     let error = world.terraform.apply().await.unwrap_err();
-    let shown = error.shown().iter().find(|shown| shown.severity == "error").unwrap();
+    let shown = error.diagnostics().iter().find(|shown| shown.severity == "error").unwrap();
     insta::assert_snapshot!(shown, @r"
     error: Invalid uri
       on main.tf line 17: uri         = terraform_data.later.output
@@ -145,7 +145,7 @@ async fn missing_key_names_argument_and_variable() {
     world.terraform.set("SERVICE_API_TOKEN", "");
     world.configure("data \"service_whoami\" \"this\" {}\n");
     let error = world.terraform.plan().await.unwrap_err();
-    insta::assert_snapshot!(error.shown()[0], @r"
+    insta::assert_snapshot!(error.diagnostics()[0], @r"
     error: Invalid api_token
       on <empty> line 0
       `api_token` must be given, or SERVICE_API_TOKEN must be set.

@@ -1,6 +1,6 @@
 //! Components and component groups: page and type replace them, all other arguments change in place.
 
-use super::{Argument, Sheet};
+use super::{Argument, LifecycleCase};
 
 const fn argument(name: &'static str, texts: &'static [&'static str]) -> Argument {
     Argument { name, texts }
@@ -35,7 +35,7 @@ resource \"service_tcp_monitor\" \"n\" {
 
 #[tokio::test]
 async fn component_arguments_replace_only_for_page_and_type() {
-    let sheet = Sheet {
+    let sheet = LifecycleCase {
         resource: "service_status_page_component",
         arguments: vec![
             argument("page_id", &["service_status_page.one.id", "service_status_page.two.id"]),
@@ -61,12 +61,12 @@ async fn component_arguments_replace_only_for_page_and_type() {
         support: PAGES,
         replacing: &["page_id", "type"],
     };
-    sheet.hold().await;
+    sheet.verify().await;
 }
 
 #[tokio::test]
 async fn group_arguments_replace_only_for_page() {
-    let sheet = Sheet {
+    let sheet = LifecycleCase {
         resource: "service_status_page_component_group",
         arguments: vec![
             argument("page_id", &["service_status_page.one.id", "service_status_page.two.id"]),
@@ -75,5 +75,5 @@ async fn group_arguments_replace_only_for_page() {
         support: PAGES,
         replacing: &["page_id"],
     };
-    sheet.hold().await;
+    sheet.verify().await;
 }

@@ -1,6 +1,6 @@
 //! The three kinds of monitor.
 
-use super::{Argument, Sheet};
+use super::{Argument, LifecycleCase};
 
 const fn argument(name: &'static str, texts: &'static [&'static str]) -> Argument {
     Argument { name, texts }
@@ -44,7 +44,7 @@ const HEADERS: Argument = argument(
 
 #[tokio::test]
 async fn http_monitor_arguments_change_in_place() {
-    let sheet = Sheet {
+    let sheet = LifecycleCase {
         resource: "service_http_monitor",
         arguments: vec![
             NAME,
@@ -104,12 +104,12 @@ async fn http_monitor_arguments_change_in_place() {
         support: "",
         replacing: &[],
     };
-    sheet.hold().await;
+    sheet.verify().await;
 }
 
 #[tokio::test]
 async fn tcp_monitor_arguments_change_in_place() {
-    let sheet = Sheet {
+    let sheet = LifecycleCase {
         resource: "service_tcp_monitor",
         arguments: vec![
             NAME,
@@ -134,12 +134,12 @@ async fn tcp_monitor_arguments_change_in_place() {
         support: "",
         replacing: &[],
     };
-    sheet.hold().await;
+    sheet.verify().await;
 }
 
 #[tokio::test]
 async fn dns_monitor_arguments_change_in_place() {
-    let sheet = Sheet {
+    let sheet = LifecycleCase {
         resource: "service_dns_monitor",
         arguments: vec![
             NAME,
@@ -166,5 +166,5 @@ async fn dns_monitor_arguments_change_in_place() {
         support: "",
         replacing: &[],
     };
-    sheet.hold().await;
+    sheet.verify().await;
 }

@@ -1,6 +1,6 @@
 //! Notification channels: each kind becomes each other kind in place.
 
-use super::{Argument, Sheet};
+use super::{Argument, LifecycleCase};
 
 const KINDS: [&str; 12] = [
     "\nprovider_type = \"discord\"\ndiscord {\n webhook_url = \"https://discord.com/api/webhooks/1/a\"\n}\n",
@@ -19,7 +19,7 @@ const KINDS: [&str; 12] = [
 
 #[tokio::test]
 async fn channel_arguments_and_kinds_change_in_place() {
-    let sheet = Sheet {
+    let sheet = LifecycleCase {
         resource: "service_notification",
         arguments: vec![
             Argument { name: "name", texts: &["", "\"\"", "\"On call <&>\"", "null", "\"x\""] },
@@ -52,5 +52,5 @@ resource \"service_notification\" \"plain\" {
 ",
         replacing: &[],
     };
-    sheet.hold().await;
+    sheet.verify().await;
 }

@@ -1,6 +1,6 @@
 //! Status pages: no argument replaces a page, because that would lose its subscribers and its history.
 
-use super::{Argument, Sheet};
+use super::{Argument, LifecycleCase};
 
 const fn argument(name: &'static str, texts: &'static [&'static str]) -> Argument {
     Argument { name, texts }
@@ -8,7 +8,7 @@ const fn argument(name: &'static str, texts: &'static [&'static str]) -> Argumen
 
 #[tokio::test]
 async fn page_arguments_change_in_place() {
-    let sheet = Sheet {
+    let sheet = LifecycleCase {
         resource: "service_status_page",
         arguments: vec![
             argument("title", &["\"Status\"", "\"Größe <&>\"", "\"x\""]),
@@ -51,5 +51,5 @@ async fn page_arguments_change_in_place() {
         support: "",
         replacing: &[],
     };
-    sheet.hold().await;
+    sheet.verify().await;
 }

@@ -6,11 +6,11 @@ use super::{Keys, Language};
 pub(super) const PLAIN: Language = Language {
     names: &[],
     label: "",
-    calls: false,
+    calls_server: false,
     comments: &[],
     quotes: "",
     keys: Keys::None,
-    words: &[],
+    keywords: &[],
 };
 
 const TYPESCRIPT_WORDS: &[&str] = &[
@@ -75,45 +75,45 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: &["sh", "shell", "bash", "console"],
         label: "Shell",
-        calls: true,
+        calls_server: true,
         comments: &["#"],
         quotes: "\"'",
         keys: Keys::Touching('='),
-        words: &[],
+        keywords: &[],
     },
     Language {
         names: &["ts", "typescript"],
         label: "TypeScript",
-        calls: true,
+        calls_server: true,
         comments: &["//"],
         quotes: "\"'`",
         keys: Keys::Before(':'),
-        words: TYPESCRIPT_WORDS,
+        keywords: TYPESCRIPT_WORDS,
     },
     Language {
         names: &["js", "javascript", "mjs"],
         label: "JavaScript",
-        calls: true,
+        calls_server: true,
         comments: &["//"],
         quotes: "\"'`",
         keys: Keys::Before(':'),
-        words: TYPESCRIPT_WORDS,
+        keywords: TYPESCRIPT_WORDS,
     },
     Language {
         names: &["terraform", "hcl", "tf"],
         label: "Terraform",
-        calls: true,
+        calls_server: true,
         comments: &["#", "//"],
         quotes: "\"",
         keys: Keys::Before('='),
-        words: TERRAFORM_WORDS,
+        keywords: TERRAFORM_WORDS,
     },
     Language {
         names: &["json", "jsonc"],
         label: "JSON",
         quotes: "\"",
         keys: Keys::Before(':'),
-        words: &["false", "null", "true"],
+        keywords: &["false", "null", "true"],
         ..PLAIN
     },
     Language {
@@ -122,7 +122,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         comments: &["#"],
         quotes: "\"'",
         keys: Keys::Before('='),
-        words: &["false", "true"],
+        keywords: &["false", "true"],
         ..PLAIN
     },
     Language {
@@ -138,12 +138,12 @@ pub(super) const LANGUAGES: &[Language] = &[
         comments: &["#"],
         quotes: "\"'",
         keys: Keys::Touching(':'),
-        words: &["false", "null", "true"],
+        keywords: &["false", "null", "true"],
         ..PLAIN
     },
     Language { names: &["nginx"], label: "nginx", comments: &["#"], ..PLAIN },
     Language { names: &["caddy", "caddyfile"], label: "Caddy", comments: &["#"], ..PLAIN },
     Language { names: &["dns"], label: "DNS", comments: &[";"], quotes: "\"", ..PLAIN },
-    Language { names: &["html"], label: "HTML", calls: true, quotes: "\"", ..PLAIN },
+    Language { names: &["html"], label: "HTML", calls_server: true, quotes: "\"", ..PLAIN },
     Language { names: &["http"], label: "HTTP", ..PLAIN },
 ];

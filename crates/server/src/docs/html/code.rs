@@ -22,7 +22,7 @@ impl Writer<'_> {
 
     fn inside(&mut self, fence: Fence, code: &str) {
         let code = match self.origin {
-            Some(origin) if fence.calls() => code.replace(ORIGIN, origin),
+            Some(origin) if fence.calls_server() => code.replace(ORIGIN, origin),
             Some(_) | None => code.to_owned(),
         };
         let language = fence.language;
@@ -30,7 +30,7 @@ impl Writer<'_> {
             let _ = write!(self.out, "<p class=\"lang\">{}</p>", language.label);
         }
         self.out.push_str("<pre tabindex=\"0\"><code>");
-        self.out.push_str(&language.coloured(code.trim_end_matches('\n')));
+        self.out.push_str(&language.highlight(code.trim_end_matches('\n')));
         self.out.push_str("</code></pre>");
     }
 
@@ -65,9 +65,9 @@ impl Writer<'_> {
             self.out.push('"');
         }
         self.out.push('>');
-        if !sample.beside.is_empty() {
+        if !sample.description.is_empty() {
             self.out.push_str("<p class=\"beside-name\">");
-            for at in sample.beside.clone() {
+            for at in sample.description.clone() {
                 if let Event::Text(text) = &events[at] {
                     escape(&mut self.out, text.trim_start_matches([':', ' ']));
                 } else {
@@ -76,7 +76,7 @@ impl Writer<'_> {
             }
             self.out.push_str("</p>");
         }
-        let fence = Fence { language: sample.language, place: RunsOn::Anywhere };
+        let fence = Fence { language: sample.language, runs_on: RunsOn::Anywhere };
         self.inside(fence, &sample.code);
         self.out.push_str("</div>\n");
     }

@@ -17,7 +17,7 @@ fn headings_have_anchors_and_all_but_the_title_a_link() {
 }
 
 #[test]
-fn links_lead_to_addresses_and_what_is_not_served_is_its_text() {
+fn links_resolve_or_become_plain_text() {
     assert_snapshot!(html("[a](webhook.md#signature), [b](../decisions/0001-one-binary.md), [c](https://example.com/?a&b)"), @r#"<p><a href="/docs/reference/webhook#signature">a</a>, b, <a href="https://example.com/?a&amp;b" rel="noopener">c</a></p>"#);
 }
 
@@ -37,7 +37,7 @@ fn tables_scroll_and_have_no_empty_heads() {
 }
 
 #[test]
-fn examples_call_the_server_that_shows_them_and_settings_and_what_its_operator_does_not() {
+fn examples_call_public_url_except_operator_commands() {
     assert_snapshot!(html("```sh\ncurl http://127.0.0.1:8080/v1/whoami\n```\n\n1. x\n   ```nginx\n   proxy_pass http://127.0.0.1:8080;\n   ```\n\n```sh local\ncurl http://127.0.0.1:8080/metrics\n```\n"), @r#"
     <div class="code"><p class="lang">Shell</p><pre tabindex="0"><code>curl https://up.example/v1/whoami</code></pre></div>
     <ol>

@@ -42,11 +42,11 @@ impl Folded {
 
 impl Index {
     /// Builds the index of all documents.
-    pub(in crate::docs) fn of_documents() -> Self {
-        Self::of(catalog::documents())
+    pub(in crate::docs) fn for_documentation() -> Self {
+        Self::from_documents(catalog::documents())
     }
 
-    pub(super) fn of<'a>(documents: impl Iterator<Item = &'a Document>) -> Self {
+    pub(super) fn from_documents<'a>(documents: impl Iterator<Item = &'a Document>) -> Self {
         Self { sections: documents.flat_map(sections).collect() }
     }
 }

@@ -14,8 +14,8 @@ const IN_HEADING: Worth = Worth { whole: 30, begins: 15 };
 const IN_NAMES: Worth = Worth { whole: 24, begins: 10 };
 const IN_TEXT: Worth = Worth { whole: 4, begins: 2 };
 /// Score of a repetition in the text, and the number of repetitions that count.
-const AGAIN: u32 = 1;
-const AGAIN_MAX: usize = 4;
+const REPEAT_BONUS: u32 = 1;
+const REPEATS_MAX: usize = 4;
 /// Score if the query equals the heading, or one of the names, even if written as one word.
 const IS_HEADING: u32 = 120;
 const IS_NAME: u32 = 60;
@@ -77,14 +77,14 @@ fn bonus(section: &Section, heading: &Folded, query: &Query) -> u32 {
 }
 
 fn worth(folded: &Folded, word: &Word, worth: &Worth) -> u32 {
-    places(folded, word)
+    find_matches(folded, word)
         .map(|it| if it.is_whole { worth.whole } else { worth.begins })
         .max()
         .unwrap_or_default()
 }
 
 fn worth_of_text(text: &Folded, word: &Word) -> u32 {
-    let more = places(text, word).skip(1).take(AGAIN_MAX).count() as u32 * AGAIN;
+    let more = find_matches(text, word).skip(1).take(REPEATS_MAX).count() as u32 * REPEAT_BONUS;
     match worth(text, word, &IN_TEXT) {
         0 => 0,
         once => once + more,
@@ -92,16 +92,16 @@ fn worth_of_text(text: &Folded, word: &Word) -> u32 {
 }
 
 /// Returns the matches of a word in all its spellings.
-pub(super) fn places<'a>(
+pub(super) fn find_matches<'a>(
     folded: &'a Folded,
     word: &'a Word,
 ) -> impl Iterator<Item = WordMatch> + 'a {
-    word.spellings.iter().flat_map(|spelling| places_of(folded, spelling))
+    word.spellings.iter().flat_map(|spelling| find_spelling(folded, spelling))
 }
 
 /// Returns the matches of one spelling. Parts of names are words too: `Http` in `CreateHttpMonitor`,
 /// `url` in `base_url`.
-fn places_of<'a>(folded: &'a Folded, word: &'a str) -> impl Iterator<Item = WordMatch> + 'a {
+fn find_spelling<'a>(folded: &'a Folded, word: &'a str) -> impl Iterator<Item = WordMatch> + 'a {
     folded.small.match_indices(word).filter_map(move |(at, _)| {
         let before = folded.original[..at].chars().next_back();
         let here = folded.original[at..].chars().next();

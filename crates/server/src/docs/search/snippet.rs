@@ -2,7 +2,7 @@
 
 use super::Word;
 use super::index::Folded;
-use super::rank::places;
+use super::rank::find_matches;
 
 /// Approximate length of a snippet, in characters.
 const CHARS: usize = 180;
@@ -21,7 +21,7 @@ pub(in crate::docs) struct Piece {
 pub(super) fn snippet(text: &Folded, words: &[Word]) -> Vec<Piece> {
     let mut marks: Vec<(usize, usize)> = words
         .iter()
-        .flat_map(|word| places(text, word).map(|place| (place.at, place.end)))
+        .flat_map(|word| find_matches(text, word).map(|place| (place.at, place.end)))
         .collect();
     marks.sort_unstable();
     let (from, to) = window(&text.original, marks.first().map_or(0, |mark| mark.0));

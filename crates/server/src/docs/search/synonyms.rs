@@ -26,7 +26,7 @@ const SYNONYMS: &[(&str, &[&str])] = &[
 ];
 
 /// Returns the synonyms of a word in lower case.
-pub(super) fn of(word: &str) -> &'static [&'static str] {
+pub(super) fn for_word(word: &str) -> &'static [&'static str] {
     let word = word.replace('-', "");
     SYNONYMS.iter().find(|(given, _)| *given == word).map_or(&[], |(_, ours)| ours)
 }
@@ -45,8 +45,8 @@ mod tests {
             );
             assert!(SYNONYMS[at + 1..].iter().all(|(other, _)| other != word), "{word}");
         }
-        assert_eq!(of("cron"), ["periodicity", "rrule"]);
-        assert_eq!(of("on-call"), ["grafana", "pagerduty", "opsgenie"]);
-        assert!(of("monitor").is_empty());
+        assert_eq!(for_word("cron"), ["periodicity", "rrule"]);
+        assert_eq!(for_word("on-call"), ["grafana", "pagerduty", "opsgenie"]);
+        assert!(for_word("monitor").is_empty());
     }
 }

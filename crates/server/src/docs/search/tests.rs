@@ -14,7 +14,7 @@ const ERRORS: Document = Document {
 };
 
 fn search(written: &str) -> SearchResults {
-    Index::of([MONITORS, ERRORS].iter()).search(written)
+    Index::from_documents([MONITORS, ERRORS].iter()).search(written)
 }
 
 fn addresses(written: &str) -> Vec<String> {
@@ -51,7 +51,7 @@ fn all_words_must_be_there_and_begin_as_written() {
 #[test]
 fn a_field_is_found_by_its_name_in_terraform_and_in_json() {
     let source = "# X\n\n## Object\n\n- `degradedAt`: when it is slow.\n\n## Block\n\n- `degraded_at`: the same.\n";
-    let index = Index::of([Document { path: "x.md", source }].iter());
+    let index = Index::from_documents([Document { path: "x.md", source }].iter());
     for written in ["degraded_at", "degradedAt"] {
         assert_eq!(index.search(written).total, 2, "{written}");
     }
@@ -71,7 +71,7 @@ fn snippets_mark_what_was_searched_for() {
 fn a_long_text_is_cut_between_words_around_what_was_found() {
     let text = format!("# X\n\n{}needle {}\n", "before ".repeat(60), "behind ".repeat(60));
     let document = Document { path: "x.md", source: text.leak() };
-    let found = Index::of([document].iter()).search("needle");
+    let found = Index::from_documents([document].iter()).search("needle");
     let pieces = &found.hits[0].snippet;
     let texts: Vec<&str> = pieces.iter().map(|it| it.text.as_str()).collect();
     assert_eq!((texts[0], texts[texts.len() - 1]), ("… ", " …"));
@@ -96,7 +96,7 @@ fn documents_of_the_same_title_are_bounded_each_for_itself() {
     let source = format!("# Regions\n\n{}", (0..10).map(section).collect::<String>());
     let source: &'static str = source.leak();
     let documents = ["a.md", "b.md"].map(|path| Document { path, source });
-    let hits = Index::of(documents.iter()).search("needle").hits;
+    let hits = Index::from_documents(documents.iter()).search("needle").hits;
     for address in ["/docs/a#", "/docs/b#"] {
         let of_one = hits.iter().filter(|hit| hit.address.starts_with(address)).count();
         assert_eq!(of_one, super::HITS_OF_ONE_MAX, "{address}");
@@ -108,7 +108,7 @@ proptest::proptest! {
     fn no_search_panics_and_no_snippet_invents_a_letter(written in "\\PC{0,40}", text in "\\PC{0,400}") {
         let source = format!("# Title\n\n{text}\n\n## Héading\n\n{text} {written}\n");
         let document = Document { path: "x.md", source: source.leak() };
-        let index = Index::of([document].iter());
+        let index = Index::from_documents([document].iter());
         for hit in index.search(&written).hits {
             let shown: String = hit.snippet.iter().map(|it| it.text.as_str()).collect();
             let bare = shown.trim_start_matches("… ").trim_end_matches(" …");
@@ -119,9 +119,9 @@ proptest::proptest! {
 
 // issue 16, point 29
 #[test]
-fn who_comes_from_another_tool_finds_something() {
+fn synonyms_of_other_tools_find_results() {
     let documents = crate::docs::catalog::CHAPTERS.iter().flat_map(|chapter| chapter.documents);
-    let index = Index::of(documents);
+    let index = Index::from_documents(documents);
     for (written, page) in [
         ("gatus", "/docs/guides/move-from-gatus"),
         ("docker", "/docs/guides/run-it-for-real"),

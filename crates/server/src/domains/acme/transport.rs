@@ -15,12 +15,12 @@ use url::Url;
 /// Time limit of one exchange.
 const EXCHANGE_WITHIN: Duration = Duration::from_secs(30);
 /// Maximum pause that a server may request.
-const WISH_MAX: Duration = Duration::from_hours(24);
+const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
 
 /// Sends the requests of one attempt.
 pub(super) struct AcmeTransport {
     pub(super) client: probe::Client,
-    pub(super) told: std::sync::Arc<RetryAfter>,
+    pub(super) retry_after: std::sync::Arc<RetryAfter>,
 }
 
 /// The pause that the server requests in `Retry-After`.
@@ -29,15 +29,15 @@ pub(super) struct RetryAfter(Mutex<Option<Duration>>);
 
 impl RetryAfter {
     /// Returns the pause that the server requested in a refusal.
-    pub(super) fn wished(&self) -> Option<Duration> {
+    pub(super) fn get(&self) -> Option<Duration> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note<B>(&self, answer: &Response<B>) {
+    fn record<B>(&self, answer: &Response<B>) {
         if answer.status().is_success() || answer.status().is_redirection() {
             return;
         }
-        let pause = pause(answer.headers()).map(|pause| pause.min(WISH_MAX));
+        let pause = parse_retry_after(answer.headers()).map(|pause| pause.min(RETRY_AFTER_MAX));
         let mut wished = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *wished = pause.or(*wished);
     }
@@ -45,7 +45,7 @@ impl RetryAfter {
 
 /// Returns the pause in a response: seconds, or the time until a date by the clock of the response (RFC
 /// 9110 §10.2.3).
-fn pause(headers: &HeaderMap) -> Option<Duration> {
+fn parse_retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let wish = text(RETRY_AFTER)?;
     if let Ok(seconds) = wish.parse() {
@@ -55,11 +55,11 @@ fn pause(headers: &HeaderMap) -> Option<Duration> {
     date(wish)?.duration_since(date(text(DATE)?)?).ok()
 }
 
-type Answered = Pin<Box<dyn Future<Output = Result<BytesResponse, Error>> + Send>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Result<BytesResponse, Error>> + Send>>;
 
 impl HttpClient for AcmeTransport {
-    fn request(&self, request: Request<BodyWrapper<Bytes>>) -> Answered {
-        let (client, told) = (self.client.clone(), std::sync::Arc::clone(&self.told));
+    fn request(&self, request: Request<BodyWrapper<Bytes>>) -> ResponseFuture {
+        let (client, told) = (self.client.clone(), std::sync::Arc::clone(&self.retry_after));
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let other = |why: String| Error::Other(why.into());
@@ -83,7 +83,7 @@ impl HttpClient for AcmeTransport {
             let mut response = Response::new(Full::new(answer.body));
             *response.status_mut() = answer.status;
             *response.headers_mut() = answer.headers;
-            told.note(&response);
+            told.record(&response);
             Ok(BytesResponse::from(response))
         })
     }
@@ -97,12 +97,12 @@ mod tests {
 
     // issue 7: respect the rate limits of the ACME server
     #[test]
-    fn a_pause_that_a_refusal_asks_for_is_kept_and_none_of_an_answer() {
+    fn retry_after_is_recorded_from_refusals_only() {
         let wished = |status: StatusCode, header: &'static str| {
             let told = RetryAfter::default();
             let answer = Response::builder().status(status).header(RETRY_AFTER, header);
-            told.note(&answer.body(()).unwrap());
-            told.wished().map(|pause| pause.as_secs())
+            told.record(&answer.body(()).unwrap());
+            told.get().map(|pause| pause.as_secs())
         };
         assert_eq!(wished(StatusCode::TOO_MANY_REQUESTS, "3600"), Some(3_600));
         assert_eq!(wished(StatusCode::SERVICE_UNAVAILABLE, "999999999"), Some(86_400));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_until_a_time_is_counted_from_the_time_of_the_answer() {
+    fn retry_date_counts_from_the_response_date() {
         let pause = |date: Option<&'static str>| {
             let mut headers = HeaderMap::new();
             let until = "Sun, 22 Nov 2026 03:00:00 GMT";
@@ -119,7 +119,7 @@ mod tests {
             if let Some(date) = date {
                 headers.insert(DATE, http::HeaderValue::from_static(date));
             }
-            super::pause(&headers).map(|pause| pause.as_secs())
+            super::parse_retry_after(&headers).map(|pause| pause.as_secs())
         };
         assert_eq!(pause(Some("Sun, 22 Nov 2026 02:00:00 GMT")), Some(3_600));
         assert_eq!(pause(Some("Sun, 22 Nov 2026 04:00:00 GMT")), None);

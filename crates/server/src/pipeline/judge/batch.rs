@@ -5,7 +5,7 @@ use domain::check::CheckResult;
 use domain::judge::{JudgeState, Transition};
 use domain::notify::Cause;
 use rules::{ById, MonitorId, Timestamp};
-use store::{Batch, Joined, ProbeEvent};
+use store::{Batch, FailedRegion, ProbeEvent};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -16,14 +16,14 @@ use super::COMMIT_WITHIN;
 pub(super) struct PendingCommit {
     results: Vec<CheckResult>,
     missed: Vec<Missed>,
-    histories: ById<MonitorId, JudgeState>,
+    states: ById<MonitorId, JudgeState>,
     transitions: Vec<(MonitorId, Transition)>,
     /// Cause of each transition.
-    grounds: Vec<(MonitorId, Cause)>,
+    causes: Vec<(MonitorId, Cause)>,
     /// Regions that began to fail during open incidents.
-    joined: Vec<Joined>,
+    joined: Vec<FailedRegion>,
     /// Events of probes for the audit logs of workspaces.
-    notes: Vec<ProbeEvent>,
+    probe_events: Vec<ProbeEvent>,
     /// Callers that wait for a result to be stored, with the index of the result.
     replies: Vec<(usize, oneshot::Sender<CheckResult>)>,
     /// Time of the first addition.
@@ -48,14 +48,14 @@ impl PendingCommit {
         self.begin();
     }
 
-    pub(super) fn add_history(&mut self, monitor: MonitorId, history: &JudgeState) {
-        self.histories.insert(monitor, history.clone());
+    pub(super) fn add_state(&mut self, monitor: MonitorId, history: &JudgeState) {
+        self.states.insert(monitor, history.clone());
         self.begin();
     }
 
     /// Drops the state of a deleted monitor.
-    pub(super) fn drop_history(&mut self, monitor: MonitorId) {
-        self.histories.remove(&monitor);
+    pub(super) fn remove_state(&mut self, monitor: MonitorId) {
+        self.states.remove(&monitor);
     }
 
     pub(super) fn add_transition(
@@ -65,26 +65,26 @@ impl PendingCommit {
         grounds: Cause,
     ) {
         self.transitions.push((monitor, transition));
-        self.grounds.push((monitor, grounds));
+        self.causes.push((monitor, grounds));
         self.begin();
     }
 
-    pub(super) fn add_joined(&mut self, joined: Option<Joined>) {
+    pub(super) fn add_joined(&mut self, joined: Option<FailedRegion>) {
         self.joined.extend(joined);
     }
 
     /// Takes the regions that joined incidents. They are noted once their results are stored.
-    pub(super) fn take_joined(&mut self) -> Vec<Joined> {
+    pub(super) fn take_joined(&mut self) -> Vec<FailedRegion> {
         std::mem::take(&mut self.joined)
     }
 
-    pub(super) fn add_notes(&mut self, notes: impl Iterator<Item = ProbeEvent>) {
-        self.notes.extend(notes);
+    pub(super) fn add_probe_events(&mut self, notes: impl Iterator<Item = ProbeEvent>) {
+        self.probe_events.extend(notes);
         self.begin();
     }
 
-    pub(super) fn notes(&self) -> &[ProbeEvent] {
-        &self.notes
+    pub(super) fn probe_events(&self) -> &[ProbeEvent] {
+        &self.probe_events
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -98,7 +98,7 @@ impl PendingCommit {
     /// Returns whether to commit now: a verdict changed, a suspicion began or ended, or a caller
     /// waits for a result.
     pub(super) fn is_urgent(&self) -> bool {
-        !self.transitions.is_empty() || !self.replies.is_empty() || !self.notes.is_empty()
+        !self.transitions.is_empty() || !self.replies.is_empty() || !self.probe_events.is_empty()
     }
 
     /// Waits until the commit is due. Waits forever if nothing is pending.
@@ -110,27 +110,27 @@ impl PendingCommit {
     }
 
     /// Returns everything as one transaction, with deferred votes that are due. States, notes and
-    /// replies stay until [`Self::answer`].
+    /// replies stay until [`Self::send_replies`].
     pub(super) fn batch(&mut self, votes: Vec<(MonitorId, JudgeState)>, now: Timestamp) -> Batch {
         Batch {
             at: now,
             results: std::mem::take(&mut self.results),
             missed: std::mem::take(&mut self.missed),
-            histories: self.histories.iter().map(|(id, history)| (*id, history.clone())).collect(),
+            judge_states: self.states.iter().map(|(id, history)| (*id, history.clone())).collect(),
             votes,
             transitions: std::mem::take(&mut self.transitions),
-            grounds: std::mem::take(&mut self.grounds),
+            causes: std::mem::take(&mut self.causes),
         }
     }
 
     /// Sends results to their callers and starts a new batch.
-    pub(super) fn answer(&mut self, stored: &Batch) {
+    pub(super) fn send_replies(&mut self, stored: &Batch) {
         for (place, reply) in self.replies.drain(..) {
             // The caller may be gone; the result is stored all the same.
             let _ = reply.send(stored.results[place].clone());
         }
-        self.histories.clear();
-        self.notes.clear();
+        self.states.clear();
+        self.probe_events.clear();
         self.since = None;
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::super::{MonitorView, PipelineError};
 use super::health::RegionHealth;
-use super::{Judge, JudgedMonitor, StoreEnded, moment};
+use super::{Judge, JudgedMonitor, StoreEnded, step_context};
 
 /// Command or query to the judge.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(in crate::pipeline) enum Command {
     /// Pauses a monitor and closes its incident.
     Pause { monitor: MonitorId, revision: u32, done: oneshot::Sender<()> },
     /// Removes a deleted monitor and closes its incident.
-    Forget { monitor: MonitorId, done: oneshot::Sender<()> },
+    Remove { monitor: MonitorId, done: oneshot::Sender<()> },
     /// Closes an incident at a person's request.
     Resolve { monitor: MonitorId, incident: IncidentId, done: oneshot::Sender<()> },
     /// Returns the state of a monitor.
@@ -32,10 +32,10 @@ pub(in crate::pipeline) enum Command {
 }
 
 impl Judge {
-    pub(super) async fn obey(&mut self, command: Command) -> Result<(), StoreEnded> {
+    pub(super) async fn handle(&mut self, command: Command) -> Result<(), StoreEnded> {
         match command {
             Command::Watch { watched, done } => {
-                self.watch_again(*watched);
+                self.replace(*watched);
                 let _ = done.send(());
             }
             Command::Pause { monitor, revision, done } => {
@@ -44,8 +44,8 @@ impl Judge {
                 self.watched.remove(&monitor);
                 let _ = done.send(());
             }
-            Command::Forget { monitor, done } => {
-                self.forget(monitor);
+            Command::Remove { monitor, done } => {
+                self.remove(monitor);
                 self.commit().await?;
                 let _ = done.send(());
             }
@@ -66,7 +66,7 @@ impl Judge {
                 let view = self
                     .watched
                     .get(&monitor)
-                    .map(|watched| watched.view(&self.canaries.probes, &self.doubts, now));
+                    .map(|watched| watched.view(&self.connectivity.probes, &self.suspicions, now));
                 let _ = answer.send(view.ok_or(PipelineError::NotFound(monitor)));
             }
         }
@@ -74,7 +74,7 @@ impl Judge {
     }
 
     /// Replaces a monitor by a new revision, which keeps the state of the old one.
-    fn watch_again(&mut self, mut watched: JudgedMonitor) {
+    fn replace(&mut self, mut watched: JudgedMonitor) {
         if let Some(before) = self.watched.remove(&watched.monitor) {
             watched.take_over(before);
         }
@@ -85,34 +85,34 @@ impl Judge {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
         watched.policy.active = false;
         watched.policy.revision = revision;
-        let moment = moment(&self.ctx, &self.doubts, self.ctx.now());
-        let effects = judge::revise(&watched.policy, &mut watched.history, moment);
-        self.follow(monitor, &effects);
+        let moment = step_context(&self.ctx, &self.suspicions, self.ctx.now());
+        let effects = judge::revise(&watched.policy, &mut watched.state, moment);
+        self.apply_effects(monitor, &effects);
     }
 
-    fn forget(&mut self, monitor: MonitorId) {
+    fn remove(&mut self, monitor: MonitorId) {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        let effects = judge::delete(&mut watched.history, self.ctx.now());
-        self.follow(monitor, &effects);
-        self.pending.drop_history(monitor);
-        self.unwritten.forget(monitor);
+        let effects = judge::delete(&mut watched.state, self.ctx.now());
+        self.apply_effects(monitor, &effects);
+        self.pending.remove_state(monitor);
+        self.deferred.remove(monitor);
         self.watched.remove(&monitor);
     }
 
     /// Closes an incident by hand. If its monitor does not run, the incident is closed in the
     /// store. If the monitor already closed it, this has no effect.
     fn resolve(&mut self, monitor: MonitorId, incident: IncidentId) {
-        let moment = moment(&self.ctx, &self.doubts, self.ctx.now());
+        let moment = step_context(&self.ctx, &self.suspicions, self.ctx.now());
         if let Some(watched) = self.watched.get_mut(&monitor) {
-            let JudgedMonitor { policy, history, .. } = watched;
+            let JudgedMonitor { policy, state: history, .. } = watched;
             let effects = judge::resolve(policy, history, incident, moment);
-            return self.follow(monitor, &effects);
+            return self.apply_effects(monitor, &effects);
         }
         let transition = Transition {
             from: MonitorStatus::Unknown,
             to: MonitorStatus::Unknown,
             at: moment.now,
-            incident: IncidentChange::Closed { id: incident, how: CloseReason::Resolved },
+            incident: IncidentChange::Closed { id: incident, reason: CloseReason::Resolved },
             why: StatusReason::Resolved,
         };
         let grounds = Cause { why: transition.why.to_string(), regions: Vec::new() };

@@ -46,7 +46,7 @@ impl Judge {
     /// Commits like [`Self::commit`] while no check is in progress: on this thread if commits are
     /// fast. No report waits meanwhile, and switching to the writer's thread takes as long as the
     /// commit.
-    pub(super) async fn commit_in_quiet(&mut self) -> Result<(), StoreEnded> {
+    pub(super) async fn commit_idle(&mut self) -> Result<(), StoreEnded> {
         self.commit_by(By::Judge).await
     }
 
@@ -54,7 +54,7 @@ impl Judge {
         if self.pending.is_empty() {
             return Ok(());
         }
-        let votes = self.take_unwritten();
+        let votes = self.take_due_deferred();
         let by = if votes.len() > VOTES_BY_JUDGE { By::Writer } else { by };
         let batch = Arc::new(self.pending.batch(votes, self.ctx.now()));
         let begun = Instant::now();
@@ -65,28 +65,28 @@ impl Judge {
         self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
         let dropped = committed.duplicates + committed.ownerless;
         self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
-        self.note_joined().await;
-        self.pending.answer(&batch);
+        self.record_joined().await;
+        self.pending.send_replies(&batch);
         Ok(())
     }
 
     /// Takes the states whose votes waited long enough. Must be called before each commit and only
     /// then, because a starting process recalls from the last stored slot.
-    fn take_unwritten(&mut self) -> Vec<(MonitorId, JudgeState)> {
+    fn take_due_deferred(&mut self) -> Vec<(MonitorId, JudgeState)> {
         let now = self.ctx.now();
-        let due = std::iter::from_fn(|| self.unwritten.pop_due(now));
-        due.filter_map(|id| Some((id, self.watched.get(&id)?.history.clone()))).collect()
+        let due = std::iter::from_fn(|| self.deferred.pop_due(now));
+        due.filter_map(|id| Some((id, self.watched.get(&id)?.state.clone()))).collect()
     }
 
     /// Notes the regions that joined incidents, without retry: missing ones are added when the
     /// incident closes.
-    async fn note_joined(&mut self) {
+    async fn record_joined(&mut self) {
         let joined = self.pending.take_joined();
         if joined.is_empty() {
             return;
         }
         let noted = self.store.incidents();
-        let noted = self.abandon.run_until_cancelled(noted.note_joined(joined)).await;
+        let noted = self.abandon.run_until_cancelled(noted.record_failed_regions(joined)).await;
         if let Some(Err(why)) = noted {
             warn!("further failing regions stand in no timeline: {why}");
         }
@@ -111,12 +111,12 @@ impl Judge {
     }
 
     async fn store_once(&self, batch: &Arc<Batch>, by: By) -> Result<Committed, StoreError> {
-        if !self.pending.notes().is_empty() {
-            self.store.audit().note_probes(self.pending.notes().to_vec()).await?;
+        if !self.pending.probe_events().is_empty() {
+            self.store.audit().record_probes(self.pending.probe_events().to_vec()).await?;
         }
         match by {
             By::Writer => self.store.commit(batch.clone()).await,
-            By::Judge => self.store.commit_here(batch.clone()).await,
+            By::Judge => self.store.commit_inline(batch.clone()).await,
         }
     }
 }

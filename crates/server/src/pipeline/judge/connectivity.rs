@@ -23,7 +23,7 @@ pub(in crate::pipeline) struct Canaries {
     plans: Arc<[Arc<Plan>]>,
     /// Weak, because the judge ends when all other senders are dropped.
     reports: mpsc::WeakSender<Report>,
-    asking: HashMap<u16, AbortOnDropHandle<()>>,
+    tasks: HashMap<u16, AbortOnDropHandle<()>>,
 }
 
 impl Canaries {
@@ -31,36 +31,36 @@ impl Canaries {
     pub(in crate::pipeline) fn new(
         ctx: Context,
         probes: Probes,
-        canaries: &[TcpCheck],
+        hosts: &[TcpCheck],
         reports: mpsc::WeakSender<Report>,
     ) -> Result<Self, PipelineError> {
-        let plan = |canary: &TcpCheck| Plan::of(&as_monitor(canary)).map(Arc::new);
-        let plans = canaries.iter().map(plan).collect::<Result<_, _>>()?;
-        Ok(Self { ctx, probes, plans, reports, asking: HashMap::new() })
+        let plan = |canary: &TcpCheck| Plan::new(&as_monitor(canary)).map(Arc::new);
+        let plans = hosts.iter().map(plan).collect::<Result<_, _>>()?;
+        Ok(Self { ctx, probes, plans, reports, tasks: HashMap::new() })
     }
 
     /// Returns whether no hosts are configured.
-    pub(super) fn are_none(&self) -> bool {
+    pub(super) fn is_disabled(&self) -> bool {
         self.plans.is_empty()
     }
 
     /// Starts checking now and at regular intervals.
-    pub(super) fn begin(&mut self, probe: ProbeIndex) {
-        if self.are_none() {
+    pub(super) fn start(&mut self, probe: ProbeIndex) {
+        if self.is_disabled() {
             return;
         }
         let (ctx, probes) = (self.ctx.clone(), self.probes.clone());
-        let asking = ask(ctx, probes, probe, self.plans.clone(), self.reports.clone());
-        self.asking.insert(probe.0, AbortOnDropHandle::new(tokio::spawn(asking)));
+        let asking = run_checks(ctx, probes, probe, self.plans.clone(), self.reports.clone());
+        self.tasks.insert(probe.0, AbortOnDropHandle::new(tokio::spawn(asking)));
     }
 
     /// Stops checking, because the suspicion ended.
-    pub(super) fn end(&mut self, probe: ProbeIndex) {
-        self.asking.remove(&probe.0);
+    pub(super) fn stop(&mut self, probe: ProbeIndex) {
+        self.tasks.remove(&probe.0);
     }
 }
 
-async fn ask(
+async fn run_checks(
     ctx: Context,
     probes: Probes,
     slot: ProbeIndex,
@@ -70,12 +70,12 @@ async fn ask(
     let (_, probe) = probes.known(slot);
     loop {
         // Counted from the start of the round, because connecting may take long.
-        let next = ctx.now() + limits::CANARIES_ASKED_EVERY;
-        let answers = join_all(plans.iter().map(|plan| answers(&ctx, probe, plan))).await;
+        let next = ctx.now() + limits::CONNECTIVITY_CHECK_INTERVAL;
+        let answers = join_all(plans.iter().map(|plan| is_reachable(&ctx, probe, plan))).await;
         let answered = answers.into_iter().filter(|answered| *answered).count() as u32;
-        let canaries = judge::ConnectivityCheck { asked: plans.len() as u32, answered };
+        let canaries = judge::ConnectivityCheck { asked: plans.len() as u32, responded: answered };
         let Some(reports) = reports.upgrade() else { return };
-        if reports.send(Report::Canaries(slot, canaries)).await.is_err() {
+        if reports.send(Report::ConnectivityCheck(slot, canaries)).await.is_err() {
             return;
         }
         drop(reports);
@@ -84,14 +84,14 @@ async fn ask(
 }
 
 /// Returns whether a host accepts a connection.
-async fn answers(ctx: &Context, probe: &probe::Probe, plan: &Arc<Plan>) -> bool {
+async fn is_reachable(ctx: &Context, probe: &probe::Probe, plan: &Arc<Plan>) -> bool {
     let now = ctx.now();
     let job = Job {
         plan: plan.clone(),
         region: Region::ALL[0],
         slot: now,
         trigger: Trigger::Manual,
-        next_slot: now + limits::CANARIES_ASKED_EVERY,
+        next_slot: now + limits::CONNECTIVITY_CHECK_INTERVAL,
         keep_evidence: false,
     };
     let attempts = probe.run(&job, || ctx.now()).await;
@@ -100,18 +100,18 @@ async fn answers(ctx: &Context, probe: &probe::Probe, plan: &Arc<Plan>) -> bool 
 
 /// Wraps a host as a monitor, the form that a probe can check. It belongs to no workspace and is
 /// attempted once.
-fn as_monitor(canary: &TcpCheck) -> Monitor {
+fn as_monitor(host: &TcpCheck) -> Monitor {
     let settings = MonitorSettings {
-        name: canary.uri.clone(),
+        name: host.uri.clone(),
         periodicity: Periodicity::ThirtySeconds,
-        timeout_ms: limits::CANARY_TIMEOUT.as_millis() as u32,
+        timeout_ms: limits::CONNECTIVITY_CHECK_TIMEOUT.as_millis() as u32,
         degraded_at_ms: None,
         retry: 0,
         active: true,
         public: false,
         description: None,
         regions: Vec::new(),
-        check: Check::Tcp(canary.clone()),
+        check: Check::Tcp(host.clone()),
     };
     let (id, workspace) = (MonitorId::from_bits(0), WorkspaceId::from_bits(0));
     let created_at = rules::Timestamp::default();

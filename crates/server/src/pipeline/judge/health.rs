@@ -18,7 +18,7 @@ pub struct RegionHealth {
     /// Health of the probe that serves it.
     pub health: Health,
     /// End of the latest check of that probe.
-    pub heard_at: Option<Timestamp>,
+    pub last_check_at: Option<Timestamp>,
 }
 
 /// Health of a probe.
@@ -27,7 +27,7 @@ pub enum Health {
     /// No problem is known.
     Healthy,
     /// Most of its hosts failed at once, so its votes do not count.
-    Doubting,
+    Suspect,
     /// No due check in the region ended in time.
     Stalled,
 }
@@ -36,7 +36,7 @@ pub enum Health {
 #[derive(Debug, Default)]
 pub(super) struct Heartbeats {
     /// Times by probe index.
-    heard_at: Vec<Option<Timestamp>>,
+    last_check_at: Vec<Option<Timestamp>>,
     silent: Option<(Timestamp, [bool; Region::ALL.len()])>,
 }
 
@@ -45,7 +45,7 @@ impl Health {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Healthy => "healthy",
-            Self::Doubting => "suspect",
+            Self::Suspect => "suspect",
             Self::Stalled => "stalled",
         }
     }
@@ -53,16 +53,16 @@ impl Health {
 
 impl Heartbeats {
     /// Records the end of a check of this probe.
-    pub(super) fn note(&mut self, probe: ProbeIndex, at: Timestamp) {
+    pub(super) fn record(&mut self, probe: ProbeIndex, at: Timestamp) {
         let number = usize::from(probe.0);
-        if self.heard_at.len() <= number {
-            self.heard_at.resize(number + 1, None);
+        if self.last_check_at.len() <= number {
+            self.last_check_at.resize(number + 1, None);
         }
-        self.heard_at[number] = self.heard_at[number].max(Some(at));
+        self.last_check_at[number] = self.last_check_at[number].max(Some(at));
     }
 
-    fn of(&self, probe: ProbeIndex) -> Option<Timestamp> {
-        self.heard_at.get(usize::from(probe.0)).copied().flatten()
+    fn last_check(&self, probe: ProbeIndex) -> Option<Timestamp> {
+        self.last_check_at.get(usize::from(probe.0)).copied().flatten()
     }
 }
 
@@ -71,13 +71,17 @@ impl Judge {
     pub(super) fn regions(&mut self) -> Vec<RegionHealth> {
         let silent = self.silent();
         let health = |region: &Region| {
-            let probe = self.canaries.probes.serving(*region).probe;
-            let health = match (self.doubts.standing(probe), silent[*region as usize]) {
-                (ProbeTrust::Suspect, _) => Health::Doubting,
-                (ProbeTrust::Sound | ProbeTrust::SoundSince(_), true) => Health::Stalled,
-                (ProbeTrust::Sound | ProbeTrust::SoundSince(_), false) => Health::Healthy,
+            let probe = self.connectivity.probes.serving(*region).probe;
+            let health = match (self.suspicions.trust(probe), silent[*region as usize]) {
+                (ProbeTrust::Suspect, _) => Health::Suspect,
+                (ProbeTrust::Trusted | ProbeTrust::TrustedSince(_), true) => Health::Stalled,
+                (ProbeTrust::Trusted | ProbeTrust::TrustedSince(_), false) => Health::Healthy,
             };
-            RegionHealth { region: *region, health, heard_at: self.pulse.of(probe) }
+            RegionHealth {
+                region: *region,
+                health,
+                last_check_at: self.heartbeats.last_check(probe),
+            }
         };
         Region::ALL.iter().map(health).collect()
     }
@@ -85,7 +89,7 @@ impl Judge {
     /// Returns the regions with due checks of which none ended for as long as a vote lives.
     fn silent(&mut self) -> [bool; Region::ALL.len()] {
         let now = self.ctx.now();
-        if let Some((at, silent)) = self.pulse.silent
+        if let Some((at, silent)) = self.heartbeats.silent
             && at <= now
             && now.since(at) < SILENCE_LOOKED_FOR_EVERY
         {
@@ -93,13 +97,13 @@ impl Judge {
         }
         let (mut due, mut heard) = ([false; Region::ALL.len()], [false; Region::ALL.len()]);
         for watched in self.watched.values() {
-            for (region, is_heard) in watched.pulse(now) {
+            for (region, is_heard) in watched.due_regions(now) {
                 due[region as usize] = true;
                 heard[region as usize] |= is_heard;
             }
         }
         let silent = std::array::from_fn(|region| due[region] && !heard[region]);
-        self.pulse.silent = Some((now, silent));
+        self.heartbeats.silent = Some((now, silent));
         silent
     }
 }
@@ -107,10 +111,10 @@ impl Judge {
 impl JudgedMonitor {
     /// Returns the regions in which a check should have ended by now, and whether one has. A
     /// monitor that has run for a shorter time has no due check.
-    fn pulse(&self, now: Timestamp) -> impl Iterator<Item = (Region, bool)> {
+    fn due_regions(&self, now: Timestamp) -> impl Iterator<Item = (Region, bool)> {
         let window = self.policy.window();
         let is_due = now.since(self.runs_since) > window;
-        self.history.regions.iter().filter(move |_| is_due).map(move |state| {
+        self.state.regions.iter().filter(move |_| is_due).map(move |state| {
             let heard = state.latest.is_some_and(|last| now.since(last.finished_at) <= window);
             (state.region, heard)
         })

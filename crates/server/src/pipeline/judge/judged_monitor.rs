@@ -3,13 +3,13 @@
 
 use domain::check::{CheckResult, Outcome};
 use domain::judge::{
-    self, Effects, HostMark, HostReport, JudgeState, Policy, ProbeIndex, ProbeSuspicions,
+    self, Effects, HostMark, HostOutcome, JudgeState, Policy, ProbeIndex, ProbeSuspicions,
     StepContext, Transition, region_status,
 };
 use domain::notify::Cause;
 use rules::monitor::Monitor;
 use rules::{IncidentId, MonitorId, Region, Timestamp, WorkspaceId};
-use store::Joined;
+use store::FailedRegion;
 
 use super::super::{MonitorView, Probes, RegionView};
 use super::region_failures::RegionFailures;
@@ -22,7 +22,7 @@ pub(in crate::pipeline) struct JudgedMonitor {
     /// Name, for the log.
     pub(super) name: Box<str>,
     pub(in crate::pipeline) policy: Policy,
-    pub(in crate::pipeline) history: JudgeState,
+    pub(in crate::pipeline) state: JudgeState,
     /// Time from which this revision runs in this process.
     pub(super) runs_since: Timestamp,
     /// Last judged time. It is behind the clock while results wait to be stored.
@@ -34,14 +34,14 @@ pub(in crate::pipeline) struct JudgedMonitor {
     /// Time of its current entry in the judge's heap.
     pub(super) entry_in_wakes: Option<Timestamp>,
     latencies: Vec<(Region, u32)>,
-    troubles: RegionFailures,
+    failures: RegionFailures,
 }
 
 impl JudgedMonitor {
     pub(in crate::pipeline) fn new(
         monitor: &Monitor,
         policy: Policy,
-        history: JudgeState,
+        state: JudgeState,
         host: HostMark,
         runs_since: Timestamp,
     ) -> Self {
@@ -50,24 +50,24 @@ impl JudgedMonitor {
             workspace: monitor.workspace,
             name: monitor.settings.name.as_str().into(),
             policy,
-            history,
+            state,
             runs_since,
             judged_until: runs_since,
             host,
             wake_at: None,
             entry_in_wakes: None,
             latencies: Vec::new(),
-            troubles: RegionFailures::none(),
+            failures: RegionFailures::new(),
         }
     }
 
     /// Takes over the state of the previous revision.
     pub(super) fn take_over(&mut self, before: Self) {
-        self.history = before.history;
+        self.state = before.state;
         self.entry_in_wakes = before.entry_in_wakes;
         self.latencies = before.latencies;
-        self.troubles = before.troubles;
-        self.troubles.keep(|region| self.policy.probe_of(region).is_some());
+        self.failures = before.failures;
+        self.failures.retain(|region| self.policy.probe_of(region).is_some());
     }
 
     /// Returns the time at which to judge a result that ended at `finished_at`, as if it had not
@@ -82,7 +82,7 @@ impl JudgedMonitor {
     }
 
     /// Records a result. `moment` must be at its [`Self::instant`].
-    pub(super) fn hear(&mut self, result: &CheckResult, moment: StepContext<'_>) -> Effects {
+    pub(super) fn record(&mut self, result: &CheckResult, moment: StepContext<'_>) -> Effects {
         self.judged_until = moment.now;
         if result.attempts > 0 {
             let region = result.identity.region;
@@ -91,42 +91,42 @@ impl JudgedMonitor {
                 None => self.latencies.push((region, result.latency_us)),
             }
         }
-        let effects = judge::receive(&self.policy, &mut self.history, result, moment);
+        let effects = judge::receive(&self.policy, &mut self.state, result, moment);
         if self.is_latest(result) {
-            self.troubles.note(result);
+            self.failures.record(result);
         }
         effects
     }
 
     /// Returns the timeline entry for an incident that the region joined with this result.
-    pub(super) fn joined(&self, incident: IncidentId, result: &CheckResult) -> Joined {
+    pub(super) fn joined(&self, incident: IncidentId, result: &CheckResult) -> FailedRegion {
         let (workspace, monitor) = (self.workspace, self.monitor);
         let (region, at) = (result.identity.region, result.finished_at);
-        Joined { workspace, monitor, incident, region, at }
+        FailedRegion { workspace, monitor, incident, region, at }
     }
 
     /// Returns the cause of a transition, for messages.
-    pub(super) fn grounds(
+    pub(super) fn cause(
         &self,
         transition: &Transition,
         doubts: &ProbeSuspicions,
         at: Timestamp,
     ) -> Cause {
-        let seen = self.history.regions.iter().map(|state| {
-            let status = region_status(&self.policy, &self.history, state.region, doubts, at);
+        let seen = self.state.regions.iter().map(|state| {
+            let status = region_status(&self.policy, &self.state, state.region, doubts, at);
             (state.region, status, self.latency(state.region))
         });
-        self.troubles.grounds(transition.why, seen)
+        self.failures.cause(transition.why, seen)
     }
 
     /// Returns the evidence of a suspicion of one of its probes: the failing hosts, and all hosts.
     pub(super) fn suspicion(&self, doubts: &ProbeSuspicions) -> Option<(u32, u32)> {
-        let mut regions = self.history.regions.iter();
+        let mut regions = self.state.regions.iter();
         regions.find_map(|state| doubts.suspicion(self.policy.probe_of(state.region)?))
     }
 
     /// Returns the evidence of a result about the checked host. Returns `None` if it has none.
-    pub(super) fn host_report(&self, result: &CheckResult) -> Option<HostReport> {
+    pub(super) fn host_report(&self, result: &CheckResult) -> Option<HostOutcome> {
         let failed = match result.outcome {
             Outcome::Success | Outcome::Degraded => false,
             Outcome::Failure => true,
@@ -134,7 +134,7 @@ impl JudgedMonitor {
         };
         let probe = self.policy.probe_of(result.identity.region)?;
         let is_current = result.identity.revision == self.policy.revision;
-        is_current.then_some(HostReport {
+        is_current.then_some(HostOutcome {
             probe,
             workspace: self.workspace,
             host: self.host,
@@ -146,13 +146,13 @@ impl JudgedMonitor {
     /// Caps all remembered times at `now`, because the clock was set back.
     pub(super) fn set_back(&mut self, now: Timestamp) {
         self.judged_until = self.judged_until.min(now);
-        self.history.set_back(now);
+        self.state.set_back(now);
     }
 
     /// Judges again after time has passed.
     pub(super) fn tick(&mut self, moment: StepContext<'_>) -> Effects {
         self.judged_until = moment.now;
-        judge::tick(&self.policy, &mut self.history, moment)
+        judge::tick(&self.policy, &mut self.state, moment)
     }
 
     /// Returns whether `probe` checks the monitor in one of its regions.
@@ -162,7 +162,7 @@ impl JudgedMonitor {
 
     /// Returns the end of its last check in any region.
     pub(super) fn checked_at(&self) -> Option<Timestamp> {
-        let latest = self.history.regions.iter().filter_map(|state| state.latest);
+        let latest = self.state.regions.iter().filter_map(|state| state.latest);
         latest.map(|heard| heard.finished_at).max()
     }
 
@@ -172,17 +172,17 @@ impl JudgedMonitor {
         doubts: &ProbeSuspicions,
         now: Timestamp,
     ) -> MonitorView {
-        let regions = self.history.regions.iter().map(|state| RegionView {
+        let regions = self.state.regions.iter().map(|state| RegionView {
             region: state.region,
-            status: region_status(&self.policy, &self.history, state.region, doubts, now),
+            status: region_status(&self.policy, &self.state, state.region, doubts, now),
             checked_at: state.latest.map(|heard| heard.finished_at),
             latency_us: self.latency(state.region),
             served_by: probes.name_of(state.region).to_owned(),
         });
         MonitorView {
-            status: self.history.status,
-            since: self.history.since,
-            incident: self.history.incident,
+            status: self.state.status,
+            since: self.state.since,
+            incident: self.state.incident,
             regions: regions.collect(),
         }
     }
@@ -190,7 +190,7 @@ impl JudgedMonitor {
     /// Returns whether this result is the last of its region.
     fn is_latest(&self, result: &CheckResult) -> bool {
         let identity = &result.identity;
-        let latest = self.history.region(identity.region).and_then(|state| state.latest);
+        let latest = self.state.region(identity.region).and_then(|state| state.latest);
         latest.is_some_and(|latest| {
             (latest.revision, latest.slot, latest.trigger)
                 == (identity.revision, identity.slot, identity.trigger)

@@ -22,16 +22,16 @@ struct RegionFailure {
 
 impl RegionFailures {
     /// Creates an empty list.
-    pub(super) const fn none() -> Self {
+    pub(super) const fn new() -> Self {
         Self(Vec::new())
     }
 
     /// Records the last result of a region.
-    pub(super) fn note(&mut self, result: &CheckResult) {
+    pub(super) fn record(&mut self, result: &CheckResult) {
         let region = result.identity.region;
         match result.outcome {
             Outcome::Skipped => {}
-            Outcome::Success => self.keep(|known| known != region),
+            Outcome::Success => self.retain(|known| known != region),
             Outcome::Degraded | Outcome::Failure => {
                 let trouble =
                     RegionFailure { region, reason: reason(result), status: result.status };
@@ -44,7 +44,7 @@ impl RegionFailures {
     }
 
     /// Removes the regions that do not match.
-    pub(super) fn keep(&mut self, is_wanted: impl Fn(Region) -> bool) {
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(Region) -> bool) {
         self.0.retain(|known| is_wanted(known.region));
         if self.0.is_empty() {
             self.0 = Vec::new();
@@ -53,7 +53,7 @@ impl RegionFailures {
 
     /// Returns the cause for alerts: the regions that have a vote, with status and latency in
     /// microseconds. Failing regions come first, ordered by when their failure began.
-    pub(super) fn grounds(
+    pub(super) fn cause(
         &self,
         why: StatusReason,
         seen: impl Iterator<Item = (Region, MonitorStatus, Option<u32>)>,
@@ -161,19 +161,19 @@ mod tests {
 
     // issue 6: "reaches its people once, with the evidence"
     #[test]
-    fn the_first_sentence_is_that_of_the_region_that_began_to_fail_first() {
-        let mut troubles = RegionFailures::none();
-        troubles.note(&result(Region::FlySin, Outcome::Failure, "status is 503", Some(503)));
-        troubles.note(&result(Region::FlyBom, Outcome::Degraded, "took 900 ms", Some(200)));
-        troubles.note(&result(Region::FlyAms, Outcome::Failure, "nobody listens", None));
-        troubles.note(&result(Region::FlySin, Outcome::Failure, "status is 502", Some(502)));
+    fn cause_is_the_region_that_failed_first() {
+        let mut troubles = RegionFailures::new();
+        troubles.record(&result(Region::FlySin, Outcome::Failure, "status is 503", Some(503)));
+        troubles.record(&result(Region::FlyBom, Outcome::Degraded, "took 900 ms", Some(200)));
+        troubles.record(&result(Region::FlyAms, Outcome::Failure, "nobody listens", None));
+        troubles.record(&result(Region::FlySin, Outcome::Failure, "status is 502", Some(502)));
         let regions = [
             (Region::FlyAms, MonitorStatus::Error),
             (Region::FlyBom, MonitorStatus::Degraded),
             (Region::FlySin, MonitorStatus::Error),
         ];
         assert_eq!(
-            told(&troubles.grounds(FAILING, seen(regions))),
+            told(&troubles.cause(FAILING, seen(regions))),
             [
                 "status is 502",
                 "fly-sin failing Some(\"status is 502\") Some(502)",
@@ -184,10 +184,10 @@ mod tests {
     }
 
     #[test]
-    fn a_recovery_says_so_and_regions_without_a_vote_say_nothing() {
-        let mut troubles = RegionFailures::none();
-        troubles.note(&result(Region::FlyAms, Outcome::Failure, "status is 503", Some(503)));
-        troubles.note(&result(Region::FlyAms, Outcome::Skipped, "", None));
+    fn recovery_omits_regions_without_a_vote() {
+        let mut troubles = RegionFailures::new();
+        troubles.record(&result(Region::FlyAms, Outcome::Failure, "status is 503", Some(503)));
+        troubles.record(&result(Region::FlyAms, Outcome::Skipped, "", None));
         let regions = [
             (Region::FlyAms, MonitorStatus::Unknown),
             (Region::FlyBom, MonitorStatus::Active),
@@ -195,25 +195,25 @@ mod tests {
         ];
         let fine = StatusReason::Fine(Share { votes: 1, of_votes: 3, regions: 1, of_regions: 3 });
         assert_eq!(
-            told(&troubles.grounds(fine, seen(regions))),
+            told(&troubles.cause(fine, seen(regions))),
             [
                 "fails in no more than 1 of 3 regions",
                 "fly-sin failing None None",
                 "fly-bom not failing None None",
             ]
         );
-        troubles.note(&result(Region::FlyAms, Outcome::Success, "", Some(200)));
+        troubles.record(&result(Region::FlyAms, Outcome::Success, "", Some(200)));
         assert_eq!(troubles.0.capacity(), 0, "what is well again costs nothing");
     }
 
     #[test]
-    fn what_only_a_process_before_saw_is_told_without_its_words() {
+    fn failure_before_a_restart_has_no_reason() {
         let regions = [
             (Region::FlyAms, MonitorStatus::Error),
             (Region::FlyBom, MonitorStatus::Active),
             (Region::FlySin, MonitorStatus::Error),
         ];
-        let grounds = RegionFailures::none().grounds(FAILING, seen(regions));
+        let grounds = RegionFailures::new().cause(FAILING, seen(regions));
         assert_eq!(grounds.why, "fails in 2 of 3 regions");
         assert_eq!(grounds.regions[0].latency_ms, Some(2));
     }

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use domain::check::CheckResult;
-use domain::judge::{DoubtChange, ProbeIndex};
+use domain::judge::{ProbeIndex, SuspicionChange};
 use rules::{MonitorId, WorkspaceId};
-use store::{ProbeEvent, ProbeTurn};
+use store::{ProbeEvent, ProbeTransition};
 use tracing::{error, warn};
 
 use super::Judge;
@@ -16,21 +16,23 @@ use crate::operator::Note;
 
 impl Judge {
     /// Records a result as evidence about the probe that ran it.
-    pub(super) fn doubt(&mut self, result: &CheckResult) {
+    pub(super) fn record_probe_evidence(&mut self, result: &CheckResult) {
         let watched = self.watched.get(&result.identity.monitor);
         let Some(report) = watched.and_then(|watched| watched.host_report(result)) else { return };
-        if let Some(change) = self.doubts.hear(report, self.ctx.now()) {
-            self.follow_doubt(change);
+        if let Some(change) = self.suspicions.record(report, self.ctx.now()) {
+            self.apply_suspicion_change(change);
         }
     }
 
     /// Records that a suspicion began or ended. Starts or stops the connectivity check, and judges
     /// every monitor again.
-    pub(super) fn follow_doubt(&mut self, change: DoubtChange) {
+    pub(super) fn apply_suspicion_change(&mut self, change: SuspicionChange) {
         match change {
-            DoubtChange::Doubts { probe, failing, hosts, .. } => self.begin(probe, failing, hosts),
-            DoubtChange::Recovered { probe, since, relief } => {
-                self.end(probe, &format!("after {}: {relief}", self.passed(since)));
+            SuspicionChange::Suspected { probe, failing, hosts, .. } => {
+                self.begin_suspicion(probe, failing, hosts)
+            }
+            SuspicionChange::Recovered { probe, since, cleared_by: relief } => {
+                self.end_suspicion(probe, &format!("after {}: {relief}", self.elapsed(since)));
             }
         }
         let monitors: Vec<MonitorId> = self.watched.keys().copied().collect();
@@ -39,9 +41,9 @@ impl Judge {
         }
     }
 
-    fn begin(&mut self, probe: ProbeIndex, failing: u32, hosts: u32) {
-        let name = self.canaries.probes.name(probe).to_owned();
-        let effect = if self.canaries.are_none() {
+    fn begin_suspicion(&mut self, probe: ProbeIndex, failing: u32, hosts: u32) {
+        let name = self.connectivity.probes.name(probe).to_owned();
+        let effect = if self.connectivity.is_disabled() {
             "its votes count, because no hosts for connectivity checks are set"
         } else {
             "its votes are void until connectivity checks answer"
@@ -51,29 +53,29 @@ impl Judge {
             "probe `{name}` may be at fault: {failing} of {hosts} hosts failed within a minute; \
              {effect}; check its network"
         );
-        self.metrics.doubts.inc();
-        self.metrics.probes_doubting.inc();
-        self.canaries.begin(probe);
+        self.metrics.probe_suspicions.inc();
+        self.metrics.probes_suspect.inc();
+        self.connectivity.start(probe);
         let detail = format!("{failing} of {hosts} hosts failed within a minute; {effect}");
-        self.tell_owners(probe, ProbeTurn::Doubts, &detail);
-        self.tell_operator(name, true, detail);
+        self.record_in_audit_logs(probe, ProbeTransition::Suspected, &detail);
+        self.notify_operator(name, true, detail);
     }
 
-    fn end(&mut self, probe: ProbeIndex, how: &str) {
-        let name = self.canaries.probes.name(probe).to_owned();
+    fn end_suspicion(&mut self, probe: ProbeIndex, how: &str) {
+        let name = self.connectivity.probes.name(probe).to_owned();
         warn!(probe.name = name, "probe `{name}` is no longer suspect, {how}");
-        self.metrics.probes_doubting.dec();
-        self.canaries.end(probe);
-        self.tell_owners(probe, ProbeTurn::Recovered, how);
+        self.metrics.probes_suspect.dec();
+        self.connectivity.stop(probe);
+        self.record_in_audit_logs(probe, ProbeTransition::Recovered, how);
         let detail = format!("it is no longer suspect, {how}");
-        self.tell_operator(name, false, detail);
+        self.notify_operator(name, false, detail);
     }
 
     /// Records the change in the audit log of every workspace whose monitors the probe checks.
-    fn tell_owners(&mut self, probe: ProbeIndex, turn: ProbeTurn, detail: &str) {
+    fn record_in_audit_logs(&mut self, probe: ProbeIndex, turn: ProbeTransition, detail: &str) {
         let concerned = self.watched.values().filter(|watched| watched.is_checked_by(probe));
         let workspaces: BTreeSet<WorkspaceId> = concerned.map(|it| it.workspace).collect();
-        let (id, at) = (self.canaries.probes.known(probe).0.clone(), self.ctx.now());
+        let (id, at) = (self.connectivity.probes.known(probe).0.clone(), self.ctx.now());
         let note = |workspace| ProbeEvent {
             workspace,
             probe: id.clone(),
@@ -81,11 +83,11 @@ impl Judge {
             at,
             detail: detail.to_owned(),
         };
-        self.pending.add_notes(workspaces.into_iter().map(note));
+        self.pending.add_probe_events(workspaces.into_iter().map(note));
     }
 
     /// Queues a message to the operator. The judge never waits for it.
-    fn tell_operator(&self, probe: String, is_suspect: bool, detail: String) {
+    fn notify_operator(&self, probe: String, is_suspect: bool, detail: String) {
         let Some(operator) = &self.operator else { return };
         let note = Note { at: self.ctx.now(), probe, is_suspect, detail };
         if operator.try_send(note).is_err() {
@@ -93,7 +95,7 @@ impl Judge {
         }
     }
 
-    fn passed(&self, since: rules::Timestamp) -> String {
+    fn elapsed(&self, since: rules::Timestamp) -> String {
         let passed: Duration = self.ctx.now().since(since);
         format!("{} s", passed.as_secs())
     }

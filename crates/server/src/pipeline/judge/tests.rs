@@ -72,7 +72,7 @@ fn a_judge(store: Store) -> JudgeFixture {
 }
 
 #[tokio::test]
-async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
+async fn judge_ends_after_its_store_ended() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     store.clone().close().await.unwrap();
@@ -89,7 +89,7 @@ async fn a_judge_whose_store_has_ended_ends_and_keeps_nobody_waiting() {
 
 /// Opens a store whose database can be cut off.
 async fn a_store_at_a_distance(folder: &std::path::Path) -> (Store, FlakyProxy) {
-    let line = FlakyProxy::to(&testkit::postgres::database()).await;
+    let line = FlakyProxy::start(&testkit::postgres::database()).await;
     let settings = Settings {
         folder: folder.join("data"),
         database: Database::Postgres(Secret::new(line.address())),
@@ -109,7 +109,7 @@ async fn until_a_commit_failed(metrics: &Metrics) {
 
 // design: §2 "Memory never runs ahead of the database"
 #[tokio::test]
-async fn a_commit_that_failed_is_tried_again_until_it_is_stored() {
+async fn failed_commit_is_retried_until_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (store, line) = a_store_at_a_distance(folder.path()).await;
     let JudgeFixture { judge, metrics, reports, heard, .. } = a_judge(store.clone());
@@ -120,7 +120,7 @@ async fn a_commit_that_failed_is_tried_again_until_it_is_stored() {
     reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
     until_a_commit_failed(&metrics).await;
     assert!(answer.try_recv().is_err(), "nobody hears of it before");
-    line.mend();
+    line.restore();
     let answered = tokio::time::timeout(PATIENCE, answer).await.expect("it is stored in the end");
     assert_eq!(answered.unwrap().identity, a_result().identity);
     drop(reports);
@@ -129,7 +129,7 @@ async fn a_commit_that_failed_is_tried_again_until_it_is_stored() {
 }
 
 #[tokio::test]
-async fn a_commit_that_always_fails_holds_no_stop_up_for_good() {
+async fn failing_commits_do_not_block_a_stop() {
     let folder = tempfile::tempdir().unwrap();
     let (store, line) = a_store_at_a_distance(folder.path()).await;
     let JudgeFixture { judge, metrics, reports, heard, abandon } = a_judge(store);
@@ -146,14 +146,14 @@ async fn a_commit_that_always_fails_holds_no_stop_up_for_good() {
 }
 
 #[tokio::test]
-async fn what_is_stored_while_no_check_is_under_way_waits_for_no_other_thread() {
+async fn idle_commit_stays_on_the_judge_thread() {
     let folder = tempfile::tempdir().unwrap();
     let mut judge = a_judge(a_store(folder.path()).await).judge;
     let stored_at_once = async {
         loop {
             judge.pending.add_result(a_result(), None);
             // The store's own thread may be checking for work at this moment.
-            match judge.commit_in_quiet().now_or_never() {
+            match judge.commit_idle().now_or_never() {
                 Some(stored) => return stored.is_ok(),
                 None => tokio::task::yield_now().await,
             }

@@ -41,7 +41,7 @@ pub(super) struct Permit {
 #[derive(Debug)]
 struct Shares<Of> {
     each: usize,
-    known: Mutex<HashMap<Of, Weak<Semaphore>>>,
+    semaphores: Mutex<HashMap<Of, Weak<Semaphore>>>,
 }
 
 impl ConcurrencyLimits {
@@ -54,18 +54,19 @@ impl ConcurrencyLimits {
     }
 
     /// Returns a permit for a message of `workspace` to `receiver` if one is free.
-    pub(super) fn take_now(&self, workspace: WorkspaceId, receiver: &str) -> Option<Permit> {
-        let of_workspace = self.workspaces.of(&workspace).try_acquire_owned().ok()?;
-        let at_receiver = self.receivers.of(receiver).try_acquire_owned().ok()?;
+    pub(super) fn try_acquire(&self, workspace: WorkspaceId, receiver: &str) -> Option<Permit> {
+        let of_workspace = self.workspaces.semaphore(&workspace).try_acquire_owned().ok()?;
+        let at_receiver = self.receivers.semaphore(receiver).try_acquire_owned().ok()?;
         let in_all = Arc::clone(&self.all).try_acquire_owned().ok()?;
         Some(Permit { _of_workspace: of_workspace, _at_receiver: at_receiver, _in_all: in_all })
     }
 
     /// Waits in turn for a permit for a message of `workspace` to `receiver`. Holds no permit that
     /// another message could use meanwhile.
-    pub(super) async fn take(&self, workspace: WorkspaceId, receiver: &str) -> Permit {
-        let (workspace, receiver) = (self.workspaces.of(&workspace), self.receivers.of(receiver));
-        let (of_workspace, at_receiver) = both(&workspace, &receiver).await;
+    pub(super) async fn acquire(&self, workspace: WorkspaceId, receiver: &str) -> Permit {
+        let (workspace, receiver) =
+            (self.workspaces.semaphore(&workspace), self.receivers.semaphore(receiver));
+        let (of_workspace, at_receiver) = acquire_both(&workspace, &receiver).await;
         let in_all = Arc::clone(&self.all).acquire_owned().await.expect(OPEN);
         Permit { _of_workspace: of_workspace, _at_receiver: at_receiver, _in_all: in_all }
     }
@@ -73,15 +74,15 @@ impl ConcurrencyLimits {
 
 impl<Of: Eq + Hash> Shares<Of> {
     fn new(each: usize) -> Self {
-        Self { each, known: Mutex::default() }
+        Self { each, semaphores: Mutex::default() }
     }
 
-    fn of<Name>(&self, whose: &Name) -> Arc<Semaphore>
+    fn semaphore<Name>(&self, whose: &Name) -> Arc<Semaphore>
     where
         Of: Borrow<Name>,
         Name: Eq + Hash + ToOwned<Owned = Of> + ?Sized,
     {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.semaphores.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(places) = known.get(whose).and_then(Weak::upgrade) {
             return places;
         }
@@ -95,7 +96,7 @@ impl<Of: Eq + Hash> Shares<Of> {
 }
 
 /// Acquires a permit of each semaphore. Holds none of one while waiting for the other.
-async fn both(
+async fn acquire_both(
     one: &Arc<Semaphore>,
     other: &Arc<Semaphore>,
 ) -> (OwnedSemaphorePermit, OwnedSemaphorePermit) {
@@ -124,63 +125,63 @@ mod tests {
     const THEIRS: WorkspaceId = WorkspaceId::from_bits(2);
 
     #[test]
-    fn a_receiver_that_hangs_holds_its_own_places_and_nobody_else_s() {
+    fn hanging_receiver_uses_only_its_own_permits() {
         let places = ConcurrencyLimits::new();
-        let held: Vec<_> = std::iter::from_fn(|| places.take_now(OURS, "hangs:443")).collect();
+        let held: Vec<_> = std::iter::from_fn(|| places.try_acquire(OURS, "hangs:443")).collect();
         assert_eq!(held.len(), AT_ONE_RECEIVER);
-        assert!(places.take_now(OURS, "answers:443").is_some());
+        assert!(places.try_acquire(OURS, "answers:443").is_some());
         drop(held);
-        assert!(places.take_now(OURS, "hangs:443").is_some());
+        assert!(places.try_acquire(OURS, "hangs:443").is_some());
     }
 
     #[test]
-    fn a_workspace_whose_receivers_all_hang_leaves_the_others_their_places() {
+    fn hanging_workspace_leaves_permits_to_others() {
         let places = ConcurrencyLimits::new();
-        let hangs = |number: usize| places.take_now(OURS, &format!("hangs-{}:443", number % 64));
+        let hangs = |number: usize| places.try_acquire(OURS, &format!("hangs-{}:443", number % 64));
         let held: Vec<_> = (0..2 * IN_ALL).filter_map(hangs).collect();
         assert_eq!(held.len(), OF_ONE_WORKSPACE);
-        assert!(places.take_now(OURS, "answers:443").is_none());
-        assert!(places.take_now(THEIRS, "answers:443").is_some());
+        assert!(places.try_acquire(OURS, "answers:443").is_none());
+        assert!(places.try_acquire(THEIRS, "answers:443").is_some());
         drop(held);
-        assert!(places.take_now(OURS, "answers:443").is_some());
+        assert!(places.try_acquire(OURS, "answers:443").is_some());
     }
 
     #[tokio::test]
-    async fn who_waits_for_a_place_of_the_workspace_holds_none_at_the_receiver() {
+    async fn waiting_for_workspace_holds_no_receiver_permit() {
         let places = ConcurrencyLimits::new();
-        let hangs = |number: usize| places.take_now(OURS, &format!("hangs-{}:443", number % 64));
+        let hangs = |number: usize| places.try_acquire(OURS, &format!("hangs-{}:443", number % 64));
         let held: Vec<_> = (0..2 * IN_ALL).filter_map(hangs).collect();
-        let mut waiting = pin!(places.take(OURS, "shared:443"));
+        let mut waiting = pin!(places.acquire(OURS, "shared:443"));
         poll_fn(|cx| {
             assert!(waiting.as_mut().poll(cx).is_pending());
             Poll::Ready(())
         })
         .await;
-        let others = std::iter::from_fn(|| places.take_now(THEIRS, "shared:443"));
+        let others = std::iter::from_fn(|| places.try_acquire(THEIRS, "shared:443"));
         assert_eq!(others.collect::<Vec<_>>().len(), AT_ONE_RECEIVER);
         drop(held);
         waiting.await;
     }
 
     #[test]
-    fn there_is_an_end_to_what_is_sent_at_once() {
+    fn total_concurrency_is_limited() {
         let places = ConcurrencyLimits::new();
         let take = |number: usize| {
             let workspace = WorkspaceId::from_bits(number as u64 % 8);
-            places.take_now(workspace, &format!("receiver-{}", number % 64))
+            places.try_acquire(workspace, &format!("receiver-{}", number % 64))
         };
         let held: Vec<_> = (0..2 * IN_ALL).filter_map(take).collect();
         assert_eq!(held.len(), IN_ALL);
     }
 
     #[test]
-    fn receivers_that_nothing_is_sent_to_are_forgotten() {
+    fn idle_receivers_are_evicted() {
         let places = ConcurrencyLimits::new();
-        let _held = places.take_now(OURS, "kept");
+        let _held = places.try_acquire(OURS, "kept");
         for number in 0..3 * TIDIED_FROM {
-            places.take_now(OURS, &format!("receiver-{number}"));
+            places.try_acquire(OURS, &format!("receiver-{number}"));
         }
-        let known = places.receivers.known.lock().unwrap();
+        let known = places.receivers.semaphores.lock().unwrap();
         assert!(known.len() <= TIDIED_FROM && known.contains_key("kept"));
     }
 }

@@ -20,11 +20,11 @@ pub(super) enum Destination {
 
 /// Result of looking up a recipient.
 pub(super) enum DestinationLookup {
-    Is(Box<Destination>),
+    Found(Box<Destination>),
     /// The recipient was deleted.
-    Nobody,
+    Deleted,
     /// The subscriber is suppressed.
-    NotTold(SuppressionReason),
+    Suppressed(SuppressionReason),
 }
 
 /// Address of a subscriber's page.
@@ -39,21 +39,21 @@ impl Destination {
     ) -> Result<DestinationLookup, StoreError> {
         match addressee {
             Recipient::Channel(id) => {
-                let Some(channel) = store.channels().for_sending(id).await? else {
-                    return Ok(DestinationLookup::Nobody);
+                let Some(channel) = store.channels().get_for_sending(id).await? else {
+                    return Ok(DestinationLookup::Deleted);
                 };
                 let signing = if channel.settings.provider.kind() == ProviderType::Webhook {
                     store.signing_secrets().of(channel.workspace, now).await?
                 } else {
                     Vec::new()
                 };
-                Ok(DestinationLookup::Is(Box::new(Self::Channel(Box::new(channel), signing))))
+                Ok(DestinationLookup::Found(Box::new(Self::Channel(Box::new(channel), signing))))
             }
             Recipient::Subscriber(id) => {
-                let Some(receiving) = store.subscribers().receiving(id).await? else {
-                    return Ok(DestinationLookup::Nobody);
+                let Some(receiving) = store.subscribers().get_with_page(id).await? else {
+                    return Ok(DestinationLookup::Deleted);
                 };
-                match receiving.not_told {
+                match receiving.suppression_reason {
                     // Subscribers who have not confirmed yet get the confirmation request.
                     None | Some(SuppressionReason::Pending) => {}
                     Some(
@@ -61,24 +61,24 @@ impl Destination {
                         | SuppressionReason::Domain
                         | SuppressionReason::Password),
                     ) => {
-                        return Ok(DestinationLookup::NotTold(why));
+                        return Ok(DestinationLookup::Suppressed(why));
                     }
                 }
-                let home = PageLinks::of(store, &receiving, now).await?;
+                let home = PageLinks::for_page(store, &receiving, now).await?;
                 let workspace = receiving.subscriber.workspace;
                 let signing = match receiving.subscriber.settings.destination.kind() {
                     SubscriberKind::Webhook => store.signing_secrets().of(workspace, now).await?,
                     SubscriberKind::Email => Vec::new(),
                 };
                 let receiving = Box::new(receiving);
-                Ok(DestinationLookup::Is(Box::new(Self::Subscriber(receiving, home, signing))))
+                Ok(DestinationLookup::Found(Box::new(Self::Subscriber(receiving, home, signing))))
             }
             // Deliveries to pages are handled by the fan-out worker.
-            Recipient::Page(_) => Ok(DestinationLookup::Nobody),
+            Recipient::Page(_) => Ok(DestinationLookup::Deleted),
         }
     }
 
-    pub(super) fn addressee(&self) -> Recipient {
+    pub(super) fn recipient(&self) -> Recipient {
         match self {
             Self::Channel(channel, _) => channel.id.into(),
             Self::Subscriber(receiving, ..) => receiving.subscriber.id.into(),
@@ -98,10 +98,10 @@ impl Destination {
         }
     }
 
-    /// Sends a message once, in its turn. `read_at` is a link to more details.
+    /// Sends a message once, in its turn. `link` is a link to more details.
     ///
     /// Returns `None` if `stop` is cancelled first.
-    pub(super) async fn tell(
+    pub(super) async fn send(
         &self,
         sender: &Sender,
         parcel: &OutgoingMessage,
@@ -117,21 +117,21 @@ impl Destination {
                     channel: channel.id,
                     settings,
                     signing,
-                    read_at,
+                    link: read_at,
                 };
                 let notice = match events.as_slice() {
-                    [only] if !parcel.is_storm() => EventBatch::One(only),
-                    several => EventBatch::Storm(several),
+                    [only] if !parcel.is_digest() => EventBatch::One(only),
+                    several => EventBatch::Digest(several),
                 };
-                sender.tell(target, notice, parcel.key(), stop).await
+                sender.send_notice(target, notice, parcel.key(), stop).await
             }
             Self::Subscriber(receiving, home, signing) => {
-                let (news, subscriber) = (parcel.news(), &receiving.subscriber);
+                let (news, subscriber) = (parcel.page_events(), &receiving.subscriber);
                 let compose = || {
                     let links = home.links(sender, receiving);
                     let now = sender.ctx.now();
                     let cover = SubscriberEnvelope { key: parcel.key(), now, signing, links };
-                    compose_page_event(subscriber, &news, &sender.servers, &cover)
+                    compose_page_event(subscriber, &news, &sender.vendors, &cover)
                 };
                 sender.send_composed((subscriber.workspace, self.kind()), compose, stop).await
             }
@@ -142,7 +142,7 @@ impl Destination {
 impl PageLinks {
     /// Returns the address of a page. A page's custom domain is preferred, unless this server
     /// manages its certificate and has no valid one. The page is then linked by its slug.
-    async fn of(
+    async fn for_page(
         store: &Store,
         receiving: &SubscriberWithPage,
         now: Timestamp,
@@ -163,7 +163,7 @@ impl PageLinks {
         let origin = sender.public_url.as_deref()?;
         let page = self.0.url(Some(origin));
         let ticket = |purpose: Purpose| {
-            format!("{page}/{purpose}/{}", sender.tickets.issue(purpose, receiving.subscriber.id))
+            format!("{page}/{purpose}/{}", sender.tokens.issue(purpose, receiving.subscriber.id))
         };
         Some(Links {
             confirm: ticket(Purpose::Confirm),

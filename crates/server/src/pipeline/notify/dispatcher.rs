@@ -28,33 +28,33 @@ pub(super) struct Dispatcher {
     pub(super) stop: CancellationToken,
     /// Aborts attempts and recording once cancelled.
     pub(super) abandon: CancellationToken,
-    pub(super) couriers: TaskTracker,
-    out: Mutex<HashMap<Recipient, Arc<WakeSignal>>>,
+    pub(super) workers: TaskTracker,
+    wake_signals: Mutex<HashMap<Recipient, Arc<WakeSignal>>>,
 }
 
 /// Wake signal of a worker that may be busy. Wakeups before it looks are merged; later ones are not
 /// lost.
 #[derive(Debug, Default)]
 pub(super) struct WakeSignal {
-    is_rung: AtomicBool,
+    is_set: AtomicBool,
     notify: Notify,
 }
 
 impl WakeSignal {
     /// Signals that there may be something new.
-    fn ring(&self) {
-        self.is_rung.store(true, Ordering::SeqCst);
+    fn set(&self) {
+        self.is_set.store(true, Ordering::SeqCst);
         self.notify.notify_one();
     }
 
     /// Clears the signal. The caller then looks at everything signalled so far.
-    pub(super) fn hush(&self) {
-        self.is_rung.store(false, Ordering::SeqCst);
+    pub(super) fn clear(&self) {
+        self.is_set.store(false, Ordering::SeqCst);
     }
 
     /// Waits until the signal is set.
-    pub(super) async fn heard(&self) {
-        while !self.is_rung.load(Ordering::SeqCst) {
+    pub(super) async fn wait(&self) {
+        while !self.is_set.load(Ordering::SeqCst) {
             self.notify.notified().await;
         }
     }
@@ -68,8 +68,8 @@ impl Dispatcher {
             metrics,
             stop: CancellationToken::new(),
             abandon: CancellationToken::new(),
-            couriers: TaskTracker::new(),
-            out: Mutex::default(),
+            workers: TaskTracker::new(),
+            wake_signals: Mutex::default(),
         }
     }
 
@@ -78,44 +78,44 @@ impl Dispatcher {
         if self.stop.is_cancelled() {
             return;
         }
-        let mut out = self.out();
+        let mut out = self.wake_signals();
         if let Some(bell) = out.get(&addressee) {
-            bell.ring();
+            bell.set();
             return;
         }
         let bell = Arc::new(WakeSignal::default());
         out.insert(addressee, Arc::clone(&bell));
         let rounds = Arc::clone(self);
-        self.couriers.spawn(async move {
+        self.workers.spawn(async move {
             let work = work(Arc::clone(&rounds), addressee, bell);
             // Cancels a worker that waits for the database, too.
             let run = rounds.abandon.run_until_cancelled(work);
             if AssertUnwindSafe(run).catch_unwind().await.is_err() {
                 error!(%addressee, "a delivery task failed: this is a bug");
-                rounds.out().remove(&addressee);
+                rounds.wake_signals().remove(&addressee);
             }
         });
     }
 
     /// Starts a worker as in [`Self::wake`], unless one is running.
-    pub(super) fn call_new(self: &Arc<Self>, addressee: Recipient) {
-        if !self.out().contains_key(&addressee) {
+    pub(super) fn wake_new(self: &Arc<Self>, addressee: Recipient) {
+        if !self.wake_signals().contains_key(&addressee) {
             self.wake(addressee);
         }
     }
 
     /// Removes the recipient's worker, unless it was woken meanwhile.
     pub(super) fn stop_if_idle(&self, addressee: Recipient, bell: &WakeSignal) -> bool {
-        let mut out = self.out();
-        let may = !bell.is_rung.load(Ordering::SeqCst);
+        let mut out = self.wake_signals();
+        let may = !bell.is_set.load(Ordering::SeqCst);
         if may {
             out.remove(&addressee);
         }
         may
     }
 
-    fn out(&self) -> MutexGuard<'_, HashMap<Recipient, Arc<WakeSignal>>> {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner)
+    fn wake_signals(&self) -> MutexGuard<'_, HashMap<Recipient, Arc<WakeSignal>>> {
+        self.wake_signals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -123,8 +123,12 @@ impl Dispatcher {
 async fn work(rounds: Arc<Dispatcher>, addressee: Recipient, bell: Arc<WakeSignal>) {
     match addressee {
         Recipient::Channel(_) | Recipient::Subscriber(_) => {
-            DeliveryWorker { rounds, addressee, bell }.run().await;
+            DeliveryWorker { dispatcher: rounds, recipient: addressee, wake_signal: bell }
+                .run()
+                .await;
         }
-        Recipient::Page(page) => FanOutWorker { rounds, page, bell }.run().await,
+        Recipient::Page(page) => {
+            FanOutWorker { dispatcher: rounds, page, wake_signal: bell }.run().await
+        }
     }
 }

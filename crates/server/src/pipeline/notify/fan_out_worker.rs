@@ -18,28 +18,30 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Fan-out worker of one page.
 pub(super) struct FanOutWorker {
-    pub(super) rounds: Arc<Dispatcher>,
+    pub(super) dispatcher: Arc<Dispatcher>,
     pub(super) page: PageId,
-    pub(super) bell: Arc<WakeSignal>,
+    pub(super) wake_signal: Arc<WakeSignal>,
 }
 
 impl FanOutWorker {
     /// Runs until nothing waits or the server stops.
     pub(super) async fn run(self) {
-        let rounds = &*self.rounds;
+        let rounds = &*self.dispatcher;
         let mut pause = FIRST_PAUSE;
         while !rounds.stop.is_cancelled() {
-            self.bell.hush();
+            self.wake_signal.clear();
             let now = rounds.sender.ctx.now();
-            match rounds.store.outbox().spread(self.page, now).await {
+            match rounds.store.outbox().fan_out(self.page, now).await {
                 Ok(FanOutProgress::More) => pause = FIRST_PAUSE,
-                Ok(FanOutProgress::Done) if rounds.stop_if_idle(self.page.into(), &self.bell) => {
+                Ok(FanOutProgress::Done)
+                    if rounds.stop_if_idle(self.page.into(), &self.wake_signal) =>
+                {
                     return;
                 }
                 Ok(FanOutProgress::Done) => {}
                 Ok(FanOutProgress::Later(at)) => tokio::select! {
                     () = rounds.stop.cancelled() => return,
-                    () = self.bell.heard() => {}
+                    () = self.wake_signal.wait() => {}
                     () = rounds.sender.ctx.sleep_until(at) => {}
                 },
                 Err(StoreError::Closed) => return,

@@ -17,7 +17,7 @@ const WITHIN: Duration = Duration::from_secs(2);
 
 /// Returns the link for these events of one message. If the database does not respond in time, the
 /// message is sent without a link.
-pub(super) async fn place(
+pub(super) async fn page_link(
     store: &Store,
     sender: &Sender,
     workspace: WorkspaceId,

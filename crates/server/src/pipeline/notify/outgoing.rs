@@ -12,13 +12,13 @@ use store::{DueDelivery, OrderingKey};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OutgoingMessage {
     /// Deliveries of the message, oldest first; never empty.
-    pub(super) dues: Vec<DueDelivery>,
-    storm: Option<Storm>,
+    pub(super) deliveries: Vec<DueDelivery>,
+    digest: Option<Digest>,
 }
 
 /// Digest of several deliveries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Storm {
+struct Digest {
     key: String,
     /// Whether its membership was recorded.
     is_fixed: bool,
@@ -35,119 +35,123 @@ pub(super) enum Membership<'p> {
 
 /// Messages in progress.
 #[derive(Debug, Default)]
-pub(super) struct UnderWay {
+pub(super) struct InFlightMessages {
     ids: HashSet<DeliveryId>,
-    followed: HashSet<OrderingKey>,
+    ordering_keys: HashSet<OrderingKey>,
 }
 
 impl OutgoingMessage {
     /// Returns the idempotency key, the same in every attempt.
     pub(super) fn key(&self) -> &str {
-        match (&self.storm, self.dues.as_slice()) {
+        match (&self.digest, self.deliveries.as_slice()) {
             (Some(storm), _) => &storm.key,
             (None, [due, ..]) => &due.key,
             (None, []) => unreachable!("a parcel tells something"),
         }
     }
 
-    pub(super) const fn is_storm(&self) -> bool {
-        self.storm.is_some()
+    pub(super) const fn is_digest(&self) -> bool {
+        self.digest.is_some()
     }
 
     /// Returns the membership to record before sending. Returns `None` if it was recorded.
-    pub(super) fn to_fix(&self) -> Option<Membership<'_>> {
-        match (&self.storm, self.dues.as_slice()) {
+    pub(super) fn unrecorded_membership(&self) -> Option<Membership<'_>> {
+        match (&self.digest, self.deliveries.as_slice()) {
             (Some(storm), _) => (!storm.is_fixed).then_some(Membership::Together(&storm.key)),
-            (None, [due, ..]) => Group::of(due).map(|_| Membership::Alone(due.id)),
+            (None, [due, ..]) => Group::for_delivery(due).map(|_| Membership::Alone(due.id)),
             (None, []) => None,
         }
     }
 
     pub(super) fn ids(&self) -> Vec<DeliveryId> {
-        self.dues.iter().map(|due| due.id).collect()
+        self.deliveries.iter().map(|due| due.id).collect()
     }
 
     /// Returns the events for a channel.
     pub(super) fn events(&self) -> Vec<Event> {
-        self.dues.iter().filter_map(|due| due.content.alert().cloned()).collect()
+        self.deliveries.iter().filter_map(|due| due.content.alert().cloned()).collect()
     }
 
     /// Returns the events for a subscriber.
-    pub(super) fn news(&self) -> Vec<PageEvent> {
-        self.dues.iter().filter_map(|due| due.content.news().cloned()).collect()
+    pub(super) fn page_events(&self) -> Vec<PageEvent> {
+        self.deliveries.iter().filter_map(|due| due.content.news().cloned()).collect()
     }
 
     /// Returns the time of the first attempt.
-    pub(super) fn first_try_at(&self) -> Option<Timestamp> {
-        self.dues.iter().filter_map(|due| due.first_try_at).min()
+    pub(super) fn first_attempt_at(&self) -> Option<Timestamp> {
+        self.deliveries.iter().filter_map(|due| due.first_attempt_at).min()
     }
 
     /// Returns the number of attempts.
-    pub(super) fn tries(&self) -> u32 {
-        self.dues.iter().map(|due| due.tries).max().unwrap_or(0)
+    pub(super) fn attempts(&self) -> u32 {
+        self.deliveries.iter().map(|due| due.attempt_count).max().unwrap_or(0)
     }
 }
 
-impl UnderWay {
+impl InFlightMessages {
     pub(super) fn len(&self) -> usize {
         self.ids.len()
     }
 
     pub(super) fn add(&mut self, parcel: &OutgoingMessage) {
-        self.ids.extend(parcel.dues.iter().map(|due| due.id));
-        self.followed.extend(parcel.dues.iter().filter_map(followed).cloned());
+        self.ids.extend(parcel.deliveries.iter().map(|due| due.id));
+        self.ordering_keys.extend(parcel.deliveries.iter().filter_map(ordering_key).cloned());
     }
 
     pub(super) fn remove(&mut self, parcel: &OutgoingMessage) {
-        for due in &parcel.dues {
+        for due in &parcel.deliveries {
             self.ids.remove(&due.id);
-            if let Some(followed) = followed(due) {
-                self.followed.remove(followed);
+            if let Some(followed) = ordering_key(due) {
+                self.ordering_keys.remove(followed);
             }
         }
     }
 
-    fn holds(&self, due: &DueDelivery) -> bool {
-        self.ids.contains(&due.id) || followed(due).is_some_and(|it| self.followed.contains(it))
+    fn conflicts_with(&self, due: &DueDelivery) -> bool {
+        self.ids.contains(&due.id)
+            || ordering_key(due).is_some_and(|it| self.ordering_keys.contains(it))
     }
 }
 
 /// Returns the ordering key of a delivery, if it has one.
-const fn followed(due: &DueDelivery) -> Option<&OrderingKey> {
-    match &due.follows {
-        OrderingKey::Nothing => None,
+const fn ordering_key(due: &DueDelivery) -> Option<&OrderingKey> {
+    match &due.ordering_key {
+        OrderingKey::Unordered => None,
         follows @ (OrderingKey::Monitor(_) | OrderingKey::Thread(_)) => Some(follows),
     }
 }
 
-/// Returns the messages that can be sent now, in the order of `dues`. Kinds that keep alerts get
+/// Returns the messages that can be sent now, in the order of `deliveries`. Kinds that keep alerts get
 /// one event a message, even if the channel had another kind when a digest began.
-pub(super) fn parcels(
+pub(super) fn outgoing_messages(
     kind: ProviderType,
     dues: Vec<DueDelivery>,
-    under_way: &UnderWay,
+    under_way: &InFlightMessages,
 ) -> Vec<OutgoingMessage> {
     let mut parcels: Vec<OutgoingMessage> = Vec::new();
     let mut taken: HashSet<OrderingKey> = HashSet::new();
-    let torn = torn(&dues, under_way);
+    let torn = incomplete_digests(&dues, under_way);
     for due in dues {
-        let is_torn = due.storm.as_ref().is_some_and(|storm| torn.contains(storm));
-        if under_way.holds(&due) || (is_torn && !is_stateful(kind)) {
+        let is_torn = due.digest_key.as_ref().is_some_and(|storm| torn.contains(storm));
+        if under_way.conflicts_with(&due) || (is_torn && !is_stateful(kind)) {
             continue;
         }
-        let group = if is_stateful(kind) { None } else { Group::of(&due) };
+        let group = if is_stateful(kind) { None } else { Group::for_delivery(&due) };
         let into = group
             .as_ref()
-            .and_then(|group| parcels.iter_mut().rev().find(|parcel| group.takes(parcel)));
+            .and_then(|group| parcels.iter_mut().rev().find(|parcel| group.can_add(parcel)));
         if let Some(parcel) = into {
-            taken.extend(followed(&due).cloned());
-            parcel.dues.push(due);
-        } else if followed(&due).is_none_or(|followed| taken.insert(followed.clone())) {
-            parcels.push(OutgoingMessage { dues: vec![due], storm: group.map(Group::storm) });
+            taken.extend(ordering_key(&due).cloned());
+            parcel.deliveries.push(due);
+        } else if ordering_key(&due).is_none_or(|followed| taken.insert(followed.clone())) {
+            parcels.push(OutgoingMessage {
+                deliveries: vec![due],
+                digest: group.map(Group::into_digest),
+            });
         }
     }
     for parcel in &mut parcels {
-        parcel.settle();
+        parcel.finish_digest();
     }
     parcels
 }
@@ -155,27 +159,27 @@ pub(super) fn parcels(
 /// Returns the digests that cannot be sent whole now, because an earlier message of one of their
 /// monitors is in progress or due first. Sending the rest would use up the key, and the receiver
 /// would drop what follows as a duplicate.
-fn torn(dues: &[DueDelivery], under_way: &UnderWay) -> HashSet<String> {
-    let alone = dues.iter().filter(|due| Group::of(due).is_none());
-    let before: HashSet<&OrderingKey> = alone.filter_map(followed).collect();
+fn incomplete_digests(dues: &[DueDelivery], under_way: &InFlightMessages) -> HashSet<String> {
+    let alone = dues.iter().filter(|due| Group::for_delivery(due).is_none());
+    let before: HashSet<&OrderingKey> = alone.filter_map(ordering_key).collect();
     let waits = |due: &&DueDelivery| {
-        under_way.holds(due) || followed(due).is_some_and(|it| before.contains(it))
+        under_way.conflicts_with(due) || ordering_key(due).is_some_and(|it| before.contains(it))
     };
-    dues.iter().filter(waits).filter_map(|due| due.storm.clone()).collect()
+    dues.iter().filter(waits).filter_map(|due| due.digest_key.clone()).collect()
 }
 
 /// Digest that a delivery belongs to.
 enum Group {
     /// A digest that was attempted before.
-    Begun(String),
+    Started(String),
     /// The digest that begins now.
     Fresh,
 }
 
 impl Group {
-    fn of(due: &DueDelivery) -> Option<Self> {
-        match (&due.storm, due.holds) {
-            (Some(key), _) => Some(Self::Begun(key.clone())),
+    fn for_delivery(due: &DueDelivery) -> Option<Self> {
+        match (&due.digest_key, due.hold_reason) {
+            (Some(key), _) => Some(Self::Started(key.clone())),
             (None, Some(HoldReason::Digest)) => Some(Self::Fresh),
             (
                 None,
@@ -185,31 +189,33 @@ impl Group {
         }
     }
 
-    fn takes(&self, parcel: &OutgoingMessage) -> bool {
-        match (self, &parcel.storm) {
+    fn can_add(&self, parcel: &OutgoingMessage) -> bool {
+        match (self, &parcel.digest) {
             (_, None) => false,
-            (Self::Begun(key), Some(storm)) => storm.is_fixed && storm.key == *key,
-            (Self::Fresh, Some(storm)) => !storm.is_fixed && parcel.dues.len() < STORM_EVENTS_MAX,
+            (Self::Started(key), Some(storm)) => storm.is_fixed && storm.key == *key,
+            (Self::Fresh, Some(storm)) => {
+                !storm.is_fixed && parcel.deliveries.len() < STORM_EVENTS_MAX
+            }
         }
     }
 
-    fn storm(self) -> Storm {
+    fn into_digest(self) -> Digest {
         match self {
-            Self::Begun(key) => Storm { key, is_fixed: true },
-            Self::Fresh => Storm { key: String::new(), is_fixed: false },
+            Self::Started(key) => Digest { key, is_fixed: true },
+            Self::Fresh => Digest { key: String::new(), is_fixed: false },
         }
     }
 }
 
 impl OutgoingMessage {
     /// Gives a new digest its key. A digest of one event becomes a single message.
-    fn settle(&mut self) {
-        let is_fresh = self.storm.as_ref().is_some_and(|storm| !storm.is_fixed);
-        if is_fresh && self.dues.len() > 1 {
-            let key = digest_of(&self.dues[0].key, self.dues.len());
-            self.storm = Some(Storm { key, is_fixed: false });
+    fn finish_digest(&mut self) {
+        let is_fresh = self.digest.as_ref().is_some_and(|storm| !storm.is_fixed);
+        if is_fresh && self.deliveries.len() > 1 {
+            let key = digest_of(&self.deliveries[0].key, self.deliveries.len());
+            self.digest = Some(Digest { key, is_fixed: false });
         } else if is_fresh {
-            self.storm = None;
+            self.digest = None;
         }
     }
 }
@@ -247,46 +253,50 @@ mod tests {
         DueDelivery {
             id: DeliveryId::from_bits(number),
             workspace: WorkspaceId::from_bits(1),
-            addressee: CHANNEL.into(),
-            follows: OrderingKey::Monitor(monitor),
+            recipient: CHANNEL.into(),
+            ordering_key: OrderingKey::Monitor(monitor),
             key: format!("key-{number}"),
             content: Payload::Alert(Box::new(event)),
-            holds: None,
-            storm: None,
+            hold_reason: None,
+            digest_key: None,
             due_at: AT,
-            first_try_at: None,
-            tries: 0,
-            attempts: 0,
+            first_attempt_at: None,
+            attempt_count: 0,
+            total_attempts: 0,
         }
     }
 
     fn loose(number: u64, monitor: u64) -> DueDelivery {
-        DueDelivery { holds: Some(HoldReason::Digest), ..due(number, monitor) }
+        DueDelivery { hold_reason: Some(HoldReason::Digest), ..due(number, monitor) }
     }
 
     fn begun(number: u64, monitor: u64, key: &str) -> DueDelivery {
-        DueDelivery { storm: Some(key.to_owned()), tries: 2, ..due(number, monitor) }
+        DueDelivery { digest_key: Some(key.to_owned()), attempt_count: 2, ..due(number, monitor) }
     }
 
     /// Returns the messages as their keys with the numbers of their deliveries.
-    fn shown(kind: ProviderType, dues: Vec<DueDelivery>, under_way: &UnderWay) -> Vec<String> {
+    fn shown(
+        kind: ProviderType,
+        dues: Vec<DueDelivery>,
+        under_way: &InFlightMessages,
+    ) -> Vec<String> {
         let show = |parcel: &OutgoingMessage| {
             let ids: Vec<String> =
-                parcel.dues.iter().map(|due| due.id.bits().to_string()).collect();
+                parcel.deliveries.iter().map(|due| due.id.bits().to_string()).collect();
             let key = parcel.key().split('-').take(2).collect::<Vec<_>>().join("-");
-            let fix = match parcel.to_fix() {
+            let fix = match parcel.unrecorded_membership() {
                 Some(Membership::Together(_)) => " together",
                 Some(Membership::Alone(_)) => " alone",
                 None => "",
             };
             format!("{key}: {}{fix}", ids.join(" "))
         };
-        parcels(kind, dues, under_way).iter().map(show).collect()
+        outgoing_messages(kind, dues, under_way).iter().map(show).collect()
     }
 
     #[test]
-    fn what_waits_for_a_storm_goes_together_and_alone_as_itself() {
-        let none = UnderWay::default();
+    fn digest_deliveries_share_one_message() {
+        let none = InFlightMessages::default();
         let dues = vec![due(1, 1), loose(2, 2), loose(3, 3), begun(4, 4, "storm-9-x")];
         assert_eq!(
             shown(ProviderType::Slack, dues, &none),
@@ -296,16 +306,16 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_that_was_begun_goes_whole_or_waits() {
+    fn started_digest_is_sent_whole_or_waits() {
         let storm = || vec![begun(4, 4, "storm-4-x"), begun(5, 5, "storm-4-x")];
         let dues = || [vec![due(1, 5), due(2, 6)], storm(), vec![loose(7, 7)]].concat();
         assert_eq!(
-            shown(ProviderType::Slack, dues(), &UnderWay::default()),
+            shown(ProviderType::Slack, dues(), &InFlightMessages::default()),
             ["key-1: 1", "key-2: 2", "key-7: 7 alone"],
             "a dead letter of one of its monitors goes before it"
         );
-        let mut under_way = UnderWay::default();
-        let first = parcels(ProviderType::Slack, vec![due(1, 5)], &under_way).remove(0);
+        let mut under_way = InFlightMessages::default();
+        let first = outgoing_messages(ProviderType::Slack, vec![due(1, 5)], &under_way).remove(0);
         under_way.add(&first);
         assert_eq!(shown(ProviderType::Slack, storm(), &under_way), [""; 0]);
         under_way.remove(&first);
@@ -313,18 +323,18 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_keep_alerts_are_told_one_by_one_and_one_of_a_monitor_at_a_time() {
+    fn stateful_kinds_get_one_event_per_message() {
         let dues = vec![loose(1, 1), loose(2, 1), begun(3, 2, "storm-2-x"), loose(4, 3)];
         assert_eq!(
-            shown(ProviderType::Opsgenie, dues, &UnderWay::default()),
+            shown(ProviderType::Opsgenie, dues, &InFlightMessages::default()),
             ["key-1: 1 alone", "key-3: 3 alone", "key-4: 4 alone"]
         );
     }
 
     #[test]
-    fn while_something_of_a_monitor_is_on_its_way_nothing_else_of_it_begins() {
-        let mut under_way = UnderWay::default();
-        let first = parcels(ProviderType::Slack, vec![due(1, 1)], &under_way).remove(0);
+    fn monitor_has_one_message_in_flight() {
+        let mut under_way = InFlightMessages::default();
+        let first = outgoing_messages(ProviderType::Slack, vec![due(1, 1)], &under_way).remove(0);
         under_way.add(&first);
         let dues = || vec![due(1, 1), due(2, 1), due(3, 2), due(4, 2)];
         assert_eq!(shown(ProviderType::Slack, dues(), &under_way), ["key-3: 3"]);
@@ -333,10 +343,10 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_of_more_than_a_message_holds_is_several() {
+    fn oversized_digest_is_split() {
         let dues = (1..=STORM_EVENTS_MAX as u64 + 3).map(|number| loose(number, number)).collect();
-        let parcels = parcels(ProviderType::Slack, dues, &UnderWay::default());
-        let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.dues.len()).collect();
+        let parcels = outgoing_messages(ProviderType::Slack, dues, &InFlightMessages::default());
+        let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.deliveries.len()).collect();
         assert_eq!(lengths, [STORM_EVENTS_MAX, 3]);
         assert_ne!(parcels[0].key(), parcels[1].key());
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use bytes::Bytes;
 use domain::notify::{
     Disposition, Envelope, EventBatch, HttpMessage, Message, Unconfigured, VendorConfig,
-    VendorResponse, compose, read_answer, said, thread,
+    VendorResponse, classify_response, compose, said, thread,
 };
 use http::HeaderValue;
 use http::header::RETRY_AFTER;
@@ -22,7 +22,7 @@ use crate::context::Context;
 use crate::status_page::SubscriberTokens;
 
 /// Maximum duration of an attempt, from the DNS lookup to the response.
-pub(super) const TRY_WITHIN: Duration = limits::DELIVERY_TRY_WITHIN;
+pub(super) const TRY_WITHIN: Duration = limits::DELIVERY_ATTEMPT_TIMEOUT;
 /// Receiver that all emails count towards.
 const MAIL_SERVER: &str = "mail server";
 
@@ -35,7 +35,7 @@ pub(super) struct SendTarget<'t> {
     /// Signing secrets of webhooks, newest first.
     pub(super) signing: &'t [Secret<Vec<u8>>],
     /// Link to more details; see `reading`.
-    pub(super) read_at: Option<&'t str>,
+    pub(super) link: Option<&'t str>,
 }
 
 /// Result of one attempt.
@@ -47,8 +47,8 @@ pub(super) struct AttemptOutcome {
     /// Status of the response, if there was one.
     pub(super) status: Option<u16>,
     /// Response of the receiver or reason of the failure, for people.
-    pub(super) answer: String,
-    pub(super) verdict: SendDisposition,
+    pub(super) response: String,
+    pub(super) disposition: SendDisposition,
 }
 
 /// Outcome of an attempt.
@@ -56,9 +56,9 @@ pub(super) struct AttemptOutcome {
 pub(super) enum SendDisposition {
     Accepted,
     /// Retry later, but not before this time if the receiver gave one.
-    Again(Option<Duration>),
+    Retry(Option<Duration>),
     /// Do not retry.
-    Never,
+    GiveUp,
 }
 
 /// Reason that there is no usual response.
@@ -67,7 +67,7 @@ pub(super) enum SendError {
     /// No response; a retry may succeed.
     Failed(String),
     /// The receiver responded before the message was sent.
-    Answered(VendorResponse),
+    Responded(VendorResponse),
     /// There is nothing to send; a retry would not help.
     Impossible(String),
 }
@@ -78,12 +78,12 @@ pub(super) struct Sender {
     pub(super) ctx: Context,
     pub(super) client: Client,
     pub(super) mailer: Option<Mailer>,
-    pub(super) servers: VendorConfig,
+    pub(super) vendors: VendorConfig,
     /// URL of this server, without a trailing slash.
     pub(super) public_url: Option<String>,
-    pub(super) places: ConcurrencyLimits,
+    pub(super) concurrency: ConcurrencyLimits,
     /// Tokens in the links to subscribers.
-    pub(super) tickets: SubscriberTokens,
+    pub(super) tokens: SubscriberTokens,
 }
 
 impl Sender {
@@ -91,7 +91,7 @@ impl Sender {
     /// attempt.
     ///
     /// Returns `None` if `stop` is cancelled first; then nothing was sent.
-    pub(super) async fn tell(
+    pub(super) async fn send_notice(
         &self,
         target: SendTarget<'_>,
         notice: EventBatch<'_>,
@@ -115,7 +115,7 @@ impl Sender {
         let composed = tokio::select! {
             biased;
             () = stop.cancelled() => return None,
-            composed = self.composed(workspace, compose) => composed,
+            composed = self.compose_with_permit(workspace, compose) => composed,
         };
         Some(match composed {
             Ok((message, place)) => {
@@ -124,7 +124,7 @@ impl Sender {
                 sent
             }
             Err(missing) => {
-                AttemptOutcome::never(self.ctx.now(), Duration::ZERO, missing.to_string())
+                AttemptOutcome::failed(self.ctx.now(), Duration::ZERO, missing.to_string())
             }
         })
     }
@@ -141,41 +141,53 @@ impl Sender {
         let took = start.elapsed();
         let without_secrets = |mut words: String| {
             if let Message::Http(message) = message {
-                message.hide_secrets(&mut words);
+                message.redact_secrets(&mut words);
             }
             words
         };
         let answer = match answer {
-            Ok(answer) | Err(SendError::Answered(answer)) => answer,
-            Err(SendError::Impossible(why)) => return AttemptOutcome::never(at, took, why),
+            Ok(answer) | Err(SendError::Responded(answer)) => answer,
+            Err(SendError::Impossible(why)) => return AttemptOutcome::failed(at, took, why),
             Err(SendError::Failed(why)) => {
-                let verdict = SendDisposition::Again(None);
+                let verdict = SendDisposition::Retry(None);
                 let answer = without_secrets(why);
-                return AttemptOutcome { at, took, status: None, answer, verdict };
+                return AttemptOutcome {
+                    at,
+                    took,
+                    status: None,
+                    response: answer,
+                    disposition: verdict,
+                };
             }
         };
-        let (words, verdict) = match read_answer(kind, &answer) {
+        let (words, verdict) = match classify_response(kind, &answer) {
             Disposition::Accepted => (said(&answer), SendDisposition::Accepted),
-            Disposition::Again { after, why } => (why, SendDisposition::Again(after)),
-            Disposition::Refused(refusal) => (refusal.why, SendDisposition::Never),
+            Disposition::Again { after, why } => (why, SendDisposition::Retry(after)),
+            Disposition::Rejected(refusal) => (refusal.why, SendDisposition::GiveUp),
         };
         let said = without_secrets(words);
-        AttemptOutcome { at, took, status: Some(answer.status), answer: said, verdict }
+        AttemptOutcome {
+            at,
+            took,
+            status: Some(answer.status),
+            response: said,
+            disposition: verdict,
+        }
     }
 
     /// Returns the message with its permit. A message that waited is composed again, because
     /// signatures are valid only for minutes.
-    async fn composed(
+    async fn compose_with_permit(
         &self,
         workspace: WorkspaceId,
         compose: impl Fn() -> Result<Message, Unconfigured>,
     ) -> Result<(Message, Permit), Unconfigured> {
         let message = compose()?;
         let receiver = receiver(&message);
-        if let Some(place) = self.places.take_now(workspace, &receiver) {
+        if let Some(place) = self.concurrency.try_acquire(workspace, &receiver) {
             return Ok((message, place));
         }
-        let place = self.places.take(workspace, &receiver).await;
+        let place = self.concurrency.acquire(workspace, &receiver).await;
         Ok((compose()?, place))
     }
 
@@ -187,7 +199,7 @@ impl Sender {
     ) -> Result<Message, Unconfigured> {
         let thread = match notice {
             EventBatch::One(event) => thread(event),
-            EventBatch::Storm(_) => key.to_owned(),
+            EventBatch::Digest(_) => key.to_owned(),
         };
         let envelope = Envelope {
             channel: target.channel,
@@ -195,10 +207,10 @@ impl Sender {
             thread: &thread,
             now: self.ctx.now(),
             signing: target.signing,
-            link: target.read_at.map(str::to_owned),
+            link: target.link.map(str::to_owned),
         };
         let ChannelSettings { provider, name, .. } = target.settings;
-        compose(provider, name.as_deref(), &self.servers, notice, &envelope)
+        compose(provider, name.as_deref(), &self.vendors, notice, &envelope)
     }
 
     async fn over_http(
@@ -217,7 +229,7 @@ impl Sender {
         let retry_after = answer.headers.get(RETRY_AFTER);
         Ok(VendorResponse {
             status: answer.status.as_u16(),
-            retry_after: retry_after.and_then(|value| wait(value.to_str().ok()?, now)),
+            retry_after: retry_after.and_then(|value| parse_retry_after(value.to_str().ok()?, now)),
             body: String::from_utf8_lossy(&answer.body).into_owned(),
         })
     }
@@ -225,8 +237,8 @@ impl Sender {
 
 impl AttemptOutcome {
     /// Returns a final failure without a response.
-    pub(super) const fn never(at: Timestamp, took: Duration, why: String) -> Self {
-        Self { at, took, status: None, answer: why, verdict: SendDisposition::Never }
+    pub(super) const fn failed(at: Timestamp, took: Duration, why: String) -> Self {
+        Self { at, took, status: None, response: why, disposition: SendDisposition::GiveUp }
     }
 }
 
@@ -258,7 +270,7 @@ fn request(message: &HttpMessage) -> Result<Request, String> {
 }
 
 /// Parses `retry-after`: seconds or a date (RFC 9110 §10.2.3).
-fn wait(text: &str, now: Timestamp) -> Option<Duration> {
+fn parse_retry_after(text: &str, now: Timestamp) -> Option<Duration> {
     if let Ok(seconds) = text.trim().parse() {
         return Some(Duration::from_secs(seconds));
     }
@@ -285,7 +297,7 @@ mod tests {
             ("99999999999999999999", None),
         ];
         for (text, seconds) in cases {
-            assert_eq!(wait(text, now), seconds.map(Duration::from_secs), "{text}");
+            assert_eq!(parse_retry_after(text, now), seconds.map(Duration::from_secs), "{text}");
         }
     }
 }

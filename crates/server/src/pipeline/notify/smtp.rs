@@ -66,7 +66,7 @@ impl Mailer {
     ) -> Result<VendorResponse, SendError> {
         let message = self.message(mail, now)?;
         // A connection that is abandoned midway is dropped and not reused.
-        match timeout(limit, self.hand_over(&message)).await {
+        match timeout(limit, self.transmit(&message)).await {
             Ok(answer) => answer,
             Err(_) => Err(SendError::Failed(format!(
                 "timed out after {} ms while talking to the mail server",
@@ -75,16 +75,18 @@ impl Mailer {
         }
     }
 
-    async fn hand_over(&self, message: &Message) -> Result<VendorResponse, SendError> {
+    async fn transmit(&self, message: &Message) -> Result<VendorResponse, SendError> {
         let mut connection = self.connection().await?;
         let sent = connection.send(message.envelope(), &message.formatted()).await;
         if !connection.has_broken() && sent.is_ok() {
-            self.keep(connection);
+            self.release(connection);
         }
         match sent {
-            Ok(reply) => Ok(as_answer(&reply)),
+            Ok(reply) => Ok(to_response(&reply)),
             Err(error) => match error.status() {
-                Some(status) => Ok(VendorResponse { status: number(status), ..refusal(&error) }),
+                Some(status) => {
+                    Ok(VendorResponse { status: number(status), ..error_response(&error) })
+                }
                 None => Err(failed("the mail server accepted no data", &error)),
             },
         }
@@ -92,7 +94,7 @@ impl Mailer {
 
     /// Returns a connection that is ready for a message.
     async fn connection(&self) -> Result<AsyncSmtpConnection, SendError> {
-        while let Some(mut waiting) = self.waiting() {
+        while let Some(mut waiting) = self.idle_connection() {
             if waiting.test_connected().await {
                 return Ok(waiting);
             }
@@ -117,9 +119,9 @@ impl Mailer {
             let ways = [Mechanism::Plain, Mechanism::Login];
             connection.auth(&ways, &credentials).await.map_err(|error| match error.status() {
                 Some(status) if ACCOUNT.contains(&number(status)) => {
-                    SendError::Answered(VendorResponse {
+                    SendError::Responded(VendorResponse {
                         status: number(status),
-                        ..refusal(&error)
+                        ..error_response(&error)
                     })
                 }
                 Some(_) | None => refused(error),
@@ -128,13 +130,13 @@ impl Mailer {
         Ok(connection)
     }
 
-    fn waiting(&self) -> Option<AsyncSmtpConnection> {
+    fn idle_connection(&self) -> Option<AsyncSmtpConnection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|(since, _)| since.elapsed() < IDLE_FOR);
         Some(idle.pop()?.1)
     }
 
-    fn keep(&self, connection: AsyncSmtpConnection) {
+    fn release(&self, connection: AsyncSmtpConnection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_MAX {
             idle.push((Instant::now(), connection));
@@ -192,14 +194,14 @@ fn list_header(name: &'static str, value: String) -> HeaderValue {
     )
 }
 
-fn as_answer(reply: &Response) -> VendorResponse {
+fn to_response(reply: &Response) -> VendorResponse {
     let body = reply.message().collect::<Vec<_>>().join(" ");
     VendorResponse { status: number(reply.code()), retry_after: None, body }
 }
 
 /// Returns an error reply as a response. The caller sets its status.
-fn refusal(error: &Error) -> VendorResponse {
-    VendorResponse { status: 0, retry_after: None, body: said(error) }
+fn error_response(error: &Error) -> VendorResponse {
+    VendorResponse { status: 0, retry_after: None, body: source_text(error) }
 }
 
 fn number(code: Code) -> u16 {
@@ -213,7 +215,7 @@ fn failed(what: &str, error: &Error) -> SendError {
 }
 
 /// Returns the text of the error's source.
-fn said(error: &Error) -> String {
+fn source_text(error: &Error) -> String {
     let mut cause = std::error::Error::source(error);
     let mut words = Vec::new();
     while let Some(error) = cause {

@@ -121,7 +121,7 @@ impl NotifierFixture {
             client,
             mail: None,
             extra_roots: &[] as &[Vec<u8>],
-            servers: self.servers.clone(),
+            vendors: self.servers.clone(),
             public_url: Some("https://aloft.example.com".to_owned()),
         })
         .unwrap()
@@ -167,7 +167,7 @@ impl NotifierFixture {
 
     async fn recovers(&self, monitor: MonitorId, incident: u64) {
         let (id, how) = (IncidentId::from_bits(incident), CloseReason::Recovered);
-        let closed = IncidentChange::Closed { id, how };
+        let closed = IncidentChange::Closed { id, reason: how };
         self.turn(monitor, (MonitorStatus::Error, MonitorStatus::Active), closed).await;
     }
 
@@ -181,7 +181,7 @@ impl NotifierFixture {
             Transition { from, to, at: self.ctx.now(), incident, why: StatusReason::NoVotes };
         let transitions = vec![(monitor, transition)];
         let grounds = vec![(monitor, Cause::default())];
-        let batch = Batch { transitions, grounds, ..Batch::default() };
+        let batch = Batch { transitions, causes: grounds, ..Batch::default() };
         self.store.commit(Arc::new(batch)).await.unwrap();
     }
 
@@ -215,7 +215,7 @@ impl NotifierFixture {
     /// Waits until no delivery worker runs.
     async fn quiet(&self, notifier: &Notifier) {
         let couriers = async {
-            while !notifier.0.couriers.is_empty() {
+            while !notifier.0.workers.is_empty() {
                 tokio::task::yield_now().await;
             }
         };
@@ -228,8 +228,8 @@ pub(super) fn change() -> AuditContext {
 }
 
 fn settings(monitors: &[MonitorId], provider: Provider) -> ChannelSettings {
-    let wishes = NotificationPreferences::default();
-    ChannelSettings { name: None, monitor_ids: monitors.to_vec(), provider, wishes }
+    let preferences = NotificationPreferences::default();
+    ChannelSettings { name: None, monitor_ids: monitors.to_vec(), provider, preferences }
 }
 
 fn hook(url: &str) -> Provider {

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::notify::{NextTry, next_try};
+use domain::notify::{NextAttempt, next_attempt};
 use futures_util::FutureExt as _;
 use rules::{ProviderType, Timestamp};
 use store::{AttemptResult, CancelOutcome, NextStep, Outbox, Recipient, StoreError};
@@ -16,7 +16,7 @@ use tracing::{debug, error, warn};
 use super::destination::{Destination, DestinationLookup};
 use super::dispatcher::{Dispatcher, WakeSignal};
 use super::links;
-use super::outgoing::{Membership, OutgoingMessage, UnderWay, parcels};
+use super::outgoing::{InFlightMessages, Membership, OutgoingMessage, outgoing_messages};
 use super::send::{AttemptOutcome, SendDisposition};
 use crate::observe::metrics::MessageOutcome;
 
@@ -29,9 +29,9 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Delivery worker of one channel or subscriber.
 pub(super) struct DeliveryWorker {
-    pub(super) rounds: Arc<Dispatcher>,
-    pub(super) addressee: Recipient,
-    pub(super) bell: Arc<WakeSignal>,
+    pub(super) dispatcher: Arc<Dispatcher>,
+    pub(super) recipient: Recipient,
+    pub(super) wake_signal: Arc<WakeSignal>,
 }
 
 /// Finished message with the kind of its receiver and the result, if it was sent.
@@ -40,8 +40,8 @@ type Back = (OutgoingMessage, ProviderType, Option<AttemptOutcome>);
 /// Messages in progress, and the time of the next look at the queue.
 #[derive(Default)]
 struct WorkerState {
-    out: JoinSet<Back>,
-    under_way: UnderWay,
+    tasks: JoinSet<Back>,
+    in_flight: InFlightMessages,
     next_at: Option<Timestamp>,
     is_due: bool,
 }
@@ -49,143 +49,150 @@ struct WorkerState {
 impl DeliveryWorker {
     /// Runs until nothing waits or the server stops.
     pub(super) async fn run(self) {
-        let mut course = WorkerState { is_due: true, ..WorkerState::default() };
-        let rounds = &*self.rounds;
+        let mut state = WorkerState { is_due: true, ..WorkerState::default() };
+        let rounds = &*self.dispatcher;
         loop {
             let is_stopping = rounds.stop.is_cancelled();
-            if course.is_due && course.out.len() < AT_A_TIME && !is_stopping {
-                self.look(&mut course).await;
+            if state.is_due && state.tasks.len() < AT_A_TIME && !is_stopping {
+                self.start_due(&mut state).await;
             }
-            if course.out.is_empty() {
-                let is_done = !course.is_due && course.next_at.is_none();
-                if is_stopping || (is_done && rounds.stop_if_idle(self.addressee, &self.bell)) {
+            if state.tasks.is_empty() {
+                let is_done = !state.is_due && state.next_at.is_none();
+                if is_stopping
+                    || (is_done && rounds.stop_if_idle(self.recipient, &self.wake_signal))
+                {
                     return;
                 }
             }
-            let next_at = course.next_at.filter(|_| !course.is_due);
+            let next_at = state.next_at.filter(|_| !state.is_due);
             tokio::select! {
                 biased;
                 () = rounds.abandon.cancelled() => return,
-                Some(ended) = course.out.join_next() => self.ended(&mut course, ended).await,
-                () = self.bell.heard(), if !course.is_due => course.is_due = true,
-                () = at(rounds, next_at) => course.is_due = true,
+                Some(ended) = state.tasks.join_next() => self.record_finished(&mut state, ended).await,
+                () = self.wake_signal.wait(), if !state.is_due => state.is_due = true,
+                () = at(rounds, next_at) => state.is_due = true,
                 () = rounds.stop.cancelled(), if !is_stopping => {}
             }
         }
     }
 
     /// Starts the due deliveries that get a permit. Retries while the database does not respond.
-    async fn look(&self, course: &mut WorkerState) {
+    async fn start_due(&self, state: &mut WorkerState) {
         let mut pause = FIRST_PAUSE;
         loop {
-            self.bell.hush();
-            match self.begin(course).await {
+            self.wake_signal.clear();
+            match self.try_start_due(state).await {
                 Ok(()) => return,
-                Err(StoreError::Closed) => return course.rest(),
+                Err(StoreError::Closed) => return state.clear(),
                 Err(error) => {
-                    warn!(addressee = %self.addressee, %error, "failed to read deliveries: {error}");
+                    warn!(addressee = %self.recipient, %error, "failed to read deliveries: {error}");
                 }
             }
             tokio::select! {
-                () = self.rounds.stop.cancelled() => return course.rest(),
+                () = self.dispatcher.stop.cancelled() => return state.clear(),
                 () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
             }
         }
     }
 
-    async fn begin(&self, course: &mut WorkerState) -> Result<(), StoreError> {
-        let (rounds, outbox) = (&self.rounds, self.rounds.store.outbox());
+    async fn try_start_due(&self, state: &mut WorkerState) -> Result<(), StoreError> {
+        let (rounds, outbox) = (&self.dispatcher, self.dispatcher.store.outbox());
         let now = rounds.sender.ctx.now();
-        let room = AT_A_TIME - course.out.len();
-        let asked = u32::try_from(AT_A_TIME + course.under_way.len()).unwrap_or(u32::MAX);
-        let queue = outbox.due(self.addressee, now, asked).await?;
+        let room = AT_A_TIME - state.tasks.len();
+        let asked = u32::try_from(AT_A_TIME + state.in_flight.len()).unwrap_or(u32::MAX);
+        let queue = outbox.due(self.recipient, now, asked).await?;
         // The remaining due deliveries wait for messages in progress; their end wakes this worker.
-        course.is_due = false;
-        course.next_at = queue.next_at;
+        state.is_due = false;
+        state.next_at = queue.next_at;
         if queue.due.is_empty() {
             return Ok(());
         }
         // Deleting a channel or subscriber also cancels its deliveries. This is the moment in
         // between.
-        let destination = match Destination::find(&rounds.store, self.addressee, now).await? {
-            DestinationLookup::Is(destination) => Arc::new(*destination),
-            DestinationLookup::Nobody => return Ok(()),
-            DestinationLookup::NotTold(why) => {
-                debug!(addressee = %self.addressee, "{} is not notified: {why}", self.addressee);
-                return self.leave(course, now).await;
+        let destination = match Destination::find(&rounds.store, self.recipient, now).await? {
+            DestinationLookup::Found(destination) => Arc::new(*destination),
+            DestinationLookup::Deleted => return Ok(()),
+            DestinationLookup::Suppressed(why) => {
+                debug!(addressee = %self.recipient, "{} is not notified: {why}", self.recipient);
+                return self.cancel_suppressed(state, now).await;
             }
         };
-        let parcels = parcels(destination.kind(), queue.due, &course.under_way);
+        let parcels = outgoing_messages(destination.kind(), queue.due, &state.in_flight);
         for mut parcel in parcels.into_iter().take(room) {
-            fix(outbox, &mut parcel).await?;
-            if parcel.dues.is_empty() {
+            record_membership(outbox, &mut parcel).await?;
+            if parcel.deliveries.is_empty() {
                 continue;
             }
-            course.under_way.add(&parcel);
-            course.out.spawn(deliver(rounds.clone(), destination.clone(), parcel));
+            state.in_flight.add(&parcel);
+            state.tasks.spawn(deliver(rounds.clone(), destination.clone(), parcel));
         }
         Ok(())
     }
 
     /// Cancels the waiting deliveries of a suppressed subscriber. If the suppression ended
     /// meanwhile, looks again immediately instead of at the next scan.
-    async fn leave(&self, course: &mut WorkerState, now: Timestamp) -> Result<(), StoreError> {
+    async fn cancel_suppressed(
+        &self,
+        state: &mut WorkerState,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         // Channels and pages are never suppressed.
-        let Recipient::Subscriber(id) = self.addressee else { return Ok(()) };
-        course.is_due = self.rounds.store.outbox().leave(id, now).await? == CancelOutcome::Hears;
+        let Recipient::Subscriber(id) = self.recipient else { return Ok(()) };
+        state.is_due = self.dispatcher.store.outbox().cancel_for(id, now).await?
+            == CancelOutcome::NotSuppressed;
         Ok(())
     }
 
     /// Records the results of an attempt and of others that ended at the same time.
-    async fn ended(&self, course: &mut WorkerState, first: Result<Back, JoinError>) {
+    async fn record_finished(&self, state: &mut WorkerState, first: Result<Back, JoinError>) {
         let mut tried = Vec::new();
         let mut next = Some(first);
         while let Some(ended) = next {
             // An aborted task has no result; panics are caught inside it.
             if let Ok((parcel, kind, sent)) = ended {
-                course.under_way.remove(&parcel);
+                state.in_flight.remove(&parcel);
                 if let Some(sent) = sent {
-                    self.conclude(kind, &parcel, &sent, &mut tried);
+                    self.decide_next_steps(kind, &parcel, &sent, &mut tried);
                 }
             }
-            next = course.out.try_join_next();
+            next = state.tasks.try_join_next();
         }
-        course.is_due = !self.rounds.stop.is_cancelled();
+        state.is_due = !self.dispatcher.stop.is_cancelled();
         if !tried.is_empty() {
             self.record(tried).await;
         }
     }
 
     /// Returns the next steps after an attempt, the same for all deliveries of the message.
-    fn conclude(
+    fn decide_next_steps(
         &self,
         kind: ProviderType,
         parcel: &OutgoingMessage,
         sent: &AttemptOutcome,
         tried: &mut Vec<AttemptResult>,
     ) {
-        let rounds = &self.rounds;
+        let rounds = &self.dispatcher;
         let now = rounds.sender.ctx.now();
-        let then = match sent.verdict {
+        let then = match sent.disposition {
             SendDisposition::Accepted => NextStep::Accepted,
-            SendDisposition::Never => NextStep::Dead,
-            SendDisposition::Again(asked) => {
-                let first = parcel.first_try_at().unwrap_or(sent.at);
-                let tries = parcel.tries().saturating_add(1);
-                match next_try(first, now, tries, asked, rounds.sender.ctx.random()) {
-                    NextTry::At(at) => NextStep::Again(at),
-                    NextTry::Dead => NextStep::Dead,
+            SendDisposition::GiveUp => NextStep::Dead,
+            SendDisposition::Retry(asked) => {
+                let first = parcel.first_attempt_at().unwrap_or(sent.at);
+                let tries = parcel.attempts().saturating_add(1);
+                match next_attempt(first, now, tries, asked, rounds.sender.ctx.random()) {
+                    NextAttempt::At(at) => NextStep::Again(at),
+                    NextAttempt::Dead => NextStep::Dead,
                 }
             }
         };
         let outcome = match then {
             NextStep::Accepted => MessageOutcome::Accepted,
-            NextStep::Again(_) => MessageOutcome::Again,
+            NextStep::Again(_) => MessageOutcome::Retry,
             NextStep::Dead => MessageOutcome::Dead,
         };
         rounds.metrics.messages(kind, outcome).inc();
-        for due in &parcel.dues {
-            let (id, addressee, status) = (due.id, self.addressee, sent.status);
+        for due in &parcel.deliveries {
+            let (id, addressee, status) = (due.id, self.recipient, sent.status);
             match then {
                 NextStep::Accepted => {
                     let seconds = now.since(due.content.at()).as_secs_f64();
@@ -197,21 +204,21 @@ impl DeliveryWorker {
                     "delivery {id} failed and will be retried at {at}"
                 ),
                 NextStep::Dead => warn!(
-                    delivery.id = %id, %addressee, status, tries = due.tries + 1,
+                    delivery.id = %id, %addressee, status, tries = due.attempt_count + 1,
                     "delivery {id} to {addressee} about {} is a dead letter; `aloft notifications \
                      deliveries` says why", due.content.about()
                 ),
             }
-            let answer = sent.answer.clone();
-            let number = due.attempts + 1;
+            let answer = sent.response.clone();
+            let number = due.total_attempts + 1;
             tried.push(AttemptResult {
                 id,
                 number,
                 at: sent.at,
-                took: sent.took,
+                duration: sent.took,
                 status,
                 answer,
-                then,
+                next_step: then,
             });
         }
     }
@@ -221,15 +228,15 @@ impl DeliveryWorker {
     async fn record(&self, tried: Vec<AttemptResult>) {
         let mut pause = FIRST_PAUSE;
         loop {
-            match self.rounds.store.outbox().attempted(tried.clone()).await {
+            match self.dispatcher.store.outbox().record_attempts(tried.clone()).await {
                 Ok(()) | Err(StoreError::Closed) => return,
                 Err(error) => warn!(
-                    addressee = %self.addressee, %error,
+                    addressee = %self.recipient, %error,
                     "{} attempts could not be stored and are kept in memory: {error}", tried.len()
                 ),
             }
             tokio::select! {
-                () = self.rounds.abandon.cancelled() => return,
+                () = self.dispatcher.abandon.cancelled() => return,
                 () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
             }
         }
@@ -238,7 +245,7 @@ impl DeliveryWorker {
 
 impl WorkerState {
     /// Waits for the next wakeup: the recipient no longer exists.
-    fn rest(&mut self) {
+    fn clear(&mut self) {
         self.is_due = false;
         self.next_at = None;
     }
@@ -246,21 +253,22 @@ impl WorkerState {
 
 /// Records before the first attempt what all attempts must repeat. Removes the deliveries that are
 /// no longer pending.
-async fn fix(outbox: Outbox<'_>, parcel: &mut OutgoingMessage) -> Result<(), StoreError> {
-    let told = match parcel.to_fix() {
+async fn record_membership(
+    outbox: Outbox<'_>,
+    parcel: &mut OutgoingMessage,
+) -> Result<(), StoreError> {
+    let told = match parcel.unrecorded_membership() {
         None => return Ok(()),
-        Some(Membership::Together(key)) => {
-            outbox.begin_storm(&parcel.ids(), key.to_owned()).await?
-        }
+        Some(Membership::Together(key)) => outbox.fix_digest(&parcel.ids(), key.to_owned()).await?,
         Some(Membership::Alone(id)) => {
-            if outbox.begin_alone(id).await? {
+            if outbox.fix_single(id).await? {
                 vec![id]
             } else {
                 Vec::new()
             }
         }
     };
-    parcel.dues.retain(|due| told.contains(&due.id));
+    parcel.deliveries.retain(|due| told.contains(&due.id));
     Ok(())
 }
 
@@ -282,20 +290,26 @@ async fn deliver(
         let read_at = match &*destination {
             Destination::Channel(channel, _) => {
                 let events = parcel.events();
-                links::place(&rounds.store, &rounds.sender, channel.workspace, &events).await
+                links::page_link(&rounds.store, &rounds.sender, channel.workspace, &events).await
             }
             // Emails to subscribers link to their page.
             Destination::Subscriber(..) => None,
         };
-        destination.tell(&rounds.sender, &parcel, read_at.as_deref(), &rounds.stop).await
+        destination.send(&rounds.sender, &parcel, read_at.as_deref(), &rounds.stop).await
     };
     let sent = AssertUnwindSafe(told).catch_unwind().await.unwrap_or_else(|_| {
-        let addressee = destination.addressee();
+        let addressee = destination.recipient();
         error!(%addressee, "failed to compose a message: this is a bug");
         let at = rounds.sender.ctx.now();
         let answer = "the server failed to compose this message; see its log".to_owned();
-        let verdict = SendDisposition::Again(None);
-        Some(AttemptOutcome { at, took: Duration::ZERO, status: None, answer, verdict })
+        let verdict = SendDisposition::Retry(None);
+        Some(AttemptOutcome {
+            at,
+            took: Duration::ZERO,
+            status: None,
+            response: answer,
+            disposition: verdict,
+        })
     });
     (parcel, destination.kind(), sent)
 }
@@ -324,19 +338,25 @@ mod tests {
         let draft = SubscriberDraft { page_id, email, ..SubscriberDraft::default() };
         let (settings, begins, idempotency) =
             (draft.parse().unwrap(), InitialState::Unconfirmed, None);
-        let new = NewSubscriber { id, workspace: WORKSPACE, settings, begins, idempotency };
+        let new = NewSubscriber {
+            id,
+            workspace: WORKSPACE,
+            settings,
+            initial_state: begins,
+            idempotency,
+        };
         bench.store.subscribers().add(new, change()).await.unwrap();
         let (rounds, bell) = (bench.notifier().0, Arc::default());
-        (DeliveryWorker { rounds, addressee: id.into(), bell }, page)
+        (DeliveryWorker { dispatcher: rounds, recipient: id.into(), wake_signal: bell }, page)
     }
 
     #[tokio::test]
-    async fn who_may_hear_again_since_a_look_is_looked_after_again_at_once() {
+    async fn reopened_subscriber_is_checked_again_immediately() {
         let bench = NotifierFixture::new().await;
-        let (courier, page) = to_a_subscriber(&bench).await;
-        let mut course = WorkerState::default();
-        courier.leave(&mut course, START).await.unwrap();
-        assert!(course.is_due, "the page was opened again meanwhile");
+        let (worker, page) = to_a_subscriber(&bench).await;
+        let mut state = WorkerState::default();
+        worker.cancel_suppressed(&mut state, START).await.unwrap();
+        assert!(state.is_due, "the page was opened again meanwhile");
 
         let members = PageDraft {
             access_type: Some("email-domain".to_owned()),
@@ -346,9 +366,9 @@ mod tests {
         let pages = bench.store.pages();
         let seen = pages.get(WORKSPACE, page).await.unwrap();
         pages.update(seen, members.parse().unwrap(), change()).await.unwrap();
-        courier.leave(&mut course, START).await.unwrap();
-        assert!(!course.is_due, "nothing waits any more");
-        let queue = bench.store.outbox().due(courier.addressee, START, 1).await.unwrap();
+        worker.cancel_suppressed(&mut state, START).await.unwrap();
+        assert!(!state.is_due, "nothing waits any more");
+        let queue = bench.store.outbox().due(worker.recipient, START, 1).await.unwrap();
         assert_eq!(queue.due, []);
     }
 }

@@ -18,27 +18,27 @@ const BYTES_MAX: usize = 16 * 1_048_576;
 const BYTES_BESIDE: usize = 512;
 /// Maximum age of an entry. The generation covers every change by this server. The age limits
 /// staleness if another process changes the database.
-const HOLDS: Duration = Duration::from_secs(1);
+const TTL: Duration = Duration::from_secs(1);
 
 /// Response cache of one server.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf(RwLock<Answers>);
+pub(crate) struct CacheEntries(RwLock<EntryMap>);
 
 #[derive(Debug, Default)]
-struct Answers {
-    by_question: HashMap<CacheKey, CacheEntry>,
+struct EntryMap {
+    by_key: HashMap<CacheKey, CacheEntry>,
     bytes: usize,
 }
 
 #[derive(Debug)]
 struct CacheEntry {
-    answer: CachedResponse,
+    response: CachedResponse,
     generation: Generation,
     read_at: Timestamp,
     bytes: usize,
 }
 
-impl Shelf {
+impl CacheEntries {
     /// Returns a recent response that was read at this generation.
     pub(super) fn get(
         &self,
@@ -47,8 +47,8 @@ impl Shelf {
         now: Timestamp,
     ) -> Option<CachedResponse> {
         let answers = self.read();
-        let entry = answers.by_question.get(question)?;
-        (entry.generation == generation && entry.is_fresh(now)).then(|| entry.answer.clone())
+        let entry = answers.by_key.get(question)?;
+        (entry.generation == generation && entry.is_fresh(now)).then(|| entry.response.clone())
     }
 
     /// Stores a response that was read at `read_at`. The generation must be from before the read.
@@ -62,28 +62,28 @@ impl Shelf {
         let bytes = question.bytes() + answer.body.len() + BYTES_BESIDE;
         let mut answers = self.write();
         if answers.bytes + bytes > BYTES_MAX {
-            *answers = Answers::default();
+            *answers = EntryMap::default();
         }
-        let entry = CacheEntry { answer, generation, read_at, bytes };
+        let entry = CacheEntry { response: answer, generation, read_at, bytes };
         answers.bytes += bytes;
-        if let Some(before) = answers.by_question.insert(question, entry) {
+        if let Some(before) = answers.by_key.insert(question, entry) {
             answers.bytes -= before.bytes;
         }
     }
 
     /// Removes expired entries.
-    pub(crate) fn tidy(&self, now: Timestamp) {
+    pub(crate) fn evict_expired(&self, now: Timestamp) {
         let mut answers = self.write();
-        answers.by_question.retain(|_, entry| entry.is_fresh(now));
-        answers.bytes = answers.by_question.values().map(|entry| entry.bytes).sum();
-        answers.by_question.shrink_to_fit();
+        answers.by_key.retain(|_, entry| entry.is_fresh(now));
+        answers.bytes = answers.by_key.values().map(|entry| entry.bytes).sum();
+        answers.by_key.shrink_to_fit();
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Answers> {
+    fn read(&self) -> RwLockReadGuard<'_, EntryMap> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Answers> {
+    fn write(&self) -> RwLockWriteGuard<'_, EntryMap> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -92,7 +92,7 @@ impl CacheEntry {
     /// Returns whether the entry has not expired. An entry from the future, after the clock was set
     /// back, has.
     fn is_fresh(&self, now: Timestamp) -> bool {
-        now >= self.read_at && now.since(self.read_at) < HOLDS
+        now >= self.read_at && now.since(self.read_at) < TTL
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
             Caller { workspace, key: KeyId::from_bits(1), scope: Scope::Read, legacy: false };
         let message = BufferedBody(Bytes::copy_from_slice(message.as_bytes()));
         let request = http::Request::post("/x").extension(message).body(Body::empty()).unwrap();
-        CacheKey::read(caller, "/a.B/C", &request).unwrap()
+        CacheKey::from_request(caller, "/a.B/C", &request).unwrap()
     }
 
     fn answer(bytes: usize) -> CachedResponse {
@@ -148,9 +148,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_holds_for_its_generation_and_for_a_second() {
+    async fn response_expires_with_generation_or_ttl() {
         let [old, new] = generations().await;
-        let (shelf, asked) = (Shelf::default(), question("{}"));
+        let (shelf, asked) = (CacheEntries::default(), question("{}"));
         shelf.put(asked.clone(), answer(3), old, at(5_000));
         let is_there = |generation, millis| shelf.get(&asked, generation, at(millis)).is_some();
         assert!(is_there(old, 5_000) && is_there(old, 5_999));
@@ -162,21 +162,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn answers_take_no_more_memory_than_they_may() {
+    async fn cache_stays_within_its_memory_limit() {
         let [generation, _] = generations().await;
-        let shelf = Shelf::default();
+        let shelf = CacheEntries::default();
         let large = BYTES_MAX / 10;
         for number in 0..40 {
             shelf.put(question(&number.to_string()), answer(large), generation, at(0));
             let answers = shelf.read();
-            let counted: usize = answers.by_question.values().map(|entry| entry.bytes).sum();
+            let counted: usize = answers.by_key.values().map(|entry| entry.bytes).sum();
             assert_eq!(answers.bytes, counted);
-            assert!(answers.bytes <= BYTES_MAX && !answers.by_question.is_empty());
+            assert!(answers.bytes <= BYTES_MAX && !answers.by_key.is_empty());
         }
         shelf.put(question("39"), answer(large), generation, at(1));
-        shelf.tidy(at(1_000));
-        assert_eq!(shelf.read().by_question.len(), 1, "the others are a second old");
-        shelf.tidy(at(1_001));
-        assert_eq!((shelf.read().bytes, shelf.read().by_question.len()), (0, 0));
+        shelf.evict_expired(at(1_000));
+        assert_eq!(shelf.read().by_key.len(), 1, "the others are a second old");
+        shelf.evict_expired(at(1_001));
+        assert_eq!((shelf.read().bytes, shelf.read().by_key.len()), (0, 0));
     }
 }

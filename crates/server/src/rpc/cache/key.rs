@@ -39,13 +39,17 @@ pub(super) struct CacheKey {
 impl CacheKey {
     /// Returns the cache key of a buffered request, or `None` if the request is too large to be
     /// cached.
-    pub(super) fn read(caller: Caller, method: &'static str, request: &Request) -> Option<Self> {
+    pub(super) fn from_request(
+        caller: Caller,
+        method: &'static str,
+        request: &Request,
+    ) -> Option<Self> {
         let BufferedBody(message) = request.extensions().get::<BufferedBody>()?;
         let query = request.uri().query().unwrap_or_default();
         if message.len() > MESSAGE_BYTES_MAX || query.len() > MESSAGE_BYTES_MAX {
             return None;
         }
-        let mut rest = form(request.method(), request.headers());
+        let mut rest = encode_headers(request.method(), request.headers());
         push(&mut rest, query.as_bytes());
         push(&mut rest, message);
         let (workspace, may_write) = (caller.workspace, caller.scope.may_write());
@@ -58,7 +62,7 @@ impl CacheKey {
     }
 }
 
-fn form(verb: &Method, headers: &HeaderMap) -> Vec<u8> {
+fn encode_headers(verb: &Method, headers: &HeaderMap) -> Vec<u8> {
     let mut form = Vec::with_capacity(256);
     push(&mut form, verb.as_str().as_bytes());
     for name in &FORM {
@@ -101,11 +105,11 @@ mod tests {
     }
 
     fn question(caller: Caller, request: &Request) -> CacheKey {
-        CacheKey::read(caller, METHOD, request).unwrap()
+        CacheKey::from_request(caller, METHOD, request).unwrap()
     }
 
     #[test]
-    fn whatever_an_answer_depends_on_makes_another_question() {
+    fn relevant_difference_changes_the_key() {
         let write = caller(1, Scope::Write);
         let json = ("content-type", "application/json");
         let asked = [
@@ -119,7 +123,7 @@ mod tests {
             question(write, &request(&[json, ("connect-protocol-version", "1")], "/x", "{}")),
             question(write, &request(&[json], "/x?{}", "")),
             question(write, &request(&[json], "/x", "{ }")),
-            CacheKey::read(write, "/a.B/D", &request(&[json], "/x", "{}")).unwrap(),
+            CacheKey::from_request(write, "/a.B/D", &request(&[json], "/x", "{}")).unwrap(),
         ];
         for (index, one) in asked.iter().enumerate() {
             assert!(!asked[index + 1..].contains(one), "question {index} is another's");
@@ -127,18 +131,18 @@ mod tests {
     }
 
     #[test]
-    fn what_an_answer_does_not_depend_on_makes_no_other_question() {
+    fn irrelevant_difference_keeps_the_key() {
         let asked = question(caller(1, Scope::Read), &request(&[], "/x", "{}"));
         let other = [("x-request-id", "7"), ("user-agent", "x"), ("connect-timeout-ms", "5")];
         assert_eq!(question(caller(1, Scope::Read), &request(&other, "/rpc/x", "{}")), asked);
     }
 
     #[test]
-    fn a_message_or_a_query_past_its_bound_is_no_question() {
+    fn oversized_request_has_no_key() {
         let read = caller(1, Scope::Read);
         for (length, is_kept) in [(MESSAGE_BYTES_MAX, true), (MESSAGE_BYTES_MAX + 1, false)] {
             let text = "x".repeat(length);
-            let is = |request| CacheKey::read(read, METHOD, &request).is_some();
+            let is = |request| CacheKey::from_request(read, METHOD, &request).is_some();
             assert_eq!(is(request(&[], "/x", &text)), is_kept, "{length}");
             assert_eq!(is(request(&[], &format!("/x?{text}"), "")), is_kept, "{length}");
         }

@@ -11,24 +11,24 @@ use super::{TRIGGERS, log};
 const PREFIX: &str = "log_";
 
 /// Returns the ID of the log at this position.
-pub(super) fn id(place: &LogCursor) -> String {
-    format!("{PREFIX}{}", token(place))
+pub(super) fn encode_id(place: &LogCursor) -> String {
+    format!("{PREFIX}{}", encode_token(place))
 }
 
 /// Parses the ID of a log.
-pub(super) fn read_id(id: &str) -> Option<LogCursor> {
-    read(id.strip_prefix(PREFIX)?)
+pub(super) fn decode_id(id: &str) -> Option<LogCursor> {
+    decode_token(id.strip_prefix(PREFIX)?)
 }
 
 /// Returns the token of a page that begins after this position.
-pub(super) fn token(place: &LogCursor) -> String {
+pub(super) fn encode_token(place: &LogCursor) -> String {
     let LogCursor { slot, region, trigger, revision } = place;
-    let text = format!("{}/{region}/{}/{revision}", slot.as_millis(), log::trigger(*trigger));
+    let text = format!("{}/{region}/{}/{revision}", slot.as_millis(), log::trigger_name(*trigger));
     URL_SAFE_NO_PAD.encode(text)
 }
 
-/// Parses a token of [`token`].
-pub(super) fn read(token: &str) -> Option<LogCursor> {
+/// Parses a token of [`encode_token`].
+pub(super) fn decode_token(token: &str) -> Option<LogCursor> {
     if token.len() > limits::PAGE_TOKEN_BYTES_MAX {
         return None;
     }
@@ -40,7 +40,7 @@ pub(super) fn read(token: &str) -> Option<LogCursor> {
         region: Region::parse(next()?).ok()?,
         trigger: {
             let word = next()?;
-            *TRIGGERS.iter().find(|trigger| log::trigger(**trigger) == word)?
+            *TRIGGERS.iter().find(|trigger| log::trigger_name(**trigger) == word)?
         },
         revision: next()?.parse().ok()?,
     };
@@ -54,17 +54,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_reads_back_and_made_up_ones_are_none() {
+    fn cursor_round_trips_and_forged_one_fails() {
         let place = LogCursor {
             slot: Timestamp::from_millis(1_800_000_000_123),
             region: Region::KoyebSin,
             trigger: Trigger::Confirmation,
             revision: 7,
         };
-        assert_eq!(read(&token(&place)), Some(place));
-        assert_eq!(read_id(&id(&place)), Some(place));
-        for made_up in ["", "!", "log_", "MS8y", &token(&place)[1..], &"A".repeat(300)] {
-            assert_eq!(read(made_up), None, "{made_up}");
+        assert_eq!(decode_token(&encode_token(&place)), Some(place));
+        assert_eq!(decode_id(&encode_id(&place)), Some(place));
+        for made_up in ["", "!", "log_", "MS8y", &encode_token(&place)[1..], &"A".repeat(300)] {
+            assert_eq!(decode_token(made_up), None, "{made_up}");
         }
     }
 }

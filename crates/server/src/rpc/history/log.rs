@@ -4,20 +4,20 @@ use contract::monitor::wire::{
     AssertionLog, AttemptLog, CertificateLog, DnsAnswerLog, DnsRecordLog, HopLog,
     Phases as ShownPhases, ResponseHeader, ResponseLog,
 };
-use contract::monitor::{SecretVisibility, instant, micros, shown_url};
+use contract::monitor::{SecretVisibility, encode_instant, encode_url, micros};
 use domain::check::{
     AssertionResult, AttemptEvidence, Certificate, CheckResult, DnsAnswer, FailureKind,
     HopEvidence, Phases, Trigger,
 };
 use store::LogCursor;
 
-use super::super::answer::place as shown_place;
+use super::super::answer::location as shown_place;
 use super::cursor;
-use crate::observe::metrics::word;
+use crate::observe::metrics::outcome_name;
 use crate::pipeline::Probes;
 
 /// Returns the name of a trigger.
-pub(in crate::rpc) const fn trigger(trigger: Trigger) -> &'static str {
+pub(in crate::rpc) const fn trigger_name(trigger: Trigger) -> &'static str {
     match trigger {
         Trigger::Scheduled => "scheduled",
         Trigger::Confirmation => "confirmation",
@@ -26,7 +26,7 @@ pub(in crate::rpc) const fn trigger(trigger: Trigger) -> &'static str {
 }
 
 /// Encodes a result as an item of a list.
-pub(super) fn line(result: &CheckResult, probes: &Probes, has_details: bool) -> ResponseLog {
+pub(super) fn encode_log(result: &CheckResult, probes: &Probes, has_details: bool) -> ResponseLog {
     let identity = result.identity;
     let at = LogCursor {
         slot: identity.slot,
@@ -35,17 +35,17 @@ pub(super) fn line(result: &CheckResult, probes: &Probes, has_details: bool) -> 
         revision: identity.revision,
     };
     ResponseLog {
-        id: cursor::id(&at),
-        slot: instant(identity.slot),
+        id: cursor::encode_id(&at),
+        slot: encode_instant(identity.slot),
         region: identity.region.to_string(),
         served_by: result.probe.0.to_string(),
-        trigger: trigger(identity.trigger).to_owned(),
-        outcome: word(result.outcome).to_owned(),
+        trigger: trigger_name(identity.trigger).to_owned(),
+        outcome: outcome_name(result.outcome).to_owned(),
         latency_us: micros(result.latency_us),
         status_code: result.status.map(i32::from),
         attempts: i32::from(result.attempts),
         phases: phases(&result.phases).into(),
-        finished_at: instant(result.finished_at),
+        finished_at: encode_instant(result.finished_at),
         has_details,
         place: shown_place(probes, identity.region),
     }
@@ -55,9 +55,9 @@ pub(super) fn line(result: &CheckResult, probes: &Probes, has_details: bool) -> 
 pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence, secrets: SecretVisibility) -> AttemptLog {
     let failure = attempt.failure.as_ref();
     AttemptLog {
-        started_at: instant(attempt.started_at),
+        started_at: encode_instant(attempt.started_at),
         latency_us: micros(attempt.latency_us),
-        failure: failure.map(|failure| failure_word(failure.kind).to_owned()).unwrap_or_default(),
+        failure: failure.map(|failure| failure_name(failure.kind).to_owned()).unwrap_or_default(),
         failure_detail: failure.map(|failure| failure.detail.clone()).unwrap_or_default(),
         reasons: attempt.reasons.clone(),
         assertions: attempt.assertions.iter().map(assertion).collect(),
@@ -65,7 +65,7 @@ pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence, secrets: SecretVisibili
         body: attempt.body.clone(),
         body_truncated: attempt.body_truncated,
         body_cut: attempt.body_cut,
-        answers: attempt.answers.iter().map(answer).collect(),
+        answers: attempt.answers.iter().map(encode_dns_answer).collect(),
     }
 }
 
@@ -82,19 +82,19 @@ fn phases(phases: &Phases) -> ShownPhases {
 fn assertion(result: &AssertionResult) -> AssertionLog {
     AssertionLog {
         expected: result.assertion.clone(),
-        actual: result.seen.clone(),
-        passed: result.holds,
+        actual: result.actual.clone(),
+        passed: result.passed,
     }
 }
 
 fn hop(hop: &HopEvidence, secrets: SecretVisibility) -> HopLog {
     let header = |(key, value): &(String, String)| {
         let is_url = key.eq_ignore_ascii_case("location");
-        let value = if is_url { shown_url(value, secrets) } else { value.clone() };
+        let value = if is_url { encode_url(value, secrets) } else { value.clone() };
         ResponseHeader { key: key.clone(), value }
     };
     HopLog {
-        url: hop.url.as_deref().map(|url| shown_url(url, secrets)).unwrap_or_default(),
+        url: hop.url.as_deref().map(|url| encode_url(url, secrets)).unwrap_or_default(),
         address: hop.address.clone().unwrap_or_default(),
         phases: phases(&hop.phases).into(),
         version: hop.version.clone().unwrap_or_default(),
@@ -108,15 +108,15 @@ fn certificate(certificate: &Certificate) -> CertificateLog {
     CertificateLog {
         subject: certificate.subject.clone(),
         issuer: certificate.issuer.clone(),
-        not_before: instant(certificate.not_before),
-        not_after: instant(certificate.not_after),
-        chain_not_after: instant(certificate.chain_not_after),
+        not_before: encode_instant(certificate.not_before),
+        not_after: encode_instant(certificate.not_after),
+        chain_not_after: encode_instant(certificate.chain_not_after),
         chain: certificate.chain.clone(),
         fingerprint: certificate.fingerprint.clone(),
     }
 }
 
-fn answer(answer: &DnsAnswer) -> DnsAnswerLog {
+fn encode_dns_answer(answer: &DnsAnswer) -> DnsAnswerLog {
     let record = |record: &domain::check::DnsRecord| DnsRecordLog {
         value: record.value.clone(),
         ttl: micros(record.ttl),
@@ -132,7 +132,7 @@ fn answer(answer: &DnsAnswer) -> DnsAnswerLog {
     }
 }
 
-const fn failure_word(kind: FailureKind) -> &'static str {
+const fn failure_name(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::Timeout => "timeout",
         FailureKind::NameNotFound => "name_not_found",

@@ -4,21 +4,21 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use contract::monitor::wire::{ListMissedSlotsRequest, ListMissedSlotsResponse, MissedSlots};
-use contract::monitor::{instant, micros};
+use contract::monitor::{encode_instant, micros};
 use contract::rpc::{self, Error};
 use domain::cadence::{Missed, MissedReason};
 use rules::{Region, Timestamp, Violation, Violations, limits};
-use store::{MissedFilter, MissedPlace};
+use store::{MissedCursor, MissedFilter};
 
-use super::super::answer::place;
+use super::super::answer::location;
 use super::super::monitor::find;
-use super::{known, limit, regions, time};
-use crate::app::{App, refusal};
+use super::{limit, parse_names, parse_time, regions};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::pipeline::Probes;
 
 /// Implements `ListMissedSlots`.
-pub(in crate::rpc) async fn missed(
+pub(in crate::rpc) async fn list_missed(
     app: &App,
     caller: Caller,
     request: ListMissedSlotsRequest,
@@ -28,15 +28,21 @@ pub(in crate::rpc) async fn missed(
     let reasons = MissedReason::ALL;
     let filter = MissedFilter {
         regions: regions(&request.regions, &mut wrong),
-        reasons: known(&request.reasons, reasons, MissedReason::as_str, "reasons", &mut wrong),
-        from: time(request.from.as_option(), "from", &mut wrong),
-        to: time(request.to.as_option(), "to", &mut wrong),
+        reasons: parse_names(
+            &request.reasons,
+            reasons,
+            MissedReason::as_str,
+            "reasons",
+            &mut wrong,
+        ),
+        from: parse_time(request.from.as_option(), "from", &mut wrong),
+        to: parse_time(request.to.as_option(), "to", &mut wrong),
     };
     let token = request.page_token.as_deref().filter(|token| !token.is_empty());
-    let after = token.and_then(read);
+    let after = token.and_then(decode_token);
     if token.is_some() && after.is_none() {
         let allowed = "must be the next_page_token of an earlier response";
-        wrong.push(Violation::unseen("page_token", allowed));
+        wrong.push(Violation::without_value("page_token", allowed));
     }
     if !wrong.is_empty() {
         return Err(rpc::invalid(&Violations(wrong)));
@@ -44,36 +50,36 @@ pub(in crate::rpc) async fn missed(
     let monitor = find(app, caller, &request.id).await?.monitor.id;
     let missed = app.store.missed();
     let page = missed.list(caller.workspace, monitor, &filter, after, limit).await;
-    let page = page.map_err(refusal)?;
+    let page = page.map_err(rpc_error)?;
     Ok(ListMissedSlotsResponse {
-        missed: page.ranges.iter().map(|it| shown(it, app.pipeline.probes())).collect(),
-        next_page_token: page.next.as_ref().map(write).unwrap_or_default(),
+        missed: page.ranges.iter().map(|it| encode_missed(it, app.pipeline.probes())).collect(),
+        next_page_token: page.next.as_ref().map(encode_token).unwrap_or_default(),
     })
 }
 
-fn shown(missed: &Missed, probes: &Probes) -> MissedSlots {
+fn encode_missed(missed: &Missed, probes: &Probes) -> MissedSlots {
     MissedSlots {
         region: missed.region.to_string(),
-        first_slot: instant(missed.first_slot),
-        last_slot: instant(missed.last_slot),
+        first_slot: encode_instant(missed.first_slot),
+        last_slot: encode_instant(missed.last_slot),
         slots: micros(missed.count),
         reason: missed.reason.as_str().to_owned(),
-        place: place(probes, missed.region),
+        place: location(probes, missed.region),
     }
 }
 
-fn write(place: &MissedPlace) -> String {
+fn encode_token(place: &MissedCursor) -> String {
     URL_SAFE_NO_PAD.encode(format!("{}/{}", place.first_slot.as_millis(), place.region))
 }
 
-fn read(token: &str) -> Option<MissedPlace> {
+fn decode_token(token: &str) -> Option<MissedCursor> {
     if token.len() > limits::PAGE_TOKEN_BYTES_MAX {
         return None;
     }
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let (slot, region) = str::from_utf8(&bytes).ok()?.split_once('/')?;
     let first_slot = Timestamp::from_millis(slot.parse().ok()?);
-    Some(MissedPlace { first_slot, region: Region::parse(region).ok()? })
+    Some(MissedCursor { first_slot, region: Region::parse(region).ok()? })
 }
 
 #[cfg(test)]
@@ -81,12 +87,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn position_reads_back_and_made_up_tokens_are_refused() {
+    fn token_round_trips_and_forged_one_fails() {
         let first_slot = Timestamp::from_millis(1_800_000_000_123);
-        let place = MissedPlace { first_slot, region: Region::KoyebSin };
-        assert_eq!(read(&write(&place)), Some(place));
-        for made_up in ["", "!", "MS8y", &write(&place)[1..], &"A".repeat(300)] {
-            assert_eq!(read(made_up), None, "{made_up}");
+        let place = MissedCursor { first_slot, region: Region::KoyebSin };
+        assert_eq!(decode_token(&encode_token(&place)), Some(place));
+        for made_up in ["", "!", "MS8y", &encode_token(&place)[1..], &"A".repeat(300)] {
+            assert_eq!(decode_token(made_up), None, "{made_up}");
         }
     }
 }

@@ -5,17 +5,17 @@ use contract::incident::wire::{
     Incident as WireIncident, Notified as WireNotified, Person as WirePerson, RegionEvidence,
     TimelineEntry as WireEntry,
 };
-use contract::monitor::{SecretVisibility, instant};
+use contract::monitor::{SecretVisibility, encode_instant};
 use rules::KeyId;
 use rules::incident::IncidentState;
 use store::{EvidenceEntry, Incident, Notified, Person, TimelineEntry, TimelineEvent};
 
-use super::super::answer::place;
-use super::super::history::{attempt, trigger};
+use super::super::answer::location;
+use super::super::history::{attempt, trigger_name};
 use crate::pipeline::Probes;
 
 /// Encodes an incident as an item of a list.
-pub(super) fn shown(incident: &Incident) -> WireIncident {
+pub(super) fn encode_incident(incident: &Incident) -> WireIncident {
     let state = if incident.closed.is_some() { IncidentState::Closed } else { IncidentState::Open };
     let acknowledged = incident.acknowledged.as_ref();
     WireIncident {
@@ -23,30 +23,32 @@ pub(super) fn shown(incident: &Incident) -> WireIncident {
         monitor_id: incident.monitor.to_string(),
         monitor_name: incident.monitor_name.clone(),
         state: state.to_string(),
-        opened_at: instant(incident.opened_at),
-        acknowledged_at: acknowledged.map(|it| instant(it.at)).unwrap_or_default(),
-        acknowledged_by: acknowledged.map(|it| person(&it.by)).into(),
-        closed_at: incident.closed.map(|end| instant(end.at)).unwrap_or_default(),
-        close_reason: incident.closed.map(|end| end.how.as_str().to_owned()).unwrap_or_default(),
+        opened_at: encode_instant(incident.opened_at),
+        acknowledged_at: acknowledged.map(|it| encode_instant(it.at)).unwrap_or_default(),
+        acknowledged_by: acknowledged.map(|it| encode_person(&it.by)).into(),
+        closed_at: incident.closed.map(|end| encode_instant(end.at)).unwrap_or_default(),
+        close_reason: incident.closed.map(|end| end.reason.as_str().to_owned()).unwrap_or_default(),
     }
 }
 
 /// Encodes an event of the timeline.
-pub(super) fn entry(entry: &TimelineEntry, probes: &Probes) -> WireEntry {
+pub(super) fn encode_entry(entry: &TimelineEntry, probes: &Probes) -> WireEntry {
     let shown = WireEntry {
-        at: instant(entry.at),
+        at: encode_instant(entry.at),
         kind: entry.what.as_str().to_owned(),
-        by: entry.by.as_ref().map(person).into(),
+        by: entry.by.as_ref().map(encode_person).into(),
         ..WireEntry::default()
     };
     match &entry.what {
         TimelineEvent::Opened | TimelineEvent::Acknowledged | TimelineEvent::Resolved => shown,
         TimelineEvent::Commented(text) => WireEntry { text: text.clone(), ..shown },
-        TimelineEvent::Joined(region) => {
-            WireEntry { region: region.to_string(), place: place(probes, *region), ..shown }
+        TimelineEvent::RegionFailed(region) => {
+            WireEntry { region: region.to_string(), place: location(probes, *region), ..shown }
         }
         TimelineEvent::Closed(how) => WireEntry { close_reason: how.as_str().to_owned(), ..shown },
-        TimelineEvent::Told(told) => WireEntry { notified: told_to(told).into(), ..shown },
+        TimelineEvent::Notified(told) => {
+            WireEntry { notified: encode_notified(told).into(), ..shown }
+        }
     }
 }
 
@@ -58,22 +60,22 @@ pub(super) fn evidence(
 ) -> RegionEvidence {
     RegionEvidence {
         region: entry.identity.region.to_string(),
-        slot: instant(entry.identity.slot),
-        trigger: trigger(entry.identity.trigger).to_owned(),
+        slot: encode_instant(entry.identity.slot),
+        trigger: trigger_name(entry.identity.trigger).to_owned(),
         attempts: entry.evidence.attempts.iter().map(|it| attempt(it, secrets)).collect(),
-        place: place(probes, entry.identity.region),
+        place: location(probes, entry.identity.region),
     }
 }
 
 /// Encodes an actor: a key with its name, or a description of another actor.
-fn person(person: &Person) -> WirePerson {
+fn encode_person(person: &Person) -> WirePerson {
     let is_key = KeyId::parse(&person.actor).is_ok();
     let name = if is_key { person.name.clone().unwrap_or_default() } else { person.actor.clone() };
     let key_id = if is_key { person.actor.clone() } else { String::new() };
     WirePerson { key_id, name }
 }
 
-fn told_to(told: &Notified) -> WireNotified {
+fn encode_notified(told: &Notified) -> WireNotified {
     WireNotified {
         delivery_id: told.delivery.to_string(),
         notification_id: told.channel.to_string(),

@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use contract::monitor::instant;
+use contract::monitor::encode_instant;
 use contract::notification::wire::{
     Delivery as Shown, DeliveryAttempt as ShownAttempt, GetDeliveryRequest, GetDeliveryResponse,
     ListDeliveriesRequest, ListDeliveriesResponse, ReplayDeliveryRequest, ReplayDeliveryResponse,
@@ -12,13 +12,13 @@ use contract::rpc::{self, Error, RequestContext};
 use domain::notify::{HoldReason, event_key};
 use rules::{InvalidId, Violation, Violations};
 use store::{
-    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, LetterFilter, StoreError,
-    SubscriberDelivery,
+    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, StoreError, SubscriberDelivery,
+    SubscriberDeliveryFilter,
 };
 
 use super::test::millis;
-use crate::app::{App, refusal};
-use crate::rpc::list::{PageRequest, total};
+use crate::app::{App, rpc_error};
+use crate::rpc::list::{PageRequest, encode_total};
 use crate::rpc::request::{caller, change, id};
 
 /// Noun of this resource in error messages.
@@ -33,20 +33,23 @@ pub(super) async fn list(
     let caller = caller(context);
     let (limit, offset) = (request.limit, request.offset);
     let page = PageRequest { limit, offset, page_token: request.page_token.as_deref() }.parse();
-    if let Some(filter) = letters(&request).map_err(|wrong| rpc::invalid(&wrong))? {
+    if let Some(filter) = subscriber_filter(&request).map_err(|wrong| rpc::invalid(&wrong))? {
         let page = page.map_err(|wrong| rpc::invalid(&wrong))?;
-        let found =
-            app.store.outbox().letters(caller.workspace, filter, page.with_one_more()).await;
-        let found = found.map_err(refusal)?;
+        let found = app
+            .store
+            .outbox()
+            .subscriber_deliveries(caller.workspace, filter, page.with_one_more())
+            .await;
+        let found = found.map_err(rpc_error)?;
         let (deliveries, next_page_token) = page.cut(
             &found,
             |letter| letter.id,
-            |letter| shown_letter(letter.clone()),
+            |letter| encode_subscriber_delivery(letter.clone()),
             rpc::encoded_bytes,
         );
         return Ok(ListDeliveriesResponse {
             deliveries,
-            total_size: total(found.total),
+            total_size: encode_total(found.total),
             next_page_token,
         });
     }
@@ -58,14 +61,18 @@ pub(super) async fn list(
         }
     };
     let found = app.store.outbox().list(caller.workspace, filter, page.with_one_more()).await;
-    let found = found.map_err(refusal)?;
+    let found = found.map_err(rpc_error)?;
     let (deliveries, next_page_token) = page.cut(
         &found,
         |delivery| delivery.id,
-        |delivery| shown(delivery.clone()),
+        |delivery| encode(delivery.clone()),
         rpc::encoded_bytes,
     );
-    Ok(ListDeliveriesResponse { deliveries, total_size: total(found.total), next_page_token })
+    Ok(ListDeliveriesResponse {
+        deliveries,
+        total_size: encode_total(found.total),
+        next_page_token,
+    })
 }
 
 /// Implements `GetDelivery`.
@@ -77,11 +84,11 @@ pub(super) async fn get(
     let (workspace, id) = (caller(context).workspace, id(NOUN, &request.id)?);
     let shown = match app.store.outbox().get(workspace, id).await {
         Err(StoreError::NotFound { .. }) => {
-            app.store.outbox().letter(workspace, id).await.map(shown_letter)
+            app.store.outbox().letter(workspace, id).await.map(encode_subscriber_delivery)
         }
-        found => found.map(shown),
+        found => found.map(encode),
     };
-    Ok(GetDeliveryResponse { delivery: shown.map_err(refusal)?.into() })
+    Ok(GetDeliveryResponse { delivery: shown.map_err(rpc_error)?.into() })
 }
 
 /// Implements `ReplayDelivery`.
@@ -94,17 +101,18 @@ pub(super) async fn replay(
     let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
     let outbox = app.store.outbox();
     let replayed = match outbox.replay(caller.workspace, id, change).await {
-        Err(StoreError::NotFound { .. }) => {
-            outbox.replay_letter(caller.workspace, id, change).await.map(shown_letter)
-        }
-        replayed => replayed.map(shown),
+        Err(StoreError::NotFound { .. }) => outbox
+            .replay_subscriber_delivery(caller.workspace, id, change)
+            .await
+            .map(encode_subscriber_delivery),
+        replayed => replayed.map(encode),
     };
     let delivery = replayed.map_err(|error| {
         // The request is valid, but the state of the delivery does not allow a replay.
         if let StoreError::Refused(violation) = error {
             rpc::failed_precondition(violation.to_string())
         } else {
-            refusal(error)
+            rpc_error(error)
         }
     })?;
     Ok(ReplayDeliveryResponse { delivery: delivery.into() })
@@ -112,8 +120,8 @@ pub(super) async fn replay(
 
 /// Parses the filter of deliveries to channels. Returns all violations.
 fn filter(request: &ListDeliveriesRequest) -> Result<DeliveryFilter, Violations> {
-    let channel = of(request.notification_id.as_deref(), "notification_id", "channel");
-    let monitor = of(request.monitor_id.as_deref(), "monitor_id", "monitor");
+    let channel = parse_id(request.notification_id.as_deref(), "notification_id", "channel");
+    let monitor = parse_id(request.monitor_id.as_deref(), "monitor_id", "monitor");
     match (channel, monitor, state(request.state.as_deref())) {
         (Ok(channel), Ok(monitor), Ok(state)) => Ok(DeliveryFilter { channel, monitor, state }),
         (channel, monitor, state) => {
@@ -125,7 +133,9 @@ fn filter(request: &ListDeliveriesRequest) -> Result<DeliveryFilter, Violations>
 
 /// Parses the filter of deliveries to subscribers. Returns all violations, or `None` for deliveries
 /// to channels.
-fn letters(request: &ListDeliveriesRequest) -> Result<Option<LetterFilter>, Violations> {
+fn subscriber_filter(
+    request: &ListDeliveriesRequest,
+) -> Result<Option<SubscriberDeliveryFilter>, Violations> {
     const OTHERS: &str = "must not be given together with a subscriber or a status page";
     let is_given = |field: &Option<String>| field.as_ref().is_some_and(|given| !given.is_empty());
     if !is_given(&request.subscriber_id) && !is_given(&request.page_id) {
@@ -136,13 +146,13 @@ fn letters(request: &ListDeliveriesRequest) -> Result<Option<LetterFilter>, Viol
     let mut wrong: Vec<_> = of_channels
         .into_iter()
         .filter(|(_, given)| is_given(given))
-        .map(|(field, _)| Violation::unseen(field, OTHERS))
+        .map(|(field, _)| Violation::without_value(field, OTHERS))
         .collect();
-    let subscriber = of(request.subscriber_id.as_deref(), "subscriber_id", "subscriber");
-    let page = of(request.page_id.as_deref(), "page_id", "status page");
+    let subscriber = parse_id(request.subscriber_id.as_deref(), "subscriber_id", "subscriber");
+    let page = parse_id(request.page_id.as_deref(), "page_id", "status page");
     match (subscriber, page, state(request.state.as_deref())) {
         (Ok(subscriber), Ok(page), Ok(state)) if wrong.is_empty() => {
-            Ok(Some(LetterFilter { subscriber, page, state }))
+            Ok(Some(SubscriberDeliveryFilter { subscriber, page, state }))
         }
         (subscriber, page, state) => {
             wrong.extend(subscriber.err().into_iter().chain(page.err()).chain(state.err()));
@@ -152,7 +162,7 @@ fn letters(request: &ListDeliveriesRequest) -> Result<Option<LetterFilter>, Viol
 }
 
 /// Parses the ID of a resource in a filter.
-fn of<Id: FromStr<Err = InvalidId>>(
+fn parse_id<Id: FromStr<Err = InvalidId>>(
     given: Option<&str>,
     field: &'static str,
     noun: &str,
@@ -172,7 +182,7 @@ fn state(given: Option<&str>) -> Result<Option<DeliveryState>, Violation> {
     })
 }
 
-fn shown(delivery: Delivery) -> Shown {
+fn encode(delivery: Delivery) -> Shown {
     let waits = delivery.state == DeliveryState::Waiting;
     Shown {
         id: delivery.id.to_string(),
@@ -183,18 +193,21 @@ fn shown(delivery: Delivery) -> Shown {
         event: delivery.event.kind.as_str().to_owned(),
         reminder: i32::try_from(delivery.event.reminder).unwrap_or(i32::MAX),
         state: delivery.state.as_str().to_owned(),
-        hold_reason: delivery.holds.filter(|_| waits).map(|holds| held(holds).to_owned()),
+        hold_reason: delivery
+            .hold_reason
+            .filter(|_| waits)
+            .map(|holds| hold_reason_name(holds).to_owned()),
         key: event_key(delivery.channel, &delivery.event),
-        created_at: instant(delivery.created_at),
-        next_attempt_at: if waits { instant(delivery.due_at) } else { <_>::default() },
-        done_at: delivery.done_at.map(instant).unwrap_or_default(),
+        created_at: encode_instant(delivery.created_at),
+        next_attempt_at: if waits { encode_instant(delivery.due_at) } else { <_>::default() },
+        done_at: delivery.completed_at.map(encode_instant).unwrap_or_default(),
         attempts: delivery.attempts.into_iter().map(attempt).collect(),
         subscriber_id: None,
         page_id: None,
     }
 }
 
-fn shown_letter(letter: SubscriberDelivery) -> Shown {
+fn encode_subscriber_delivery(letter: SubscriberDelivery) -> Shown {
     let waits = letter.state == DeliveryState::Waiting;
     Shown {
         id: letter.id.to_string(),
@@ -205,11 +218,14 @@ fn shown_letter(letter: SubscriberDelivery) -> Shown {
         event: letter.word,
         reminder: 0,
         state: letter.state.as_str().to_owned(),
-        hold_reason: letter.holds.filter(|_| waits).map(|holds| held(holds).to_owned()),
+        hold_reason: letter
+            .hold_reason
+            .filter(|_| waits)
+            .map(|holds| hold_reason_name(holds).to_owned()),
         key: letter.key,
-        created_at: instant(letter.created_at),
-        next_attempt_at: if waits { instant(letter.due_at) } else { <_>::default() },
-        done_at: letter.done_at.map(instant).unwrap_or_default(),
+        created_at: encode_instant(letter.created_at),
+        next_attempt_at: if waits { encode_instant(letter.due_at) } else { <_>::default() },
+        done_at: letter.completed_at.map(encode_instant).unwrap_or_default(),
         attempts: letter.attempts.into_iter().map(attempt).collect(),
         subscriber_id: Some(letter.subscriber.to_string()),
         page_id: Some(letter.page.to_string()),
@@ -219,15 +235,15 @@ fn shown_letter(letter: SubscriberDelivery) -> Shown {
 fn attempt(attempt: DeliveryAttempt) -> ShownAttempt {
     ShownAttempt {
         number: i32::try_from(attempt.number).unwrap_or(i32::MAX),
-        at: instant(attempt.at),
-        duration_ms: millis(attempt.took),
+        at: encode_instant(attempt.at),
+        duration_ms: millis(attempt.duration),
         status: attempt.status.map(i32::from),
         response: attempt.answer,
     }
 }
 
 /// Returns the name of the reason that a delivery is on hold.
-const fn held(holds: HoldReason) -> &'static str {
+const fn hold_reason_name(holds: HoldReason) -> &'static str {
     match holds {
         HoldReason::MinDuration => "min_duration",
         HoldReason::Maintenance => "maintenance",

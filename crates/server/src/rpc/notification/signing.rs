@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::monitor::instant;
+use contract::monitor::encode_instant;
 use contract::notification::wire::{
     ListSigningSecretsRequest, ListSigningSecretsResponse, RotateSigningSecretRequest,
     RotateSigningSecretResponse, SigningSecret as Shown,
@@ -12,7 +12,7 @@ use domain::notify::signing_secret_text;
 use rules::{Validator, Violations, tables};
 use store::SigningSecret;
 
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::rpc::request::{caller, change};
 
 /// Implements `ListSigningSecrets`.
@@ -23,7 +23,7 @@ pub(super) async fn list(
 ) -> Result<ListSigningSecretsResponse, Error> {
     let workspace = caller(context).workspace;
     let signing = app.store.signing_secrets().list(workspace, app.ctx.now()).await;
-    let signing_secrets = signing.map_err(refusal)?.iter().map(shown).collect();
+    let signing_secrets = signing.map_err(rpc_error)?.iter().map(encode).collect();
     Ok(ListSigningSecretsResponse { signing_secrets })
 }
 
@@ -38,10 +38,10 @@ pub(super) async fn rotate(
     let (workspace, new) = (caller.workspace, app.ctx.new_id());
     let secrets = app.store.signing_secrets();
     let rotated = secrets.rotate(workspace, new, overlap, change(app, caller)).await;
-    let rotated = rotated.map_err(refusal)?;
+    let rotated = rotated.map_err(rpc_error)?;
     Ok(RotateSigningSecretResponse {
         secret: signing_secret_text(&rotated.secret).expose().clone(),
-        signing_secrets: rotated.signing.iter().map(shown).collect(),
+        signing_secrets: rotated.signing.iter().map(encode).collect(),
     })
 }
 
@@ -52,10 +52,10 @@ fn overlap(hours: Option<i32>) -> Result<Duration, Violations> {
     Ok(Duration::from_hours(u64::try_from(hours).expect("the table has no negative hours")))
 }
 
-fn shown(secret: &SigningSecret) -> Shown {
+fn encode(secret: &SigningSecret) -> Shown {
     Shown {
         id: secret.id.to_string(),
-        created_at: instant(secret.created_at),
-        expires_at: secret.expires_at.map(instant).unwrap_or_default(),
+        created_at: encode_instant(secret.created_at),
+        expires_at: secret.expires_at.map(encode_instant).unwrap_or_default(),
     }
 }

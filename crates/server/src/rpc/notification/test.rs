@@ -16,11 +16,11 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use super::{NOUN, RESOURCE, refuse_closed};
-use crate::app::{App, refusal};
+use super::{NOUN, RESOURCE, reject_blocked_address};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::pipeline::Tested;
-use crate::rpc::request::{caller, id, wrong};
+use crate::rpc::request::{caller, id, invalid};
 
 /// Timeout of a test. It may send two messages, and wait for a permit first.
 const WITHIN: Duration = Duration::from_secs(30);
@@ -58,11 +58,11 @@ pub(super) async fn test(
         (None, None) => return Err(one_of_both("must be given, or `notification` instead")),
     };
     let kind = channel.settings.provider.kind();
-    let missing = app.notifier.lacking(kind);
+    let missing = app.notifier.missing_setting(kind);
     // Store the result of a sent message even if the caller disconnects.
-    let stop = app.notifier.stop_of_a_test();
+    let stop = app.notifier.test_stop_token();
     let sent = tokio::spawn(send(app.clone(), caller, channel, stop.clone()).in_current_span());
-    let tested = waited(sent, &stop, [WITHIN, ENDS_WITHIN]).await?;
+    let tested = wait_for_test(sent, &stop, [WITHIN, ENDS_WITHIN]).await?;
     Ok(TestNotificationResponse {
         accepted: tested.accepted,
         status: tested.status.map(i32::from),
@@ -74,7 +74,7 @@ pub(super) async fn test(
 
 /// Waits for a test, and cancels it after a timeout. Then it gives the test time to end, so that no
 /// unsent message is sent after the response.
-async fn waited(
+async fn wait_for_test(
     mut sent: JoinHandle<Result<Option<Tested>, Error>>,
     stop: &CancellationToken,
     [within, ends_within]: [Duration; 2],
@@ -85,7 +85,7 @@ async fn waited(
         ended = timeout(ends_within, sent).await;
     }
     match ended {
-        Ok(Ok(tested)) => tested?.ok_or_else(|| rpc::put_off(NOT_BEGUN)),
+        Ok(Ok(tested)) => tested?.ok_or_else(|| rpc::deferred(NOT_BEGUN)),
         Ok(Err(why)) => {
             tracing::error!("a test of a channel failed: {why}");
             Err(rpc::internal())
@@ -101,13 +101,13 @@ pub(super) fn millis(took: Duration) -> i32 {
 
 async fn saved(app: &App, caller: Caller, given: &str) -> Result<Channel, Error> {
     let id = id(NOUN, given)?;
-    let channel = app.store.channels().get(caller.workspace, id).await.map_err(refusal)?;
+    let channel = app.store.channels().get(caller.workspace, id).await.map_err(rpc_error)?;
     Ok(Channel { id, settings: channel.settings, is_saved: true })
 }
 
 fn not_saved(app: &App, given: Notification) -> Result<Channel, Error> {
-    let settings = ChannelDraft::from(given).parse().map_err(wrong(RESOURCE))?;
-    refuse_closed(app, &settings.provider)?;
+    let settings = ChannelDraft::from(given).parse().map_err(invalid(RESOURCE))?;
+    reject_blocked_address(app, &settings.provider)?;
     Ok(Channel { id: app.ctx.new_id(), settings, is_saved: false })
 }
 
@@ -120,12 +120,12 @@ async fn send(
     stop: CancellationToken,
 ) -> Result<Option<Tested>, Error> {
     let Channel { id, settings, is_saved } = channel;
-    let workspace = app.store.workspaces().get(caller.workspace).await.map_err(refusal)?;
+    let workspace = app.store.workspaces().get(caller.workspace).await.map_err(rpc_error)?;
     let event = event(&app, workspace.name);
     let sent = app.notifier.test(caller.workspace, id, &settings, &event, &stop).await;
     let tested = match sent {
         Err(StoreError::Closed) => return Ok(None),
-        sent => sent.map_err(refusal)?,
+        sent => sent.map_err(rpc_error)?,
     };
     if is_saved {
         let note = TestDelivery {
@@ -134,22 +134,22 @@ async fn send(
             kind: settings.provider.kind(),
             event,
             at: tested.at,
-            took: tested.took,
+            duration: tested.took,
             status: tested.status,
             answer: tested.answer.clone(),
             arrived: tested.accepted,
         };
-        app.store.outbox().note_test(note).await.map_err(not_noted)?;
+        app.store.outbox().record_test(note).await.map_err(record_error)?;
     }
     Ok(Some(tested))
 }
 
 /// Returns the error for a message that was sent but whose result could not be stored.
-fn not_noted(error: StoreError) -> Error {
+fn record_error(error: StoreError) -> Error {
     if matches!(error, StoreError::Closed) {
         return rpc::unavailable("the message was sent, and the server is stopping");
     }
-    refusal(error)
+    rpc_error(error)
 }
 
 /// Returns a test event with a made-up monitor, so that nobody investigates a real one.
@@ -184,7 +184,7 @@ fn help(kind: ProviderType, tested: &Tested, missing: Option<Unconfigured>) -> S
         let variable = setting::variable(setting);
         return format!("the operator of this server has to set `{variable}`");
     }
-    if let Some(setting) = account(kind).filter(|_| is_of_the_account(kind, tested.status)) {
+    if let Some(setting) = account(kind).filter(|_| is_account_error(kind, tested.status)) {
         let variable = setting::variable(setting);
         return format!("the operator of this server has to look at `{variable}`");
     }
@@ -205,14 +205,14 @@ fn help(kind: ProviderType, tested: &Tested, missing: Option<Unconfigured>) -> S
 }
 
 /// Returns whether a response is about the server's account or address at the provider.
-fn is_of_the_account(kind: ProviderType, status: Option<u16>) -> bool {
+fn is_account_error(kind: ProviderType, status: Option<u16>) -> bool {
     let refusals: &[u16] =
         if kind == ProviderType::Email { &[530, 534, 535, 538] } else { &[401, 404] };
     status.is_none_or(|status| refusals.contains(&status))
 }
 
 fn one_of_both(allowed: &str) -> Error {
-    rpc::invalid(&Violation::unseen("id", allowed).into())
+    rpc::invalid(&Violation::without_value("id", allowed).into())
 }
 
 #[cfg(test)]
@@ -225,9 +225,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_test_that_sent_nothing_is_put_off_and_one_that_may_have_is_not() {
+    async fn unsent_test_is_retryable_and_uncertain_one_not() {
         let is_put_off = async |sent: JoinHandle<_>, stop: &CancellationToken, ends_within| {
-            let error = waited(sent, stop, [Duration::ZERO, ends_within]).await.unwrap_err();
+            let error = wait_for_test(sent, stop, [Duration::ZERO, ends_within]).await.unwrap_err();
             assert_eq!(error.http_status(), 503);
             error.response_headers().contains_key("retry-after")
         };
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_to_help_is_who_can() {
+    fn help_addresses_the_responsible_person() {
         // issue 6, point 2: failures of the server's own account are for its operator to fix
         let operators = [
             (ProviderType::Email, None),

@@ -2,7 +2,7 @@
 
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext};
-use contract::status_page::shown_component;
+use contract::status_page::encode_component;
 use contract::status_page::wire::{
     CreateComponentRequest, CreateComponentResponse, DeleteComponentRequest,
     DeleteComponentResponse, GetComponentRequest, GetComponentResponse, ListComponentsRequest,
@@ -14,11 +14,11 @@ use store::{NewComponent, StoreError};
 
 use super::asked;
 use super::page::NOUN as PAGE;
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
-use crate::rpc::list::total;
+use crate::rpc::list::encode_total;
 use crate::rpc::request::{
-    Edit, caller, change, edited, given, id, idempotency, named, refused, wrong,
+    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
 };
 
 /// Field of requests that contains a component.
@@ -33,13 +33,13 @@ pub(super) async fn create(
 ) -> Result<CreateComponentResponse, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "CreateComponent", &request)?;
-    let draft = ComponentDraft::from(given(RESOURCE, request.component.into_option())?);
-    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let draft = ComponentDraft::from(require(RESOURCE, request.component.into_option())?);
+    let settings = draft.parse().map_err(invalid(RESOURCE))?;
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
     let new = NewComponent { id, workspace, settings, idempotency };
     let created = app.store.components().create(new, change(app, caller)).await;
-    let component = created.map_err(refused(RESOURCE))?.into_inner();
-    Ok(CreateComponentResponse { component: shown_component(&component).into() })
+    let component = created.map_err(store_error(RESOURCE))?.into_inner();
+    Ok(CreateComponentResponse { component: encode_component(&component).into() })
 }
 
 /// Returns a component. If the request names a page, a component of another page is not found.
@@ -53,7 +53,7 @@ pub(super) async fn get(
     if page.is_some_and(|page| page != component.settings.page_id.to_string()) {
         return Err(rpc::not_found(NOUN, &request.id));
     }
-    Ok(GetComponentResponse { component: shown_component(&component).into() })
+    Ok(GetComponentResponse { component: encode_component(&component).into() })
 }
 
 pub(super) async fn list(
@@ -67,10 +67,14 @@ pub(super) async fn list(
     let of = request.page_id.filter(|page| !page.is_empty());
     let of: Option<PageId> = of.map(|page| id(PAGE, &page)).transpose()?;
     let found = app.store.components().list(caller.workspace, of, part.with_one_more()).await;
-    let found = found.map_err(refusal)?;
+    let found = found.map_err(rpc_error)?;
     let (components, next_page_token) =
-        part.cut(&found, |row| row.id, shown_component, rpc::encoded_bytes);
-    Ok(ListComponentsResponse { components, total_size: total(found.total), next_page_token })
+        part.cut(&found, |row| row.id, encode_component, rpc::encoded_bytes);
+    Ok(ListComponentsResponse {
+        components,
+        total_size: encode_total(found.total),
+        next_page_token,
+    })
 }
 
 pub(super) async fn update(
@@ -79,13 +83,13 @@ pub(super) async fn update(
     request: UpdateComponentRequest,
 ) -> Result<UpdateComponentResponse, Error> {
     let caller = caller(context);
-    let mut given = given(RESOURCE, request.component.into_option())?;
-    let id: ComponentId = named(RESOURCE, NOUN, given.id.take())?;
+    let mut given = require(RESOURCE, request.component.into_option())?;
+    let id: ComponentId = require_id(RESOURCE, NOUN, given.id.take())?;
     let draft = ComponentDraft::from(given);
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
     let attempt = || try_update(app, caller, id, (draft.clone(), Edit { mask, revision }));
-    let component = edited(NOUN, id, attempt).await?;
-    Ok(UpdateComponentResponse { component: shown_component(&component).into() })
+    let component = retry_edit(NOUN, id, attempt).await?;
+    Ok(UpdateComponentResponse { component: encode_component(&component).into() })
 }
 
 pub(super) async fn delete(
@@ -95,12 +99,12 @@ pub(super) async fn delete(
 ) -> Result<DeleteComponentResponse, Error> {
     let caller = caller(context);
     let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    app.store.components().delete(caller.workspace, id, change).await.map_err(refusal)?;
+    app.store.components().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
     Ok(DeleteComponentResponse::default())
 }
 
 async fn find(app: &App, caller: Caller, id: ComponentId) -> Result<Component, Error> {
-    app.store.components().get(caller.workspace, id).await.map_err(refusal)
+    app.store.components().get(caller.workspace, id).await.map_err(rpc_error)
 }
 
 /// Makes one attempt. Returns `None` on a conflict with another edit.
@@ -116,17 +120,17 @@ async fn try_update(
         None => wanted.with_fixed(&seen.settings),
         Some(mask) => {
             let mut draft = ComponentDraft::from(&seen.settings);
-            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft.apply_mask(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
             draft
         }
     };
-    let settings = draft.parse_change(&seen.settings).map_err(wrong(RESOURCE))?;
+    let settings = draft.parse_change(&seen.settings).map_err(invalid(RESOURCE))?;
     if settings == seen.settings {
         return Ok(Some(seen));
     }
     match app.store.components().update(seen, settings, change(app, caller)).await {
         Ok(component) => Ok(Some(component)),
         Err(StoreError::Conflict { .. }) => Ok(None),
-        Err(error) => Err(refused(RESOURCE)(error)),
+        Err(error) => Err(store_error(RESOURCE)(error)),
     }
 }

@@ -2,7 +2,7 @@
 
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext};
-use contract::status_page::shown_group;
+use contract::status_page::encode_group;
 use contract::status_page::wire::{
     CreateComponentGroupRequest, CreateComponentGroupResponse, DeleteComponentGroupRequest,
     DeleteComponentGroupResponse, GetComponentGroupRequest, GetComponentGroupResponse,
@@ -15,11 +15,11 @@ use store::{NewGroup, StoreError};
 
 use super::asked;
 use super::page::NOUN as PAGE;
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
-use crate::rpc::list::total;
+use crate::rpc::list::encode_total;
 use crate::rpc::request::{
-    Edit, caller, change, edited, given, id, idempotency, named, refused, wrong,
+    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
 };
 
 /// Field of requests that contains a group.
@@ -34,13 +34,13 @@ pub(super) async fn create(
 ) -> Result<CreateComponentGroupResponse, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "CreateComponentGroup", &request)?;
-    let draft = GroupDraft::from(given(RESOURCE, request.component_group.into_option())?);
-    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let draft = GroupDraft::from(require(RESOURCE, request.component_group.into_option())?);
+    let settings = draft.parse().map_err(invalid(RESOURCE))?;
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
     let new = NewGroup { id, workspace, settings, idempotency };
     let created = app.store.groups().create(new, change(app, caller)).await;
-    let group = created.map_err(refused(RESOURCE))?.into_inner();
-    Ok(CreateComponentGroupResponse { component_group: shown_group(&group).into() })
+    let group = created.map_err(store_error(RESOURCE))?.into_inner();
+    Ok(CreateComponentGroupResponse { component_group: encode_group(&group).into() })
 }
 
 /// Returns a group. If the request names a page, a group of another page is not found.
@@ -54,7 +54,7 @@ pub(super) async fn get(
     if page.is_some_and(|page| page != group.settings.page_id.to_string()) {
         return Err(rpc::not_found(NOUN, &request.id));
     }
-    Ok(GetComponentGroupResponse { component_group: shown_group(&group).into() })
+    Ok(GetComponentGroupResponse { component_group: encode_group(&group).into() })
 }
 
 pub(super) async fn list(
@@ -68,12 +68,12 @@ pub(super) async fn list(
     let of = request.page_id.filter(|page| !page.is_empty());
     let of: Option<PageId> = of.map(|page| id(PAGE, &page)).transpose()?;
     let found = app.store.groups().list(caller.workspace, of, part.with_one_more()).await;
-    let found = found.map_err(refusal)?;
+    let found = found.map_err(rpc_error)?;
     let (component_groups, next_page_token) =
-        part.cut(&found, |row| row.id, shown_group, rpc::encoded_bytes);
+        part.cut(&found, |row| row.id, encode_group, rpc::encoded_bytes);
     Ok(ListComponentGroupsResponse {
         component_groups,
-        total_size: total(found.total),
+        total_size: encode_total(found.total),
         next_page_token,
     })
 }
@@ -84,13 +84,13 @@ pub(super) async fn update(
     request: UpdateComponentGroupRequest,
 ) -> Result<UpdateComponentGroupResponse, Error> {
     let caller = caller(context);
-    let mut given = given(RESOURCE, request.component_group.into_option())?;
-    let id: GroupId = named(RESOURCE, NOUN, given.id.take())?;
+    let mut given = require(RESOURCE, request.component_group.into_option())?;
+    let id: GroupId = require_id(RESOURCE, NOUN, given.id.take())?;
     let draft = GroupDraft::from(given);
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
     let attempt = || try_update(app, caller, id, (draft.clone(), Edit { mask, revision }));
-    let group = edited(NOUN, id, attempt).await?;
-    Ok(UpdateComponentGroupResponse { component_group: shown_group(&group).into() })
+    let group = retry_edit(NOUN, id, attempt).await?;
+    Ok(UpdateComponentGroupResponse { component_group: encode_group(&group).into() })
 }
 
 pub(super) async fn delete(
@@ -100,12 +100,12 @@ pub(super) async fn delete(
 ) -> Result<DeleteComponentGroupResponse, Error> {
     let caller = caller(context);
     let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    app.store.groups().delete(caller.workspace, id, change).await.map_err(refusal)?;
+    app.store.groups().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
     Ok(DeleteComponentGroupResponse::default())
 }
 
 async fn find(app: &App, caller: Caller, id: GroupId) -> Result<ComponentGroup, Error> {
-    app.store.groups().get(caller.workspace, id).await.map_err(refusal)
+    app.store.groups().get(caller.workspace, id).await.map_err(rpc_error)
 }
 
 /// Makes one attempt. Returns `None` on a conflict with another edit.
@@ -121,17 +121,17 @@ async fn try_update(
         None => wanted.with_fixed(&seen.settings),
         Some(mask) => {
             let mut draft = GroupDraft::from(&seen.settings);
-            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft.apply_mask(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
             draft
         }
     };
-    let settings = draft.parse_change(&seen.settings).map_err(wrong(RESOURCE))?;
+    let settings = draft.parse_change(&seen.settings).map_err(invalid(RESOURCE))?;
     if settings == seen.settings {
         return Ok(Some(seen));
     }
     match app.store.groups().update(seen, settings, change(app, caller)).await {
         Ok(group) => Ok(Some(group)),
         Err(StoreError::Conflict { .. }) => Ok(None),
-        Err(error) => Err(refused(RESOURCE)(error)),
+        Err(error) => Err(store_error(RESOURCE)(error)),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use contract::monitor::{instant, micros};
+use contract::monitor::{encode_instant, micros};
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_page::wire::{
     ComponentDay, ComponentOverview, GetComponentSummaryRequest, GetComponentSummaryResponse,
@@ -18,7 +18,7 @@ use domain::page::{
 use rules::{ComponentId, GroupId, Timestamp, Violation};
 
 use super::page::NOUN as PAGE;
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::pipeline::page::page_facts;
 use crate::rpc::request::{caller, id};
 
@@ -33,9 +33,9 @@ pub(super) async fn page(
     request: GetStatusPageOverviewRequest,
 ) -> Result<GetStatusPageOverviewResponse, Error> {
     let workspace = caller(context).workspace;
-    let page = app.store.pages().get(workspace, id(PAGE, &request.id)?).await.map_err(refusal)?;
+    let page = app.store.pages().get(workspace, id(PAGE, &request.id)?).await.map_err(rpc_error)?;
     let facts = page_facts(&app.store, &app.pipeline, page, app.ctx.now()).await;
-    let facts = facts.map_err(refusal)?;
+    let facts = facts.map_err(rpc_error)?;
     let seen = overview(&facts, &project(&facts));
     Ok(GetStatusPageOverviewResponse { overview: seen.into() })
 }
@@ -54,10 +54,10 @@ pub(super) async fn component(
     };
     let workspace = caller(context).workspace;
     let id: ComponentId = id(COMPONENT, &request.id)?;
-    let component = app.store.components().get(workspace, id).await.map_err(refusal)?;
+    let component = app.store.components().get(workspace, id).await.map_err(rpc_error)?;
     let page = app.store.pages().get(workspace, component.settings.page_id).await;
-    let facts = app.store.shown().facts(page.map_err(refusal)?, app.ctx.now()).await;
-    let view = project(&facts.map_err(refusal)?);
+    let facts = app.store.shown().facts(page.map_err(rpc_error)?, app.ctx.now()).await;
+    let view = project(&facts.map_err(rpc_error)?);
     // The component is missing if it was deleted in between.
     let shown = view.components().find(|it| it.id == id);
     let shown = shown.ok_or_else(|| rpc::not_found(COMPONENT, &request.id))?;
@@ -65,7 +65,7 @@ pub(super) async fn component(
     let days = &days[days.len().saturating_sub(wanted)..];
     Ok(GetComponentSummaryResponse {
         id: request.id,
-        at: instant(view.at),
+        at: encode_instant(view.at),
         days: days.iter().map(|it| day(it, view.at)).collect(),
         uptime_millionths: millionths(uptime_of(days)),
     })
@@ -82,9 +82,9 @@ fn overview(facts: &Facts, view: &PageView) -> StatusPageOverview {
     };
     StatusPageOverview {
         page_id: facts.page.id.to_string(),
-        at: instant(view.at),
-        state: view.verdict.state.to_string(),
-        checked_at: view.verdict.knowledge.checked_at.map(instant).unwrap_or_default(),
+        at: encode_instant(view.at),
+        state: view.overall_status.state.to_string(),
+        checked_at: view.overall_status.data_age.checked_at.map(encode_instant).unwrap_or_default(),
         components: view.components().map(component).collect(),
         open_incidents: view.open.iter().map(shown_incident).collect(),
         planned_maintenance: view.planned.iter().map(shown_maintenance).collect(),
@@ -96,8 +96,8 @@ fn shown_incident(it: &IncidentView) -> IncidentOverview {
     IncidentOverview {
         id: it.id.to_string(),
         component_ids: it.components.iter().map(|component| component.id.to_string()).collect(),
-        opened_at: instant(it.opened_at),
-        acknowledged_at: it.acknowledged_at.map(instant).unwrap_or_default(),
+        opened_at: encode_instant(it.opened_at),
+        acknowledged_at: it.acknowledged_at.map(encode_instant).unwrap_or_default(),
     }
 }
 
@@ -106,9 +106,9 @@ fn shown_maintenance(it: &MaintenanceView) -> MaintenanceOverview {
         id: it.id.to_string(),
         title: it.title.clone(),
         description: it.description.clone(),
-        from: instant(it.window.from),
-        until: instant(it.window.to),
-        is_active: it.is_on,
+        from: encode_instant(it.window.from),
+        until: encode_instant(it.window.to),
+        is_active: it.is_active,
         component_ids: it.components.iter().map(|component| component.id.to_string()).collect(),
     }
 }
@@ -119,8 +119,8 @@ fn shown_report(it: &ReportView) -> ReportOverview {
         title: it.title.clone(),
         status: it.status.to_string(),
         component_ids: it.components.iter().map(|component| component.id.to_string()).collect(),
-        started_at: instant(it.started_at),
-        last_update_at: instant(it.told_at),
+        started_at: encode_instant(it.started_at),
+        last_update_at: encode_instant(it.last_update_at),
     }
 }
 
@@ -133,7 +133,7 @@ fn shown_component(it: &ComponentView, group_id: String) -> ComponentOverview {
         description: it.description.clone(),
         group_id,
         state: it.state.to_string(),
-        since: it.since.map(instant).unwrap_or_default(),
+        since: it.since.map(encode_instant).unwrap_or_default(),
         is_stale: it.is_stale,
         uptime_1d_millionths: over(1),
         uptime_7d_millionths: over(7),

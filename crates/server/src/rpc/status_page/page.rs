@@ -1,8 +1,8 @@
 //! Status pages: their methods, and the encoding of what visitors see.
 
-use contract::monitor::{instant, mask};
+use contract::monitor::{encode_instant, mask};
 use contract::rpc::{self, Error, RequestContext};
-use contract::status_page::shown_page;
+use contract::status_page::encode_page;
 use contract::status_page::wire::{
     CreateStatusPageRequest, CreateStatusPageResponse, CustomDomainStatus, DeleteStatusPageRequest,
     DeleteStatusPageResponse, GetStatusPageRequest, GetStatusPageResponse, ListStatusPagesRequest,
@@ -16,12 +16,13 @@ use rules::{AccessType, PageId, ProviderType, Theme, Violation};
 use store::{NewPage, StoreError};
 
 use super::asked;
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::domains::{Claim, DomainStatus};
-use crate::rpc::list::total;
+use crate::rpc::list::encode_total;
 use crate::rpc::request::{
-    Edit, caller, change, edited, given, id, idempotency, named, refused, secrets, wrong,
+    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, secrets,
+    store_error,
 };
 
 /// Field of requests that contains a page.
@@ -36,15 +37,15 @@ pub(super) async fn create(
 ) -> Result<CreateStatusPageResponse, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "CreateStatusPage", &request)?;
-    let draft = PageDraft::from(given(RESOURCE, request.status_page.into_option())?);
-    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let draft = PageDraft::from(require(RESOURCE, request.status_page.into_option())?);
+    let settings = draft.parse().map_err(invalid(RESOURCE))?;
     accept_domain(app, caller, &settings, None).await?;
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
     let new = NewPage { id, workspace, settings, idempotency };
     let created = app.store.pages().create(new, change(app, caller)).await;
-    let page = created.map_err(refused(RESOURCE))?.into_inner();
+    let page = created.map_err(store_error(RESOURCE))?.into_inner();
     let warnings = warnings(app, &page);
-    let status_page = shown_page(&page, secrets(caller)).into();
+    let status_page = encode_page(&page, secrets(caller)).into();
     Ok(CreateStatusPageResponse { status_page, warnings })
 }
 
@@ -57,11 +58,11 @@ pub(super) async fn get(
     let page = find(app, caller, id(NOUN, &request.id)?).await?;
     let custom_domain_status = match page.settings.custom_domain_name() {
         Some(domain) => {
-            shown_domain(app.domains.status(app, &domain).await.map_err(refusal)?).into()
+            shown_domain(app.domains.status(app, &domain).await.map_err(rpc_error)?).into()
         }
         None => MessageField::none(),
     };
-    let status_page = shown_page(&page, secrets(caller)).into();
+    let status_page = encode_page(&page, secrets(caller)).into();
     let warnings = warnings(app, &page);
     Ok(GetStatusPageResponse { status_page, custom_domain_status, warnings })
 }
@@ -75,11 +76,15 @@ pub(super) async fn list(
     let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
     let part = part.map_err(|violations| rpc::invalid(&violations))?;
     let found = app.store.pages().list(caller.workspace, part.with_one_more()).await;
-    let found = found.map_err(refusal)?;
-    let show = |page: &_| shown_page(page, secrets(caller));
+    let found = found.map_err(rpc_error)?;
+    let show = |page: &_| encode_page(page, secrets(caller));
     let (status_pages, next_page_token) =
         part.cut(&found, |page| page.id, show, rpc::encoded_bytes);
-    Ok(ListStatusPagesResponse { status_pages, total_size: total(found.total), next_page_token })
+    Ok(ListStatusPagesResponse {
+        status_pages,
+        total_size: encode_total(found.total),
+        next_page_token,
+    })
 }
 
 pub(super) async fn update(
@@ -88,14 +93,14 @@ pub(super) async fn update(
     request: UpdateStatusPageRequest,
 ) -> Result<UpdateStatusPageResponse, Error> {
     let caller = caller(context);
-    let mut given = given(RESOURCE, request.status_page.into_option())?;
-    let id: PageId = named(RESOURCE, NOUN, given.id.take())?;
+    let mut given = require(RESOURCE, request.status_page.into_option())?;
+    let id: PageId = require_id(RESOURCE, NOUN, given.id.take())?;
     let draft = PageDraft::from(given);
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
     let attempt = || try_update(app, caller, id, (draft.clone(), Edit { mask, revision }));
-    let page = edited(NOUN, id, attempt).await?;
+    let page = retry_edit(NOUN, id, attempt).await?;
     let warnings = warnings(app, &page);
-    let status_page = shown_page(&page, secrets(caller)).into();
+    let status_page = encode_page(&page, secrets(caller)).into();
     Ok(UpdateStatusPageResponse { status_page, warnings })
 }
 
@@ -106,7 +111,7 @@ pub(super) async fn delete(
 ) -> Result<DeleteStatusPageResponse, Error> {
     let caller = caller(context);
     let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    app.store.pages().delete(caller.workspace, id, change).await.map_err(refusal)?;
+    app.store.pages().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
     Ok(DeleteStatusPageResponse::default())
 }
 
@@ -117,7 +122,7 @@ pub(super) async fn publish(
 ) -> Result<PublishStatusPageResponse, Error> {
     let caller = caller(context);
     let page = set_published(app, caller, &request.id, true).await?;
-    Ok(PublishStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
+    Ok(PublishStatusPageResponse { status_page: encode_page(&page, secrets(caller)).into() })
 }
 
 pub(super) async fn unpublish(
@@ -127,7 +132,7 @@ pub(super) async fn unpublish(
 ) -> Result<UnpublishStatusPageResponse, Error> {
     let caller = caller(context);
     let page = set_published(app, caller, &request.id, false).await?;
-    Ok(UnpublishStatusPageResponse { status_page: shown_page(&page, secrets(caller)).into() })
+    Ok(UnpublishStatusPageResponse { status_page: encode_page(&page, secrets(caller)).into() })
 }
 
 pub(super) async fn set_theme(
@@ -142,8 +147,8 @@ pub(super) async fn set_theme(
         rpc::invalid(&Violation::new("theme", unknown.given, allowed).into())
     })?;
     let page = app.store.pages().set_theme(caller.workspace, id, theme, change).await;
-    let page = page.map_err(refusal)?;
-    Ok(SetStatusPageThemeResponse { status_page: shown_page(&page, secrets(caller)).into() })
+    let page = page.map_err(rpc_error)?;
+    Ok(SetStatusPageThemeResponse { status_page: encode_page(&page, secrets(caller)).into() })
 }
 
 pub(super) async fn set_indexing(
@@ -154,14 +159,14 @@ pub(super) async fn set_indexing(
     let caller = caller(context);
     let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
     // Require the field: its default would mean `false`.
-    let allow = given("allow_indexing", request.allow_indexing)?;
+    let allow = require("allow_indexing", request.allow_indexing)?;
     let page = app.store.pages().set_indexing(caller.workspace, id, allow, change).await;
-    let page = page.map_err(refusal)?;
-    Ok(SetStatusPageIndexingResponse { status_page: shown_page(&page, secrets(caller)).into() })
+    let page = page.map_err(rpc_error)?;
+    Ok(SetStatusPageIndexingResponse { status_page: encode_page(&page, secrets(caller)).into() })
 }
 
 async fn find(app: &App, caller: Caller, id: PageId) -> Result<StatusPage, Error> {
-    app.store.pages().get(caller.workspace, id).await.map_err(refusal)
+    app.store.pages().get(caller.workspace, id).await.map_err(rpc_error)
 }
 
 async fn set_published(
@@ -172,7 +177,7 @@ async fn set_published(
 ) -> Result<StatusPage, Error> {
     let (id, change) = (id(NOUN, given)?, change(app, caller));
     let page = app.store.pages().set_published(caller.workspace, id, published, change).await;
-    page.map_err(refusal)
+    page.map_err(rpc_error)
 }
 
 /// Rejects a custom domain whose DNS does not point to this server (spec §2.5). An unchanged domain
@@ -192,7 +197,7 @@ async fn accept_domain(
     }
     let claim = Claim { workspace: caller.workspace, slug: settings.slug.clone() };
     let accepted = app.domains.accept(&domain, written, &claim).await;
-    accepted.map_err(|violation| wrong(RESOURCE)(violation.into()))
+    accepted.map_err(|violation| invalid(RESOURCE)(violation.into()))
 }
 
 fn shown_domain(status: DomainStatus) -> CustomDomainStatus {
@@ -200,8 +205,8 @@ fn shown_domain(status: DomainStatus) -> CustomDomainStatus {
         domain: status.domain,
         state: status.state.as_str().to_owned(),
         reason: status.reason,
-        expires_at: status.expires_at.map(instant).unwrap_or_default(),
-        next_attempt_at: status.next_try_at.map(instant).unwrap_or_default(),
+        expires_at: status.expires_at.map(encode_instant).unwrap_or_default(),
+        next_attempt_at: status.next_attempt_at.map(encode_instant).unwrap_or_default(),
     }
 }
 
@@ -218,11 +223,11 @@ async fn try_update(
         None => wanted,
         Some(mask) => {
             let mut draft = PageDraft::from(&seen.settings);
-            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft.apply_mask(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
             draft
         }
     };
-    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let settings = draft.parse().map_err(invalid(RESOURCE))?;
     if settings == seen.settings {
         return Ok(Some(seen));
     }
@@ -230,7 +235,7 @@ async fn try_update(
     match app.store.pages().update(seen, settings, change(app, caller)).await {
         Ok(page) => Ok(Some(page)),
         Err(StoreError::Conflict { .. }) => Ok(None),
-        Err(error) => Err(refused(RESOURCE)(error)),
+        Err(error) => Err(store_error(RESOURCE)(error)),
     }
 }
 
@@ -239,7 +244,7 @@ fn warnings(app: &App, page: &StatusPage) -> Vec<Warning> {
     if page.settings.effective_access() != AccessType::EmailDomain {
         return Vec::new();
     }
-    let missing = match app.notifier.lacking(ProviderType::Email) {
+    let missing = match app.notifier.missing_setting(ProviderType::Email) {
         Some(missing) => missing.to_string(),
         None if !app.notifier.has_address() => "set `public_url` for links in emails".to_owned(),
         None => return Vec::new(),

@@ -3,7 +3,7 @@
 
 use contract::monitor::SecretVisibility;
 use contract::rpc::{self, Error, RequestContext};
-use contract::status_page::shown_subscriber;
+use contract::status_page::encode_subscriber;
 use contract::status_page::wire::{
     AddSubscriberRequest, AddSubscriberResponse, ListSubscribersRequest, ListSubscribersResponse,
     RemoveSubscriberRequest, RemoveSubscriberResponse, Subscriber,
@@ -14,9 +14,11 @@ use store::{InitialState, NewSubscriber, SubscriberFilter, SubscriberWithPage};
 
 use super::asked;
 use super::page::NOUN as PAGE;
-use crate::app::{App, refusal};
-use crate::rpc::list::total;
-use crate::rpc::request::{caller, change, given, id, idempotency, refused, secrets, wrong};
+use crate::app::{App, rpc_error};
+use crate::rpc::list::encode_total;
+use crate::rpc::request::{
+    caller, change, id, idempotency, invalid, require, secrets, store_error,
+};
 
 /// Field of requests that contains a subscriber.
 const RESOURCE: &str = "subscriber";
@@ -38,11 +40,15 @@ pub(super) async fn list(
     let filter = SubscriberFilter { page, kind, state };
     let store = app.store.subscribers();
     let found = store.list(caller.workspace, filter, part.with_one_more()).await;
-    let found = found.map_err(refusal)?;
+    let found = found.map_err(rpc_error)?;
     let show = |row: &_| shown(row, secrets(caller));
     let (subscribers, next_page_token) =
         part.cut(&found, |row| row.subscriber.id, show, rpc::encoded_bytes);
-    Ok(ListSubscribersResponse { subscribers, total_size: total(found.total), next_page_token })
+    Ok(ListSubscribersResponse {
+        subscribers,
+        total_size: encode_total(found.total),
+        next_page_token,
+    })
 }
 
 pub(super) async fn add(
@@ -52,8 +58,8 @@ pub(super) async fn add(
 ) -> Result<AddSubscriberResponse, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "AddSubscriber", &request)?;
-    let draft = SubscriberDraft::from(given(RESOURCE, request.subscriber.into_option())?);
-    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let draft = SubscriberDraft::from(require(RESOURCE, request.subscriber.into_option())?);
+    let settings = draft.parse().map_err(invalid(RESOURCE))?;
     let begins = match &settings.destination {
         Destination::Email(_) if request.confirm.unwrap_or(true) => InitialState::Unconfirmed,
         Destination::Email(_) => InitialState::Confirmed,
@@ -63,14 +69,15 @@ pub(super) async fn add(
         }
     };
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
-    let new = NewSubscriber { id, workspace, settings, begins, idempotency };
+    let new = NewSubscriber { id, workspace, settings, initial_state: begins, idempotency };
     let added = app.store.subscribers().add(new, change(app, caller)).await;
-    let subscriber = added.map_err(refused(RESOURCE))?.into_inner();
-    let receiving = app.store.subscribers().receiving(subscriber.id).await.map_err(refusal)?;
+    let subscriber = added.map_err(store_error(RESOURCE))?.into_inner();
+    let receiving =
+        app.store.subscribers().get_with_page(subscriber.id).await.map_err(rpc_error)?;
     let shown = match &receiving {
         Some(receiving) => shown(receiving, secrets(caller)),
         // The subscription ended in between.
-        None => shown_subscriber(&subscriber, None, secrets(caller)),
+        None => encode_subscriber(&subscriber, None, secrets(caller)),
     };
     Ok(AddSubscriberResponse { subscriber: shown.into() })
 }
@@ -82,12 +89,12 @@ pub(super) async fn remove(
 ) -> Result<RemoveSubscriberResponse, Error> {
     let caller = caller(context);
     let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    app.store.subscribers().remove(caller.workspace, id, change).await.map_err(refusal)?;
+    app.store.subscribers().remove(caller.workspace, id, change).await.map_err(rpc_error)?;
     Ok(RemoveSubscriberResponse::default())
 }
 
 fn shown(receiving: &SubscriberWithPage, secrets: SecretVisibility) -> Subscriber {
-    shown_subscriber(&receiving.subscriber, receiving.not_told, secrets)
+    encode_subscriber(&receiving.subscriber, receiving.suppression_reason, secrets)
 }
 
 /// Parser of an enum value.
@@ -112,6 +119,6 @@ fn refuse_closed(app: &App, url: &str) -> Result<(), Error> {
     let Some(address) = rules::notification::literal_address(url) else { return Ok(()) };
     app.egress.permit(address).map_err(|why| {
         let allowed = format!("must lead to where this server may send: {why}");
-        rpc::invalid(&Violation::unseen(format!("{RESOURCE}.webhook_url"), allowed).into())
+        rpc::invalid(&Violation::without_value(format!("{RESOURCE}.webhook_url"), allowed).into())
     })
 }

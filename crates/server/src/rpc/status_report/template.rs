@@ -2,7 +2,7 @@
 
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext};
-use contract::status_report::shown_template;
+use contract::status_report::encode_template;
 use contract::status_report::wire::{
     CreateReportTemplateRequest, CreateReportTemplateResponse, DeleteReportTemplateResponse,
     ListReportTemplatesRequest, ListReportTemplatesResponse, UpdateReportTemplateRequest,
@@ -12,11 +12,11 @@ use rules::TemplateId;
 use rules::report::{ReportTemplate, TemplateDraft};
 use store::{NewTemplate, StoreError};
 
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
-use crate::rpc::list::{PageRequest, total};
+use crate::rpc::list::{PageRequest, encode_total};
 use crate::rpc::request::{
-    Edit, caller, change, edited, given, id, idempotency, named, refused, wrong,
+    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
 };
 
 /// Field of requests that contains a template.
@@ -31,13 +31,13 @@ pub(super) async fn create(
 ) -> Result<CreateReportTemplateResponse, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "CreateReportTemplate", &request)?;
-    let draft = TemplateDraft::from(given(RESOURCE, request.template.into_option())?);
-    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let draft = TemplateDraft::from(require(RESOURCE, request.template.into_option())?);
+    let settings = draft.parse().map_err(invalid(RESOURCE))?;
     let (id, workspace) = (app.ctx.new_id(), caller.workspace);
     let new = NewTemplate { id, workspace, settings, idempotency };
     let created = app.store.report_templates().create(new, change(app, caller)).await;
-    let template = created.map_err(refused(RESOURCE))?.into_inner();
-    Ok(CreateReportTemplateResponse { template: shown_template(&template).into() })
+    let template = created.map_err(store_error(RESOURCE))?.into_inner();
+    Ok(CreateReportTemplateResponse { template: encode_template(&template).into() })
 }
 
 pub(super) async fn list(
@@ -50,10 +50,14 @@ pub(super) async fn list(
     let part = asked.parse().map_err(|violations| rpc::invalid(&violations))?;
     let templates = app.store.report_templates();
     let found = templates.list(caller(context).workspace, part.with_one_more()).await;
-    let found = found.map_err(refusal)?;
+    let found = found.map_err(rpc_error)?;
     let (templates, next_page_token) =
-        part.cut(&found, |template| template.id, shown_template, rpc::encoded_bytes);
-    Ok(ListReportTemplatesResponse { templates, total_size: total(found.total), next_page_token })
+        part.cut(&found, |template| template.id, encode_template, rpc::encoded_bytes);
+    Ok(ListReportTemplatesResponse {
+        templates,
+        total_size: encode_total(found.total),
+        next_page_token,
+    })
 }
 
 pub(super) async fn update(
@@ -62,13 +66,13 @@ pub(super) async fn update(
     request: UpdateReportTemplateRequest,
 ) -> Result<UpdateReportTemplateResponse, Error> {
     let caller = caller(context);
-    let mut given = given(RESOURCE, request.template.into_option())?;
-    let id: TemplateId = named(RESOURCE, NOUN, given.id.take())?;
+    let mut given = require(RESOURCE, request.template.into_option())?;
+    let id: TemplateId = require_id(RESOURCE, NOUN, given.id.take())?;
     let wanted = TemplateDraft::from(given);
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
     let attempt = || try_update(app, caller, id, (wanted.clone(), Edit { mask, revision }));
-    let template = edited(NOUN, id, attempt).await?;
-    Ok(UpdateReportTemplateResponse { template: shown_template(&template).into() })
+    let template = retry_edit(NOUN, id, attempt).await?;
+    Ok(UpdateReportTemplateResponse { template: encode_template(&template).into() })
 }
 
 pub(super) async fn delete(
@@ -78,7 +82,7 @@ pub(super) async fn delete(
 ) -> Result<DeleteReportTemplateResponse, Error> {
     let caller = caller(context);
     let (id, change) = (id(NOUN, given)?, change(app, caller));
-    app.store.report_templates().delete(caller.workspace, id, change).await.map_err(refusal)?;
+    app.store.report_templates().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
     Ok(DeleteReportTemplateResponse::default())
 }
 
@@ -89,23 +93,23 @@ async fn try_update(
     id: TemplateId,
     (wanted, edit): (TemplateDraft, Edit<'_>),
 ) -> Result<Option<ReportTemplate>, Error> {
-    let seen = app.store.report_templates().get(caller.workspace, id).await.map_err(refusal)?;
+    let seen = app.store.report_templates().get(caller.workspace, id).await.map_err(rpc_error)?;
     edit.require_revision(NOUN, id, seen.updated_at)?;
     let draft = match edit.mask {
         None => wanted,
         Some(mask) => {
             let mut draft = TemplateDraft::from(&seen.settings);
-            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft.apply_mask(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
             draft
         }
     };
-    let settings = draft.parse().map_err(wrong(RESOURCE))?;
+    let settings = draft.parse().map_err(invalid(RESOURCE))?;
     if settings == seen.settings {
         return Ok(Some(seen));
     }
     match app.store.report_templates().update(seen, settings, change(app, caller)).await {
         Ok(template) => Ok(Some(template)),
         Err(StoreError::Conflict { .. }) => Ok(None),
-        Err(error) => Err(refused(RESOURCE)(error)),
+        Err(error) => Err(store_error(RESOURCE)(error)),
     }
 }

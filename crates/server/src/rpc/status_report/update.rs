@@ -8,9 +8,11 @@ use rules::{ReportId, UpdateId};
 use store::{NewUpdate, StoreError};
 
 use super::{NOUN as REPORT, UPDATE};
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 use crate::auth::Caller;
-use crate::rpc::request::{caller, change, edited, given, id, idempotency, named, refused, wrong};
+use crate::rpc::request::{
+    caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
+};
 
 /// Noun of this resource in error messages.
 const NOUN: &str = "update of a report";
@@ -23,8 +25,8 @@ pub(super) async fn add(
     let caller = caller(context);
     let report: ReportId = id(REPORT, &request.id)?;
     let idempotency = idempotency(context, "AddStatusReportUpdate", &request)?;
-    let draft = UpdateDraft::from(given(UPDATE, request.update.into_option())?);
-    let settings = draft.parse(app.ctx.now()).map_err(wrong(UPDATE))?;
+    let draft = UpdateDraft::from(require(UPDATE, request.update.into_option())?);
+    let settings = draft.parse(app.ctx.now()).map_err(invalid(UPDATE))?;
     let new = NewUpdate {
         id: app.ctx.new_id(),
         workspace: caller.workspace,
@@ -34,7 +36,7 @@ pub(super) async fn add(
         idempotency,
     };
     let added = app.store.reports().add(new, change(app, caller)).await;
-    Ok(added.map_err(refused(UPDATE))?.into_inner())
+    Ok(added.map_err(store_error(UPDATE))?.into_inner())
 }
 
 pub(super) async fn edit(
@@ -43,12 +45,12 @@ pub(super) async fn edit(
     request: EditStatusReportUpdateRequest,
 ) -> Result<Report, Error> {
     let caller = caller(context);
-    let mut given = given(UPDATE, request.update.into_option())?;
-    let id: UpdateId = named(UPDATE, NOUN, given.id.take())?;
+    let mut given = require(UPDATE, request.update.into_option())?;
+    let id: UpdateId = require_id(UPDATE, NOUN, given.id.take())?;
     let wanted = UpdateDraft::from(given);
     let mask = mask(request.update_mask.as_option());
     let attempt = || try_edit(app, caller, id, (wanted.clone(), mask));
-    edited(NOUN, id, attempt).await
+    retry_edit(NOUN, id, attempt).await
 }
 
 pub(super) async fn delete(
@@ -58,7 +60,7 @@ pub(super) async fn delete(
 ) -> Result<Report, Error> {
     let caller = caller(context);
     let (id, change) = (id(NOUN, given)?, change(app, caller));
-    app.store.reports().delete_update(caller.workspace, id, change).await.map_err(refusal)
+    app.store.reports().delete_update(caller.workspace, id, change).await.map_err(rpc_error)
 }
 
 /// Makes one attempt. Returns `None` on a conflict with another edit.
@@ -68,7 +70,7 @@ async fn try_edit(
     id: UpdateId,
     (wanted, mask): (UpdateDraft, Option<&[String]>),
 ) -> Result<Option<Report>, Error> {
-    let seen = app.store.reports().of_update(caller.workspace, id).await.map_err(refusal)?;
+    let seen = app.store.reports().by_update(caller.workspace, id).await.map_err(rpc_error)?;
     let Some(update) = seen.updates.iter().find(|update| update.id == id) else {
         return Ok(None);
     };
@@ -77,18 +79,18 @@ async fn try_edit(
         None => wanted,
         Some(mask) => {
             let mut draft = UpdateDraft::from(&settings);
-            draft.take(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
+            draft.apply_mask(wanted, mask).map_err(|violations| rpc::invalid(&violations))?;
             draft
         }
     };
-    let wanted = draft.parse_change(&settings, app.ctx.now()).map_err(wrong(UPDATE))?;
+    let wanted = draft.parse_change(&settings, app.ctx.now()).map_err(invalid(UPDATE))?;
     if wanted == settings {
         return Ok(Some(seen));
     }
     match app.store.reports().edit(seen, id, wanted, change(app, caller)).await {
         Ok(report) => Ok(Some(report)),
         Err(StoreError::Conflict { .. }) => Ok(None),
-        Err(error) => Err(refused(UPDATE)(error)),
+        Err(error) => Err(store_error(UPDATE)(error)),
     }
 }
 

@@ -13,7 +13,7 @@ const FREE: u32 = 20;
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 const DELAY_MAX: Duration = Duration::from_mins(5);
 /// Time without a wrong password after which the count is reset.
-const FORGOTTEN_AFTER: Duration = Duration::from_hours(1);
+const RESET_AFTER: Duration = Duration::from_hours(1);
 
 /// Wrong passwords by page.
 #[derive(Debug, Default)]
@@ -28,15 +28,15 @@ struct Wrong {
 
 impl Guesses {
     /// Returns whether the form of this page is open.
-    pub(super) fn may(&self, page: PageId, now: Timestamp) -> bool {
-        self.wrong().get(&page).is_none_or(|wrong| wrong.closed_until <= now)
+    pub(super) fn is_allowed(&self, page: PageId, now: Timestamp) -> bool {
+        self.lock().get(&page).is_none_or(|wrong| wrong.closed_until <= now)
     }
 
     /// Counts a wrong password.
-    pub(super) fn failed(&self, page: PageId, now: Timestamp) {
-        let mut all = self.wrong();
+    pub(super) fn record_failure(&self, page: PageId, now: Timestamp) {
+        let mut all = self.lock();
         let wrong = all.entry(page).or_insert(Wrong { count: 0, last: now, closed_until: now });
-        if now.since(wrong.last) > FORGOTTEN_AFTER {
+        if now.since(wrong.last) > RESET_AFTER {
             wrong.count = 0;
         }
         wrong.count = wrong.count.saturating_add(1);
@@ -48,11 +48,11 @@ impl Guesses {
     }
 
     /// Removes pages without recent wrong passwords.
-    pub(super) fn tidy(&self, now: Timestamp) {
-        self.wrong().retain(|_, wrong| now.since(wrong.last) <= FORGOTTEN_AFTER);
+    pub(super) fn evict_expired(&self, now: Timestamp) {
+        self.lock().retain(|_, wrong| now.since(wrong.last) <= RESET_AFTER);
     }
 
-    fn wrong(&self) -> MutexGuard<'_, HashMap<PageId, Wrong>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PageId, Wrong>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -71,18 +71,18 @@ mod tests {
         let begun = now;
         let mut made = 0;
         while now.since(begun) < Duration::from_hours(1) {
-            if guesses.may(PAGE, now) {
-                guesses.failed(PAGE, now);
+            if guesses.is_allowed(PAGE, now) {
+                guesses.record_failure(PAGE, now);
                 made += 1;
             } else {
                 now = now + Duration::from_secs(1);
             }
         }
         assert!((FREE..FREE + 25).contains(&made), "{made} guesses in an hour");
-        assert!(guesses.may(PageId::from_bits(2), now), "each page has its own");
+        assert!(guesses.is_allowed(PageId::from_bits(2), now), "each page has its own");
         now = now + DELAY_MAX;
-        assert!(guesses.may(PAGE, now));
-        guesses.tidy(now + 2 * FORGOTTEN_AFTER);
-        assert!(guesses.wrong().is_empty());
+        assert!(guesses.is_allowed(PAGE, now));
+        guesses.evict_expired(now + 2 * RESET_AFTER);
+        assert!(guesses.lock().is_empty());
     }
 }

@@ -12,7 +12,7 @@ use rules::{DomainName, PageId, Timestamp};
 use super::super::signer::{SIGNATURE_BYTES, Signer};
 
 /// Lifetime of a link.
-pub(super) const GOOD_FOR: Duration = Duration::from_mins(15);
+pub(super) const VALID_FOR: Duration = Duration::from_mins(15);
 /// Size of the expiry time, and of the number, before the domain.
 const NUMBER_BYTES: usize = 8;
 /// Maximum length of a token in characters, enough for the longest domain.
@@ -34,7 +34,7 @@ pub(super) struct MagicLink {
 impl MagicLink {
     /// Creates a link that is valid from `now`. `number` is random.
     pub(super) fn new(domain: DomainName, number: u64, now: Timestamp) -> Self {
-        Self { until: now + GOOD_FOR, number, domain }
+        Self { until: now + VALID_FOR, number, domain }
     }
 
     /// Returns the token for the URL.
@@ -48,14 +48,19 @@ impl MagicLink {
     }
 
     /// Parses a token. Returns `None` if it is invalid, expired or of another page.
-    pub(super) fn read(token: &str, signer: &Signer, page: PageId, now: Timestamp) -> Option<Self> {
+    pub(super) fn parse(
+        token: &str,
+        signer: &Signer,
+        page: PageId,
+        now: Timestamp,
+    ) -> Option<Self> {
         if token.len() > TOKEN_CHARS_MAX {
             return None;
         }
         let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
         let (signed, signature) =
             bytes.split_at_checked(bytes.len().checked_sub(SIGNATURE_BYTES)?)?;
-        if !signer.holds(&[b"link", page.to_string().as_bytes(), signed], signature) {
+        if !signer.verify(&[b"link", page.to_string().as_bytes(), signed], signature) {
             return None;
         }
         let (until, rest) = signed.split_first_chunk::<NUMBER_BYTES>()?;
@@ -69,17 +74,17 @@ impl MagicLink {
 
 impl Used {
     /// Marks the link as used and returns whether it was unused.
-    pub(super) fn is_first(&self, link: &MagicLink) -> bool {
+    pub(super) fn mark_used(&self, link: &MagicLink) -> bool {
         self.lock().insert(link.number, link.until).is_none()
     }
 
     /// Returns whether the link was used.
-    pub(super) fn has(&self, link: &MagicLink) -> bool {
+    pub(super) fn contains(&self, link: &MagicLink) -> bool {
         self.lock().contains_key(&link.number)
     }
 
     /// Removes expired links.
-    pub(super) fn tidy(&self, now: Timestamp) {
+    pub(super) fn evict_expired(&self, now: Timestamp) {
         self.lock().retain(|_, until| now < *until);
     }
 
@@ -110,41 +115,41 @@ mod tests {
     fn a_link_is_good_for_its_page_and_its_time() {
         // issue 7: "`email-domain` (magic link by email, domains matched exactly)"
         let token = link().token(&signer(1), PAGE);
-        assert_eq!(MagicLink::read(&token, &signer(1), PAGE, NOW), Some(link()));
-        let last = NOW + GOOD_FOR - Duration::from_millis(1);
-        assert_eq!(MagicLink::read(&token, &signer(1), PAGE, last), Some(link()));
-        assert_eq!(MagicLink::read(&token, &signer(1), PAGE, NOW + GOOD_FOR), None, "too late");
+        assert_eq!(MagicLink::parse(&token, &signer(1), PAGE, NOW), Some(link()));
+        let last = NOW + VALID_FOR - Duration::from_millis(1);
+        assert_eq!(MagicLink::parse(&token, &signer(1), PAGE, last), Some(link()));
+        assert_eq!(MagicLink::parse(&token, &signer(1), PAGE, NOW + VALID_FOR), None, "too late");
         assert_eq!(
-            MagicLink::read(&token, &signer(1), PageId::from_bits(2), NOW),
+            MagicLink::parse(&token, &signer(1), PageId::from_bits(2), NOW),
             None,
             "another page"
         );
-        assert_eq!(MagicLink::read(&token, &signer(2), PAGE, NOW), None, "another key");
+        assert_eq!(MagicLink::parse(&token, &signer(2), PAGE, NOW), None, "another key");
     }
 
     #[test]
     fn a_link_is_used_once() {
         let used = Used::default();
-        assert!(!used.has(&link()) && used.is_first(&link()));
-        assert!(used.has(&link()) && !used.is_first(&link()));
-        used.tidy(NOW + GOOD_FOR);
-        assert!(!used.has(&link()), "by then it is over by itself");
+        assert!(!used.contains(&link()) && used.mark_used(&link()));
+        assert!(used.contains(&link()) && !used.mark_used(&link()));
+        used.evict_expired(NOW + VALID_FOR);
+        assert!(!used.contains(&link()), "by then it is over by itself");
     }
 
     proptest! {
         #[test]
-        fn a_token_that_was_changed_is_none(place in 0_usize..1_000, bit in 0_u32..8) {
+        fn tampered_token_is_rejected(place in 0_usize..1_000, bit in 0_u32..8) {
             let signed = link().token(&signer(1), PAGE);
             let mut bytes = URL_SAFE_NO_PAD.decode(signed).unwrap();
             let place = place % bytes.len();
             bytes[place] ^= 1_u8 << bit;
             let token = URL_SAFE_NO_PAD.encode(bytes);
-            prop_assert_eq!(MagicLink::read(&token, &signer(1), PAGE, NOW), None);
+            prop_assert_eq!(MagicLink::parse(&token, &signer(1), PAGE, NOW), None);
         }
 
         #[test]
-        fn what_nobody_signed_is_none(token in "[A-Za-z0-9_-]{0,600}") {
-            prop_assert_eq!(MagicLink::read(&token, &signer(1), PAGE, NOW), None);
+        fn unsigned_token_is_rejected(token in "[A-Za-z0-9_-]{0,600}") {
+            prop_assert_eq!(MagicLink::parse(&token, &signer(1), PAGE, NOW), None);
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) enum Proof<'p> {
 impl Proof<'_> {
     /// Returns the part of the proof that the cookie contains. The password is signed but not
     /// contained.
-    fn shown(&self) -> &str {
+    fn cookie_part(&self) -> &str {
         match self {
             Self::Password(_) => "",
             Self::Domain(domain) => domain.as_str(),
@@ -54,7 +54,7 @@ pub(super) fn cookie(
 ) -> HeaderValue {
     let until = now + SESSION;
     let signature = signer.sign_text(&proof.parts(page.to_string().as_bytes(), &bytes(until)));
-    let value = format!("{}.{}.{signature}", until.as_millis(), proof.shown());
+    let value = format!("{}.{}.{signature}", until.as_millis(), proof.cookie_part());
     let (name, home, seconds) = (name(page), visitor.home, SESSION.as_secs());
     let secure = if visitor.is_secure { "; Secure" } else { "" };
     let cookie =
@@ -63,7 +63,7 @@ pub(super) fn cookie(
 }
 
 /// Returns whether the visitor has a session of this page with this proof.
-pub(super) fn holds(
+pub(super) fn is_valid(
     signer: &Signer,
     page: PageId,
     proof: Proof<'_>,
@@ -79,8 +79,8 @@ pub(super) fn holds(
         let Some((shown, signature)) = rest.rsplit_once('.') else { return false };
         let Ok(until) = until.parse().map(Timestamp::from_millis) else { return false };
         let Ok(signature) = URL_SAFE_NO_PAD.decode(signature) else { return false };
-        let is_signed = || signer.holds(&proof.parts(id.as_bytes(), &bytes(until)), &signature);
-        key == name && now < until && shown == proof.shown() && is_signed()
+        let is_signed = || signer.verify(&proof.parts(id.as_bytes(), &bytes(until)), &signature);
+        key == name && now < until && shown == proof.cookie_part() && is_signed()
     })
 }
 

@@ -57,5 +57,5 @@ async fn read_all(app: &App, shown: &CachedPage) -> Result<Latencies, String> {
     let mut which = DefaultHasher::new();
     monitors.hash(&mut which);
     let key = (page, which.finish());
-    Ok(app.behind.latencies.get(app, workspace, key, read).await?.unwrap_or_default())
+    Ok(app.detail_cache.latencies.get(app, workspace, key, read).await?.unwrap_or_default())
 }

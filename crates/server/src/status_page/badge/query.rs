@@ -56,7 +56,7 @@ impl BadgeMetric {
 
 impl BadgeQuery {
     /// Parses the query of a badge. Returns an error that names the problem and the valid choices.
-    pub(in crate::status_page) fn read(
+    pub(in crate::status_page) fn parse(
         subject: BadgeMetric,
         query: Option<&str>,
     ) -> Result<Self, String> {
@@ -77,13 +77,13 @@ impl BadgeQuery {
             if named.iter().any(|before| *before == name) {
                 return Err(format!("`{name}` is given twice"));
             }
-            wish.take(&name, &value)?;
+            wish.set_parameter(&name, &value)?;
             named.push(name.into_owned());
         }
         Ok(wish)
     }
 
-    fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
+    fn set_parameter(&mut self, name: &str, value: &str) -> Result<(), String> {
         let one_of =
             |words: &[&str]| format!("`{name}` must be one of {}, not `{value}`", words.join(", "));
         match name {
@@ -129,7 +129,7 @@ mod tests {
     fn an_address_without_parameters_asks_for_the_usual_badge() {
         for subject in SUBJECTS {
             for query in [None, Some("")] {
-                let wish = BadgeQuery::read(subject, query).unwrap();
+                let wish = BadgeQuery::parse(subject, query).unwrap();
                 let usual = (None, Style::Flat, 90, 95);
                 assert_eq!((wish.component, wish.style, wish.days, wish.percentile), usual);
             }
@@ -140,23 +140,23 @@ mod tests {
     fn every_parameter_of_the_table_is_read() {
         for subject in SUBJECTS {
             for name in subject.parameters() {
-                let wrong = BadgeQuery::read(subject, Some(&format!("{name}=?"))).unwrap_err();
+                let wrong = BadgeQuery::parse(subject, Some(&format!("{name}=?"))).unwrap_err();
                 assert!(wrong.contains(&format!("`{name}` must be")), "{wrong}");
             }
         }
         let wish =
-            BadgeQuery::read(BadgeMetric::Uptime, Some("days=30&style=flat-square")).unwrap();
+            BadgeQuery::parse(BadgeMetric::Uptime, Some("days=30&style=flat-square")).unwrap();
         assert_eq!((wish.days, wish.style), (30, Style::FlatSquare));
-        let wish = BadgeQuery::read(BadgeMetric::Latency, Some("percentile=50")).unwrap();
+        let wish = BadgeQuery::parse(BadgeMetric::Latency, Some("percentile=50")).unwrap();
         assert_eq!(wish.percentile, 50);
         let id = ComponentId::from_bits(7);
-        let wish = BadgeQuery::read(BadgeMetric::State, Some(&format!("component={id}"))).unwrap();
+        let wish = BadgeQuery::parse(BadgeMetric::State, Some(&format!("component={id}"))).unwrap();
         assert_eq!(wish.component, Some(id));
     }
 
     // issue 7: badges; a wrong parameter is rejected and never shows an unintended badge
     #[test]
-    fn what_an_address_says_beyond_the_table_is_refused_with_what_there_is() {
+    fn invalid_parameter_error_lists_valid_choices() {
         let told: Vec<String> = [
             (BadgeMetric::State, "days=30"),
             (BadgeMetric::Uptime, "days=31"),
@@ -167,7 +167,7 @@ mod tests {
             (BadgeMetric::State, "Style=flat"),
         ]
         .into_iter()
-        .map(|(subject, query)| BadgeQuery::read(subject, Some(query)).unwrap_err())
+        .map(|(subject, query)| BadgeQuery::parse(subject, Some(query)).unwrap_err())
         .collect();
         insta::assert_snapshot!(told.join("\n"), @"
         unknown parameter `days`; expected one of `component`, `style`

@@ -18,7 +18,7 @@ use super::super::{
 use super::key::{Locale, RepresentationKey, RequestedContent};
 use super::memory::{SharedState, Weight};
 use super::rendered::{Forms, Work};
-use super::{FRESH, MEANWHILE, Representation};
+use super::{FRESH, Representation, SERVE_STALE_MAX};
 use crate::app::App;
 use crate::http_body::{EncodedBody, Encoding, PNG};
 use crate::pipeline::page::Projection;
@@ -29,7 +29,7 @@ pub(in crate::status_page) struct CachedPage {
     pub(in crate::status_page) page: StatusPage,
     pub(in crate::status_page) view: Arc<PageView>,
     /// Whether the database was unavailable, so that the content is older than it should be.
-    pub(in crate::status_page) cut_off: bool,
+    pub(in crate::status_page) served_from_cache: bool,
     /// Custom domain in the normalized form of lookups.
     domain: Option<DomainName>,
     /// Time of the last attempt to read the page.
@@ -38,7 +38,7 @@ pub(in crate::status_page) struct CachedPage {
     since: Since,
     generation: Option<Generation>,
     /// Whether a background task already renews the page.
-    pub(super) is_renewed: AtomicBool,
+    pub(super) is_renewing: AtomicBool,
     forms: Forms,
 }
 
@@ -55,15 +55,15 @@ pub(super) struct Since {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
     /// Fresh.
-    Yes,
+    Fresh,
     /// Unchanged but expired: served while it is renewed in the background.
-    Meanwhile,
+    Stale,
     /// Changed: the first request renews it, and concurrent requests get this version.
     Changed,
     /// Too old to be served: it must be renewed first.
-    No,
+    Expired,
     /// Access to the page has changed: this version must never be served again.
-    Never,
+    Revoked,
 }
 
 impl CachedPage {
@@ -79,7 +79,7 @@ impl CachedPage {
         let days = view.components().filter_map(|component| component.days.as_ref());
         weight.add(days.map(|days| days.len() * size_of::<Day>()).sum());
         // Pages marked as old, or rendered under other access rules, must not be served again.
-        let before = before.filter(|it| !it.cut_off && it.since.access == since.access);
+        let before = before.filter(|it| !it.served_from_cache && it.since.access == since.access);
         let forms = match before {
             Some(before) => Forms::after(weight, &before.forms),
             None => Forms::new(weight),
@@ -87,33 +87,33 @@ impl CachedPage {
         Self {
             domain: page.settings.custom_domain_name(),
             page,
-            cut_off: false,
+            served_from_cache: false,
             tried_at: view.at,
             view: Arc::new(view),
             since,
             generation,
-            is_renewed: AtomicBool::new(false),
+            is_renewing: AtomicBool::new(false),
             forms,
         }
     }
 
     /// Returns a copy that is marked as old, because the database is unavailable.
-    pub(super) fn cut_off(&self, tried_at: Timestamp, reading: u64) -> Self {
+    pub(super) fn as_served_from_cache(&self, tried_at: Timestamp, reading: u64) -> Self {
         Self {
             page: self.page.clone(),
             view: Arc::clone(&self.view),
-            cut_off: true,
+            served_from_cache: true,
             domain: self.domain.clone(),
             tried_at,
             since: Since { reading, ..self.since },
             generation: None,
-            is_renewed: AtomicBool::new(false),
+            is_renewing: AtomicBool::new(false),
             forms: Forms::new(Weight::new(&self.forms.weight.shared)),
         }
     }
 
     /// Returns whether this is an address of the page.
-    pub(super) fn is_at(&self, address: &PageAddress) -> bool {
+    pub(super) fn has_address(&self, address: &PageAddress) -> bool {
         match address {
             PageAddress::Slug(slug) => *slug == self.page.settings.slug,
             PageAddress::Domain(name) => {
@@ -128,52 +128,55 @@ impl CachedPage {
     }
 
     /// Returns the freshness of the page at `now`.
-    pub(super) fn holds(&self, app: &App, now: Timestamp) -> Freshness {
-        if self.since.access != app.store.access(self.page.id) {
-            return Freshness::Never;
+    pub(super) fn freshness(&self, app: &App, now: Timestamp) -> Freshness {
+        if self.since.access != app.store.access_version(self.page.id) {
+            return Freshness::Revoked;
         }
         if now < self.tried_at {
-            return Freshness::No;
+            return Freshness::Expired;
         }
         let is_same = || {
             let generation = app.store.generation(self.page.workspace);
             self.generation.is_some() && self.generation == generation
         };
         match now.since(self.tried_at) {
-            age if age >= MEANWHILE => Freshness::No,
-            _ if !(self.cut_off || is_same()) => Freshness::Changed,
-            age if age < FRESH => Freshness::Yes,
-            _ => Freshness::Meanwhile,
+            age if age >= SERVE_STALE_MAX => Freshness::Expired,
+            _ if !(self.served_from_cache || is_same()) => Freshness::Changed,
+            age if age < FRESH => Freshness::Fresh,
+            _ => Freshness::Stale,
         }
     }
 
     /// Returns a representation in an encoding. Returns `None` if the server is shutting down.
-    pub(in crate::status_page) async fn say(
+    pub(in crate::status_page) async fn representation(
         self: &Arc<Self>,
         form: Representation,
         tongue: Locale,
         encoding: Encoding,
     ) -> Option<Arc<EncodedBody>> {
-        let said = self.ready(form, tongue, encoding).await;
-        self.forms
-            .wanted(&RepresentationKey { what: RequestedContent::Form(form), tongue }, encoding);
+        let said = self.rendered_body(form, tongue, encoding).await;
+        self.forms.record_request(
+            &RepresentationKey { content: RequestedContent::Form(form), locale: tongue },
+            encoding,
+        );
         said
     }
 
-    async fn ready(
+    async fn rendered_body(
         self: &Arc<Self>,
         form: Representation,
         tongue: Locale,
         encoding: Encoding,
     ) -> Option<Arc<EncodedBody>> {
-        let asked = RepresentationKey { what: RequestedContent::Form(form), tongue };
-        let said = self.say_of(&asked, encoding, || async {
+        let asked = RepresentationKey { content: RequestedContent::Form(form), locale: tongue };
+        let said = self.get_or_render(&asked, encoding, || async {
             // An image takes a lot of memory, so draw one at a time.
-            let turn = if form.is_picture() { Some(og_image::TURN.lock().await) } else { None };
+            let turn =
+                if form.is_picture() { Some(og_image::DRAW_LOCK.lock().await) } else { None };
             let shown = Arc::clone(self);
             let work = move || {
                 let _turn = turn;
-                shown.say_anew(form, tongue)
+                shown.render(form, tongue)
             };
             Ok(Some(Box::new(work) as Work))
         });
@@ -183,7 +186,7 @@ impl CachedPage {
 
     /// Returns the body that `make` produces, rendered once for all requests while the page is
     /// unchanged.
-    pub(in crate::status_page) async fn say_of<F>(
+    pub(in crate::status_page) async fn get_or_render<F>(
         &self,
         asked: &RepresentationKey,
         encoding: Encoding,
@@ -192,37 +195,37 @@ impl CachedPage {
     where
         F: Future<Output = Result<Option<Work>, String>> + Send,
     {
-        self.forms.say(asked, encoding, make).await
+        self.forms.get_or_render(asked, encoding, make).await
     }
 
     /// Renders the representations that visitors requested of the previous version. Detail pages
     /// are rendered on demand.
-    pub(super) async fn say_as(self: &Arc<Self>, before: &Self) {
-        for (form, tongue, encodings) in before.forms.asked() {
+    pub(super) async fn prerender(self: &Arc<Self>, before: &Self) {
+        for (form, tongue, encodings) in before.forms.requested() {
             for encoding in encodings {
-                self.ready(form, tongue, encoding).await;
+                self.rendered_body(form, tongue, encoding).await;
             }
         }
     }
 
     /// Renders a representation in the language and with the links of the request.
-    fn say_anew(&self, form: Representation, tongue: Locale) -> EncodedBody {
+    fn render(&self, form: Representation, tongue: Locale) -> EncodedBody {
         let began = Instant::now();
         let address = match &self.domain {
             Some(domain) if tongue.is_domain => PageAddress::Domain(domain.to_string()),
             _ => PageAddress::Slug(self.page.settings.slug.clone()),
         };
         // Consumers outside the browser need absolute URLs, and feeds are invalid without a host.
-        let SharedState { origin, own, metrics, .. } = &*self.forms.weight.shared;
+        let SharedState { origin, listener_url: own, metrics, .. } = &*self.forms.weight.shared;
         let (base, url) = (address.base(), address.url(Some(origin.as_deref().unwrap_or(own))));
-        let said = self.say_form(form, tongue.words, &base, &url);
-        metrics.page_say_seconds.observe(began.elapsed().as_secs_f64());
+        let said = self.render_form(form, tongue.words, &base, &url);
+        metrics.page_render_seconds.observe(began.elapsed().as_secs_f64());
         said
     }
 
     /// Renders a representation. Links begin with `base`, or with `url` if they are read outside
     /// the page.
-    fn say_form(
+    fn render_form(
         &self,
         form: Representation,
         words: &'static Strings,
@@ -276,18 +279,18 @@ impl CachedPage {
                 ("text/javascript; charset=utf-8", widget::script(self, words))
             }
             Representation::Robots => ("text/plain; charset=utf-8", robots::text(&self.page)),
-            Representation::Door => ("text/html; charset=utf-8", self.say_door(words, base)),
+            Representation::Login => ("text/html; charset=utf-8", self.render_login(words, base)),
             Representation::Picture => {
                 let title = &self.page.settings.title;
-                return EncodedBody::of(PNG, og_image::draw(title, &self.view, words));
+                return EncodedBody::new(PNG, og_image::draw(title, &self.view, words));
             }
         };
-        let said = EncodedBody::of(text.0, text.1);
+        let said = EncodedBody::new(text.0, text.1);
         match form {
             Representation::Atom
             | Representation::Rss
             | Representation::JsonFeed
-            | Representation::Calendar => said.changed_at(feed::changed(self)),
+            | Representation::Calendar => said.changed_at(feed::last_change(self)),
             Representation::Home
             | Representation::Json
             | Representation::V2Summary
@@ -303,14 +306,14 @@ impl CachedPage {
             | Representation::Widget
             | Representation::WidgetScript
             | Representation::Robots
-            | Representation::Door => said,
+            | Representation::Login => said,
         }
     }
 
     /// Renders the login page.
-    fn say_door(&self, words: &'static Strings, base: &str) -> String {
+    fn render_login(&self, words: &'static Strings, base: &str) -> String {
         match self.page.settings.effective_access() {
-            AccessType::EmailDomain => login::email_form::question(&self.page, words, base, None),
+            AccessType::EmailDomain => login::email_form::email_form(&self.page, words, base, None),
             // A public page has no login page that a visitor could reach.
             AccessType::Password | AccessType::Public => {
                 login::password(&self.page, words, base, None)

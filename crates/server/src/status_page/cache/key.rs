@@ -11,8 +11,8 @@ use super::Representation;
 /// Key of a rendered body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::status_page) struct RepresentationKey {
-    pub(in crate::status_page) what: RequestedContent,
-    pub(in crate::status_page) tongue: Locale,
+    pub(in crate::status_page) content: RequestedContent,
+    pub(in crate::status_page) locale: Locale,
 }
 
 /// Language and link style of a response.
@@ -32,7 +32,7 @@ pub(in crate::status_page) enum RequestedContent {
     /// limited.
     Badge(BadgeQuery),
     /// A detail page.
-    Behind(DetailKey),
+    Details(DetailKey),
 }
 
 impl RequestedContent {
@@ -40,7 +40,7 @@ impl RequestedContent {
     pub(super) const fn form(&self) -> Option<Representation> {
         match self {
             Self::Form(form) => Some(*form),
-            Self::Badge(_) | Self::Behind(_) => None,
+            Self::Badge(_) | Self::Details(_) => None,
         }
     }
 }

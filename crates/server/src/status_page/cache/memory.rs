@@ -10,7 +10,7 @@ use crate::observe::Metrics;
 
 /// Maximum number of bodies that are rendered and compressed concurrently, over all pages. It
 /// limits the CPU that a flood of requests can use.
-const MAKERS: usize = 4;
+const CONCURRENT_RENDERS_MAX: usize = 4;
 
 /// State shared by all pages of a cache.
 #[derive(Debug)]
@@ -18,10 +18,10 @@ pub(super) struct SharedState {
     /// Public URL of the server.
     pub(super) origin: Option<String>,
     /// URL of the listener, used if the public URL is not configured.
-    pub(super) own: String,
+    pub(super) listener_url: String,
     pub(super) metrics: Metrics,
     /// Limit of concurrent rendering.
-    pub(super) makers: Arc<Semaphore>,
+    pub(super) render_permits: Arc<Semaphore>,
     /// Size of all pages in bytes.
     bytes: AtomicUsize,
 }
@@ -34,9 +34,9 @@ pub(super) struct Weight {
 }
 
 impl SharedState {
-    pub(super) fn new(origin: Option<String>, own: String, metrics: Metrics) -> Self {
-        let makers = Arc::new(Semaphore::new(MAKERS));
-        Self { origin, own, metrics, makers, bytes: AtomicUsize::new(0) }
+    pub(super) fn new(origin: Option<String>, listener_url: String, metrics: Metrics) -> Self {
+        let render_permits = Arc::new(Semaphore::new(CONCURRENT_RENDERS_MAX));
+        Self { origin, listener_url, metrics, render_permits, bytes: AtomicUsize::new(0) }
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -55,7 +55,7 @@ impl Weight {
     }
 
     /// Subtracts bytes that were added.
-    pub(super) fn take(&self, bytes: usize) {
+    pub(super) fn subtract(&self, bytes: usize) {
         self.own.fetch_sub(bytes, Ordering::Relaxed);
         self.shared.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }

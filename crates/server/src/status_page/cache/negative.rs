@@ -9,9 +9,9 @@ use std::time::Duration;
 use rules::Timestamp;
 
 /// Lifetime of an entry.
-const HOLDS: Duration = Duration::from_secs(5);
+const LIFETIME: Duration = Duration::from_secs(5);
 /// Maximum number of entries. When it is reached, expired entries are removed, or else all.
-const KEPT_MAX: usize = 4_096;
+const ENTRIES_MAX: usize = 4_096;
 
 /// Keys that were not found, each with the time of the lookup and the generation of the store.
 #[derive(Debug)]
@@ -25,18 +25,18 @@ impl<K, G> Default for Absent<K, G> {
 
 impl<K: Eq + Hash, G: PartialEq> Absent<K, G> {
     /// Returns whether the key is known to be absent at this generation.
-    pub(in crate::status_page) fn has(&self, key: &K, generation: &G, now: Timestamp) -> bool {
+    pub(in crate::status_page) fn contains(&self, key: &K, generation: &G, now: Timestamp) -> bool {
         let kept = self.lock();
-        kept.get(key).is_some_and(|(at, of)| of == generation && holds(*at, now))
+        kept.get(key).is_some_and(|(at, of)| of == generation && is_fresh(*at, now))
     }
 
     /// Records that the key was not found. `generation` must have been taken before the lookup.
-    pub(in crate::status_page) fn note(&self, key: K, generation: G, now: Timestamp) {
+    pub(in crate::status_page) fn record(&self, key: K, generation: G, now: Timestamp) {
         let mut kept = self.lock();
-        if kept.len() >= KEPT_MAX {
-            kept.retain(|_, (at, _)| holds(*at, now));
+        if kept.len() >= ENTRIES_MAX {
+            kept.retain(|_, (at, _)| is_fresh(*at, now));
         }
-        if kept.len() >= KEPT_MAX {
+        if kept.len() >= ENTRIES_MAX {
             kept.clear();
         }
         kept.insert(key, (now, generation));
@@ -47,8 +47,8 @@ impl<K: Eq + Hash, G: PartialEq> Absent<K, G> {
     }
 }
 
-fn holds(at: Timestamp, now: Timestamp) -> bool {
-    at <= now && now.since(at) < HOLDS
+fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
+    at <= now && now.since(at) < LIFETIME
 }
 
 #[cfg(test)]
@@ -60,21 +60,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_remembered_for_a_moment_while_nothing_changes() {
+    fn absent_key_is_cached_briefly_while_unchanged() {
         let absent = Absent::default();
-        absent.note("acme", 1, at(10));
-        assert!(absent.has(&"acme", &1, at(14)) && !absent.has(&"other", &1, at(10)));
-        assert!(!absent.has(&"acme", &1, at(15)), "its moment is over");
-        assert!(!absent.has(&"acme", &2, at(10)), "something changed");
-        assert!(!absent.has(&"acme", &1, at(9)), "the clock went back");
+        absent.record("acme", 1, at(10));
+        assert!(absent.contains(&"acme", &1, at(14)) && !absent.contains(&"other", &1, at(10)));
+        assert!(!absent.contains(&"acme", &1, at(15)), "its moment is over");
+        assert!(!absent.contains(&"acme", &2, at(10)), "something changed");
+        assert!(!absent.contains(&"acme", &1, at(9)), "the clock went back");
     }
 
     #[test]
     fn however_much_is_looked_for_little_is_remembered() {
         let absent = Absent::default();
-        for number in 0..3 * KEPT_MAX {
-            absent.note(number, (), at(1));
-            assert!(absent.lock().len() <= KEPT_MAX);
+        for number in 0..3 * ENTRIES_MAX {
+            absent.record(number, (), at(1));
+            assert!(absent.lock().len() <= ENTRIES_MAX);
         }
     }
 }

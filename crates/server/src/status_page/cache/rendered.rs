@@ -12,13 +12,13 @@ use tokio::task::spawn_blocking;
 
 use super::key::{Locale, RepresentationKey};
 use super::memory::Weight;
-use super::{BYTES_MAX, READ_WITHIN, Representation, too_slow};
+use super::{BYTES_MAX, READ_TIMEOUT, Representation, too_slow};
 use crate::http_body::{EncodedBody, Encoding};
 
 /// Maximum number of cached detail pages and badges per page, in all languages.
-const BEHIND_MAX: usize = 256;
+const DETAILS_MAX: usize = 256;
 /// Maximum size of these in bytes.
-const BEHIND_BYTES_MAX: usize = 4 << 20;
+const DETAIL_BYTES_MAX: usize = 4 << 20;
 
 /// Function that renders a body on a blocking thread.
 pub(in crate::status_page) type Work = Box<dyn FnOnce() -> EncodedBody + Send>;
@@ -28,7 +28,7 @@ pub(in crate::status_page) type Work = Box<dyn FnOnce() -> EncodedBody + Send>;
 pub(super) struct Forms {
     cells: Mutex<Cells>,
     /// Bodies of the previous version of the page, until they are rendered again.
-    last: Mutex<HashMap<RepresentationKey, Arc<EncodedBody>>>,
+    previous: Mutex<HashMap<RepresentationKey, Arc<EncodedBody>>>,
     pub(super) weight: Weight,
 }
 
@@ -36,8 +36,8 @@ pub(super) struct Forms {
 struct Cells {
     all: HashMap<RepresentationKey, Arc<Cell>>,
     /// Number of cached detail pages and badges.
-    behind: usize,
-    behind_bytes: usize,
+    details: usize,
+    detail_bytes: usize,
     /// Grows with each request.
     clock: u64,
 }
@@ -45,11 +45,11 @@ struct Cells {
 /// A rendered body, or one being rendered.
 #[derive(Debug, Default)]
 struct Cell {
-    said: OnceLock<Arc<EncodedBody>>,
+    body: OnceLock<Arc<EncodedBody>>,
     /// Held by the task that renders the body. It blocks no thread.
-    turn: tokio::sync::Mutex<()>,
+    render_lock: tokio::sync::Mutex<()>,
     /// Encodings that visitors requested, one bit each.
-    asked: AtomicU8,
+    requested: AtomicU8,
     /// Value of `Cells::clock` at the last request.
     used: AtomicU64,
     /// Size that was counted. Changed only with all cells locked.
@@ -58,26 +58,26 @@ struct Cell {
 
 impl Forms {
     pub(super) fn new(weight: Weight) -> Self {
-        Self { cells: Mutex::default(), last: Mutex::default(), weight }
+        Self { cells: Mutex::default(), previous: Mutex::default(), weight }
     }
 
     /// Creates an empty set that falls back to the representations of `before` until its own are
     /// rendered.
     pub(super) fn after(weight: Weight, before: &Self) -> Self {
         let cells = before.cells();
-        let forms = cells.all.iter().filter(|(asked, _)| asked.what.form().is_some());
+        let forms = cells.all.iter().filter(|(asked, _)| asked.content.form().is_some());
         let last: HashMap<_, _> = forms
-            .filter_map(|(asked, cell)| Some((asked.clone(), Arc::clone(cell.said.get()?))))
+            .filter_map(|(asked, cell)| Some((asked.clone(), Arc::clone(cell.body.get()?))))
             .collect();
         drop(cells);
-        weight.add(last.values().map(|said| said.weight()).sum());
-        Self { cells: Mutex::default(), last: Mutex::new(last), weight }
+        weight.add(last.values().map(|said| said.byte_size()).sum());
+        Self { cells: Mutex::default(), previous: Mutex::new(last), weight }
     }
 
     /// Returns a body in the given encoding. If it is not cached, `make` reads its data and returns
     /// the work that renders it. Returns `None` if the thing does not exist, which is not cached
     /// here.
-    pub(super) async fn say<F>(
+    pub(super) async fn get_or_render<F>(
         &self,
         asked: &RepresentationKey,
         encoding: Encoding,
@@ -90,61 +90,61 @@ impl Forms {
         if let Some(said) = cell.ready(encoding) {
             return Ok(Some(said));
         }
-        let _turn = match (cell.turn.try_lock(), self.last(asked, encoding)) {
+        let _turn = match (cell.render_lock.try_lock(), self.previous(asked, encoding)) {
             (Ok(turn), _) => turn,
             (Err(_), Some(last)) => return Ok(Some(last)),
             (Err(_), None) => {
-                let turn = tokio::time::timeout(READ_WITHIN, cell.turn.lock()).await;
+                let turn = tokio::time::timeout(READ_TIMEOUT, cell.render_lock.lock()).await;
                 turn.map_err(|_| too_slow())?
             }
         };
         if let Some(said) = cell.ready(encoding) {
             return Ok(Some(said));
         }
-        let work: Box<dyn FnOnce() -> Arc<EncodedBody> + Send> = match cell.said.get().cloned() {
+        let work: Box<dyn FnOnce() -> Arc<EncodedBody> + Send> = match cell.body.get().cloned() {
             Some(said) => Box::new(move || said),
             None => match make().await {
                 Ok(Some(work)) => Box::new(move || Arc::new(work())),
                 nothing => {
-                    self.forget(asked, &cell);
+                    self.remove_if_current(asked, &cell);
                     return nothing.map(|_| None);
                 }
             },
         };
-        let made = self.aside(move || {
+        let made = self.run_blocking(move || {
             let said = work();
             said.bytes(encoding);
             said
         });
         // The server is shutting down and renders nothing more.
         let Some(said) = made.await else { return Ok(None) };
-        let said = Arc::clone(cell.said.get_or_init(|| said));
-        self.count(asked, &cell, said.weight());
+        let said = Arc::clone(cell.body.get_or_init(|| said));
+        self.count(asked, &cell, said.byte_size());
         Ok(Some(said))
     }
 
     /// Records that a visitor requested this. It is then rendered in advance when the page changes.
-    pub(super) fn wanted(&self, asked: &RepresentationKey, encoding: Encoding) {
+    pub(super) fn record_request(&self, asked: &RepresentationKey, encoding: Encoding) {
         let cells = self.cells();
         if let Some(cell) = cells.all.get(asked) {
-            cell.asked.fetch_or(bit(encoding), Ordering::Relaxed);
+            cell.requested.fetch_or(bit(encoding), Ordering::Relaxed);
         }
     }
 
     /// Returns the representations that visitors requested, each with the encodings.
-    pub(super) fn asked(&self) -> Vec<(Representation, Locale, Vec<Encoding>)> {
+    pub(super) fn requested(&self) -> Vec<(Representation, Locale, Vec<Encoding>)> {
         let cells = self.cells();
         let form = |(asked, cell): (&RepresentationKey, &Arc<Cell>)| {
-            let bits = cell.asked.load(Ordering::Relaxed);
+            let bits = cell.requested.load(Ordering::Relaxed);
             let encodings = Encoding::ALL.into_iter().filter(|it| bits & bit(*it) != 0).collect();
-            (bits != 0).then_some((asked.what.form()?, asked.tongue, encodings))
+            (bits != 0).then_some((asked.content.form()?, asked.locale, encodings))
         };
         cells.all.iter().filter_map(form).collect()
     }
 
     /// Returns the representation of the previous version, if it is already in this encoding.
-    fn last(&self, asked: &RepresentationKey, encoding: Encoding) -> Option<Arc<EncodedBody>> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+    fn previous(&self, asked: &RepresentationKey, encoding: Encoding) -> Option<Arc<EncodedBody>> {
+        let last = self.previous.lock().unwrap_or_else(PoisonError::into_inner);
         last.get(asked).filter(|said| said.is_ready(encoding)).cloned()
     }
 
@@ -157,12 +157,12 @@ impl Forms {
             return Arc::clone(known);
         }
         let cell = Arc::new(Cell { used: AtomicU64::new(now), ..Cell::default() });
-        if asked.what.form().is_none() {
+        if asked.content.form().is_none() {
             // If pages exceed their memory limit, the body is rendered for this request only.
             if self.weight.shared.bytes() > BYTES_MAX {
                 return cell;
             }
-            cells.behind += 1;
+            cells.details += 1;
             self.make_room(&mut cells);
         }
         cells.all.insert(asked.clone(), Arc::clone(&cell));
@@ -178,27 +178,28 @@ impl Forms {
         let before = cell.bytes.swap(bytes as u64, Ordering::Relaxed) as usize;
         let more = bytes.saturating_sub(before);
         self.weight.add(more);
-        if asked.what.form().is_some() {
+        if asked.content.form().is_some() {
             drop(cells);
-            let replaced = self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(asked);
-            self.weight.take(replaced.map_or(0, |said| said.weight()));
+            let replaced =
+                self.previous.lock().unwrap_or_else(PoisonError::into_inner).remove(asked);
+            self.weight.subtract(replaced.map_or(0, |said| said.byte_size()));
         } else {
-            cells.behind_bytes += more;
+            cells.detail_bytes += more;
             self.make_room(&mut cells);
         }
     }
 
     /// Evicts the least recently used detail pages and badges until the rest fits.
     fn make_room(&self, cells: &mut Cells) {
-        while cells.behind > BEHIND_MAX || cells.behind_bytes > BEHIND_BYTES_MAX {
-            let behind = cells.all.iter().filter(|(asked, _)| asked.what.form().is_none());
+        while cells.details > DETAILS_MAX || cells.detail_bytes > DETAIL_BYTES_MAX {
+            let behind = cells.all.iter().filter(|(asked, _)| asked.content.form().is_none());
             let oldest = behind.min_by_key(|(_, cell)| cell.used.load(Ordering::Relaxed));
             let Some(oldest) = oldest.map(|(asked, _)| asked.clone()) else { return };
             self.remove(cells, &oldest);
         }
     }
 
-    fn forget(&self, asked: &RepresentationKey, cell: &Arc<Cell>) {
+    fn remove_if_current(&self, asked: &RepresentationKey, cell: &Arc<Cell>) {
         let mut cells = self.cells();
         if cells.all.get(asked).is_some_and(|kept| Arc::ptr_eq(kept, cell)) {
             self.remove(&mut cells, asked);
@@ -208,20 +209,20 @@ impl Forms {
     fn remove(&self, cells: &mut Cells, asked: &RepresentationKey) {
         let Some(cell) = cells.all.remove(asked) else { return };
         let bytes = cell.bytes.load(Ordering::Relaxed) as usize;
-        self.weight.take(bytes);
-        if asked.what.form().is_none() {
-            cells.behind -= 1;
-            cells.behind_bytes -= bytes;
+        self.weight.subtract(bytes);
+        if asked.content.form().is_none() {
+            cells.details -= 1;
+            cells.detail_bytes -= bytes;
         }
     }
 
     /// Runs expensive work on a blocking thread. Returns `None` only if the server is shutting
     /// down. The work occupies a slot until it finishes, even if nobody waits for it any more.
-    async fn aside<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let makers = Arc::clone(&self.weight.shared.makers);
+        let makers = Arc::clone(&self.weight.shared.render_permits);
         let permit = makers.acquire_owned().await.ok()?;
         let work = spawn_blocking(move || {
             let _permit = permit;
@@ -241,7 +242,7 @@ impl Forms {
 
 impl Cell {
     fn ready(&self, encoding: Encoding) -> Option<Arc<EncodedBody>> {
-        self.said.get().filter(|said| said.is_ready(encoding)).cloned()
+        self.body.get().filter(|said| said.is_ready(encoding)).cloned()
     }
 }
 
@@ -264,11 +265,14 @@ mod tests {
     use crate::status_page::i18n::choose;
 
     fn asked(what: RequestedContent) -> RepresentationKey {
-        RepresentationKey { what, tongue: Locale { words: choose(None), is_domain: false } }
+        RepresentationKey {
+            content: what,
+            locale: Locale { words: choose(None), is_domain: false },
+        }
     }
 
     fn incident(number: u64) -> RepresentationKey {
-        asked(RequestedContent::Behind(DetailKey::Incident(IncidentId::from_bits(number))))
+        asked(RequestedContent::Details(DetailKey::Incident(IncidentId::from_bits(number))))
     }
 
     fn shared() -> Arc<SharedState> {
@@ -282,8 +286,8 @@ mod tests {
     async fn say(forms: &Forms, asked: &RepresentationKey, text: &str) -> Arc<EncodedBody> {
         let text = text.to_owned();
         let make =
-            || async { Ok(Some(Box::new(move || EncodedBody::of("text/plain", text)) as Work)) };
-        forms.say(asked, Encoding::Gzip, make).await.unwrap().unwrap()
+            || async { Ok(Some(Box::new(move || EncodedBody::new("text/plain", text)) as Work)) };
+        forms.get_or_render(asked, Encoding::Gzip, make).await.unwrap().unwrap()
     }
 
     fn text(said: &Arc<EncodedBody>) -> String {
@@ -297,9 +301,9 @@ mod tests {
         let ask = || async {
             let make = || async {
                 made.fetch_add(1, Ordering::Relaxed);
-                Ok(Some(Box::new(|| EncodedBody::of("text/plain", "x".repeat(900))) as Work))
+                Ok(Some(Box::new(|| EncodedBody::new("text/plain", "x".repeat(900))) as Work))
             };
-            forms.say(&incident(1), Encoding::Brotli, make).await.unwrap().unwrap()
+            forms.get_or_render(&incident(1), Encoding::Brotli, make).await.unwrap().unwrap()
         };
         let (first, second) = tokio::join!(ask(), ask());
         assert!(Arc::ptr_eq(&first, &second) && first.is_ready(Encoding::Brotli));
@@ -307,22 +311,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_what_visitors_ask_for_is_made_ahead() {
+    async fn only_requested_representations_are_prerendered() {
         let forms = forms(&shared());
         let [home, json] = [Representation::Home, Representation::Json]
             .map(|form| asked(RequestedContent::Form(form)));
         say(&forms, &home, "for a visitor").await;
         say(&forms, &json, "ahead").await;
         say(&forms, &incident(1), "behind").await;
-        forms.wanted(&home, Encoding::Gzip);
-        let ahead = forms.asked();
+        forms.record_request(&home, Encoding::Gzip);
+        let ahead = forms.requested();
         let [(Representation::Home, _, encodings)] = &ahead[..] else { panic!("{ahead:?}") };
         assert_eq!(encodings, &[Encoding::Gzip]);
     }
 
     // issue 7: "stale-while-revalidate"
     #[tokio::test]
-    async fn while_somebody_makes_a_form_anew_others_are_given_the_last_one() {
+    async fn concurrent_requests_get_the_previous_body() {
         let shared = shared();
         let home = asked(RequestedContent::Form(Representation::Home));
         let before = forms(&shared);
@@ -333,7 +337,7 @@ mod tests {
         let make = || async {
             begun.send(()).unwrap();
             told.await.unwrap();
-            Ok(Some(Box::new(|| EncodedBody::of("text/plain", "now")) as Work))
+            Ok(Some(Box::new(|| EncodedBody::new("text/plain", "now")) as Work))
         };
         let others = async {
             wait.await.unwrap();
@@ -341,7 +345,7 @@ mod tests {
             go_on.send(()).unwrap();
             given
         };
-        let (made, given) = tokio::join!(forms.say(&home, Encoding::Gzip, make), others);
+        let (made, given) = tokio::join!(forms.get_or_render(&home, Encoding::Gzip, make), others);
         assert_eq!((text(&given), text(&made.unwrap().unwrap())), ("before".into(), "now".into()));
         assert_eq!(text(&say(&forms, &home, "twice").await), "now", "it is made");
     }
@@ -352,15 +356,15 @@ mod tests {
         let forms = forms(&shared);
         let home = asked(RequestedContent::Form(Representation::Home));
         say(&forms, &home, "home").await;
-        for number in 0..2 * BEHIND_MAX as u64 {
+        for number in 0..2 * DETAILS_MAX as u64 {
             say(&forms, &incident(number), "small").await;
         }
-        assert_eq!(forms.cells().behind, BEHIND_MAX);
+        assert_eq!(forms.cells().details, DETAILS_MAX);
         for number in 0..20 {
-            say(&forms, &incident(number), &number.to_string().repeat(BEHIND_BYTES_MAX / 10)).await;
+            say(&forms, &incident(number), &number.to_string().repeat(DETAIL_BYTES_MAX / 10)).await;
         }
         let cells = forms.cells();
-        assert!(cells.behind < 20 && cells.behind_bytes <= BEHIND_BYTES_MAX);
+        assert!(cells.details < 20 && cells.detail_bytes <= DETAIL_BYTES_MAX);
         assert!(cells.all.contains_key(&home) && cells.all.contains_key(&incident(19)));
         drop(cells);
         assert!(shared.bytes() > 0);
@@ -369,13 +373,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_there_or_could_not_be_read_is_asked_for_again() {
+    async fn absent_or_failed_body_is_requested_again() {
         let forms = forms(&shared());
-        let nothing = forms.say(&incident(1), Encoding::Gzip, || async { Ok(None) }).await;
+        let nothing =
+            forms.get_or_render(&incident(1), Encoding::Gzip, || async { Ok(None) }).await;
         assert!(nothing.unwrap().is_none());
-        let failed = forms.say(&incident(1), Encoding::Gzip, || async { Err("away".into()) }).await;
+        let failed = forms
+            .get_or_render(&incident(1), Encoding::Gzip, || async { Err("away".into()) })
+            .await;
         assert_eq!(failed.unwrap_err(), "away");
-        assert_eq!(forms.cells().behind, 0);
+        assert_eq!(forms.cells().details, 0);
         assert_eq!(text(&say(&forms, &incident(1), "there").await), "there");
     }
 }

@@ -13,11 +13,11 @@ use rules::{Timestamp, WorkspaceId};
 use store::{Generation, StoreError};
 use tokio::sync::Semaphore;
 
-use super::super::cache::{Absent, READ_WITHIN, too_slow};
+use super::super::cache::{Absent, READ_TIMEOUT, too_slow};
 use crate::app::App;
 
 /// Maximum number of values. The one that was first requested the longest ago is evicted first.
-const KEPT_MAX: usize = 1_000;
+const VALUES_MAX: usize = 1_000;
 /// Maximum number of concurrent reads of one kind, which leaves capacity of the database for other
 /// requests.
 const READS: usize = 8;
@@ -28,13 +28,13 @@ pub(super) enum EntryFreshness {
     /// The workspace has not changed for API callers, and the value is younger than this.
     Unchanged(Duration),
     /// The value is younger than this.
-    For(Duration),
+    MaxAge(Duration),
 }
 
 /// Values by key.
 pub(in crate::status_page) struct ReadThroughCache<K, V> {
-    holds: EntryFreshness,
-    places: Mutex<HashMap<K, Arc<CacheSlot<V>>>>,
+    freshness: EntryFreshness,
+    slots: Mutex<HashMap<K, Arc<CacheSlot<V>>>>,
     absent: Absent<K, Option<Generation>>,
     reads: Semaphore,
 }
@@ -53,9 +53,9 @@ struct Read<V> {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
-    pub(super) fn new(holds: EntryFreshness) -> Self {
+    pub(super) fn new(freshness: EntryFreshness) -> Self {
         let (absent, reads) = (Absent::default(), Semaphore::new(READS));
-        Self { holds, places: Mutex::default(), absent, reads }
+        Self { freshness, slots: Mutex::default(), absent, reads }
     }
 
     /// Returns the value of `key`, which belongs to a workspace. Reads it if the cached value is
@@ -70,15 +70,15 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
         let now = app.ctx.now();
         // Take the generation before reading, so that a later change invalidates the value.
         let generation = app.store.generation(workspace);
-        if generation.is_some() && self.absent.has(&key, &generation, now) {
+        if generation.is_some() && self.absent.contains(&key, &generation, now) {
             return Ok(None);
         }
-        let place = self.place(key.clone(), now);
-        let turn = tokio::time::timeout(READ_WITHIN, place.value.lock()).await;
+        let place = self.slot(key.clone(), now);
+        let turn = tokio::time::timeout(READ_TIMEOUT, place.value.lock()).await;
         let mut kept = turn.map_err(|_| too_slow())?;
         let generation = app.store.generation(workspace);
         if let Some(last) = kept.as_ref()
-            && self.is_held(last, generation, now)
+            && self.is_fresh(last, generation, now)
         {
             return Ok(Some(last.value.clone()));
         }
@@ -86,7 +86,7 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
             let _read = self.reads.acquire().await;
             read.await
         };
-        let why = match tokio::time::timeout(READ_WITHIN, read).await {
+        let why = match tokio::time::timeout(READ_TIMEOUT, read).await {
             Ok(Ok(Some(value))) => {
                 *kept = Some(Read { value: value.clone(), at: now, generation });
                 place.is_read.store(true, Ordering::Relaxed);
@@ -94,7 +94,7 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
             }
             Ok(Ok(None)) => {
                 self.lock().remove(&key);
-                self.absent.note(key, generation, now);
+                self.absent.record(key, generation, now);
                 return Ok(None);
             }
             Ok(Err(error)) => error.to_string(),
@@ -109,19 +109,19 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
         }
     }
 
-    fn is_held(&self, last: &Read<V>, generation: Option<Generation>, now: Timestamp) -> bool {
-        let (long, is_same) = match self.holds {
+    fn is_fresh(&self, last: &Read<V>, generation: Option<Generation>, now: Timestamp) -> bool {
+        let (long, is_same) = match self.freshness {
             EntryFreshness::Unchanged(long) => {
                 (long, last.generation.is_some() && last.generation == generation)
             }
-            EntryFreshness::For(long) => (long, true),
+            EntryFreshness::MaxAge(long) => (long, true),
         };
         is_same && last.at <= now && now.since(last.at) < long
     }
 
-    fn place(&self, key: K, now: Timestamp) -> Arc<CacheSlot<V>> {
+    fn slot(&self, key: K, now: Timestamp) -> Arc<CacheSlot<V>> {
         let mut places = self.lock();
-        if places.len() >= KEPT_MAX && !places.contains_key(&key) {
+        if places.len() >= VALUES_MAX && !places.contains_key(&key) {
             let is_read = |place: &CacheSlot<V>| place.is_read.load(Ordering::Relaxed);
             let oldest = places.iter().min_by_key(|(_, place)| (is_read(place), place.since));
             let oldest = oldest.map(|(key, _)| key.clone());
@@ -135,13 +135,13 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<K, Arc<CacheSlot<V>>>> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<K, V> fmt::Debug for ReadThroughCache<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        write!(f, "{} values, each held {:?}", places.len(), self.holds)
+        let places = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        write!(f, "{} values, each held {:?}", places.len(), self.freshness)
     }
 }

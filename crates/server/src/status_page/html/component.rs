@@ -8,7 +8,7 @@ use super::super::cache::CachedPage;
 use super::super::chart::{Chart, milliseconds};
 use super::super::i18n::{Depth, Strings, clock, iso_date};
 use super::event::{incident, stamp};
-use super::{PageLayout, rendered};
+use super::{PageLayout, render};
 
 #[derive(Template)]
 #[template(path = "status_page/component_page.html")]
@@ -22,7 +22,7 @@ struct ComponentPage<'a> {
     since: Option<String>,
     /// Numbers of days, each with the uptime.
     uptimes: Vec<(String, String)>,
-    course: Option<LatencyCharts>,
+    latency: Option<LatencyCharts>,
     events: Vec<String>,
     columns: Vec<&'static str>,
     /// URL and cells of each day.
@@ -46,7 +46,7 @@ struct DrawnChart {
     rows: Vec<Vec<String>>,
 }
 
-/// Renders the page of a component. `course` is `Some` if its monitor is public.
+/// Renders the page of a component. `latency` is `Some` if its monitor is public.
 pub(in crate::status_page) fn component_page(
     shown: &CachedPage,
     words: &'static Strings,
@@ -54,11 +54,11 @@ pub(in crate::status_page) fn component_page(
     it: &ComponentView,
     course: Option<(Range, &[LatencyPoint])>,
 ) -> String {
-    let mut frame = PageLayout::of(&shown.page, words, base);
+    let mut frame = PageLayout::for_page(&shown.page, words, base);
     frame.heading = format!("{} · {}", it.name, shown.page.settings.title);
     let about = shown.view.history.iter().flat_map(|day| &day.incidents);
     let about = about.filter(|incident| incident.is_about(it.id));
-    rendered(&ComponentPage {
+    render(&ComponentPage {
         frame,
         name: &it.name,
         state: it.state,
@@ -66,7 +66,7 @@ pub(in crate::status_page) fn component_page(
         about: it.description.as_deref(),
         since: it.since.map(|at| words.since.replace("{}", &stamp(at, words))),
         uptimes: it.days.as_ref().map(|days| uptimes(days, words)).unwrap_or_default(),
-        course: course.map(|(range, points)| LatencyCharts {
+        latency: course.map(|(range, points)| LatencyCharts {
             ranges: ranges(range, words, &format!("{base}/component/{}", it.id)),
             charts: charts(range, points, words),
         }),
@@ -81,7 +81,7 @@ fn uptimes(days: &[Day], words: &Strings) -> Vec<(String, String)> {
     let over = |range: Range| {
         let last = &days[days.len().saturating_sub(range.days() as usize)..];
         let uptime = uptime_of(last).map_or_else(|| words.no_data.to_owned(), |it| it.to_string());
-        (Depth::counted(words.depth.days, range.days()), uptime)
+        (Depth::pluralize(words.depth.days, range.days()), uptime)
     };
     Range::ALL.into_iter().map(over).collect()
 }
@@ -89,7 +89,7 @@ fn uptimes(days: &[Day], words: &Strings) -> Vec<(String, String)> {
 /// Returns the URL and the table row of a day.
 fn row(day: &Day, words: &Strings, base: &str) -> (String, Vec<String>) {
     let uptime = day.uptime.map_or_else(|| words.no_data.to_owned(), |it| it.to_string());
-    let long = |millis| if millis == 0 { "–".to_owned() } else { words.long(millis) };
+    let long = |millis| if millis == 0 { "–".to_owned() } else { words.format_duration(millis) };
     let [down, degraded, planned] = [day.down_ms, day.degraded_ms, day.maintenance_ms];
     let link = format!("{base}/day/{}", iso_date(day.begins));
     (link, vec![words.date(day.begins), uptime, long(down), long(degraded), long(planned)])
@@ -98,7 +98,7 @@ fn row(day: &Day, words: &Strings, base: &str) -> (String, Vec<String>) {
 fn ranges(shown: Range, words: &Strings, path: &str) -> Vec<(String, Option<String>)> {
     let choice = |range: Range| {
         let link = (range != shown).then(|| format!("{path}/{}#course", range.as_str()));
-        (Depth::counted(words.depth.days, range.days()), link)
+        (Depth::pluralize(words.depth.days, range.days()), link)
     };
     Range::ALL.into_iter().map(choice).collect()
 }

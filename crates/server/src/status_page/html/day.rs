@@ -6,8 +6,8 @@ use domain::page::ComponentView;
 use super::super::bars;
 use super::super::cache::CachedPage;
 use super::super::i18n::{Strings, iso_date};
-use super::event::told;
-use super::{PageLayout, rendered};
+use super::event::render_events;
+use super::{PageLayout, render};
 
 #[derive(Template)]
 #[template(path = "status_page/days.html")]
@@ -17,11 +17,11 @@ struct Days<'a> {
     events: Vec<String>,
     columns: Vec<&'static str>,
     rows: Vec<Vec<String>>,
-    ways: Vec<(&'static str, String)>,
+    links: Vec<(&'static str, String)>,
 }
 
 /// Returns the index of a day in the bars, or `None` if it is not among them.
-pub(in crate::status_page) fn place_of_day(shown: &CachedPage, date: &str) -> Option<usize> {
+pub(in crate::status_page) fn day_position(shown: &CachedPage, date: &str) -> Option<usize> {
     let days = shown.view.components().find_map(|component| component.days.as_ref())?;
     days.iter().position(|day| iso_date(day.begins) == date)
 }
@@ -38,25 +38,25 @@ pub(in crate::status_page) fn day_page(
     let begins = first.get(place).map_or(shown.view.at, |day| day.begins);
     let row = |component: &ComponentView| {
         let day = component.days.as_ref()?.get(place)?;
-        let told = bars::title(day, words);
+        let told = bars::describe_day(day, words);
         let told = told.split_once(": ").map_or(told.clone(), |(_, told)| told.to_owned());
         Some(vec![component.name.clone(), told])
     };
     let day = shown.view.history.iter().find(|day| day.begins == begins);
-    let events = day.map(|day| told(day, words, base));
+    let events = day.map(|day| render_events(day, words, base));
     let way = |word, place: Option<usize>| {
         let day = place.and_then(|place| first.get(place))?;
         Some((word, format!("{base}/day/{}", iso_date(day.begins))))
     };
     let ways = [way(words.earlier, place.checked_sub(1)), way(words.later, Some(place + 1))];
-    let mut frame = PageLayout::of(&shown.page, words, base);
+    let mut frame = PageLayout::for_page(&shown.page, words, base);
     frame.heading = format!("{} · {}", words.date(begins), shown.page.settings.title);
-    rendered(&Days {
+    render(&Days {
         heading: words.date(begins),
         frame,
         events: events.unwrap_or_default(),
         columns: vec![words.components, words.day],
         rows: shown.view.components().filter_map(row).collect(),
-        ways: ways.into_iter().flatten().collect(),
+        links: ways.into_iter().flatten().collect(),
     })
 }

@@ -7,7 +7,7 @@ use rules::Timestamp;
 
 use super::super::bars::escaped;
 use super::super::i18n::Strings;
-use super::{rendered, report};
+use super::{render, report};
 
 #[derive(Template)]
 #[template(path = "status_page/event.html")]
@@ -25,7 +25,7 @@ pub(super) fn stamp(at: Timestamp, words: &Strings) -> String {
 }
 
 /// Renders all events of a day: reports, incidents and maintenance.
-pub(super) fn told(day: &HistoryDay, words: &'static Strings, base: &str) -> Vec<String> {
+pub(super) fn render_events(day: &HistoryDay, words: &'static Strings, base: &str) -> Vec<String> {
     let reports = report::cards(&day.reports, words, base);
     let incidents = day.incidents.iter().map(|it| incident(it, words, base));
     let windows = day.maintenances.iter().map(|it| maintenance(it, words));
@@ -44,7 +44,7 @@ pub(super) fn incident(it: &IncidentView, words: &'static Strings, base: &str) -
         Some(_) => State::Up,
     };
     let link = Some(format!("{base}/incident/{}", it.id));
-    rendered(&Event { state, title, link, lines })
+    render(&Event { state, title, link, lines })
 }
 
 /// Describes an incident in a sentence.
@@ -71,7 +71,7 @@ fn when(it: &IncidentView, words: &Strings, time: impl Fn(Timestamp) -> String) 
         Some((closed, _)) => {
             let long = closed.since(it.opened_at).as_millis() as u64;
             let span = span(words, [time(it.opened_at), time(closed)]);
-            format!("{span} ({})", words.long(long))
+            format!("{span} ({})", words.format_duration(long))
         }
     }
 }
@@ -83,7 +83,7 @@ pub(super) fn maintenance(it: &MaintenanceView, words: &'static Strings) -> Stri
         lines.push(escaped(&words.names(&it.names())));
     }
     let (state, title) = (State::Maintenance, it.title.clone());
-    rendered(&Event { state, title, link: None, lines })
+    render(&Event { state, title, link: None, lines })
 }
 
 /// Formats a time span.

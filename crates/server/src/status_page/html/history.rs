@@ -6,8 +6,8 @@ use domain::page::{Month, MonthView};
 
 use super::super::cache::CachedPage;
 use super::super::i18n::{Strings, iso_date};
-use super::event::told;
-use super::{PageLayout, rendered};
+use super::event::render_events;
+use super::{PageLayout, render};
 
 #[derive(Template)]
 #[template(path = "status_page/history.html")]
@@ -17,7 +17,7 @@ struct History<'a> {
     days: Vec<Day>,
     /// Notice of truncation.
     cut: Option<&'static str>,
-    ways: Vec<(&'static str, String, String)>,
+    links: Vec<(&'static str, String, String)>,
 }
 
 struct Day {
@@ -33,7 +33,7 @@ pub(in crate::status_page) fn history_page(
     it: &MonthView,
 ) -> String {
     let heading = words.month(it.month.span().from);
-    let mut frame = PageLayout::of(&shown.page, words, base);
+    let mut frame = PageLayout::for_page(&shown.page, words, base);
     frame.heading = format!("{heading} · {}", shown.page.settings.title);
     let way = |word, month: Option<Month>| {
         let month = month?;
@@ -43,13 +43,13 @@ pub(in crate::status_page) fn history_page(
     let day = |day: &domain::page::HistoryDay| Day {
         iso: iso_date(day.begins),
         date: words.date(day.begins),
-        events: told(day, words, base),
+        events: render_events(day, words, base),
     };
-    rendered(&History {
+    render(&History {
         heading,
         days: it.days.iter().map(day).collect(),
-        cut: it.is_cut.then_some(words.depth.cut),
-        ways: ways.into_iter().flatten().collect(),
+        cut: it.is_cut.then_some(words.depth.truncated),
+        links: ways.into_iter().flatten().collect(),
         frame,
     })
 }

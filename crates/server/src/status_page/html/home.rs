@@ -11,7 +11,7 @@ use super::super::bars::{Bars, DayIndex, DrawnBars};
 use super::super::cache::CachedPage;
 use super::super::i18n::{Strings, iso_date};
 use super::super::og_image;
-use super::event::{incident, maintenance, told};
+use super::event::{incident, maintenance, render_events};
 use super::layout::Share;
 use super::{PageLayout, report};
 
@@ -27,7 +27,7 @@ struct PageHome<'a> {
     open: Vec<String>,
     sections: Vec<ComponentListItem<'a>>,
     /// Days that the script turns into links.
-    walk: Option<DayIndex<'a>>,
+    day_index: Option<DayIndex<'a>>,
     planned: Vec<String>,
     history: Vec<HistoryPart>,
 }
@@ -86,17 +86,17 @@ pub(in crate::status_page) fn home(
     url: &str,
 ) -> String {
     let view = &shown.view;
-    let knowledge = &view.verdict.knowledge;
-    let sentence = words.sentence(&view.verdict.sentence);
+    let knowledge = &view.overall_status.data_age;
+    let sentence = words.sentence(&view.overall_status.summary);
     let mut notes = Vec::new();
-    if shown.cut_off {
+    if shown.served_from_cache {
         notes.push(words.old.replace("{}", &words.time(view.at)));
     }
     if !knowledge.stale.is_empty() {
         notes.push(words.stale.replace("{}", &words.names(&knowledge.stale)));
     }
-    let bars = Bars::of(view, words, base);
-    let mut frame = PageLayout::of(&shown.page, words, base);
+    let bars = Bars::new(view, words, base);
+    let mut frame = PageLayout::for_page(&shown.page, words, base);
     let title = &shown.page.settings.title;
     frame.heading = format!("{sentence} · {title}");
     frame.skip = ("components", words.skip);
@@ -109,13 +109,13 @@ pub(in crate::status_page) fn home(
     });
     let home = PageHome {
         frame,
-        state: view.verdict.state,
+        state: view.overall_status.state,
         checked: knowledge.checked_at.map(|at| checked(at, words)),
         sentence,
         notes,
         open: ongoing(view, words, base),
         sections: view.sections.iter().map(|section| part(section, words, &bars)).collect(),
-        walk: bars.walk(),
+        day_index: bars.day_index(),
         planned: view.planned.iter().map(|it| maintenance(it, words)).collect(),
         history: history(&view.history, words, base),
     };
@@ -145,9 +145,9 @@ fn ongoing(view: &PageView, words: &'static Strings, base: &str) -> Vec<String> 
 fn history(days: &[HistoryDay], words: &'static Strings, base: &str) -> Vec<HistoryPart> {
     let mut parts: Vec<HistoryPart> = Vec::new();
     for day in days {
-        let (day, goes_on) = past(day);
+        let (day, goes_on) = finished_events(day);
         let named = DisplayDate { iso: iso_date(day.begins), date: words.date(day.begins) };
-        let events = told(&day, words, base);
+        let events = render_events(&day, words, base);
         if events.is_empty() && goes_on {
             continue;
         }
@@ -163,7 +163,7 @@ fn history(days: &[HistoryDay], words: &'static Strings, base: &str) -> Vec<Hist
 }
 
 /// Returns the finished events of a day, and whether others are ongoing.
-fn past(day: &HistoryDay) -> (HistoryDay, bool) {
+fn finished_events(day: &HistoryDay) -> (HistoryDay, bool) {
     let mut past = day.clone();
     past.reports.retain(|report| !report.is_open());
     past.incidents.retain(|incident| incident.closed.is_some());
@@ -203,7 +203,7 @@ fn group_part<'a>(
         name: &group.name,
         state: group.state,
         word: words.state(group.state),
-        is_open: group.state.is_trouble() || group.state == State::Maintenance,
+        is_open: group.state.is_problem() || group.state == State::Maintenance,
         bars: days.map(|days| bars.group(days, label)),
         components: group.components.iter().map(|it| component(it, words, bars)).collect(),
     }
@@ -245,10 +245,10 @@ mod tests {
             title: "A move".to_owned(),
             description: None,
             window: Span { from: at(1), to: at(2) },
-            comes_again: false,
+            is_recurring: false,
             created_at: at(0),
             updated_at: at(0),
-            is_on: false,
+            is_active: false,
             components: Vec::new(),
         };
         let maintenances = if happened { vec![maintenance] } else { Vec::new() };
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn days_on_which_nothing_happened_are_told_together() {
+    fn quiet_days_are_merged() {
         let days = [(9, false), (8, false), (7, false), (6, true), (5, true), (4, false)];
         let days = days.map(|(of_november, happened)| day(of_november, happened));
         let told = history(&days, i18n::choose(None), "/status/acme");

@@ -9,7 +9,7 @@ use rules::Timestamp;
 use super::super::cache::CachedPage;
 use super::super::i18n::{Depth, Strings};
 use super::event::{incident_stamps, incident_title};
-use super::{PageLayout, rendered};
+use super::{PageLayout, render};
 
 #[derive(Template)]
 #[template(path = "status_page/incident.html")]
@@ -44,21 +44,21 @@ pub(in crate::status_page) fn incident_page(
     regions: u32,
 ) -> String {
     let title = incident_title(it, words);
-    let mut frame = PageLayout::of(&shown.page, words, base);
+    let mut frame = PageLayout::for_page(&shown.page, words, base);
     frame.heading = format!("{title} · {}", shown.page.settings.title);
     let state = match it.closed {
         None => State::Down,
-        Some((_, how)) => State::after(how),
+        Some((_, how)) => State::after_close(how),
     };
     let components =
         it.components.iter().map(|it| (format!("{base}/component/{}", it.id), it.name.as_str()));
-    rendered(&IncidentPage {
+    render(&IncidentPage {
         title,
         state,
         when: incident_stamps(it, words),
         components: components.collect(),
         entries: entries(it, regions, words),
-        month: format!("{base}/history/{}", domain::page::Month::of(it.opened_at)),
+        month: format!("{base}/history/{}", domain::page::Month::containing(it.opened_at)),
         frame,
     })
 }
@@ -75,23 +75,23 @@ fn entries(it: &IncidentView, regions: u32, words: &'static Strings) -> Vec<Time
     };
     let mut entries = Vec::new();
     if let Some((at, how)) = it.closed {
-        let long = words.long(at.since(it.opened_at).as_millis() as u64);
+        let long = words.format_duration(at.since(it.opened_at).as_millis() as u64);
         entries.push(entry(
-            State::after(how),
-            ended(how, depth),
+            State::after_close(how),
+            closed_text(how, depth),
             at,
-            vec![depth.lasted.replace("{}", &long)],
+            vec![depth.duration.replace("{}", &long)],
         ));
     }
     if let Some(at) = it.acknowledged_at {
-        entries.push(entry(State::Degraded, depth.taken_up, at, Vec::new()));
+        entries.push(entry(State::Degraded, depth.acknowledged, at, Vec::new()));
     }
-    let seen = (regions > 0).then(|| Depth::counted(depth.seen_from, regions));
+    let seen = (regions > 0).then(|| Depth::pluralize(depth.seen_from, regions));
     entries.push(entry(State::Down, depth.began, it.opened_at, seen.into_iter().collect()));
     entries
 }
 
-const fn ended(how: CloseReason, depth: &Depth) -> &'static str {
+const fn closed_text(how: CloseReason, depth: &Depth) -> &'static str {
     match how {
         CloseReason::Recovered => depth.recovered,
         CloseReason::Degraded => depth.in_part,

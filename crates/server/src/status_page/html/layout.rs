@@ -44,16 +44,16 @@ pub(in crate::status_page) struct Share {
 
 impl<'a> PageLayout<'a> {
     /// Returns the frame of a page that the visitor may not see: its name and nothing else.
-    pub(in crate::status_page) fn closed(
+    pub(in crate::status_page) fn restricted(
         page: &'a StatusPage,
         words: &'static Strings,
         base: &'a str,
     ) -> Self {
-        let whole = Self::of(page, words, base);
+        let whole = Self::for_page(page, words, base);
         Self { about: None, homepage: None, contact: None, is_open: false, ..whole }
     }
 
-    pub(in crate::status_page) fn of(
+    pub(in crate::status_page) fn for_page(
         page: &'a StatusPage,
         words: &'static Strings,
         base: &'a str,

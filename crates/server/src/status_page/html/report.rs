@@ -11,10 +11,10 @@ use super::super::cache::CachedPage;
 use super::super::i18n::Strings;
 use super::super::report::{affected, status};
 use super::event::incident_stamps;
-use super::{PageLayout, rendered};
+use super::{PageLayout, render};
 
 /// Maximum number of updates on the card of an open report. Its own page shows all.
-const TOLD_WHILE_OPEN: usize = 3;
+const UPDATES_WHILE_OPEN: usize = 3;
 
 /// A report in a list.
 #[derive(Template)]
@@ -49,7 +49,7 @@ struct Update {
     iso: String,
     at: String,
     /// HTML produced by `domain::markdown` only, which is safe to embed.
-    said: String,
+    text: String,
 }
 
 /// Renders reports as cards.
@@ -70,9 +70,9 @@ pub(super) fn card(
 ) -> String {
     let incident =
         |it: &&IncidentView| (format!("{base}/incident/{}", it.id), incident_stamps(it, words));
-    let told = if report.is_open() { TOLD_WHILE_OPEN } else { 1 };
+    let told = if report.is_open() { UPDATES_WHILE_OPEN } else { 1 };
     let all = report.updates.len();
-    rendered(&Card {
+    render(&Card {
         state: report.state,
         title: &report.title,
         link: format!("{base}/report/{}", report.id),
@@ -90,9 +90,9 @@ pub(in crate::status_page) fn report_page(
     base: &str,
     report: &ReportView,
 ) -> String {
-    let mut frame = PageLayout::of(&shown.page, words, base);
+    let mut frame = PageLayout::for_page(&shown.page, words, base);
     frame.heading = format!("{} · {}", report.title, shown.page.settings.title);
-    rendered(&Whole {
+    render(&Whole {
         frame,
         state: report.state,
         title: &report.title,
@@ -108,6 +108,6 @@ fn update(it: &UpdateView, words: &Strings) -> Update {
         status: status(it.status, words),
         iso: it.at.to_string(),
         at: words.time(it.at),
-        said: markdown::html(&it.text),
+        text: markdown::html(&it.text),
     }
 }

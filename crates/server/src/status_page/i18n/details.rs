@@ -28,7 +28,7 @@ pub(crate) struct Depth {
     /// Heading of the timeline of an incident.
     pub(crate) happened: &'static str,
     pub(crate) began: &'static str,
-    pub(crate) taken_up: &'static str,
+    pub(crate) acknowledged: &'static str,
     pub(crate) recovered: &'static str,
     pub(crate) in_part: &'static str,
     pub(crate) unchecked: &'static str,
@@ -36,15 +36,15 @@ pub(crate) struct Depth {
     /// "Seen from 3 regions", singular and plural.
     pub(crate) seen_from: [&'static str; 2],
     /// "It lasted {}".
-    pub(crate) lasted: &'static str,
+    pub(crate) duration: &'static str,
     /// Notice that a month is truncated.
-    pub(crate) cut: &'static str,
+    pub(crate) truncated: &'static str,
     pub(crate) details: &'static str,
 }
 
 impl Depth {
     /// Formats a count with the singular or the plural.
-    pub(crate) fn counted([one, several]: [&str; 2], count: u32) -> String {
+    pub(crate) fn pluralize([one, several]: [&str; 2], count: u32) -> String {
         let text = if count == 1 { one } else { several };
         text.replace("{}", &count.to_string())
     }
@@ -65,14 +65,14 @@ pub(super) const EN: Depth = Depth {
     month: "{m} {y}",
     happened: "Timeline",
     began: "Checks started to fail",
-    taken_up: "We are looking into it",
+    acknowledged: "We are looking into it",
     recovered: "Recovered",
     in_part: "Recovered, but degraded",
     unchecked: "Monitoring stopped",
     resolved: "Marked as resolved",
     seen_from: ["Seen from {} region", "Seen from {} regions"],
-    lasted: "Duration: {}",
-    cut: "This month had more events; only the latest are shown.",
+    duration: "Duration: {}",
+    truncated: "This month had more events; only the latest are shown.",
     details: "Details",
 };
 
@@ -91,14 +91,14 @@ pub(super) const DE: Depth = Depth {
     month: "{m} {y}",
     happened: "Zeitlicher Verlauf",
     began: "Erste Prüfungen fehlgeschlagen",
-    taken_up: "Wir kümmern uns darum",
+    acknowledged: "Wir kümmern uns darum",
     recovered: "Wiederhergestellt",
     in_part: "Wiederhergestellt, aber beeinträchtigt",
     unchecked: "Überwachung beendet",
     resolved: "Als behoben markiert",
     seen_from: ["Aus {} Region gesehen", "Aus {} Regionen gesehen"],
-    lasted: "Dauer: {}",
-    cut: "In diesem Monat gab es weitere Ereignisse; nur die neuesten werden angezeigt.",
+    duration: "Dauer: {}",
+    truncated: "In diesem Monat gab es weitere Ereignisse; nur die neuesten werden angezeigt.",
     details: "Details",
 };
 
@@ -117,14 +117,14 @@ pub(super) const FR: Depth = Depth {
     month: "{m} {y}",
     happened: "Chronologie",
     began: "Les premières vérifications ont échoué",
-    taken_up: "Nous nous en occupons",
+    acknowledged: "Nous nous en occupons",
     recovered: "Rétabli",
     in_part: "Rétabli, mais dégradé",
     unchecked: "Surveillance arrêtée",
     resolved: "Marqué comme résolu",
     seen_from: ["Vu depuis {} région", "Vu depuis {} régions"],
-    lasted: "Durée : {}",
-    cut: "Ce mois compte d’autres événements ; seuls les plus récents sont affichés.",
+    duration: "Durée : {}",
+    truncated: "Ce mois compte d’autres événements ; seuls les plus récents sont affichés.",
     details: "Détails",
 };
 
@@ -143,14 +143,14 @@ pub(super) const ES: Depth = Depth {
     month: "{m} de {y}",
     happened: "Cronología",
     began: "Las comprobaciones empezaron a fallar",
-    taken_up: "Estamos trabajando en ello",
+    acknowledged: "Estamos trabajando en ello",
     recovered: "Recuperado",
     in_part: "Recuperado, pero degradado",
     unchecked: "Supervisión detenida",
     resolved: "Marcado como resuelto",
     seen_from: ["Visto desde {} región", "Visto desde {} regiones"],
-    lasted: "Duración: {}",
-    cut: "Este mes hubo más eventos; solo se muestran los más recientes.",
+    duration: "Duración: {}",
+    truncated: "Este mes hubo más eventos; solo se muestran los más recientes.",
     details: "Detalles",
 };
 
@@ -169,14 +169,14 @@ pub(super) const PT: Depth = Depth {
     month: "{m} de {y}",
     happened: "Linha do tempo",
     began: "As verificações começaram a falhar",
-    taken_up: "Estamos trabalhando nisso",
+    acknowledged: "Estamos trabalhando nisso",
     recovered: "Recuperado",
     in_part: "Recuperado, mas degradado",
     unchecked: "Monitoramento encerrado",
     resolved: "Marcado como resolvido",
     seen_from: ["Visto de {} região", "Visto de {} regiões"],
-    lasted: "Duração: {}",
-    cut: "Este mês teve mais eventos; só os mais recentes são mostrados.",
+    duration: "Duração: {}",
+    truncated: "Este mês teve mais eventos; só os mais recentes são mostrados.",
     details: "Detalhes",
 };
 
@@ -195,14 +195,14 @@ pub(super) const JA: Depth = Depth {
     month: "{y}年{m}",
     happened: "タイムライン",
     began: "チェックが失敗し始めました",
-    taken_up: "対応中です",
+    acknowledged: "対応中です",
     recovered: "復旧しました",
     in_part: "復旧しましたが、パフォーマンスが低下しています",
     unchecked: "監視を停止しました",
     resolved: "解決済みとしてマークされました",
     seen_from: ["{}か所のリージョンで確認", "{}か所のリージョンで確認"],
-    lasted: "継続時間：{}",
-    cut: "この月にはほかにもイベントがあります。最新のもののみ表示しています。",
+    duration: "継続時間：{}",
+    truncated: "この月にはほかにもイベントがあります。最新のもののみ表示しています。",
     details: "詳細",
 };
 
@@ -221,14 +221,14 @@ pub(super) const ZH: Depth = Depth {
     month: "{y}年{m}",
     happened: "时间线",
     began: "检查开始失败",
-    taken_up: "我们正在处理",
+    acknowledged: "我们正在处理",
     recovered: "已恢复",
     in_part: "已恢复，但性能下降",
     unchecked: "已停止监控",
     resolved: "已标记为解决",
     seen_from: ["从 {} 个地区观察到", "从 {} 个地区观察到"],
-    lasted: "持续 {}",
-    cut: "本月还有更多事件，仅显示最新的。",
+    duration: "持续 {}",
+    truncated: "本月还有更多事件，仅显示最新的。",
     details: "详情",
 };
 
@@ -245,15 +245,15 @@ mod tests {
                 (words.milliseconds, 1),
                 (words.seen_from[0], 1),
                 (words.seen_from[1], 1),
-                (words.lasted, 1),
-                (words.cut, 0),
+                (words.duration, 1),
+                (words.truncated, 0),
                 (words.about_percentiles, 0),
             ] {
                 assert_eq!(text.matches("{}").count(), values, "{text}");
             }
             assert!(words.month.contains("{m}") && words.month.contains("{y}"), "{}", words.month);
         }
-        assert_eq!(Depth::counted(EN.seen_from, 1), "Seen from 1 region");
-        assert_eq!(Depth::counted(EN.days, 30), "30 days");
+        assert_eq!(Depth::pluralize(EN.seen_from, 1), "Seen from 1 region");
+        assert_eq!(Depth::pluralize(EN.days, 30), "30 days");
     }
 }

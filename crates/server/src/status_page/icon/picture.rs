@@ -22,7 +22,7 @@ const HEAD_BYTES: usize = 4_096;
 
 impl Picture {
     /// Detects the type of an image, or returns `None` if it is not supported.
-    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn detect(bytes: &[u8]) -> Option<Self> {
         let begins = |with: &[u8]| bytes.starts_with(with);
         if begins(b"\x89PNG\r\n\x1a\n") {
             Some(Self::Png)
@@ -99,7 +99,7 @@ mod tests {
             (b"\xff<svg>", None),
             (b"", None),
         ] {
-            assert_eq!(Picture::of(bytes), kind, "{}", String::from_utf8_lossy(bytes));
+            assert_eq!(Picture::detect(bytes), kind, "{}", String::from_utf8_lossy(bytes));
         }
     }
 }

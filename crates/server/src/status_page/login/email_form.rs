@@ -14,9 +14,11 @@ use serde::Deserialize;
 use super::super::access::LinkRequest;
 use super::super::address::{PageAddress, PathSegment};
 use super::super::cache::CachedPage;
-use super::super::handlers::{language, say};
+use super::super::handlers::{language, message_response};
 use super::super::i18n::Strings;
-use super::{Arrival, Asks, at_door, closed, found, let_in, magic_link_email};
+use super::{
+    Arrival, Asks, find_page, login_page, login_response, magic_link_email, redirect_with_cookie,
+};
 use crate::app::App;
 
 /// Body of the form for an email address.
@@ -26,17 +28,17 @@ pub(in super::super) struct Wish {
 }
 
 /// Renders the form for an email address, with the error of the last attempt.
-pub(in super::super) fn question(
+pub(in super::super) fn email_form(
     page: &StatusPage,
     words: &'static Strings,
     base: &str,
     wrong: Option<&str>,
 ) -> String {
-    closed(page, words, base, (words.email_wanted, Asks::Email, wrong))
+    login_page(page, words, base, (words.email_prompt, Asks::Email, wrong))
 }
 
 /// Sends a link if the address is at one of the page's domains.
-pub(in super::super) async fn ask(
+pub(in super::super) async fn request_link(
     State(app): State<App>,
     address: PageAddress,
     arrival: Arrival,
@@ -44,18 +46,20 @@ pub(in super::super) async fn ask(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let shown = match found(&app, &address, words, headers).await {
+    let shown = match find_page(&app, &address, words, headers).await {
         Ok(shown) => shown,
         Err(refusal) => return *refusal,
     };
     if !is_for_members(&shown) {
-        return nothing(words, headers);
+        return not_found(words, headers);
     }
     let (base, home) = (address.base(), address.home());
-    let again =
-        |wrong, status| at_door(question(&shown.page, words, &base, Some(wrong)), status, headers);
-    let url = address.url(app.page_shelf.origin());
-    let is_mute = app.notifier.lacking(ProviderType::Email).is_some() || url.starts_with('/');
+    let again = |wrong, status| {
+        login_response(email_form(&shown.page, words, &base, Some(wrong)), status, headers)
+    };
+    let url = address.url(app.page_cache.origin());
+    let is_mute =
+        app.notifier.missing_setting(ProviderType::Email).is_some() || url.starts_with('/');
     if is_mute {
         tracing::warn!(
             page.id = %shown.page.id,
@@ -68,10 +72,11 @@ pub(in super::super) async fn ask(
     if !SUBSCRIBER.shape_of("email").takes(mailbox) {
         return again(words.no_address, StatusCode::BAD_REQUEST);
     }
-    match app.visitors.ask(&shown.page, mailbox, &arrival.visitor(&app, &home)) {
-        LinkRequest::Yes(token) => {
+    match app.page_access.request_link(&shown.page, mailbox, &arrival.visitor(&app, &home)) {
+        LinkRequest::Created(token) => {
             let link = format!("{url}/enter/{token}");
-            let mail = magic_link_email::of(&shown.page, words, &link, (mailbox, app.ctx.random()));
+            let mail =
+                magic_link_email::compose(&shown.page, words, &link, (mailbox, app.ctx.random()));
             // Send in the background, so that the response time does not reveal whether a link is
             // sent.
             let (notifier, page, workspace) =
@@ -82,34 +87,36 @@ pub(in super::super) async fn ask(
                 }
             });
         }
-        LinkRequest::No => {}
-        LinkRequest::TooOften => return again(words.too_often, StatusCode::TOO_MANY_REQUESTS),
+        LinkRequest::NotEligible => {}
+        LinkRequest::TooManyRequests => {
+            return again(words.too_often, StatusCode::TOO_MANY_REQUESTS);
+        }
     }
     let sentence = (words.link_sent, Asks::Nothing, None);
-    at_door(closed(&shown.page, words, &base, sentence), StatusCode::ACCEPTED, headers)
+    login_response(login_page(&shown.page, words, &base, sentence), StatusCode::ACCEPTED, headers)
 }
 
 /// Responds with the button that uses a link.
-pub(in super::super) async fn offer(
+pub(in super::super) async fn link_page(
     State(app): State<App>,
     address: PageAddress,
     PathSegment(token): PathSegment,
     headers: HeaderMap,
 ) -> Response {
     let words = language(&headers);
-    let shown = match found(&app, &address, words, &headers).await {
+    let shown = match find_page(&app, &address, words, &headers).await {
         Ok(shown) => shown,
         Err(refusal) => return *refusal,
     };
     let base = address.base();
     if !is_for_members(&shown) {
-        return nothing(words, &headers);
+        return not_found(words, &headers);
     }
-    if !app.visitors.is_good(&shown.page, &token) {
-        return over(&shown, words, &base, &headers);
+    if !app.page_access.is_valid_link(&shown.page, &token) {
+        return link_expired(&shown, words, &base, &headers);
     }
     let sentence = (words.link_is_good, Asks::Button(&token), None);
-    at_door(closed(&shown.page, words, &base, sentence), StatusCode::OK, &headers)
+    login_response(login_page(&shown.page, words, &base, sentence), StatusCode::OK, &headers)
 }
 
 /// Logs the visitor in and redirects to the page.
@@ -121,17 +128,17 @@ pub(in super::super) async fn enter(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let shown = match found(&app, &address, words, headers).await {
+    let shown = match find_page(&app, &address, words, headers).await {
         Ok(shown) => shown,
         Err(refusal) => return *refusal,
     };
     let home = address.home();
     if !is_for_members(&shown) {
-        return nothing(words, headers);
+        return not_found(words, headers);
     }
-    match app.visitors.enter(&shown.page, &token, &arrival.visitor(&app, &home)) {
-        Some(cookie) => let_in(&home, cookie),
-        None => over(&shown, words, &address.base(), headers),
+    match app.page_access.use_link(&shown.page, &token, &arrival.visitor(&app, &home)) {
+        Some(cookie) => redirect_with_cookie(&home, cookie),
+        None => link_expired(&shown, words, &address.base(), headers),
     }
 }
 
@@ -139,12 +146,17 @@ fn is_for_members(shown: &CachedPage) -> bool {
     shown.page.settings.effective_access() == AccessType::EmailDomain
 }
 
-fn over(shown: &CachedPage, words: &'static Strings, base: &str, headers: &HeaderMap) -> Response {
-    let text = question(&shown.page, words, base, Some(words.link_is_over));
-    at_door(text, StatusCode::FORBIDDEN, headers)
+fn link_expired(
+    shown: &CachedPage,
+    words: &'static Strings,
+    base: &str,
+    headers: &HeaderMap,
+) -> Response {
+    let text = email_form(&shown.page, words, base, Some(words.link_expired));
+    login_response(text, StatusCode::FORBIDDEN, headers)
 }
 
 /// Returns 404 for pages without login by email.
-fn nothing(words: &'static Strings, headers: &HeaderMap) -> Response {
-    say(words.not_found, StatusCode::NOT_FOUND, words, headers)
+fn not_found(words: &'static Strings, headers: &HeaderMap) -> Response {
+    message_response(words.not_found, StatusCode::NOT_FOUND, words, headers)
 }

@@ -5,7 +5,7 @@ use domain::notify::letter_style::{BODY, BUTTON, CARD, HEADING, LIGHT, SMALL};
 use domain::notify::{ListLinks, Mail};
 use rules::status_page::StatusPage;
 
-use super::super::html::rendered;
+use super::super::html::render;
 use super::super::i18n::Strings;
 
 #[derive(Template)]
@@ -19,7 +19,7 @@ struct Letter<'a> {
 }
 
 /// Creates the email to this mailbox. `number` is random and makes its ID unique.
-pub(super) fn of(
+pub(super) fn compose(
     page: &StatusPage,
     words: &'static Strings,
     link: &str,
@@ -31,10 +31,10 @@ pub(super) fn of(
     let text = format!(
         "{title}\n\n{why}\n\n{open}: {link}\n\n{unasked}\n",
         open = words.enter,
-        unasked = words.link_unasked,
+        unasked = words.link_unrequested,
     );
     let letter = Letter { words, page: name, title: &title, why: &why, link };
-    let html = rendered(&letter);
+    let html = render(&letter);
     let id = format!("enter-{number:016x}");
     Mail {
         to: mailbox.to_owned(),

@@ -177,7 +177,7 @@ mod tests {
 
     // design: §7 "colour never speaks alone (height, pattern, word)"
     #[test]
-    fn states_are_told_apart_by_the_pattern_alone() {
+    fn states_have_distinct_patterns() {
         let states = [State::Up, State::Degraded, State::Down, State::Maintenance, State::Unknown];
         let patterns: Vec<Vec<bool>> = states
             .iter()

@@ -20,7 +20,7 @@ const NARROW: f32 = 0.6;
 const WIDE_FROM: char = '\u{1100}';
 
 /// Returns whether the font has every character of a text.
-pub(in crate::status_page) fn has(text: &str) -> bool {
+pub(in crate::status_page) fn has_glyphs(text: &str) -> bool {
     text.chars().all(|letter| letter == ' ' || FACE.glyph_index(letter).is_some())
 }
 
@@ -52,13 +52,13 @@ pub(super) fn outline(text: &str, (x, y): (f32, f32), size: f32) -> Option<Path>
 fn advance(letter: &str) -> f32 {
     let first = letter.chars().next().unwrap_or(' ');
     match FACE.glyph_index(first) {
-        Some(glyph) => of_glyph(glyph),
+        Some(glyph) => glyph_advance(glyph),
         None if first >= WIDE_FROM => WIDE,
         None => NARROW,
     }
 }
 
-fn of_glyph(glyph: GlyphId) -> f32 {
+fn glyph_advance(glyph: GlyphId) -> f32 {
     let units = FACE.glyph_hor_advance(glyph).unwrap_or_default();
     f32::from(units) / f32::from(FACE.units_per_em())
 }
@@ -112,10 +112,10 @@ mod tests {
         for text in
             ["Everything works", "Ausgefallen: äöüß", "Tout fonctionne, été", "¿Qué? ñ", "ção · …"]
         {
-            assert!(has(text), "{text}");
+            assert!(has_glyphs(text), "{text}");
         }
-        assert!(has("Работает") && has("Λειτουργεί"));
-        assert!(!has("すべて正常") && !has("一切正常") && !has("🚀"));
+        assert!(has_glyphs("Работает") && has_glyphs("Λειτουργεί"));
+        assert!(!has_glyphs("すべて正常") && !has_glyphs("一切正常") && !has_glyphs("🚀"));
     }
 
     #[test]

@@ -8,31 +8,31 @@ use rules::{ComponentId, Timestamp};
 use serde_json::{Value, json};
 
 use super::super::cache::CachedPage;
-use super::{time, word};
+use super::{status_name, time};
 
 /// All components of a page as JSON.
 pub(super) struct Components {
     /// In the order of the page.
     all: Vec<Value>,
-    known: HashMap<ComponentId, AffectableComponent>,
+    by_id: HashMap<ComponentId, AffectableComponent>,
 }
 
 /// A component that an event may affect.
 struct AffectableComponent {
     /// Index in the list.
-    place: usize,
+    index: usize,
     /// Name outside its group.
     name: String,
 }
 
 /// Returns the time of the last change of a component, by its owner or of its state.
-pub(super) fn updated(it: &ComponentView) -> Timestamp {
+pub(super) fn updated_at(it: &ComponentView) -> Timestamp {
     it.since.map_or(it.updated_at, |since| since.max(it.updated_at))
 }
 
 impl Components {
-    pub(super) fn of(shown: &CachedPage) -> Self {
-        let mut components = Self { all: Vec::new(), known: HashMap::new() };
+    pub(super) fn from_page(shown: &CachedPage) -> Self {
+        let mut components = Self { all: Vec::new(), by_id: HashMap::new() };
         for (section, position) in shown.view.sections.iter().zip(1..) {
             match section {
                 Section::Single(it) => components.add(shown, it, None, position),
@@ -53,9 +53,9 @@ impl Components {
     }
 
     /// Returns the affected components, in the order of the page.
-    pub(super) fn about(&self, ids: impl IntoIterator<Item = ComponentId>) -> Vec<&Value> {
-        let known = ids.into_iter().filter_map(|id| self.known.get(&id));
-        known.map(|known| &self.all[known.place]).collect()
+    pub(super) fn select(&self, ids: impl IntoIterator<Item = ComponentId>) -> Vec<&Value> {
+        let known = ids.into_iter().filter_map(|id| self.by_id.get(&id));
+        known.map(|known| &self.all[known.index]).collect()
     }
 
     /// Returns the states of components before and after an update, or `None` if it affects none.
@@ -64,10 +64,10 @@ impl Components {
         turned: impl IntoIterator<Item = (ComponentId, State, State)>,
     ) -> Option<Vec<Value>> {
         let turned = turned.into_iter().filter_map(|(id, old, new)| {
-            let name = &self.known.get(&id)?.name;
+            let name = &self.by_id.get(&id)?.name;
             Some(json!({
                 "code": id.to_string(), "name": name,
-                "old_status": word(old), "new_status": word(new),
+                "old_status": status_name(old), "new_status": status_name(new),
             }))
         });
         Some(turned.collect()).filter(|turned: &Vec<Value>| !turned.is_empty())
@@ -84,10 +84,10 @@ impl Components {
             Some(group) => format!("{} - {}", group.name, it.name),
             None => it.name.clone(),
         };
-        self.known.insert(it.id, AffectableComponent { place: self.all.len(), name });
+        self.by_id.insert(it.id, AffectableComponent { index: self.all.len(), name });
         self.all.push(json!({
-            "id": it.id.to_string(), "name": it.name, "status": word(it.state),
-            "created_at": time(it.created_at), "updated_at": time(updated(it)),
+            "id": it.id.to_string(), "name": it.name, "status": status_name(it.state),
+            "created_at": time(it.created_at), "updated_at": time(updated_at(it)),
             "position": position, "description": it.description, "showcase": true,
             "start_date": null, "group_id": group.map(|group| group.id.to_string()),
             "page_id": shown.page.id.to_string(), "group": false, "only_show_if_degraded": false,
@@ -98,7 +98,7 @@ impl Components {
 fn whole_group(shown: &CachedPage, group: &GroupView, position: i32) -> Value {
     let within: Vec<_> = group.components.iter().map(|it| it.id.to_string()).collect();
     json!({
-        "id": group.id.to_string(), "name": group.name, "status": word(group.state),
+        "id": group.id.to_string(), "name": group.name, "status": status_name(group.state),
         "created_at": time(group.created_at), "updated_at": time(group.updated_at),
         "position": position, "description": null, "showcase": false, "start_date": null,
         "group_id": null, "page_id": shown.page.id.to_string(), "group": true,

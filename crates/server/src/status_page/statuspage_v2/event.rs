@@ -58,7 +58,13 @@ impl Events<'_> {
             turns.push(turn("identified", body, at, State::Down, State::Down));
         }
         if let Some((at, how)) = it.closed {
-            turns.push(turn("resolved", ended(how), at, State::Down, State::after(how)));
+            turns.push(turn(
+                "resolved",
+                closing_text(how),
+                at,
+                State::Down,
+                State::after_close(how),
+            ));
         }
         let last = turns.last().map_or(it.opened_at, |turn| turn.at);
         let times = Times {
@@ -73,7 +79,7 @@ impl Events<'_> {
         let name = format!("{} is down", it.names().join(", "));
         let about: Vec<ComponentId> = it.components.iter().map(|it| it.id).collect();
         let mut event = self.event((&id, &name, &link), "major", &times, &about);
-        self.tell(&mut event, &id, turns, &about);
+        self.add_updates(&mut event, &id, turns, &about);
         event
     }
 
@@ -113,7 +119,7 @@ impl Events<'_> {
             let old = before.into_iter().find(|it| it.id == component.id).map(|it| it.impact);
             let is_over = it.status == ReportStatus::Resolved;
             let new = Some(component.impact).filter(|_| !is_over);
-            let state = |said: Option<Impact>| said.map_or(State::Up, State::said);
+            let state = |said: Option<Impact>| said.map_or(State::Up, State::from_impact);
             (component.id, state(old), state(new))
         });
         json!({
@@ -162,7 +168,7 @@ impl Events<'_> {
         let mut event = self.event((&id, &it.title, self.base), "maintenance", &times, &about);
         event["scheduled_for"] = json!(time(it.window.from));
         event["scheduled_until"] = json!(time(it.window.to));
-        self.tell(&mut event, &id, turns, &about);
+        self.add_updates(&mut event, &id, turns, &about);
         event
     }
 
@@ -179,12 +185,18 @@ impl Events<'_> {
             "updated_at": time(times.updated), "monitoring_at": times.monitoring.map(time),
             "resolved_at": times.resolved.map(time), "impact": impact, "shortlink": link,
             "started_at": time(times.started), "page_id": self.shown.page.id.to_string(),
-            "components": self.components.about(about.iter().copied()), "reminder_intervals": null,
+            "components": self.components.select(about.iter().copied()), "reminder_intervals": null,
         })
     }
 
     /// Adds the updates to an event, newest first, and sets its status to that of the latest.
-    fn tell(&self, event: &mut Value, id: &str, turns: Vec<EventUpdate>, about: &[ComponentId]) {
+    fn add_updates(
+        &self,
+        event: &mut Value,
+        id: &str,
+        turns: Vec<EventUpdate>,
+        about: &[ComponentId],
+    ) {
         event["status"] = json!(turns.last().map(|turn| turn.status));
         let updates = turns.into_iter().rev().map(|turn| {
             let at = time(turn.at);
@@ -200,7 +212,7 @@ impl Events<'_> {
     }
 }
 
-const fn ended(how: CloseReason) -> &'static str {
+const fn closing_text(how: CloseReason) -> &'static str {
     match how {
         CloseReason::Recovered => "It works again.",
         CloseReason::Degraded => "It works again in part.",

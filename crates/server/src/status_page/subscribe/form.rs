@@ -15,24 +15,24 @@ pub(super) struct Sent {
 
 impl Sent {
     /// Parses the subscription form of a page.
-    pub(super) fn read(body: &[u8], view: &PageView) -> Self {
+    pub(super) fn parse(body: &[u8], view: &PageView) -> Self {
         let offered: Vec<ComponentId> = components_of(view).map(|(id, _)| id).collect();
         let mut sent = fields(body);
         sent.components =
-            known(&sent.components, &offered).iter().map(ToString::to_string).collect();
+            select_offered(&sent.components, &offered).iter().map(ToString::to_string).collect();
         sent
     }
 }
 
 /// Parses a subscriber's choice of components.
-pub(super) fn chosen(body: &[u8], view: &PageView) -> SubscriptionChoice {
+pub(super) fn parse_choice(body: &[u8], view: &PageView) -> SubscriptionChoice {
     let offered: Vec<ComponentId> = components_of(view).map(|(id, _)| id).collect();
-    of_these(body, &offered)
+    parse_offered(body, &offered)
 }
 
-fn of_these(body: &[u8], offered: &[ComponentId]) -> SubscriptionChoice {
+fn parse_offered(body: &[u8], offered: &[ComponentId]) -> SubscriptionChoice {
     let sent = fields(body);
-    let ids = known(&sent.components, offered);
+    let ids = select_offered(&sent.components, offered);
     let scope = if ids.is_empty() { ComponentScope::All } else { ComponentScope::Some(ids) };
     let topics = sent.topics.iter().filter_map(|word| Topic::parse(word).ok()).collect();
     SubscriptionChoice { scope, topics }
@@ -63,7 +63,7 @@ fn fields(body: &[u8]) -> Sent {
 }
 
 /// Returns the elements of `given` that were offered, sorted by ID and without duplicates.
-fn known(given: &[String], offered: &[ComponentId]) -> Vec<ComponentId> {
+fn select_offered(given: &[String], offered: &[ComponentId]) -> Vec<ComponentId> {
     let mut ids: Vec<ComponentId> = given
         .iter()
         .filter_map(|text| ComponentId::parse(text).ok())
@@ -79,14 +79,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_offered_is_not_chosen() {
+    fn unoffered_values_are_ignored() {
         let (a, b) = (ComponentId::from_bits(1), ComponentId::from_bits(2));
         let body =
             format!("topic=incidents&topic=everything&component={b}&component={a}&component={b}");
-        let wanted = of_these(body.as_bytes(), &[b]);
+        let wanted = parse_offered(body.as_bytes(), &[b]);
         assert_eq!(wanted.topics, [Topic::Incidents]);
         assert_eq!(wanted.scope, ComponentScope::Some(vec![b]));
-        assert_eq!(of_these(b"component=cmp_x", &[b]).scope, ComponentScope::All);
+        assert_eq!(parse_offered(b"component=cmp_x", &[b]).scope, ComponentScope::All);
     }
 
     #[test]

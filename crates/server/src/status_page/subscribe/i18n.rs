@@ -31,7 +31,7 @@ pub(super) struct SubscribeStrings {
 }
 
 /// Returns the strings of a language.
-pub(super) const fn of(language: Language) -> &'static SubscribeStrings {
+pub(super) const fn for_language(language: Language) -> &'static SubscribeStrings {
     match language {
         Language::En => &EN,
         Language::De => &DE,

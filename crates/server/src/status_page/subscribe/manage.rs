@@ -13,64 +13,66 @@ use store::{StoreError, SubscriberWithPage};
 
 use super::super::address::{PageAddress, PathSegment};
 use super::super::cache::CachedPage;
-use super::super::handlers::{find, language, say};
+use super::super::handlers::{find, language, message_response};
 use super::super::i18n::Strings;
 use super::super::token::Purpose;
 use super::view::{Form, ResultPage};
-use super::{failed, form, i18n, shown_to, spoken, view};
+use super::{form, i18n, language_of, private_response, storage_error, view};
 use crate::app::App;
 
 /// Holder of a token.
 enum TokenHolder {
-    Is(Box<Came>),
+    Current(Box<Came>),
     /// A subscriber whose subscription has ended.
-    Was,
+    Former,
 }
 
 /// A subscriber identified by a token.
 struct Came {
     receiving: SubscriberWithPage,
-    at: At,
+    location: At,
 }
 
 /// Where the token was presented.
 enum At {
     /// At the page, with access to it.
-    Inside(Arc<CachedPage>),
+    WithAccess(Arc<CachedPage>),
     /// At the page, without a check of access.
-    Door,
+    WithoutAccess,
     /// At a former address of the page that no page has now.
-    Elsewhere,
+    FormerAddress,
 }
 
 /// Responds with the question that a token leads to. Mail programs follow links, so that nothing
 /// happens until the visitor presses the button.
-pub(in super::super) async fn question(
+pub(in super::super) async fn show_form(
     app: App,
     address: PageAddress,
     (purpose, ticket): (Purpose, PathSegment),
     headers: HeaderMap,
 ) -> Response {
     let words = language(&headers);
-    let came = match came(&app, &address, (purpose, &ticket.0), &headers).await {
-        Ok(TokenHolder::Is(came)) => came,
-        Ok(TokenHolder::Was) => return ended(purpose, words, &headers),
+    let came = match identify(&app, &address, (purpose, &ticket.0), &headers).await {
+        Ok(TokenHolder::Current(came)) => came,
+        Ok(TokenHolder::Former) => return subscription_ended(purpose, words, &headers),
         Err(refusal) => return *refusal,
     };
     let base = address.base();
     let action = format!("{base}/{purpose}/{}", ticket.0);
-    let form = match &came.at {
-        At::Inside(shown) if purpose == Purpose::Manage => {
-            Form::choosing(&shown.view, &came.receiving.subscriber, action, words)
+    let form = match &came.location {
+        At::WithAccess(shown) if purpose == Purpose::Manage => {
+            Form::for_manage(&shown.view, &came.receiving.subscriber, action, words)
         }
-        At::Inside(_) | At::Door | At::Elsewhere => Form::button(purpose, action, words),
+        At::WithAccess(_) | At::WithoutAccess | At::FormerAddress => {
+            Form::button(purpose, action, words)
+        }
     };
-    let text = view::asks_holder(&came.receiving.page, words, &base, (purpose, form));
-    shown_to(text, StatusCode::OK, &headers)
+    let text = view::token_page(&came.receiving.page, words, &base, (purpose, form));
+    private_response(text, StatusCode::OK, &headers)
 }
 
 /// Performs the action of a token.
-pub(in super::super) async fn act(
+pub(in super::super) async fn submit_form(
     app: App,
     address: PageAddress,
     (purpose, ticket): (Purpose, PathSegment),
@@ -78,31 +80,31 @@ pub(in super::super) async fn act(
     body: Bytes,
 ) -> Response {
     let words = language(&headers);
-    let came = match came(&app, &address, (purpose, &ticket.0), &headers).await {
-        Ok(TokenHolder::Is(came)) => came,
-        Ok(TokenHolder::Was) => return ended(purpose, words, &headers),
+    let came = match identify(&app, &address, (purpose, &ticket.0), &headers).await {
+        Ok(TokenHolder::Current(came)) => came,
+        Ok(TokenHolder::Former) => return subscription_ended(purpose, words, &headers),
         Err(refusal) => return *refusal,
     };
-    match done(&app, &came, purpose, &body).await {
+    match perform(&app, &came, purpose, &body).await {
         // This address no longer leads to the page, so there is nothing to link to.
-        Ok(Some(ResultPage::Ended)) if matches!(came.at, At::Elsewhere) => {
-            ended(purpose, words, &headers)
+        Ok(Some(ResultPage::Ended)) if matches!(came.location, At::FormerAddress) => {
+            subscription_ended(purpose, words, &headers)
         }
         Ok(Some(said)) => {
-            let text = view::told(&came.receiving.page, words, &address.base(), said);
-            shown_to(text, StatusCode::OK, &headers)
+            let text = view::result_page(&came.receiving.page, words, &address.base(), said);
+            private_response(text, StatusCode::OK, &headers)
         }
-        Ok(None) => ended(purpose, words, &headers),
+        Ok(None) => subscription_ended(purpose, words, &headers),
         Err(StoreError::Refused(_)) => {
-            let full = i18n::of(spoken(words)).full;
-            say(full, StatusCode::CONFLICT, words, &headers)
+            let full = i18n::for_language(language_of(words)).full;
+            message_response(full, StatusCode::CONFLICT, words, &headers)
         }
-        Err(error) => failed(&error, words, &headers),
+        Err(error) => storage_error(&error, words, &headers),
     }
 }
 
 /// Performs the action. Returns `None` if the token no longer has any effect.
-async fn done(
+async fn perform(
     app: &App,
     came: &Came,
     purpose: Purpose,
@@ -110,9 +112,9 @@ async fn done(
 ) -> Result<Option<ResultPage>, StoreError> {
     let (store, now) = (app.store.subscribers(), app.ctx.now());
     let subscriber = &came.receiving.subscriber;
-    let inside = match &came.at {
-        At::Inside(shown) => Some(shown),
-        At::Door | At::Elsewhere => None,
+    let inside = match &came.location {
+        At::WithAccess(shown) => Some(shown),
+        At::WithoutAccess | At::FormerAddress => None,
     };
     match (purpose, inside) {
         (Purpose::Unsubscribe, _) => {
@@ -125,7 +127,7 @@ async fn done(
             Ok(confirmed.map(|_| ResultPage::Confirmed))
         }
         (Purpose::Manage, Some(shown)) if subscriber.state() == SubscriberState::Active => {
-            let wanted = form::chosen(body, &shown.view);
+            let wanted = form::parse_choice(body, &shown.view);
             let chosen = store.choose(subscriber.id, wanted, shown.page.clone(), now).await?;
             Ok(chosen.map(|_| ResultPage::Saved))
         }
@@ -136,30 +138,30 @@ async fn done(
 
 /// Identifies the holder of a token and checks access if the purpose needs it. An invalid token
 /// gets the response that every visitor of the page gets.
-async fn came(
+async fn identify(
     app: &App,
     address: &PageAddress,
     (purpose, ticket): (Purpose, &str),
     headers: &HeaderMap,
 ) -> Result<TokenHolder, Box<Response>> {
     let words = language(headers);
-    let Some(id) = app.subscribing.tickets.read(purpose, ticket) else {
-        return Err(nothing(app, address, words, headers).await);
+    let Some(id) = app.subscribe_limits.tickets.read(purpose, ticket) else {
+        return Err(refusal_or_not_found(app, address, words, headers).await);
     };
-    let receiving = match app.store.subscribers().receiving(id).await {
+    let receiving = match app.store.subscribers().get_with_page(id).await {
         Ok(Some(receiving)) => receiving,
-        Ok(None) => return Ok(TokenHolder::Was),
-        Err(error) => return Err(Box::new(failed(&error, words, headers))),
+        Ok(None) => return Ok(TokenHolder::Former),
+        Err(error) => return Err(Box::new(storage_error(&error, words, headers))),
     };
-    if !address.is_of(&receiving.page) {
-        if purpose != Purpose::Unsubscribe || is_a_page(app, address).await {
-            return Err(nothing(app, address, words, headers).await);
+    if !address.is_address_of(&receiving.page) {
+        if purpose != Purpose::Unsubscribe || has_page(app, address).await {
+            return Err(refusal_or_not_found(app, address, words, headers).await);
         }
-        return Ok(TokenHolder::Is(Box::new(Came { receiving, at: At::Elsewhere })));
+        return Ok(TokenHolder::Current(Box::new(Came { receiving, location: At::FormerAddress })));
     }
-    let at = match (purpose, receiving.not_told) {
+    let at = match (purpose, receiving.suppression_reason) {
         (Purpose::Unsubscribe, _) | (Purpose::Confirm, None | Some(SuppressionReason::Pending)) => {
-            At::Door
+            At::WithoutAccess
         }
         (Purpose::Manage, _)
         | (
@@ -167,39 +169,41 @@ async fn came(
             Some(
                 SuppressionReason::Hidden | SuppressionReason::Domain | SuppressionReason::Password,
             ),
-        ) => At::Inside(find(app, address, words, headers).await?.0),
+        ) => At::WithAccess(find(app, address, words, headers).await?.0),
     };
-    if purpose == Purpose::Confirm && receiving.not_told == Some(SuppressionReason::Domain) {
-        return Err(Box::new(ended(purpose, words, headers)));
+    if purpose == Purpose::Confirm
+        && receiving.suppression_reason == Some(SuppressionReason::Domain)
+    {
+        return Err(Box::new(subscription_ended(purpose, words, headers)));
     }
-    Ok(TokenHolder::Is(Box::new(Came { receiving, at })))
+    Ok(TokenHolder::Current(Box::new(Came { receiving, location: at })))
 }
 
 /// Returns whether a page is published at this address. The former address of one page may belong
 /// to another now.
-async fn is_a_page(app: &App, address: &PageAddress) -> bool {
-    address.is_possible() && !matches!(app.page_shelf.shown(app, address).await, Ok(None))
+async fn has_page(app: &App, address: &PageAddress) -> bool {
+    address.is_valid() && !matches!(app.page_cache.get(app, address).await, Ok(None))
 }
 
 /// Returns the response that every visitor gets at this address, or 404.
-async fn nothing(
+async fn refusal_or_not_found(
     app: &App,
     address: &PageAddress,
     words: &'static Strings,
     headers: &HeaderMap,
 ) -> Box<Response> {
     match find(app, address, words, headers).await {
-        Ok(_) => Box::new(say(words.not_found, StatusCode::NOT_FOUND, words, headers)),
+        Ok(_) => Box::new(message_response(words.not_found, StatusCode::NOT_FOUND, words, headers)),
         Err(refusal) => refusal,
     }
 }
 
 /// Returns the page for a subscription that no longer exists.
-fn ended(purpose: Purpose, words: &'static Strings, headers: &HeaderMap) -> Response {
-    let own = i18n::of(spoken(words));
+fn subscription_ended(purpose: Purpose, words: &'static Strings, headers: &HeaderMap) -> Response {
+    let own = i18n::for_language(language_of(words));
     let (sentence, status) = match purpose {
         Purpose::Unsubscribe => (own.ended, StatusCode::OK),
         Purpose::Confirm | Purpose::Manage => (own.no_longer, StatusCode::NOT_FOUND),
     };
-    say(sentence, status, words, headers)
+    message_response(sentence, status, words, headers)
 }

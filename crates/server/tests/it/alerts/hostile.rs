@@ -54,7 +54,7 @@ async fn each_is_an_attempt_that_failed_with_its_reason_and_nothing_else() {
     bystander.takes(1).await;
     let mut shown = Vec::new();
     for (behaviour, receiver, channel) in &hostile {
-        receiver.turns_away(1).await;
+        receiver.wait_for_turned_away(1).await;
         let tried = |all: &[Delivery]| all.iter().all(|delivery| !delivery.attempts.is_empty());
         let deliveries = story.deliveries(*channel, |all| !all.is_empty() && tried(all)).await;
         let names = [

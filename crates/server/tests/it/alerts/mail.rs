@@ -6,7 +6,7 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use serde_json::json;
 use store::{Delivery, DeliveryState};
-use testkit::mail::{RefusedAt, TakenMail};
+use testkit::mail::{AcceptedMail, RefusedAt};
 use testkit::server::{NOTIFICATIONS, TestServer};
 use testkit::target::ScriptedResponse;
 
@@ -26,7 +26,7 @@ const NAMES: [&str; 9] = [
 ];
 
 /// Asserts that a message follows RFC 5322 §2.1.1 and §2.2.
-fn assert_form(mail: &TakenMail) {
+fn assert_form(mail: &AcceptedMail) {
     for line in mail.raw.split("\r\n") {
         assert!(line.len() <= 998, "a line of {} octets", line.len());
         assert!(!line.contains(['\r', '\n']), "{line:?}");
@@ -56,7 +56,7 @@ async fn names_of_every_sort_arrive_as_they_are() {
     for name in NAMES {
         let title = format!("Down: {name}");
         // An invisible joiner prevents mail clients from decoding names as encoded words.
-        let shown = |mail: &&TakenMail| mail.subject.replace('\u{2060}', "") == title;
+        let shown = |mail: &&AcceptedMail| mail.subject.replace('\u{2060}', "") == title;
         let mail = mails.iter().find(shown);
         let mail = mail.unwrap_or_else(|| panic!("nobody told of {name}"));
         assert!(mail.text.starts_with(&title), "{}", mail.text);
@@ -71,7 +71,7 @@ async fn names_of_every_sort_arrive_as_they_are() {
 }
 
 #[tokio::test]
-async fn what_a_mail_server_refuses_is_told() {
+async fn mail_rejection_is_recorded() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
     let story = Story::on(server).await;
@@ -112,7 +112,7 @@ async fn a_message_that_was_put_off_is_sent_again() {
     story.breaks().await;
     let tried = |all: &[Delivery]| all.iter().any(|it| it.attempts.len() == 1);
     story.deliveries(channel, tried).await;
-    vendors.mail.refuses(1).await;
+    vendors.mail.wait_for_rejected(1).await;
     story.advance(Duration::from_secs(2));
     assert_eq!(vendors.mail.takes(1).await.len(), 1);
     let accepted = |all: &[Delivery]| all.iter().all(|it| it.state == DeliveryState::Accepted);

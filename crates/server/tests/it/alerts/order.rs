@@ -17,7 +17,7 @@ fn title(body: &str) -> String {
 // issue 6: "the first three of a minute on one channel go at once, the rest in one message (never for
 // PagerDuty and Opsgenie, which group themselves)"
 #[tokio::test]
-async fn a_storm_is_three_messages_and_one_that_tells_the_rest() {
+async fn excess_alerts_become_three_messages_and_digest() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
     let story = Story::on(server).await;

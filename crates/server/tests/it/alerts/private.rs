@@ -21,7 +21,9 @@ async fn a_name_that_leads_inside_is_refused_when_something_is_sent() {
     // The target of the monitor is blocked too, so its first check fails.
     let target = HttpTarget::start().await;
     let url = format!("http://inside.test:{}/", target.address().port());
-    let story = Story::of(server, target, serde_json::json!({ "url": url, "active": false })).await;
+    let story =
+        Story::with_target(server, target, serde_json::json!({ "url": url, "active": false }))
+            .await;
     let Provider::Slack(hook) = receiver.provider() else { panic!("it is one of Slack") };
     let inside = hook.webhook_url.expose().replace("127.0.0.1", "inside.test");
     let provider = Provider::Slack(IncomingWebhook { webhook_url: Secret::new(inside) });

@@ -30,7 +30,7 @@ async fn leads(webhook: &Receiver, count: usize) -> Option<String> {
 #[tokio::test]
 async fn a_message_leads_to_the_incident_where_everybody_may_read_of_it() {
     let (story, webhook) = Box::pin(a_story()).await;
-    let page = story.shown_on(json!({ "title": "Acme", "slug": "acme" })).await;
+    let page = story.create_page(json!({ "title": "Acme", "slug": "acme" })).await;
     story.breaks().await;
     let link = leads(&webhook, 1).await.expect("a page shows the monitor");
     let path = link.strip_prefix(ORIGIN).unwrap();
@@ -54,7 +54,7 @@ async fn a_message_leads_nowhere_where_nobody_may_just_read_of_it() {
     let locked = json!({
         "title": "Inside", "slug": "inside", "accessType": "password", "password": "open sesame",
     });
-    story.shown_on(locked).await;
+    story.create_page(locked).await;
     story.breaks().await;
     assert_eq!(leads(&webhook, 1).await, None);
 }

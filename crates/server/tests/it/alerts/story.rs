@@ -9,7 +9,7 @@ use rules::{ChannelId, MonitorId, ProviderType, Scope, Secret};
 use serde_json::{Value, json};
 use server::config::Settings;
 use store::{Delivery, DeliveryFilter, Page, Store};
-use testkit::mail::{MailServer, TakenMail};
+use testkit::mail::{AcceptedMail, MailServer};
 use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TELEPHONE_ACCOUNT, TELEPHONE_TOKEN, json_of};
 use testkit::server::{Caller, NOTIFICATIONS, STATUS_PAGES, TestServer};
 use testkit::target::{HttpTarget, Received, ScriptedResponse};
@@ -54,13 +54,13 @@ impl Vendors {
     pub(super) fn set_up(&self, settings: &mut Settings) {
         let base = |kind| self.of(kind).base();
         settings.public_url = Some(PUBLIC_URL.to_owned());
-        settings.servers = VendorConfig {
+        settings.vendors = VendorConfig {
             has_mail: true,
             telegram: Some(BotAccount {
                 base: base(ProviderType::Telegram),
                 token: Secret::new(TELEGRAM_TOKEN.to_owned()),
             }),
-            telephone: Some(self.telephone(ProviderType::Sms)),
+            twilio: Some(self.telephone(ProviderType::Sms)),
             pagerduty: base(ProviderType::Pagerduty),
             opsgenie_us: base(ProviderType::Opsgenie),
             opsgenie_eu: base(ProviderType::Opsgenie),
@@ -87,12 +87,12 @@ impl Story {
     pub(super) async fn on(server: TestServer) -> Self {
         let target = HttpTarget::start().await;
         target.on("/", ScriptedResponse::ok("fine"));
-        Self::of(server, target, json!({})).await
+        Self::with_target(server, target, json!({})).await
     }
 
     /// Creates a monitor of `target` with other fields. Unless it is paused, waits for its first
     /// check.
-    pub(super) async fn of(server: TestServer, target: HttpTarget, fields: Value) -> Self {
+    pub(super) async fn with_target(server: TestServer, target: HttpTarget, fields: Value) -> Self {
         let caller = server.caller(Scope::Write);
         let watched = Watched::on(server).await;
         let monitor = create_monitor(&caller, &target.url("/"), NAME, &fields).await;
@@ -103,7 +103,7 @@ impl Story {
     }
 
     /// Creates a status page with these fields, adds the monitor and returns the page.
-    pub(super) async fn shown_on(&self, fields: Value) -> Value {
+    pub(super) async fn create_page(&self, fields: Value) -> Value {
         let made = async |method: &str, field: &str, fields: Value| -> Value {
             let reply = self.caller.call(STATUS_PAGES, method, json!({ field: fields })).await;
             assert_eq!(reply.status, 200, "{method}: {reply}");
@@ -170,7 +170,7 @@ impl Story {
         let app = self.watched.server.running().app();
         let workspace = app.store.workspaces().by_slug("acme").await.unwrap().id;
         let secrets = app.store.signing_secrets().of(workspace, app.ctx.now()).await.unwrap();
-        Receiver::of_webhooks(secrets, app.ctx.clone()).await
+        Receiver::start_webhooks(secrets, app.ctx.clone()).await
     }
 
     /// Advances the clock.
@@ -240,7 +240,7 @@ pub(super) fn a_mailbox() -> Provider {
 }
 
 /// Formats a message without headers and signatures that vary between runs.
-pub(super) fn shown(message: &Received) -> String {
+pub(super) fn format_message(message: &Received) -> String {
     let own = ["host", "content-length", "user-agent", "accept", "accept-encoding"];
     let mut text = format!("{} {}\n", message.method, message.target);
     for (name, value) in message.headers.iter().filter(|(name, _)| !own.contains(&name.as_str())) {
@@ -260,7 +260,7 @@ pub(super) fn shown(message: &Received) -> String {
 }
 
 /// Formats an email without headers that vary between runs.
-pub(super) fn shown_mail(mail: &TakenMail) -> String {
+pub(super) fn format_mail(mail: &AcceptedMail) -> String {
     let headers = mail.headers.iter().filter(|(name, _)| name != "content-type");
     let headers: Vec<String> = headers.map(|(name, value)| format!("{name}: {value}\n")).collect();
     let (text, html) = (mail.text.trim_end(), mail.html.trim_end());

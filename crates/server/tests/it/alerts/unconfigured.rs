@@ -16,7 +16,7 @@ use crate::pipeline::PERIOD;
 // design: §4 "A channel whose server side is not configured … its deliveries stand in the dead-letter
 // list until it is"
 #[tokio::test]
-async fn what_was_not_told_is_replayed_when_the_server_can() {
+async fn configured_server_replays_undelivered_alerts() {
     let vendors = Vendors::start().await;
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

@@ -10,7 +10,7 @@ use testkit::receivers::Receiver;
 use testkit::server::TestServer;
 use testkit::target::{HttpTarget, ScriptedResponse};
 
-use super::story::{Story, Vendors, a_mailbox, shown, shown_mail, stable};
+use super::story::{Story, Vendors, a_mailbox, format_mail, format_message, stable};
 
 /// A scenario with a channel of every kind except WhatsApp.
 pub(super) struct All {
@@ -29,8 +29,8 @@ impl All {
 
     async fn of(target: HttpTarget, vendors: Vendors, fields: serde_json::Value) -> Self {
         let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
-        let story = Story::of(server, target, fields).await;
-        story.shown_on(json!({ "title": "Acme", "slug": "acme" })).await;
+        let story = Story::with_target(server, target, fields).await;
+        story.create_page(json!({ "title": "Acme", "slug": "acme" })).await;
         let webhook = story.webhook().await;
         let mut channels =
             vec![story.tells(&webhook).await, story.channel(&a_mailbox(), &[story.monitor]).await];
@@ -47,10 +47,10 @@ impl All {
         let receivers = self.vendors.receivers.iter().filter(whatsapp);
         for receiver in receivers.chain([&self.webhook]) {
             let message = receiver.takes(number).await.remove(number - 1);
-            all.push(format!("# {}\n{}", receiver.kind(), shown(&message)));
+            all.push(format!("# {}\n{}", receiver.kind(), format_message(&message)));
         }
         let mail = self.vendors.mail.takes(number).await.remove(number - 1);
-        all.push(format!("# email\n{}", shown_mail(&mail)));
+        all.push(format!("# email\n{}", format_mail(&mail)));
         stable(&all.join("\n\n"), &[(self.story.target.address().to_string(), "api.example")])
     }
 }
@@ -385,18 +385,18 @@ async fn whatsapp_has_the_number_of_its_own() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| {
         vendors.set_up(settings);
-        settings.servers.telephone = Some(vendors.telephone(ProviderType::Whatsapp));
+        settings.vendors.twilio = Some(vendors.telephone(ProviderType::Whatsapp));
     })
     .await;
     let story = Story::on(server).await;
-    story.shown_on(json!({ "title": "Acme", "slug": "acme" })).await;
+    story.create_page(json!({ "title": "Acme", "slug": "acme" })).await;
     let phone = Provider::Whatsapp(Phone { phone_number: "+4915112345678".to_owned() });
     story.channel(&phone, &[story.monitor]).await;
     story.breaks().await;
     let whatsapp = vendors.of(ProviderType::Whatsapp);
-    let opened = shown(&whatsapp.takes(1).await[0]);
+    let opened = format_message(&whatsapp.takes(1).await[0]);
     story.recovers().await;
-    let over = shown(&whatsapp.takes(2).await[1]);
+    let over = format_message(&whatsapp.takes(2).await[1]);
     let names = [(story.target.address().to_string(), "api.example")];
     assert_snapshot!(stable(&format!("{opened}\n\n{over}"), &names), @"
     POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json

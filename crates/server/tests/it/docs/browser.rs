@@ -68,7 +68,7 @@ async fn nothing_complains() {
     let tab = seen.tab(View::DESKTOP).await;
     for (name, path, status) in PAGES {
         tab.visit(path).await;
-        let complaints = tab.complaints().await;
+        let complaints = tab.errors().await;
         // The browser itself logs an error for a missing page.
         assert_eq!(complaints.len(), usize::from(status == 404), "{name}: {complaints:?}");
     }
@@ -95,7 +95,7 @@ async fn a_language_is_chosen_once_for_all_pages_and_without_scripts_for_each_ex
 }
 
 #[tokio::test]
-async fn what_is_found_is_shown_while_it_is_typed() {
+async fn results_appear_while_typing() {
     let seen = Seen::open().await;
     let tab = seen.tab(View::DESKTOP).await;
     tab.visit("/docs/terraform").await;
@@ -144,7 +144,7 @@ async fn an_address_that_is_not_encoded_as_it_should_be_leaves_the_page_whole() 
     let seen = Seen::open().await;
     let tab = seen.tab(View::DESKTOP).await;
     tab.visit("/docs/terraform#100%").await;
-    assert_eq!(tab.complaints().await, Vec::<String>::new());
+    assert_eq!(tab.errors().await, Vec::<String>::new());
     tab.press("/").await;
     assert_eq!(tab.text("document.activeElement.id").await, "q", "the search is set up");
 }

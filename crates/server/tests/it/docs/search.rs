@@ -32,7 +32,7 @@ async fn methods_fields_reasons_and_settings_are_found_where_they_are_explained(
 }
 
 #[tokio::test]
-async fn a_script_is_told_the_same_as_a_page() {
+async fn json_results_equal_the_pages() {
     let site = Site::open().await;
     let json = site.json("/docs/search?q=custom%20domain").await;
     let hits = json["hits"].as_array().unwrap();
@@ -44,7 +44,7 @@ async fn a_script_is_told_the_same_as_a_page() {
 }
 
 #[tokio::test]
-async fn what_is_searched_for_is_text_and_nothing_else() {
+async fn query_is_treated_as_text() {
     let site = Site::open().await;
     let page = site.text("/docs/search?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E%22").await;
     assert!(!page.contains("<script>") && page.contains("&#60;script&#62;"), "{page}");

@@ -52,7 +52,7 @@ impl Site {
     /// Points the ACME server to the addresses of the server.
     fn lead(&self) {
         let running = self.server.running();
-        self.acme.finds(running.redirecting_address(), running.tls_address());
+        self.acme.set_targets(running.redirecting_address(), running.tls_address());
     }
 
     /// Returns the domain status of a page.
@@ -97,7 +97,7 @@ async fn a_domain_gets_a_certificate_by_either_challenge_and_its_page_is_answere
             assert_eq!(reply.headers["strict-transport-security"], "max-age=86400");
             assert_eq!(visitor.get(site.tls(), DOMAIN, "/healthz").await.unwrap().status, 404);
         }
-        let (http, tls) = site.acme.looked();
+        let (http, tls) = site.acme.validations();
         assert_eq!(
             (http > 0, tls > 0),
             (challenge == ChallengeChoice::Http, challenge == ChallengeChoice::TlsAlpn)
@@ -106,17 +106,17 @@ async fn a_domain_gets_a_certificate_by_either_challenge_and_its_page_is_answere
 }
 
 #[tokio::test]
-async fn what_cannot_be_shown_in_tls_is_shown_over_http() {
+async fn challenge_falls_back_to_http() {
     let site = Site::start(ChallengeChoice::Any).await;
-    site.acme.finds(site.server.running().redirecting_address(), None);
+    site.acme.set_targets(site.server.running().redirecting_address(), None);
     let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
-    let (http, tls) = site.acme.looked();
+    let (http, tls) = site.acme.validations();
     assert!(http > 0 && tls > 0);
 }
 
 #[tokio::test]
-async fn who_comes_in_the_clear_is_sent_to_tls_once_there_is_a_certificate() {
+async fn http_redirects_to_tls_with_certificate() {
     let site = Site::start(ChallengeChoice::Http).await;
     let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
@@ -134,7 +134,7 @@ async fn who_comes_in_the_clear_is_sent_to_tls_once_there_is_a_certificate() {
 
 // issue 7: "or behind a trusted proxy"
 #[tokio::test]
-async fn who_comes_by_a_trusted_proxy_is_not_sent_round_in_circles() {
+async fn trusted_proxy_is_not_redirected() {
     let trusted = |settings: &mut Settings| {
         settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
     };
@@ -170,8 +170,8 @@ async fn a_certificate_outlives_a_restart_and_is_renewed_after_two_thirds_of_its
     let visitor = site.visitor(&["http/1.1"]).await;
     let first = visitor.certificate(site.tls(), DOMAIN).await.unwrap();
     // The server needs no ACME server until the renewal.
-    site.acme.finds(None, None);
-    site.server = site.server.start_again(DAY).await;
+    site.acme.set_targets(None, None);
+    site.server = site.server.restart(DAY).await;
     assert_eq!(visitor.certificate(site.tls(), DOMAIN).await.unwrap(), first);
     site.lead();
     site.server.advance(58 * DAY);
@@ -187,9 +187,9 @@ async fn a_certificate_outlives_a_restart_and_is_renewed_after_two_thirds_of_its
 
 // issue 7: a name that no longer points to the server
 #[tokio::test]
-async fn what_fails_is_said_and_tried_again_later() {
+async fn failed_order_is_reported_and_retried() {
     let site = Site::start(ChallengeChoice::Http).await;
-    site.acme.finds(None, None);
+    site.acme.set_targets(None, None);
     let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     let failed = site.becomes(&page, "failed").await;
     let reason = failed["reason"].as_str().unwrap();
@@ -206,10 +206,10 @@ async fn what_fails_is_said_and_tried_again_later() {
 async fn a_name_that_leads_elsewhere_by_now_is_not_asked_for() {
     let site = Site::start(ChallengeChoice::Http).await;
     site.dns.address_of("moving.test", "127.0.0.1");
-    site.acme.finds(None, None);
+    site.acme.set_targets(None, None);
     let page = a_page(&site.dns, &site.server, "moving", "moving.test").await;
     site.becomes(&page, "failed").await;
-    let looked = site.acme.looked();
+    let looked = site.acme.validations();
     site.dns.reply_addresses("moving.test", &testkit::target::DnsReply::Records(vec![]));
     site.lead();
     site.server.advance(PAUSE);
@@ -219,12 +219,12 @@ async fn a_name_that_leads_elsewhere_by_now_is_not_asked_for() {
         reason.contains("`moving.test`").then_some(())
     })
     .await;
-    assert_eq!(site.acme.looked(), looked);
+    assert_eq!(site.acme.validations(), looked);
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_nonces_and_names_is_heard_and_others_get_theirs() {
-    let manners = AcmeBehaviour { bad_nonces: 15, refuses: "refused.test" };
+async fn rejected_name_does_not_block_others() {
+    let manners = AcmeBehaviour { bad_nonces: 15, rejected_name: "refused.test" };
     let site = Site::start_with(ChallengeChoice::Http, manners, |_| {}).await;
     site.dns.address_of("refused.test", "127.0.0.1");
     let refused = a_page(&site.dns, &site.server, "refused", "refused.test").await;
@@ -239,10 +239,10 @@ async fn a_server_that_refuses_nonces_and_names_is_heard_and_others_get_theirs()
 async fn a_server_that_ended_in_the_middle_of_it_tries_again_after_the_pause() {
     let mut site = Site::start(ChallengeChoice::Http).await;
     let silence = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    site.acme.finds(Some(silence.local_addr().unwrap()), None);
+    site.acme.set_targets(Some(silence.local_addr().unwrap()), None);
     let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
-    site.acme.says("Attempting to validate w/ HTTP").await;
-    site.server = site.server.start_again(Duration::ZERO).await;
+    site.acme.wait_for_output("Attempting to validate w/ HTTP").await;
+    site.server = site.server.restart(Duration::ZERO).await;
     site.lead();
     assert_eq!(site.status(&page).await["state"], "pending");
     site.server.advance(PAUSE);
@@ -281,7 +281,7 @@ async fn the_service_itself_gets_a_certificate_of_its_own_name() {
     })
     .await;
     let running = server.running();
-    acme.finds(running.redirecting_address(), running.tls_address());
+    acme.set_targets(running.redirecting_address(), running.tls_address());
     let visitor = TlsCaller::new(acme.roots().await, &["h2"]);
     let address = running.tls_address().unwrap();
     let reply = until(async || visitor.get(address, HOST, "/healthz").await.ok()).await;

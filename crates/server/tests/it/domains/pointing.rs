@@ -119,8 +119,7 @@ async fn a_server_without_names_accepts_no_domain() {
     owns(&dns, DOMAIN, &server.ownership("acme"));
     assert_eq!(create(&owner, "acme", DOMAIN).await.status, 200);
     // A domain accepted earlier no longer shadows the service.
-    server =
-        server.start_again_with(Duration::ZERO, |settings| settings.domains.hosts.clear()).await;
+    server = server.restart_with(Duration::ZERO, |settings| settings.domains.hosts.clear()).await;
     let reply = visit(server.address(), DOMAIN, "/healthz", &[]).await;
     assert_eq!(reply.status, 200, "{reply}");
     let refused = create(&server.caller(Scope::Write), "other", "status.localhost").await;

@@ -41,7 +41,7 @@ async fn a_pause_closes_the_incident_and_nothing_runs_until_it_ends() {
     let (target, watched, monitor) = with_incident().await;
     watched.edit(monitor, "active", json!(false)).await;
     let closed = watched.stored.incidents(monitor).await[0].closed;
-    assert!(matches!(closed, Some(Closed { how: CloseReason::Paused, .. })), "{closed:?}");
+    assert!(matches!(closed, Some(Closed { reason: CloseReason::Paused, .. })), "{closed:?}");
     assert_eq!(watched.status(monitor).await, "unknown");
     periods_pass(&target, &watched).await;
     assert_eq!(asked(&target, "/down"), 1);
@@ -62,7 +62,7 @@ async fn a_deletion_closes_the_incident_and_nothing_runs_any_more() {
     let reply = watched.caller.rpc("DeleteMonitor", json!({ "id": monitor.to_string() })).await;
     assert_eq!(reply.status, 200, "{reply}");
     let closed = watched.stored.incidents(monitor).await[0].closed;
-    assert!(matches!(closed, Some(Closed { how: CloseReason::Deleted, .. })), "{closed:?}");
+    assert!(matches!(closed, Some(Closed { reason: CloseReason::Deleted, .. })), "{closed:?}");
     periods_pass(&target, &watched).await;
     assert_eq!(asked(&target, "/down"), 1);
 }
@@ -78,7 +78,7 @@ async fn an_edit_is_checked_at_once_and_keeps_the_open_incident() {
     assert_eq!(watched.stored.incidents(monitor).await[0].closed, None, "it still fails");
     watched.edit(monitor, "url", json!(target.url("/up"))).await;
     let closed = watched.stored.incident(monitor, |incident| incident.closed.is_some()).await;
-    assert_eq!(closed.closed.map(|closed| closed.how), Some(CloseReason::Recovered));
+    assert_eq!(closed.closed.map(|closed| closed.reason), Some(CloseReason::Recovered));
     assert_eq!(watched.stored.incidents(monitor).await.len(), 1);
 }
 

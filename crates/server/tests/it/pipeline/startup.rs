@@ -175,7 +175,7 @@ async fn a_revision_that_was_never_checked_is_checked_at_the_start() {
 }
 
 #[tokio::test]
-async fn what_was_known_of_a_monitor_ends_with_its_pause_where_the_process_is_killed_right_after() {
+async fn pause_clears_state_despite_immediate_kill() {
     // design: §5 "Uptime counts … the seconds known": a stored pause counts, even if the server
     // never notified the judge
     let target = HttpTarget::start().await;

@@ -26,7 +26,7 @@ async fn an_incident_opens_with_an_error_and_closes_with_the_recovery() {
     let closed = watched.stored.incident(monitor, |incident| incident.closed.is_some()).await;
     assert_eq!(closed.id, opened.id);
     let end = closed.closed.unwrap();
-    assert_eq!((end.at, end.how), (START + PERIOD, CloseReason::Recovered));
+    assert_eq!((end.at, end.reason), (START + PERIOD, CloseReason::Recovered));
     assert_eq!(watched.status(monitor).await, "active");
     assert_eq!(watched.stored.incidents(monitor).await.len(), 1);
 }

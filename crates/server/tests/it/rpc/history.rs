@@ -145,7 +145,7 @@ async fn logs_are_listed_by_pages_and_read_one_by_one() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_is_refused_by_name() {
+async fn invalid_log_queries_are_refused_by_name() {
     let server = TestServer::start().await;
     let monitor = at_rest(&server).await.to_string();
     let caller = server.caller(Scope::Read);

@@ -118,7 +118,7 @@ async fn an_incident_is_taken_up_once_by_whoever_came_first() {
 
 // issue 6: "resolved by people"
 #[tokio::test]
-async fn who_resolves_an_incident_ends_it_while_the_monitor_fails_on() {
+async fn resolving_closes_incident_of_failing_monitor() {
     let outage = Outage::begin().await;
     let resolved = outage.call("ResolveIncident").await;
     assert_eq!(resolved.status, 200, "{resolved}");
@@ -235,7 +235,7 @@ async fn a_list_goes_page_by_page_through_what_its_filter_lets_through() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_for_is_said_all_at_once() {
+async fn all_invalid_filters_are_reported_together() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Read);
     let request = json!({ "limit": 101, "state": "ajar", "monitorId": "api", "pageToken": "x" });

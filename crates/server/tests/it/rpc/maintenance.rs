@@ -61,7 +61,7 @@ fn paths(reply: &Reply) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_was_written_is_what_is_read() {
+async fn created_maintenance_reads_back_equal() {
     // issue 6 point 5; design: §4
     let (_server, caller) = start().await;
     let monitor = monitor(&caller).await;
@@ -109,7 +109,7 @@ async fn it_says_where_it_stands_as_time_goes_by() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_refused_with_its_path_and_nothing_is_stored() {
+async fn invalid_maintenance_is_refused_by_path() {
     // issue 6, bad input
     let (server, caller) = start().await;
     let ours = monitor(&caller).await;
@@ -234,7 +234,7 @@ async fn a_repeated_create_answers_the_first_ones_maintenance() {
 }
 
 #[tokio::test]
-async fn what_is_ended_or_deleted_is_over_and_stays_left_out_of_uptime() {
+async fn ended_maintenance_stays_excluded_from_uptime() {
     // issue 6 point 5; design: §5 "Uptime"
     let (server, caller) = start().await;
     let request = json!({ "monitor": { "name": "db", "uri": "db.example.com:5432", "periodicity": "1h", "active": false } });

@@ -26,7 +26,7 @@ async fn a_created_monitor_is_answered_with_its_defaults_and_outputs() {
 }
 
 #[tokio::test]
-async fn what_was_written_is_what_is_read() {
+async fn created_monitor_reads_back_equal() {
     // design: §4: no value is normalized
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);

@@ -5,10 +5,10 @@
 
 mod limits;
 mod monitors;
+mod preferences;
 mod sending;
 mod signing;
 mod update;
-mod wishes;
 
 use std::cmp::Reverse;
 
@@ -93,7 +93,7 @@ async fn all_twelve_kinds_are_read_as_they_were_written() {
 }
 
 #[tokio::test]
-async fn what_was_not_written_stays_absent_and_an_empty_name_stays_empty() {
+async fn absent_fields_and_empty_names_are_preserved() {
     // design: §4
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -329,7 +329,7 @@ async fn a_repeated_create_returns_the_first_ones_channel() {
 }
 
 #[tokio::test]
-async fn every_change_writes_an_audit_row_and_what_changes_nothing_writes_none() {
+async fn only_effective_changes_write_audit_rows() {
     // design: §6
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);

@@ -48,7 +48,7 @@ async fn all_28_regions_are_listed_and_the_server_stands_in_for_each() {
 }
 
 #[tokio::test]
-async fn who_serves_a_region_was_last_seen_when_its_latest_check_ended() {
+async fn last_seen_is_end_of_latest_check() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
     let watched = Watched::start().await;

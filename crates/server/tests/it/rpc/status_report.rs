@@ -102,7 +102,7 @@ fn paths(reply: &Reply) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_was_written_is_what_is_read() {
+async fn created_report_reads_back_equal() {
     // issue 7 point 3; design: §4
     let scene = Scene::start().await;
     let report = scene.opened().await;
@@ -140,7 +140,7 @@ async fn a_report_is_opened_in_the_past_without_telling_anybody() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_refused_with_its_path_and_nothing_is_stored() {
+async fn invalid_report_is_refused_by_path() {
     // issue 6, bad input
     let scene = Scene::start().await;
     let other = page(&scene.caller, "other").await;
@@ -300,7 +300,7 @@ async fn lists_have_the_reports_that_are_asked_for_with_the_latest_of_each() {
 }
 
 #[tokio::test]
-async fn reports_go_with_their_page_and_are_told_without_a_component_that_goes() {
+async fn deleted_page_and_component_leave_reports() {
     let scene = Scene::start().await;
     let report = scene.opened().await;
     let id = json!({ "id": report["id"] });

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::server::START;
 use testkit::target::ScriptedResponse;
 
-use super::gate::everything;
+use super::access::everything;
 use super::{At, Site, body, well};
 use crate::pipeline::until;
 
@@ -15,7 +15,7 @@ use crate::pipeline::until;
 ///
 /// On a busy machine, a read may exceed the page's timeout and the page is served as stale. The
 /// helper then advances the clock past the retry interval and tries again.
-async fn told_of(site: &Site) -> String {
+async fn snapshot_time(site: &Site) -> String {
     until(async || {
         let json = body(site.ask(At::Slug, "/status.json", &[]).await).await;
         let json: Value = serde_json::from_str(&json).unwrap();
@@ -73,7 +73,7 @@ async fn while_the_database_is_away_every_form_is_said_with_its_age() {
 
 // issue 7: "kept as compressed bytes with ETag, stale-while-revalidate"
 #[tokio::test]
-async fn where_only_time_has_passed_a_page_is_shown_while_it_is_made_anew() {
+async fn expired_page_is_served_while_renewed() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
@@ -85,25 +85,25 @@ async fn where_only_time_has_passed_a_page_is_shown_while_it_is_made_anew() {
     let first = body(site.ask(At::Slug, "/status.json", &[]).await).await;
     assert!(first.contains(&format!("\"at\":\"{START}\"")), "{first}");
     let later = (START + long).to_string();
-    until(async || (told_of(&site).await >= later).then_some(())).await;
+    until(async || (snapshot_time(&site).await >= later).then_some(())).await;
 }
 
 // issue 7: "stale-while-revalidate"
 #[tokio::test]
-async fn a_page_that_nobody_looked_at_for_long_is_made_anew_first() {
+async fn unvisited_page_is_renewed_before_serving() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
     assert!(site.text("/status.json").await.contains(&START.to_string()));
     let long = Duration::from_secs(20);
     site.watched.server.advance(long);
-    let told = told_of(&site).await;
+    let told = snapshot_time(&site).await;
     assert!(told >= (START + long).to_string(), "{told}");
 }
 
 // issue 7: "One gate before HTML, JSON, feeds, badges, images, SSE"; design: §6
 #[tokio::test]
-async fn who_may_no_longer_look_is_shown_nothing_also_while_the_database_is_away() {
+async fn revoked_visitor_is_rejected_while_database_is_down() {
     let secret = json!({ "accessType": "password", "password": "open sesame" });
     let moved = json!({ "slug": "elsewhere" });
     for change in ["password", "unpublish", "delete", "slug"] {
@@ -133,7 +133,7 @@ async fn who_may_no_longer_look_is_shown_nothing_also_while_the_database_is_away
 
 // issue 7: "when the database is away the last page is still served"
 #[tokio::test]
-async fn what_changes_nothing_of_who_may_look_leaves_the_last_page_to_be_shown() {
+async fn unrelated_change_keeps_the_last_page() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;

@@ -84,7 +84,7 @@ async fn every_page_can_be_read_by_everybody() {
             fits(&tab, name).await;
             tab.picture(&picture(name, view)).await;
         }
-        assert_eq!(tab.complaints().await, Vec::<String>::new(), "{view:?}");
+        assert_eq!(tab.errors().await, Vec::<String>::new(), "{view:?}");
         let foreign: Vec<String> = tab.asked().await;
         assert!(foreign.iter().all(|url| url.starts_with(&seen.origin)), "{foreign:?}");
         tab.close().await;
@@ -165,7 +165,7 @@ async fn an_open_page_follows_what_happens() {
     tab.until("document.querySelector('h1').innerText.includes('Mail is down')").await;
     assert!(tab.text("document.body.innerText").await.contains("Post <stuck>"), "{report}");
     assert_eq!(tab.text("document.activeElement.href").await, focused);
-    assert_eq!(tab.complaints().await, Vec::<String>::new());
+    assert_eq!(tab.errors().await, Vec::<String>::new());
 }
 
 // issue 7: "keyboard-walkable bars with hover, focus and tap details"

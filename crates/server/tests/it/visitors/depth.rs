@@ -200,7 +200,7 @@ async fn the_component_of_a_deleted_monitor_is_shown_as_unknown_with_its_history
 }
 
 #[tokio::test]
-async fn what_was_seen_behind_a_page_is_shown_again_while_the_database_is_away() {
+async fn cached_details_are_served_without_database() {
     let target = well().await;
     let (site, incident) = recovered(&target).await;
     let path = format!("/incident/{incident}");
@@ -215,7 +215,7 @@ async fn what_was_seen_behind_a_page_is_shown_again_while_the_database_is_away()
 
 // issue 7: "kept as compressed bytes with ETag"
 #[tokio::test]
-async fn what_lies_behind_a_page_has_a_tag_by_which_browsers_know_it() {
+async fn detail_pages_have_etags() {
     let target = well().await;
     let (site, incident) = recovered(&target).await;
     let component = component(&site).await;
@@ -240,7 +240,7 @@ async fn what_lies_behind_a_page_has_a_tag_by_which_browsers_know_it() {
 }
 
 #[tokio::test]
-async fn what_was_not_there_is_looked_for_again_when_something_changed() {
+async fn missing_details_are_looked_up_after_change() {
     let target = well().await;
     let site = Site::open(&target).await;
     let nobody = site.anybody();
@@ -254,7 +254,7 @@ async fn what_was_not_there_is_looked_for_again_when_something_changed() {
 }
 
 #[tokio::test]
-async fn what_is_known_not_to_be_there_is_said_so_without_asking_the_database() {
+async fn absent_details_are_not_found_from_cache() {
     let target = well().await;
     let site = Site::open(&target).await;
     let unknown = ["/incident/inc_0000000000001", "/report/rpt_0000000000001", "/history/2026-09"];
@@ -286,7 +286,7 @@ async fn no_path_shows_what_a_monitor_checks() {
         if public {
             publish(&site, true).await;
         }
-        for path in super::gate::everything(&site)
+        for path in super::access::everything(&site)
             .await
             .iter()
             .filter(|path| *path != "/events" && *path != "/og.png")

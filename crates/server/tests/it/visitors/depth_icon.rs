@@ -62,7 +62,7 @@ async fn an_icon_is_fetched_once_and_served_from_here() {
 }
 
 #[tokio::test]
-async fn what_is_no_picture_or_too_large_is_not_shown_and_asked_for_again_later() {
+async fn invalid_icon_is_replaced_and_retried_later() {
     let target = well().await;
     target.on(
         "/html",

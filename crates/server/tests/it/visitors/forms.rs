@@ -82,7 +82,7 @@ impl Site {
 
 // issue 7: "SVG badge (state; uptime; latency) with text alternative"
 #[tokio::test]
-async fn badges_say_in_each_language_what_they_show_to_who_does_not_see_them() {
+async fn badges_have_localized_text_alternatives() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
@@ -123,7 +123,7 @@ async fn badges_say_in_each_language_what_they_show_to_who_does_not_see_them() {
 }
 
 #[tokio::test]
-async fn only_latencies_of_public_monitors_are_told() {
+async fn badges_show_latencies_of_public_monitors_only() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
@@ -275,7 +275,7 @@ async fn a_page_is_said_in_markdown_where_nothing_that_owners_wrote_is_markup() 
 
 // issue 7: "`robots` choice"
 #[tokio::test]
-async fn search_engines_are_told_whether_they_may_list_a_page() {
+async fn indexing_setting_controls_robots_headers() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;

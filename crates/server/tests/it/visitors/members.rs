@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use serde_json::json;
 use server::config::Settings;
-use testkit::mail::{MailServer, TakenMail};
+use testkit::mail::{AcceptedMail, MailServer};
 use testkit::server::{Reply, STATUS_PAGES, TestServer};
 
 use super::{Site, well};
@@ -46,7 +46,7 @@ impl Club {
     }
 
     /// Returns the `number`-th email and the path of its link.
-    async fn link(&self, number: usize) -> (TakenMail, String) {
+    async fn link(&self, number: usize) -> (AcceptedMail, String) {
         let taken = self.mail.takes(number).await.remove(number - 1);
         let url = taken.text.split_whitespace().find(|word| word.starts_with(PUBLIC_URL)).unwrap();
         let path = url.strip_prefix(PUBLIC_URL).unwrap().to_owned();

@@ -70,7 +70,7 @@ async fn a_failure_is_on_the_page_with_the_next_look_and_its_recovery_too() {
 }
 
 #[tokio::test]
-async fn what_a_browser_has_is_not_sent_again_and_travels_compressed() {
+async fn page_is_compressed_and_revalidated_by_etag() {
     let target = well().await;
     let site = Site::open(&target).await;
     let page = site.visit("", &[("accept-encoding", "br, gzip")]).await;
@@ -103,7 +103,7 @@ async fn feeds_are_read_by_a_feed_reader() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_found_in_the_visitor_s_words() {
+async fn not_found_page_is_localized() {
     let server = TestServer::start().await;
     let anybody = server.with_key("nobody");
     let long = "a".repeat(5_000);

@@ -66,7 +66,7 @@ pub(super) fn past(number: u64) -> Vec<Transition> {
             _ => (
                 MonitorStatus::Error,
                 IncidentChange::Opened(id),
-                IncidentChange::Closed { id, how: CloseReason::Recovered },
+                IncidentChange::Closed { id, reason: CloseReason::Recovered },
             ),
         };
         past.push(change(ago, MonitorStatus::Active, bad, opened));

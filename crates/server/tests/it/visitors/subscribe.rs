@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use serde_json::json;
-use testkit::mail::{MailServer, TakenMail};
+use testkit::mail::{AcceptedMail, MailServer};
 use testkit::server::{MAINTENANCES, Reply, STATUS_PAGES, STATUS_REPORTS, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
 
@@ -48,7 +48,7 @@ impl Subscribing {
     }
 
     /// Waits for this many emails and returns the newest.
-    async fn letter(&self, count: usize) -> TakenMail {
+    async fn letter(&self, count: usize) -> AcceptedMail {
         self.mail.takes(count).await.remove(count - 1)
     }
 
@@ -78,7 +78,7 @@ impl Subscribing {
 }
 
 /// Returns the path of the first link in an email that contains `to`.
-fn path_in(mail: &TakenMail, to: &str) -> String {
+fn path_in(mail: &AcceptedMail, to: &str) -> String {
     let links = mail.text.split_whitespace().filter_map(|word| word.strip_prefix(PUBLIC_URL));
     let path = links.into_iter().find(|path| path.contains(to));
     path.unwrap_or_else(|| panic!("no link to {to} in {}", mail.text)).to_owned()
@@ -90,7 +90,7 @@ fn text(reply: &Reply) -> String {
 
 // issue 7: "email with double opt-in and one-click unsubscribe headers (RFC 8058)"
 #[tokio::test]
-async fn a_visitor_subscribes_is_told_and_ends_it_with_one_click() {
+async fn subscriber_is_notified_and_unsubscribes_with_one_click() {
     let page = Subscribing::open().await;
     let form = page.site.text("/subscribe").await;
     assert!(
@@ -141,7 +141,7 @@ async fn a_visitor_subscribes_is_told_and_ends_it_with_one_click() {
 }
 
 #[tokio::test]
-async fn maintenance_of_a_component_is_told_in_the_language_of_who_hears_of_it() {
+async fn maintenance_email_uses_the_subscribers_language() {
     let page = Subscribing::open().await;
     let components: serde_json::Value =
         serde_json::from_str(&page.site.text("/status.json").await).unwrap();
@@ -181,7 +181,7 @@ async fn maintenance_of_a_component_is_told_in_the_language_of_who_hears_of_it()
 }
 
 #[tokio::test]
-async fn nobody_is_told_whether_an_address_is_subscribed_and_nobody_is_flooded() {
+async fn signup_reveals_nothing_and_is_rate_limited() {
     let page = Subscribing::open().await;
     let mut answers = vec![text(&page.asks(&[("email", ADA)]).await)];
     page.confirms(1).await;
@@ -210,7 +210,7 @@ async fn nobody_is_told_whether_an_address_is_subscribed_and_nobody_is_flooded()
 }
 
 #[tokio::test]
-async fn a_link_ends_after_a_day_and_a_subscriber_chooses_anew() {
+async fn expired_link_is_replaced_by_signing_up_again() {
     let page = Subscribing::open().await;
     page.asks(&[("email", ADA)]).await;
     let late = path_in(&page.letter(1).await, "/confirm/");
@@ -232,7 +232,7 @@ async fn a_link_ends_after_a_day_and_a_subscriber_chooses_anew() {
 
 // issue 7: "One gate before HTML, JSON, feeds …"; a ticket identifies its subscriber
 #[tokio::test]
-async fn the_gate_of_a_page_stands_before_its_form_and_no_ticket_passes_it_that_is_none() {
+async fn signup_form_requires_access_and_valid_token() {
     let page = Subscribing::open().await;
     page.asks(&[("email", ADA)]).await;
     page.confirms(1).await;
@@ -268,7 +268,7 @@ async fn the_gate_of_a_page_stands_before_its_form_and_no_ticket_passes_it_that_
 
 // issue 7: "webhook, per component; through the same outbox as alerts"
 #[tokio::test]
-async fn a_program_is_told_by_a_signed_webhook_until_its_owner_ends_it() {
+async fn signed_webhook_is_sent_until_removed() {
     let hook = HttpTarget::start().await;
     hook.on("/hook", ScriptedResponse::status(204));
     let site = Site::open(&well().await).await;

@@ -3,8 +3,8 @@
 use domain::judge::{CloseReason, IncidentChange, StatusReason, Transition};
 use rules::{IncidentId, MonitorStatus, Region, Scope, limits};
 use store::{
-    Actor, ApiKey, AuditContext, Batch, Closed, Created, Idempotency, Joined, KeyHash, NewComment,
-    Person, StoreError, TimelineEntry, TimelineEvent,
+    Actor, ApiKey, AuditContext, Batch, Closed, Created, FailedRegion, Idempotency, KeyHash,
+    NewComment, Person, StoreError, TimelineEntry, TimelineEvent,
 };
 
 use crate::commit::opened;
@@ -27,7 +27,7 @@ async fn an_incident(home: &Home) {
         last_used_at: None,
         revoked_at: None,
     };
-    home.store.keys().create(key, KeyHash::of("secret"), at(0)).await.unwrap();
+    home.store.keys().create(key, KeyHash::new("secret"), at(0)).await.unwrap();
 }
 
 /// Returns a change by the owner of the key.
@@ -54,7 +54,7 @@ fn resolved(at: i64) -> Batch {
         from: MonitorStatus::Error,
         to: MonitorStatus::Error,
         at: instant(at),
-        incident: IncidentChange::Closed { id: INCIDENT, how: CloseReason::Resolved },
+        incident: IncidentChange::Closed { id: INCIDENT, reason: CloseReason::Resolved },
         why: StatusReason::Resolved,
     };
     Batch { transitions: vec![(monitor_id(1), transition)], ..Batch::default() }
@@ -63,16 +63,16 @@ fn resolved(at: i64) -> Batch {
 /// Returns the timeline as text, with actors.
 async fn told(home: &Home) -> Vec<String> {
     let whole = home.store.incidents().get(home.workspace, INCIDENT).await.unwrap();
-    whole.timeline.iter().map(in_words).collect()
+    whole.timeline.iter().map(format_entry).collect()
 }
 
-fn in_words(entry: &TimelineEntry) -> String {
+fn format_entry(entry: &TimelineEntry) -> String {
     let at = entry.at.as_millis() - instant(0).as_millis();
     let what = match &entry.what {
         TimelineEvent::Commented(text) => format!("commented: {text}"),
-        TimelineEvent::Joined(region) => format!("joined: {region}"),
+        TimelineEvent::RegionFailed(region) => format!("joined: {region}"),
         TimelineEvent::Closed(how) => format!("closed: {}", how.as_str()),
-        TimelineEvent::Told(told) => format!("told: {} {}", told.event, told.state),
+        TimelineEvent::Notified(told) => format!("told: {} {}", told.event, told.state),
         TimelineEvent::Opened | TimelineEvent::Acknowledged | TimelineEvent::Resolved => {
             entry.what.as_str().to_owned()
         }
@@ -97,17 +97,20 @@ async fn timeline_lists_events_of_an_incident() {
         an_incident(home).await;
         let (incidents, workspace) = (home.store.incidents(), home.workspace);
         incidents.acknowledge(workspace, INCIDENT, by_key(20)).await.unwrap();
-        let joined = Joined {
+        let joined = FailedRegion {
             workspace,
             monitor: monitor_id(1),
             incident: INCIDENT,
             region: Region::FlySin,
             at: instant(30),
         };
-        incidents.note_joined(vec![joined, joined]).await.unwrap();
-        incidents.note_joined(vec![Joined { at: instant(35), ..joined }]).await.unwrap();
+        incidents.record_failed_regions(vec![joined, joined]).await.unwrap();
+        incidents
+            .record_failed_regions(vec![FailedRegion { at: instant(35), ..joined }])
+            .await
+            .unwrap();
         incidents.comment(comment("the disk is full", None), at(40)).await.unwrap();
-        incidents.ask_to_resolve(workspace, INCIDENT, by_key(50)).await.unwrap();
+        incidents.request_resolution(workspace, INCIDENT, by_key(50)).await.unwrap();
         home.commit(resolved(60)).await.unwrap();
         home.commit(resolved(60)).await.unwrap();
         let key = key_id(1);
@@ -130,7 +133,7 @@ async fn timeline_lists_events_of_an_incident() {
             ]
         );
         let closed = incidents.find(workspace, INCIDENT).await.unwrap().closed;
-        assert_eq!(closed, Some(Closed { at: instant(60), how: CloseReason::Resolved }));
+        assert_eq!(closed, Some(Closed { at: instant(60), reason: CloseReason::Resolved }));
     })
     .await;
 }
@@ -157,8 +160,8 @@ async fn incident_is_acknowledged_once_while_open() {
         let (incidents, workspace) = (home.store.incidents(), home.workspace);
         let late = incidents.acknowledge(workspace, INCIDENT, by_key(20)).await.unwrap();
         assert_eq!(late.acknowledged, None);
-        let asked = incidents.ask_to_resolve(workspace, INCIDENT, by_key(30)).await.unwrap();
-        assert_eq!(asked.closed, Some(Closed { at: instant(15), how: CloseReason::Resolved }));
+        let asked = incidents.request_resolution(workspace, INCIDENT, by_key(30)).await.unwrap();
+        assert_eq!(asked.closed, Some(Closed { at: instant(15), reason: CloseReason::Resolved }));
         assert_eq!(told(home).await, ["10 opened", "15 resolved"]);
     })
     .await;
@@ -207,7 +210,7 @@ async fn other_workspace_cannot_change_incidents() {
         let refusals = [
             incidents.acknowledge(other, INCIDENT, by_key(20)).await.unwrap_err(),
             incidents.comment(comment, by_key(20)).await.unwrap_err(),
-            incidents.ask_to_resolve(other, INCIDENT, by_key(20)).await.unwrap_err(),
+            incidents.request_resolution(other, INCIDENT, by_key(20)).await.unwrap_err(),
         ];
         for refusal in refusals {
             assert!(matches!(refusal, StoreError::NotFound { what: "incident", .. }), "{refusal}");

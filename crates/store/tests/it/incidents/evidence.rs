@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::check::{CheckResult, Outcome};
 use rules::{IncidentId, MonitorId, Region, limits};
-use store::{Batch, Joined, RetentionPolicy};
+use store::{Batch, FailedRegion, RetentionPolicy};
 
 use crate::commit::{closed, opened};
 use crate::harness::{Home, a_result, for_each_engine, instant, monitor_id, with_evidence};
@@ -17,15 +17,15 @@ fn failed(region: Region, slot: i64, body: &str) -> CheckResult {
 }
 
 /// Returns the regions with stored evidence, and their bodies.
-async fn kept(home: &Home) -> Vec<(Region, String)> {
+async fn stored_evidence(home: &Home) -> Vec<(Region, String)> {
     let whole = home.store.incidents().get(home.workspace, INCIDENT).await.unwrap();
     let body = |entry: &store::EvidenceEntry| entry.evidence.attempts[0].body.clone().unwrap();
     whole.evidence.iter().map(|entry| (entry.identity.region, body(entry))).collect()
 }
 
-fn joined(home: &Home, region: Region, at: i64) -> Joined {
+fn failed_region(home: &Home, region: Region, at: i64) -> FailedRegion {
     let (workspace, monitor) = (home.workspace, monitor_id(1));
-    Joined { workspace, monitor, incident: INCIDENT, region, at: instant(at) }
+    FailedRegion { workspace, monitor, incident: INCIDENT, region, at: instant(at) }
 }
 
 async fn commit(home: &Home, results: Vec<CheckResult>, then: Option<domain::judge::Transition>) {
@@ -52,17 +52,17 @@ async fn incident_keeps_first_evidence_of_failing_regions() {
             (Region::FlyAms, "amsterdam".to_owned()),
             (Region::FlyArn, "stockholm".to_owned()),
         ];
-        assert_eq!(kept(home).await, first);
+        assert_eq!(stored_evidence(home).await, first);
 
         let later =
             vec![failed(Region::FlyAms, 30, "again"), failed(Region::FlySin, 30, "singapore")];
         commit(home, later, None).await;
-        assert_eq!(kept(home).await, first, "evidence of the opening stays");
-        let joins = [Region::FlySin, Region::FlyAms].map(|region| joined(home, region, 31));
-        home.store.incidents().note_joined(joins.into()).await.unwrap();
+        assert_eq!(stored_evidence(home).await, first, "evidence of the opening stays");
+        let joins = [Region::FlySin, Region::FlyAms].map(|region| failed_region(home, region, 31));
+        home.store.incidents().record_failed_regions(joins.into()).await.unwrap();
         let mut all = first;
         all.push((Region::FlySin, "singapore".to_owned()));
-        assert_eq!(kept(home).await, all);
+        assert_eq!(stored_evidence(home).await, all);
         let joined = home.count("incident_entries WHERE kind = 'region_failed'").await;
         assert_eq!(joined, 1, "amsterdam failed from the start");
     })
@@ -78,10 +78,14 @@ async fn closing_incident_copies_missing_evidence() {
         commit(home, results, Some(closed(1, 40))).await;
         let after = vec![failed(Region::FlyBom, 50, "too late")];
         commit(home, after, None).await;
-        home.store.incidents().note_joined(vec![joined(home, Region::FlyBom, 51)]).await.unwrap();
+        home.store
+            .incidents()
+            .record_failed_regions(vec![failed_region(home, Region::FlyBom, 51)])
+            .await
+            .unwrap();
         let expected =
             vec![(Region::FlyAms, "amsterdam".to_owned()), (Region::FlySin, "last".to_owned())];
-        assert_eq!(kept(home).await, expected);
+        assert_eq!(stored_evidence(home).await, expected);
     })
     .await;
 }
@@ -97,7 +101,7 @@ async fn incident_evidence_expires_with_the_incident() {
         let now = instant(0) + Duration::from_hours(24 * 30);
         retention.step(RetentionPolicy::default(), now).await.unwrap();
         assert_eq!(home.count("evidence").await, 0);
-        assert_eq!(kept(home).await, [(Region::FlyAms, "amsterdam".to_owned())]);
+        assert_eq!(stored_evidence(home).await, [(Region::FlyAms, "amsterdam".to_owned())]);
 
         let pruned = retention.records(instant(41) + limits::INCIDENTS_KEPT).await.unwrap();
         assert_eq!(pruned.incidents, 1);

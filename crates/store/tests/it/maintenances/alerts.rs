@@ -9,12 +9,12 @@ use crate::channels;
 use crate::commit::{closed, opened};
 
 /// Commits that the monitor goes down at this time.
-async fn goes_down(home: &Home, monitor: MonitorId, now: i64) {
+async fn take_down(home: &Home, monitor: MonitorId, now: i64) {
     let batch = Batch { transitions: vec![(monitor, opened(1, now))], ..Batch::default() };
     home.commit(batch).await.unwrap();
 }
 
-async fn recovers(home: &Home, monitor: MonitorId, now: i64) {
+async fn recover(home: &Home, monitor: MonitorId, now: i64) {
     let batch = Batch { transitions: vec![(monitor, closed(1, now))], ..Batch::default() };
     home.commit(batch).await.unwrap();
 }
@@ -26,7 +26,7 @@ async fn due(home: &Home, now: i64) -> (usize, Option<i64>) {
     (queue.due.len(), next_at)
 }
 
-async fn a_told_monitor(home: &Home) -> MonitorId {
+async fn a_notified_monitor(home: &Home) -> MonitorId {
     let monitor = home.monitor(1).await.id;
     channels::create(home, 1, &[monitor]).await;
     monitor
@@ -36,9 +36,9 @@ async fn a_told_monitor(home: &Home) -> MonitorId {
 async fn outage_outlasting_maintenance_is_notified_at_its_end() {
     // issue 6 point 5, design: §5 "still `error` when a maintenance ends"
     for_each_engine(async |home| {
-        let monitor = a_told_monitor(home).await;
+        let monitor = a_notified_monitor(home).await;
         create(home, 1, from(0, monitor)).await.unwrap();
-        goes_down(home, monitor, HOUR).await;
+        take_down(home, monitor, HOUR).await;
         assert_eq!(due(home, HOUR).await, (0, Some(2)));
         assert_eq!(due(home, 2 * HOUR - 1).await, (0, Some(2)));
         assert_eq!(due(home, 2 * HOUR).await, (1, None));
@@ -49,10 +49,10 @@ async fn outage_outlasting_maintenance_is_notified_at_its_end() {
 #[tokio::test]
 async fn outage_within_maintenance_is_not_notified() {
     for_each_engine(async |home| {
-        let monitor = a_told_monitor(home).await;
+        let monitor = a_notified_monitor(home).await;
         create(home, 1, from(0, monitor)).await.unwrap();
-        goes_down(home, monitor, HOUR).await;
-        recovers(home, monitor, HOUR + 1).await;
+        take_down(home, monitor, HOUR).await;
+        recover(home, monitor, HOUR + 1).await;
         assert_eq!(due(home, 9 * HOUR).await, (0, None));
     })
     .await;
@@ -61,16 +61,16 @@ async fn outage_within_maintenance_is_not_notified() {
 #[tokio::test]
 async fn recovery_of_notified_outage_is_not_held() {
     for_each_engine(async |home| {
-        let monitor = a_told_monitor(home).await;
+        let monitor = a_notified_monitor(home).await;
         create(home, 1, from(HOUR, monitor)).await.unwrap();
-        goes_down(home, monitor, 0).await;
+        take_down(home, monitor, 0).await;
         assert_eq!(due(home, 0).await, (1, None));
-        recovers(home, monitor, 2 * HOUR).await;
+        recover(home, monitor, 2 * HOUR).await;
         let all = Page { limit: 50, offset: 0, after: None };
         let told = home.store.outbox().list(home.workspace, DeliveryFilter::default(), all).await;
         let told = told.unwrap().rows;
         assert_eq!(told.len(), 2);
-        assert!(told.iter().all(|it| it.holds.is_none() && it.due_at <= instant(2 * HOUR)));
+        assert!(told.iter().all(|it| it.hold_reason.is_none() && it.due_at <= instant(2 * HOUR)));
     })
     .await;
 }
@@ -78,14 +78,14 @@ async fn recovery_of_notified_outage_is_not_held() {
 #[tokio::test]
 async fn adjacent_windows_hold_alerts_until_the_last() {
     for_each_engine(async |home| {
-        let monitor = a_told_monitor(home).await;
+        let monitor = a_notified_monitor(home).await;
         let component = components::a_full_page_with_one(home, monitor).await.id;
         create(home, 1, from(0, monitor)).await.unwrap();
         let touching = with(2 * HOUR, |draft| draft.component_ids = vec![component.to_string()]);
         create(home, 2, touching).await.unwrap();
         create(home, 3, from(3 * HOUR, monitor)).await.unwrap();
         create(home, 4, from(6 * HOUR, monitor)).await.unwrap();
-        goes_down(home, monitor, 0).await;
+        take_down(home, monitor, 0).await;
         assert_eq!(due(home, 0).await, (0, Some(5)));
     })
     .await;
@@ -94,9 +94,9 @@ async fn adjacent_windows_hold_alerts_until_the_last() {
 #[tokio::test]
 async fn held_alert_moves_with_the_maintenance_end() {
     for_each_engine(async |home| {
-        let monitor = a_told_monitor(home).await;
+        let monitor = a_notified_monitor(home).await;
         let seen = create(home, 1, from(0, monitor)).await.unwrap().maintenance;
-        goes_down(home, monitor, HOUR).await;
+        take_down(home, monitor, HOUR).await;
         let maintenances = home.store.maintenances();
         let longer = with(0, |draft| {
             draft.monitor_ids = vec![monitor.to_string()];
@@ -125,9 +125,9 @@ async fn held_alert_moves_with_the_maintenance_end() {
 async fn ending_or_deleting_maintenance_releases_held_alerts() {
     for deletes in [false, true] {
         for_each_engine(async |home| {
-            let monitor = a_told_monitor(home).await;
+            let monitor = a_notified_monitor(home).await;
             create(home, 1, from(0, monitor)).await.unwrap();
-            goes_down(home, monitor, HOUR).await;
+            take_down(home, monitor, HOUR).await;
             let mut woken = home.store.outbox().listen();
             let (maintenances, id) = (home.store.maintenances(), maintenance_id(1));
             if deletes {
@@ -146,12 +146,12 @@ async fn ending_or_deleting_maintenance_releases_held_alerts() {
 #[tokio::test]
 async fn changing_a_component_monitor_releases_held_alerts() {
     for_each_engine(async |home| {
-        let monitor = a_told_monitor(home).await;
+        let monitor = a_notified_monitor(home).await;
         let other = home.monitor(2).await.id;
         let component = components::a_full_page_with_one(home, monitor).await;
         let of_component = with(0, |draft| draft.component_ids = vec![component.id.to_string()]);
         create(home, 1, of_component).await.unwrap();
-        goes_down(home, monitor, HOUR).await;
+        take_down(home, monitor, HOUR).await;
         assert_eq!(due(home, HOUR).await, (0, Some(2)));
         let mut repointed = component.settings.clone();
         repointed.monitor_id = Some(other);

@@ -5,7 +5,7 @@ use super::*;
 const DAY: i64 = 24 * HOUR;
 
 /// Runs all housekeeping that is due at this time.
-async fn keep(home: &Home, now: i64) {
+async fn extend_and_prune(home: &Home, now: i64) {
     while home.store.maintenances().extend(instant(now)).await.unwrap() {}
     while home.store.maintenances().prune(instant(now)).await.unwrap() {}
 }
@@ -27,17 +27,17 @@ async fn windows_are_extended_as_time_passes() {
         };
         create(home, 1, recurring("FREQ=DAILY")).await.unwrap();
         assert_eq!(windows(home).await, 400);
-        keep(home, 20 * DAY).await;
+        extend_and_prune(home, 20 * DAY).await;
         assert_eq!(windows(home).await, 400, "enough windows are ahead");
-        keep(home, 40 * DAY).await;
+        extend_and_prune(home, 40 * DAY).await;
         assert_eq!(windows(home).await, 440);
         let next = read(home, 1, 439 * DAY).await.unwrap().next.unwrap();
         assert_eq!(next, span(439 * DAY + HOUR, 439 * DAY + 2 * HOUR));
         // A server catches up after a long downtime.
-        keep(home, 600 * DAY).await;
+        extend_and_prune(home, 600 * DAY).await;
         let seen = read(home, 1, 600 * DAY + HOUR).await.unwrap();
         assert_eq!(seen.current, Some(span(600 * DAY + HOUR, 600 * DAY + 2 * HOUR)));
-        assert_eq!(seen.course(), MaintenanceStatus::Active);
+        assert_eq!(seen.status(), MaintenanceStatus::Active);
     })
     .await;
 }
@@ -52,7 +52,7 @@ async fn adjacent_windows_are_extended_as_one() {
             draft.recurrence = Some("FREQ=DAILY".to_owned());
         });
         create(home, 1, always).await.unwrap();
-        keep(home, 50 * DAY).await;
+        extend_and_prune(home, 50 * DAY).await;
         assert_eq!(windows(home).await, 1);
         let current = read(home, 1, 50 * DAY).await.unwrap().current;
         assert_eq!(current, Some(span(HOUR, 450 * DAY + HOUR)));
@@ -71,9 +71,9 @@ async fn dense_windows_are_bounded_and_extended_when_needed() {
         });
         create(home, 1, dense).await.unwrap();
         assert_eq!(windows(home).await, 1_000);
-        keep(home, 0).await;
+        extend_and_prune(home, 0).await;
         assert_eq!(windows(home).await, 1_000, "half of them is enough");
-        keep(home, 600 * HOUR).await;
+        extend_and_prune(home, 600 * HOUR).await;
         assert_eq!(windows(home).await, 2_000);
     })
     .await;
@@ -90,13 +90,13 @@ async fn expired_windows_are_deleted() {
             .delete(home.workspace, maintenance_id(2), at(2 * HOUR))
             .await
             .unwrap();
-        keep(home, 400 * DAY + 2 * HOUR).await;
+        extend_and_prune(home, 400 * DAY + 2 * HOUR).await;
         assert_eq!(windows(home).await, 2);
-        keep(home, 400 * DAY + 4 * HOUR).await;
+        extend_and_prune(home, 400 * DAY + 4 * HOUR).await;
         assert_eq!(windows(home).await, 0);
         assert_eq!(home.count("maintenances").await, 1, "existing maintenance stays");
         assert_eq!(home.count("maintenance_covers").await, 1);
-        assert_eq!(read(home, 1, 500 * DAY).await.unwrap().course(), MaintenanceStatus::Completed);
+        assert_eq!(read(home, 1, 500 * DAY).await.unwrap().status(), MaintenanceStatus::Completed);
     })
     .await;
 }

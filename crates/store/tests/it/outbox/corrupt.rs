@@ -33,7 +33,7 @@ async fn unreadable_event_does_not_block_its_channel() {
         let letter = dead(home).await;
         assert_eq!((letter.channel, letter.monitor), (channel, Some(monitors[0])));
         assert_eq!(letter.event.incident, Some(IncidentId::from_bits(1)));
-        assert_eq!((letter.event.kind, letter.done_at), (EventKind::Error, Some(instant(30))));
+        assert_eq!((letter.event.kind, letter.completed_at), (EventKind::Error, Some(instant(30))));
         let [attempt] = letter.attempts.as_slice() else {
             panic!("one attempt is recorded: {letter:?}")
         };

@@ -26,19 +26,19 @@ async fn log_lists_deliveries_with_attempts() {
         let id = due(home, channel, 10).await.due[0].id;
         for second in 1..=12 {
             let again = NextStep::Again(instant((second + 1) * SECOND));
-            answer(home, id, second * SECOND, again).await;
+            record_next_attempt(home, id, second * SECOND, again).await;
         }
-        answer(home, id, 13 * SECOND, NextStep::Accepted).await;
+        record_next_attempt(home, id, 13 * SECOND, NextStep::Accepted).await;
         let delivery = home.store.outbox().get(home.workspace, id).await.unwrap();
         assert_eq!((delivery.channel, delivery.kind), (channel, ProviderType::Slack));
         assert_eq!((delivery.monitor, delivery.event.kind), (Some(monitor), EventKind::Error));
-        assert_eq!((delivery.state, delivery.tries), (DeliveryState::Accepted, 13));
-        assert_eq!(delivery.done_at, Some(instant(13 * SECOND + 20)));
+        assert_eq!((delivery.state, delivery.attempt_count), (DeliveryState::Accepted, 13));
+        assert_eq!(delivery.completed_at, Some(instant(13 * SECOND + 20)));
         let shown: Vec<_> = delivery.attempts.iter().map(|it| (it.number, it.status)).collect();
         assert_eq!((shown.len(), shown[0], shown[9]), (10, (4, Some(503)), (13, Some(200))));
         let last = &delivery.attempts[9];
         assert_eq!((last.answer.as_str(), last.at), ("ok", instant(13 * SECOND)));
-        assert_eq!(last.took, Duration::from_millis(20));
+        assert_eq!(last.duration, Duration::from_millis(20));
         assert_eq!(listed(home, ALL, first(9)).await.rows, [delivery]);
     })
     .await;
@@ -55,7 +55,7 @@ async fn log_filters_by_channel_monitor_and_state() {
             turn(home, monitor, up(number, number as i64 * MINUTE + 9)).await;
         }
         let dead = due(home, channels[1], HOUR).await.due[0].id;
-        answer(home, dead, HOUR, NextStep::Dead).await;
+        record_next_attempt(home, dead, HOUR, NextStep::Dead).await;
         let (channel, monitor) = (Some(channels[0]), Some(monitors[0]));
         let state = Some(DeliveryState::Dead);
         for (filter, expected) in [
@@ -107,13 +107,13 @@ async fn channel_tests_are_listed_in_the_log() {
                 kind: ProviderType::Slack,
                 event,
                 at: instant(millis),
-                took: Duration::from_millis(3),
+                duration: Duration::from_millis(3),
                 status: Some(if arrived { 200 } else { 404 }),
                 answer: "ok".to_owned(),
                 arrived,
             };
-            home.store.outbox().note_test(test.clone()).await.unwrap();
-            home.store.outbox().note_test(test).await.unwrap();
+            home.store.outbox().record_test(test.clone()).await.unwrap();
+            home.store.outbox().record_test(test).await.unwrap();
         }
         let tests = listed(home, ALL, first(2)).await.rows;
         let shown: Vec<_> = tests
@@ -141,10 +141,10 @@ async fn waiting_and_dead_deliveries_are_counted() {
         turn(home, monitors[0], down(1, 10)).await;
         turn(home, monitors[1], slow(20)).await;
         let id = due(home, channel, 10).await.due[0].id;
-        answer(home, id, 15, NextStep::Again(instant(HOUR))).await;
+        record_next_attempt(home, id, 15, NextStep::Again(instant(HOUR))).await;
         let oldest_due_at = Some(instant(15));
         assert_eq!(counts().await, OutboxCounts { waiting: 2, dead: 0, oldest_due_at });
-        answer(home, id, HOUR, NextStep::Dead).await;
+        record_next_attempt(home, id, HOUR, NextStep::Dead).await;
         assert_eq!(counts().await, OutboxCounts { waiting: 1, dead: 1, oldest_due_at: None });
     })
     .await;

@@ -52,18 +52,21 @@ async fn digest_of_one_is_sent_singly() {
         break_all(home, &monitors).await;
         deliver(home, channel, 4 * SECOND).await;
         let alone = due(home, channel, MINUTE).await.due;
-        assert_eq!((alone.len(), alone[0].holds), (1, Some(HoldReason::Digest)));
+        assert_eq!((alone.len(), alone[0].hold_reason), (1, Some(HoldReason::Digest)));
         let id = alone[0].id;
-        assert!(home.store.outbox().begin_alone(id).await.unwrap(), "it may be sent");
+        assert!(home.store.outbox().fix_single(id).await.unwrap(), "it may be sent");
         assert!(
-            !home.store.outbox().begin_alone(id).await.unwrap(),
+            !home.store.outbox().fix_single(id).await.unwrap(),
             "it is not in a digest any more"
         );
         let begun = &due(home, channel, MINUTE).await.due[0];
-        assert_eq!((begun.id, begun.holds, begun.storm.as_deref()), (id, None, None));
-        answer(home, alone[0].id, MINUTE, NextStep::Again(instant(2 * MINUTE))).await;
+        assert_eq!((begun.id, begun.hold_reason, begun.digest_key.as_deref()), (id, None, None));
+        record_next_attempt(home, alone[0].id, MINUTE, NextStep::Again(instant(2 * MINUTE))).await;
         let again = &due(home, channel, 2 * MINUTE).await.due[0];
-        assert_eq!((again.tries, again.holds, again.storm.as_deref()), (1, None, None));
+        assert_eq!(
+            (again.attempt_count, again.hold_reason, again.digest_key.as_deref()),
+            (1, None, None)
+        );
     })
     .await;
 }
@@ -77,17 +80,17 @@ async fn single_delivery_joins_no_digest() {
         deliver(home, channel, 4 * SECOND).await;
         let outbox = home.store.outbox();
         let alone = due(home, channel, MINUTE).await.due.remove(0);
-        assert!(outbox.begin_alone(alone.id).await.unwrap());
+        assert!(outbox.fix_single(alone.id).await.unwrap());
         // The next deliveries form a digest without it.
         turn(home, monitors[4], down(5, 59 * SECOND)).await;
         turn(home, monitors[5], down(6, 59 * SECOND)).await;
         let queue = due(home, channel, MINUTE).await.due;
-        let keys: Vec<_> = queue.iter().map(|it| (show(it), it.holds)).collect();
+        let keys: Vec<_> = queue.iter().map(|it| (format_due(it), it.hold_reason)).collect();
         let loose = |text: &str| (text.to_owned(), Some(HoldReason::Digest));
         assert_eq!(keys, [("error 4".to_owned(), None), loose("error 5"), loose("error 6")]);
         assert_eq!(queue[0].key, alone.key);
         let ids: Vec<_> = queue.iter().map(|it| it.id).collect();
-        let fixed = outbox.begin_storm(&ids, "storm-3".to_owned()).await.unwrap();
+        let fixed = outbox.fix_digest(&ids, "storm-3".to_owned()).await.unwrap();
         assert_eq!(fixed, ids[1..], "it joins no digest any more");
     })
     .await;
@@ -103,12 +106,12 @@ async fn delivery_sent_singly_leaves_its_digest() {
         deliver(home, channel, 6 * SECOND).await;
         let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
         let outbox = home.store.outbox();
-        outbox.begin_storm(&storm, "storm-3".to_owned()).await.unwrap();
-        assert!(outbox.begin_alone(storm[1]).await.unwrap());
-        let left = outbox.begin_storm(&storm, "storm-3".to_owned()).await.unwrap();
+        outbox.fix_digest(&storm, "storm-3".to_owned()).await.unwrap();
+        assert!(outbox.fix_single(storm[1]).await.unwrap());
+        let left = outbox.fix_digest(&storm, "storm-3".to_owned()).await.unwrap();
         assert_eq!(left, [storm[0], storm[2]]);
         let keys: Vec<_> =
-            due(home, channel, MINUTE).await.due.into_iter().map(|it| it.storm).collect();
+            due(home, channel, MINUTE).await.due.into_iter().map(|it| it.digest_key).collect();
         let of_storm = Some("storm-3".to_owned());
         assert_eq!(keys, [None, of_storm.clone(), of_storm]);
     })
@@ -124,14 +127,15 @@ async fn dead_letters_of_a_digest_are_replayed_singly() {
         deliver(home, channel, 5 * SECOND).await;
         let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
         let outbox = home.store.outbox();
-        outbox.begin_storm(&storm, "storm-2".to_owned()).await.unwrap();
-        let refused = storm.iter().map(|id| tried((*id, 1), MINUTE, NextStep::Dead)).collect();
-        outbox.attempted(refused).await.unwrap();
+        outbox.fix_digest(&storm, "storm-2".to_owned()).await.unwrap();
+        let refused =
+            storm.iter().map(|id| attempt_result((*id, 1), MINUTE, NextStep::Dead)).collect();
+        outbox.record_attempts(refused).await.unwrap();
         for id in &storm {
             outbox.replay(home.workspace, *id, at(HOUR)).await.unwrap();
         }
         let again = due(home, channel, HOUR).await.due;
-        let keys: Vec<_> = again.iter().map(|it| (it.id, it.storm.as_deref())).collect();
+        let keys: Vec<_> = again.iter().map(|it| (it.id, it.digest_key.as_deref())).collect();
         assert_eq!(keys, [(storm[0], None), (storm[1], None)]);
         assert_eq!(deliver(home, channel, HOUR).await, ["error 4", "error 5"]);
     })
@@ -148,18 +152,21 @@ async fn attempted_digest_keeps_its_set_and_key() {
         let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
         let outbox = home.store.outbox();
         for _ in 0..2 {
-            let fixed = outbox.begin_storm(&storm, "storm-2".to_owned()).await.unwrap();
+            let fixed = outbox.fix_digest(&storm, "storm-2".to_owned()).await.unwrap();
             assert_eq!(fixed, storm, "a repeated call changes nothing");
         }
         let (again, later) = (instant(2 * MINUTE), 2 * MINUTE);
-        let failed =
-            storm.iter().map(|id| tried((*id, 1), MINUTE, NextStep::Again(again))).collect();
-        outbox.attempted(failed).await.unwrap();
+        let failed = storm
+            .iter()
+            .map(|id| attempt_result((*id, 1), MINUTE, NextStep::Again(again)))
+            .collect();
+        outbox.record_attempts(failed).await.unwrap();
         turn(home, monitors[3], up(4, 61 * SECOND)).await;
         turn(home, monitors[5], down(6, 62 * SECOND)).await;
         assert_eq!(shown(home, channel, 63 * SECOND).await, ["error 6"]);
         let due = due(home, channel, later).await.due;
-        let keys: Vec<_> = due.iter().map(|it| (show(it), it.storm.as_deref())).collect();
+        let keys: Vec<_> =
+            due.iter().map(|it| (format_due(it), it.digest_key.as_deref())).collect();
         let of_storm = |text: &str| (text.to_owned(), Some("storm-2"));
         assert_eq!(keys, [("error 6".to_owned(), None), of_storm("error 4"), of_storm("error 5")]);
         let told = deliver(home, channel, later).await;
@@ -175,17 +182,18 @@ async fn digest_excludes_cancelled_and_blocked_deliveries() {
         let channel = slack(home, 1, &monitors).await;
         break_all(home, &monitors[..1]).await;
         let first = due(home, channel, 0).await.due[0].id;
-        answer(home, first, 0, NextStep::Again(instant(HOUR))).await;
+        record_next_attempt(home, first, 0, NextStep::Again(instant(HOUR))).await;
         break_all(home, &monitors).await;
         // The end of the first outage waits for its opening, whose next attempt is in an hour.
         turn(home, monitors[0], up(1, 9 * SECOND)).await;
         let storm: Vec<_> = shown(home, channel, MINUTE).await;
         assert_eq!(storm, ["error 2", "error 3", "error 4", "error 5"]);
         let loose = due(home, channel, MINUTE).await.due;
-        let loose: Vec<_> = loose.iter().filter(|it| it.holds.is_some()).map(|it| it.id).collect();
+        let loose: Vec<_> =
+            loose.iter().filter(|it| it.hold_reason.is_some()).map(|it| it.id).collect();
         assert_eq!(loose.len(), 2);
         home.store.channels().delete(home.workspace, channel, at(2 * MINUTE)).await.unwrap();
-        let fixed = home.store.outbox().begin_storm(&loose, "storm".to_owned()).await.unwrap();
+        let fixed = home.store.outbox().fix_digest(&loose, "storm".to_owned()).await.unwrap();
         assert_eq!(fixed, [], "the channel is deleted");
     })
     .await;
@@ -202,8 +210,9 @@ async fn alerts_after_quiet_hours_form_a_digest() {
         let (from, until) = (time("07:00"), time("09:00"));
         let quiet_hours =
             Some(QuietHours { from, until, time_zone, applies_to: QuietHoursScope::All });
-        let wishes = NotificationPreferences { quiet_hours, ..NotificationPreferences::default() };
-        let channel = wishing(home, 1, &monitors, wishes).await;
+        let preferences =
+            NotificationPreferences { quiet_hours, ..NotificationPreferences::default() };
+        let channel = slack_with(home, 1, &monitors, preferences).await;
         break_all(home, &monitors).await;
         assert_eq!(deliver(home, channel, HOUR).await, ["error 1", "error 2", "error 3"]);
         assert_eq!(deliver(home, channel, HOUR + MINUTE).await, ["error 4 + error 5"]);

@@ -72,7 +72,7 @@ async fn shorter_degradation_is_cancelled() {
 async fn event_stored_late_is_held_by_storage_time() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let channel = wishing(home, 1, &[monitor], quiet(QuietHoursScope::All)).await;
+        let channel = slack_with(home, 1, &[monitor], quiet(QuietHoursScope::All)).await;
         let transitions = vec![(monitor, down(1, 29 * MINUTE))];
         let stored_late = Batch { transitions, at: instant(HOUR), ..Batch::default() };
         home.commit(stored_late).await.unwrap();
@@ -93,8 +93,8 @@ async fn alert_in_quiet_hours_waits_for_their_end() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (all, but_errors) = (quiet(QuietHoursScope::All), quiet(QuietHoursScope::AllButErrors));
-        let channel = wishing(home, 1, &[monitor], all).await;
-        let loud = wishing(home, 2, &[monitor], but_errors).await;
+        let channel = slack_with(home, 1, &[monitor], all).await;
+        let loud = slack_with(home, 2, &[monitor], but_errors).await;
         turn(home, monitor, down(1, HOUR)).await;
         turn(home, monitor, up(1, 2 * HOUR)).await;
         let queue = due(home, channel, 4 * HOUR - 1).await;
@@ -109,11 +109,13 @@ async fn alert_in_quiet_hours_waits_for_their_end() {
 async fn removing_quiet_hours_releases_held_alerts() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let channel = wishing(home, 1, &[monitor], quiet(QuietHoursScope::All)).await;
+        let channel = slack_with(home, 1, &[monitor], quiet(QuietHoursScope::All)).await;
         turn(home, monitor, down(1, HOUR)).await;
         let seen = home.store.channels().get(home.workspace, channel).await.unwrap();
-        let settings =
-            ChannelSettings { wishes: NotificationPreferences::default(), ..seen.settings.clone() };
+        let settings = ChannelSettings {
+            preferences: NotificationPreferences::default(),
+            ..seen.settings.clone()
+        };
         let mut news = home.store.outbox().listen();
         home.store.channels().update(seen, settings, at(2 * HOUR)).await.unwrap();
         assert_eq!(news.try_recv().map(|it| it.due_at), Ok(instant(2 * HOUR)));
@@ -126,7 +128,7 @@ async fn removing_quiet_hours_releases_held_alerts() {
 async fn unacknowledged_outage_is_reminded() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let channel = wishing(home, 1, &[monitor], reminded()).await;
+        let channel = slack_with(home, 1, &[monitor], reminded()).await;
         let plain = slack(home, 2, &[monitor]).await;
         turn(home, monitor, down(1, 0)).await;
         deliver(home, channel, 5).await;
@@ -157,7 +159,7 @@ async fn unacknowledged_outage_is_reminded() {
 async fn acknowledged_incident_is_not_reminded() {
     for_each_engine(async |home| {
         let monitors = [home.monitor(1).await.id, home.monitor(2).await.id];
-        let channel = wishing(home, 1, &monitors, reminded()).await;
+        let channel = slack_with(home, 1, &monitors, reminded()).await;
         turn(home, monitors[0], down(1, 0)).await;
         turn(home, monitors[1], down(2, 0)).await;
         deliver(home, channel, 5).await;

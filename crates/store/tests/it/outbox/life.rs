@@ -32,19 +32,19 @@ async fn outage_alert_has_cause_and_recovery_has_duration() {
         assert_eq!(event.workspace, "Team 1");
         assert_eq!(event.monitor.target, "https://example.com/health");
         assert_eq!(event.monitor.method.as_deref(), Some("GET"));
-        assert_eq!(event.grounds, because("the status is 503"));
+        assert_eq!(event.grounds, cause("the status is 503"));
         assert_eq!(first.key, "inc_0000000000001-chn_0000000000001-error");
-        assert_eq!((first.tries, first.first_try_at), (0, None));
-        assert_eq!(first.follows, OrderingKey::Monitor(monitor));
+        assert_eq!((first.attempt_count, first.first_attempt_at), (0, None));
+        assert_eq!(first.ordering_key, OrderingKey::Monitor(monitor));
 
-        answer(home, first.id, 11 * SECOND, NextStep::Accepted).await;
+        record_next_attempt(home, first.id, 11 * SECOND, NextStep::Accepted).await;
         assert_eq!(due(home, channel, HOUR).await, DueDeliveries::default());
         turn(home, monitor, up(1, 70 * SECOND)).await;
         let queue = due(home, channel, 70 * SECOND).await;
         let [second] = &queue.due[..] else { panic!("{queue:?}") };
         assert_eq!(alert(second).closed, Some(StoredCloseReason::Recovered));
         assert_eq!(alert(second).duration(), Duration::from_mins(1));
-        answer(home, second.id, 71 * SECOND, NextStep::Accepted).await;
+        record_next_attempt(home, second.id, 71 * SECOND, NextStep::Accepted).await;
         let (error, over) = (EventKind::Error, EventKind::Recovered);
         let accepted = DeliveryState::Accepted;
         assert_eq!(states(home).await, [(error, accepted), (over, accepted)]);
@@ -124,7 +124,7 @@ async fn verdict_rolls_back_if_deliveries_cannot_be_written() {
         assert!(news.try_recv().is_err(), "a rolled-back event is not due");
         home.store.commit(batch).await.unwrap();
         let due_at = instant(10);
-        assert_eq!(news.try_recv(), Ok(Wakeup { addressee: channel.into(), due_at }));
+        assert_eq!(news.try_recv(), Ok(Wakeup { recipient: channel.into(), due_at }));
     })
     .await;
 }
@@ -146,14 +146,14 @@ async fn pause_and_deletion_notify_alerted_channels() {
             let settings = MonitorSettings { active: false, ..monitor.settings.clone() };
             home.store.monitors().update(monitor, settings, at(millis)).await.unwrap();
         }
-        assert_eq!(news.try_recv(), Ok(Wakeup { addressee: heard.into(), due_at: instant(30) }));
+        assert_eq!(news.try_recv(), Ok(Wakeup { recipient: heard.into(), due_at: instant(30) }));
         home.store.monitors().delete(home.workspace, deleted.id, at(61_000)).await.unwrap();
         assert_eq!(
             news.try_recv(),
-            Ok(Wakeup { addressee: heard.into(), due_at: instant(61_000) })
+            Ok(Wakeup { recipient: heard.into(), due_at: instant(61_000) })
         );
         let queue = due(home, heard, 61_000).await;
-        let ended: Vec<_> = queue.due.iter().map(|it| (show(it), alert(it).closed)).collect();
+        let ended: Vec<_> = queue.due.iter().map(|it| (format_due(it), alert(it).closed)).collect();
         let over = |number, how| (format!("recovered {number}"), Some(how));
         assert_eq!(
             ended,
@@ -172,7 +172,7 @@ async fn pause_and_deletion_notify_alerted_channels() {
             to: MonitorStatus::Unknown,
             incident: IncidentChange::Closed {
                 id: IncidentId::from_bits(1),
-                how: CloseReason::Paused,
+                reason: CloseReason::Paused,
             },
             ..up(1, 62_000)
         };
@@ -193,7 +193,7 @@ async fn verdict_on_paused_monitor_is_dropped() {
         let monitor = home.store.monitors().update(monitor, settings, at(10)).await.unwrap();
         let judged = Batch {
             transitions: vec![(id, down(1, 20))],
-            histories: vec![(id, a_history(MonitorStatus::Error, 20))],
+            judge_states: vec![(id, a_history(MonitorStatus::Error, 20))],
             ..Batch::default()
         };
         home.commit(judged).await.unwrap();
@@ -216,8 +216,8 @@ async fn resolved_incident_is_notified_once() {
         let channel = slack(home, 1, &[monitor]).await;
         turn(home, monitor, down(1, 10)).await;
         let error = MonitorStatus::Error;
-        let (id, how) = (IncidentId::from_bits(1), CloseReason::Resolved);
-        let incident = IncidentChange::Closed { id, how };
+        let (id, reason) = (IncidentId::from_bits(1), CloseReason::Resolved);
+        let incident = IncidentChange::Closed { id, reason };
         let resolved = Transition { from: error, to: error, incident, ..up(1, 20) };
         for _ in 0..2 {
             turn(home, monitor, resolved).await;
@@ -242,7 +242,7 @@ async fn waiting_deliveries_survive_restart_with_their_keys() {
         home.store.clone().close().await.unwrap();
         let store = open(home.settings()).await;
         let waiting = store.outbox().waiting().await.unwrap();
-        assert_eq!(waiting, [Wakeup { addressee: channel.into(), due_at: instant(10) }]);
+        assert_eq!(waiting, [Wakeup { recipient: channel.into(), due_at: instant(10) }]);
         assert_eq!(store.outbox().due(channel, instant(20), 100).await.unwrap(), before);
         assert_eq!(before.next_at, Some(instant(20 + MINUTE)));
         store.close().await.unwrap();
@@ -262,7 +262,7 @@ async fn wake_ups_reach_the_latest_listener_after_commit() {
         let woken = until(async || second.try_recv().ok()).await;
         assert_eq!(
             woken,
-            Wakeup { addressee: channel.into(), due_at: instant(10) },
+            Wakeup { recipient: channel.into(), due_at: instant(10) },
             "one wake-up has the earliest time"
         );
         assert!(second.try_recv().is_err() && first.try_recv().is_err());
@@ -285,7 +285,7 @@ async fn deleted_channel_gets_no_more_deliveries() {
         home.store.channels().delete(home.workspace, channel, at(20)).await.unwrap();
         assert_eq!(due(home, channel, 20).await, DueDeliveries::default());
         // A delivery that was in flight is recorded nevertheless.
-        answer(home, in_flight, 15, NextStep::Accepted).await;
+        record_next_attempt(home, in_flight, 15, NextStep::Accepted).await;
         turn(home, monitor, up(1, 30)).await;
         let filter = DeliveryFilter { channel: Some(channel), ..DeliveryFilter::default() };
         let page = Page { limit: 10, offset: 0, after: None };

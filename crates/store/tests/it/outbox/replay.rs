@@ -9,7 +9,7 @@ use crate::harness::{a_workspace, for_each_engine, workspace_id};
 async fn a_dead_letter(home: &Home, channel: ChannelId, monitor: MonitorId) -> DeliveryId {
     turn(home, monitor, down(1, 10)).await;
     let id = due(home, channel, 10).await.due[0].id;
-    answer(home, id, 20, NextStep::Dead).await;
+    record_next_attempt(home, id, 20, NextStep::Dead).await;
     id
 }
 
@@ -23,17 +23,17 @@ async fn replayed_dead_letter_gets_all_attempts_again() {
         let outbox = home.store.outbox();
         let mut news = outbox.listen();
         let replayed = outbox.replay(home.workspace, id, at(HOUR)).await.unwrap();
-        assert_eq!((replayed.state, replayed.tries), (DeliveryState::Waiting, 0));
-        assert_eq!((replayed.due_at, replayed.done_at), (instant(HOUR), None));
+        assert_eq!((replayed.state, replayed.attempt_count), (DeliveryState::Waiting, 0));
+        assert_eq!((replayed.due_at, replayed.completed_at), (instant(HOUR), None));
         assert_eq!(replayed.attempts.len(), 1, "earlier attempts stay in the log");
         assert_eq!(
             news.try_recv(),
-            Ok(Wakeup { addressee: channel.into(), due_at: instant(HOUR) })
+            Ok(Wakeup { recipient: channel.into(), due_at: instant(HOUR) })
         );
         let again = &due(home, channel, HOUR).await.due[0];
-        assert_eq!((again.tries, again.first_try_at), (0, None));
+        assert_eq!((again.attempt_count, again.first_attempt_at), (0, None));
         assert_eq!(again.key, "inc_0000000000001-chn_0000000000001-error");
-        answer(home, id, HOUR, NextStep::Accepted).await;
+        record_next_attempt(home, id, HOUR, NextStep::Accepted).await;
         turn(home, monitor, up(1, 2 * HOUR)).await;
         assert_eq!(deliver(home, channel, 2 * HOUR).await, ["recovered 1"]);
         let audit = home.store.audit().newest(home.workspace, 1).await.unwrap();
@@ -55,9 +55,9 @@ async fn replay_at_the_time_of_death_is_recorded() {
         let outbox = home.store.outbox();
         outbox.replay(home.workspace, id, at(20)).await.unwrap();
         let again = &due(home, channel, 20).await.due[0];
-        assert_eq!((again.tries, again.attempts), (0, 1));
-        let arrived = tried((id, again.attempts + 1), 20, NextStep::Accepted);
-        outbox.attempted(vec![arrived]).await.unwrap();
+        assert_eq!((again.attempt_count, again.total_attempts), (0, 1));
+        let arrived = attempt_result((id, again.total_attempts + 1), 20, NextStep::Accepted);
+        outbox.record_attempts(vec![arrived]).await.unwrap();
         let told = outbox.get(home.workspace, id).await.unwrap();
         assert_eq!((told.state, told.attempts.len()), (DeliveryState::Accepted, 2));
         assert_eq!(shown(home, channel, 20).await, [""; 0]);
@@ -77,7 +77,7 @@ async fn replayed_opening_of_closed_incident_sends_its_end() {
         home.store.outbox().replay(home.workspace, id, at(HOUR)).await.unwrap();
         let opening = due(home, channel, HOUR).await.due[0].id;
         assert_eq!(opening, id);
-        answer(home, id, HOUR, NextStep::Dead).await;
+        record_next_attempt(home, id, HOUR, NextStep::Dead).await;
         let end = due(home, channel, HOUR).await.due;
         assert_eq!(alert(&end[0]).duration(), Duration::from_secs(70));
         assert_eq!(deliver(home, channel, HOUR).await, ["recovered 1"]);
@@ -102,23 +102,25 @@ async fn end_attempted_in_a_digest_stays_in_it() {
             turn(home, *monitor, down(number, number as i64)).await;
         }
         let opening = due(home, channel, 10).await.due[0].id;
-        answer(home, opening, 10, NextStep::Again(instant(2 * MINUTE))).await;
+        record_next_attempt(home, opening, 10, NextStep::Again(instant(2 * MINUTE))).await;
         turn(home, monitors[0], up(1, 20)).await;
         assert_eq!(deliver(home, channel, 20).await, ["error 2", "error 3"]);
-        answer(home, opening, 2 * MINUTE, NextStep::Dead).await;
+        record_next_attempt(home, opening, 2 * MINUTE, NextStep::Dead).await;
         let storm: Vec<_> =
             due(home, channel, 2 * MINUTE).await.due.iter().map(|it| it.id).collect();
         assert_eq!(shown(home, channel, 2 * MINUTE).await, ["error 4", "recovered 1"]);
         let outbox = home.store.outbox();
-        outbox.begin_storm(&storm, "storm-2".to_owned()).await.unwrap();
+        outbox.fix_digest(&storm, "storm-2".to_owned()).await.unwrap();
         let again = NextStep::Again(instant(2 * HOUR));
-        let failed = storm.iter().map(|id| tried((*id, 1), 2 * MINUTE, again)).collect();
-        outbox.attempted(failed).await.unwrap();
+        let failed = storm.iter().map(|id| attempt_result((*id, 1), 2 * MINUTE, again)).collect();
+        outbox.record_attempts(failed).await.unwrap();
         outbox.replay(home.workspace, opening, at(HOUR)).await.unwrap();
         assert_eq!(shown(home, channel, HOUR).await, ["error 1"]);
         let queue = due(home, channel, 2 * HOUR).await.due;
-        let kept: Vec<_> =
-            queue.iter().map(|it| (show(it), it.tries, it.storm.is_some())).collect();
+        let kept: Vec<_> = queue
+            .iter()
+            .map(|it| (format_due(it), it.attempt_count, it.digest_key.is_some()))
+            .collect();
         let of_storm = |text: &str| (text.to_owned(), 1, true);
         let first = ("error 1".to_owned(), 0, false);
         assert_eq!(kept, [first, of_storm("error 4"), of_storm("recovered 1")]);
@@ -133,7 +135,7 @@ async fn replayed_degradation_that_is_over_sends_its_end() {
         let channel = slack(home, 1, &[monitor]).await;
         turn(home, monitor, slow(0)).await;
         let id = due(home, channel, MINUTE).await.due[0].id;
-        answer(home, id, MINUTE, NextStep::Dead).await;
+        record_next_attempt(home, id, MINUTE, NextStep::Dead).await;
         turn(home, monitor, fine(2 * MINUTE)).await;
         home.store.outbox().replay(home.workspace, id, at(HOUR)).await.unwrap();
         assert_eq!(deliver(home, channel, HOUR).await, ["degraded 1", "recovered 1"]);

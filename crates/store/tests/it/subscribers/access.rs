@@ -12,7 +12,7 @@ use crate::pages::page_settings;
 
 /// Returns settings for all incidents.
 fn all_of(page: PageId, email: &str) -> SubscriberSettings {
-    wants(page, email, |draft| draft.topics = vec!["incidents".to_owned()])
+    subscriber_settings(page, email, |draft| draft.topics = vec!["incidents".to_owned()])
 }
 
 /// Creates a page that shows a monitor, and returns both.
@@ -35,7 +35,7 @@ fn for_members(draft: &mut PageDraft) {
 }
 
 /// Changes the access of the page.
-async fn becomes(
+async fn change_access(
     home: &Home,
     page: &StatusPage,
     change: impl FnOnce(&mut PageDraft),
@@ -46,17 +46,17 @@ async fn becomes(
 }
 
 /// Commits an outage of the monitor, and fans it out.
-async fn breaks(home: &Home, page: PageId, monitor: MonitorId, number: u64) {
+async fn fail_and_recover(home: &Home, page: PageId, monitor: MonitorId, number: u64) {
     let now = 10 * number as i64;
     for transition in [opened(number, now), closed(number, now + 1)] {
         let transitions = vec![(monitor, transition)];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
-        hearing::pass_on(home, page, now + 1).await;
+        hearing::fan_out(home, page, now + 1).await;
     }
 }
 
 /// Counts the openings that were sent to a subscriber.
-async fn letters(home: &Home, subscriber: u64) -> i64 {
+async fn count_openings(home: &Home, subscriber: u64) -> i64 {
     let of_it = format!(
         "deliveries d JOIN events e ON e.number = d.event WHERE d.recipient = '{}' \
          AND e.kind = 'page.incident.opened'",
@@ -69,11 +69,17 @@ async fn letters(home: &Home, subscriber: u64) -> i64 {
 async fn reasons(home: &Home) -> Vec<Option<SuppressionReason>> {
     let (store, all) = (home.store.subscribers(), SubscriberFilter::default());
     let listed = store.list(home.workspace, all, ALL).await;
-    listed.unwrap().rows.iter().rev().map(|row: &SubscriberWithPage| row.not_told).collect()
+    listed
+        .unwrap()
+        .rows
+        .iter()
+        .rev()
+        .map(|row: &SubscriberWithPage| row.suppression_reason)
+        .collect()
 }
 
 /// Signs up at the page in its current state, and confirms.
-async fn subscribes(home: &Home, page: &StatusPage, number: u64, email: &str) {
+async fn sign_up_and_confirm(home: &Home, page: &StatusPage, number: u64, email: &str) {
     assert_eq!(asks(home, page, number, all_of(page.id, email), 0).await, SignupOutcome::New);
     let confirmed = home.store.subscribers().confirm(subscriber_id(number), None, instant(1)).await;
     assert!(confirmed.unwrap().is_some());
@@ -86,32 +92,32 @@ async fn members_page_notifies_member_domains_only() {
     for_each_engine(async |home| {
         let (page, monitor) = a_page_of_a_monitor(home).await;
         for (number, email) in [(1, "ann@acme.com"), (2, "eve@evil.example")] {
-            subscribes(home, &page, number, email).await;
+            sign_up_and_confirm(home, &page, number, email).await;
         }
         add(home, 3, all_of(page.id, "bob@sub.acme.com")).await.unwrap();
-        let hook = wants(page.id, "", |draft| {
+        let hook = subscriber_settings(page.id, "", |draft| {
             draft.email = None;
             draft.webhook_url = Some(Secret::new("https://hooks.example/x".to_owned()));
             draft.topics = vec!["incidents".to_owned()];
         });
         add(home, 4, hook).await.unwrap();
-        let closed = becomes(home, &page, for_members).await;
+        let closed = change_access(home, &page, for_members).await;
         let outside = Some(SuppressionReason::Domain);
         assert_eq!(reasons(home).await, [None, outside, outside, None]);
-        breaks(home, page.id, monitor, 1).await;
+        fail_and_recover(home, page.id, monitor, 1).await;
         for (subscriber, told) in [(1, 1), (2, 0), (3, 0), (4, 1)] {
-            assert_eq!(letters(home, subscriber).await, told, "{subscriber}");
+            assert_eq!(count_openings(home, subscriber).await, told, "{subscriber}");
         }
         let outsider = all_of(page.id, "eva@notacme.com");
-        assert_eq!(asks(home, &closed, 5, outsider.clone(), 2).await, SignupOutcome::Outside);
+        assert_eq!(asks(home, &closed, 5, outsider.clone(), 2).await, SignupOutcome::NotAllowed);
         let refused = add(home, 5, outsider).await;
         assert!(matches!(refused, Err(StoreError::Refused(it)) if it.field == "email"));
 
-        becomes(home, &page, |_| {}).await;
+        change_access(home, &page, |_| {}).await;
         assert_eq!(reasons(home).await, [None; 4], "suppressed subscribers are kept");
-        breaks(home, page.id, monitor, 2).await;
+        fail_and_recover(home, page.id, monitor, 2).await;
         for (subscriber, told) in [(1, 2), (2, 1), (3, 1), (4, 2)] {
-            assert_eq!(letters(home, subscriber).await, told, "{subscriber}");
+            assert_eq!(count_openings(home, subscriber).await, told, "{subscriber}");
         }
     })
     .await;
@@ -121,17 +127,17 @@ async fn members_page_notifies_member_domains_only() {
 async fn password_page_notifies_admitted_and_added_subscribers() {
     for_each_engine(async |home| {
         let (page, monitor) = a_page_of_a_monitor(home).await;
-        subscribes(home, &page, 1, "before@example.com").await;
+        sign_up_and_confirm(home, &page, 1, "before@example.com").await;
         add(home, 2, all_of(page.id, "added@example.com")).await.unwrap();
-        let closed = becomes(home, &page, |draft| with_password(draft, "first")).await;
-        subscribes(home, &closed, 3, "inside@example.com").await;
+        let closed = change_access(home, &page, |draft| with_password(draft, "first")).await;
+        sign_up_and_confirm(home, &closed, 3, "inside@example.com").await;
         let outside = Some(SuppressionReason::Password);
         assert_eq!(reasons(home).await, [outside, None, None]);
-        breaks(home, page.id, monitor, 1).await;
+        fail_and_recover(home, page.id, monitor, 1).await;
         for (subscriber, told) in [(1, 0), (2, 1), (3, 1)] {
-            assert_eq!(letters(home, subscriber).await, told, "{subscriber}");
+            assert_eq!(count_openings(home, subscriber).await, told, "{subscriber}");
         }
-        let changed = becomes(home, &page, |draft| with_password(draft, "second")).await;
+        let changed = change_access(home, &page, |draft| with_password(draft, "second")).await;
         assert_eq!(reasons(home).await, [outside, None, outside], "sessions end, too");
         // People who are admitted again receive events again: after a sign-up, or a choice.
         let again = all_of(page.id, "before@example.com");
@@ -154,15 +160,19 @@ async fn fan_out_skips_suppressed_subscribers_in_steps() {
             add(home, number, all_of(page.id, &format!("{number}@evil.example"))).await.unwrap();
         }
         add(home, 502, all_of(page.id, "ann@acme.com")).await.unwrap();
-        becomes(home, &page, for_members).await;
+        change_access(home, &page, for_members).await;
         let transitions = vec![(monitor, opened(1, 10))];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         let outbox = home.store.outbox();
         for told in [0, 1] {
-            assert_eq!(outbox.spread(page.id, instant(10)).await.unwrap(), FanOutProgress::More);
-            assert_eq!(letters(home, 502).await, told, "a step does not check all subscribers");
+            assert_eq!(outbox.fan_out(page.id, instant(10)).await.unwrap(), FanOutProgress::More);
+            assert_eq!(
+                count_openings(home, 502).await,
+                told,
+                "a step does not check all subscribers"
+            );
         }
-        assert_eq!(outbox.spread(page.id, instant(10)).await.unwrap(), FanOutProgress::Done);
+        assert_eq!(outbox.fan_out(page.id, instant(10)).await.unwrap(), FanOutProgress::Done);
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 1);
         assert_eq!(home.count("deliveries WHERE kind = 'page' AND state = 'accepted'").await, 1);
     })
@@ -179,9 +189,9 @@ async fn rolled_back_step_is_repeated() {
         let transitions = vec![(monitor, opened(1, 10))];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         home.execute("ALTER TABLE events RENAME TO elsewhere").await;
-        home.store.outbox().spread(page.id, instant(10)).await.unwrap_err();
+        home.store.outbox().fan_out(page.id, instant(10)).await.unwrap_err();
         home.execute("ALTER TABLE elsewhere RENAME TO events").await;
-        assert_eq!(hearing::pass_on(home, page.id, 10).await, FanOutProgress::Done);
+        assert_eq!(hearing::fan_out(home, page.id, 10).await, FanOutProgress::Done);
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 501);
     })
     .await;
@@ -192,13 +202,13 @@ async fn deliveries_of_suppressed_subscriber_are_cancelled() {
     for_each_engine(async |home| {
         let (page, monitor) = a_page_of_a_monitor(home).await;
         add(home, 1, all_of(page.id, "eve@evil.example")).await.unwrap();
-        breaks(home, page.id, monitor, 1).await;
+        fail_and_recover(home, page.id, monitor, 1).await;
         assert_ne!(due(home, 1, 11).await, []);
-        let left = home.store.outbox().leave(subscriber_id(1), instant(12)).await.unwrap();
-        assert_eq!(left, CancelOutcome::Hears);
+        let left = home.store.outbox().cancel_for(subscriber_id(1), instant(12)).await.unwrap();
+        assert_eq!(left, CancelOutcome::NotSuppressed);
         assert_ne!(due(home, 1, 12).await, [], "the page is open again");
-        becomes(home, &page, for_members).await;
-        let left = home.store.outbox().leave(subscriber_id(1), instant(13)).await.unwrap();
+        change_access(home, &page, for_members).await;
+        let left = home.store.outbox().cancel_for(subscriber_id(1), instant(13)).await.unwrap();
         assert_eq!(left, CancelOutcome::Cancelled);
         assert_eq!(due(home, 1, 13).await, []);
         assert_eq!(home.count("deliveries WHERE kind = 'email' AND state = 'cancelled'").await, 2);

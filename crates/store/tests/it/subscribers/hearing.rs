@@ -14,9 +14,9 @@ use crate::maintenances;
 const HOUR: i64 = 3_600_000;
 
 /// Fans out everything that is due.
-pub(super) async fn pass_on(home: &Home, page: PageId, now: i64) -> FanOutProgress {
+pub(super) async fn fan_out(home: &Home, page: PageId, now: i64) -> FanOutProgress {
     loop {
-        match home.store.outbox().spread(page, instant(now)).await.unwrap() {
+        match home.store.outbox().fan_out(page, instant(now)).await.unwrap() {
             FanOutProgress::More => {}
             rest @ (FanOutProgress::Later(_) | FanOutProgress::Done) => return rest,
         }
@@ -25,7 +25,7 @@ pub(super) async fn pass_on(home: &Home, page: PageId, now: i64) -> FanOutProgre
 
 /// Delivers everything that is due to a subscriber. Returns the names of the events.
 async fn told(home: &Home, page: PageId, subscriber: u64, now: i64) -> Vec<&'static str> {
-    pass_on(home, page, now).await;
+    fan_out(home, page, now).await;
     let mut words = Vec::new();
     loop {
         let due = due(home, subscriber, now).await;
@@ -35,7 +35,7 @@ async fn told(home: &Home, page: PageId, subscriber: u64, now: i64) -> Vec<&'sta
     }
 }
 
-async fn turns(home: &Home, monitor: MonitorId, transition: Transition) {
+async fn commit_transition(home: &Home, monitor: MonitorId, transition: Transition) {
     let transitions = vec![(monitor, transition)];
     home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
 }
@@ -51,8 +51,8 @@ async fn a_page_of(home: &Home, monitor: MonitorId) -> (PageId, [ComponentId; 2]
 }
 
 /// Returns settings for all topics of these components.
-fn of(page: PageId, email: &str, components: &[ComponentId]) -> SubscriberSettings {
-    wants(page, email, |draft| {
+fn settings_for(page: PageId, email: &str, components: &[ComponentId]) -> SubscriberSettings {
+    subscriber_settings(page, email, |draft| {
         draft.component_ids = components.iter().map(ToString::to_string).collect();
         draft.topics = Topic::WORDS.iter().map(|&word| word.to_owned()).collect();
     })
@@ -64,18 +64,18 @@ async fn incident_reaches_subscribers_of_its_component() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, [shown, still]) = a_page_of(home, monitor).await;
-        add(home, 1, of(page, "all@example.com", &[])).await.unwrap();
-        add(home, 2, of(page, "shown@example.com", &[shown])).await.unwrap();
-        add(home, 3, of(page, "still@example.com", &[still])).await.unwrap();
-        add(home, 4, wants(page, "default@example.com", |_| {})).await.unwrap();
-        turns(home, monitor, opened(1, 10)).await;
+        add(home, 1, settings_for(page, "all@example.com", &[])).await.unwrap();
+        add(home, 2, settings_for(page, "shown@example.com", &[shown])).await.unwrap();
+        add(home, 3, settings_for(page, "still@example.com", &[still])).await.unwrap();
+        add(home, 4, subscriber_settings(page, "default@example.com", |_| {})).await.unwrap();
+        commit_transition(home, monitor, opened(1, 10)).await;
         for (subscriber, heard) in [(1, 1), (2, 1), (3, 0), (4, 0)] {
             let told = told(home, page, subscriber, 10).await;
             assert_eq!(told, vec!["page.incident.opened"; heard], "{subscriber}");
         }
-        let late = new(5, of(page, "late@example.com", &[]));
+        let late = new(5, settings_for(page, "late@example.com", &[]));
         home.store.subscribers().add(late, at(15)).await.unwrap();
-        turns(home, monitor, closed(1, 20)).await;
+        commit_transition(home, monitor, closed(1, 20)).await;
         for (subscriber, heard) in [(1, 1), (2, 1), (3, 0), (4, 0), (5, 0)] {
             let told = told(home, page, subscriber, 20).await;
             assert_eq!(told, vec!["page.incident.closed"; heard], "{subscriber}");
@@ -90,24 +90,24 @@ async fn incident_within_maintenance_waits_or_is_dropped() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, _) = a_page_of(home, monitor).await;
-        add(home, 1, of(page, "all@example.com", &[])).await.unwrap();
+        add(home, 1, settings_for(page, "all@example.com", &[])).await.unwrap();
         let settings = maintenances::with(0, |draft| draft.monitor_ids = vec![monitor.to_string()]);
         maintenances::create(home, 1, settings).await.unwrap();
-        turns(home, monitor, opened(1, HOUR)).await;
-        assert_eq!(pass_on(home, page, HOUR).await, FanOutProgress::Later(instant(2 * HOUR)));
+        commit_transition(home, monitor, opened(1, HOUR)).await;
+        assert_eq!(fan_out(home, page, HOUR).await, FanOutProgress::Later(instant(2 * HOUR)));
         assert_eq!(told(home, page, 1, 2 * HOUR).await, ["page.incident.opened"]);
-        turns(home, monitor, closed(1, 3 * HOUR)).await;
+        commit_transition(home, monitor, closed(1, 3 * HOUR)).await;
         assert_eq!(told(home, page, 1, 3 * HOUR).await, ["page.incident.closed"]);
     })
     .await;
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, _) = a_page_of(home, monitor).await;
-        add(home, 1, of(page, "all@example.com", &[])).await.unwrap();
+        add(home, 1, settings_for(page, "all@example.com", &[])).await.unwrap();
         let settings = maintenances::with(0, |draft| draft.monitor_ids = vec![monitor.to_string()]);
         maintenances::create(home, 1, settings).await.unwrap();
-        turns(home, monitor, opened(1, HOUR)).await;
-        turns(home, monitor, closed(1, HOUR + 1)).await;
+        commit_transition(home, monitor, opened(1, HOUR)).await;
+        commit_transition(home, monitor, closed(1, HOUR + 1)).await;
         assert_eq!(told(home, page, 1, 3 * HOUR).await, [""; 0]);
     })
     .await;
@@ -118,9 +118,9 @@ async fn each_maintenance_phase_is_announced_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, [shown, still]) = a_page_of(home, monitor).await;
-        add(home, 1, wants(page, "all@example.com", |_| {})).await.unwrap();
-        add(home, 2, of(page, "still@example.com", &[still])).await.unwrap();
-        home.store.subscribers().herald(instant(0)).await.unwrap();
+        add(home, 1, subscriber_settings(page, "all@example.com", |_| {})).await.unwrap();
+        add(home, 2, settings_for(page, "still@example.com", &[still])).await.unwrap();
+        home.store.subscribers().announce_maintenance(instant(0)).await.unwrap();
         let settings =
             maintenances::with(HOUR, |draft| draft.component_ids = vec![shown.to_string()]);
         maintenances::create(home, 1, settings).await.unwrap();
@@ -133,7 +133,7 @@ async fn each_maintenance_phase_is_announced_once() {
             (4 * HOUR, None),
         ] {
             for _ in 0..2 {
-                home.store.subscribers().herald(instant(now)).await.unwrap();
+                home.store.subscribers().announce_maintenance(instant(now)).await.unwrap();
             }
             let heard: Vec<_> = word.into_iter().collect();
             assert_eq!(told(home, page, 1, now).await, heard, "{now}");
@@ -149,8 +149,8 @@ async fn recurring_windows_are_announced_unless_daily() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, [shown, _]) = a_page_of(home, monitor).await;
-        add(home, 1, wants(page, "all@example.com", |_| {})).await.unwrap();
-        home.store.subscribers().herald(instant(0)).await.unwrap();
+        add(home, 1, subscriber_settings(page, "all@example.com", |_| {})).await.unwrap();
+        home.store.subscribers().announce_maintenance(instant(0)).await.unwrap();
         for (number, rule) in [(1, "FREQ=WEEKLY;COUNT=3"), (2, "FREQ=DAILY;COUNT=20")] {
             let settings = maintenances::with(HOUR, |draft| {
                 draft.component_ids = vec![shown.to_string()];
@@ -159,7 +159,7 @@ async fn recurring_windows_are_announced_unless_daily() {
             maintenances::create(home, number, settings).await.unwrap();
         }
         let announced = async |now: i64| {
-            home.store.subscribers().herald(instant(now)).await.unwrap();
+            home.store.subscribers().announce_maintenance(instant(now)).await.unwrap();
             let told = told(home, page, 1, now).await;
             told.iter().filter(|word| **word == "page.maintenance.scheduled").count()
         };
@@ -182,18 +182,18 @@ async fn deleted_maintenance_announces_its_end_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, [_, still]) = a_page_of(home, monitor).await;
-        add(home, 1, wants(page, "all@example.com", |_| {})).await.unwrap();
-        home.store.subscribers().herald(instant(0)).await.unwrap();
+        add(home, 1, subscriber_settings(page, "all@example.com", |_| {})).await.unwrap();
+        home.store.subscribers().announce_maintenance(instant(0)).await.unwrap();
         let settings =
             maintenances::with(HOUR, |draft| draft.component_ids = vec![still.to_string()]);
         let planned = maintenances::create(home, 1, settings).await.unwrap();
-        home.store.subscribers().herald(instant(HOUR)).await.unwrap();
+        home.store.subscribers().announce_maintenance(instant(HOUR)).await.unwrap();
         let begun = ["page.maintenance.scheduled", "page.maintenance.started"];
         assert_eq!(told(home, page, 1, HOUR).await, begun);
         let id = planned.maintenance.id;
         home.store.maintenances().delete(home.workspace, id, at(2 * HOUR)).await.unwrap();
         assert_eq!(told(home, page, 1, 2 * HOUR).await, ["page.maintenance.completed"]);
-        home.store.subscribers().herald(instant(2 * HOUR + 1)).await.unwrap();
+        home.store.subscribers().announce_maintenance(instant(2 * HOUR + 1)).await.unwrap();
         assert_eq!(told(home, page, 1, 4 * HOUR).await, [""; 0]);
     })
     .await;
@@ -206,17 +206,19 @@ async fn fan_out_in_steps_reaches_each_subscriber_once() {
         let monitor = home.monitor(1).await.id;
         let (page, _) = a_page_of(home, monitor).await;
         for number in 1..=501 {
-            add(home, number, of(page, &format!("{number}@example.com"), &[])).await.unwrap();
+            add(home, number, settings_for(page, &format!("{number}@example.com"), &[]))
+                .await
+                .unwrap();
         }
-        turns(home, monitor, opened(1, 10)).await;
+        commit_transition(home, monitor, opened(1, 10)).await;
         assert_eq!(
-            home.store.outbox().spread(page, instant(10)).await.unwrap(),
+            home.store.outbox().fan_out(page, instant(10)).await.unwrap(),
             FanOutProgress::More
         );
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 500);
         // Deliveries from before an interrupted step are not repeated.
         home.execute("UPDATE deliveries SET state = 'accepted' WHERE kind = 'email'").await;
-        pass_on(home, page, 10).await;
+        fan_out(home, page, 10).await;
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 501);
         assert_eq!(home.count("deliveries WHERE kind = 'page' AND state = 'accepted'").await, 1);
         assert_eq!(home.count("events").await, 1);
@@ -229,14 +231,14 @@ async fn hidden_page_sends_no_events() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, _) = a_page_of(home, monitor).await;
-        add(home, 1, of(page, "all@example.com", &[])).await.unwrap();
-        turns(home, monitor, opened(1, 10)).await;
-        pass_on(home, page, 10).await;
+        add(home, 1, settings_for(page, "all@example.com", &[])).await.unwrap();
+        commit_transition(home, monitor, opened(1, 10)).await;
+        fan_out(home, page, 10).await;
         home.store.pages().set_published(home.workspace, page, false, at(11)).await.unwrap();
-        turns(home, monitor, closed(1, 20)).await;
+        commit_transition(home, monitor, closed(1, 20)).await;
         assert_eq!(told(home, page, 1, 20).await, [""; 0]);
         home.store.pages().set_published(home.workspace, page, true, at(21)).await.unwrap();
-        turns(home, monitor, opened(2, 30)).await;
+        commit_transition(home, monitor, opened(2, 30)).await;
         assert_eq!(told(home, page, 1, 30).await, ["page.incident.opened"]);
     })
     .await;
@@ -253,15 +255,15 @@ async fn fourth_incident_of_a_minute_starts_a_digest() {
             components::create(home, number, shown).await.unwrap();
             monitors.push(monitor);
         }
-        add(home, 1, of(page, "all@example.com", &[])).await.unwrap();
+        add(home, 1, settings_for(page, "all@example.com", &[])).await.unwrap();
         for (number, monitor) in (1..).zip(&monitors) {
-            turns(home, *monitor, opened(number, 10)).await;
+            commit_transition(home, *monitor, opened(number, 10)).await;
         }
-        pass_on(home, page, 10).await;
+        fan_out(home, page, 10).await;
         let alone = due(home, 1, 10).await;
-        assert_eq!(alone.iter().filter(|due| due.holds.is_none()).count(), 3);
+        assert_eq!(alone.iter().filter(|due| due.hold_reason.is_none()).count(), 3);
         let later = due(home, 1, 70_000).await;
-        assert_eq!(later.iter().filter(|due| due.holds.is_some()).count(), 3, "{later:?}");
+        assert_eq!(later.iter().filter(|due| due.hold_reason.is_some()).count(), 3, "{later:?}");
     })
     .await;
 }
@@ -272,8 +274,8 @@ async fn report_updates_reach_subscribers_in_order() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let (page, [shown, still]) = a_page_of(home, monitor).await;
-        add(home, 1, wants(page, "all@example.com", |_| {})).await.unwrap();
-        add(home, 2, of(page, "still@example.com", &[still])).await.unwrap();
+        add(home, 1, subscriber_settings(page, "all@example.com", |_| {})).await.unwrap();
+        add(home, 2, settings_for(page, "still@example.com", &[still])).await.unwrap();
         let draft = ReportDraft {
             page_id: Some(page.to_string()),
             title: Some("Disks".to_owned()),

@@ -6,7 +6,7 @@ const NETWORK: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
 /// Inserts the maximum number of unconfirmed addresses at a page. The first half has one network
 /// each. The rest, all later, share one network.
-fn many_asked(engine: Engine) -> &'static str {
+fn many_unconfirmed(engine: Engine) -> &'static str {
     match engine {
         Engine::Sqlite => {
             "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 2000) \
@@ -28,10 +28,10 @@ fn many_asked(engine: Engine) -> &'static str {
 async fn requesting_many_addresses_does_not_block_others() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
-        home.execute(many_asked(home.engine)).await;
+        home.execute(many_unconfirmed(home.engine)).await;
         let most = i64::from(limits::SUBSCRIBERS_PENDING_MAX);
         assert_eq!(home.count("subscribers").await, most);
-        let settings = wants(page.id, "honest@example.com", |_| {});
+        let settings = subscriber_settings(page.id, "honest@example.com", |_| {});
         assert_eq!(asks(home, &page, 9_000, settings, 5_000).await, SignupOutcome::New);
         assert_eq!(home.count("subscribers").await, most);
         let oldest_of_many = "subscribers WHERE id = 'sub_0000000001000'";
@@ -52,13 +52,13 @@ async fn requesting_many_addresses_does_not_block_others() {
 async fn addresses_without_network_count_as_one_network() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await;
-        home.execute(many_asked(home.engine)).await;
+        home.execute(many_unconfirmed(home.engine)).await;
         home.execute("UPDATE subscribers SET requester_hash = NULL").await;
-        let asked = new(9_001, wants(page.id, "added@example.com", |_| {}));
-        let asked = NewSubscriber { begins: InitialState::Unconfirmed, ..asked };
+        let asked = new(9_001, subscriber_settings(page.id, "added@example.com", |_| {}));
+        let asked = NewSubscriber { initial_state: InitialState::Unconfirmed, ..asked };
         home.store.subscribers().add(asked, at(-1)).await.unwrap();
         let before = home.count("subscribers").await;
-        let settings = wants(page.id, "honest@example.com", |_| {});
+        let settings = subscriber_settings(page.id, "honest@example.com", |_| {});
         assert_eq!(asks(home, &page, 9_000, settings, 5_000).await, SignupOutcome::New);
         assert_eq!(home.count("subscribers").await, before);
         assert_eq!(home.count("subscribers WHERE id = 'sub_0000000000001'").await, 0);
@@ -73,15 +73,15 @@ async fn unconfirmed_addresses_per_network_are_limited() {
         let page = a_page(home, 1).await;
         let most = u64::from(limits::SUBSCRIBERS_PENDING_PER_NETWORK);
         let ask = async |number: u64| {
-            let settings = wants(page.id, &format!("{number}@example.com"), |_| {});
-            asks_from(home, &page, (number, NETWORK), settings, number as i64).await
+            let settings = subscriber_settings(page.id, &format!("{number}@example.com"), |_| {});
+            sign_up_from(home, &page, (number, NETWORK), settings, number as i64).await
         };
         for number in 1..=most {
             assert_eq!(ask(number).await, SignupOutcome::New);
         }
         assert_eq!(ask(most + 1).await, SignupOutcome::TooMany);
         assert_eq!(ask(1).await, SignupOutcome::Again, "a known address may be requested again");
-        let elsewhere = wants(page.id, "elsewhere@example.com", |_| {});
+        let elsewhere = subscriber_settings(page.id, "elsewhere@example.com", |_| {});
         assert_eq!(asks(home, &page, 99, elsewhere, 50).await, SignupOutcome::New);
         home.store.subscribers().confirm(subscriber_id(1), None, instant(60)).await.unwrap();
         assert_eq!(

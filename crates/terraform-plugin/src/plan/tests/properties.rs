@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::{schema, settle};
-use crate::plan::{applied, planned, propose, replacements};
+use crate::plan::{check_plan, check_state, propose, replacements};
 use crate::value::{IntoValue, Object, Value};
 
 /// Returns a part. Missing arguments are null.
@@ -45,9 +45,9 @@ proptest! {
         let mut state: Option<Object> = None;
         for config in [&first, &second] {
             let plan = propose(&body, config, state.as_ref());
-            prop_assert_eq!(planned(&body, config, state.as_ref(), &plan), []);
+            prop_assert_eq!(check_plan(&body, config, state.as_ref(), &plan), []);
             let new = settle(&plan);
-            prop_assert_eq!(applied(&body, &plan, &new), []);
+            prop_assert_eq!(check_state(&body, &plan, &new), []);
             prop_assert_eq!(&propose(&body, config, Some(&new)), &new);
             prop_assert_eq!(replacements(&body, config, &new, &new), []);
             state = Some(new);

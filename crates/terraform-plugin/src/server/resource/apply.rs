@@ -2,11 +2,11 @@
 //! does not lose an existing object.
 
 use super::ResourceEntry;
-use crate::plan::applied;
+use crate::plan::check_state;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{Create, State, Update};
 use crate::schema::salvage;
-use crate::server::answer::guarded;
+use crate::server::answer::catch_panics;
 use crate::server::wire;
 use crate::value::Object;
 use crate::{Context, Diagnostics, Outcome, Private};
@@ -49,14 +49,16 @@ impl<C> ResourceEntry<C> {
             wire::object("configuration", request.config.as_ref(), ty)?.unwrap_or_default();
         let outcome = match (prior.clone(), planned.clone()) {
             (None, None) => Ok(None),
-            (Some(prior), None) => guarded(self.resource.delete(ctx, prior)).await.map(|()| None),
+            (Some(prior), None) => {
+                catch_panics(self.resource.delete(ctx, prior)).await.map(|()| None)
+            }
             (None, Some(planned)) => {
                 let create = Create { planned, config, private, identity };
-                guarded(self.resource.create(ctx, create)).await.map(Some)
+                catch_panics(self.resource.create(ctx, create)).await.map(Some)
             }
             (Some(prior), Some(planned)) => {
                 let update = Update { prior, planned, config, private, identity };
-                guarded(self.resource.update(ctx, update)).await.map(Some)
+                catch_panics(self.resource.update(ctx, update)).await.map(Some)
             }
         };
         self.applied(ctx, outcome, prior, planned.as_ref(), request)
@@ -75,7 +77,7 @@ impl<C> ResourceEntry<C> {
         let report = |found: Diagnostics| found.into_iter().for_each(|found| ctx.report(found));
         let state = match outcome {
             Ok(None) => None,
-            Ok(Some(state)) => Some(self.held(ctx, state, planned)),
+            Ok(Some(state)) => Some(self.conform_state(ctx, state, planned)),
             Err(found) => {
                 report(found);
                 prior
@@ -95,7 +97,7 @@ impl<C> ResourceEntry<C> {
         });
         Ok(proto::apply_resource_change::Response {
             new_state: wire::dynamic(Some(&state.values), ty)?,
-            private: state.private.over(&request.planned_private),
+            private: state.private.encode_over(&request.planned_private),
             new_identity,
             ..Default::default()
         })
@@ -103,7 +105,7 @@ impl<C> ResourceEntry<C> {
 
     /// Fits the new state to the schema and compares it with the plan. Reports what does not fit
     /// and keeps the rest, because the object exists.
-    fn held(&self, ctx: &Context<C>, state: State, planned: Option<&Object>) -> State {
+    fn conform_state(&self, ctx: &Context<C>, state: State, planned: Option<&Object>) -> State {
         let report = |found: Diagnostics| found.into_iter().for_each(|found| ctx.report(found));
         let schema = &self.typed.schema;
         let values = wire::conform(schema, state.values.clone()).unwrap_or_else(|found| {
@@ -113,7 +115,7 @@ impl<C> ResourceEntry<C> {
         if let Err(found) = self.typed.settled(values.clone()) {
             report(found);
         }
-        let planned = planned.map(|planned| applied(&schema.body, planned, &values));
+        let planned = planned.map(|planned| check_state(&schema.body, planned, &values));
         report(planned.into_iter().flatten().collect());
         State { values: values.without_unknown(), ..state }
     }

@@ -1,7 +1,7 @@
 //! Plans changes of resources.
 
 use super::ResourceEntry;
-use crate::plan::{changed, planned, propose, replacements};
+use crate::plan::{changed, check_plan, propose, replacements};
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{Plan, State};
 use crate::server::answer::interruptible;
@@ -49,7 +49,7 @@ impl<C> ResourceEntry<C> {
         interruptible(ctx, self.resource.plan(ctx, plan)).await?;
         plan.planned = wire::conform(&self.typed.schema, std::mem::take(&mut plan.planned))?;
         let Some(prior) = plan.prior.as_ref() else {
-            for found in planned(body, &plan.config, None, &plan.planned) {
+            for found in check_plan(body, &plan.config, None, &plan.planned) {
                 ctx.report(found);
             }
             return Ok(());
@@ -63,7 +63,7 @@ impl<C> ResourceEntry<C> {
             plan.planned = wire::conform(&self.typed.schema, std::mem::take(&mut plan.planned))?;
         }
         let Some(prior) = plan.prior.as_ref().map(|prior| &prior.values) else { return Ok(()) };
-        for found in planned(body, &plan.config, Some(prior), &plan.planned) {
+        for found in check_plan(body, &plan.config, Some(prior), &plan.planned) {
             ctx.report(found);
         }
         plan.replace.extend(replacements(body, &plan.config, prior, &plan.planned));

@@ -22,7 +22,7 @@ impl<C> ResourceEntry<C> {
             stored(raw, &self.typed.ty)?
         } else {
             let upgrade = self.upgrades.iter().find(|upgrade| upgrade.from == request.version);
-            let upgrade = upgrade.ok_or_else(|| no_way(request.version, current))?;
+            let upgrade = upgrade.ok_or_else(|| missing_upgrade(request.version, current))?;
             upgraded(upgrade, raw)?
         };
         let state = wire::conform(&self.typed.schema, state)?;
@@ -42,7 +42,8 @@ impl<C> ResourceEntry<C> {
             stored(raw, &ty)?
         } else {
             let upgrade = identity.upgrades.iter().find(|upgrade| upgrade.from == request.version);
-            let upgrade = upgrade.ok_or_else(|| no_way(request.version, identity.version))?;
+            let upgrade =
+                upgrade.ok_or_else(|| missing_upgrade(request.version, identity.version))?;
             (upgrade.run)(plain(raw)?)?
         };
         let upgraded_identity = wire::identity_data(Some(&values), Some(&ty))?;
@@ -74,7 +75,7 @@ fn broken(why: &str) -> Diagnostic {
     Diagnostic::error("Cannot read the stored state", format!("{why}."))
 }
 
-fn no_way(from: i64, to: i64) -> Diagnostic {
+fn missing_upgrade(from: i64, to: i64) -> Diagnostic {
     let newer = from > to;
     let detail = if newer {
         format!(

@@ -31,7 +31,7 @@ impl Resource for Scripted {
     fn schema(&self) -> Schema {
         Schema::new("Follows a script.")
             .version(2)
-            .attribute("id", Attribute::computed(Type::String).keep())
+            .attribute("id", Attribute::computed(Type::String).use_state_for_unknown())
             .attribute("revision", Attribute::computed(Type::Number))
             .attribute("script", Attribute::required(Type::String))
             .attribute("size", Attribute::optional_computed(Type::Number).default(3))
@@ -58,7 +58,7 @@ impl Resource for Scripted {
             let script = old["whatever"]["it"].as_str().unwrap_or_default();
             Ok(Object::new().with("id", "1").with("script", script).with("size", 5))
         };
-        vec![Upgrade::of(first, by_schema), Upgrade::raw(0, raw)]
+        vec![Upgrade::new(first, by_schema), Upgrade::raw(0, raw)]
     }
 
     async fn plan(&self, _: &Context<()>, plan: &mut Plan) -> Outcome<()> {
@@ -84,7 +84,7 @@ impl Resource for Scripted {
         act(ctx, prior.values).map(drop)
     }
 
-    async fn take_over(&self, _: &Context<()>, from: Move) -> Outcome<Option<State>> {
+    async fn move_state(&self, _: &Context<()>, from: Move) -> Outcome<Option<State>> {
         let script = from.state["label"].as_str().unwrap_or_default();
         let values = Object::new().with("id", "1").with("script", script);
         Ok((from.resource == "other_thing").then(|| State::new(values)))

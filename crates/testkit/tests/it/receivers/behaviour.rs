@@ -24,7 +24,7 @@ async fn receiver_misbehaves_given_times_then_accepts() {
     }
     assert_eq!(statuses.iter().map(|it| it.0).collect::<Vec<_>>(), [500, 500, 429, 200]);
     assert_eq!(statuses[2].1.as_ref().unwrap(), "7");
-    assert_eq!(receiver.turns_away(3).await.len(), 3);
+    assert_eq!(receiver.wait_for_turned_away(3).await.len(), 3);
     assert_eq!(receiver.takes(1).await.len(), 1);
     receiver.behave(Behaviour::Redirect("http://10.0.0.1/".to_owned()));
     let reply = post(&receiver, &message).await;

@@ -91,7 +91,7 @@ fn events(name: &str) -> Vec<Event> {
     ]
 }
 
-async fn assert_taken(receiver: &Receiver, notice: EventBatch<'_>, link: &str) {
+async fn assert_accepted(receiver: &Receiver, notice: EventBatch<'_>, link: &str) {
     let before = receiver.accepted().len();
     let reply = post(receiver, &message(receiver, notice, link)).await;
     let why: Vec<String> = receiver.refused().into_iter().map(|it| it.why).collect();
@@ -109,7 +109,7 @@ async fn every_event_and_name_is_accepted_by_all() {
         for (at, name) in NAMES.iter().enumerate() {
             let link = &links()[at % 3];
             for event in events(name) {
-                assert_taken(&receiver, EventBatch::One(&event), link).await;
+                assert_accepted(&receiver, EventBatch::One(&event), link).await;
             }
         }
     }
@@ -121,7 +121,7 @@ async fn long_names_are_accepted_by_every_vendor() {
         let receiver = receiver(kind).await;
         for (at, name) in long_names().enumerate() {
             for event in &events(&name)[3..6] {
-                assert_taken(&receiver, EventBatch::One(event), &links()[at % 3]).await;
+                assert_accepted(&receiver, EventBatch::One(event), &links()[at % 3]).await;
             }
         }
     }
@@ -136,8 +136,8 @@ async fn digest_of_all_names_is_accepted_by_all() {
     for kind in kinds() {
         let receiver = receiver(kind).await;
         for (link, events) in links().iter().zip([&short, &long, &largest]) {
-            assert_taken(&receiver, EventBatch::Storm(events), link).await;
-            assert_taken(&receiver, EventBatch::Storm(&events[..2]), link).await;
+            assert_accepted(&receiver, EventBatch::Digest(events), link).await;
+            assert_accepted(&receiver, EventBatch::Digest(&events[..2]), link).await;
         }
     }
 }

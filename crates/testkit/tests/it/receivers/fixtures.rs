@@ -27,7 +27,7 @@ pub(super) fn kinds() -> impl Iterator<Item = ProviderType> {
 pub(super) async fn receiver(kind: ProviderType) -> Receiver {
     if kind == ProviderType::Webhook {
         let ctx = Context::manual(START).0;
-        return Receiver::of_webhooks(vec![Secret::new(SIGNING.to_vec())], ctx).await;
+        return Receiver::start_webhooks(vec![Secret::new(SIGNING.to_vec())], ctx).await;
     }
     Receiver::start(kind).await
 }
@@ -68,7 +68,7 @@ pub(super) fn event(kind: EventKind, name: &str) -> Event {
 pub(super) fn message(receiver: &Receiver, notice: EventBatch<'_>, link: &str) -> HttpMessage {
     let (key, thread) = match notice {
         EventBatch::One(event) => (event_key(CHANNEL, event), thread(event)),
-        EventBatch::Storm(events) => (digest_key(CHANNEL, events), digest_key(CHANNEL, events)),
+        EventBatch::Digest(events) => (digest_key(CHANNEL, events), digest_key(CHANNEL, events)),
     };
     let signing = [Secret::new(vec![9; 24]), Secret::new(SIGNING.to_vec())];
     let envelope = Envelope {
@@ -95,7 +95,7 @@ fn servers(receiver: &Receiver) -> VendorConfig {
             base: base.clone(),
             token: Secret::new(TELEGRAM_TOKEN.to_owned()),
         }),
-        telephone: Some(TwilioAccount {
+        twilio: Some(TwilioAccount {
             base: base.clone(),
             account: TELEPHONE_ACCOUNT.to_owned(),
             token: Secret::new(TELEPHONE_TOKEN.to_owned()),

@@ -1,7 +1,7 @@
 //! Rejections by each vendor, with its own error messages: a valid message with one invalid part.
 
 use domain::notify::{
-    Disposition, EventBatch, EventKind, HttpMessage, VendorResponse, read_answer,
+    Disposition, EventBatch, EventKind, HttpMessage, VendorResponse, classify_response,
 };
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use rules::{ProviderType, Secret};
@@ -16,17 +16,17 @@ const LINK: &str = "https://status.example.com/";
 struct Bench {
     receiver: Receiver,
     good: HttpMessage,
-    shown: Vec<String>,
+    responses: Vec<String>,
 }
 
 impl Bench {
-    async fn of(kind: ProviderType, event_kind: EventKind) -> Self {
+    async fn new(kind: ProviderType, event_kind: EventKind) -> Self {
         let receiver = receiver(kind).await;
         let event = event(event_kind, "API");
         let good = message(&receiver, EventBatch::One(&event), LINK);
         let reply = post(&receiver, &good).await;
         assert!(reply.status.is_success(), "{kind}: {reply}");
-        Self { receiver, good, shown: Vec::new() }
+        Self { receiver, good, responses: Vec::new() }
     }
 
     /// Posts the message with a change that makes it invalid, and records the response.
@@ -37,14 +37,14 @@ impl Bench {
         let reply = post(&self.receiver, &bad).await;
         let refused = self.receiver.refused();
         assert_eq!(refused.len(), before + 1, "{name} was accepted: {reply}");
-        if self.shown.is_empty() {
-            self.shown.push(format!("says {reply}"));
+        if self.responses.is_empty() {
+            self.responses.push(format!("says {reply}"));
         }
-        self.shown.push(format!("{name}: {} {}", reply.status.as_u16(), refused[before].why));
+        self.responses.push(format!("{name}: {} {}", reply.status.as_u16(), refused[before].why));
         let body = String::from_utf8_lossy(&reply.body).into_owned();
         let answer = VendorResponse { status: reply.status.as_u16(), retry_after: None, body };
-        let read = read_answer(self.receiver.kind(), &answer);
-        assert!(matches!(read, Disposition::Refused(_)), "{name} is read as {read:?}");
+        let read = classify_response(self.receiver.kind(), &answer);
+        assert!(matches!(read, Disposition::Rejected(_)), "{name} is read as {read:?}");
     }
 
     /// Posts the message with another value in its JSON, and records the response. Null removes the
@@ -81,8 +81,8 @@ impl Bench {
         .await;
     }
 
-    fn shown(self) -> String {
-        self.shown.join("\n")
+    fn render(self) -> String {
+        self.responses.join("\n")
     }
 }
 
@@ -99,7 +99,7 @@ fn long(count: usize) -> Value {
 
 #[tokio::test]
 async fn discord() {
-    let mut bench = Bench::of(ProviderType::Discord, EventKind::Error).await;
+    let mut bench = Bench::new(ProviderType::Discord, EventKind::Error).await;
     bench.with("/embeds/0/title", long(257)).await;
     bench.with("/embeds/0/description", long(4_097)).await;
     bench.with("/embeds/0/description", Value::from("😀".repeat(2_049))).await;
@@ -124,7 +124,7 @@ async fn discord() {
     bench.url("/webhooks/1", "/webhooks/2").await;
     bench.url("wH3n", "other").await;
     bench.header(CONTENT_TYPE, Some("text/plain")).await;
-    insta::assert_snapshot!(bench.shown(), @r#"
+    insta::assert_snapshot!(bench.render(), @r#"
     says 400 {"message":"Invalid Form Body","code":50035,"errors":{"embeds":{"0":{"title":{"_errors":[{"code":"BASE_TYPE_MAX_LENGTH","message":"Must be 256 or fewer in length."}]}}}}}
     /embeds/0/title of 259 bytes: 400 embeds.0.title: Must be 256 or fewer in length.
     /embeds/0/description of 4099 bytes: 400 embeds.0.description: Must be 4096 or fewer in length.
@@ -148,7 +148,7 @@ async fn discord() {
 
 #[tokio::test]
 async fn slack() {
-    let mut bench = Bench::of(ProviderType::Slack, EventKind::Error).await;
+    let mut bench = Bench::new(ProviderType::Slack, EventKind::Error).await;
     let block = |block: Value| Value::from(vec![block]);
     let at = "/attachments/0/blocks";
     let section =
@@ -171,7 +171,7 @@ async fn slack() {
     bench.spoiled("no JSON", |bad| bad.body = b"{".to_vec()).await;
     bench.url("/T00000001/", "/T00000002/").await;
     bench.url("/services/", "/elsewhere/").await;
-    insta::assert_snapshot!(bench.shown(), @r#"
+    insta::assert_snapshot!(bench.render(), @r#"
     says 400 invalid_blocks
     /attachments/0/blocks of 3056 bytes: 400 /blocks/0: a text of 3001 characters, at most 3000
     /attachments/0/blocks of 55 bytes: 400 /blocks/0: a text of 0 characters, at most 3000
@@ -194,7 +194,7 @@ async fn slack() {
 
 #[tokio::test]
 async fn pagerduty() {
-    let mut bench = Bench::of(ProviderType::Pagerduty, EventKind::Error).await;
+    let mut bench = Bench::new(ProviderType::Pagerduty, EventKind::Error).await;
     bench.with("/routing_key", Value::Null).await;
     bench.with("/routing_key", json!("e93facc04764012d7bfb002500d5d1a7")).await;
     bench.with("/event_action", json!("close")).await;
@@ -210,7 +210,7 @@ async fn pagerduty() {
     bench.with("/payload/custom_details", json!({ "x": "x".repeat(512 * 1_024) })).await;
     bench.spoiled("no JSON", |bad| bad.body = b"x".to_vec()).await;
     bench.url("/v2/", "/v1/").await;
-    insta::assert_snapshot!(bench.shown(), @r#"
+    insta::assert_snapshot!(bench.render(), @r#"
     says 400 {"status":"invalid event","message":"Event object is invalid","errors":["'routing_key' is missing or blank","Length of 'routing_key' is incorrect (should be 32 characters)","Invalid routing key"]}
     /routing_key = null: 400 'routing_key' is missing or blank; Length of 'routing_key' is incorrect (should be 32 characters); Invalid routing key
     /routing_key = "e93facc04764012d7bfb002500d5d1a7": 400 Invalid routing key
@@ -228,9 +228,9 @@ async fn pagerduty() {
     no JSON: 400 the body is not JSON
     /v2/ → /v1/: 404 unknown path
     "#);
-    let mut over = Bench::of(ProviderType::Pagerduty, EventKind::Recovered).await;
+    let mut over = Bench::new(ProviderType::Pagerduty, EventKind::Recovered).await;
     over.with("/dedup_key", Value::Null).await;
-    insta::assert_snapshot!(over.shown(), @r#"
+    insta::assert_snapshot!(over.render(), @r#"
     says 400 {"status":"invalid event","message":"Event object is invalid","errors":["'dedup_key' is missing or blank"]}
     /dedup_key = null: 400 'dedup_key' is missing or blank
     "#);
@@ -238,7 +238,7 @@ async fn pagerduty() {
 
 #[tokio::test]
 async fn opsgenie() {
-    let mut bench = Bench::of(ProviderType::Opsgenie, EventKind::Error).await;
+    let mut bench = Bench::new(ProviderType::Opsgenie, EventKind::Error).await;
     for (name, max) in [
         ("message", 130),
         ("alias", 512),
@@ -258,7 +258,7 @@ async fn opsgenie() {
     bench.header(AUTHORIZATION, Some("Bearer eb243592-faa2-4ba2-a551-1afdf565c889")).await;
     bench.header(AUTHORIZATION, Some("GenieKey other")).await;
     bench.url("/v2/", "/v1/").await;
-    insta::assert_snapshot!(bench.shown(), @r#"
+    insta::assert_snapshot!(bench.render(), @r#"
     says 422 {"message":"Request body is not processable. Please check the errors.","errors":{"message":"is a text of at most 130 characters."},"took":0.001,"requestId":"513085b8-caf3-4f91-aa23-be5fdefc3570"}
     /message of 133 bytes: 422 Request body is not processable. Please check the errors. {"message":"is a text of at most 130 characters."}
     /alias of 515 bytes: 422 Request body is not processable. Please check the errors. {"alias":"is a text of at most 512 characters."}
@@ -276,10 +276,10 @@ async fn opsgenie() {
     authorization Some("GenieKey other"): 422 Key format is not valid! {}
     /v2/ → /v1/: 404 Not Found {}
     "#);
-    let mut over = Bench::of(ProviderType::Opsgenie, EventKind::Recovered).await;
+    let mut over = Bench::new(ProviderType::Opsgenie, EventKind::Recovered).await;
     over.url("?identifierType=alias", "").await;
     over.with("/note", long(25_001)).await;
-    insta::assert_snapshot!(over.shown(), @r#"
+    insta::assert_snapshot!(over.render(), @r#"
     says 422 {"message":"Identifier is not an id","errors":{"id":"inc_0000000000005"},"took":0.001,"requestId":"513085b8-caf3-4f91-aa23-be5fdefc3570"}
     ?identifierType=alias → : 422 Identifier is not an id {"id":"inc_0000000000005"}
     /note of 25003 bytes: 422 Request body is not processable. Please check the errors. {"note":"is a text of at most 25000 characters."}
@@ -288,7 +288,7 @@ async fn opsgenie() {
 
 #[tokio::test]
 async fn webhook() {
-    let mut bench = Bench::of(ProviderType::Webhook, EventKind::Error).await;
+    let mut bench = Bench::new(ProviderType::Webhook, EventKind::Error).await;
     let name = |name: &'static str| http::HeaderName::from_static(name);
     for header in ["webhook-id", "webhook-timestamp", "webhook-signature", "x-team"] {
         bench.header(name(header), None).await;
@@ -300,7 +300,7 @@ async fn webhook() {
     bench.header(name("webhook-signature"), Some("v1,AAAA v2,BBBB")).await;
     bench.with("/version", json!(2)).await;
     bench.url("/hook", "/elsewhere").await;
-    insta::assert_snapshot!(bench.shown(), @r#"
+    insta::assert_snapshot!(bench.render(), @r#"
     says 401 {"error":"webhook-id is missing"}
     webhook-id None: 401 webhook-id is missing
     webhook-timestamp None: 401 webhook-timestamp is missing
@@ -318,7 +318,7 @@ async fn webhook() {
 
 #[tokio::test]
 async fn telegram() {
-    let mut bench = Bench::of(ProviderType::Telegram, EventKind::Error).await;
+    let mut bench = Bench::new(ProviderType::Telegram, EventKind::Error).await;
     bench.with("/text", long(4_097)).await;
     bench.with("/text", json!("<b></b> ")).await;
     bench.with("/text", json!("<b>x")).await;
@@ -332,7 +332,7 @@ async fn telegram() {
     bench.url("/bot123456789:", "/bot987654321:").await;
     bench.url("/bot", "/").await;
     bench.url("sendMessage", "sendmessages").await;
-    insta::assert_snapshot!(bench.shown(), @r#"
+    insta::assert_snapshot!(bench.render(), @r#"
     says 400 {"ok":false,"error_code":400,"description":"Bad Request: message is too long"}
     /text of 4099 bytes: 400 Bad Request: message is too long
     /text = "<b></b> ": 400 Bad Request: message text is empty
@@ -354,7 +354,7 @@ async fn telegram() {
 async fn sms_and_whatsapp() {
     let mut shown = Vec::new();
     for kind in [ProviderType::Sms, ProviderType::Whatsapp] {
-        let mut bench = Bench::of(kind, EventKind::Error).await;
+        let mut bench = Bench::new(kind, EventKind::Error).await;
         let form = |to: &str, from: &str, body: &str| {
             let pairs = [("To", to), ("From", from), ("Body", body)];
             let pairs = pairs.iter().filter(|(_, value)| !value.is_empty());
@@ -379,7 +379,7 @@ async fn sms_and_whatsapp() {
         bench.header(CONTENT_TYPE, Some("application/json")).await;
         bench.url("/AC0", "/AC1").await;
         bench.url("/2010-04-01/", "/v1/").await;
-        shown.push(format!("{kind}\n{}", bench.shown()));
+        shown.push(format!("{kind}\n{}", bench.render()));
     }
     insta::assert_snapshot!(shown.join("\n"), @r#"
     sms
@@ -413,7 +413,7 @@ async fn sms_and_whatsapp() {
 
 #[tokio::test]
 async fn google_chat() {
-    let mut bench = Bench::of(ProviderType::GoogleChat, EventKind::Error).await;
+    let mut bench = Bench::new(ProviderType::GoogleChat, EventKind::Error).await;
     let card = "/cardsV2/0/card";
     bench.with("/cardsV2", json!([])).await;
     bench.with("/colour", json!("red")).await;
@@ -438,7 +438,7 @@ async fn google_chat() {
     bench.url("key=", "key=x").await;
     bench.url("&token=", "&tok=").await;
     bench.url("/spaces/", "/spaces/X").await;
-    insta::assert_snapshot!(bench.shown(), @r#"
+    insta::assert_snapshot!(bench.render(), @r#"
     says 400 {"error":{"code":400,"message":"Message cannot be empty.","status":"INVALID_ARGUMENT"}}
     /cardsV2 = []: 400 Message cannot be empty.
     /colour = "red": 400 Unknown name "colour": Cannot find field.
@@ -462,7 +462,7 @@ async fn google_chat() {
 
 #[tokio::test]
 async fn grafana_oncall() {
-    let mut bench = Bench::of(ProviderType::GrafanaOncall, EventKind::Error).await;
+    let mut bench = Bench::new(ProviderType::GrafanaOncall, EventKind::Error).await;
     bench.with("/state", json!("down")).await;
     bench.with("/title", json!("")).await;
     bench.with("/alert_uid", Value::Null).await;
@@ -472,7 +472,7 @@ async fn grafana_oncall() {
     bench.spoiled("no JSON", |bad| bad.body = b"x".to_vec()).await;
     bench.url("/formatted_webhook/", "/webhook/").await;
     bench.url("/bJ8K", "/other").await;
-    insta::assert_snapshot!(bench.shown(), @r#"
+    insta::assert_snapshot!(bench.render(), @r#"
     says 400 `state` is neither `alerting` nor `ok`
     /state = "down": 400 `state` is neither `alerting` nor `ok`
     /title = "": 400 `title` is empty: nothing could be grouped or shown by it
@@ -488,7 +488,7 @@ async fn grafana_oncall() {
 
 #[tokio::test]
 async fn ntfy() {
-    let mut bench = Bench::of(ProviderType::Ntfy, EventKind::Error).await;
+    let mut bench = Bench::new(ProviderType::Ntfy, EventKind::Error).await;
     bench.with("/topic", json!("a b")).await;
     bench.with("/topic", long(65)).await;
     bench.with("/priority", json!(6)).await;
@@ -500,7 +500,7 @@ async fn ntfy() {
     bench.header(AUTHORIZATION, None).await;
     bench.header(AUTHORIZATION, Some("Bearer tk_other")).await;
     bench.spoiled("no JSON", |bad| bad.body = b"x".to_vec()).await;
-    insta::assert_snapshot!(bench.shown(), @r#"
+    insta::assert_snapshot!(bench.render(), @r#"
     says 400 {"code":40009,"http":400,"error":"invalid request: topic invalid","link":"https://ntfy.sh/docs/publish/#publish-as-json"}
     /topic = "a b": 400 invalid request: topic invalid
     /topic of 67 bytes: 400 invalid request: topic invalid

@@ -5,7 +5,7 @@ use rules::monitor::{HttpCheck, StatusCodeAssertion, TextAssertion};
 use rules::{Method, NumberComparator, TextComparator};
 
 use super::{a_check, assess, seen};
-use crate::check::HttpSeen;
+use crate::check::HttpObservation;
 
 fn with_status(comparator: NumberComparator, target: u16) -> HttpCheck {
     let mut check = a_check("http://example.com/");
@@ -56,7 +56,7 @@ fn status_assertions_alone_decide_the_status() {
         let found = assess(&with_status(comparator, target), &seen(status, &[], ""));
         assert_eq!(found.reasons.join("; "), reason);
         assert_eq!(found.assertions.len(), 1);
-        assert_eq!(found.assertions[0].holds, reason.is_empty());
+        assert_eq!(found.assertions[0].passed, reason.is_empty());
     }
 }
 
@@ -119,7 +119,7 @@ fn final_response_is_assessed() {
 #[test]
 fn exchange_without_response_fails() {
     let check = a_check("http://example.com/");
-    assert_eq!(assess(&check, &HttpSeen::default()).reasons, ["no response received"]);
+    assert_eq!(assess(&check, &HttpObservation::default()).reasons, ["no response received"]);
 }
 
 // design: §5 "a HEAD answer's body is empty"
@@ -130,7 +130,7 @@ fn body_of_head_response_is_empty() {
         check.method = Method::Head;
         let mut exchange = seen(200, &[], "stray");
         exchange.body.truncated = true;
-        assert_eq!(assess(&check, &exchange).assertions[0].holds, holds);
+        assert_eq!(assess(&check, &exchange).assertions[0].passed, holds);
     }
 }
 
@@ -160,7 +160,7 @@ fn undecided_assertion_on_truncated_body_fails() {
 fn actual_values_are_shortened() {
     let check = with_body(TextComparator::Eq, &"a".repeat(10_000));
     let found = assess(&check, &seen(200, &[], "é".repeat(10_000)));
-    assert_eq!(found.assertions[0].seen.chars().count(), 128);
+    assert_eq!(found.assertions[0].actual.chars().count(), 128);
     assert!(found.reasons[0].chars().count() < 400, "{}", found.reasons[0]);
     assert!(found.assertions[0].assertion.chars().count() < 200);
 }
@@ -179,7 +179,7 @@ proptest! {
         let mut exchange = seen(status, &[("content-type", &content_type)], body);
         exchange.body.truncated = truncated;
         let found = assess(&with_body(comparator, &target), &exchange);
-        let failing = found.assertions.iter().filter(|result| !result.holds).count();
+        let failing = found.assertions.iter().filter(|result| !result.passed).count();
         let status_reasons = usize::from(!(200..300).contains(&status));
         prop_assert_eq!(found.reasons.len(), failing + status_reasons);
     }
@@ -187,7 +187,7 @@ proptest! {
     #[test]
     fn assertion_and_negation_disagree_on_whole_body(body: Vec<u8>, target: String) {
         let exchange = seen(200, &[], body);
-        let holds = |comparator| assess(&with_body(comparator, &target), &exchange).assertions[0].holds;
+        let holds = |comparator| assess(&with_body(comparator, &target), &exchange).assertions[0].passed;
         for (one, other) in [
             (TextComparator::Contains, TextComparator::NotContains),
             (TextComparator::Eq, TextComparator::Neq),

@@ -42,7 +42,7 @@ fn repeated_header_matches_by_any_or_all() {
         (&["x", "y"], Lte, "7", false),
     ] {
         let found = found(values, comparator, target);
-        assert_eq!(found.assertions[0].holds, holds, "{values:?} {comparator} {target}");
+        assert_eq!(found.assertions[0].passed, holds, "{values:?} {comparator} {target}");
         assert_eq!(found.reasons.is_empty(), holds);
     }
 }
@@ -53,8 +53,8 @@ fn absent_header_satisfies_negative_comparators() {
     for comparator in TextComparator::ALL {
         let found = found(&[], *comparator, "1");
         let holds = matches!(comparator, Empty | Neq | NotContains);
-        assert_eq!(found.assertions[0].holds, holds, "{comparator}");
-        assert_eq!(found.assertions[0].seen, "absent");
+        assert_eq!(found.assertions[0].passed, holds, "{comparator}");
+        assert_eq!(found.assertions[0].actual, "absent");
     }
     assert_eq!(
         found(&[], Contains, "a").reasons,
@@ -88,7 +88,7 @@ fn credentials_in_headers_are_compared_but_redacted() {
     for (comparator, target) in [(Eq, "id=hunter3"), (NotContains, "hunter2"), (Lt, "5")] {
         let check = with_header("Set-Cookie", comparator, target);
         let found = assess(&check, &seen(200, &cookie, ""));
-        assert!(!found.assertions[0].holds);
+        assert!(!found.assertions[0].passed);
         let told = format!("{found:?}");
         assert!(!told.contains("hunter") && !told.contains("id="), "{told}");
     }

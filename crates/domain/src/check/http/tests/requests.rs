@@ -136,7 +136,7 @@ fn url_is_normalized_for_the_request() {
     for wrong in
         ["", "example.com", "ftp://example.com/", "http://", "http://a:0/", "http://a:65536/"]
     {
-        assert!(HttpPlan::of(&a_check(wrong)).is_err(), "{wrong}");
+        assert!(HttpPlan::new(&a_check(wrong)).is_err(), "{wrong}");
     }
 }
 
@@ -164,7 +164,7 @@ proptest! {
         let mut check = a_check(&url);
         (check.method, check.body) = (Method::Patch, body);
         check.headers = vec![header(&key, &value), header("host", &value)];
-        if let Ok(plan) = HttpPlan::of(&check) {
+        if let Ok(plan) = HttpPlan::new(&check) {
             prop_assert!(plan.url.username().is_empty() && plan.url.password().is_none());
             prop_assert!(plan.request().url.has_host());
         }

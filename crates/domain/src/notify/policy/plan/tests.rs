@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use rules::notification::{AlertEvent, NotificationPreferences, QuietHours, QuietHoursScope};
 use rules::{Interval, MonitorStatus, ProviderType, TimeOfDay, TimeZone};
 
-use self::model::{Fate, Heard, Model, Step};
+use self::model::{DeliveredEvent, Fate, Model, Step};
 use super::*;
 use Step::{Deliver, Mute, Pass, Pause, Resolve, Turn};
 use rules::MonitorStatus::{Active, Degraded, Error, Unknown};
@@ -17,14 +17,18 @@ use rules::MonitorStatus::{Active, Degraded, Error, Unknown};
 const ARRIVES: Step = Deliver(Fate::Arrives);
 
 /// Returns the messages that a Slack channel receives, in order.
-fn told(wishes: &NotificationPreferences, steps: &[Step]) -> Vec<String> {
-    told_on(ProviderType::Slack, wishes, steps)
+fn deliveries(preferences: &NotificationPreferences, steps: &[Step]) -> Vec<String> {
+    deliveries_on(ProviderType::Slack, preferences, steps)
 }
 
-fn told_on(kind: ProviderType, wishes: &NotificationPreferences, steps: &[Step]) -> Vec<String> {
-    let mut model = Model::new(kind, wishes.clone());
+fn deliveries_on(
+    kind: ProviderType,
+    preferences: &NotificationPreferences,
+    steps: &[Step],
+) -> Vec<String> {
+    let mut model = Model::new(kind, preferences.clone());
     model.all(steps);
-    model.heard().iter().map(Heard::shown).collect()
+    model.delivered().iter().map(DeliveredEvent::format).collect()
 }
 
 const fn minutes(minutes: u64) -> Step {
@@ -49,7 +53,7 @@ fn quiet(held: QuietHoursScope) -> NotificationPreferences {
 // design: §5 "Channels hear by default of error, recovery, and `degraded` that lasts two periods"
 #[test]
 fn outage_and_its_end_are_sent_once() {
-    let wishes = NotificationPreferences::default();
+    let preferences = NotificationPreferences::default();
     for (steps, expected) in [
         (&[Turn(Active), Turn(Error), ARRIVES, minutes(3), Turn(Active)][..], "error, recovered"),
         (
@@ -83,13 +87,13 @@ fn outage_and_its_end_are_sent_once() {
         (&[Turn(Error), minutes(1), Resolve, Turn(Active)], "error, over as resolved"),
         (&[Turn(Error), Resolve, Turn(Degraded), minutes(2)], "error, over as resolved, degraded"),
     ] {
-        assert_eq!(told(&wishes, steps).join(", "), expected, "{steps:?}");
+        assert_eq!(deliveries(&preferences, steps).join(", "), expected, "{steps:?}");
     }
 }
 
 #[test]
 fn degradation_is_sent_after_two_periods() {
-    let wishes = NotificationPreferences::default();
+    let preferences = NotificationPreferences::default();
     let seconds = |seconds| Pass(Duration::from_secs(seconds));
     for (steps, expected) in [
         (&[Turn(Degraded), seconds(59), Turn(Active)][..], ""),
@@ -104,7 +108,7 @@ fn degradation_is_sent_after_two_periods() {
         ),
         (&[Turn(Degraded), seconds(60), Turn(Error), Turn(Active)], "degraded, error, recovered"),
     ] {
-        assert_eq!(told(&wishes, steps).join(", "), expected, "{steps:?}");
+        assert_eq!(deliveries(&preferences, steps).join(", "), expected, "{steps:?}");
     }
 }
 
@@ -128,7 +132,7 @@ fn channel_gets_only_preferred_events() {
         (&[Wish::Degraded, Wish::Recovered], "degraded, recovered"),
         (&[Wish::Recovered], ""),
     ] {
-        assert_eq!(told(&only(events), &steps).join(", "), expected, "{events:?}");
+        assert_eq!(deliveries(&only(events), &steps).join(", "), expected, "{events:?}");
     }
 }
 
@@ -137,14 +141,14 @@ fn channel_gets_only_preferred_events() {
 fn error_closes_earlier_degradation_for_stateful_vendors() {
     let steps = [Turn(Degraded), minutes(2), Turn(Error), minutes(1), Turn(Active)];
     let expected = "degraded, recovered, error, recovered";
-    let told = told_on(ProviderType::Pagerduty, &NotificationPreferences::default(), &steps);
+    let told = deliveries_on(ProviderType::Pagerduty, &NotificationPreferences::default(), &steps);
     assert_eq!(told.join(", "), expected);
 }
 
 // design: §5 "Still `error` when a maintenance ends: an alert then"
 #[test]
 fn maintenance_mutes_openings_but_not_ends() {
-    let (wishes, hour) = (NotificationPreferences::default(), Mute(Duration::from_hours(1)));
+    let (preferences, hour) = (NotificationPreferences::default(), Mute(Duration::from_hours(1)));
     for (steps, expected) in [
         (&[hour, Turn(Error), minutes(59)][..], ""),
         (&[hour, Turn(Error), minutes(60)], "error"),
@@ -159,7 +163,7 @@ fn maintenance_mutes_openings_but_not_ends() {
             "degraded, recovered",
         ),
     ] {
-        assert_eq!(told(&wishes, steps).join(", "), expected, "{steps:?}");
+        assert_eq!(deliveries(&preferences, steps).join(", "), expected, "{steps:?}");
     }
 }
 
@@ -168,7 +172,7 @@ fn events_in_quiet_hours_are_sent_afterwards() {
     let (all, but_errors) = (quiet(QuietHoursScope::All), quiet(QuietHoursScope::AllButErrors));
     let night = Pass(Duration::from_hours(12));
     let morning = Pass(Duration::from_hours(9));
-    for (wishes, steps, expected) in [
+    for (preferences, steps, expected) in [
         (&all, &[night, Turn(Error), minutes(5)][..], ""),
         (&all, &[night, Turn(Error), morning], "error"),
         (&all, &[night, Turn(Error), Turn(Active), morning], "error, recovered"),
@@ -178,23 +182,28 @@ fn events_in_quiet_hours_are_sent_afterwards() {
         (&but_errors, &[night, Turn(Degraded), minutes(5), Turn(Active), morning], ""),
         (&but_errors, &[night, Turn(Degraded), morning], "degraded"),
     ] {
-        assert_eq!(told(wishes, steps).join(", "), expected, "{steps:?}");
+        assert_eq!(deliveries(preferences, steps).join(", "), expected, "{steps:?}");
     }
 }
 
 #[test]
 fn reminders_are_sent_while_the_problem_lasts() {
     let every = Some(Interval::parse("1h").unwrap());
-    let wishes =
+    let preferences =
         NotificationPreferences { remind_every: every, ..NotificationPreferences::default() };
     let hours = |hours| Pass(Duration::from_hours(hours));
     let steps = [Turn(Error), hours(1), hours(1), minutes(30), Turn(Active), hours(5)];
-    assert_eq!(told(&wishes, &steps), ["error", "still error (1)", "still error (2)", "recovered"]);
-    let night =
-        NotificationPreferences { quiet_hours: quiet(QuietHoursScope::All).quiet_hours, ..wishes };
+    assert_eq!(
+        deliveries(&preferences, &steps),
+        ["error", "still error (1)", "still error (2)", "recovered"]
+    );
+    let night = NotificationPreferences {
+        quiet_hours: quiet(QuietHoursScope::All).quiet_hours,
+        ..preferences
+    };
     let steps = [hours(9), Turn(Error), hours(2), Turn(Active), hours(12)];
     assert_eq!(
-        told(&night, &steps),
+        deliveries(&night, &steps),
         ["error", "recovered"],
         "the reminder in quiet hours is dropped"
     );
@@ -204,7 +213,7 @@ fn reminders_are_sent_while_the_problem_lasts() {
 fn end_of_dead_letter_is_not_sent() {
     let steps = [Turn(Error), Deliver(Fate::Dies), minutes(1), Turn(Active), Turn(Error)];
     assert_eq!(
-        told(&NotificationPreferences::default(), &steps),
+        deliveries(&NotificationPreferences::default(), &steps),
         ["error", "error"],
         "the first message is a dead letter"
     );
@@ -215,16 +224,16 @@ fn events_after_three_a_minute_wait_in_order() {
     let steps = [Turn(Error), Turn(Active), Turn(Error), Turn(Active), Turn(Error)];
     let mut model = Model::new(ProviderType::Slack, NotificationPreferences::default());
     model.all(&steps);
-    let held: Vec<_> = model.waiting().map(|row| row.holds).collect();
+    let held: Vec<_> = model.waiting().map(|row| row.hold_reason).collect();
     assert_eq!(held, [None, None, None, Some(HoldReason::Digest), Some(HoldReason::Digest)]);
     model.step(ARRIVES);
     model.step(minutes(1));
-    let heard: Vec<_> = model.heard().iter().map(Heard::shown).collect();
+    let heard: Vec<_> = model.delivered().iter().map(DeliveredEvent::format).collect();
     assert_eq!(heard, ["error", "recovered", "error", "recovered", "error"]);
     let mut keeps = Model::new(ProviderType::Opsgenie, NotificationPreferences::default());
     keeps.all(&steps);
     assert!(
-        keeps.waiting().all(|row| row.holds.is_none()),
+        keeps.waiting().all(|row| row.hold_reason.is_none()),
         "grouping vendors get each event at once"
     );
 }
@@ -235,7 +244,7 @@ fn unlinked_channel_gets_only_the_end() {
     model.step(Turn(Error));
     model.is_linked = false;
     model.all(&[Turn(Degraded), minutes(9), Turn(Active), Turn(Error)]);
-    let heard: Vec<_> = model.heard().iter().map(Heard::shown).collect();
+    let heard: Vec<_> = model.delivered().iter().map(DeliveredEvent::format).collect();
     assert_eq!(heard, ["error", "over as degraded"]);
 }
 
@@ -246,7 +255,8 @@ fn recovery_is_sent_once_with_total_duration() {
             let mut model = Model::new(kind, NotificationPreferences::default());
             let steps = [Turn(Error), minutes(5), Turn(Degraded), Pass(degraded), Turn(Active)];
             model.all(&steps);
-            let lasted: Vec<_> = model.heard().iter().filter_map(Heard::recovered_after).collect();
+            let lasted: Vec<_> =
+                model.delivered().iter().filter_map(DeliveredEvent::recovered_after).collect();
             let total = Duration::from_mins(5) + degraded + Duration::from_millis(4);
             assert_eq!(lasted, [total], "{kind:?}");
         }
@@ -257,9 +267,9 @@ fn recovery_is_sent_once_with_total_duration() {
 fn next_incident_ends_one_left_open() {
     let mut model = Model::new(ProviderType::Slack, NotificationPreferences::default());
     model.step(Turn(Error));
-    model.forget_incident();
+    model.remove_incident();
     model.all(&[minutes(1), Turn(Error), Turn(Active)]);
-    let heard: Vec<_> = model.heard().iter().map(Heard::shown).collect();
+    let heard: Vec<_> = model.delivered().iter().map(DeliveredEvent::format).collect();
     assert_eq!(heard, ["error", "recovered", "error", "recovered"]);
 }
 
@@ -299,10 +309,10 @@ proptest! {
     #[test]
     fn every_opening_has_one_end_in_order(
         kind in prop::sample::select(vec![ProviderType::Slack, ProviderType::Pagerduty]),
-        wishes in any_wishes(),
+        preferences in any_wishes(),
         steps in prop::collection::vec(any_step(), 0..60),
     ) {
-        let mut model = Model::new(kind, wishes.clone());
+        let mut model = Model::new(kind, preferences.clone());
         for step in steps {
             model.step(step);
             prop_assert_eq!(model.twice(), None, "no delivery is planned twice");
@@ -319,10 +329,10 @@ proptest! {
             prop_assert!(openings <= 1 && ends <= 1);
             prop_assert!(ends == 0 || model.was_written(incident), "an end without an opening");
             let arrived = model.arrived(incident);
-            let wished = wishes.want(AlertEvent::Recovered);
+            let wished = preferences.includes(AlertEvent::Recovered);
             prop_assert!(!(arrived && wished) || ends == 1, "an opening without an end");
         }
-        prop_assert!(!wishes.want(AlertEvent::Recovered) || !model.is_degradation_left());
+        prop_assert!(!preferences.includes(AlertEvent::Recovered) || !model.is_degradation_left());
     }
 }
 
@@ -338,8 +348,8 @@ fn hold_reasons_round_trip() {
 fn transitions_map_to_alert_changes() {
     use crate::judge::{CloseReason, StatusReason};
     let id = IncidentId::from_bits(1);
-    let closed = |how| IncidentChange::Closed { id, how };
-    let over = |incident, how| Some(AlertChange::Over { incident, how });
+    let closed = |how| IncidentChange::Closed { id, reason: how };
+    let over = |incident, how| Some(AlertChange::Ended { incident, reason: how });
     for (incident, to, expected) in [
         (IncidentChange::Opened(id), Error, Some(AlertChange::Down(id))),
         (closed(CloseReason::Recovered), Active, over(Some(id), StoredCloseReason::Recovered)),
@@ -349,11 +359,11 @@ fn transitions_map_to_alert_changes() {
         (IncidentChange::Resumed(id), Error, None),
         (IncidentChange::None, Active, over(None, StoredCloseReason::Recovered)),
         (IncidentChange::None, Degraded, Some(AlertChange::Degraded)),
-        (IncidentChange::None, Unknown, Some(AlertChange::Unsure)),
+        (IncidentChange::None, Unknown, Some(AlertChange::Unknown)),
         (IncidentChange::None, Error, None),
     ] {
         let (from, at) = (MonitorStatus::Unknown, Timestamp::from_millis(0));
         let transition = Transition { from, to, at, incident, why: StatusReason::NoVotes };
-        assert_eq!(AlertChange::of(&transition), expected, "{incident:?} {to}");
+        assert_eq!(AlertChange::from_transition(&transition), expected, "{incident:?} {to}");
     }
 }

@@ -21,16 +21,16 @@ pub fn schedule(
     let is_muted =
         matches!(kind, EventKind::Error | EventKind::Degraded | EventKind::StillDegraded);
     if let Some(due_at) = muted_until.filter(|until| is_muted && *until > now) {
-        return (DueTime { due_at, holds: Some(HoldReason::Maintenance) }, None);
+        return (DueTime { due_at, hold_reason: Some(HoldReason::Maintenance) }, None);
     }
-    let quiet = hearer.wishes.quiet_hours.as_ref();
+    let quiet = hearer.preferences.quiet_hours.as_ref();
     if let Some(due_at) = quiet.and_then(|it| held_until(it, kind, now)) {
-        return (DueTime { due_at, holds: Some(HoldReason::QuietHours) }, None);
+        return (DueTime { due_at, hold_reason: Some(HoldReason::QuietHours) }, None);
     }
     let (window, turn) = group(hearer.kind, hearer.window, now);
     let placed = match turn {
-        SendTime::AtOnce => DueTime { due_at: now, holds: None },
-        SendTime::With(due_at) => DueTime { due_at, holds: Some(HoldReason::Digest) },
+        SendTime::Now => DueTime { due_at: now, hold_reason: None },
+        SendTime::Grouped(due_at) => DueTime { due_at, hold_reason: Some(HoldReason::Digest) },
     };
     (placed, Some(window))
 }
@@ -44,10 +44,10 @@ pub fn reschedule_held(
     muted_until: Option<Timestamp>,
     hearer: &ChannelState,
 ) -> (Option<DueTime>, Option<GroupWindow>) {
-    let opening = if event.reminder > 0 { PriorDelivery::Heard } else { PriorDelivery::NotHeard };
+    let opening = if event.reminder > 0 { PriorDelivery::Sent } else { PriorDelivery::NotSent };
     let is_wished = match held {
         HoldReason::MinDuration | HoldReason::Maintenance => {
-            hearer.is_linked && filter(&hearer.wishes, event, opening) == FilterDecision::Yes
+            hearer.is_linked && filter(&hearer.preferences, event, opening) == FilterDecision::Send
         }
         HoldReason::QuietHours | HoldReason::Digest => true,
     };
@@ -70,6 +70,6 @@ pub fn next_reminder(accepted: &Event, every: Interval, now: Timestamp) -> Optio
     }
     let (due_at, reminder) = next_reminder_time(accepted.began_at, every, accepted.reminder, now);
     let event = Event { at: due_at, reminder, ..accepted.clone() };
-    let place = DueTime { due_at, holds: Some(HoldReason::MinDuration) };
-    Some(NewDelivery { event, place, opens: true })
+    let place = DueTime { due_at, hold_reason: Some(HoldReason::MinDuration) };
+    Some(NewDelivery { event, due: place, opens: true })
 }

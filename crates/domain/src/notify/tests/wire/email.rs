@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use rules::ProviderType;
 
-use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
 use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::Email;
@@ -207,7 +207,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Digest(&a_digest())), @r#"
     To: ops@example.com
     Subject: 3 events: 1 down, 1 degraded, 1 recovered
     Message-ID: storm-3-inc_0000000000005-chn_0000000000007-error

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use rules::ProviderType;
 
-use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
 use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::GoogleChat;
@@ -266,7 +266,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Digest(&a_digest())), @r#"
     POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=storm-3-inc_0000000000005-chn_0000000000007-error
     content-type: application/json
 

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use rules::ProviderType;
 
-use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
 use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::Ntfy;
@@ -100,7 +100,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Digest(&a_digest())), @r#"
     POST https://ntfy.example.com/base/
     content-type: application/json
     authorization: Bearer tk_secret

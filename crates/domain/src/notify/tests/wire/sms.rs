@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use rules::ProviderType;
 
-use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
 use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::Sms;
@@ -84,7 +84,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Digest(&a_digest())), @r#"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==

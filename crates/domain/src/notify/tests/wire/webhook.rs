@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use rules::ProviderType;
 
-use super::super::fixtures::{a_reminder, a_storm, an_event, wire};
+use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
 use crate::notify::{EventBatch, EventKind};
 
 const KIND: ProviderType = ProviderType::Webhook;
@@ -298,7 +298,7 @@ fn reminder_is_composed() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "the snapshot shows three whole events")]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Digest(&a_digest())), @r#"
     POST https://hooks.example.com/in
     content-type: application/json
     authorization: Basic dXNlcjpwYXNz

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use rules::ProviderType;
 
-use super::super::fixtures::{a_reminder, a_storm, an_event, servers, wire, wire_of};
+use super::super::fixtures::{a_digest, a_reminder, an_event, servers, wire, wire_of};
 use crate::notify::{
     EventBatch, EventKind, TemplateParameter, TwilioAccount, VendorConfig, WhatsappTemplate,
 };
@@ -113,7 +113,7 @@ fn reminder_is_composed() {
 
 #[test]
 fn digest_is_composed() {
-    assert_snapshot!(wire(KIND, EventBatch::Storm(&a_storm())), @r#"
+    assert_snapshot!(wire(KIND, EventBatch::Digest(&a_digest())), @r#"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==
@@ -137,8 +137,8 @@ fn template_is_composed() {
         parameters: TemplateParameter::ALL.to_vec(),
     };
     let telephone =
-        TwilioAccount { whatsapp_template: Some(template), ..servers().telephone.unwrap() };
-    let servers = VendorConfig { telephone: Some(telephone), ..servers() };
+        TwilioAccount { whatsapp_template: Some(template), ..servers().twilio.unwrap() };
+    let servers = VendorConfig { twilio: Some(telephone), ..servers() };
     assert!(
         !servers.is_without_template() && super::super::fixtures::servers().is_without_template()
     );

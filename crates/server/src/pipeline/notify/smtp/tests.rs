@@ -91,7 +91,7 @@ impl Post {
 }
 
 #[tokio::test]
-async fn an_email_says_who_when_and_what_it_belongs_to_and_that_nobody_wrote_it() {
+async fn email_has_its_automatic_headers() {
     let mut post = a_post(MailTls::Off, &[]).await;
     let answer = post.send().await.unwrap();
     assert_eq!((answer.status, answer.body.as_str()), (250, "2.0.0 queued as 42"));
@@ -115,7 +115,7 @@ async fn an_email_says_who_when_and_what_it_belongs_to_and_that_nobody_wrote_it(
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again() {
+async fn connection_is_reused() {
     let post = a_post(MailTls::Off, &[]).await;
     for _ in 0..3 {
         assert_eq!(post.send().await.unwrap().status, 250);
@@ -124,7 +124,7 @@ async fn a_connection_is_used_again() {
 }
 
 #[tokio::test]
-async fn replies_are_answers_and_what_comes_before_a_message_is_none() {
+async fn only_replies_to_a_message_are_responses() {
     let cases: [(Ways, &str); 5] = [
         (&[("RCPT", "550 5.1.1 no such mailbox")], "550 5.1.1 no such mailbox"),
         (&[("MAIL", "451 4.7.1 greylisted")], "451 4.7.1 greylisted"),
@@ -155,7 +155,7 @@ async fn without_starttls_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_talking_is_given_up_and_its_connection_not_used_again() {
+async fn stalled_connection_is_abandoned_and_not_reused() {
     // The reply to DATA never ends.
     let post = a_post(MailTls::Off, &[("end", "250-wait")]).await;
     for connections in 1..=2 {
@@ -168,7 +168,7 @@ async fn a_server_that_stops_talking_is_given_up_and_its_connection_not_used_aga
 }
 
 #[tokio::test]
-async fn an_address_that_no_mail_goes_to_is_said_at_once() {
+async fn invalid_address_fails_immediately() {
     let post = a_post(MailTls::Off, &[]).await;
     let mail = Mail { to: "nobody".to_owned(), ..a_mail() };
     let sent = post.mailer.send(&mail, NOW, PATIENCE).await;

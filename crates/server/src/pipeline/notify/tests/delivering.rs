@@ -7,7 +7,7 @@ use super::*;
 use crate::observe::metrics::MessageOutcome;
 
 #[tokio::test]
-async fn what_happens_is_told_once_and_written_down() {
+async fn event_is_sent_and_recorded_once() {
     let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
@@ -29,7 +29,7 @@ async fn what_happens_is_told_once_and_written_down() {
 
 // issue 6: "retry with back-off and jitter for 24 h, Retry-After honoured"
 #[tokio::test]
-async fn a_receiver_that_is_not_ready_is_tried_again_when_it_asked_for_with_the_same_key() {
+async fn retry_waits_as_requested_with_same_key() {
     let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     receiver.answers([ScriptedResponse::status(503).header("retry-after", "90").body("busy")]);
     let monitor = bench.monitor(1).await;
@@ -37,17 +37,17 @@ async fn a_receiver_that_is_not_ready_is_tried_again_when_it_asked_for_with_the_
     let _running = bench.notifier().start();
     bench.breaks(monitor, 1).await;
     let first = receiver.next_told().await;
-    let waiting = bench.once(|it| it.tries == 1).await;
+    let waiting = bench.once(|it| it.attempt_count == 1).await;
     assert_eq!(waiting[0].due_at, START + Duration::from_secs(90));
     assert_eq!(waiting[0].attempts[0].answer, "answered 503 “busy”");
     bench.clock.advance(Duration::from_secs(90));
     assert_eq!(receiver.next_told().await, first);
-    bench.once(|it| it.state == DeliveryState::Accepted && it.tries == 2).await;
+    bench.once(|it| it.state == DeliveryState::Accepted && it.attempt_count == 2).await;
 }
 
 // issue 6: "permanent answers (410, 404, 401) reported at once"
 #[tokio::test]
-async fn a_final_answer_makes_a_dead_letter_at_once_which_can_be_replayed() {
+async fn final_failure_is_a_replayable_dead_letter() {
     let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let elsewhere = Receiver::start().await;
     receiver.answers([ScriptedResponse::redirect(302, elsewhere.target.url("/"))]);
@@ -68,7 +68,7 @@ async fn a_final_answer_makes_a_dead_letter_at_once_which_can_be_replayed() {
 
 // issue 6: "in order per monitor and channel"
 #[tokio::test]
-async fn nothing_of_a_monitor_overtakes_what_came_before() {
+async fn deliveries_of_a_monitor_stay_in_order() {
     let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     receiver.answers([ScriptedResponse::status(500), ScriptedResponse::status(500)]);
     let monitor = bench.monitor(1).await;
@@ -78,7 +78,7 @@ async fn nothing_of_a_monitor_overtakes_what_came_before() {
     let error = receiver.next_told().await;
     bench.recovers(monitor, 1).await;
     let is_tried =
-        |it: &Delivery, tries| it.event.kind == EventKind::Recovered || it.tries == tries;
+        |it: &Delivery, tries| it.event.kind == EventKind::Recovered || it.attempt_count == tries;
     bench.once(|it| is_tried(it, 1)).await;
     bench.clock.advance(Duration::from_secs(10));
     assert_eq!(receiver.next_told().await, error);
@@ -91,7 +91,7 @@ async fn nothing_of_a_monitor_overtakes_what_came_before() {
 
 // issue 6: "one slow receiver delays nobody else"
 #[tokio::test]
-async fn a_receiver_that_hangs_delays_nobody_else() {
+async fn hanging_receiver_delays_nobody_else() {
     let (bench, mut hangs) = (NotifierFixture::new().await, Receiver::start().await);
     let mut answers = Receiver::start().await;
     hangs.answers((0..100).map(|_| ScriptedResponse::silent()));
@@ -119,7 +119,7 @@ async fn a_receiver_that_hangs_delays_nobody_else() {
 
 // issue 6: "the first three of a minute on one channel go at once, the rest in one message"
 #[tokio::test]
-async fn a_storm_is_told_in_one_message_with_one_key_in_every_try() {
+async fn digest_is_one_message_with_one_key() {
     let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let mut monitors = Vec::new();
     for number in 1..=6 {
@@ -133,12 +133,12 @@ async fn a_storm_is_told_in_one_message_with_one_key_in_every_try() {
     for _ in 0..3 {
         assert!(receiver.next_told().await.contains("error inc_"));
     }
-    bench.once(|it| it.state == DeliveryState::Accepted || it.holds.is_some()).await;
+    bench.once(|it| it.state == DeliveryState::Accepted || it.hold_reason.is_some()).await;
     receiver.answers([ScriptedResponse::status(500)]);
     bench.clock.advance(Duration::from_mins(1));
     let storm = receiver.next_told().await;
     assert!(storm.contains(" storm-3-inc_"), "{storm}");
-    bench.once(|it| it.tries == 1).await;
+    bench.once(|it| it.attempt_count == 1).await;
     bench.clock.advance(Duration::from_mins(1));
     assert_eq!(receiver.next_told().await, storm);
     bench.once(|it| it.state == DeliveryState::Accepted).await;
@@ -147,7 +147,7 @@ async fn a_storm_is_told_in_one_message_with_one_key_in_every_try() {
 
 // issue 6: "never for PagerDuty and Opsgenie, which group themselves"
 #[tokio::test]
-async fn kinds_that_group_by_themselves_are_told_each_event() {
+async fn grouping_vendors_receive_each_event() {
     let (mut bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     bench.servers.pagerduty = receiver.target.url("");
     let mut monitors = Vec::new();
@@ -172,7 +172,7 @@ async fn kinds_that_group_by_themselves_are_told_each_event() {
 
 // design: §4 "its deliveries stand in the dead-letter list until it is"
 #[tokio::test]
-async fn a_kind_whose_server_side_is_missing_waits_as_a_dead_letter_that_names_the_setting() {
+async fn unconfigured_kind_is_dead_and_names_the_setting() {
     let (mut bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let monitor = bench.monitor(1).await;
     let chat = rules::notification::Telegram { chat_id: "1".to_owned() };
@@ -193,7 +193,7 @@ async fn a_kind_whose_server_side_is_missing_waits_as_a_dead_letter_that_names_t
 
 // issue 6: "speaks no HTTP: a delivery attempt that failed with its reason, and nothing else"
 #[tokio::test]
-async fn a_receiver_without_http_is_tried_again_with_its_reason() {
+async fn failure_without_http_is_retried_with_reason() {
     let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     receiver.answers([ScriptedResponse::raw("220 mail.example.com ESMTP\r\n")]);
     let monitor = bench.monitor(1).await;
@@ -201,13 +201,13 @@ async fn a_receiver_without_http_is_tried_again_with_its_reason() {
     let _running = bench.notifier().start();
     bench.breaks(monitor, 1).await;
     receiver.next().await;
-    let waiting = bench.once(|it| it.tries == 1).await;
+    let waiting = bench.once(|it| it.attempt_count == 1).await;
     assert_eq!(waiting[0].state, DeliveryState::Waiting);
     assert!(waiting[0].attempts[0].answer.contains("invalid HTTP response"), "{waiting:?}");
 }
 
 #[tokio::test]
-async fn a_change_of_the_channel_counts_from_the_next_try_on() {
+async fn channel_change_applies_from_the_next_attempt() {
     let (bench, mut before) = (NotifierFixture::new().await, Receiver::start().await);
     let mut after = Receiver::start().await;
     before.answers([ScriptedResponse::status(500)]);
@@ -216,7 +216,7 @@ async fn a_change_of_the_channel_counts_from_the_next_try_on() {
     let _running = bench.notifier().start();
     bench.breaks(monitor, 1).await;
     let told = before.next_told().await;
-    bench.once(|it| it.tries == 1).await;
+    bench.once(|it| it.attempt_count == 1).await;
     let seen = bench.store.channels().get(WORKSPACE, channel).await.unwrap();
     let settings = settings(&[monitor], hook(&after.target.url("/")));
     bench.store.channels().update(seen, settings, change()).await.unwrap();
@@ -225,7 +225,7 @@ async fn a_change_of_the_channel_counts_from_the_next_try_on() {
 }
 
 #[tokio::test]
-async fn what_waits_for_a_channel_that_is_deleted_is_never_told() {
+async fn deleted_channel_receives_nothing() {
     let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     receiver.answers([ScriptedResponse::status(500)]);
     let monitor = bench.monitor(1).await;
@@ -234,7 +234,7 @@ async fn what_waits_for_a_channel_that_is_deleted_is_never_told() {
     let _running = notifier.start();
     bench.breaks(monitor, 1).await;
     receiver.next().await;
-    bench.once(|it| it.tries == 1).await;
+    bench.once(|it| it.attempt_count == 1).await;
     bench.store.channels().delete(WORKSPACE, channel, change()).await.unwrap();
     bench.clock.advance(Duration::from_secs(10));
     bench.quiet(&notifier).await;
@@ -243,7 +243,7 @@ async fn what_waits_for_a_channel_that_is_deleted_is_never_told() {
 }
 
 #[tokio::test]
-async fn no_alert_waits_until_all_is_tidied_up() {
+async fn cleanup_delays_no_alert() {
     let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
@@ -253,6 +253,6 @@ async fn no_alert_waits_until_all_is_tidied_up() {
     let never = std::future::pending::<()>();
     tokio::select! {
         _ = receiver.next() => {}
-        _ = meanwhile(&notifier.0, &mut news, never) => panic!("nobody stopped it"),
+        _ = wake_workers_during(&notifier.0, &mut news, never) => panic!("nobody stopped it"),
     }
 }

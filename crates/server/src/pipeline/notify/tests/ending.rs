@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 
 #[tokio::test]
-async fn what_waited_at_a_stop_is_told_by_the_next_server() {
+async fn restart_sends_pending_deliveries() {
     let (bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     receiver.answers([ScriptedResponse::status(500)]);
     let monitor = bench.monitor(1).await;
@@ -18,7 +18,7 @@ async fn what_waited_at_a_stop_is_told_by_the_next_server() {
     let running = bench.notifier().start();
     bench.breaks(monitor, 1).await;
     let told = receiver.next_told().await;
-    bench.once(|it| it.tries == 1).await;
+    bench.once(|it| it.attempt_count == 1).await;
     running.stop().await;
     bench.recovers(monitor, 1).await;
     bench.clock.advance(Duration::from_secs(10));
@@ -30,7 +30,7 @@ async fn what_waited_at_a_stop_is_told_by_the_next_server() {
 
 // issue 6: "duplicates only of what was in flight at the kill, with the same idempotency key"
 #[tokio::test]
-async fn what_arrived_and_was_not_written_down_before_a_kill_is_told_again_with_its_key() {
+async fn unrecorded_delivery_is_resent_with_its_key() {
     let kill = Arc::new(OnceLock::<CancellationToken>::new());
     let bench = NotifierFixture::new().await;
     let mut receiver = Receiver::start_with({
@@ -46,15 +46,15 @@ async fn what_arrived_and_was_not_written_down_before_a_kill_is_told_again_with_
     bench.breaks(monitor, 1).await;
     let told = receiver.next_told().await;
     bench.quiet(&notifier).await;
-    assert_eq!(bench.deliveries().await[0].tries, 0, "the kill came first");
+    assert_eq!(bench.deliveries().await[0].attempt_count, 0, "the kill came first");
     let _next = bench.notifier().start();
     assert_eq!(receiver.next_told().await, told);
-    bench.once(|it| it.state == DeliveryState::Accepted && it.tries == 1).await;
+    bench.once(|it| it.state == DeliveryState::Accepted && it.attempt_count == 1).await;
 }
 
 // issue 6: "duplicates only of what was in flight at the kill, with the same idempotency key"
 #[tokio::test]
-async fn what_waited_for_a_storm_and_went_alone_is_told_again_with_its_own_key() {
+async fn delivery_sent_alone_is_resent_with_its_key() {
     let kill = Arc::new(OnceLock::<CancellationToken>::new());
     let bench = NotifierFixture::new().await;
     let mut receiver = Receiver::start_with({
@@ -75,7 +75,7 @@ async fn what_waited_for_a_storm_and_went_alone_is_told_again_with_its_own_key()
     for _ in 0..3 {
         receiver.next().await;
     }
-    bench.once(|it| it.state == DeliveryState::Accepted || it.holds.is_some()).await;
+    bench.once(|it| it.state == DeliveryState::Accepted || it.hold_reason.is_some()).await;
     kill.set(notifier.0.abandon.clone()).unwrap();
     bench.clock.advance(Duration::from_mins(1));
     let alone = receiver.next_told().await;
@@ -95,7 +95,7 @@ async fn what_waited_for_a_storm_and_went_alone_is_told_again_with_its_own_key()
 }
 
 #[tokio::test]
-async fn a_message_on_its_way_at_a_stop_is_waited_for_and_written_down() {
+async fn stop_waits_for_and_records_in_flight_message() {
     let bench = NotifierFixture::new().await;
     let stop = Arc::new(OnceLock::<CancellationToken>::new());
     let mut receiver = Receiver::start_with({
@@ -117,8 +117,8 @@ async fn a_message_on_its_way_at_a_stop_is_waited_for_and_written_down() {
 }
 
 #[tokio::test]
-async fn what_arrived_while_the_database_was_away_is_written_down_later_and_not_told_again() {
-    let line = Arc::new(FlakyProxy::to(&testkit::postgres::database()).await);
+async fn delivery_during_outage_is_recorded_later_not_resent() {
+    let line = Arc::new(FlakyProxy::start(&testkit::postgres::database()).await);
     let folder = tempfile::tempdir().unwrap();
     let settings = store::Settings {
         folder: folder.path().join("data"),
@@ -138,8 +138,8 @@ async fn what_arrived_while_the_database_was_away_is_written_down_later_and_not_
     bench.breaks(monitor, 1).await;
     receiver.next().await;
     until_a_look_failed(&bench).await;
-    line.mend();
-    bench.once_mended(|it| it.state == DeliveryState::Accepted && it.tries == 1).await;
+    line.restore();
+    bench.once_mended(|it| it.state == DeliveryState::Accepted && it.attempt_count == 1).await;
     bench.quiet(&notifier).await;
     assert_eq!(receiver.hits(), 1);
 }

@@ -30,12 +30,12 @@ async fn test(bench: &NotifierFixture, provider: Provider) -> Tested {
     let settings = settings(&[], provider);
     let channel = ChannelId::from_bits(7);
     let notifier = bench.notifier();
-    let stop = notifier.stop_of_a_test();
+    let stop = notifier.test_stop_token();
     notifier.test(WORKSPACE, channel, &settings, &a_test(), &stop).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_test_says_truthfully_what_the_receiver_answered() {
+async fn test_reports_the_response() {
     let (bench, receiver) = (NotifierFixture::new().await, Receiver::start().await);
     receiver.answers([
         ScriptedResponse::ok("thanks"),
@@ -52,7 +52,7 @@ async fn a_test_says_truthfully_what_the_receiver_answered() {
 }
 
 #[tokio::test]
-async fn what_a_test_opened_is_closed_by_a_second_message() {
+async fn second_message_closes_a_test_alert() {
     let (mut bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     bench.servers.pagerduty = receiver.target.url("");
     assert!(test(&bench, pagerduty()).await.accepted);
@@ -66,7 +66,7 @@ async fn what_a_test_opened_is_closed_by_a_second_message() {
 }
 
 #[tokio::test]
-async fn a_test_of_a_kind_that_this_server_cannot_send_names_the_setting() {
+async fn test_of_unconfigured_kind_names_the_setting() {
     let bench = NotifierFixture::new().await;
     let email = rules::notification::Email { email: "ops@example.com".to_owned() };
     let tested = test(&bench, Provider::Email(email)).await;
@@ -75,7 +75,7 @@ async fn a_test_of_a_kind_that_this_server_cannot_send_names_the_setting() {
 }
 
 #[tokio::test]
-async fn a_test_to_a_closed_network_names_the_way_out() {
+async fn test_to_blocked_network_explains_the_fix() {
     let (bench, receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let client = Client::new(probe::Settings::default());
     let notifier = Notifier::new(NotifierParts {
@@ -85,27 +85,27 @@ async fn a_test_to_a_closed_network_names_the_way_out() {
         client,
         mail: None,
         extra_roots: &[] as &[Vec<u8>],
-        servers: VendorConfig::default(),
+        vendors: VendorConfig::default(),
         public_url: None,
     })
     .unwrap();
     let settings = settings(&[], hook(&receiver.target.url("/")));
     let channel = ChannelId::from_bits(7);
-    let stop = notifier.stop_of_a_test();
+    let stop = notifier.test_stop_token();
     let tested = notifier.test(WORKSPACE, channel, &settings, &a_test(), &stop).await.unwrap();
     assert!(!tested.accepted && tested.answer.contains("--allow-private-networks"), "{tested:?}");
     assert_eq!(receiver.hits(), 0);
 }
 
 #[tokio::test]
-async fn a_test_that_nobody_waits_for_any_more_sends_nothing() {
+async fn cancelled_test_sends_nothing() {
     let (bench, receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let notifier = bench.notifier();
-    let places = &notifier.0.sender.places;
+    let places = &notifier.0.sender.concurrency;
     let (url, to) = (receiver.target.url("/"), receiver.target.address().to_string());
-    let held: Vec<_> = std::iter::from_fn(|| places.take_now(WORKSPACE, &to)).collect();
+    let held: Vec<_> = std::iter::from_fn(|| places.try_acquire(WORKSPACE, &to)).collect();
     let (settings, event) = (settings(&[], hook(&url)), a_test());
-    let stop = notifier.stop_of_a_test();
+    let stop = notifier.test_stop_token();
     let mut testing =
         std::pin::pin!(notifier.test(WORKSPACE, ChannelId::from_bits(7), &settings, &event, &stop));
     tokio::select! {
@@ -116,11 +116,11 @@ async fn a_test_that_nobody_waits_for_any_more_sends_nothing() {
     drop(held);
     assert!(matches!(testing.await, Err(StoreError::Closed)));
     assert_eq!(receiver.hits(), 0);
-    assert!(!notifier.stop_of_a_test().is_cancelled(), "others are tested all the same");
+    assert!(!notifier.test_stop_token().is_cancelled(), "others are tested all the same");
 }
 
 #[tokio::test]
-async fn what_a_test_opened_is_closed_also_when_nobody_waits_any_more() {
+async fn cancelled_test_still_closes_its_alert() {
     let mut bench = NotifierFixture::new().await;
     let stop = Arc::new(std::sync::OnceLock::<CancellationToken>::new());
     let mut receiver = Receiver::start_with({
@@ -130,7 +130,7 @@ async fn what_a_test_opened_is_closed_also_when_nobody_waits_any_more() {
     .await;
     bench.servers.pagerduty = receiver.target.url("");
     let notifier = bench.notifier();
-    let stop = stop.get_or_init(|| notifier.stop_of_a_test());
+    let stop = stop.get_or_init(|| notifier.test_stop_token());
     let (channel, settings) = (ChannelId::from_bits(7), settings(&[], pagerduty()));
     let tested = notifier.test(WORKSPACE, channel, &settings, &a_test(), stop).await.unwrap();
     assert!(tested.accepted && tested.answer.starts_with("answered 200"), "{tested:?}");

@@ -51,7 +51,7 @@ fn spots() -> Vec<Spot> {
 
 /// Returns valid and invalid values: at the bounds of the field's shape and one past them.
 fn bounds(shape: Shape) -> (Vec<Value>, Vec<Value>) {
-    if let Some(words) = shape.words() {
+    if let Some(words) = shape.names() {
         return (Vec::new(), vec![json!("pigeon"), json!(""), json!(words[0].to_uppercase())]);
     }
     if let Shape::SetOfIds(_) = shape {

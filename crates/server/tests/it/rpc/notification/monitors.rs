@@ -15,7 +15,7 @@ async fn monitor(caller: &Caller) -> String {
     reply.json()["monitor"]["id"].as_str().unwrap().to_owned()
 }
 
-fn telling_of(monitors: &[&str]) -> Value {
+fn channel_for(monitors: &[&str]) -> Value {
     let mut channel = a_channel(ProviderType::Slack);
     channel["monitorIds"] = json!(monitors);
     channel
@@ -29,7 +29,7 @@ async fn monitors_are_a_set_of_the_workspaces_own() {
     let mut own = [monitor(&caller).await, monitor(&caller).await];
     own.sort();
     let [a, b] = &own;
-    let channel = created(&caller, &telling_of(&[b, a, b])).await;
+    let channel = created(&caller, &channel_for(&[b, a, b])).await;
     assert_eq!(channel["monitorIds"], json!([a, b]));
     assert_eq!(get(&caller, &channel["id"]).await.json()["notification"], channel);
     // The same set in another order changes nothing.
@@ -50,7 +50,7 @@ async fn monitors_that_are_not_there_are_refused_with_the_fields_path() {
     let deleted = monitor(&caller).await;
     caller.rpc("DeleteMonitor", json!({ "id": deleted })).await;
     for unknown in [&foreign, &deleted, "mon_zzzz", "mon_0000000000000"] {
-        let refused = create(&caller, &telling_of(&[&own, unknown])).await;
+        let refused = create(&caller, &channel_for(&[&own, unknown])).await;
         let violations = contract::rpc::field_violations(&refused.error().unwrap());
         let shown: Vec<_> =
             violations.iter().map(|it| format!("{} {}", it.field, it.description)).collect();
@@ -59,7 +59,7 @@ async fn monitors_that_are_not_there_are_refused_with_the_fields_path() {
         );
         assert_eq!((refused.status.as_u16(), shown), (400, vec![due]));
     }
-    assert_snapshot!(create(&caller, &telling_of(&["page_1"])).await, @r#"400 {"code":"invalid_argument","message":"`notification.monitor_ids` must be an identifier of the form mon_… (given: `page_1`)"}"#);
+    assert_snapshot!(create(&caller, &channel_for(&["page_1"])).await, @r#"400 {"code":"invalid_argument","message":"`notification.monitor_ids` must be an identifier of the form mon_… (given: `page_1`)"}"#);
     assert_eq!(call(&caller, "ListNotifications", json!({})).await.json()["totalSize"], 0);
 }
 
@@ -69,9 +69,9 @@ async fn a_deleted_monitor_leaves_its_channels() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let (stays, goes) = (monitor(&caller).await, monitor(&caller).await);
-    let both = created(&caller, &telling_of(&[&stays, &goes])).await;
-    let only = created(&caller, &telling_of(&[&goes])).await;
-    let other = created(&caller, &telling_of(&[&stays])).await;
+    let both = created(&caller, &channel_for(&[&stays, &goes])).await;
+    let only = created(&caller, &channel_for(&[&goes])).await;
+    let other = created(&caller, &channel_for(&[&stays])).await;
     server.advance(Duration::from_mins(1));
     caller.rpc("DeleteMonitor", json!({ "id": goes })).await;
     let now =
@@ -92,6 +92,6 @@ async fn a_channel_tells_of_more_monitors_than_one_statement_names() {
     }
     own.sort();
     let names: Vec<&str> = own.iter().map(String::as_str).collect();
-    let channel = created(&caller, &telling_of(&names)).await;
+    let channel = created(&caller, &channel_for(&names)).await;
     assert_eq!(get(&caller, &channel["id"]).await.json()["notification"]["monitorIds"], json!(own));
 }

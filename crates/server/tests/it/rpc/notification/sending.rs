@@ -78,7 +78,7 @@ impl Scene {
         let grounds = Cause { why: "connection refused".to_owned(), ..Cause::default() };
         let batch = Batch {
             transitions: vec![(monitor, transition)],
-            grounds: vec![(monitor, grounds)],
+            causes: vec![(monitor, grounds)],
             ..Batch::default()
         };
         app.store.commit(Arc::new(batch)).await.unwrap();
@@ -194,7 +194,7 @@ async fn a_test_of_a_receiver_that_repeats_the_secret_shows_none() {
 }
 
 #[tokio::test]
-async fn what_was_told_stands_in_the_log_with_its_attempts() {
+async fn deliveries_are_logged_with_attempts() {
     // issue 6, point 3
     let scene = Scene::new().await;
     scene.receiver.behave(Behaviour::Status(500));

@@ -26,7 +26,7 @@ async fn a_secret_is_shown_when_it_is_rotated_and_never_again() {
 }
 
 #[tokio::test]
-async fn what_is_sent_is_signed_with_what_was_shown() {
+async fn messages_are_signed_with_the_shown_secret() {
     let server = TestServer::start().await;
     let rotated = call(&server.caller(Scope::Write), "RotateSigningSecret", json!({})).await.json();
     let app = server.running().app();

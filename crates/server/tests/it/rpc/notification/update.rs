@@ -117,7 +117,7 @@ async fn the_kind_changes_together_with_its_block() {
 }
 
 #[tokio::test]
-async fn what_is_the_same_changes_nothing() {
+async fn identical_update_changes_nothing() {
     let (_server, caller, before) = with_channel().await;
     let all = "name,providerType,monitorIds,webhook";
     for mask in [None, Some(""), Some(all)] {

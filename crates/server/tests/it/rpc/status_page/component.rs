@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{a_component, a_group, a_page, audited, call, done, monitor, paths, start};
 
 #[tokio::test]
-async fn what_was_written_is_what_is_read() {
+async fn created_component_reads_back_equal() {
     // spec: §2.6; design: §4
     let (server, caller) = start().await;
     let page = a_page(&caller, "acme").await;
@@ -38,7 +38,7 @@ async fn what_was_written_is_what_is_read() {
 }
 
 #[tokio::test]
-async fn what_a_component_names_must_be_there_and_its_own() {
+async fn component_references_must_exist_in_the_workspace() {
     // spec: §2.6; design: §4
     let (server, caller) = start().await;
     let (page, other) = (a_page(&caller, "a").await, a_page(&caller, "b").await);

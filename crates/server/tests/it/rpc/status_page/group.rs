@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{a_component, a_group, a_page, audited, call, done, paths, start};
 
 #[tokio::test]
-async fn what_was_written_is_what_is_read() {
+async fn created_group_reads_back_equal() {
     // spec: §2.7
     let (server, caller) = start().await;
     let page = a_page(&caller, "acme").await;

@@ -41,7 +41,7 @@ fn bounds(field: &Field) -> Option<Bounds> {
         // Other tests cover references to existing resources.
         return None;
     }
-    if let Some(words) = field.shape.words() {
+    if let Some(words) = field.shape.names() {
         let hold = words.iter().map(|word| json!(word)).collect();
         return Some(Bounds { hold, refused: refused(vec![json!("Public"), json!("")]) });
     }

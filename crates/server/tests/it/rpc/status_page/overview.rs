@@ -37,7 +37,7 @@ async fn a_page_of_nothing_known_has_its_components_in_order_and_no_uptime() {
 }
 
 #[tokio::test]
-async fn what_a_visitor_sees_of_a_failure_is_told_as_data_whoever_may_see_the_page() {
+async fn overview_shows_failure_regardless_of_page_access() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
     let watched = Watched::start().await;

@@ -35,7 +35,7 @@ async fn a_created_page_is_published_in_the_systems_theme() {
 }
 
 #[tokio::test]
-async fn what_was_written_is_what_is_read() {
+async fn created_page_reads_back_equal() {
     // design: §4: no value is normalized
     let (server, caller) = start().await;
     let mut written = everything();

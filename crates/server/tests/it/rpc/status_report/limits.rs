@@ -20,7 +20,7 @@ fn bounds(field: &Field) -> Option<(Vec<Value>, Vec<Value>)> {
         let past = shorter.into_iter().chain([text(max + 1)]).collect();
         return Some((vec![text(min), text(max)], past));
     }
-    if let Some(words) = field.shape.words() {
+    if let Some(words) = field.shape.names() {
         let hold = words.iter().map(|word| json!(word)).collect();
         return Some((hold, vec![json!(""), json!("Over")]));
     }

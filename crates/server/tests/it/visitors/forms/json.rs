@@ -226,7 +226,7 @@ async fn maintenance_is_told_with_when_it_was_announced_and_how_it_went_on() {
 }
 
 #[tokio::test]
-async fn what_statuspage_would_answer_is_the_same_while_nothing_happens() {
+async fn statuspage_json_is_stable_while_nothing_changes() {
     let target = well().await;
     let site = published(&target).await;
     site.results(1).await;
@@ -283,7 +283,7 @@ async fn the_state_of_all_is_said_in_statuspage_s_sentences() {
 }
 
 #[test]
-fn what_a_schema_does_not_name_does_not_fit() {
+fn unknown_fields_do_not_match_the_schema() {
     let page = json!({
         "id": "page_1", "name": "Acme", "url": "https://up.example", "time_zone": "Etc/UTC",
         "updated_at": "2026-11-21T00:00:00.000Z",

@@ -44,7 +44,7 @@ impl Subscribing {
 
 // issue 7: "Access"; subscribers without access to a page are not notified
 #[tokio::test]
-async fn a_page_that_was_closed_tells_members_alone_and_all_of_them_when_it_opens_again() {
+async fn closed_page_notifies_members_only_until_reopened() {
     let page = Subscribing::open().await;
     page.subscribes(EVE, 0).await;
     page.subscribes("ann@acme.com", 1).await;
@@ -87,12 +87,12 @@ async fn a_page_that_was_closed_tells_members_alone_and_all_of_them_when_it_open
 }
 
 #[tokio::test]
-async fn what_is_still_on_its_way_when_a_page_is_closed_is_not_told() {
+async fn closing_a_page_cancels_pending_deliveries() {
     let page = Subscribing::open().await;
     page.subscribes(EVE, 0).await;
     page.mail.refuse(RefusedAt::Message, 1, 451, "later").await;
     let (server, told) = (&page.site.watched.server, page.reports("investigating", None).await);
-    page.mail.refuses(1).await;
+    page.mail.wait_for_rejected(1).await;
     let (store, now) = (&server.running().app().store, server.running().app().ctx.now());
     // Advance the clock only after the retry is stored.
     until(async || {

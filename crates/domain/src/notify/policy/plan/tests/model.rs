@@ -44,9 +44,9 @@ pub(super) enum Fate {
 pub(super) struct Row {
     number: i64,
     event: Event,
-    pub(super) holds: Option<HoldReason>,
+    pub(super) hold_reason: Option<HoldReason>,
     due_at: Timestamp,
-    tries: u32,
+    attempts: u32,
     open: bool,
     state: State,
     /// Position in the order of completion.
@@ -62,7 +62,7 @@ enum State {
 }
 
 /// A delivered message or dead letter.
-pub(super) struct Heard(Event);
+pub(super) struct DeliveredEvent(Event);
 
 pub(super) struct Model {
     now: Timestamp,
@@ -70,19 +70,19 @@ pub(super) struct Model {
     incident: Option<IncidentId>,
     incidents: u64,
     muted_until: Option<Timestamp>,
-    hearer: ChannelState,
+    channel: ChannelState,
     pub(super) is_linked: bool,
     rows: Vec<Row>,
     done: usize,
 }
 
-impl Heard {
+impl DeliveredEvent {
     /// Returns the duration in a recovery message.
     pub(super) fn recovered_after(&self) -> Option<Duration> {
         (self.0.kind == EventKind::Recovered).then(|| self.0.duration())
     }
 
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn format(&self) -> String {
         let event = &self.0;
         match (event.kind, event.closed, event.reminder) {
             (EventKind::Recovered, None | Some(StoredCloseReason::Recovered), _) => {
@@ -108,19 +108,25 @@ impl Heard {
 
 impl Row {
     fn is_held_for_later(&self) -> bool {
-        matches!(self.holds, Some(HoldReason::MinDuration | HoldReason::Maintenance))
+        matches!(self.hold_reason, Some(HoldReason::MinDuration | HoldReason::Maintenance))
     }
 }
 
 impl Model {
-    pub(super) fn new(kind: ProviderType, wishes: NotificationPreferences) -> Self {
+    pub(super) fn new(kind: ProviderType, preferences: NotificationPreferences) -> Self {
         Self {
             now: NOON,
             status: MonitorStatus::Unknown,
             incident: None,
             incidents: 0,
             muted_until: None,
-            hearer: ChannelState { kind, wishes, is_linked: true, window: None, told: Vec::new() },
+            channel: ChannelState {
+                kind,
+                preferences,
+                is_linked: true,
+                window: None,
+                told: Vec::new(),
+            },
             is_linked: true,
             rows: Vec::new(),
             done: 0,
@@ -141,13 +147,13 @@ impl Model {
             Step::Pause => {
                 self.status = MonitorStatus::Unknown;
                 let incident = self.incident.take();
-                self.happen(AlertChange::Over { incident, how: StoredCloseReason::Paused });
+                self.happen(AlertChange::Ended { incident, reason: StoredCloseReason::Paused });
             }
             Step::Resolve => {
                 if let Some(id) = self.incident.take() {
-                    self.happen(AlertChange::Over {
+                    self.happen(AlertChange::Ended {
                         incident: Some(id),
-                        how: StoredCloseReason::Resolved,
+                        reason: StoredCloseReason::Resolved,
                     });
                 }
             }
@@ -158,24 +164,24 @@ impl Model {
     }
 
     /// Makes the judge lose an open incident.
-    pub(super) fn forget_incident(&mut self) {
+    pub(super) fn remove_incident(&mut self) {
         self.incident = None;
         self.status = MonitorStatus::Unknown;
     }
 
     /// Returns all delivered messages, then those that would be sent as time passes.
-    pub(super) fn heard(&self) -> Vec<Heard> {
+    pub(super) fn delivered(&self) -> Vec<DeliveredEvent> {
         let mut told: Vec<&Row> = self
             .rows
             .iter()
             .filter(|row| match row.state {
                 State::Arrived | State::Dead => true,
-                State::Waiting => row.holds.is_none(),
+                State::Waiting => row.hold_reason.is_none(),
                 State::Cancelled => false,
             })
             .collect();
         told.sort_by_key(|row| if row.state == State::Waiting { usize::MAX } else { row.done });
-        told.into_iter().map(|row| Heard(row.event.clone())).collect()
+        told.into_iter().map(|row| DeliveredEvent(row.event.clone())).collect()
     }
 
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Row> {
@@ -239,7 +245,7 @@ impl Model {
         arrived.sort_by_key(|row| row.done);
         let last = arrived.iter().rposition(|row| row.event.kind == EventKind::Degraded);
         let Some(last) = last else { return false };
-        let keeps = is_stateful(self.hearer.kind);
+        let keeps = is_stateful(self.channel.kind);
         let ends = |row: &&Row| {
             row.event.kind == EventKind::Recovered && (row.event.incident.is_none() || !keeps)
         };
@@ -257,7 +263,7 @@ impl Model {
             return;
         }
         let from = std::mem::replace(&mut self.status, to);
-        let closed = |id, how| IncidentChange::Closed { id, how };
+        let closed = |id, how| IncidentChange::Closed { id, reason: how };
         let incident = match (to, self.incident) {
             (MonitorStatus::Error, Some(id)) => IncidentChange::Resumed(id),
             (MonitorStatus::Error, None) => {
@@ -276,7 +282,7 @@ impl Model {
         }
         let why = crate::judge::StatusReason::NoVotes;
         if let Some(occasion) =
-            AlertChange::of(&Transition { from, to, at: self.now, incident, why })
+            AlertChange::from_transition(&Transition { from, to, at: self.now, incident, why })
         {
             self.happen(occasion);
         }
@@ -290,12 +296,12 @@ impl Model {
             workspace: event.workspace,
             monitor: event.monitor,
             period: PERIOD,
-            grounds: Cause::default(),
+            cause: Cause::default(),
             muted_until: self.muted_until.filter(|until| *until > self.now),
         };
-        let hearer = self.hearer();
+        let hearer = self.channel_state();
         let telling = plan_deliveries(occasion, &scene, &hearer);
-        self.hearer.window = telling.window.or(hearer.window);
+        self.channel.window = telling.window.or(hearer.window);
         telling.written.into_iter().for_each(|written| self.write(written));
         for row in &mut self.rows {
             if telling.over.contains(&row.number) {
@@ -303,7 +309,7 @@ impl Model {
             }
             if telling.cancelled.contains(&row.number) {
                 assert_eq!(
-                    (row.state, row.tries),
+                    (row.state, row.attempts),
                     (State::Waiting, 0),
                     "only deliveries without attempts are cancelled"
                 );
@@ -313,32 +319,41 @@ impl Model {
     }
 
     fn write(&mut self, written: NewDelivery) {
-        let NewDelivery { event, place, opens } = written;
+        let NewDelivery { event, due: place, opens } = written;
         let number = i64::try_from(self.rows.len()).unwrap();
-        let (holds, due_at) = (place.holds, place.due_at);
+        let (holds, due_at) = (place.hold_reason, place.due_at);
         let (tries, state, done) = (0, State::Waiting, 0);
-        self.rows.push(Row { number, event, holds, due_at, tries, open: opens, state, done });
+        self.rows.push(Row {
+            number,
+            event,
+            hold_reason: holds,
+            due_at,
+            attempts: tries,
+            open: opens,
+            state,
+            done,
+        });
     }
 
-    fn hearer(&self) -> ChannelState {
+    fn channel_state(&self) -> ChannelState {
         let open = self.rows.iter().filter(|row| row.open);
         let told = open.map(|row| {
-            let matter = AlertSubject::of(row.event.kind, row.event.incident);
+            let matter = AlertSubject::new(row.event.kind, row.event.incident);
             let since = row.event.began_at;
-            let stands = match (row.state, row.holds) {
+            let stands = match (row.state, row.hold_reason) {
                 (State::Waiting, Some(holds)) => DeliveryProgress::Held(holds, row.due_at),
                 (State::Waiting | State::Arrived, _) => DeliveryProgress::Sent,
-                (State::Dead | State::Cancelled, _) => DeliveryProgress::Lost,
+                (State::Dead | State::Cancelled, _) => DeliveryProgress::Dead,
             };
             OpenDelivery {
                 delivery: row.number,
-                matter,
+                subject: matter,
                 since,
                 reminder: row.event.reminder,
-                stands,
+                progress: stands,
             }
         });
-        ChannelState { told: told.collect(), is_linked: self.is_linked, ..self.hearer.clone() }
+        ChannelState { told: told.collect(), is_linked: self.is_linked, ..self.channel.clone() }
     }
 
     fn pass(&mut self, time: Duration) {
@@ -361,7 +376,7 @@ impl Model {
             let head = self.waiting().find(|row| !row.is_held_for_later()).map(|row| row.number);
             let due = |row: &&mut Row| Some(row.number) == head && row.due_at <= self.now;
             let Some(row) = self.rows.iter_mut().find(due) else { return };
-            (row.holds, row.tries) = (None, row.tries + 1);
+            (row.hold_reason, row.attempts) = (None, row.attempts + 1);
             match fate {
                 Fate::Arrives => row.state = State::Arrived,
                 Fate::Dies => row.state = State::Dead,
@@ -375,7 +390,8 @@ impl Model {
             row.open &= row.event.reminder == 0;
             let told = row.event.clone();
             let lasts = told.incident.is_some() && told.incident == self.incident;
-            let every = self.hearer.wishes.remind_every.filter(|_| fate == Fate::Arrives && lasts);
+            let every =
+                self.channel.preferences.remind_every.filter(|_| fate == Fate::Arrives && lasts);
             if let Some(reminder) = every.and_then(|every| next_reminder(&told, every, self.now)) {
                 self.write(reminder);
             }
@@ -387,17 +403,17 @@ impl Model {
         let is_ripe = |row: &Row| {
             row.state == State::Waiting
                 && row.due_at <= now
-                && row.holds.is_some_and(|holds| holds != HoldReason::Digest)
+                && row.hold_reason.is_some_and(|holds| holds != HoldReason::Digest)
         };
         for place in 0..self.rows.len() {
             let row = &self.rows[place];
-            let Some(held) = row.holds.filter(|_| is_ripe(row)) else { continue };
+            let Some(held) = row.hold_reason.filter(|_| is_ripe(row)) else { continue };
             let (placed, window) =
-                reschedule_held(&row.event, held, now, self.muted_until, &self.hearer());
-            self.hearer.window = window.or(self.hearer.window);
+                reschedule_held(&row.event, held, now, self.muted_until, &self.channel_state());
+            self.channel.window = window.or(self.channel.window);
             let row = &mut self.rows[place];
             if let Some(placed) = placed {
-                (row.holds, row.due_at) = (placed.holds, placed.due_at);
+                (row.hold_reason, row.due_at) = (placed.hold_reason, placed.due_at);
             } else {
                 (row.state, row.open) = (State::Cancelled, false);
             }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use testkit::postgres;
 use testkit::target::{Authority, DnsTarget, HttpTarget, ScriptedResponse, Validity};
 
-use crate::{openstatus, repository, stand_ins};
+use crate::{openstatus, repository, stubs};
 
 /// Folders of the machine that pages write to.
 const FOLDERS: [&str; 7] =
@@ -54,8 +54,8 @@ impl World {
             fs::create_dir_all(root.path().join(folder)).unwrap();
         }
         symlink(repository(), root.path().join("home/aloft")).unwrap();
-        stand_ins::write(&root.path().join("bin"));
-        let certificate = Authority::new("Guides").issue(&["aloft.example.com"], Validity::Holds);
+        stubs::write(&root.path().join("bin"));
+        let certificate = Authority::new("Guides").issue(&["aloft.example.com"], Validity::Valid);
         fs::write(root.path().join("fullchain.pem"), certificate.chain_pem()).unwrap();
         fs::write(root.path().join("privkey.pem"), certificate.key_pem()).unwrap();
         let postgres = text.contains(POSTGRES).then(postgres::database).map(|it| by_path(&it));
@@ -95,7 +95,7 @@ impl World {
         bash.env("PATH", self.search()).env("HOME", self.path("home"));
         bash.env("ROOT", self.root.path()).env("TMPDIR", self.path("tmp"));
         bash.env("REAL_ALOFT", env!("CARGO_BIN_EXE_aloft"));
-        bash.env("REAL_NPM", stand_ins::real("npm"));
+        bash.env("REAL_NPM", stubs::real("npm"));
         // Needed on loopback only, so the pages do not mention it.
         bash.env("ALOFT_ALLOW_PRIVATE_NETWORKS", "true");
         bash.env("ALOFT_NAMESERVERS", self.names.address().to_string());
@@ -108,8 +108,8 @@ impl World {
             bash.env("ALOFT_DATA", self.path("work/aloft-data"));
         }
         if self.uses_terraform {
-            let (folder, file) = stand_ins::provider_place();
-            bash.env("PROVIDER", stand_ins::provider());
+            let (folder, file) = stubs::provider_place();
+            bash.env("PROVIDER", stubs::provider());
             bash.env("PROVIDER_FOLDER", folder).env("PROVIDER_FILE", file);
         }
         bash

@@ -10,11 +10,11 @@ use crate::build;
 
 /// The scripts by name.
 const STAND_INS: [(&str, &str); 5] = [
-    ("aloft", include_str!("stand-ins/aloft")),
-    ("cargo", include_str!("stand-ins/cargo")),
-    ("npm", include_str!("stand-ins/npm")),
-    ("sudo", include_str!("stand-ins/sudo")),
-    ("systemctl", include_str!("stand-ins/systemctl")),
+    ("aloft", include_str!("stubs/aloft")),
+    ("cargo", include_str!("stubs/cargo")),
+    ("npm", include_str!("stubs/npm")),
+    ("sudo", include_str!("stubs/sudo")),
+    ("systemctl", include_str!("stubs/systemctl")),
 ];
 /// File name of the Terraform provider's program.
 const PROVIDER: &str = "terraform-provider-service";

@@ -76,7 +76,7 @@ impl Story {
             ctx,
             store: stored.store.clone(),
             probes,
-            canaries: Vec::new(),
+            connectivity_check_hosts: Vec::new(),
             metrics: metrics.clone(),
             default_regions: [Region::FlyAms].into(),
             in_flight_max: 8,
@@ -112,7 +112,7 @@ impl Story {
 // design: §5 "When a region turns from fine to failing, the regions served by other probes are asked at
 // once: one round per monitor and period"
 #[tokio::test]
-async fn a_region_that_turns_has_the_other_probes_region_asked_at_once() {
+async fn changed_region_is_confirmed_by_another_probe() {
     let probes =
         Probes::embedded(a_probe(), Vec::new()).and("singapore", a_probe(), &[Region::FlySin]);
     let story = Story::of(probes).await;
@@ -132,12 +132,12 @@ async fn a_region_that_turns_has_the_other_probes_region_asked_at_once() {
     until(async || (story.status().await == MonitorStatus::Error).then_some(())).await;
     let found = story.half_a_period(1).await;
     assert!(found.iter().all(|result| result.identity.trigger == Trigger::Scheduled), "{found:?}");
-    assert_eq!(story.metrics.opinions_asked.get(), 1, "one round in a period");
+    assert_eq!(story.metrics.confirmations_requested.get(), 1, "one round in a period");
     story.stop().await;
 }
 
 #[tokio::test]
-async fn regions_of_the_same_probe_are_not_asked() {
+async fn regions_of_same_probe_do_not_confirm() {
     let story = Story::of(Probes::embedded(a_probe(), Vec::new())).await;
     story.target.on("/", ScriptedResponse::status(503));
     for _ in 0..2 {
@@ -146,6 +146,6 @@ async fn regions_of_the_same_probe_are_not_asked() {
         assert_eq!(found[0].identity.trigger, Trigger::Scheduled);
     }
     until(async || (story.status().await == MonitorStatus::Error).then_some(())).await;
-    assert_eq!(story.metrics.opinions_asked.get(), 0);
+    assert_eq!(story.metrics.confirmations_requested.get(), 0);
     story.stop().await;
 }

@@ -28,7 +28,7 @@ async fn next(stream: &mut Response) -> Option<String> {
 
 // issue 7: "A change of verdict is on the page and on open browsers within 1 s"
 #[tokio::test]
-async fn open_browsers_hear_of_a_change_at_each_address() {
+async fn open_browsers_get_changes_at_each_address() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.has_a_domain().await;
@@ -50,7 +50,7 @@ async fn open_browsers_hear_of_a_change_at_each_address() {
 
 // issue 7: "One gate before … SSE"
 #[tokio::test]
-async fn who_may_no_longer_look_is_told_no_more() {
+async fn stream_ends_when_access_is_revoked() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
@@ -82,7 +82,7 @@ async fn a_browser_that_goes_away_is_let_go() {
 
 // issue 7: open streams are bounded
 #[tokio::test]
-async fn too_many_of_one_network_are_told_when_to_ask_again() {
+async fn excess_connections_get_retry_after() {
     let target = well().await;
     let site = Site::open(&target).await;
     let mut waiting = Vec::new();

@@ -6,7 +6,7 @@ use testkit::server::TestServer;
 
 use super::{a_channel, call, create, created, get};
 
-fn wishing() -> Value {
+fn channel_with_preferences() -> Value {
     let mut channel = a_channel(ProviderType::Slack);
     channel["events"] = json!(["error", "degraded"]);
     channel["remindEvery"] = json!("60m");
@@ -17,29 +17,29 @@ fn wishing() -> Value {
 }
 
 /// Returns the three preferences of a channel.
-fn wishes(channel: &Value) -> Value {
+fn preferences(channel: &Value) -> Value {
     json!([channel["events"], channel["remindEvery"], channel["quietHours"]])
 }
 
 #[tokio::test]
-async fn wishes_are_read_as_they_were_written_also_by_read_keys() {
+async fn preferences_read_back_equal_for_all_keys() {
     // issue 6, point 4; design: §4, no value is normalized
     let server = TestServer::start().await;
     let (write, read) = (server.caller(Scope::Write), server.caller(Scope::Read));
-    let channel = created(&write, &wishing()).await;
-    assert_eq!(wishes(&channel), wishes(&wishing()));
+    let channel = created(&write, &channel_with_preferences()).await;
+    assert_eq!(preferences(&channel), preferences(&channel_with_preferences()));
     let answered = get(&read, &channel["id"]).await.json()["notification"].clone();
-    assert_eq!(wishes(&answered), wishes(&wishing()));
+    assert_eq!(preferences(&answered), preferences(&channel_with_preferences()));
     let bare = created(&write, &a_channel(ProviderType::Slack)).await;
-    assert_eq!(wishes(&bare), json!([[], null, null]), "{bare}");
+    assert_eq!(preferences(&bare), json!([[], null, null]), "{bare}");
 }
 
 #[tokio::test]
-async fn an_update_changes_wishes_only_where_its_mask_names_them() {
+async fn update_changes_only_masked_preferences() {
     // design: §4: an update without a mask keeps fields that its client does not know
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
-    let channel = created(&caller, &wishing()).await;
+    let channel = created(&caller, &channel_with_preferences()).await;
     let update = async |given: Value, mask: Value| {
         let mut given = given;
         given["id"] = channel["id"].clone();
@@ -52,22 +52,25 @@ async fn an_update_changes_wishes_only_where_its_mask_names_them() {
     let mut renamed = a_channel(ProviderType::Ntfy);
     renamed["name"] = json!("renamed");
     let after = update(renamed, Value::Null).await;
-    assert_eq!((&after["name"], wishes(&after)), (&json!("renamed"), wishes(&wishing())));
+    assert_eq!(
+        (&after["name"], preferences(&after)),
+        (&json!("renamed"), preferences(&channel_with_preferences()))
+    );
     // A mask of the fields known to the Terraform provider does not touch them either.
     let after = update(json!({ "name": "again" }), json!("name,monitorIds")).await;
-    assert_eq!(wishes(&after), wishes(&wishing()));
+    assert_eq!(preferences(&after), preferences(&channel_with_preferences()));
     let wanted = json!({ "remindEvery": "2h" });
     let after = update(wanted, json!("events,remindEvery")).await;
-    assert_eq!(wishes(&after), json!([[], "2h", wishing()["quietHours"]]));
+    assert_eq!(preferences(&after), json!([[], "2h", channel_with_preferences()["quietHours"]]));
     let after = update(json!({}), json!("remindEvery,quietHours")).await;
-    assert_eq!(wishes(&after), json!([[], null, null]));
+    assert_eq!(preferences(&after), json!([[], null, null]));
 }
 
 #[tokio::test]
-async fn a_wish_that_cannot_be_is_refused_by_its_path_and_nothing_is_stored() {
+async fn invalid_preference_is_refused_by_path() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
-    let mut channel = wishing();
+    let mut channel = channel_with_preferences();
     channel["events"] = json!(["error", "test"]);
     channel["remindEvery"] = json!("4m");
     channel["quietHours"] = json!({ "from": "22:00", "until": "22:00", "timeZone": "CEST" });

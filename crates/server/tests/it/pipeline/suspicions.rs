@@ -27,19 +27,19 @@ struct Story {
 }
 
 impl Story {
-    async fn of(canaries: &[SocketAddr]) -> Self {
-        Self::told_to(canaries, None).await
+    async fn start(canaries: &[SocketAddr]) -> Self {
+        Self::start_with_operator(canaries, None).await
     }
 
     /// Starts a server with these connectivity checks and operator. Waits for a result of every
     /// host.
-    async fn told_to(canaries: &[SocketAddr], operator: Option<Operator>) -> Self {
+    async fn start_with_operator(canaries: &[SocketAddr], operator: Option<Operator>) -> Self {
         let (target, names) = (HttpTarget::start().await, DnsTarget::start().await);
         target.on("/", ScriptedResponse::ok("fine"));
         let canary = |address: &SocketAddr| TcpCheck { uri: address.to_string() };
         let server = TestServer::start_with(|settings| {
             settings.nameservers = vec![names.address()];
-            settings.canaries = canaries.iter().map(canary).collect();
+            settings.connectivity_check_hosts = canaries.iter().map(canary).collect();
             settings.operator = operator;
         })
         .await;
@@ -57,7 +57,7 @@ impl Story {
     }
 
     /// Sets the response of every host, advances the clock by a period, and waits for all results.
-    async fn all(&self, answer: ScriptedResponse) {
+    async fn answer_all(&self, answer: ScriptedResponse) {
         self.target.on("/", answer);
         let mut before = Vec::new();
         for monitor in &self.monitors {
@@ -70,7 +70,7 @@ impl Story {
     }
 
     /// Waits for at least `rows` audit entries about probes and returns them, oldest first.
-    async fn told(&self, rows: usize) -> Vec<AuditEntry> {
+    async fn audit_entries(&self, rows: usize) -> Vec<AuditEntry> {
         until(async || {
             let audit = self.watched.stored.store.audit();
             let mut told = audit.newest(self.watched.stored.workspace, 1_000).await.unwrap();
@@ -103,7 +103,7 @@ impl Story {
     }
 }
 
-fn shown(told: &[AuditEntry]) -> Vec<String> {
+fn format_entries(told: &[AuditEntry]) -> Vec<String> {
     let line =
         |it: &AuditEntry| format!("{} {} {}: {}", it.actor, it.action, it.resource_id, it.detail);
     told.iter().map(line).collect()
@@ -112,11 +112,11 @@ fn shown(told: &[AuditEntry]) -> Vec<String> {
 // design: §5 "the probe doubts itself: its votes are void until its connectivity checks succeed, and one alert to
 // the workspace's owners says so"
 #[tokio::test]
-async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
+async fn probe_without_connectivity_has_no_vote() {
     let (canary, silent) = (TcpTarget::accepting().await, TcpTarget::refusing());
-    let story = Story::of(&[canary.address(), silent.address(), silent.address()]).await;
-    story.all(ScriptedResponse::status(503)).await;
-    let told = shown(&story.told(1).await);
+    let story = Story::start(&[canary.address(), silent.address(), silent.address()]).await;
+    story.answer_all(ScriptedResponse::status(503)).await;
+    let told = format_entries(&story.audit_entries(1).await);
     insta::assert_snapshot!(told.join("\n"), @"server probe.doubt this server: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer");
     assert!(story.figure("aloft_probes_suspect 1").await);
     assert_eq!(story.health().await, "suspect");
@@ -125,12 +125,12 @@ async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
     // One of three connectivity checks is not a majority, so the probe stays suspect and runs them
     // again. Advance by a whole period to include every check due in it.
     let asked = canary.taken();
-    story.all(ScriptedResponse::status(503)).await;
+    story.answer_all(ScriptedResponse::status(503)).await;
     until(async || (canary.taken() > asked).then_some(())).await;
     assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
     // At least half of the hosts recover.
-    story.all(ScriptedResponse::ok("fine")).await;
-    let told = shown(&story.told(2).await);
+    story.answer_all(ScriptedResponse::ok("fine")).await;
+    let told = format_entries(&story.audit_entries(2).await);
     assert_eq!(told.len(), 2, "each is told once: {told:?}");
     assert!(story.figure("aloft_probes_suspect 0").await);
     assert_eq!(story.health().await, "healthy");
@@ -138,43 +138,43 @@ async fn a_probe_whose_canaries_are_silent_has_no_vote_until_they_answer() {
 }
 
 #[tokio::test]
-async fn canaries_that_answer_say_that_the_hosts_are_down() {
+async fn reachable_connectivity_hosts_confirm_the_outage() {
     let canary = TcpTarget::accepting().await;
-    let story = Story::of(&[canary.address()]).await;
-    story.all(ScriptedResponse::status(503)).await;
-    let told = shown(&story.told(2).await);
+    let story = Story::start(&[canary.address()]).await;
+    story.answer_all(ScriptedResponse::status(503)).await;
+    let told = format_entries(&story.audit_entries(2).await);
     insta::assert_snapshot!(told.join("\n"), @"
     server probe.doubt this server: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer
     server probe.recover this server: after 0 s: its connectivity checks succeed
     ");
     assert_eq!(story.statuses().await, ["error"; HOSTS]);
     let asked = canary.taken();
-    story.all(ScriptedResponse::status(503)).await;
+    story.answer_all(ScriptedResponse::status(503)).await;
     assert_eq!((canary.taken(), asked), (1, 1), "a probe without doubt asks nobody");
 }
 
 #[tokio::test]
-async fn without_canaries_a_doubt_mutes_nothing() {
-    let story = Story::of(&[]).await;
-    story.all(ScriptedResponse::status(503)).await;
-    story.told(1).await;
+async fn suspicion_without_connectivity_check_keeps_votes() {
+    let story = Story::start(&[]).await;
+    story.answer_all(ScriptedResponse::status(503)).await;
+    story.audit_entries(1).await;
     // issue 16, point 5: failures of all sites at once reach the operator immediately
     assert_eq!(story.statuses().await, ["error"; HOSTS]);
-    let rest = limits::SELF_DOUBT_UNCONFIRMED_MAX + Duration::from_secs(1);
+    let rest = limits::SUSPICION_UNCONFIRMED_MAX + Duration::from_secs(1);
     story.watched.server.advance(rest);
-    let told = story.told(2).await;
+    let told = story.audit_entries(2).await;
     assert_eq!(told[1].detail, "after 301 s: nothing confirmed it in time");
 }
 
 // issue 16 point 5: "Notify the operator (a setting: address or webhook)"
 #[tokio::test]
-async fn operator_is_told_of_a_suspect_probe_and_of_its_recovery() {
+async fn operator_is_notified_of_suspect_probe_and_recovery() {
     let hook = HttpTarget::start().await;
     hook.on("/", ScriptedResponse::ok(""));
-    let story = Story::told_to(&[], Operator::parse(&hook.url("/"))).await;
-    story.all(ScriptedResponse::status(503)).await;
+    let story = Story::start_with_operator(&[], Operator::parse(&hook.url("/"))).await;
+    story.answer_all(ScriptedResponse::status(503)).await;
     until(async || (hook.hits() > 0).then_some(())).await;
-    story.all(ScriptedResponse::ok("fine")).await;
+    story.answer_all(ScriptedResponse::ok("fine")).await;
     until(async || (hook.hits() > 1).then_some(())).await;
     let told: Vec<Value> = hook
         .received()
