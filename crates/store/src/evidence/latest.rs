@@ -1,6 +1,6 @@
 //! Details of the latest success of each monitor in each region, in a file beside the database. Nearly every
-//! check is a success, so its details must cost next to nothing: they are encrypted, written with one call in the
-//! place of those before, and never synced (docs/decisions/0054-latest-success.md). The layout of the file is in
+//! check is a success, so its details must cost next to nothing: they are encrypted, written in the place of earlier
+//! ones, and never synced (docs/decisions/0054-latest-success.md). The layout of the file is in
 //! `extents`; failures, and one success in ten minutes, are in the database (`insert`).
 
 use std::collections::HashSet;
