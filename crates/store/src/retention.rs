@@ -4,6 +4,7 @@
 mod records;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rules::{MonitorId, Timestamp, limits};
@@ -18,6 +19,8 @@ pub use records::PrunedRecords;
 
 /// Maximum number of rows of one kind that one step deletes.
 const STEP_ROWS: i64 = 2_000;
+/// Number of monitors whose details of successes one step looks at.
+const STEP_MONITORS: usize = 256;
 const DAY_MILLIS: i64 = 86_400_000;
 
 /// Retention periods.
@@ -73,46 +76,77 @@ impl Pruned {
 }
 
 impl Retention<'_> {
-    /// Deletes expired data of one step.
+    /// Deletes expired data of one step from the database.
     pub async fn step(&self, keep: RetentionPolicy, now: Timestamp) -> Result<Pruned, StoreError> {
-        let days = plans::retention_expression(self.store.operator_plans());
-        let pruned = self
-            .store
+        let days = plans::kept_days(self.store.held());
+        self.store
             .write(move |session| {
                 session.declare_no_change();
                 Box::pin(async move { step(&mut session.db, (keep, &days), now).await })
             })
-            .await?;
-        let erased = self.erase_successes(keep, now).await?;
-        Ok(Pruned { evidence: pruned.evidence + erased, ..pruned })
+            .await
     }
 
-    /// Erases details of successes that are too old, or whose monitor is deleted.
-    async fn erase_successes(
+    /// Erases details of successes that are too old, or whose monitor is deleted, of some monitors after `after` in
+    /// the order of their identifiers. Returns the last of them; `None` at the end.
+    pub async fn successes(
         &self,
         keep: RetentionPolicy,
         now: Timestamp,
-    ) -> Result<u64, StoreError> {
-        let days = plans::retention_expression(self.store.operator_plans());
-        let rows = query(AssertSqlSafe(format!(
-            "SELECT m.id, {days} FROM monitors m \
-             JOIN workspaces w ON w.id = m.workspace_id WHERE m.deleted_at IS NULL"
-        )))
-        .fetch_all(&mut self.store.read().await?)
-        .await?;
+        after: Option<MonitorId>,
+    ) -> Result<Option<MonitorId>, StoreError> {
+        // Monitors are known before the database is asked for them, so one that is created meanwhile is not erased.
+        let monitors = self.store.successes().monitors_after(after, STEP_MONITORS);
+        let Some(last) = monitors.last().copied() else { return Ok(None) };
+        let oldest = Arc::new(self.oldest(&monitors, keep, now).await?);
+        let monitors: Arc<[MonitorId]> = monitors.into();
+        loop {
+            let (store, monitors, oldest) =
+                (self.store.clone(), Arc::clone(&monitors), Arc::clone(&oldest));
+            let erase = move || {
+                let is_wanted =
+                    |monitor, slot| oldest.get(&monitor).is_some_and(|oldest| slot >= *oldest);
+                store.successes().retain(&monitors, is_wanted)
+            };
+            let erased = tokio::task::spawn_blocking(erase).await;
+            // A runtime that stops takes no more tasks.
+            if !erased.unwrap_or(false) {
+                break;
+            }
+        }
+        Ok((monitors.len() == STEP_MONITORS).then_some(last))
+    }
+
+    /// Returns the first slot of each of these monitors whose details are kept. Deleted monitors have none.
+    async fn oldest(
+        &self,
+        monitors: &[MonitorId],
+        keep: RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<HashMap<MonitorId, Timestamp>, StoreError> {
+        let days = plans::kept_days(self.store.held());
+        let places: Vec<String> = (1..=STEP_MONITORS).map(|place| format!("${place}")).collect();
+        let statement = format!(
+            "SELECT m.id, {days} FROM monitors m JOIN workspaces w ON w.id = m.workspace_id \
+             WHERE m.id IN ({}) AND m.deleted_at IS NULL",
+            places.join(",")
+        );
+        // A list that is too short is filled with its last monitor, so that the statement stays the same.
+        let last = monitors.last();
+        let places = (0..STEP_MONITORS).filter_map(|place| monitors.get(place).or(last));
+        let asked = places.fold(query(AssertSqlSafe(statement)), |query, monitor| {
+            query.bind(monitor.to_string())
+        });
+        let rows = asked.fetch_all(&mut self.store.read().await?).await?;
         let mut oldest = HashMap::with_capacity(rows.len());
         for row in &rows {
-            // One damaged row must not stop retention. Nobody can ask for the details of its monitor.
-            let Ok(monitor) = id(row, 0, MonitorId::parse) else {
-                continue;
-            };
+            // Days that are out of range belong to a damaged row: the server's setting decides.
             let days: Option<i64> = row.try_get(1)?;
-            let days = days.and_then(|days| u64::try_from(days).ok());
-            let own = days.map_or(keep.evidence, |days| Duration::from_hours(24 * days));
-            oldest.insert(monitor, now - own.min(keep.evidence));
+            let days = days.and_then(|days| u32::try_from(days).ok());
+            let own = days.map_or(keep.evidence, |days| Duration::from_hours(24) * days);
+            oldest.insert(id(row, 0, MonitorId::parse)?, now - own.min(keep.evidence));
         }
-        let is_wanted = |monitor, slot| oldest.get(&monitor).is_some_and(|oldest| slot >= *oldest);
-        Ok(self.store.successes().retain(is_wanted))
+        Ok(oldest)
     }
 }
 

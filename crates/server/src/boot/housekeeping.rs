@@ -63,6 +63,10 @@ async fn prune(
             break;
         }
     }
+    let mut successes = app.store.retention().successes(keep, app.ctx.now(), None).await?;
+    while let Some(after) = successes.filter(|_| !stop.is_cancelled()) {
+        successes = app.store.retention().successes(keep, app.ctx.now(), Some(after)).await?;
+    }
     while !stop.is_cancelled() {
         let pruned = app.store.retention().records(app.ctx.now()).await?;
         if !pruned.has_more() {

@@ -22,6 +22,10 @@ use rules::{MonitorId, Region, Timestamp};
 use crate::codes;
 use head::{Fit, HEAD_BYTES, Head};
 
+/// Number of pieces of data that one call of [`Extents::retain`] erases, and of extents that it cuts off the file.
+const ERASED_AT_ONCE: usize = 256;
+/// Number of bytes after which [`Extents::retain`] erases no further piece.
+const ERASED_BYTES_AT_ONCE: u64 = 4 * 1024 * 1024;
 /// Bytes of one write of zeros.
 const ZEROS: [u8; 16 * 1024] = [0; 16 * 1024];
 
@@ -76,6 +80,15 @@ pub(super) struct Stored {
     pub(super) revision: u32,
     /// The slot of the latest one that the database has too; not stored, taken to be this one after a start.
     pub(super) saved: Timestamp,
+}
+
+/// Outcome of [`Extents::retain`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Erased {
+    /// Number of erased pieces.
+    pub(super) count: u64,
+    /// Whether the call reached its limit.
+    pub(super) is_there_more: bool,
 }
 
 impl Stored {
@@ -150,6 +163,21 @@ impl<F: FileAccess> Extents<F> {
         each.collect()
     }
 
+    /// Returns monitors that data is stored of, in the order of their identifiers, after `after`, at most `limit`.
+    pub(super) fn monitors_after(&self, after: Option<MonitorId>, limit: usize) -> Vec<MonitorId> {
+        let mut monitors = Vec::new();
+        let mut next = after.map_or(Some(0), |after| after.bits().checked_add(1));
+        while let Some(from) = next
+            && monitors.len() < limit
+        {
+            let from = (MonitorId::from_bits(from), Region::ALL[0]);
+            let Some(((monitor, _), _)) = self.known.range(from..).next() else { break };
+            monitors.push(*monitor);
+            next = monitor.bits().checked_add(1);
+        }
+        monitors
+    }
+
     /// Reads the data of a monitor in a region.
     pub(super) fn read(&self, monitor: MonitorId, region: Region) -> io::Result<Option<Vec<u8>>> {
         let Some(extent) = self.known.get(&(monitor, region)) else { return Ok(None) };
@@ -183,24 +211,63 @@ impl<F: FileAccess> Extents<F> {
     }
 
     /// Erases the data of a monitor in a region.
-    fn erase(&mut self, of: ExtentKey) -> io::Result<()> {
+    pub(super) fn erase(&mut self, of: ExtentKey) -> io::Result<()> {
         self.stale.extend(self.known.remove(&of).map(StaleExtent::from));
         self.wipe_stale()
     }
 
-    /// Erases what `is_wanted` returns false for; returns the number of pieces.
+    /// Erases data of these monitors that `is_wanted` returns false for, and cuts free extents off the end of the
+    /// file. Stops at a limit, because nothing can be written meanwhile.
     pub(super) fn retain(
         &mut self,
+        monitors: &[MonitorId],
         is_wanted: impl Fn(MonitorId, Timestamp) -> bool,
-    ) -> io::Result<u64> {
-        let of = |(of, extent): (&ExtentKey, &Extent)| {
-            (!is_wanted(of.0, extent.stored.slot)).then_some(*of)
-        };
-        let unwanted: Vec<_> = self.known.iter().filter_map(of).collect();
-        for of in &unwanted {
-            self.erase(*of)?;
+    ) -> io::Result<Erased> {
+        let each = |monitor: MonitorId| Region::ALL.iter().map(move |region| (monitor, *region));
+        let (mut erased, mut bytes) = (Erased::default(), 0);
+        for of in monitors.iter().copied().flat_map(each) {
+            let extent = self.known.get(&of);
+            let Some(extent) = extent.filter(|it| !is_wanted(of.0, it.stored.slot)) else {
+                continue;
+            };
+            if erased.count >= ERASED_AT_ONCE as u64 || bytes >= ERASED_BYTES_AT_ONCE {
+                erased.is_there_more = true;
+                break;
+            }
+            bytes += u64::from(extent.size);
+            self.erase(of)?;
+            erased.count += 1;
         }
-        Ok(unwanted.len() as u64)
+        erased.is_there_more |= self.cut_end()?;
+        Ok(erased)
+    }
+
+    /// Cuts free extents off the end of the file; returns whether the limit was reached.
+    fn cut_end(&mut self) -> io::Result<bool> {
+        let (mut end, mut cut) = (self.end, Vec::new());
+        while cut.len() < ERASED_AT_ONCE
+            && let Some((size, offset)) = self.free_before(end)
+        {
+            end = offset;
+            cut.push((size, offset));
+        }
+        if cut.is_empty() {
+            return Ok(false);
+        }
+        self.file.set_length(end)?;
+        self.end = end;
+        for (size, offset) in &cut {
+            self.free.get_mut(size).map(|offsets| offsets.remove(offset));
+        }
+        Ok(cut.len() == ERASED_AT_ONCE)
+    }
+
+    /// Returns the size and offset of the free extent that ends here.
+    fn free_before(&self, end: u64) -> Option<(u32, u64)> {
+        self.free.iter().find_map(|(size, offsets)| {
+            let offset = end.checked_sub(u64::from(*size))?;
+            offsets.contains(&offset).then_some((*size, offset))
+        })
     }
 
     /// Makes room for an extent at the end of the file.

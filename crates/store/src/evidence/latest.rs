@@ -98,14 +98,26 @@ impl LatestSuccesses {
         extents.map(|extents| extents.by_monitor(monitor)).unwrap_or_default()
     }
 
-    /// Erases the details of successes for which `is_wanted` returns false; returns their number.
-    pub(crate) fn retain(&self, is_wanted: impl Fn(MonitorId, Timestamp) -> bool) -> u64 {
+    /// Returns monitors whose details are kept, in the order of their identifiers, after `after`, at most `limit`.
+    pub(crate) fn monitors_after(&self, after: Option<MonitorId>, limit: usize) -> Vec<MonitorId> {
         let mut state = self.state();
-        let Some(extents) = state.open(&self.path) else { return 0 };
-        let erased = extents.retain(is_wanted);
-        let count = erased.as_ref().map_or(0, |count| *count);
-        state.log_error(&self.path, &erased.map(|_| ()));
-        count
+        let extents = state.open(&self.path);
+        extents.map(|extents| extents.monitors_after(after, limit)).unwrap_or_default()
+    }
+
+    /// Erases some of the details of these monitors for which `is_wanted` returns false; returns whether there may be
+    /// more. Commits wait meanwhile, so one call erases little.
+    pub(crate) fn retain(
+        &self,
+        monitors: &[MonitorId],
+        is_wanted: impl Fn(MonitorId, Timestamp) -> bool,
+    ) -> bool {
+        let mut state = self.state();
+        let Some(extents) = state.open(&self.path) else { return false };
+        let erased = extents.retain(monitors, is_wanted);
+        let is_there_more = erased.as_ref().is_ok_and(|erased| erased.is_there_more);
+        state.note(&self.path, &erased.map(|_| ()));
+        is_there_more
     }
 
     fn state(&self) -> MutexGuard<'_, FileState> {

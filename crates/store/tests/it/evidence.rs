@@ -201,32 +201,90 @@ async fn database_keeps_one_success_in_ten_minutes() {
     .await;
 }
 
+/// Erases details of successes that are kept no longer; returns the number of steps.
+async fn erase_expired(home: &Home, now: Timestamp) -> u32 {
+    let (retention, keep) = (home.store.retention(), RetentionPolicy::default());
+    let (mut steps, mut after) = (1, None);
+    while let Some(last) = retention.successes(keep, now, after).await.unwrap() {
+        (steps, after) = (steps + 1, Some(last));
+    }
+    steps
+}
+
+/// Number of bytes in the file of successes that are not zero.
+fn sealed(home: &Home) -> usize {
+    let bytes = std::fs::read(home.folder.path().join("aloft.successes")).unwrap();
+    bytes.iter().filter(|byte| **byte != 0).count()
+}
+
 #[tokio::test]
 async fn retention_erases_old_successes_and_deleted_monitors() {
     for_each_engine(async |home| {
         let (old, gone) = (home.monitor(1).await.id, home.monitor(2).await.id);
         succeed(home, old, &[0, 30_000]).await;
         succeed(home, gone, &[0, 30_000]).await;
+        let both = sealed(home);
         home.store
             .monitors()
             .delete(home.workspace, gone, crate::harness::at(40_000))
             .await
             .unwrap();
-        let keep = RetentionPolicy::default();
-        home.store.retention().step(keep, instant(60_000)).await.unwrap();
-        let file = home.folder.path().join("aloft.successes");
-        let sealed = |file: &std::path::Path| {
-            let bytes = std::fs::read(file).unwrap();
-            bytes.iter().filter(|byte| **byte != 0).count()
-        };
-        let before = sealed(&file);
+        erase_expired(home, instant(60_000)).await;
+        let before = sealed(home);
+        assert!(before < both * 2 / 3, "{before} of {both} bytes are left");
         assert_eq!(body(&home.store, home, old, 30_000).await.as_deref(), Some("slot 30000"));
-        home.store
-            .retention()
-            .step(keep, instant(60_000) + 15 * std::time::Duration::from_hours(24))
-            .await
-            .unwrap();
-        assert!(sealed(&file) < before / 4, "{} of {before} bytes are left", sealed(&file));
+        erase_expired(home, instant(60_000) + 15 * std::time::Duration::from_hours(24)).await;
+        assert!(sealed(home) < before / 4, "{} of {before} bytes are left", sealed(home));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn retention_of_successes_goes_on_where_it_stopped() {
+    for_each_engine(async |home| {
+        let first = home.monitor(1).await;
+        let mut results = Vec::new();
+        for number in 2..=300 {
+            let monitor = home.monitor(number).await.id;
+            let result = a_result(monitor, Region::FlyAms, 30_000);
+            results.push(with_evidence(result, Outcome::Success, "details"));
+        }
+        home.commit(Batch { results, ..Batch::default() }).await.unwrap();
+        succeed(home, first.id, &[0, 30_000]).await;
+        home.execute("UPDATE monitors SET deleted_at = 40000").await;
+        home.execute_owned(format!(
+            "UPDATE monitors SET deleted_at = NULL WHERE id = '{}'",
+            first.id
+        ))
+        .await;
+        assert_eq!(erase_expired(home, instant(60_000)).await, 2);
+        assert_eq!(body(&home.store, home, first.id, 30_000).await.as_deref(), Some("slot 30000"));
+        assert!(sealed(home) < 30_000, "{} bytes are left", sealed(home));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn damaged_monitor_or_plan_stops_no_retention() {
+    for_each_engine(async |home| {
+        let (damaged, gone) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        let kept = home.monitor(3).await.id;
+        for monitor in [damaged, gone, kept] {
+            succeed(home, monitor, &[0, 30_000]).await;
+        }
+        let all = sealed(home);
+        home.execute_owned(format!("UPDATE monitors SET id = 'no id' WHERE id = '{damaged}'"))
+            .await;
+        home.execute_owned(format!("UPDATE monitors SET deleted_at = 1 WHERE id = '{gone}'")).await;
+        for days in ["-1", "9000000000"] {
+            home.execute_owned(format!(
+                "UPDATE workspaces SET plan = '?', retention_days = {days}"
+            ))
+            .await;
+            erase_expired(home, instant(60_000)).await;
+        }
+        assert!(sealed(home) < all / 2, "{} of {all} bytes are left", sealed(home));
+        assert_eq!(body(&home.store, home, kept, 30_000).await.as_deref(), Some("slot 30000"));
     })
     .await;
 }

@@ -69,8 +69,9 @@ fn erased_data_leaves_no_trace_and_its_room() {
     }
     extents.write(of(2), at(5), b"of the second monitor").unwrap();
     let length = fs::metadata(&path).unwrap().len();
-    let erased = extents.retain(|_, slot| slot.as_millis() > 4).unwrap();
-    assert_eq!(erased, 1);
+    let all = extents.monitors_after(None, 10);
+    let erased = extents.retain(&all, |_, slot| slot.as_millis() > 4).unwrap();
+    assert_eq!(erased, Erased { count: 1, is_there_more: false });
     assert_eq!((data(&extents, 1), data(&extents, 2).is_some()), (None, true));
     let bytes = fs::read(&path).unwrap();
     assert!(!bytes.windows(5).any(|window| window == b"first"));
@@ -105,6 +106,45 @@ fn data_larger_than_any_extent_is_refused() {
     let mut extents = Extents::open(&folder.path().join("successes")).unwrap();
     let refused = extents.write(of(1), at(1), &vec![0; LARGEST as usize]);
     assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+}
+
+#[test]
+fn erasing_stops_at_its_limit_and_cuts_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("successes");
+    let mut extents = Extents::open(&path).unwrap();
+    let count = ERASED_AT_ONCE as u64 + 10;
+    for monitor in 0..count {
+        extents.write(of(monitor), at(1), b"data").unwrap();
+    }
+    let all = extents.monitors_after(None, usize::MAX);
+    assert_eq!(all.len() as u64, count);
+    let wanted = |monitor: MonitorId, _| monitor.bits() == 3;
+    // A monitor that is not among them, because it is new, loses nothing.
+    extents.write(of(count), at(1), b"new").unwrap();
+    let first = extents.retain(&all, wanted).unwrap();
+    assert_eq!(first, Erased { count: ERASED_AT_ONCE as u64, is_there_more: true });
+    let rest = extents.retain(&all, wanted).unwrap();
+    assert_eq!((rest.count, extents.monitors_after(None, 9)), (9, vec![of(3).0, of(count).0]));
+    extents.erase(of(count)).unwrap();
+    while extents.retain(&all, wanted).unwrap().is_there_more {}
+    assert_eq!(fs::metadata(&path).unwrap().len(), 4 * u64::from(SMALLEST));
+    assert_eq!(data(&Extents::open(&path).unwrap(), 3), Some(b"data".to_vec()));
+}
+
+#[test]
+fn monitors_come_in_order_from_a_place() {
+    let mut extents = Extents::of_file(Tape::default(), 0).unwrap();
+    for monitor in [7, 2, u64::MAX, 5] {
+        extents.write(of(monitor), at(1), b"data").unwrap();
+    }
+    let after = |after: Option<u64>, limit| {
+        let monitors = extents.monitors_after(after.map(MonitorId::from_bits), limit);
+        monitors.iter().map(|monitor| monitor.bits()).collect::<Vec<_>>()
+    };
+    assert_eq!(after(None, 3), [2, 5, 7]);
+    assert_eq!(after(Some(5), 3), [7, u64::MAX]);
+    assert_eq!(after(Some(u64::MAX), 3), [0; 0]);
 }
 
 /// A change of a file.
@@ -196,7 +236,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// Takes a step, the number of which is in its data.
 fn take(extents: &mut Extents<Tape>, number: usize, (monitor, length): Step) -> io::Result<()> {
     let Some(length) = length else {
-        return extents.retain(|other, _| other.bits() != monitor).map(|_| ());
+        return extents.retain(&[of(monitor).0], |_, _| false).map(|_| ());
     };
     // The clock of some steps is set back.
     let slot = (number as i64 * 7) % 5;
