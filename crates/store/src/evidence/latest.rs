@@ -78,7 +78,8 @@ impl LatestSuccesses {
         state.log_error(&self.path, &kept);
     }
 
-    /// Returns the details of a success, if they are kept and can be read.
+    /// Returns the details of a success, if they are kept. Erases them if they cannot be read, so that nobody is
+    /// referred to them.
     pub(crate) fn find(&self, vault: &Vault, identity: &ResultKey) -> Option<Evidence> {
         let mut state = self.state();
         let extents = state.open(&self.path)?;
@@ -86,9 +87,16 @@ impl LatestSuccesses {
         if stored.identity(identity.monitor, identity.region) != *identity {
             return None;
         }
-        let sealed = extents.read(identity.monitor, identity.region).ok()??;
-        let row = row_name(identity);
-        vault.open(EncryptionContext { column: COLUMN, row: &row }, &sealed).ok()
+        let (monitor, region) = (identity.monitor, identity.region);
+        let row = row_of(identity);
+        let place = EncryptionContext { column: COLUMN, row: &row };
+        let sealed = extents.read(monitor, region).ok().flatten();
+        let evidence = sealed.and_then(|sealed| vault.open(place, &sealed).ok());
+        if evidence.is_none() {
+            let erased = extents.erase((monitor, region));
+            state.note(&self.path, &erased);
+        }
+        evidence
     }
 
     /// Returns the successes of a monitor whose details are kept.

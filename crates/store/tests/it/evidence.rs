@@ -288,3 +288,27 @@ async fn damaged_monitor_or_plan_stops_no_retention() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn unreadable_details_are_listed_until_they_are_asked_for() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        succeed(home, monitor, &[130_000, 160_000]).await;
+        let path = home.folder.path().join("aloft.successes");
+        let mut bytes = std::fs::read(&path).unwrap();
+        for part in bytes.chunks_mut(1024) {
+            part[200] ^= 1;
+        }
+        std::fs::write(&path, bytes).unwrap();
+        let detailed = async || {
+            let logs = home.store.logs();
+            let page = logs.list(home.workspace, monitor, &LogFilter::default(), None, 10).await;
+            page.unwrap().details.len()
+        };
+        assert_eq!(detailed().await, 2);
+        assert_eq!(body(&home.store, home, monitor, 160_000).await, None);
+        assert_eq!(detailed().await, 1);
+        assert!(sealed(home) < 50, "{} bytes are left", sealed(home));
+    })
+    .await;
+}
