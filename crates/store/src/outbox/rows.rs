@@ -54,7 +54,7 @@ macro_rules! select_due {
     ($which:literal) => {
         concat!(
             "SELECT d.number, d.workspace_id, d.recipient, m.id, d.key, e.key, e.sealed, d.hold_reason, ",
-            "d.storm, d.due_at, d.first_attempt_at, d.attempts, (SELECT COALESCE(MAX(a.number), 0) ",
+            "d.digest_key, d.due_at, d.first_attempt_at, d.attempts, (SELECT COALESCE(MAX(a.number), 0) ",
             "FROM delivery_attempts a WHERE a.delivery = d.number), d.thread FROM deliveries d ",
             "JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor ",
             $which
