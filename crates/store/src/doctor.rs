@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use rules::{Timestamp, WorkspaceId};
+use rules::{DeliveryId, Timestamp, WorkspaceId};
 use serde_json::{Map, Value, json};
 use sqlx::AssertSqlSafe;
 
@@ -12,14 +12,18 @@ use crate::history::{BucketSize, read_block};
 use crate::incidents::IncidentFilter;
 use crate::maintenances::MaintenanceFilter;
 use crate::monitors::Page;
+use crate::outbox::{DeliveryFilter, LetterFilter};
 use crate::reports::ReportFilter;
 use crate::results::{self, TABLE as RECENT};
+use crate::row::Listed;
 use crate::subscribers::SubscriberFilter;
 use crate::writer::Session;
 use crate::{Store, StoreError};
 
 /// Number of rows per query.
 const AT_ONCE: i64 = 256;
+/// Number of deliveries per query. Each query counts them all.
+const DELIVERIES_AT_ONCE: u32 = 10_000;
 /// Table of unreadable rows that were moved out of their tables.
 const UNREADABLE_TABLE: &str = "unreadable_rows";
 
@@ -107,7 +111,23 @@ impl Doctor<'_> {
         let (filter, epoch) = (MaintenanceFilter::default(), Timestamp::from_millis(0));
         store.maintenances().list(workspace, filter, Page::all(), epoch).await?;
         store.subscribers().list(workspace, SubscriberFilter::default(), Page::all()).await?;
-        Ok(())
+        self.examine_deliveries(workspace).await
+    }
+
+    async fn examine_deliveries(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
+        let outbox = self.store.outbox();
+        let mut page = Page { limit: DELIVERIES_AT_ONCE, offset: 0, after: None };
+        loop {
+            let found = outbox.list(workspace, DeliveryFilter::default(), page).await?;
+            let Some(last) = last(&found, |delivery| delivery.id) else { break };
+            page.after = Some(last);
+        }
+        page.after = None;
+        loop {
+            let found = outbox.letters(workspace, LetterFilter::default(), page).await?;
+            let Some(last) = last(&found, |delivery| delivery.id) else { return Ok(()) };
+            page.after = Some(last);
+        }
     }
 
     async fn examine_history(&self, grain: BucketSize) -> Result<(), StoreError> {
@@ -131,10 +151,17 @@ impl Doctor<'_> {
     }
 }
 
+/// Returns the last delivery of a page, readable or not.
+fn last<T>(page: &Listed<T>, id: impl Fn(&T) -> DeliveryId) -> Option<DeliveryId> {
+    let left_out = page.left_out.iter().filter_map(|key| key.parse().ok());
+    page.rows.iter().map(id).chain(left_out).min()
+}
+
 /// Returns the key column of a table.
 fn key_column(table: &str) -> Option<&'static str> {
     Some(match table {
         "certificates" => "domain",
+        "deliveries" => "number",
         RECENT | "result_blocks" | "hour_rollups" | "day_rollups" => "key",
         "workspaces" | "keys" | "monitors" | "channels" | "pages" | "components"
         | "component_groups" | "incidents" | "reports" | "report_templates" | "maintenances"
@@ -241,6 +268,12 @@ async fn remove(session: &mut Session, row: DamagedRow) -> Result<(), StoreError
         let why = "its rows are removed with their monitor".to_owned();
         return Err(StoreError::corrupt(format!("table `{}`", row.table), why));
     };
+    if row.table == "deliveries" {
+        query("DELETE FROM delivery_attempts WHERE CAST(delivery AS TEXT) = $1")
+            .bind(row.key.clone())
+            .execute(db)
+            .await?;
+    }
     let statement = if row.table == "monitors" {
         "UPDATE monitors SET deleted_at = updated_at WHERE id = $1".to_owned()
     } else {

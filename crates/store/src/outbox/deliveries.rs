@@ -12,8 +12,8 @@ use super::corrupt::outline;
 use super::rows;
 use super::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts};
 use crate::db::{Connection, Query, Row, Value, query};
-use crate::quarantine::is_unreadable;
-use crate::row::{Listed, id, instant, narrow, optional, optional_instant, to_count};
+use crate::quarantine::{Quarantine, is_unreadable, key_of};
+use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
 use crate::vault::Vault;
 use crate::{Page, StoreError};
 
@@ -43,9 +43,11 @@ impl Outbox<'_> {
             "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
             page.limit, page.offset
         );
-        let part = which.to_query(COLUMNS, &part);
-        let rows = all(&mut db, self.store.vault(), part).await?;
-        Ok(Listed { rows, omitted: Vec::new(), total: to_count(total) })
+        let part = which.of(COLUMNS, &part);
+        let rows = part.fetch_all(&mut db).await?;
+        let (quarantine, vault) = (self.store.quarantine(), self.store.vault());
+        let read = |row: &Row, attempts| read(vault, row, attempts);
+        listed((&mut db, quarantine), &rows, (13, total), read).await
     }
 
     /// Returns a delivery of the workspace.
@@ -125,27 +127,47 @@ pub(super) async fn one(
     id: DeliveryId,
 ) -> Result<Delivery, StoreError> {
     let which = Conditions::new(workspace, DeliveryFilter::default());
-    let which = which.to_query(COLUMNS, &format!("AND d.number = {}", rows::row_id(id)));
-    let found = all(db, vault, which).await?.pop();
-    found.ok_or_else(|| StoreError::not_found("delivery", &id))
+    let which = which.of(COLUMNS, &format!("AND d.number = {}", rows::number(id)));
+    let row = which.fetch_optional(db).await?;
+    let row = row.ok_or_else(|| StoreError::not_found("delivery", &id))?;
+    let attempts = newest_attempts(db, &row, 13).await?;
+    read(vault, &row, attempts)
 }
 
-async fn all(
-    db: &mut Connection,
-    vault: &Vault,
-    which: Query,
-) -> Result<Vec<Delivery>, StoreError> {
-    let rows = which.fetch_all(db).await?;
-    let mut deliveries = rows.iter().map(|row| read(vault, row)).collect::<Result<Vec<_>, _>>()?;
-    for (row, delivery) in rows.iter().zip(&mut deliveries) {
-        if let Some(newest) = row.try_get(13)? {
-            delivery.attempts = attempts(db, delivery.id, newest).await?;
+/// Reads a page of deliveries, without those that cannot be read. Their number is in the first column, that of the
+/// newest attempt in column `newest`.
+pub(super) async fn listed<T>(
+    (db, quarantine): (&mut Connection, &Quarantine),
+    rows: &[Row],
+    (newest, total): (usize, Option<i64>),
+    read: impl Fn(&Row, Vec<DeliveryAttempt>) -> Result<T, StoreError>,
+) -> Result<Listed<T>, StoreError> {
+    let (mut found, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
+    for row in rows {
+        let attempts = newest_attempts(db, row, newest).await;
+        let delivery = attempts.and_then(|attempts| read(row, attempts));
+        match quarantine.sift("deliveries", || key_of(row), delivery)? {
+            Some(delivery) => found.push(delivery),
+            // A page token is an identifier, not a number.
+            None => left_out.push(rows::delivery_id(row, 0)?.to_string()),
         }
     }
-    Ok(deliveries)
+    Ok(Listed { rows: found, left_out, total: counted(total) })
 }
 
-fn read(vault: &Vault, row: &Row) -> Result<Delivery, StoreError> {
+/// Returns the latest attempts of a delivery, up to the newest that its row has.
+pub(super) async fn newest_attempts(
+    db: &mut Connection,
+    row: &Row,
+    newest: usize,
+) -> Result<Vec<DeliveryAttempt>, StoreError> {
+    match row.try_get(newest)? {
+        Some(newest) => attempts(db, rows::delivery_id(row, 0)?, newest).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+fn read(vault: &Vault, row: &Row, attempts: Vec<DeliveryAttempt>) -> Result<Delivery, StoreError> {
     let key = row.try_get(5)?;
     let event = match rows::open(vault, key, row.try_get(6)?) {
         Err(why) if is_unreadable(&why) => outline(row, key, 14)?,
@@ -162,14 +184,14 @@ fn read(vault: &Vault, row: &Row) -> Result<Delivery, StoreError> {
         hold_reason: optional(row, 8, HoldReason::parse)?,
         created_at: instant(row, 9)?,
         due_at: instant(row, 10)?,
-        attempt_count: narrow(row, 11)?,
-        completed_at: optional_instant(row, 12)?,
-        attempts: Vec::new(),
+        tries: narrow(row, 11)?,
+        done_at: maybe_instant(row, 12)?,
+        attempts,
     })
 }
 
 /// Returns the attempts up to the newest, as many as a delivery lists.
-pub(super) async fn attempts(
+async fn attempts(
     db: &mut Connection,
     delivery: DeliveryId,
     newest: i64,

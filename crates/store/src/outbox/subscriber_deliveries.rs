@@ -10,11 +10,11 @@ use rules::{
 };
 use sqlx::AssertSqlSafe;
 
-use super::deliveries::attempts;
+use super::deliveries::{listed, newest_attempts};
 use super::replay::{self, FIELD, requeue};
 use super::{DeliveryAttempt, DeliveryState, Outbox, rows};
 use crate::db::{Connection, Query, Row, Value, query};
-use crate::row::{Listed, id, instant, narrow, optional, optional_instant, to_count};
+use crate::row::{Listed, id, instant, maybe_instant, narrow, optional};
 use crate::writer::Session;
 use crate::{AuditContext, Page, StoreError, subscribers};
 
@@ -79,8 +79,8 @@ impl Outbox<'_> {
             "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
             page.limit, page.offset
         );
-        let rows = all(&mut db, list_query(workspace, filter, COLUMNS, &rest)).await?;
-        Ok(Listed { rows, omitted: Vec::new(), total: to_count(total) })
+        let rows = which(workspace, filter, COLUMNS, &rest).fetch_all(&mut db).await?;
+        listed((&mut db, self.store.quarantine()), &rows, (12, total), read).await
     }
 
     /// Returns a delivery to a subscriber of the workspace.
@@ -176,25 +176,15 @@ async fn load(
     workspace: WorkspaceId,
     id: DeliveryId,
 ) -> Result<SubscriberDelivery, StoreError> {
-    let rest = format!("AND d.number = {}", rows::row_id(id));
-    let found = all(db, list_query(workspace, SubscriberDeliveryFilter::default(), COLUMNS, &rest))
-        .await?
-        .pop();
-    found.ok_or_else(|| StoreError::not_found("delivery", &id))
+    let rest = format!("AND d.number = {}", rows::number(id));
+    let which = which(workspace, LetterFilter::default(), COLUMNS, &rest);
+    let row = which.fetch_optional(db).await?;
+    let row = row.ok_or_else(|| StoreError::not_found("delivery", &id))?;
+    let attempts = newest_attempts(db, &row, 12).await?;
+    read(&row, attempts)
 }
 
-async fn all(db: &mut Connection, which: Query) -> Result<Vec<SubscriberDelivery>, StoreError> {
-    let rows = which.fetch_all(db).await?;
-    let mut letters = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    for (row, letter) in rows.iter().zip(&mut letters) {
-        if let Some(newest) = row.try_get(12)? {
-            letter.attempts = attempts(db, letter.id, newest).await?;
-        }
-    }
-    Ok(letters)
-}
-
-fn read(row: &Row) -> Result<SubscriberDelivery, StoreError> {
+fn read(row: &Row, attempts: Vec<DeliveryAttempt>) -> Result<SubscriberDelivery, StoreError> {
     Ok(SubscriberDelivery {
         id: rows::delivery_id(row, 0)?,
         subscriber: id(row, 1, SubscriberId::parse)?,
@@ -206,9 +196,9 @@ fn read(row: &Row) -> Result<SubscriberDelivery, StoreError> {
         hold_reason: optional(row, 7, HoldReason::parse)?,
         created_at: instant(row, 8)?,
         due_at: instant(row, 9)?,
-        attempt_count: narrow(row, 10)?,
-        completed_at: optional_instant(row, 11)?,
-        attempts: Vec::new(),
+        tries: narrow(row, 10)?,
+        done_at: maybe_instant(row, 11)?,
+        attempts,
         thread: row.try_get(13)?,
     })
 }

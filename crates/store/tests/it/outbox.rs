@@ -72,6 +72,18 @@ async fn channel(
     }
 }
 
+/// Delivers an alert of each monitor to one channel. Returns the deliveries, oldest first.
+pub(crate) async fn delivered(home: &Home, monitors: &[MonitorId]) -> Vec<DeliveryId> {
+    let channel = slack(home, 1, monitors).await;
+    for (monitor, number) in monitors.iter().zip(1..) {
+        turn(home, *monitor, down(number, 10)).await;
+        deliver(home, channel, 20).await;
+    }
+    let page = Page { limit: 100, offset: 0, after: None };
+    let listed = home.store.outbox().list(home.workspace, DeliveryFilter::default(), page).await;
+    listed.unwrap().rows.iter().rev().map(|row| row.id).collect()
+}
+
 fn transition(from: MonitorStatus, to: MonitorStatus, at: i64) -> Transition {
     let (incident, at) = (IncidentChange::None, instant(at));
     Transition { from, to, at, incident, why: StatusReason::NoVotes }

@@ -4,7 +4,9 @@
 use domain::check::CheckResult;
 use domain::history::Rollup;
 use rules::Region;
-use store::{Batch, MaintenanceFilter, Page, ReportFilter, StoreError, SubscriberFilter};
+use store::{
+    Batch, DeliveryFilter, MaintenanceFilter, Page, ReportFilter, StoreError, SubscriberFilter,
+};
 
 use crate::harness::{Home, a_result, for_each_engine, instant, open};
 
@@ -169,6 +171,42 @@ async fn lists_omit_unreadable_rows() {
         assert_eq!(tables, ["maintenances", "reports", "subscribers"]);
         let page = store.pages().get(workspace, page).await.unwrap();
         assert!(store.shown().facts(page, now).await.is_ok(), "the page is readable without them");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn delivery_lists_omit_unreadable_rows() {
+    for_each_engine(async |home| {
+        let mut monitors = Vec::new();
+        for number in 1..=3 {
+            monitors.push(home.monitor(number).await.id);
+        }
+        let ids = crate::outbox::delivered(home, &monitors).await;
+        let keys: Vec<_> = ids.iter().map(|id| id.bits().to_string()).collect();
+        home.execute_owned(format!(
+            "UPDATE deliveries SET state = 'lost' WHERE number = {}; \
+             UPDATE delivery_attempts SET duration_ms = -1 WHERE delivery = {}",
+            keys[0], keys[1]
+        ))
+        .await;
+        let (store, workspace) = (&home.store, home.workspace);
+        let list = async |after| {
+            let page = Page { limit: 2, offset: 0, after };
+            let found = store.outbox().list(workspace, DeliveryFilter::default(), page).await;
+            let found = found.unwrap();
+            (found.rows.iter().map(|row| row.id).collect::<Vec<_>>(), found.left_out)
+        };
+        assert_eq!(list(None).await, (vec![ids[2]], vec![ids[1].to_string()]));
+        assert_eq!(list(Some(ids[1])).await, (vec![], vec![ids[0].to_string()]));
+        assert_eq!(list(Some(ids[0])).await, (vec![], vec![]));
+        assert!(store.outbox().get(workspace, ids[0]).await.is_err());
+        let found = store.doctor().examine().await.unwrap();
+        let names: Vec<_> = found.iter().map(|row| (row.table.as_str(), &*row.key)).collect();
+        assert_eq!(names, [("deliveries", &*keys[0]), ("deliveries", &*keys[1])]);
+        assert_eq!(found[0].columns["state"], "lost");
+        store.doctor().remove("deliveries", &keys[1]).await.unwrap();
+        assert_eq!(list(None).await, (vec![ids[2]], vec![ids[0].to_string()]));
     })
     .await;
 }
