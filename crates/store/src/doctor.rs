@@ -18,12 +18,12 @@ use crate::results::{self, TABLE as RECENT};
 use crate::row::Listed;
 use crate::subscribers::SubscriberFilter;
 use crate::writer::Session;
-use crate::{Store, StoreError};
+use crate::{AuditFilter, Store, StoreError, missed_slots};
 
 /// Number of rows per query.
 const AT_ONCE: i64 = 256;
-/// Number of deliveries per query. Each query counts them all.
-const DELIVERIES_AT_ONCE: u32 = 10_000;
+/// Number of deliveries or entries of the audit log per query. Each query of deliveries counts them all.
+const RECORDS_AT_ONCE: u32 = 10_000;
 /// Table of unreadable rows that were moved out of their tables.
 const UNREADABLE_TABLE: &str = "unreadable_rows";
 
@@ -56,6 +56,7 @@ impl Doctor<'_> {
             self.examine_workspace(workspace.id).await?;
         }
         self.store.certificates().all().await?;
+        self.store.missed().examine().await?;
         self.store.results().count().await?;
         for grain in [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day] {
             self.examine_history(grain).await?;
@@ -111,12 +112,21 @@ impl Doctor<'_> {
         let (filter, epoch) = (MaintenanceFilter::default(), Timestamp::from_millis(0));
         store.maintenances().list(workspace, filter, Page::all(), epoch).await?;
         store.subscribers().list(workspace, SubscriberFilter::default(), Page::all()).await?;
-        self.examine_deliveries(workspace).await
+        self.examine_deliveries(workspace).await?;
+        let mut page = Page { limit: RECORDS_AT_ONCE, offset: 0, after: None };
+        loop {
+            let found = store.audit().list(workspace, &AuditFilter::default(), page).await?;
+            let left_out = found.left_out.iter().filter_map(|key| key.parse().ok());
+            page.after = found.rows.iter().map(|entry| entry.number).chain(left_out).min();
+            if page.after.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     async fn examine_deliveries(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
         let outbox = self.store.outbox();
-        let mut page = Page { limit: DELIVERIES_AT_ONCE, offset: 0, after: None };
+        let mut page = Page { limit: RECORDS_AT_ONCE, offset: 0, after: None };
         loop {
             let found = outbox.list(workspace, DeliveryFilter::default(), page).await?;
             let Some(last) = last(&found, |delivery| delivery.id) else { break };
@@ -161,7 +171,8 @@ fn last<T>(page: &Listed<T>, id: impl Fn(&T) -> DeliveryId) -> Option<DeliveryId
 fn key_column(table: &str) -> Option<&'static str> {
     Some(match table {
         "certificates" => "domain",
-        "deliveries" => "number",
+        "deliveries" | "audit" => "number",
+        "missed_slots" => missed_slots::KEY,
         RECENT | "result_blocks" | "hour_rollups" | "day_rollups" => "key",
         "workspaces" | "keys" | "monitors" | "channels" | "pages" | "components"
         | "component_groups" | "incidents" | "reports" | "report_templates" | "maintenances"

@@ -14,6 +14,7 @@ use rules::{MonitorId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Query, Row, query};
+use crate::quarantine::{Quarantine, key_of};
 use crate::row::narrow;
 use crate::vault::{EncryptionContext, Vault};
 use crate::{Store, StoreError, codes};
@@ -69,8 +70,8 @@ impl EvidenceStore<'_> {
 }
 
 /// Returns the checks of a monitor in these slots whose details are in the database.
-pub(crate) async fn in_slots(
-    db: &mut Connection,
+pub(crate) async fn of_slots(
+    (quarantine, db): (&Quarantine, &mut Connection),
     monitor: (MonitorId, i64),
     slots: &[i64],
 ) -> Result<HashSet<ResultKey>, StoreError> {
@@ -87,7 +88,8 @@ pub(crate) async fn in_slots(
         let slots = (0..SLOTS_AT_ONCE).map(|place| *chunk.get(place).unwrap_or(&last));
         let query = slots.fold(query(AssertSqlSafe(statement)).bind(monitor.1), Query::bind);
         for row in query.fetch_all(&mut *db).await? {
-            found.insert(identity(monitor.0, &row)?);
+            let read = identity(monitor.0, &row);
+            found.extend(quarantine.sift("evidence", || key_of(&row), read)?);
         }
     }
     Ok(found)

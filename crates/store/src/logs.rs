@@ -100,8 +100,11 @@ impl Logs<'_> {
             rows.iter().map(|row| row.result(monitor, &probes)).collect::<Result<_, _>>()?;
         let mut slots: Vec<i64> = rows.iter().map(|row| row.slot).collect();
         slots.dedup();
-        let mut details = evidence::in_slots(&mut db, (monitor, number), &slots).await?;
-        details.extend(self.store.successes().by_monitor(monitor));
+        let mut details = {
+            let quarantine = self.store.quarantine();
+            evidence::of_slots((quarantine, &mut db), (monitor, number), &slots).await?
+        };
+        details.extend(self.store.successes().of_monitor(monitor));
         Ok(LogPage { logs, details, next })
     }
 

@@ -10,6 +10,12 @@ use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, narrow};
 use crate::{Store, StoreError, codes, history};
 
+const TABLE: &str = "missed_slots";
+/// The key of a row as one text.
+pub(crate) const KEY: &str = "(monitor || '/' || region || '/' || first_slot)";
+/// Number of rows per query when all are read.
+const EXAMINED_AT_ONCE: i64 = 1_000;
+
 /// Handle of the missed slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Missed<'s> {
@@ -34,8 +40,8 @@ pub struct MissedFilter {
 pub struct MissedCursor {
     /// The range's first slot.
     pub first_slot: Timestamp,
-    /// The range's region.
-    pub region: Region,
+    /// The stored code of the range's region, which may be unknown.
+    pub region: i64,
 }
 
 /// A page of ranges.
@@ -59,15 +65,17 @@ impl Missed<'_> {
     ) -> Result<MissedPage, StoreError> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
-        let (slot, region) = after.map_or((i64::MAX, i64::MAX), |place| {
-            (place.first_slot.as_millis(), codes::region_code(place.region))
-        });
+        let (slot, region) = after
+            .map_or((i64::MAX, i64::MAX), |place| (place.first_slot.as_millis(), place.region));
+        // A code that no shift reaches is unknown: its row is read, so that it is noticed.
         let rows = query(
-            "SELECT region, first_slot, last_slot, slots, reason FROM missed_slots \
+            "SELECT region, first_slot, last_slot, slots, reason, monitor FROM missed_slots \
              WHERE monitor = $1 AND first_slot <= $2 AND (first_slot < $2 OR region < $3) \
              AND last_slot >= $4 AND first_slot < $5 \
-             AND (CAST(1 AS BIGINT) << CAST(region AS INTEGER)) & $6 <> 0 \
-             AND (CAST(1 AS BIGINT) << CAST(reason AS INTEGER)) & $7 <> 0 \
+             AND (region NOT BETWEEN 0 AND 62 \
+             OR (CAST(1 AS BIGINT) << CAST(region AS INTEGER)) & $6 <> 0) \
+             AND (reason NOT BETWEEN 0 AND 62 \
+             OR (CAST(1 AS BIGINT) << CAST(reason AS INTEGER)) & $7 <> 0) \
              ORDER BY first_slot DESC, region DESC LIMIT $8",
         )
         .bind(number)
@@ -84,7 +92,7 @@ impl Missed<'_> {
         let shown = &rows[..rows.len().min(limit as usize)];
         let last = shown.last().filter(|_| is_more).map(read_cursor).transpose()?;
         let read = |row: &Row| read(row, monitor);
-        let ranges = self.store.quarantine().readable_rows("missed_slots", shown, read)?;
+        let ranges = self.sift(shown, read)?;
         Ok(MissedPage { ranges, next: last })
     }
 
@@ -98,15 +106,15 @@ impl Missed<'_> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
         let whole = query(
-            "SELECT region, CAST(SUM(slots) AS BIGINT) FROM missed_slots \
-             WHERE monitor = $1 AND first_slot >= $2 GROUP BY region",
+            "SELECT region, MIN(first_slot), CAST(SUM(slots) AS BIGINT), monitor FROM missed_slots \
+             WHERE monitor = $1 AND first_slot >= $2 GROUP BY region, monitor",
         )
         .bind(number)
         .bind(since.as_millis())
         .fetch_all(&mut db)
         .await?;
         let begun_before = query(
-            "SELECT region, first_slot, last_slot, slots, reason FROM missed_slots \
+            "SELECT region, first_slot, last_slot, slots, reason, monitor FROM missed_slots \
              WHERE monitor = $1 AND first_slot < $2 AND last_slot >= $2",
         )
         .bind(number)
@@ -115,10 +123,14 @@ impl Missed<'_> {
         .await?;
         let mut counts = BTreeMap::new();
         for row in &whole {
-            *counts.entry(codes::region(row.try_get(0)?)?).or_default() += narrow::<u64>(row, 1)?;
+            let read = read_sum(row);
+            let key = || key(row, 3);
+            let Some((region, slots)) = self.store.quarantine().sift(TABLE, key, read)? else {
+                continue;
+            };
+            *counts.entry(region).or_default() += slots;
         }
-        for row in &begun_before {
-            let range = read(row, monitor)?;
+        for range in self.sift(&begun_before, |row| read(row, monitor))? {
             *counts.entry(range.region).or_default() += u64::from(range.count_from(since));
         }
         counts.retain(|_, count| *count > 0);
@@ -128,16 +140,59 @@ impl Missed<'_> {
     /// Returns the ranges of all monitors that end after `since`. For the pipeline at boot.
     pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<MissedSlots>, StoreError> {
         let rows = query(
-            "SELECT s.region, s.first_slot, s.last_slot, s.slots, s.reason, m.id \
+            "SELECT s.region, s.first_slot, s.last_slot, s.slots, s.reason, s.monitor, m.id \
              FROM missed_slots s JOIN monitors m ON m.number = s.monitor \
              WHERE s.last_slot > $1 AND m.deleted_at IS NULL",
         )
         .bind(since.as_millis())
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        let read = |row: &Row| read(row, id(row, 5, MonitorId::parse)?);
-        self.store.quarantine().readable_rows("missed_slots", &rows, read)
+        let read = |row: &Row| read(row, id(row, 6, MonitorId::parse)?);
+        self.sift(&rows, read)
     }
+
+    /// Reads all ranges, so that unreadable ones are noticed.
+    pub(crate) async fn examine(&self) -> Result<(), StoreError> {
+        let mut after = (i64::MIN, i64::MIN, i64::MIN);
+        loop {
+            let rows = query(
+                "SELECT region, first_slot, last_slot, slots, reason, monitor FROM missed_slots \
+                 WHERE (monitor, region, first_slot) > ($1, $2, $3) \
+                 ORDER BY monitor, region, first_slot LIMIT $4",
+            )
+            .bind(after.0)
+            .bind(after.1)
+            .bind(after.2)
+            .bind(EXAMINED_AT_ONCE)
+            .fetch_all(&mut self.store.read().await?)
+            .await?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            after = (last.try_get(5)?, last.try_get(0)?, last.try_get(1)?);
+            self.sift(&rows, |row| read(row, MonitorId::from_bits(0)))?;
+        }
+    }
+
+    /// Returns the readable ranges of rows whose sixth column is the row ID of their monitor.
+    fn sift(
+        &self,
+        rows: &[Row],
+        read: impl Fn(&Row) -> Result<MissedSlots, StoreError>,
+    ) -> Result<Vec<MissedSlots>, StoreError> {
+        let quarantine = self.store.quarantine();
+        let sifted = rows.iter().map(|row| quarantine.sift(TABLE, || key(row, 5), read(row)));
+        sifted.filter_map(Result::transpose).collect()
+    }
+}
+
+/// Returns the key of a row, as [`KEY`] does: its monitor, and the first two columns.
+fn key(row: &Row, monitor: usize) -> String {
+    let columns = [monitor, 0, 1].map(|column| row.try_get::<i64>(column));
+    columns.map(|it| it.map_or_else(|_| "?".to_owned(), |it| it.to_string())).join("/")
+}
+
+/// Reads region and number of slots of a sum.
+fn read_sum(row: &Row) -> Result<(Region, u64), StoreError> {
+    Ok((codes::region(row.try_get(0)?)?, narrow(row, 2)?))
 }
 
 /// Reads the first five columns.
@@ -152,8 +207,8 @@ fn read(row: &Row, monitor: MonitorId) -> Result<MissedSlots, StoreError> {
     })
 }
 
-fn read_cursor(row: &Row) -> Result<MissedCursor, StoreError> {
-    Ok(MissedCursor { region: codes::region(row.try_get(0)?)?, first_slot: instant(row, 1)? })
+fn place(row: &Row) -> Result<MissedPlace, StoreError> {
+    Ok(MissedPlace { region: row.try_get(0)?, first_slot: instant(row, 1)? })
 }
 
 /// Stores a range. A range with the same start replaces the stored one.

@@ -143,3 +143,20 @@ async fn long_gap_ends_a_page_early() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn damaged_details_do_not_hide_the_list() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let failed =
+            with_evidence(a_result(monitor, Region::FlyAms, MINUTE), Outcome::Failure, "broken");
+        home.commit(Batch { results: vec![failed], ..Batch::default() }).await.unwrap();
+        home.execute("UPDATE evidence SET region = 99").await;
+        let logs = home.store.logs();
+        let page = logs.list(home.workspace, monitor, &LogFilter::default(), None, 10).await;
+        let page = page.unwrap();
+        assert_eq!((page.logs.len(), page.details.len()), (1, 0));
+        assert_eq!(home.store.quarantine().count(), 1);
+    })
+    .await;
+}

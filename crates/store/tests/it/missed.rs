@@ -99,3 +99,31 @@ async fn missed_slots_are_counted_from_an_instant() {
     })
     .await;
 }
+
+// issue 16 point 7: "Treat unreadable data the same way everywhere"
+#[tokio::test]
+async fn damaged_ranges_are_left_out_and_named() {
+    for_each_engine(async |home| {
+        let monitor = with_missed(home).await;
+        home.execute("UPDATE missed_slots SET region = 99 WHERE reason = 2").await;
+        home.execute("UPDATE missed_slots SET slots = -1 WHERE reason = 3").await;
+        let begun = home.store.missed().counts(home.workspace, monitor, instant(5 * MINUTE)).await;
+        assert_eq!(begun.unwrap().into_iter().collect::<Vec<_>>(), [(AMS, 5), (SIN, 5)]);
+        for limit in [1, 2, 100] {
+            let all = listed(home, monitor, &MissedFilter::default(), limit).await;
+            assert_eq!(all, ["fly-sin 0 10 down", "fly-ams 0 10 down"], "{limit}");
+        }
+        let found = home.store.doctor().examine().await.unwrap();
+        let mut codes: Vec<_> = found
+            .iter()
+            .map(|row| format!("{} {} {}", row.table, row.columns["region"], row.columns["slots"]))
+            .collect();
+        codes.sort_unstable();
+        assert_eq!(codes, [r#"missed_slots "0" "-1""#, r#"missed_slots "99" "1""#]);
+        for row in found {
+            home.store.doctor().remove("missed_slots", &row.key).await.unwrap();
+        }
+        assert_eq!(home.count("missed_slots").await, 2);
+    })
+    .await;
+}
