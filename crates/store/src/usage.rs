@@ -63,11 +63,9 @@ async fn shortest_period(
     .bind(workspace.to_string())
     .fetch_all(db)
     .await?;
-    let mut periods = Vec::new();
-    for row in &rows {
-        periods.push(id(row, 0, Periodicity::parse)?);
-    }
-    Ok(periods.into_iter().min_by_key(|period| period.period()))
+    // A period that cannot be read is that of a damaged monitor, which runs no checks.
+    let periods = rows.iter().filter_map(|row| id(row, 0, Periodicity::parse).ok());
+    Ok(periods.min_by_key(|period| period.period()))
 }
 
 async fn retention_days(

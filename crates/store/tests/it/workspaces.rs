@@ -69,6 +69,9 @@ async fn usage_counts_the_limited_quantities() {
             usage().await,
             Usage { monitors: 2, shortest_period, retention_days: 7, ..nothing }
         );
+        // One damaged monitor does not hide the workspace.
+        home.execute("UPDATE monitors SET periodicity = '7w' WHERE periodicity = '1m'").await;
+        assert_eq!(usage().await.shortest_period, Some(Periodicity::OneHour));
     })
     .await;
 }
