@@ -174,7 +174,7 @@ impl Missed<'_> {
 
     /// Returns the readable ranges of rows whose sixth column is the row ID of their monitor.
     fn sift(
-        &self,
+        self,
         rows: &[Row],
         read: impl Fn(&Row) -> Result<MissedSlots, StoreError>,
     ) -> Result<Vec<MissedSlots>, StoreError> {
