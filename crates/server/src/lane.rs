@@ -32,6 +32,8 @@ pub(crate) struct QueuedJob {
     pub(crate) reply: Option<oneshot::Sender<CheckResult>>,
     /// Whether the revision to check is current.
     pub(crate) validity: RevisionFlag,
+    /// Whether the job waited for a permit and got it.
+    pub(crate) has_permit: bool,
     /// Guard that is dropped after the report.
     pub(crate) in_flight: InFlightGuard,
 }
@@ -98,6 +100,18 @@ pub(crate) enum RecvOutcome {
     Idle,
     /// All senders are dropped.
     Closed,
+}
+
+impl QueuedJob {
+    /// Creates the job of a slot, which waits for a permit.
+    pub(crate) const fn scheduled(
+        job: Job,
+        handle: Handle,
+        validity: RevisionFlag,
+        under_way: InFlightGuard,
+    ) -> Self {
+        Self { job, handle: Some(handle), reply: None, validity, has_permit: false, under_way }
+    }
 }
 
 /// Creates `count` lanes of jobs.

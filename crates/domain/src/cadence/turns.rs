@@ -79,15 +79,25 @@ impl<J> Turns<J> {
     }
 
     /// Removes a workspace, which has no monitors any more, from those that share the permits.
-    pub fn remove_workspace(&mut self, workspace: WorkspaceId) {
+    /// Returns the waiting jobs that may run now, because the shares of the others grow.
+    #[must_use = "the returned jobs have their permits"]
+    pub fn leave(&mut self, workspace: WorkspaceId, now: Timestamp) -> Vec<J> {
         if self.sharing.remove(&workspace) {
             self.sharing_weight -= self.weight(workspace) as usize;
         }
+        self.take_runnable(now)
     }
 
-    /// Sets the weight of a workspace, which is 1 otherwise; 0 counts as 1.
-    pub fn set_weight(&mut self, workspace: WorkspaceId, weight: u32) {
-        let (before, weight) = (self.weight(workspace), weight.max(1));
+    /// Sets the weight of a workspace, which is 1 otherwise; 0 counts as 1. Returns the waiting jobs
+    /// that may run now.
+    #[must_use = "the returned jobs have their permits"]
+    pub fn weigh(&mut self, workspace: WorkspaceId, weight: u32, now: Timestamp) -> Vec<J> {
+        self.set_weight(workspace, weight.max(1));
+        self.take_runnable(now)
+    }
+
+    fn set_weight(&mut self, workspace: WorkspaceId, weight: u32) {
+        let before = self.weight(workspace);
         if weight == 1 {
             self.weights.remove(&workspace);
         } else {
@@ -122,8 +132,8 @@ impl<J> Turns<J> {
         let may_run = self.may_run(load);
         let new = || Workspace { load, waiting: BTreeMap::new() };
         let of = self.workspaces.entry(workspace).or_insert_with(new);
-        if may_run {
-            debug_assert!(of.waiting.is_empty(), "a workspace that may run has no waiting jobs");
+        // A job never overtakes one of its workspace with an earlier deadline.
+        if may_run && of.waiting.is_empty() {
             of.load.running += 1;
             self.running += 1;
             return Some(job);
@@ -136,18 +146,28 @@ impl<J> Turns<J> {
         None
     }
 
-    /// Releases the permit of an ended check of this workspace.
-    pub fn release(&mut self, workspace: WorkspaceId) {
-        let Some(of) = self.workspaces.get_mut(&workspace) else { return };
-        let before = of.rank(workspace);
-        of.load.running = of.load.running.saturating_sub(1);
-        self.running = self.running.saturating_sub(1);
-        self.update_rank(workspace, before);
+    /// Releases the permit of an ended check of this workspace, and returns the waiting jobs that may
+    /// run now.
+    #[must_use = "the returned jobs have their permits"]
+    pub fn ended(&mut self, workspace: WorkspaceId, now: Timestamp) -> Vec<J> {
+        if let Some(of) = self.workspaces.get_mut(&workspace) {
+            let before = of.rank(workspace);
+            of.load.running = of.load.running.saturating_sub(1);
+            self.running = self.running.saturating_sub(1);
+            self.rank_anew(workspace, before);
+        }
+        self.take_runnable(now)
+    }
+
+    /// Gives permits to waiting jobs until no waiting workspace may take one. Every change that
+    /// may make a workspace eligible ends with this, so no permit is free while an eligible job waits.
+    fn take_runnable(&mut self, now: Timestamp) -> Vec<J> {
+        std::iter::from_fn(|| self.next(now)).collect()
     }
 
     /// Returns the next waiting job that may run, or `None` if no waiting workspace may take a
-    /// permit. Call it again after each returned job and after each [`Self::release`].
-    pub fn next(&mut self, now: Timestamp) -> Option<J> {
+    /// permit.
+    fn next(&mut self, now: Timestamp) -> Option<J> {
         loop {
             let (load, (deadline, _), workspace) = *self.order.first()?;
             let expired = deadline <= now;

@@ -115,16 +115,18 @@ impl Cadence {
         }
     }
 
-    /// Removes a monitor from the timetable.
-    fn remove(&mut self, monitor: MonitorId) {
+    /// Removes a monitor from the timetable. The last one of a workspace releases its share, which
+    /// may let waiting jobs of other workspaces run.
+    async fn remove(&mut self, monitor: MonitorId) {
         self.schedule.remove(monitor);
         let Some((plan, validity)) = self.plans.remove(&monitor) else { return };
-        validity.mark_outdated();
-        if let Some(monitors) = self.workspaces.get_mut(&plan.workspace) {
-            *monitors -= 1;
-            if *monitors == 0 {
-                self.workspaces.remove(&plan.workspace);
-                self.permits.leave(plan.workspace);
+        validity.end();
+        let Some(monitors) = self.workspaces.get_mut(&plan.workspace) else { return };
+        *monitors -= 1;
+        if *monitors == 0 {
+            self.workspaces.remove(&plan.workspace);
+            for job in self.places.leave(plan.workspace, self.last_call) {
+                self.send(job).await;
             }
         }
     }
@@ -159,8 +161,8 @@ impl Cadence {
                 let _ = done.send(());
             }
             ScheduleCommand::Remove { monitor, done } => {
-                self.report_overdue(monitor).await;
-                self.remove(monitor);
+                self.miss(monitor).await;
+                self.remove(monitor).await;
                 let _ = done.send(());
             }
             ScheduleCommand::Confirm { monitor, revision, regions } => {
@@ -255,11 +257,8 @@ impl Cadence {
         };
         match due.call {
             SlotAction::Run => {
-                let (handle, validity) = (Some(due.handle), validity.clone());
-                let under_way = self.in_flight.begin();
-                let errand = QueuedJob { job, handle, reply: None, validity, in_flight: under_way };
-                // The checkers end after cadence; see `Running::stop`.
-                let _ = self.jobs.send(errand).await;
+                let (validity, under_way) = (validity.clone(), self.under_way.begin());
+                self.send(QueuedJob::scheduled(job, due.handle, validity, under_way)).await;
             }
             SlotAction::Skip => {
                 self.metrics.skipped_slots.inc();
@@ -286,12 +285,14 @@ impl Cadence {
                 next_slot,
                 keep_evidence: self.details.take(now),
             };
-            let (handle, validity) = (Some(handle), validity.clone());
-            let under_way = self.in_flight.begin();
-            let errand = QueuedJob { job, handle, reply: None, validity, in_flight: under_way };
-            // The checkers end after cadence; see `Running::stop`.
-            let _ = self.jobs.send(errand).await;
+            let (validity, under_way) = (validity.clone(), self.under_way.begin());
+            self.send(QueuedJob::scheduled(job, handle, validity, under_way)).await;
         }
+    }
+
+    async fn send(&self, job: QueuedJob) {
+        // The checkers end after cadence; see `Running::stop`.
+        let _ = self.jobs.send(job).await;
     }
 
     async fn report_missed(&self, missed: Missed) {
@@ -335,71 +336,4 @@ fn skipped(job: &Job, now: Timestamp, probe: ProbeId) -> CheckResult {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lane;
-    use crate::pipeline::check::tests::a_plan;
-
-    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
-
-    fn entry(monitor: u64) -> TimetableEntry {
-        let period = std::time::Duration::from_secs(30);
-        let regions = Region::ALL.iter().copied().collect();
-        TimetableEntry { plan: a_plan(monitor), period, regions }
-    }
-
-    // A lane without a receiver is the worst overload.
-    #[tokio::test]
-    async fn removal_under_overload_reports_missed_slots() {
-        let (jobs, _nobody_takes) = lane::jobs(1);
-        let (reports, mut heard) = lane::reports();
-        let metrics = Metrics::new();
-        let ctx = Context::manual(NOW).0;
-        let lanes = (jobs, Arc::new(CheckPermits::new(8, metrics.clone())), Arc::default());
-        let mut cadence = Cadence::new(ctx, metrics.clone(), lanes, reports, Arc::default());
-        for monitor in 0..100 {
-            cadence.put(entry(monitor), FirstRun::AtOnce, NOW);
-        }
-        let (orders, given) = mpsc::channel(1);
-        let running = tokio::spawn(cadence.run(given));
-        let mut missed = 0;
-        for monitor in (0..100).map(MonitorId::from_bits) {
-            let (done, obeyed) = oneshot::channel();
-            orders.send(ScheduleCommand::Remove { monitor, done }).await.unwrap();
-            obeyed.await.unwrap();
-            while let Ok(Report::Missed(slots)) = heard.try_recv() {
-                assert_eq!((slots.monitor, slots.first_slot, slots.count), (monitor, NOW, 1));
-                missed += 1;
-            }
-        }
-        let jobs_of_one_lane = 1_024;
-        assert_eq!(missed, 2_800 - jobs_of_one_lane);
-        assert_eq!(metrics.missed_slots.get(), missed);
-        running.abort();
-    }
-
-    #[test]
-    fn one_success_in_ten_minutes_is_detailed() {
-        let (monitor, other) = (MonitorId::from_bits(1), MonitorId::from_bits(2));
-        let mut kept_together = 0;
-        for period in rules::Periodicity::ALL {
-            let period = period.period().as_millis() as i64;
-            let phase = 12_345 % period;
-            let kept = |monitor| -> Vec<i64> {
-                (0..3_600_000 / period)
-                    .map(|index| phase + index * period)
-                    .filter(|slot| {
-                        let (slot, next) = (*slot, slot + period);
-                        let at = Timestamp::from_millis;
-                        is_detailed_slot(monitor, at(slot), at(next))
-                    })
-                    .collect()
-            };
-            assert_eq!(kept(monitor).len() as i64, (3_600_000 / period).min(6), "{period} ms");
-            let others = kept(other);
-            let together = period == 30_000 && kept(monitor).iter().any(|at| others.contains(at));
-            kept_together += usize::from(together);
-        }
-        assert_eq!(kept_together, 0, "monitors take turns");
-    }
-}
+mod tests;

@@ -97,7 +97,7 @@ impl Checkers {
     /// Runs one check. It keeps its permit until it is reported. While the judge cannot store, this
     /// bounds the number of checks that wait with a result.
     async fn check(&self, errand: QueuedJob) {
-        let QueuedJob { job, handle, reply, validity, in_flight: _under_way } = errand;
+        let QueuedJob { job, handle, reply, validity, under_way: _under_way, .. } = errand;
         // The monitor changed while the check waited.
         if !validity.is_current() {
             return self.report_missed(&job, MissedReason::Changed).await;
@@ -202,7 +202,8 @@ pub(super) mod tests {
             handle: None,
             reply: None,
             validity: RevisionFlag::default(),
-            in_flight: under_way,
+            has_permit: false,
+            under_way,
         }
     }
 

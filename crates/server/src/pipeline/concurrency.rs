@@ -26,28 +26,35 @@ impl CheckPermits {
         self.with(|turns| turns.join(workspace));
     }
 
-    /// Removes a workspace that has no monitors any more.
-    pub(super) fn leave(&self, workspace: WorkspaceId) {
-        self.with(|turns| turns.remove_workspace(workspace));
+    /// Removes a workspace that has no monitors any more. Returns the jobs that may run now, for the
+    /// lanes.
+    pub(super) fn leave(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<QueuedJob> {
+        self.with(|turns| with_permits(turns.leave(workspace, now)))
     }
 
-    /// Sets the weight of a workspace among those that share the permits.
-    pub(super) fn weigh(&self, workspace: WorkspaceId, weight: u32) {
-        self.with(|turns| turns.set_weight(workspace, weight));
+    /// Sets the weight of a workspace among those that share the permits. Returns the jobs that may
+    /// run now, for the lanes.
+    pub(super) fn weigh(
+        &self,
+        workspace: WorkspaceId,
+        weight: u32,
+        now: Timestamp,
+    ) -> Vec<QueuedJob> {
+        self.with(|turns| with_permits(turns.weigh(workspace, weight, now)))
     }
 
-    /// Returns the job if it may run now; otherwise queues it.
+    /// Returns the job if it has a permit or gets one now; otherwise queues it.
     pub(super) fn admit(&self, errand: QueuedJob) -> Option<QueuedJob> {
+        if errand.has_permit {
+            return Some(errand);
+        }
         let (workspace, deadline) = (errand.job.plan.workspace, errand.job.next_slot);
         self.with(|turns| turns.admit(workspace, deadline, errand))
     }
 
     /// Releases the permit of an ended check and returns the jobs that may run next.
     pub(super) fn ended(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<QueuedJob> {
-        self.with(|turns| {
-            turns.release(workspace);
-            std::iter::from_fn(|| turns.next(now)).collect()
-        })
+        self.with(|turns| turns.ended(workspace, now))
     }
 
     /// Removes and returns the jobs that waited until their next slot was due.
@@ -75,4 +82,9 @@ impl CheckPermits {
     pub(super) fn waiting(&self) -> usize {
         self.with(|turns| turns.waiting())
     }
+}
+
+fn with_permits(mut jobs: Vec<QueuedJob>) -> Vec<QueuedJob> {
+    jobs.iter_mut().for_each(|job| job.has_permit = true);
+    jobs
 }

@@ -37,9 +37,15 @@ impl Pipeline {
             let (reply, answer) = oneshot::channel();
             let job = Job { slot, ..Job::manual(plan.clone(), region, asked_at) };
             let (handle, validity) = (None, RevisionFlag::default());
-            let under_way = self.in_flight.begin();
-            let errand =
-                QueuedJob { job, handle, reply: Some(reply), validity, in_flight: under_way };
+            let under_way = self.under_way.begin();
+            let errand = QueuedJob {
+                job,
+                handle,
+                reply: Some(reply),
+                validity,
+                has_permit: false,
+                under_way,
+            };
             self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
             waiting.push(answer);
         }

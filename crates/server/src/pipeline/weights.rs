@@ -6,9 +6,21 @@ use rules::WorkspaceId;
 use super::{Pipeline, PipelineError};
 
 impl Pipeline {
-    /// Sets the share of this workspace by its new plan.
+    /// Sets the share of this workspace by its new plan. Waiting jobs that may run now start without
+    /// the caller, which may be dropped.
     pub fn weigh(&self, workspace: WorkspaceId, plan: &str) {
-        self.permits.weigh(workspace, self.store.plans().of(plan).weight);
+        let weight = self.store.plans().of(plan).weight;
+        let runnable = self.places.weigh(workspace, weight, self.ctx.now());
+        if runnable.is_empty() {
+            return;
+        }
+        let lanes = self.jobs.clone();
+        tokio::spawn(async move {
+            for job in runnable {
+                // During a stop the lanes are closed, and the next start records the slots as missed.
+                let _ = lanes.send(job).await;
+            }
+        });
     }
 
     /// Sets the share of every workspace by its plan at startup.

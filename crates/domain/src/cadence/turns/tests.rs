@@ -31,9 +31,7 @@ fn modest_workspace_runs_beside_a_greedy_one() {
     assert_eq!(turns.admit(MODEST, LATER, 100), Some(100));
     assert_eq!(turns.admit(MODEST, LATER, 101), Some(101));
     assert_eq!(turns.admit(MODEST, LATER, 102), None, "all sixteen permits are taken");
-    turns.release(GREEDY);
-    assert_eq!(turns.next(NOW), Some(102), "the workspace with the fewest checks is next");
-    assert_eq!(turns.next(NOW), None);
+    assert_eq!(turns.ended(GREEDY, NOW), [102], "the workspace with the fewest checks is next");
 }
 
 #[test]
@@ -44,8 +42,7 @@ fn only_workspace_gets_all_permits() {
         assert_eq!(turns.admit(GREEDY, LATER, job), Some(job));
     }
     assert_eq!(turns.admit(GREEDY, LATER, 16), None);
-    turns.release(GREEDY);
-    assert_eq!(turns.next(NOW), Some(16));
+    assert_eq!(turns.ended(GREEDY, NOW), [16]);
 }
 
 #[test]
@@ -56,8 +53,22 @@ fn earliest_deadline_runs_first_within_a_workspace() {
     let soon = LATER - Duration::from_secs(1);
     assert_eq!(turns.admit(GREEDY, LATER, 1), None);
     assert_eq!(turns.admit(GREEDY, soon, 2), None);
-    turns.release(GREEDY);
-    assert_eq!(turns.next(NOW), Some(2));
+    assert_eq!(turns.ended(GREEDY, NOW), [2]);
+}
+
+#[test]
+fn departure_of_a_workspace_releases_its_reserve() {
+    let mut turns = shared_with_a_greedy_workspace();
+    assert_eq!(turns.leave(MODEST, NOW), [14, 15]);
+    assert_eq!((turns.running, turns.waiting()), (16, 4));
+    assert_eq!(turns.admit(GREEDY, LATER, 20), None);
+}
+
+#[test]
+fn greater_weight_releases_the_reserve() {
+    let mut turns = shared_with_a_greedy_workspace();
+    assert_eq!(turns.weigh(GREEDY, 9, NOW), [14], "nine tenths of sixteen are fifteen permits");
+    assert_eq!(turns.weigh(GREEDY, 50, NOW), [15]);
 }
 
 #[test]
@@ -65,8 +76,7 @@ fn job_past_its_deadline_expires() {
     let mut turns = shared_with_a_greedy_workspace();
     let soon = NOW + Duration::from_secs(1);
     assert_eq!(turns.admit(GREEDY, soon, 50), None);
-    turns.release(GREEDY);
-    assert_eq!(turns.next(soon), Some(14), "the next one still has time");
+    assert_eq!(turns.ended(GREEDY, soon), [14], "the next one still has time");
     assert_eq!(turns.expired(soon), [50]);
     assert_eq!(turns.expired(LATER).len(), 5);
     assert_eq!((turns.waiting(), turns.workspaces_waiting()), (0, 0));
@@ -76,8 +86,7 @@ fn job_past_its_deadline_expires() {
 fn drain_leaves_no_waiting_jobs() {
     let mut turns = shared_with_a_greedy_workspace();
     assert_eq!(turns.drain().len(), 6);
-    turns.release(GREEDY);
-    assert_eq!((turns.next(NOW), turns.waiting()), (None, 0));
+    assert_eq!((turns.ended(GREEDY, NOW).len(), turns.waiting()), (0, 0));
 }
 
 // decision 0046: "the fewest running checks for its weight"
@@ -86,7 +95,7 @@ fn weights_change_while_checks_wait() {
     let mut turns = Turns::new(8);
     for workspace in [GREEDY, MODEST] {
         turns.join(workspace);
-        turns.set_weight(workspace, 1);
+        assert!(turns.weigh(workspace, 1, NOW).is_empty());
     }
     for (workspace, first) in [(GREEDY, 0), (MODEST, 100)] {
         for job in first..first + 20 {
@@ -95,15 +104,14 @@ fn weights_change_while_checks_wait() {
     }
     let runs = |turns: &Turns<u32>, of| turns.workspaces[&of].load.running;
     assert_eq!((runs(&turns, GREEDY), runs(&turns, MODEST)), (7, 1));
-    turns.set_weight(MODEST, 3);
+    assert!(turns.weigh(MODEST, 3, NOW).is_empty(), "no permit is free");
     for _ in 0..5 {
-        turns.release(GREEDY);
-        assert!(turns.next(NOW).is_some());
+        assert_eq!(turns.ended(GREEDY, NOW).len(), 1);
     }
     assert_eq!((runs(&turns, GREEDY), runs(&turns, MODEST)), (2, 6), "one to three");
-    turns.remove_workspace(GREEDY);
+    assert!(turns.leave(GREEDY, NOW).is_empty(), "no permit is free");
     assert_eq!(turns.sharing_weight, 3);
-    turns.set_weight(MODEST, 0);
+    assert!(turns.weigh(MODEST, 0, NOW).is_empty());
     assert_eq!((turns.sharing_weight, turns.weights.len()), (1, 0));
 }
 
@@ -120,7 +128,7 @@ proptest! {
         let of = |who: usize| WorkspaceId::from_bits(who as u64);
         for (who, weight) in weights.iter().enumerate() {
             turns.join(of(who));
-            turns.set_weight(of(who), *weight);
+            prop_assert!(turns.weigh(of(who), *weight, NOW).is_empty());
         }
         let mut running: VecDeque<usize> = VecDeque::new();
         let all = (0..weights.len()).flat_map(|who| std::iter::repeat_n(who, 3 * places));
@@ -130,8 +138,7 @@ proptest! {
         }
         for _ in 0..places {
             let ended = running.pop_front().unwrap_or_default();
-            turns.release(of(ended));
-            running.extend(std::iter::from_fn(|| turns.next(NOW)));
+            running.extend(turns.ended(of(ended), NOW));
         }
         let runs = |who| running.iter().filter(|it| **it == who).count();
         prop_assert_eq!(running.len(), places);
@@ -143,49 +150,132 @@ proptest! {
         }
     }
 
-    // For any sequence of jobs, no permit is used twice and no job is lost. No job waits while more than the
-    // reserve is free. A workspace below its share waits only while no permit is free.
+    // For any sequence of jobs, departures and weights, no permit is used twice and no job is lost. No permit is
+    // free while an eligible job waits: no job waits while more than the reserve is free, and a workspace that is
+    // below its share or alone waits only while no permit is free. Jobs of a workspace start by deadline.
     #[test]
     fn permits_are_shared_fairly(
         places in 1_usize..40,
-        weights in prop::collection::vec(1_u32..5, 1..6),
-        steps in prop::collection::vec((0_u64..6, 0_i64..50, any::<bool>()), 1..400),
+        steps in prop::collection::vec((an_operation(), 0_u64..5, 0_i64..50), 1..400),
     ) {
-        let mut turns = Turns::new(places);
-        let sharing = weights.len() as u64;
-        for (who, weight) in (0..).zip(&weights) {
-            turns.set_weight(WorkspaceId::from_bits(who), *weight);
-            turns.join(WorkspaceId::from_bits(who));
-        }
-        let all_weights: u32 = weights.iter().sum();
-        let mut running: Vec<u64> = Vec::new();
-        let (mut given, mut ended, mut expired) = (0_usize, 0, 0);
-        for (step, (who, deadline, ends)) in steps.into_iter().enumerate() {
+        let mut model = Model::new(places);
+        for (step, (operation, who, number)) in steps.into_iter().enumerate() {
             let now = NOW + Duration::from_millis(step as u64);
-            let who = who % sharing;
-            if ends && !running.is_empty() {
-                let one = running.swap_remove(who as usize % running.len());
-                turns.release(WorkspaceId::from_bits(one));
-                ended += 1;
-            } else {
-                given += 1;
-                let deadline = Timestamp::from_millis(now.as_millis() + deadline);
-                running.extend(turns.admit(WorkspaceId::from_bits(who), deadline, who));
-            }
-            while let Some(job) = turns.next(now) {
-                running.push(job);
-            }
-            expired += turns.expired(now).len();
-            prop_assert!(running.len() <= places);
-            prop_assert_eq!(given, running.len() + ended + turns.waiting() + expired);
-            for (own, _, workspace) in &turns.order {
-                let runs = running.iter().filter(|it| **it == workspace.bits()).count();
-                prop_assert_eq!(own.running, runs);
-                let weight = weights[workspace.bits() as usize] as usize;
-                let is_below = runs * (all_weights as usize) < places * weight;
-                prop_assert!(running.len() == places || !is_below);
-                prop_assert!(places - running.len() <= places / RESERVED_SHARE);
-            }
+            model.apply(operation, WorkspaceId::from_bits(who), number, now)?;
+            model.verify()?;
         }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Admit,
+    End,
+    Join,
+    Leave,
+    Weigh,
+}
+
+fn an_operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        8 => Just(Operation::Admit),
+        4 => Just(Operation::End),
+        1 => Just(Operation::Join),
+        1 => Just(Operation::Leave),
+        1 => Just(Operation::Weigh),
+    ]
+}
+
+/// A job of the property: its workspace and its deadline.
+type ModelJob = (WorkspaceId, Timestamp);
+
+/// Turns, and what they must contain after each operation.
+struct Model {
+    turns: Turns<ModelJob>,
+    sharing: HashSet<WorkspaceId>,
+    weights: HashMap<WorkspaceId, u32>,
+    running: Vec<WorkspaceId>,
+    waiting: Vec<ModelJob>,
+}
+
+impl Model {
+    fn new(places: usize) -> Self {
+        Self {
+            turns: Turns::new(places),
+            sharing: HashSet::new(),
+            weights: HashMap::new(),
+            running: Vec::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    fn apply(
+        &mut self,
+        operation: Operation,
+        workspace: WorkspaceId,
+        number: i64,
+        now: Timestamp,
+    ) -> Result<(), TestCaseError> {
+        let started = match operation {
+            Operation::Admit => {
+                let deadline = Timestamp::from_millis(now.as_millis() + number);
+                self.waiting.push((workspace, deadline));
+                let job = (workspace, deadline);
+                self.turns.admit(workspace, deadline, job).into_iter().collect()
+            }
+            Operation::End if self.running.is_empty() => Vec::new(),
+            Operation::End => {
+                let one = self.running.swap_remove(number as usize % self.running.len());
+                self.turns.ended(one, now)
+            }
+            Operation::Join => {
+                self.sharing.insert(workspace);
+                self.turns.join(workspace);
+                Vec::new()
+            }
+            Operation::Leave => {
+                self.sharing.remove(&workspace);
+                self.turns.leave(workspace, now)
+            }
+            Operation::Weigh => {
+                self.weights.insert(workspace, 1 + number as u32 % 5);
+                self.turns.weigh(workspace, number as u32 % 5 + 1, now)
+            }
+        };
+        for expired in self.turns.expired(now) {
+            prop_assert!(expired.1 <= now);
+            self.remove_waiting(expired)?;
+        }
+        for job in started {
+            self.remove_waiting(job)?;
+            self.running.push(job.0);
+            let is_first = self.waiting.iter().all(|other| other.0 != job.0 || other.1 >= job.1);
+            prop_assert!(is_first, "a job overtook an earlier deadline");
+        }
+        Ok(())
+    }
+
+    fn remove_waiting(&mut self, job: ModelJob) -> Result<(), TestCaseError> {
+        let at = self.waiting.iter().position(|other| *other == job);
+        prop_assert!(at.is_some(), "the job was given and has not started");
+        self.waiting.remove(at.unwrap_or_default());
+        Ok(())
+    }
+
+    fn verify(&self) -> Result<(), TestCaseError> {
+        let (places, running) = (self.turns.places, self.running.len());
+        prop_assert!(running <= places);
+        prop_assert_eq!(self.turns.waiting(), self.waiting.len());
+        let weight = |of| self.weights.get(&of).copied().unwrap_or(1) as usize;
+        let all: usize = self.sharing.iter().map(|of| weight(*of)).sum();
+        for (workspace, _) in &self.waiting {
+            let runs = self.running.iter().filter(|it| *it == workspace).count();
+            prop_assert_eq!(self.turns.workspaces[workspace].load.running, runs);
+            let is_alone = self.sharing.len() <= 1;
+            let is_below = runs * all < places * weight(*workspace);
+            prop_assert!(running == places || !(is_below || is_alone));
+            prop_assert!(places - running <= places / RESERVED_SHARE);
+        }
+        Ok(())
     }
 }

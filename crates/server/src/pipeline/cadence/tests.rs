@@ -1,0 +1,109 @@
+//! Unit tests of cadence: removal under overload, shares of permits, and kept details.
+
+use super::*;
+use crate::lane;
+use crate::pipeline::check::tests::a_plan;
+
+const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+fn entry(monitor: u64) -> TimetableEntry {
+    let period = std::time::Duration::from_secs(30);
+    let regions = Region::ALL.iter().copied().collect();
+    TimetableEntry { plan: a_plan(monitor), period, regions }
+}
+
+// A lane without a receiver is the worst overload.
+#[tokio::test]
+async fn a_monitor_is_removed_while_more_is_due_than_can_be_done_and_its_slots_are_missed() {
+    let (jobs, _nobody_takes) = lane::jobs(1);
+    let (reports, mut heard) = lane::reports();
+    let metrics = Metrics::new();
+    let ctx = Context::manual(NOW).0;
+    let lanes = (jobs, Arc::new(CheckPermits::new(8, metrics.clone())), Arc::default());
+    let mut cadence = Cadence::new(ctx, metrics.clone(), lanes, reports, Arc::default());
+    for monitor in 0..100 {
+        cadence.put(entry(monitor), FirstRun::AtOnce, NOW);
+    }
+    let (orders, given) = mpsc::channel(1);
+    let running = tokio::spawn(cadence.run(given));
+    let mut missed = 0;
+    for monitor in (0..100).map(MonitorId::from_bits) {
+        let (done, obeyed) = oneshot::channel();
+        orders.send(ScheduleCommand::Remove { monitor, done }).await.unwrap();
+        obeyed.await.unwrap();
+        while let Ok(Report::Missed(slots)) = heard.try_recv() {
+            assert_eq!((slots.monitor, slots.first_slot, slots.count), (monitor, NOW, 1));
+            missed += 1;
+        }
+    }
+    let jobs_of_one_lane = 1_024;
+    assert_eq!(missed, 2_800 - jobs_of_one_lane);
+    assert_eq!(metrics.missed_slots.get(), missed);
+    running.abort();
+}
+
+#[test]
+fn one_success_in_ten_minutes_keeps_its_evidence_whatever_the_period() {
+    let (monitor, other) = (MonitorId::from_bits(1), MonitorId::from_bits(2));
+    let mut kept_together = 0;
+    for period in rules::Periodicity::ALL {
+        let period = period.period().as_millis() as i64;
+        let phase = 12_345 % period;
+        let kept = |monitor| -> Vec<i64> {
+            (0..3_600_000 / period)
+                .map(|index| phase + index * period)
+                .filter(|slot| {
+                    let (slot, next) = (*slot, slot + period);
+                    let at = Timestamp::from_millis;
+                    keeps_evidence(monitor, at(slot), at(next))
+                })
+                .collect()
+        };
+        assert_eq!(kept(monitor).len() as i64, (3_600_000 / period).min(6), "{period} ms");
+        let others = kept(other);
+        let together = period == 30_000 && kept(monitor).iter().any(|at| others.contains(at));
+        kept_together += usize::from(together);
+    }
+    assert_eq!(kept_together, 0, "monitors take turns");
+}
+
+// decision 0046: two of sixteen permits are reserved while two workspaces share them.
+#[tokio::test]
+async fn departing_workspace_lets_waiting_jobs_run() {
+    let (jobs, mut lanes) = lane::jobs(1);
+    let (reports, _heard) = lane::reports();
+    let metrics = Metrics::new();
+    let permits = Arc::new(CheckPermits::new(16, metrics.clone()));
+    let parts = (jobs, permits.clone(), Arc::default());
+    let ctx = Context::manual(NOW).0;
+    let mut cadence = Cadence::new(ctx, metrics, parts, reports, Arc::default());
+    let modest = TimetableEntry { plan: plan_of(2, WorkspaceId::from_bits(2)), ..entry(2) };
+    cadence.put(entry(1), FirstRun::Regular, NOW);
+    cadence.put(modest, FirstRun::Regular, NOW);
+    let admitted = (0..20).filter_map(|_| permits.admit(a_queued_job())).count();
+    assert_eq!(admitted, 14);
+
+    cadence.remove(MonitorId::from_bits(2)).await;
+    let sent: Vec<QueuedJob> = std::iter::from_fn(|| lanes[0].try_recv().ok()).collect();
+    assert_eq!((sent.len(), permits.waiting()), (2, 4));
+    for job in sent {
+        assert!(permits.admit(job).is_some(), "a job from the queue keeps its permit");
+    }
+    assert!(permits.admit(a_queued_job()).is_none(), "all permits are in use");
+}
+
+fn plan_of(monitor: u64, workspace: WorkspaceId) -> Arc<Plan> {
+    Arc::new(Plan { workspace, ..Plan::clone(&a_plan(monitor)) })
+}
+
+/// A check of the workspace of `a_plan`.
+fn a_queued_job() -> QueuedJob {
+    QueuedJob {
+        job: Job::manual(a_plan(1), Region::FlyAms, NOW),
+        handle: None,
+        reply: None,
+        validity: RevisionFlag::default(),
+        has_permit: false,
+        under_way: Arc::<InFlight>::default().begin(),
+    }
+}
