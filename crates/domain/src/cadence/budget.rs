@@ -25,12 +25,6 @@ impl Budget {
         Self::new(limits::CONFIRMATIONS_PER_SECOND, limits::CONFIRMATIONS_BURST, now)
     }
 
-    /// Returns the server's budget for checks that keep their details if they succeed.
-    pub const fn for_details(now: Timestamp) -> Self {
-        let per_second = limits::DETAILED_CHECKS_PER_SECOND;
-        Self::new(per_second, per_second, now)
-    }
-
     /// Takes one token; returns whether one was available. Adds nothing if the clock was set back.
     pub fn take(&mut self, now: Timestamp) -> bool {
         let passed = u64::try_from(now.since(self.filled_at).as_millis()).unwrap_or(u64::MAX);

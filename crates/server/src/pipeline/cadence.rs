@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use domain::cadence::{
-    Budget, ConfirmationCheck, DueSlot, FirstRun, Missed, MissedReason, Regions, Schedule,
-    SlotAction,
+    Budget, ConfirmationCheck, DetailBudget, DueSlot, FirstRun, Missed, MissedReason, Regions,
+    Schedule, SlotAction,
 };
 use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
 use rules::{ById, MonitorId, Region, Timestamp, WorkspaceId};
@@ -56,7 +56,7 @@ pub(super) struct Cadence {
     schedule: Schedule,
     confirmations: Budget,
     /// Budget of successful checks that keep their details.
-    details: Budget,
+    details: DetailBudget,
     plans: ById<MonitorId, (Arc<Plan>, RevisionFlag)>,
     /// Number of scheduled monitors by workspace. These workspaces share the permits.
     workspaces: HashMap<WorkspaceId, usize>,
@@ -79,8 +79,8 @@ impl Cadence {
         reports: mpsc::Sender<Report>,
         finished: Arc<Finished>,
     ) -> Self {
-        let confirmations = Budget::for_confirmations(ctx.now());
-        let details = Budget::for_details(ctx.now());
+        let opinions = Budget::of_opinions(ctx.now());
+        let details = DetailBudget::new(ctx.now());
         Self {
             ctx,
             metrics,
@@ -246,14 +246,17 @@ impl Cadence {
             self.report_missed(missed).await;
         }
         let Some((plan, validity)) = self.plans.get(&due.monitor) else { return };
+        // Only a check that runs and would not keep its details otherwise uses the budget.
+        let keep_evidence = due.call == SlotAction::Run
+            && (keeps_evidence(due.monitor, due.slot, due.next_slot)
+                || self.details.take(plan.workspace, self.last_call));
         let job = Job {
             plan: plan.clone(),
             region: due.region,
             slot: due.slot,
             trigger: Trigger::Scheduled,
             next_slot: due.next_slot,
-            keep_evidence: self.details.take(self.last_poll)
-                || is_detailed_slot(due.monitor, due.slot, due.next_slot),
+            keep_evidence,
         };
         match due.call {
             SlotAction::Run => {
@@ -283,7 +286,7 @@ impl Cadence {
                 slot: now,
                 trigger: Trigger::Confirmation,
                 next_slot,
-                keep_evidence: self.details.take(now),
+                keep_evidence: self.details.take(plan.workspace, now),
             };
             let (validity, under_way) = (validity.clone(), self.under_way.begin());
             self.send(QueuedJob::scheduled(job, handle, validity, under_way)).await;

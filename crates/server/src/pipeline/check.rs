@@ -168,6 +168,10 @@ pub(super) mod tests {
 
     /// Creates a plan whose check fails immediately: no probe may connect to this address.
     pub(in crate::pipeline) fn a_plan(monitor: u64) -> Arc<Plan> {
+        Arc::new(Plan::of(&a_monitor(monitor)).unwrap())
+    }
+
+    pub(in crate::pipeline) fn a_monitor(monitor: u64) -> Monitor {
         let settings = MonitorSettings {
             name: "database".to_owned(),
             periodicity: Periodicity::ThirtySeconds,
@@ -182,9 +186,7 @@ pub(super) mod tests {
         };
         let (id, workspace) = (MonitorId::from_bits(monitor), WorkspaceId::from_bits(1));
         let created_at = Timestamp::from_millis(0);
-        let monitor =
-            Monitor { id, workspace, revision: 1, settings, created_at, updated_at: created_at };
-        Arc::new(Plan::new(&monitor).unwrap())
+        Monitor { id, workspace, revision: 1, settings, created_at, updated_at: created_at }
     }
 
     fn an_errand(plan: &Arc<Plan>, slot: i64) -> QueuedJob {

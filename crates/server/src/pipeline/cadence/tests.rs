@@ -1,8 +1,10 @@
 //! Unit tests of cadence: removal under overload, shares of permits, and kept details.
 
+use rules::monitor::Monitor;
+
 use super::*;
 use crate::lane;
-use crate::pipeline::check::tests::a_plan;
+use crate::pipeline::check::tests::{a_monitor, a_plan};
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
@@ -93,7 +95,7 @@ async fn departing_workspace_lets_waiting_jobs_run() {
 }
 
 fn plan_of(monitor: u64, workspace: WorkspaceId) -> Arc<Plan> {
-    Arc::new(Plan { workspace, ..Plan::clone(&a_plan(monitor)) })
+    Arc::new(Plan::of(&Monitor { workspace, ..a_monitor(monitor) }).unwrap())
 }
 
 /// A check of the workspace of `a_plan`.
@@ -106,4 +108,44 @@ fn a_queued_job() -> QueuedJob {
         has_permit: false,
         under_way: Arc::<InFlight>::default().begin(),
     }
+}
+
+// decision 0054: skipped checks and those that keep their details anyway are not in the budget.
+#[tokio::test]
+async fn budget_pays_only_for_checks_that_need_it() {
+    let (jobs, mut lanes) = lane::jobs(1);
+    let (reports, mut heard) = lane::reports();
+    let metrics = Metrics::new();
+    let parts = (jobs, Arc::new(CheckPermits::new(16, metrics.clone())), Arc::default());
+    let ctx = Context::manual(NOW).0;
+    let mut cadence = Cadence::new(ctx, metrics, parts, reports, Arc::default());
+    cadence.put(entry(1), FirstRun::AtOnce, NOW);
+    cadence.last_call = NOW;
+    let due = cadence.schedule.pop_due(NOW).unwrap();
+    let period = due.next_slot.as_millis() - due.slot.as_millis();
+    let slots: Vec<DueSlot> = (0..40)
+        .map(|index| {
+            let slot = Timestamp::from_millis(due.slot.as_millis() + index * period);
+            let next_slot = Timestamp::from_millis(slot.as_millis() + period);
+            DueSlot { slot, next_slot, ..due }
+        })
+        .collect();
+    let keeps = |due: &&DueSlot| keeps_evidence(due.monitor, due.slot, due.next_slot);
+    let with_details = *slots.iter().find(keeps).unwrap();
+    let without = *slots.iter().find(|due| !keeps(due)).unwrap();
+    let mut kept = async |due: DueSlot| {
+        cadence.call(due).await;
+        let _ = heard.try_recv();
+        lanes[0].try_recv().ok().map(|sent| sent.job.keep_evidence)
+    };
+
+    for _ in 0..rules::limits::DETAILED_CHECKS_PER_SECOND {
+        assert_eq!(kept(DueSlot { call: SlotAction::Skip, ..without }).await, None);
+        assert_eq!(kept(with_details).await, Some(true));
+    }
+    for _ in 0..rules::limits::DETAILED_CHECKS_PER_SECOND {
+        assert_eq!(kept(without).await, Some(true));
+    }
+    assert_eq!(kept(without).await, Some(false));
+    assert_eq!(kept(with_details).await, Some(true));
 }
