@@ -9,6 +9,10 @@ use super::tree::{File, Tree};
 const MAP: &str = "ARCHITECTURE.md";
 /// Path of the list of gaps in the specification, with the tests of our choices.
 const GAPS: &str = "docs/spec-gaps.md";
+/// Limits of the service. The comment of each cites its source.
+const LIMITS: &str = "crates/rules/src/limits.rs";
+/// Heading of the limits in [`GAPS`] that the specification does not have.
+const BEYOND: &str = "\n## Limits beyond the specification\n";
 /// Nouns that the glossary must contain. A new noun needs an entry here and there.
 const NOUNS: [&str; 28] = [
     "monitor",
@@ -97,6 +101,39 @@ pub(super) fn gaps(tree: &Tree) -> Vec<Finding> {
         held_by.trim().is_empty() && !line.to_lowercase().contains("not in this release")
     });
     open.map(|(at, _)| Finding::line(GAPS, at + 1, "names no test")).collect()
+}
+
+/// Checks that the list of gaps names every limit that does not come from the specification, and no
+/// other.
+pub(super) fn limits(tree: &Tree) -> Vec<Finding> {
+    let text = tree.file(GAPS).map_or("", |file| file.text.as_str());
+    let section = text.split_once(BEYOND).map_or("", |(_, section)| section);
+    let section = section.split_once("\n## ").map_or(section, |(own, _)| own);
+    let is_constant = |span: &&str| {
+        span.contains('_') && span.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+    };
+    let named: Vec<&str> = section.lines().flat_map(spans).filter(is_constant).collect();
+    let source = tree.file(LIMITS).map_or("", |file| file.text.as_str());
+    let own = limits_beyond_specification(source);
+    let missing = own.iter().filter(|limit| !named.contains(limit));
+    let missing = missing.map(|limit| format!("does not name the limit `{limit}`"));
+    let unknown = named.iter().filter(|limit| !own.contains(limit));
+    let unknown = unknown.map(|limit| format!("`{limit}` is not a limit beyond the specification"));
+    missing.chain(unknown).map(|message| Finding::file(GAPS, message)).collect()
+}
+
+/// Returns the constants whose comment does not cite the specification, as in `(§8.1)`.
+fn limits_beyond_specification(source: &str) -> Vec<&str> {
+    let mut limits = Vec::new();
+    let mut is_specified = false;
+    for line in source.lines() {
+        if let Some(constant) = line.strip_prefix("pub const ") {
+            let name = constant.split(':').next().filter(|_| !is_specified);
+            limits.extend(name);
+        }
+        is_specified = line.starts_with("///") && (is_specified || line.contains("(§"));
+    }
+    limits
 }
 
 /// Checks that a `README.md` in a folder of documents lists all of them.
@@ -271,6 +308,23 @@ mod tests {
     fn gap_without_a_test_is_found() {
         let rows = "| Where | Held by |\n| §1 | A | `a.rs::b` |\n| §2 | A | |\n| §3 | Not in this release. | |\n";
         assert_eq!(Tree::found(&[(GAPS, rows)], gaps), [(GAPS.to_owned(), Some(3))]);
+    }
+
+    #[test]
+    fn limits_and_their_list_are_compared() {
+        let source = "/// Length (§8.1):\n/// text.\npub const NAME_MAX: u32 = 1;\n\
+                      /// Weight (ours).\npub const PLAN_WEIGHT_MAX: u32 = 1;\n\
+                      /// Pause (design §5).\npub const FIRST_PAUSE: u32 = 1;\n";
+        let list = "`NAME_MAX`\n\n## Limits beyond the specification\n\nPause `FIRST_PAUSE`,\n\
+                    `NAME_MAX`, `OLD_MAX` and `ALOFT`.\n\n## More\n\n`PLAN_WEIGHT_MAX`\n";
+        let tree = Tree::of(&[(LIMITS, source), (GAPS, list)]);
+        let found: Vec<_> = limits(&tree).into_iter().map(|finding| finding.message).collect();
+        let expected = [
+            "does not name the limit `PLAN_WEIGHT_MAX`",
+            "`NAME_MAX` is not a limit beyond the specification",
+            "`OLD_MAX` is not a limit beyond the specification",
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -49,6 +49,7 @@ const CHECKS: &[TidyRule] = &[
     TidyRule { name: "paths in documents exist", run: documents::paths },
     TidyRule { name: "tests named in documents exist", run: documents::tests },
     TidyRule { name: "gaps of the specification have tests", run: documents::gaps },
+    TidyRule { name: "limits beyond the specification are listed", run: documents::limits },
     TidyRule { name: "an index lists its pages", run: documents::listed },
     TidyRule { name: "the map names every crate and stage", run: documents::map },
     TidyRule { name: "the glossary has every noun", run: documents::glossary },
