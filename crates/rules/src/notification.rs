@@ -175,6 +175,24 @@ impl Provider {
         }
     }
 
+    /// Returns the value of the field that the table marks as sensitive.
+    pub const fn secret(&self) -> Option<&Secret<String>> {
+        match self {
+            Self::Discord(hook)
+            | Self::Slack(hook)
+            | Self::GoogleChat(hook)
+            | Self::GrafanaOncall(hook) => Some(&hook.webhook_url),
+            Self::Pagerduty(service) => Some(&service.integration_key),
+            Self::Opsgenie(team) => Some(&team.api_key),
+            Self::Ntfy(topic) => topic.token.as_ref(),
+            Self::Email(_)
+            | Self::Webhook(_)
+            | Self::Telegram(_)
+            | Self::Sms(_)
+            | Self::Whatsapp(_) => None,
+        }
+    }
+
     /// Returns the IP address in the block's URL with the name of its field, if the host is an
     /// address. Names are resolved only when a message is sent.
     pub fn literal_address(&self) -> Option<(&'static str, IpAddr)> {
@@ -204,5 +222,29 @@ pub fn literal_address(url: &str) -> Option<IpAddr> {
         url::Host::Ipv4(address) => Some(address.into()),
         url::Host::Ipv6(address) => Some(address.into()),
         url::Host::Domain(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables;
+
+    #[test]
+    fn secret_is_the_sensitive_field_of_the_table() {
+        for block in tables::NOTIFICATION.blocks {
+            let mut fields =
+                serde_json::Map::from_iter([("headers".to_owned(), [0; 0][..].into())]);
+            for field in block.fields {
+                let value = if field.name == "region" { "us" } else { field.name };
+                fields.insert(field.name.to_owned(), value.into());
+            }
+            let provider = serde_json::json!({ block.name: fields });
+            let provider: Provider = serde_json::from_value(provider).unwrap();
+            let secret = provider.secret().map(|secret| secret.expose().as_str());
+            let sensitive = block.fields.iter().filter(|field| field.sensitive);
+            let sensitive: Vec<&str> = sensitive.map(|field| field.name).collect();
+            assert_eq!(Vec::from_iter(secret), sensitive, "{}", block.name);
+        }
     }
 }

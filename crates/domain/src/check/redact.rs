@@ -6,7 +6,7 @@ mod forms;
 
 use std::borrow::Cow;
 
-pub(crate) use configured::Configured;
+pub(crate) use configured::{Configured, of_request};
 
 /// Replacement for a credential.
 const HIDDEN: &str = "…";

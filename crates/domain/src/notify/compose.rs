@@ -5,7 +5,7 @@ use rules::notification::Provider;
 
 use super::alert_text::AlertText;
 use super::event::EventBatch;
-use super::message::{Envelope, Message};
+use super::message::{Envelope, HttpMessage, Message};
 use super::phone::{self, PhoneTransport};
 use super::vendors::{Unconfigured, VendorConfig, setting};
 use super::{
@@ -52,7 +52,7 @@ pub fn compose(
         Provider::GrafanaOncall(hook) => grafana_oncall::compose(hook, story, envelope),
         Provider::Ntfy(topic) => ntfy::compose(topic, &servers.ntfy, story),
     };
-    Ok(Message::Http(message))
+    Ok(Message::Http(HttpMessage { secret: provider.secret().cloned(), ..message }))
 }
 
 /// Returns whether channels of this kind keep an alert open until it is closed. They group alerts

@@ -11,7 +11,7 @@ use percent_encoding::percent_decode_str;
 use rules::{ChannelId, Secret, Timestamp};
 use serde_json::Value;
 
-use crate::check::redact::Configured;
+use crate::check::redact::{Configured, of_request};
 
 /// Data of one delivery that is independent of the vendor.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub struct HttpMessage {
     /// Headers in order, including the content type; the sender adds Host and Content-Length.
     pub headers: Vec<(HeaderName, Secret<String>)>,
     pub body: Vec<u8>,
+    /// Secret of the channel's settings, which may be anywhere in the request.
+    pub(super) secret: Option<Secret<String>>,
 }
 
 /// An email. The server's configuration defines the sender.
@@ -124,6 +126,22 @@ impl fmt::Debug for HttpMessage {
     }
 }
 
+impl Message {
+    /// Hides the secrets of this message in the response of its receiver, which may repeat it, and
+    /// `password`, with which this server logs in to its mail server.
+    pub fn hide_secrets(&self, said: &mut String, password: Option<&Secret<String>>) {
+        let mut secrets = match self {
+            Self::Http(message) => message.secrets(),
+            Self::Mail(mail) => match &mail.list {
+                ListLinks::None => Vec::new(),
+                ListLinks::OneClick(url) => of_request(url, std::iter::empty()),
+            },
+        };
+        secrets.extend(password.map(|password| password.expose().clone()));
+        Configured::in_forms(secrets).hide(said);
+    }
+}
+
 impl HttpMessage {
     /// Creates a POST request with a JSON body.
     pub(super) fn json(url: &str, body: &Value) -> Self {
@@ -137,10 +155,11 @@ impl HttpMessage {
         Self::post(url, "application/x-www-form-urlencoded", body)
     }
 
-    /// Hides the secrets of this message in what its receiver said, which may repeat it.
-    pub fn redact_secrets(&self, said: &mut String) {
+    fn secrets(&self) -> Vec<String> {
         let headers = self.headers.iter().map(|(name, value)| (name.as_str(), &**value.expose()));
-        Configured::from_message(self.url.expose(), headers).redact(said);
+        let mut secrets = of_request(self.url.expose(), headers);
+        secrets.extend(self.secret.as_ref().map(|secret| secret.expose().clone()));
+        secrets
     }
 
     /// Sets a header, replacing one of the same name.
@@ -164,6 +183,7 @@ impl HttpMessage {
             url: Secret::new(url),
             headers: Vec::new(),
             body: body.into_bytes(),
+            secret: None,
         };
         let message = message.with_header(CONTENT_TYPE, content_type.to_owned());
         match authorization {
@@ -227,9 +247,32 @@ mod tests {
             ("application/json is fine", "application/json is fine"),
         ] {
             let mut said = said.to_owned();
-            message.redact_secrets(&mut said);
+            Message::Http(message.clone()).hide_secrets(&mut said, None);
             assert_eq!(said, expected);
         }
+    }
+
+    #[test]
+    fn echoed_email_shows_no_secret() {
+        let mail = Mail {
+            to: "ada@example.com".to_owned(),
+            subject: "Down".to_owned(),
+            text: String::new(),
+            html: String::new(),
+            id: "1".to_owned(),
+            thread: "1".to_owned(),
+            list: ListLinks::OneClick(
+                "https://status.example.com/unsubscribe/t1cket-42".to_owned(),
+            ),
+        };
+        let password = Secret::new("pass-word".to_owned());
+        let login = BASE64_STANDARD.encode("\0aloft\0pass-word");
+        let mut said = format!("no login {login}, user aloft, pass-word for unsubscribe/t1cket-42");
+        Message::Mail(mail).hide_secrets(&mut said, Some(&password));
+        assert!(
+            said.starts_with("no login AGFsb2Z0A") && said.ends_with(", user aloft, … for …/…"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -77,19 +77,8 @@ impl Configured {
         }
     }
 
-    /// Returns the secrets of a message to a webhook.
-    pub(crate) fn from_message<'h>(
-        url: &str,
-        headers: impl Iterator<Item = (&'h str, &'h str)>,
-    ) -> Self {
-        let mut secrets = Url::parse(url).map(|url| webhook_secrets(&url)).unwrap_or_default();
-        for (name, value) in headers {
-            secrets.extend(header_secrets(name, value.to_owned()));
-        }
-        Self::in_forms(secrets)
-    }
-
-    fn in_forms(mut secrets: Vec<String>) -> Self {
+    /// Returns these secrets in all their forms.
+    pub(crate) fn in_forms(mut secrets: Vec<String>) -> Self {
         secrets.retain(|secret| secret.len() >= SHORTEST);
         let mut forms: Vec<String> =
             secrets.iter().flat_map(|secret| forms::encoded_forms(secret)).collect();
@@ -162,6 +151,18 @@ fn suffix_at_start(text: &str, secret: &str) -> Option<usize> {
     (SHORTEST_OTHER..=longest)
         .rev()
         .find(|length| secret.get(secret.len() - length..).is_some_and(|end| text.starts_with(end)))
+}
+
+/// Returns the secrets of a request to a webhook.
+pub(crate) fn of_request<'h>(
+    url: &str,
+    headers: impl Iterator<Item = (&'h str, &'h str)>,
+) -> Vec<String> {
+    let mut secrets = Url::parse(url).map(|url| of_webhook(&url)).unwrap_or_default();
+    for (name, value) in headers {
+        secrets.extend(of_header(name, value.to_owned()));
+    }
+    secrets
 }
 
 /// Returns whether a header, parameter or field of this name holds a secret.

@@ -5,7 +5,7 @@ use rules::ProviderType;
 use serde_json::Value;
 
 use super::any::{any_event, any_link, any_text};
-use super::fixtures::{a_digest, composed};
+use super::fixtures::{a_channel, a_storm, an_event, composed};
 use super::schema;
 use crate::notify::truncate::Unit;
 use crate::notify::{
@@ -63,6 +63,20 @@ proptest! {
             prop_assert!(!why.is_empty() && why.chars().count() <= 400, "{}", why);
             prop_assert!(!why.chars().any(char::is_control), "{}", why);
         }
+    }
+}
+
+// issue 16, point 9: PagerDuty's key is in the body of the request
+#[test]
+fn echoed_secret_of_any_channel_is_hidden() {
+    let event = an_event(crate::notify::EventKind::Error);
+    for kind in ProviderType::ALL {
+        let channel = a_channel(*kind);
+        let Some(secret) = channel.secret() else { continue };
+        let mut said = format!("unknown {}, retry", secret.expose());
+        composed(*kind, EventBatch::One(&event), "").hide_secrets(&mut said, None);
+        assert!(said.starts_with("unknown …") && said.ends_with(", retry"), "{kind}: {said}");
+        assert!(!said.contains(secret.expose().as_str()), "{kind}: {said}");
     }
 }
 

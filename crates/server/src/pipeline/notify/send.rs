@@ -139,10 +139,9 @@ impl Sender {
             },
         };
         let took = start.elapsed();
+        let password = self.mailer.as_ref().and_then(Mailer::password);
         let without_secrets = |mut words: String| {
-            if let Message::Http(message) = message {
-                message.redact_secrets(&mut words);
-            }
+            message.hide_secrets(&mut words, password);
             words
         };
         let answer = match answer {

@@ -14,7 +14,7 @@ use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, TlsParam
 use lettre::transport::smtp::extension::ClientId;
 use lettre::transport::smtp::response::{Code, Response};
 use lettre::{Address, Message};
-use rules::Timestamp;
+use rules::{Secret, Timestamp};
 use tokio::time::{Instant, timeout};
 
 use super::send::SendError;
@@ -75,7 +75,12 @@ impl Mailer {
         }
     }
 
-    async fn transmit(&self, message: &Message) -> Result<VendorResponse, SendError> {
+    /// Returns the password of this server's account, if it logs in.
+    pub(super) fn password(&self) -> Option<&Secret<String>> {
+        self.server.account.as_ref().map(|account| &account.password)
+    }
+
+    async fn hand_over(&self, message: &Message) -> Result<VendorResponse, SendError> {
         let mut connection = self.connection().await?;
         let sent = connection.send(message.envelope(), &message.formatted()).await;
         if !connection.has_broken() && sent.is_ok() {
@@ -208,8 +213,7 @@ fn number(code: Code) -> u16 {
     u16::from(code)
 }
 
-/// Returns the reason of a failure. Servers may echo their input, so the text is redacted like any
-/// receiver's.
+/// Returns the reason of a failure on one line. `send` hides secrets in it.
 fn failed(what: &str, error: &Error) -> SendError {
     SendError::Failed(format!("{what}: {}", in_one_line(&error.to_string())))
 }

@@ -102,6 +102,26 @@ async fn mail_rejection_is_recorded() {
     assert_eq!(vendors.mail.taken().len(), 2);
 }
 
+// issue 16, point 9
+#[tokio::test]
+async fn echoed_password_of_the_mail_account_is_hidden() {
+    let vendors = Vendors::start().await;
+    let mut password = None;
+    let server = TestServer::start_with(|settings| {
+        vendors.set_up(settings);
+        password = settings.mail.as_ref().and_then(|mail| mail.account.clone());
+    })
+    .await;
+    let password = password.unwrap().password;
+    let story = Story::on(server).await;
+    let channel = story.channel(&a_mailbox(), &[]).await;
+    let echo = format!("5.7.0 you sent {} to us", password.expose());
+    vendors.mail.refuse(RefusedAt::Message, 1, 554, &echo).await;
+    let request = json!({ "id": channel.to_string() });
+    let reply = story.caller.call(NOTIFICATIONS, "TestNotification", request).await.to_string();
+    assert!(reply.contains("“5.7.0 you sent … to us”"), "{reply}");
+}
+
 #[tokio::test]
 async fn a_message_that_was_put_off_is_sent_again() {
     let vendors = Vendors::start().await;
