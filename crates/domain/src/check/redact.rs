@@ -26,7 +26,7 @@ const CREDENTIALS: [&str; 9] = [
     "token",
 ];
 /// Endings of header names whose value is a credential: `x-service-key`, `x-auth-token`.
-const CREDENTIAL_ENDS: [&str; 3] = ["-key", "-secret", "-token"];
+const CREDENTIAL_ENDS: [&str; 6] = ["-key", "-secret", "-token", "_key", "_secret", "_token"];
 
 /// Returns whether the value of the header `name`, in any case, is a credential.
 fn is_credential(name: &str) -> bool {
@@ -120,6 +120,7 @@ mod tests {
             "x-service-key",
             "X-Auth-Token",
             "client-secret",
+            "access_key",
             "token",
         ] {
             assert!(is_credential(name), "{name}");

@@ -16,7 +16,7 @@ use crate::check::plan::PlannedCheck;
 const SHORTEST: usize = 4;
 /// Bytes of all forms together that stay in memory.
 const KEPT_BYTES: usize = 4 * 1024;
-/// Values of other headers are secrets from this length on.
+/// Values of other headers and parameters are secrets from this length on.
 const SHORTEST_OTHER: usize = 8;
 /// Parts of names of headers, parameters and fields that hold secrets.
 const NAMES: [&str; 14] = [
@@ -36,7 +36,9 @@ const NAMES: [&str; 14] = [
     "token",
 ];
 /// Full names of headers, parameters and fields that hold secrets.
-const WHOLE_NAMES: [&str; 5] = ["code", "jwt", "key", "pass", "sig"];
+const WHOLE_NAMES: [&str; 9] = ["code", "jwt", "k", "key", "otp", "pass", "pin", "pw", "sig"];
+/// Passwords that vendors define for callers whose user name is the secret.
+const PLACEHOLDERS: [&str; 2] = ["api_token", "x-oauth-basic"];
 /// Headers for content negotiation and the like, whose values occur in many responses.
 const PLAIN_HEADERS: [&str; 18] = [
     "accept",
@@ -167,8 +169,10 @@ pub(crate) fn of_request<'h>(
 
 /// Returns whether a header, parameter or field of this name holds a secret.
 fn is_secret(name: &str) -> bool {
+    let is_camel_case_key = name.ends_with("Key");
     let name = name.to_ascii_lowercase();
-    super::is_credential(&name)
+    is_camel_case_key
+        || super::is_credential(&name)
         || NAMES.iter().any(|part| name.contains(part))
         || WHOLE_NAMES.contains(&name.as_str())
 }
@@ -202,7 +206,7 @@ fn http_secrets(plan: &HttpPlan) -> Vec<String> {
         secrets.extend(header_secrets(name.as_str(), value));
     }
     for (name, value) in plan.url.query_pairs() {
-        if is_secret(&name) {
+        if is_secret(&name) || value.len() >= SHORTEST_OTHER {
             secrets.push(value.into_owned());
         }
     }
@@ -222,7 +226,7 @@ fn http_secrets(plan: &HttpPlan) -> Vec<String> {
 }
 
 /// Returns the secret parts of a header value: the text after the scheme, and the password of
-/// Basic.
+/// Basic. Without a real password, the user name is the secret.
 fn credentials(value: &str) -> Vec<String> {
     let Some((scheme, rest)) = value.split_once(' ') else { return Vec::new() };
     let rest = rest.trim();
@@ -231,7 +235,12 @@ fn credentials(value: &str) -> Vec<String> {
         && let Ok(decoded) = STANDARD.decode(rest)
         && let Ok(pair) = String::from_utf8(decoded)
     {
-        found.extend(pair.split_once(':').map(|(_, password)| password.to_owned()));
+        if let Some((user, password)) = pair.split_once(':') {
+            if password.len() < SHORTEST_OTHER || PLACEHOLDERS.contains(&password) {
+                found.push(user.to_owned());
+            }
+            found.push(password.to_owned());
+        }
         found.push(pair);
     }
     found
@@ -309,12 +318,41 @@ mod tests {
     fn parts_of_credentials_are_secrets() {
         let basic = format!("Basic {}", STANDARD.encode("ada:hunter22"));
         assert_eq!(credentials(&basic)[1..], ["hunter22", "ada:hunter22"]);
+        for (pair, user) in [
+            ("t0ken:", "t0ken"),
+            ("t0ken:X", "t0ken"),
+            ("t0ken:x-oauth-basic", "t0ken"),
+            ("t0ken:api_token", "t0ken"),
+        ] {
+            let basic = format!("Basic {}", STANDARD.encode(pair));
+            assert!(credentials(&basic).contains(&user.to_owned()), "{pair}");
+        }
         assert_eq!(credentials("Bearer abc"), ["abc"]);
         assert!(credentials("abc").is_empty());
         let mut found = Vec::new();
         let body = serde_json::json!({ "user": "ada", "login": { "password": ["p1", 2] } });
         collect_json_secrets(&body, false, &mut found);
         assert_eq!(found, ["p1", "2"]);
+    }
+
+    #[test]
+    fn names_of_secrets_match_in_any_style() {
+        for name in [
+            "access_key",
+            "subscription_key",
+            "license_key",
+            "accessKey",
+            "Ocp-Apim-Subscription-Key",
+            "AccountKey",
+            "k",
+            "pin",
+            "OTP",
+        ] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["keyboard", "monkey", "kind", "spin", "page", "q"] {
+            assert!(!is_secret(name), "{name}");
+        }
     }
 
     proptest! {
