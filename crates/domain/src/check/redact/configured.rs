@@ -295,12 +295,35 @@ mod tests {
             STANDARD.encode(secret),
             STANDARD.encode(format!("a:{secret}:b")),
             URL_SAFE_NO_PAD.encode(format!("ab{secret}bcd")),
+            "s3cr/t +&quot;x".to_owned(),
+            "s3cr&#47;t&#x20;&#43;&#34;x".to_owned(),
+            "s3cr\\u002Ft +\\u0022x".to_owned(),
+            "s3cr\\/t&#32;+\\&quot;x".to_owned(),
+            hex(secret),
+            hex(secret).to_uppercase(),
         ] {
             let shown = hidden(&[secret], &format!("you sent {text}!"));
             assert!(shown.starts_with("you sent ") && shown.contains('…'), "{text}: {shown}");
             assert!(!shown.contains(&text), "{shown}");
         }
         assert_eq!(hidden(&[secret], "nothing here"), "nothing here");
+    }
+
+    fn hex(secret: &str) -> String {
+        secret.bytes().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn escaped_secret_of_any_language_is_hidden() {
+        let secret = "gr\u{fc}\u{df}e <&> \u{1f600}'";
+        for text in [
+            "gr&#252;&#xdf;e &lt;&amp;&gt; &#x1F600;&#39;".to_owned(),
+            "gr\u{fc}\u{df}e &lt;&amp;&gt; \u{1f600}&#x27;".to_owned(),
+            "gr\\u00fc\\u00dfe <&> \\ud83d\\ude00'".to_owned(),
+            "gr\\u00FC\\u00DFe \\u003C\\u0026\\u003E \\uD83D\\uDE00\\u0027".to_owned(),
+        ] {
+            assert_eq!(hidden(&[secret], &format!("sent {text}!")), "sent …!", "{text}");
+        }
     }
 
     #[test]
@@ -310,6 +333,10 @@ mod tests {
         assert_eq!(hidden(&["abcdefgh"], "body `abcde…` is … not it"), "body `…` is … not it");
         assert_eq!(hidden(&["abcdefgh"], "x abc"), "x abc");
         assert_eq!(hidden(&["ab"], "x ab"), "x ab");
+        assert_eq!(hidden(&["a<b>c&d"], "x a&lt;b&g"), "x …");
+        assert_eq!(hidden(&["a<b>cd"], "x a\\u003cb\\u0"), "x …");
+        assert_eq!(hidden(&["\u{fc}abcd"], "x \\u00fcab"), "x …");
+        assert_eq!(hidden(&["secret-1"], "x 736563726"), "x …");
         assert_eq!(hidden(&["0123456789abcdef"], "6789abcdef."), "….");
         assert_eq!(hidden(&["0123456789abcdef"], "bcdef."), "bcdef.");
     }
