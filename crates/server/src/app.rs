@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::get;
 use axum::{Extension, Router};
 use contract::rpc;
 use probe::Egress;
@@ -73,10 +72,7 @@ impl App {
             .layer(from_fn(services::normalize_headers));
         let pages = status_page::domain_routes(self, pages_stop.clone());
         let service = Router::new()
-            .route("/healthz", get(health::alive))
-            .route("/readyz", get(health::ready))
-            .route("/metrics", get(health::metrics))
-            .with_state(self.clone())
+            .merge(health::routes(self))
             .merge(v1::routes(self))
             .merge(status_page::routes(self, pages_stop))
             .merge(docs::routes(self.page_cache.origin()))
@@ -114,6 +110,13 @@ impl App {
     pub(crate) fn auth_layer(&self) -> AuthLayer {
         AuthLayer { auth: Arc::clone(&self.auth), metrics: self.metrics.clone() }
     }
+}
+
+/// Returns the paths of all routes of [`App::router`] except the RPC services, with `{…}` for
+/// parameters. The routers are built from the same lists.
+pub fn paths() -> impl Iterator<Item = String> {
+    let fixed = health::paths().chain(v1::paths()).chain(docs::paths());
+    fixed.map(str::to_owned).chain(status_page::paths())
 }
 
 /// Converts an error of the store into an RPC error.

@@ -45,26 +45,62 @@ const JSON: &str = "application/json";
 
 type SharedDocs = Arc<Docs>;
 
-/// Returns the routes of the documentation and of the server's root, which links to it. `origin` is the
-/// public URL of the server without a slash at the end, if known.
+/// All paths of the documentation and the root of the server, which links to it. The routes are built
+/// from this list.
+const ROUTES: &[(&str, DocsRoute)] = &[
+    ("/", DocsRoute::Front),
+    (BASE, DocsRoute::Home),
+    ("/docs/", DocsRoute::Moved),
+    ("/docs/search", DocsRoute::Search),
+    ("/docs/llms.txt", DocsRoute::Static(StaticResource::List)),
+    ("/docs/docs.js", DocsRoute::Static(StaticResource::Script)),
+    ("/docs/icon.svg", DocsRoute::Static(StaticResource::Icon)),
+    ("/docs/reference/openapi.json", DocsRoute::Static(StaticResource::OpenApi)),
+    // The usual address of the OpenAPI description.
+    ("/openapi.json", DocsRoute::Static(StaticResource::OpenApi)),
+    ("/v1/openapi.json", DocsRoute::Static(StaticResource::OpenApi)),
+    ("/docs/{*path}", DocsRoute::Page),
+];
+
+/// Response of a path.
+#[derive(Clone, Copy, Debug)]
+enum DocsRoute {
+    Front,
+    Home,
+    /// A redirect to the home page.
+    Moved,
+    Search,
+    Static(StaticResource),
+    Page,
+}
+
+/// Returns the routes of the documentation and of the server's root. `origin` is the public URL of the
+/// server without a slash at the end, if known.
 pub(crate) fn routes(origin: Option<&str>) -> Router {
-    Router::new()
-        .route("/", get(front))
-        .route(BASE, get(home))
-        .route("/docs/", get(async || redirect(BASE)))
-        .route("/docs/search", get(search))
-        .route("/docs/llms.txt", resource_route(StaticResource::List))
-        .route("/docs/docs.js", resource_route(StaticResource::Script))
-        .route("/docs/icon.svg", resource_route(StaticResource::Icon))
-        .route("/docs/reference/openapi.json", resource_route(StaticResource::OpenApi))
-        // The usual address of the OpenAPI description.
-        .route("/openapi.json", resource_route(StaticResource::OpenApi))
-        .route("/v1/openapi.json", resource_route(StaticResource::OpenApi))
-        .route("/docs/{*path}", get(page))
+    let all = ROUTES.iter().map(|(path, route)| (path, route.handler()));
+    all.fold(Router::new(), |router, (path, route)| router.route(path, route))
         .with_state(Arc::new(Docs::new(origin.map(str::to_owned))))
 }
 
-fn resource_route(thing: StaticResource) -> MethodRouter<SharedDocs> {
+/// Returns all paths, with `{…}` for parameters.
+pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+    ROUTES.iter().map(|route| route.0)
+}
+
+impl DocsRoute {
+    fn handler(self) -> MethodRouter<SharedDocs> {
+        match self {
+            Self::Front => get(front),
+            Self::Home => get(home),
+            Self::Moved => get(async || moved(BASE)),
+            Self::Search => get(search),
+            Self::Static(resource) => thing(resource),
+            Self::Page => get(page),
+        }
+    }
+}
+
+fn thing(thing: StaticResource) -> MethodRouter<SharedDocs> {
     get(move |State(docs): State<SharedDocs>, headers: HeaderMap| async move {
         serve(&docs, thing, &headers).await
     })

@@ -31,5 +31,5 @@ mod rpc;
 mod status_page;
 mod v1;
 
-pub use app::App;
+pub use app::{App, paths};
 pub use status_page::page_paths;

@@ -149,6 +149,12 @@ pub fn page_paths() -> impl Iterator<Item = &'static str> {
     FORMS.iter().map(|form| form.0).chain(PARTS.iter().map(|part| part.0))
 }
 
+/// Returns all paths of pages addressed by slug, with `{…}` for parameters.
+pub(crate) fn paths() -> impl Iterator<Item = String> {
+    let all = page_paths().chain(ACTS.iter().map(|act| act.0));
+    all.map(|rest| format!("{BELOW}{{{SLUG}}}{rest}"))
+}
+
 /// Returns the routes of pages addressed by slug.
 pub(crate) fn routes(app: &App, stop: CancellationToken) -> Router {
     build(app, stop, &format!("{PATH_PREFIX}{{{SLUG}}}"))

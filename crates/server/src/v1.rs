@@ -8,7 +8,7 @@ mod whoami;
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{any, delete, get};
+use axum::routing::{MethodRouter, any, delete, get};
 use http::StatusCode;
 use rules::Reason;
 
@@ -16,17 +16,43 @@ pub(crate) use self::problem::Problem;
 use crate::app::App;
 use crate::auth::AuthLayer;
 
+/// All endpoints. The routes are built from this list.
+const ENDPOINTS: &[(&str, Endpoint)] =
+    &[("/v1/whoami", Endpoint::Whoami), ("/v1/api-key/{id}", Endpoint::RevokeKey)];
+/// All other paths of `/v1`, which return 404.
+const UNKNOWN: &[&str] = &["/v1", "/v1/", "/v1/{*rest}"];
+
+#[derive(Clone, Copy, Debug)]
+enum Endpoint {
+    Whoami,
+    RevokeKey,
+}
+
 /// Returns the routes of `/v1`.
 pub(crate) fn routes(app: &App) -> Router {
-    Router::new()
-        .route("/v1/whoami", get(whoami::whoami))
-        .route("/v1/api-key/{id}", delete(key::revoke))
-        .route_layer(from_fn_with_state(app.auth_layer(), AuthLayer::before_v1))
-        .method_not_allowed_fallback(wrong_method)
-        .route("/v1", any(unknown_path))
-        .route("/v1/", any(unknown_path))
-        .route("/v1/{*rest}", any(unknown_path))
+    let endpoints = ENDPOINTS
+        .iter()
+        .fold(Router::new(), |router, (path, endpoint)| router.route(path, endpoint.handler()))
+        .route_layer(from_fn_with_state(app.gate(), AuthLayer::before_v1))
+        .method_not_allowed_fallback(wrong_method);
+    UNKNOWN
+        .iter()
+        .fold(endpoints, |router, path| router.route(path, any(unknown_path)))
         .with_state(app.clone())
+}
+
+/// Returns all paths, with `{…}` for parameters.
+pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+    ENDPOINTS.iter().map(|endpoint| endpoint.0).chain(UNKNOWN.iter().copied())
+}
+
+impl Endpoint {
+    fn handler(self) -> MethodRouter<App> {
+        match self {
+            Self::Whoami => get(whoami::whoami),
+            Self::RevokeKey => delete(key::revoke),
+        }
+    }
 }
 
 async fn unknown_path(request: Request) -> Problem {

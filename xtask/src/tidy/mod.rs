@@ -42,6 +42,7 @@ const CHECKS: &[TidyRule] = &[
     TidyRule { name: "limits are in tables", run: places::limits },
     TidyRule { name: "SQL is in the store", run: places::sql },
     TidyRule { name: "only boot reads the environment", run: places::environment },
+    TidyRule { name: "routes are in lists", run: places::routes },
     TidyRule { name: "nothing is left unfinished", run: words::unfinished },
     TidyRule { name: "tests do not sleep", run: words::sleeps },
     TidyRule { name: "nothing names one machine", run: words::machines },

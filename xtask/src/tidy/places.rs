@@ -1,5 +1,5 @@
 //! Checks code that belongs in one place: limits in the tables of `rules`, SQL in `store`, access
-//! to the environment in `boot`.
+//! to the environment in `boot`, routes in lists.
 
 use super::Finding;
 use super::code::has_word;
@@ -93,6 +93,31 @@ pub(super) fn environment(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// Router of the socket that only commands on the same machine reach.
+const CONTROL_SOCKET: &str = "crates/server/src/control/socket.rs";
+
+/// Checks that the server builds its routes from lists. Tests of hostile requests iterate over these
+/// lists, so a route beside them would not be tested.
+pub(super) fn routes(tree: &Tree) -> Vec<Finding> {
+    let listed =
+        |file: &File| file.path.starts_with("crates/server/src/") && file.path != CONTROL_SOCKET;
+    let mut findings = Vec::new();
+    for (file, views) in tree.rust().filter(|(file, _)| listed(file) && !file.is_test()) {
+        for (at, _) in views.product().filter(|(_, line)| has_fixed_route(line)) {
+            let message = "add the path to a list of routes, which `server::paths` returns";
+            findings.push(Finding::line(&file.path, at, message));
+        }
+    }
+    findings
+}
+
+/// Returns whether a line of code without texts adds a route with a text or a constant as its path.
+fn has_fixed_route(line: &str) -> bool {
+    let Some((_, arguments)) = line.split_once(".route(") else { return false };
+    let path = arguments.split(',').next().unwrap_or_default().trim();
+    path.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +165,17 @@ mod tests {
             ("crates/server/Cargo.toml".into(), Some(2)),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn route_outside_of_a_list_is_found() {
+        let code = "//! A.\nfn a() {\n    router.route(\"/a\", get(a));\n    router.route(BASE, get(a));\n    \
+                    router.route(path, get(a));\n    page.route();\n    router.route(\n}\n";
+        let files =
+            [("crates/server/src/a.rs", code), (CONTROL_SOCKET, code), ("xtask/src/a.rs", code)];
+        let found = Tree::found(&files, routes);
+        let lines: Vec<_> = found.into_iter().map(|(_, line)| line).collect();
+        assert_eq!(lines, [Some(3), Some(4), Some(7)]);
     }
 
     #[test]

@@ -24,37 +24,13 @@ const UNFINISHED: [&str; 8] = [
 const FEW_FILES: u32 = 512;
 /// Number of concurrent slow connections: many times the limit of connections.
 const SLOW: usize = 600;
-/// Routes apart from the contract's methods that receive endless bodies, one of each kind.
-const ROUTES: &[&str] = &[
-    "/status/none",
-    "/status/none/unlock",
-    "/status/none/enter",
-    "/status/none/enter/token",
-    "/status/none/subscribe",
-    "/status/none/confirm/ticket",
-    "/status/none/manage/ticket",
-    "/status/none/unsubscribe/ticket",
-    "/status/none/events",
-    "/status/none/history",
-    "/status/none/badge.svg",
-    "/status/none/feed.atom",
-    "/status/none/api/v2/summary.json",
+/// Paths that no list of the server has: fallbacks, and the services of gRPC itself.
+const OTHERS: &[&str] = &[
     "/rpc/monitor.v1.MonitorService/CreateHttpMonitor",
     "/rpc/monitor.v1.MonitorService/Nonsense",
     "/grpc.health.v1.Health/Check",
     "/grpc.health.v1.Health/Watch",
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-    "/v1",
-    "/v1/whoami",
-    "/v1/api-key/x",
-    "/v1/openapi.json",
-    "/healthz",
-    "/readyz",
-    "/metrics",
-    "/",
-    "/docs/",
-    "/docs/search",
-    "/docs/guides/none",
     "/nonsense",
 ];
 /// Bytes of each endless body before the client gives up: more than the server discards plus the
@@ -121,6 +97,12 @@ fn sends_endlessly(address: SocketAddr, path: &str, chunk: &[u8]) -> std::io::Re
     (0..ENDLESS_BYTES / CHUNK_BYTES).try_for_each(|_| stream.write_all(chunk))
 }
 
+/// Replaces the parameters of a path, `{…}`, by a value.
+fn with_values(path: &str) -> String {
+    let of = |segment: &str| if segment.starts_with('{') { "none" } else { segment }.to_owned();
+    path.split('/').map(of).collect::<Vec<_>>().join("/")
+}
+
 fn resident_kib(server: &Server) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -160,8 +142,10 @@ fn endless_bodies_use_little_memory() {
     let before = resident_kib(&server);
     let data = vec![b'x'; CHUNK_BYTES];
     let chunk = [format!("{CHUNK_BYTES:x}\r\n").as_bytes(), &data, b"\r\n"].concat();
-    let methods = contract::rpc::methods().iter().map(|method| method.path.as_str());
-    let routes: Vec<&str> = ROUTES.iter().copied().chain(methods).collect();
+    let methods = contract::rpc::methods().iter().map(|method| method.path.clone());
+    let others = OTHERS.iter().map(|path| (*path).to_owned());
+    let paths = server::paths().map(|path| with_values(&path));
+    let routes: Vec<String> = paths.chain(others).chain(methods).collect();
     for some in routes.chunks(AT_A_TIME) {
         std::thread::scope(|scope| {
             for path in some {

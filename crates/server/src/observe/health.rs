@@ -1,9 +1,10 @@
 //! `/healthz`, `/readyz` and `/metrics`, for machines and without a key. They reveal nothing about
 //! workspaces. Operators who want them private block the paths in a proxy.
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+use axum::{Json, Router};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use rules::MonitorId;
@@ -16,6 +17,20 @@ use crate::pipeline::PipelineError;
 /// Status of stages whose results the database does not accept.
 const STUCK: &str = "nothing can be stored";
 
+/// All paths. The routes are built from this list.
+const ROUTES: &[(&str, HealthRoute)] = &[
+    ("/healthz", HealthRoute::Alive),
+    ("/readyz", HealthRoute::Ready),
+    ("/metrics", HealthRoute::Metrics),
+];
+
+#[derive(Clone, Copy, Debug)]
+enum HealthRoute {
+    Alive,
+    Ready,
+    Metrics,
+}
+
 /// Body of `/readyz`: `ok` for each part, or the reason why it is not ready.
 #[derive(Debug, Serialize)]
 struct Readiness {
@@ -26,13 +41,35 @@ struct Readiness {
     unreadable_rows: u64,
 }
 
+/// Returns the routes.
+pub(crate) fn routes(app: &App) -> Router {
+    let all = ROUTES.iter().map(|(path, route)| (path, route.handler()));
+    all.fold(Router::new(), |router, (path, route)| router.route(path, route))
+        .with_state(app.clone())
+}
+
+/// Returns all paths.
+pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+    ROUTES.iter().map(|route| route.0)
+}
+
+impl HealthRoute {
+    fn handler(self) -> MethodRouter<App> {
+        match self {
+            Self::Alive => get(alive),
+            Self::Ready => get(ready),
+            Self::Metrics => get(metrics),
+        }
+    }
+}
+
 /// Returns `ok` if the process responds.
-pub(crate) async fn alive() -> &'static str {
+async fn alive() -> &'static str {
     "ok\n"
 }
 
 /// Returns 200 if the server can answer calls and run checks. Otherwise returns 503 with the cause.
-pub(crate) async fn ready(State(app): State<App>) -> Response {
+async fn ready(State(app): State<App>) -> Response {
     let store = app.store.ready().await;
     let pipeline = if app.pipeline.is_stuck() { STUCK } else { pipeline(&app).await };
     let ready = store.is_ok() && pipeline == "ok";
@@ -72,7 +109,7 @@ fn store_status(store: &Result<(), StoreError>) -> &'static str {
 }
 
 /// Returns the metrics.
-pub(crate) async fn metrics(State(app): State<App>) -> Response {
+async fn metrics(State(app): State<App>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let unreadable = i64::try_from(app.store.quarantine().count()).unwrap_or(i64::MAX);
     app.metrics.unreadable_rows.set(unreadable);
