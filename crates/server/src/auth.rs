@@ -278,3 +278,46 @@ impl From<Refused> for Reason {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rules::Timestamp;
+    use store::{Database, MasterKeySource};
+
+    use super::*;
+    use crate::observe::log::captured;
+
+    async fn auth(settings: &Settings) -> Auth {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store::Settings {
+            folder: folder.path().join("data"),
+            database: Database::Embedded,
+            master_key: MasterKeySource::File,
+        };
+        let store = Store::open(store).await.unwrap();
+        Auth::new(Context::manual(Timestamp::from_millis(0)).0, store, settings)
+    }
+
+    // issue 16, point 10
+    #[tokio::test]
+    async fn ignored_forwarded_addresses_are_logged_once() {
+        let peer = IpAddr::from([192, 0, 2, 7]);
+        let forwarded = HeaderMap::from_iter([(
+            http::HeaderName::from_static("x-forwarded-for"),
+            HeaderValue::from_static("203.0.113.9"),
+        )]);
+        let mut settings = Settings::defaults();
+        let without = auth(&settings).await;
+        let lines = captured(|| {
+            assert_eq!(without.address(peer, &HeaderMap::new()), peer);
+            assert_eq!(without.address(peer, &forwarded), peer);
+            assert_eq!(without.address(peer, &forwarded), peer);
+        });
+        insta::assert_snapshot!(lines.trim(), @"WARN ignoring X-Forwarded-For from 192.0.2.7: if it is your proxy, name it in the setting `trusted_proxies`; else all its clients share the limits of one address client.address=192.0.2.7");
+
+        settings.trusted_proxies = vec![IpNet::from(peer)];
+        let with = auth(&settings).await;
+        let lines = captured(|| assert_ne!(with.address(peer, &forwarded), peer));
+        assert_eq!(lines, "");
+    }
+}

@@ -35,3 +35,15 @@ async fn commands_go_through_the_proxy() {
     );
     assert!(!refused.err.contains("ada:secret"), "{}", refused.err);
 }
+
+// issue 16 point 27: "Say what to do on `connection refused`"
+#[test]
+fn refused_connection_names_the_way_out() {
+    let variables = [("SERVICE_API_URL", "http://127.0.0.1:9/rpc"), ("SERVICE_API_TOKEN", "a-key")];
+    let ran = Home::new().run_with(&["incidents", "list"], &variables);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.err.contains("cannot connect: "), "{}", ran.err);
+    let advice = "; start the server with `aloft serve`, or give the address of a running one with \
+                  `--base-url` or SERVICE_API_URL";
+    assert!(ran.err.contains(advice), "{}", ran.err);
+}

@@ -30,3 +30,35 @@ pub fn start(settings: &Settings) -> Result<(), UnreadableFilter> {
     };
     Ok(())
 }
+
+/// Returns the lines that `work` logs on this thread.
+#[cfg(test)]
+pub(crate) fn captured(work: impl FnOnce()) -> String {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let lines = Lines::default();
+    let written = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .without_time()
+        .with_target(false)
+        .with_ansi(false)
+        .with_writer(move || written.clone())
+        .finish();
+    tracing::subscriber::with_default(subscriber, work);
+    let lines = lines.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    String::from_utf8(lines).expect("log lines are UTF-8")
+}

@@ -2,6 +2,7 @@
 
 mod audit;
 mod history;
+mod idempotency;
 mod incident;
 mod kinds;
 mod list;

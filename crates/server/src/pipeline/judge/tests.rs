@@ -3,14 +3,19 @@
 use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
 use std::sync::Arc;
 
+use domain::judge::{
+    HostMark, IncidentChange, JudgeState, Policy, ServedRegion, Share, StatusReason,
+};
 use futures_util::FutureExt as _;
-use rules::{Region, Secret};
+use rules::{MonitorStatus, Region, Secret};
 use store::{Database, MasterKeySource, Settings};
 use testkit::flaky_proxy::FlakyProxy;
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::observe::log::captured;
 use crate::pipeline::Probes;
+use crate::pipeline::check::tests::a_monitor;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000);
 
@@ -161,4 +166,26 @@ async fn idle_commit_stays_on_the_judge_thread() {
     };
     let stored = tokio::time::timeout(PATIENCE, stored_at_once).await;
     assert!(stored.expect("nobody has to be woken"));
+}
+
+// issue 16, point 26: "Log lines name the monitor and the cause."
+#[test]
+fn status_change_logs_monitor_and_cause() {
+    let probes = [ServedRegion { region: Region::FlyAms, probe: ProbeIndex::EMBEDDED }];
+    let monitor = a_monitor(1);
+    let policy = Policy::of(&monitor.settings, 1, probes.into());
+    let history = JudgeState::new(&policy, NOW);
+    let host = HostMark::of("127.0.0.1");
+    let watched = JudgedMonitor::new(&monitor, policy, history, host, NOW);
+    let share = Share { votes: 1, of_votes: 1, regions: 1, of_regions: 1 };
+    let transition = Transition {
+        from: MonitorStatus::Active,
+        to: MonitorStatus::Error,
+        at: NOW,
+        incident: IncidentChange::None,
+        why: StatusReason::Failing(share),
+    };
+    let cause = Cause { why: "status is 503, expected 2xx".to_owned(), regions: Vec::new() };
+    let lines = captured(|| log(&watched, &transition, &cause));
+    insta::assert_snapshot!(lines.trim(), @"INFO monitor `database` (mon_0000000000001) went from active to error, the check fails: status is 503, expected 2xx monitor.id=mon_0000000000001 monitor.name=database");
 }

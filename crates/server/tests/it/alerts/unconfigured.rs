@@ -1,9 +1,10 @@
 //! Channels of a kind that the server has no settings for: the server stores them with a warning.
 //! Their deliveries are dead letters until a replay.
 
+use domain::notify::WhatsappTemplate;
 use insta::assert_snapshot;
-use rules::ProviderType;
 use rules::notification::Provider;
+use rules::{ProviderType, Scope};
 use serde_json::json;
 use server::boot;
 use server::context::Context;
@@ -66,4 +67,31 @@ async fn configured_server_replays_undelivered_alerts() {
     assert!(vendors.mail.takes(1).await[0].subject.starts_with("Down: "));
     running.stop().await.unwrap();
     drop(target);
+}
+
+// issue 16, point 21: "Add settings for template, language and parameters; warn without them."
+#[tokio::test]
+async fn whatsapp_without_a_template_is_stored_with_a_warning() {
+    let vendors = Vendors::start().await;
+    let mut shown = Vec::new();
+    let template = WhatsappTemplate { id: "HX1".to_owned(), parameters: Vec::new() };
+    for template in [None, Some(template)] {
+        let server = TestServer::start_with(|settings| {
+            vendors.set_up(settings);
+            let telephone = settings.servers.telephone.as_mut().unwrap();
+            telephone.whatsapp_template.clone_from(&template);
+        })
+        .await;
+        let channel = json!({
+            "providerType": "whatsapp", "whatsapp": { "phoneNumber": "+4915112345678" },
+        });
+        let caller = server.caller(Scope::Write);
+        let request = json!({ "notification": channel });
+        let created = caller.call(NOTIFICATIONS, "CreateNotification", request).await.json();
+        shown.push(format!("{}: {}", template.is_some(), created["warnings"]));
+    }
+    assert_snapshot!(shown.join("\n"), @r#"
+    false: [{"field":"notification.provider_type","message":"WhatsApp delivers this channel's messages only within 24 hours after the recipient wrote to the sender: ask the operator to set `whatsapp_template`"}]
+    true: []
+    "#);
 }

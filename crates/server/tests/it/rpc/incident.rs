@@ -11,16 +11,16 @@ use testkit::target::{HttpTarget, ScriptedResponse};
 use crate::pipeline::{PERIOD, Watched, until};
 
 /// Outage: a failing target, its monitor and the open incident.
-struct Outage {
+pub(super) struct Outage {
     target: HttpTarget,
-    watched: Watched,
-    monitor: MonitorId,
-    incident: String,
-    caller: Caller,
+    pub(super) watched: Watched,
+    pub(super) monitor: MonitorId,
+    pub(super) incident: String,
+    pub(super) caller: Caller,
 }
 
 impl Outage {
-    async fn begin() -> Self {
+    pub(super) async fn begin() -> Self {
         let target = HttpTarget::start().await;
         let broken = ScriptedResponse::status(503).header("set-cookie", "session=hunter2");
         target.on("/", broken);
