@@ -268,6 +268,7 @@ mod tests {
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
     use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
     use proptest::prelude::*;
+    use rules::monitor::HttpCheck;
 
     use super::*;
 
@@ -360,6 +361,29 @@ mod tests {
         let body = serde_json::json!({ "user": "ada", "login": { "password": ["p1", 2] } });
         collect_json_secrets(&body, false, &mut found);
         assert_eq!(found, ["p1", "2"]);
+    }
+
+    fn secrets_of(url: &str) -> Vec<String> {
+        let check = HttpCheck {
+            url: url.to_owned(),
+            method: rules::Method::Get,
+            body: String::new(),
+            follow_redirects: true,
+            headers: Vec::new(),
+            status_code_assertions: Vec::new(),
+            body_assertions: Vec::new(),
+            header_assertions: Vec::new(),
+        };
+        of_http(&HttpPlan::of(&check).unwrap())
+    }
+
+    #[test]
+    fn tokens_in_urls_are_secrets() {
+        let token = |url| secrets_of(url).contains(&"t0ken-4711".to_owned());
+        assert!(token("https://t0ken-4711@example.com/"));
+        assert!(token("https://t0ken-4711:X@example.com/"));
+        assert!(!token("https://t0ken-4711:correct-horse@example.com/"));
+        assert_eq!(secrets_of("https://example.com/?q=t0ken-4711&page=2"), ["t0ken-4711"]);
     }
 
     #[test]
