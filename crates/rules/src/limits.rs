@@ -80,8 +80,8 @@ pub const PLAN_WEIGHT_MAX: u32 = 100;
 pub const RETENTION_DAYS_DEFAULT: u32 = 30;
 /// Retention of evidence, unless that of results is shorter (ours).
 pub const EVIDENCE_KEPT: Duration = Duration::from_hours(24 * 14);
-/// Checks a second of the whole server that keep their details if they succeed (ours): above it, one of each
-/// monitor and region in ten minutes does.
+/// Checks a second of the whole server that keep their details if they succeed (ours): above it, workspaces share
+/// them, and one of each monitor and region in ten minutes does in any case.
 pub const DETAILED_CHECKS_PER_SECOND: u32 = 1_000;
 /// Time for which a repeated idempotency key returns the first result (ours).
 pub const IDEMPOTENCY_KEYS_KEPT: Duration = Duration::from_hours(24);
