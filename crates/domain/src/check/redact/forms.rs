@@ -41,10 +41,17 @@ pub(super) fn of(secret: &str) -> Vec<String> {
     forms.push(in_script(quoted));
     forms.push(in_ascii(&in_script(quoted)));
     if secret.len() <= HEX_MAX {
-        forms.push(secret.bytes().map(|byte| format!("{byte:02x}")).collect());
-        forms.push(secret.bytes().map(|byte| format!("{byte:02X}")).collect());
+        let hexadecimal = in_hexadecimal(secret.as_bytes());
+        forms.push(hexadecimal.to_ascii_uppercase());
+        forms.push(hexadecimal);
     }
     forms
+}
+
+fn in_hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
 /// Returns a text in HTML, with these entities for quotation marks.

@@ -35,18 +35,14 @@ fn secret_is_hidden_in_every_form() {
         "s3cr&#47;t&#x20;&#43;&#34;x".to_owned(),
         "s3cr\\u002Ft +\\u0022x".to_owned(),
         "s3cr\\/t&#32;+\\&quot;x".to_owned(),
-        hex(secret),
-        hex(secret).to_uppercase(),
+        "733363722f74202b2278".to_owned(),
+        "733363722F74202B2278".to_owned(),
     ] {
         let shown = hidden(&[secret], &format!("you sent {text}!"));
         assert!(shown.starts_with("you sent ") && shown.contains('…'), "{text}: {shown}");
         assert!(!shown.contains(&text), "{shown}");
     }
     assert_eq!(hidden(&[secret], "nothing here"), "nothing here");
-}
-
-fn hex(secret: &str) -> String {
-    secret.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
