@@ -71,45 +71,58 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
 /// Returns the message of a server without a workspace.
 fn first_steps(data: &Path) -> String {
     let program = program();
-    let data = data.display();
+    let data = quoted(&data.display().to_string());
     format!(
         "There is no workspace yet. Create one with a key while this runs:
 
-    {program} workspaces create --data '{data}' --slug acme --name Acme
-    {program} keys create --data '{data}' --workspace acme --name ci --scope write
+    {program} workspaces create --data {data} --slug acme --name Acme
+    {program} keys create --data {data} --workspace acme --name ci --scope write
 "
     )
 }
 
-/// Returns the program as it was called, so that printed commands work in any folder. A path
-/// becomes absolute, and a name stays unchanged.
+/// Returns the program as it was called, quoted for a shell, so that printed commands work in any
+/// folder. A path becomes absolute, and a name stays unchanged.
 fn program() -> String {
     let called = std::env::args().next().unwrap_or_else(|| "aloft".to_owned());
     if !called.contains('/') {
-        return called;
+        return quoted(&called);
     }
-    std::path::absolute(&called).map_or(called, |path| path.display().to_string())
+    let path = std::path::absolute(&called).map_or(called, |path| path.display().to_string());
+    quoted(&path)
+}
+
+/// Quotes a word for a shell if it has characters that a shell may interpret.
+fn quoted(word: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./:=@%+,".contains(it);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Returns the message of a demo: the address, the key, and commands to try.
 fn welcome(address: SocketAddr, data: &Path, key: Option<&Secret<String>>) -> String {
     let program = program();
-    let data = data.display();
+    let folder = data.display();
+    let data = quoted(&folder.to_string());
     let (shown, about) = match key {
         Some(key) => {
             let shown = key.expose().as_str();
             (shown, format!("The key, shown only once:\n\n    {shown}"))
         }
         None => (
-            "KEY",
+            "$KEY",
             format!(
-                "The key was shown when the folder `{data}` was new. To create another one:\n\n    \
-                 {program} keys create --data '{data}' --workspace demo --name me --scope write"
+                "The key was shown when the folder `{folder}` was new. Create another one for the \
+                 commands below:\n\n    \
+                 KEY=$({program} keys create --data {data} --workspace demo --name me \
+                 --scope write | head -n 1)"
             ),
         ),
     };
     let call = format!(
-        "curl -s -H 'x-service-key: {shown}' -H 'content-type: application/json' \\\n      \
+        "curl -s -H \"x-service-key: {shown}\" -H 'content-type: application/json' \\\n      \
          http://{address}/rpc/monitor.v1.MonitorService"
     );
     format!(
@@ -132,7 +145,24 @@ Check a target once, without a server:
 
     {program} check http http://{address}/healthz --allow-private-networks
 
-Ctrl-C stops the server. Its data stays in `{data}`.
+Ctrl-C stops the server. Its data stays in `{folder}`.
 "
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn word_is_quoted_if_a_shell_would_change_it() {
+        for (word, expected) in [
+            ("/opt/aloft", "/opt/aloft"),
+            ("/a folder/aloft", "'/a folder/aloft'"),
+            ("/it's/$HOME", r"'/it'\''s/$HOME'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), expected, "{word}");
+        }
+    }
 }

@@ -86,6 +86,40 @@ fn demo_starts_six_monitors_and_prints_working_commands() {
     assert!(paste(&home, &checking).contains("✓ success"));
 }
 
+// issue 16 point 27: "The demo prints commands that work as pasted, with absolute paths"
+#[test]
+fn printed_commands_work_after_restart_and_with_spaces() {
+    let home = Home::with_a_space();
+    let first = home.serve_with(&["--demo"]);
+    let printed = commands(&welcome(&first));
+    assert_eq!(printed.len(), 3, "{printed:?}");
+    let said = paste(&home, &printed.join("\n"));
+    assert!(said.contains(r#""name":"Mine""#) && said.contains("✓ success"), "{said}");
+    assert_eq!(first.stop().code(), Some(0));
+    let second = home.serve_with(&["--demo"]);
+    let printed = commands(&welcome(&second));
+    assert_eq!(printed.len(), 4, "{printed:?}");
+    // A user pastes them into one shell, in any folder.
+    let elsewhere = Home::new();
+    let said = paste(&elsewhere, &printed.join("\n"));
+    let monitors = said.lines().filter(|line| line.starts_with("\"name\":")).count();
+    assert_eq!(monitors, 7, "{said}");
+    assert!(said.contains("✓ success"), "{said}");
+}
+
+#[test]
+fn commands_of_an_empty_server_work_as_pasted() {
+    let home = Home::with_a_space();
+    let server = home.serve();
+    let mut text = String::new();
+    while commands(&text).len() < 2 {
+        text.push_str(&server.out.recv_timeout(PATIENCE).expect("the server prints commands"));
+        text.push('\n');
+    }
+    let said = paste(&Home::new(), &commands(&text).join("\n"));
+    assert!(said.contains("aloft_"), "{said}");
+}
+
 #[test]
 fn demo_page_shows_outages_and_maintenance() {
     // issue 7, points 2 and 3
@@ -142,8 +176,8 @@ fn demo_restarts_in_its_folder_with_ports_taken() {
     let welcome = welcome(&second);
     assert!(!welcome.contains(&key), "a key is printed only once");
     let making = commands(&welcome).into_iter().next().unwrap();
-    let another = paste(&home, &making);
-    let another = another.lines().next().unwrap();
+    let another = paste(&home, &format!("{making}\necho \"$KEY\""));
+    let another = another.trim_end();
     let after = until("the healthy page is found at its new port", || {
         let after = statuses(&second, another);
         (after["Healthy page"] == "active" && after["DNS records"] == "active").then_some(after)

@@ -56,6 +56,14 @@ impl Home {
         Self(tempfile::tempdir().unwrap())
     }
 
+    /// Creates a home whose name has a space and a quotation mark. The program is in it too.
+    pub(crate) fn with_a_space() -> Self {
+        let folder = tempfile::Builder::new().prefix("a user's home ").tempdir().unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_aloft"), folder.path().join("aloft"))
+            .unwrap();
+        Self(folder)
+    }
+
     /// Creates a home with an empty database, which only a server creates.
     pub(crate) fn with_database() -> Self {
         let home = Self::new();
@@ -148,7 +156,9 @@ impl Home {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_aloft"));
+        let own = self.path().join("aloft");
+        let program = if own.exists() { own } else { env!("CARGO_BIN_EXE_aloft").into() };
+        let mut command = Command::new(program);
         command.args(args).current_dir(self.path()).stdin(Stdio::null());
         // The developer's environment must not influence a test. All settings come from here.
         command.env_clear().env("ALOFT_DATA", "data");

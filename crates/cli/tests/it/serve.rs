@@ -64,8 +64,8 @@ fn server_without_workspace_prints_how_to_create_one() {
     insta::assert_snapshot!(home.masked(&steps.join("\n").replace(program, "[aloft]")), @"
     There is no workspace yet. Create one with a key while this runs:
 
-        [aloft] workspaces create --data '[home]/data' --slug acme --name Acme
-        [aloft] keys create --data '[home]/data' --workspace acme --name ci --scope write
+        [aloft] workspaces create --data [home]/data --slug acme --name Acme
+        [aloft] keys create --data [home]/data --workspace acme --name ci --scope write
     ");
     for step in &steps[2..] {
         let words: Vec<&str> = step.split_whitespace().skip(1).collect();
