@@ -104,6 +104,27 @@ fn unusable_folder_is_named() {
     insta::assert_snapshot!(home.masked(last_line(&refused.err)), @"error: `[home]/file/data` cannot be used: Not a directory (os error 20)");
 }
 
+// issue 16 point 27: "Suggest close names for unknown flags"
+#[test]
+fn unknown_flag_suggests_a_close_one() {
+    let home = Home::new();
+    for (args, close) in [
+        (&["serve", "--lisen", "127.0.0.1:0"][..], "--listen"),
+        (&["serve", "--retention-day", "5"], "--retention-days"),
+        (&["check", "http", "--expect-statu", "200", "http://127.0.0.1"], "--expect-status"),
+        (&["audit", "--workspac", "acme"], "--workspace"),
+    ] {
+        let refused = home.run(args);
+        assert_eq!(refused.code, Some(2), "{args:?}: {}", refused.err);
+        let tip = refused
+            .err
+            .lines()
+            .find(|line| line.trim_start().starts_with("tip: "))
+            .unwrap_or_default();
+        assert!(tip.contains(&format!("'{close}'")), "{args:?}: {}", refused.err);
+    }
+}
+
 #[test]
 fn usage_error_differs_from_failed_command() {
     let home = Home::new();
