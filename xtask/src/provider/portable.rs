@@ -10,6 +10,9 @@ use crate::shell;
 /// The glibc of the oldest systems that the provider runs on, such as CentOS 7 (2014).
 pub(super) const GLIBC: Version = Version(2, 17);
 
+/// Set of symbols that glibc's own libraries share. A program that links them has also those of a version.
+const PRIVATE: &str = "PRIVATE";
+
 /// A version of glibc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version(u32, u32);
@@ -38,6 +41,13 @@ pub(super) fn check(program: &Path) -> Result<Option<Version>> {
     if let Some(library) = needs.libraries.iter().find(|it| !is_of_glibc(it)) {
         bail!("{} needs the library `{library}`, which systems may not have", program.display());
     }
+    if let Some(unknown) = needs.unknown.first() {
+        bail!(
+            "{} needs the symbols `{unknown}`, which came after glibc {GLIBC}: build it with Zig \
+             (`cargo xtask setup` installs it)",
+            program.display()
+        );
+    }
     if let Some(newest) = needs.glibc.filter(|newest| *newest > GLIBC) {
         bail!(
             "{} needs glibc {newest}, and old systems have {GLIBC}: build it with Zig \
@@ -53,6 +63,9 @@ pub(super) fn check(program: &Path) -> Result<Option<Version>> {
 struct Needs<'a> {
     libraries: Vec<&'a str>,
     glibc: Option<Version>,
+    /// Sets of symbols of glibc without a version. Those that exist are newer than [`GLIBC`]:
+    /// `GLIBC_ABI_DT_RELR` came with 2.36.
+    unknown: Vec<&'a str>,
 }
 
 impl<'a> Needs<'a> {
@@ -63,12 +76,14 @@ impl<'a> Needs<'a> {
             ["NEEDED", library] => Some(*library),
             _ => None,
         });
-        let versions = words().filter_map(|words| {
-            // Version references: hash, flags, number, name.
-            let version = words.last()?.strip_prefix("GLIBC_")?;
-            Version::parse(version)
+        // Version references: hash, flags, number, name.
+        let symbols = || headers.lines().filter_map(|line| line.split_whitespace().last());
+        let versions = symbols().filter_map(|name| Version::parse(name.strip_prefix("GLIBC_")?));
+        let unknown = symbols().filter(|name| {
+            let version = name.strip_prefix("GLIBC_");
+            version.is_some_and(|it| it != PRIVATE && Version::parse(it).is_none())
         });
-        Self { libraries: libraries.collect(), glibc: versions.max() }
+        Self { libraries: libraries.collect(), glibc: versions.max(), unknown: unknown.collect() }
     }
 }
 
@@ -102,7 +117,16 @@ Version References:
         let needs = Needs::of(headers);
         assert_eq!(needs.libraries, ["libgcc_s.so.1", "libc.so.6"]);
         assert_eq!(needs.glibc, Some(Version(2, 34)));
-        assert_eq!(Needs::of("file format elf64-x86-64"), Needs { libraries: vec![], glibc: None });
+        assert_eq!(needs.unknown, [""; 0]);
+        let alone = Needs { libraries: vec![], glibc: None, unknown: vec![] };
+        assert_eq!(Needs::of("file format elf64-x86-64"), alone);
+        let packed =
+            "    0x0963cf85 0x00 05 GLIBC_ABI_DT_RELR\n    0x09691a75 0x00 02 GLIBC_2.2.5\n";
+        let packed = Needs::of(packed);
+        assert_eq!(
+            (packed.unknown, packed.glibc),
+            (vec!["GLIBC_ABI_DT_RELR"], Some(Version(2, 2)))
+        );
         assert!(Version(2, 4) < GLIBC && Version(2, 18) > GLIBC && Version(3, 0) > GLIBC);
     }
 
@@ -120,6 +144,14 @@ Version References:
         let newer = "int closefrom(int); int main(void) { closefrom(3); return 0; }";
         let refused = check(&built("newer", newer, &[])).unwrap_err().to_string();
         assert!(refused.contains("needs glibc 2.34, and old systems have 2.17"), "{refused}");
+        let relative = "int main(void) { return 0; }";
+        let flags = ["-pie", "-fPIE", "-Wl,-z,pack-relative-relocs"];
+        let refused = check(&built("packed", relative, &flags)).unwrap_err().to_string();
+        assert!(refused.contains("`GLIBC_ABI_DT_RELR`, which came after glibc 2.17"), "{refused}");
+        // Alpine and minimal images have no libgcc_s.
+        let flags = ["-Wl,--no-as-needed", "-lgcc_s"];
+        let refused = check(&built("unwinding", relative, &flags)).unwrap_err().to_string();
+        assert!(refused.contains("needs the library `libgcc_s.so.1`"), "{refused}");
         let alone = built("alone", "void _start(void) { for (;;) {} }", &["-nostdlib", "-static"]);
         assert_eq!(check(&alone).unwrap(), None);
     }
