@@ -188,6 +188,37 @@ mod tests {
         ");
     }
 
+    // issue 16 point 17: "set `go_package` and the other language options"
+    #[test]
+    fn each_proto_has_the_options_of_all_languages() {
+        let mut taken = std::collections::HashSet::new();
+        let ours = POOL.files().iter().filter(|file| !file.service.is_empty());
+        let ours =
+            ours.filter(|file| !file.package.as_deref().unwrap_or_default().starts_with("grpc."));
+        let mut files = 0;
+        for file in ours {
+            let options = file.options.as_option().expect("a file has options");
+            assert_eq!(options.java_multiple_files, Some(true), "{:?}", file.name);
+            for (option, value) in [
+                ("csharp_namespace", &options.csharp_namespace),
+                ("go_package", &options.go_package),
+                ("java_outer_classname", &options.java_outer_classname),
+                ("java_package", &options.java_package),
+                ("objc_class_prefix", &options.objc_class_prefix),
+                ("php_namespace", &options.php_namespace),
+                ("ruby_package", &options.ruby_package),
+            ] {
+                let value = value.as_deref().filter(|value| !value.is_empty());
+                let value = value.unwrap_or_else(|| panic!("{:?} has no {option}", file.name));
+                let is_new = taken.insert((option, value.to_owned()));
+                // The default of `buf` for Objective-C is the initial letter, which packages share.
+                assert!(is_new || option == "objc_class_prefix", "{:?}: {option}", file.name);
+            }
+            files += 1;
+        }
+        assert_eq!(files, service_names().count());
+    }
+
     #[test]
     fn method_is_found_without_leading_slash() {
         let path = "/monitor.v1.MonitorService/GetMonitor";
