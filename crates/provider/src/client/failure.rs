@@ -9,7 +9,7 @@ use contract::rpc::{self, Code, Error, FieldViolation, Reason};
 use thiserror::Error as ThisError;
 
 use super::RetrySafety;
-use super::retry::{RETRY_AFTER_MAX, is_rate_limited_by_proxy, is_taken};
+use super::retry::{RETRY_AFTER_MAX, is_limited_by_a_proxy, is_rejected_by_a_proxy, is_taken};
 use crate::settings::Settings;
 
 /// Longest excerpt of a response in a message, in characters.
@@ -114,22 +114,31 @@ fn explain_service_error(error: &Error, reason: &str, circumstances: &CallContex
     })
 }
 
-fn explain_rate_limit(message: &str, circumstances: &CallContext<'_>) -> String {
-    let wait = circumstances.requested_wait.unwrap_or_default();
-    let long = explain_excessive_wait(circumstances);
-    let retry = if long.is_empty() { format!(" Retry after {} s.", wait.as_secs()) } else { long };
-    format!("The service rejected the call: {message}.{retry}")
+fn too_many_calls(said: &str, circumstances: &CallContext<'_>) -> String {
+    let wait = circumstances.asked_to_wait.unwrap_or_default();
+    let long = too_long(circumstances);
+    let retry =
+        if long.is_empty() { format!(" Retry after {} s.", whole_seconds(wait)) } else { long };
+    format!("The service rejected the call: {said}.{retry}")
 }
 
 /// Returns the reason why a call is not retried if the response asks for too long a pause.
 fn explain_excessive_wait(circumstances: &CallContext<'_>) -> String {
     let most = RETRY_AFTER_MAX.as_secs();
-    match circumstances.requested_wait.map(|wait| wait.as_secs()) {
-        Some(wait) if wait > most => format!(
-            " Retry after {wait} s, which is longer than the {most} s that this provider waits."
-        ),
+    match circumstances.asked_to_wait {
+        Some(wait) if wait > RETRY_AFTER_MAX => {
+            let wait = whole_seconds(wait);
+            format!(
+                " Retry after {wait} s, which is longer than the {most} s that this provider waits."
+            )
+        }
         _ => String::new(),
     }
+}
+
+/// Returns the seconds of a wait, rounded up: after fewer, the service would still refuse.
+const fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_millis().div_ceil(1_000) as u64
 }
 
 /// Explains an error that arose between here and the service.
@@ -183,7 +192,7 @@ fn explain_transport_error(error: &Error, circumstances: &CallContext<'_>) -> St
             "The proxy on the way to {base_url} requires credentials: {said}. Set HTTP_PROXY to \
              http://USER:PASSWORD@HOST:PORT."
         ),
-        Code::Internal | Code::DataLoss => {
+        Code::Internal | Code::DataLoss if !is_rejected_by_a_proxy(error) => {
             format!("The response of {base_url} was invalid: {said}.{after}")
         }
         Code::Canceled
@@ -195,6 +204,8 @@ fn explain_transport_error(error: &Error, circumstances: &CallContext<'_>) -> St
         | Code::Aborted
         | Code::OutOfRange
         | Code::Unimplemented
+        | Code::Internal
+        | Code::DataLoss
         | _ => format!(
             "{base_url} does not respond like the service: {said}. Check `base_url` of the provider (or \
              SERVICE_API_URL); it usually ends in /rpc."

@@ -70,14 +70,18 @@ impl Policy {
             return RetryDecision::GiveUp;
         }
         match retry_after(error, now) {
-            Some(asked) if asked > RETRY_AFTER_MAX => RetryDecision::GiveUp,
-            Some(asked) => RetryDecision::Retry(asked),
-            None => {
-                let pause = self.first_pause.saturating_mul(2_u32.saturating_pow(attempt));
-                // At least half of it, so that there is a pause; the rest is random.
-                RetryDecision::Retry(pause.min(PAUSE_MAX).mul_f64(0.5 + 0.5 * chance))
-            }
+            Some(asked) if asked > RETRY_AFTER_MAX => RetryDecision::Over,
+            // The service may ask for no pause, or until a date in the past.
+            Some(asked) => RetryDecision::Again(asked.max(self.backoff(attempt, chance))),
+            None => RetryDecision::Again(self.backoff(attempt, chance)),
         }
+    }
+
+    /// Returns the pause after `attempt` if the service asks for no longer one.
+    fn backoff(&self, attempt: u32, chance: f64) -> Duration {
+        let pause = self.first_pause.saturating_mul(2_u32.saturating_pow(attempt));
+        // At least half of it, so that there is a pause; the rest is random.
+        pause.min(PAUSE_MAX).mul_f64(0.5 + 0.5 * chance)
     }
 }
 
@@ -110,15 +114,24 @@ fn classify(error: &Error) -> FailureClass {
     }
     // A proxy may have forwarded it before it gave up.
     let unclear = matches!(error.code, Code::Unavailable | Code::DeadlineExceeded | Code::Aborted);
-    // A truncated response has no reason. Failures of the service have one, and would fail again.
-    let broken = matches!(error.code, Code::Internal | Code::DataLoss) && reason.is_none();
-    if unclear || broken { FailureClass::Unclear } else { FailureClass::Final }
+    // A truncated response has no reason. Failures of the service have one, and would fail again. A proxy
+    // that rejects a request would reject it again.
+    let broken = matches!(error.code, Code::Internal | Code::DataLoss)
+        && reason.is_none()
+        && !is_rejected_by_a_proxy(error);
+    if unclear || broken { Why::Unclear } else { Why::Final }
 }
 
 /// Returns whether a proxy rejected the call by its rate limit, and so did not forward it.
 pub(super) fn is_rate_limited_by_proxy(error: &Error) -> bool {
     let message = error.message.as_deref().unwrap_or_default();
     rpc::reason(error).is_none() && message.starts_with("HTTP error 429")
+}
+
+/// Returns whether a proxy rejected the request as malformed, and so did not forward it.
+pub(super) fn is_rejected_by_a_proxy(error: &Error) -> bool {
+    let message = error.message.as_deref().unwrap_or_default();
+    rpc::reason(error).is_none() && message.starts_with("HTTP error 400")
 }
 
 /// Returns whether a field was rejected because another resource has its value, which must be unique.
@@ -205,6 +218,17 @@ mod tests {
     }
 
     #[test]
+    fn retry_after_that_is_over_keeps_the_backoff() {
+        for over in ["0", "Sun, 06 Nov 1994 08:49:30 GMT", "Sat, 05 Nov 1994 08:49:30 GMT"] {
+            let restarting = proxied(Code::Unavailable, Some(over));
+            for (attempt, pause) in [(0, 500), (1, 1_000), (3, 4_000)] {
+                let next = POLICY.next(attempt, RetrySafety::Safe, &restarting, NOW, 1.0);
+                assert_eq!(next, RetryDecision::Again(Duration::from_millis(pause)), "{over}");
+            }
+        }
+    }
+
+    #[test]
     fn retry_after_of_hours_fails_immediately() {
         let hours = proxied(Code::Unavailable, Some("7200"));
         assert_eq!(POLICY.next(0, RetrySafety::Safe, &hours, NOW, 0.0), RetryDecision::GiveUp);
@@ -247,6 +271,7 @@ mod tests {
             proxied(Code::Unknown, None),
             proxied(Code::Unimplemented, None),
             proxied(Code::ResourceExhausted, None),
+            Error::new(Code::Internal, "HTTP error 400: Bad Request"),
         ] {
             assert_eq!(
                 POLICY.next(0, RetrySafety::Safe, &error, NOW, 0.0),

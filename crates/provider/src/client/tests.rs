@@ -1,6 +1,7 @@
 //! The client against servers that follow a script: late, broken, enormous, foreign or absent responses.
 
 mod network;
+mod retry_after;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
