@@ -88,7 +88,13 @@ pub(crate) fn said(error: &Error) -> anyhow::Error {
             "cannot connect: {failure}; correct {variable}, or add the host to NO_PROXY"
         );
     }
-    if rpc::is_unsent(error) {
+    if rpc::is_self_signed(error) {
+        return anyhow!(
+            "cannot connect: the certificate of the service is self-signed and not trusted; if the \
+             address is right, set SSL_CERT_FILE to a file with this certificate"
+        );
+    }
+    if rpc::never_sent(error) {
         return anyhow!("cannot connect: {}; {UNREACHABLE}", cause(error));
     }
     anyhow!(message)

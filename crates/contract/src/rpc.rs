@@ -33,7 +33,7 @@ pub use self::error::{
 pub use self::json::check_json;
 pub use self::library_error::{RawResponse, library_error};
 pub use self::methods::{Method, field_names, method, methods, redacted_fields, service_names};
-pub use self::network::{Network, ProxyFailure, Transport, proxy_failure};
+pub use self::network::{Network, ProxyFailure, Transport, is_self_signed, proxy_failure};
 pub use self::strict::Strict;
 pub use self::whoami::{Actor, Whoami};
 

@@ -76,6 +76,15 @@ pub enum UnusableClient {
         /// Cause of the failure.
         why: String,
     },
+    /// All trusted certificates of the machine are unreadable.
+    #[error(
+        "failed to read the certificates that this machine trusts: {why}; make them readable, or \
+         set `SSL_CERT_FILE` to a file with the certificates to trust"
+    )]
+    MachineCertificates {
+        /// Cause of the failure.
+        why: String,
+    },
 }
 
 impl Client {

@@ -10,6 +10,7 @@ use self::proxy::Proxies;
 pub use self::proxy::{ProxyFailure, proxy_failure};
 pub use self::transport::Transport;
 use self::trust::Trust;
+pub use self::trust::is_self_signed;
 
 /// Proxies and trusted certificates. The default uses no proxy and the machine's trusted
 /// certificates.

@@ -163,7 +163,11 @@ fn explain_transport_error(error: &Error, circumstances: &CallContext<'_>) -> St
             };
             format!("{base_url} did not respond within {seconds} s, {whose}.{after}")
         }
-        Code::Unavailable if is_certificate_error(error) => format!(
+        Code::Unavailable if rpc::is_self_signed(error) => format!(
+            "{base_url} has a self-signed certificate that is not trusted. If the address is right, \
+             set SSL_CERT_FILE to a file with this certificate.{after}"
+        ),
+        Code::Unavailable if is_of_trust(error) => format!(
             "{base_url} has a certificate that is not trusted: {said}. If the address is right, set \
              SSL_CERT_FILE to a file with the certificates to trust.{after}"
         ),

@@ -1,6 +1,8 @@
 //! Certificates that a client trusts: those compiled in, and those of the machine. `SSL_CERT_FILE`
 //! and `SSL_CERT_DIR` replace the latter.
 
+use std::error::Error as StdError;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,9 +15,9 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore,
     SignatureScheme,
 };
-use rustls_native_certs::{load_certs_from_paths, load_native_certs};
+use rustls_native_certs::{CertificateResult, load_certs_from_paths, load_native_certs};
 
-use crate::rpc::UnusableClient;
+use crate::rpc::{Error, UnusableClient};
 
 /// Variable with the file of trusted certificates, in PEM form.
 pub(super) const FILE_VARIABLE: &str = "SSL_CERT_FILE";
@@ -41,7 +43,8 @@ impl Trust {
     ///
     /// # Errors
     ///
-    /// Fails if the file is unreadable or contains no certificate.
+    /// Fails if the file is unreadable or contains no certificate, if a folder is unreadable and no
+    /// other has a certificate, and if all files of the machine are unreadable.
     pub(super) fn client_config(&self, reads_files: bool) -> Result<ClientConfig, UnusableClient> {
         let certificates = if reads_files { self.certificates()? } else { Vec::new() };
         let compiled_in = webpki_roots::TLS_SERVER_ROOTS.iter().cloned();
@@ -61,7 +64,7 @@ impl Trust {
 
     fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, UnusableClient> {
         if self.file.is_none() && self.folders.is_empty() {
-            return Ok(load_native_certs().certs);
+            return machine_certificates(load_native_certs(), default_certificates);
         }
         let mut certificates = Vec::new();
         if let Some(file) = &self.file {
@@ -74,11 +77,71 @@ impl Trust {
             }
             certificates.extend(loaded.certs);
         }
+        let mut failure = None;
         for folder in &self.folders {
-            certificates.extend(load_certs_from_paths(None, Some(folder)).certs);
+            let loaded = load_certs_from_paths(None, Some(folder));
+            certificates.extend(loaded.certs);
+            failure = failure.or_else(|| loaded.errors.first().map(ToString::to_string));
         }
-        Ok(certificates)
+        match failure.filter(|_| certificates.is_empty()) {
+            Some(why) => Err(UnusableClient::Certificates { variable: FOLDERS_VARIABLE, why }),
+            None => Ok(certificates),
+        }
     }
+}
+
+/// Returns the certificates of the machine. `native` reads the variables itself and takes an empty
+/// one as the name of a file, so `defaults` replaces a result without certificates.
+fn machine_certificates(
+    native: CertificateResult,
+    defaults: impl FnOnce() -> CertificateResult,
+) -> Result<Vec<CertificateDer<'static>>, UnusableClient> {
+    if !native.certs.is_empty() {
+        return Ok(native.certs);
+    }
+    let defaults = defaults();
+    match defaults.errors.first() {
+        Some(error) if defaults.certs.is_empty() => {
+            Err(UnusableClient::MachineCertificates { why: error.to_string() })
+        }
+        _ => Ok(defaults.certs),
+    }
+}
+
+/// Loads the certificates of the places where systems have them.
+fn default_certificates() -> CertificateResult {
+    let places = openssl_probe::probe();
+    let folders = places.cert_dir.iter().map(|folder| (None, Some(folder.as_path())));
+    let file = places.cert_file.as_deref();
+    let paths = std::iter::once((file, None)).chain(folders);
+    let mut loaded = CertificateResult::default();
+    for (file, folder) in paths {
+        let found: CertificateResult = load_certs_from_paths(file, folder);
+        loaded.certs.extend(found.certs);
+        loaded.errors.extend(found.errors);
+    }
+    loaded
+}
+
+/// Returns whether a call failed because the server's certificate is an authority's own, as
+/// `openssl req -x509` makes it, and is not trusted.
+pub fn is_self_signed(error: &Error) -> bool {
+    let mut cause = error.source();
+    while let Some(it) = cause {
+        if tls_error(it).is_some_and(is_authority) {
+            return true;
+        }
+        cause = it.source();
+    }
+    false
+}
+
+/// Returns the error of TLS that I/O errors wrap. It is no source of theirs.
+fn tls_error<'a>(mut error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
+    while let Some(wrapper) = error.downcast_ref::<io::Error>() {
+        error = wrapper.get_ref()?;
+    }
+    error.downcast_ref()
 }
 
 /// Verifier that extends webpki: a server's own certificate may be trusted itself. `openssl req
@@ -158,4 +221,53 @@ fn is_authority(error: &rustls::Error) -> bool {
         return false;
     };
     matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::pki_types::pem::PemObject as _;
+
+    use super::*;
+
+    fn loaded(certs: &[&[u8]]) -> CertificateResult {
+        let mut loaded = CertificateResult::default();
+        loaded.certs = certs.iter().map(|der| CertificateDer::from(der.to_vec())).collect();
+        loaded
+    }
+
+    fn failed(path: &str) -> CertificateResult {
+        let failed = load_certs_from_paths(Some(path.as_ref()), None);
+        assert!(!failed.errors.is_empty());
+        failed
+    }
+
+    // `SSL_CERT_FILE=""` makes the library read a file without a name.
+    #[test]
+    fn empty_variable_keeps_the_machines_certificates() {
+        let found = machine_certificates(failed(""), || loaded(&[b"machine"])).unwrap();
+        assert_eq!(found, loaded(&[b"machine"]).certs);
+        let found = machine_certificates(loaded(&[b"native"]), || failed("/missing")).unwrap();
+        assert_eq!(found, loaded(&[b"native"]).certs);
+        let none = machine_certificates(loaded(&[]), || loaded(&[])).unwrap();
+        assert_eq!(none, []);
+    }
+
+    #[test]
+    fn unreadable_certificates_of_the_machine_are_reported() {
+        let refused = machine_certificates(failed("/missing"), || failed("/missing"));
+        insta::assert_snapshot!(refused.unwrap_err(), @"failed to read the certificates that this machine trusts: failed to read PEM from file: No such file or directory (os error 2) at '/missing'; make them readable, or set `SSL_CERT_FILE` to a file with the certificates to trust");
+    }
+
+    #[test]
+    fn default_places_yield_certificates_if_they_have_any() {
+        let place = openssl_probe::probe().cert_file;
+        let expected = place.map_or(0, |file| CertificateDer::pem_file_iter(file).unwrap().count());
+        assert!(default_certificates().certs.len() >= expected);
+    }
+
+    #[test]
+    fn missing_folder_is_refused_unless_another_has_certificates() {
+        let missing = Trust { file: None, folders: vec!["/missing".into()] };
+        insta::assert_snapshot!(missing.certificates().unwrap_err(), @"failed to read the certificates that `SSL_CERT_DIR` names: opening directory: No such file or directory (os error 2) at '/missing'");
+    }
 }
