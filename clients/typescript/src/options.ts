@@ -102,7 +102,7 @@ const NO_RETRY: Retry = { ...RETRY, attempts: 1 };
 export function settingsOf(options: ClientOptions): Settings {
   const apiKey = given(options.apiKey) ?? environment("SERVICE_API_KEY");
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw invalid("the API key holds characters that no key has; copy it again");
+    throw invalid("invalid character in the API key; copy it again");
   }
   return {
     apiKey,

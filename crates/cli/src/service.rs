@@ -50,12 +50,16 @@ impl Service {
     /// Returns a client with the key of the environment. Prints the address.
     pub(crate) fn client(&self) -> Result<Client> {
         let address = self.address()?;
-        output::print_stderr(&format!("service: {}", crate::check::without_credentials(&address)));
-        let Some(key) = KEY_VARIABLES.into_iter().find_map(variable) else {
+        output::complain(&format!("service: {}", crate::check::without_credentials(&address)));
+        let given = |name| Some((name, Secret::new(variable(name)?)));
+        let Some((name, key)) = KEY_VARIABLES.into_iter().find_map(given) else {
             bail!("no API key; set {} to a key of the workspace", KEY_VARIABLES[0]);
         };
+        if !rpc::is_sendable_key(&key) {
+            bail!("invalid character in the API key of {name}; copy the key again");
+        }
         let network = Network::from_variables(boot::variable);
-        Ok(Client::with_network(&network, &address, &Secret::new(key))?)
+        Ok(Client::over(&network, &address, &key)?)
     }
 
     /// Returns the response, or its error with context. `doing` names the call.

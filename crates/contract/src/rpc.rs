@@ -23,7 +23,9 @@ pub use connectrpc::{
 };
 
 pub use self::call::Call;
-pub use self::client::{CALL_TIMEOUT, Client, UnusableClient, create_options, is_unsent};
+pub use self::client::{
+    CALL_TIMEOUT, Client, UnusableClient, creating, is_sendable_key, never_sent,
+};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, deferred, failed_precondition,
     field_violations, internal, invalid, invalid_because, malformed, not_found, payload_too_large,

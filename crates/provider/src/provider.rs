@@ -18,7 +18,7 @@ use crate::resource::Managed;
 use crate::service::{
     COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
 };
-use crate::settings::{Arguments, Environment, Settings, parse_base_url};
+use crate::settings::{Arguments, Environment, Settings, base_url_of, token_of};
 use crate::{schema, validate, wire};
 
 /// Returns the seven resources, in the order of the specification.
@@ -79,7 +79,7 @@ impl Provider for ServiceProvider {
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
         let mut reader = Validator::new(&PROVIDER);
         if let Given::Known(token) = config.get("api_token")? {
-            let _ = reader.text("api_token", Some(token));
+            let _ = token_of(&mut reader, &Secret::new(token));
         }
         if let Given::Known(url) = config.get("base_url")? {
             let _ = parse_base_url(&mut reader, url);

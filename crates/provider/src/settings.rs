@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use contract::rpc::{DEFAULT_BASE_URL, Network};
+use contract::rpc::{self, DEFAULT_BASE_URL, Network};
 use rules::tables::PROVIDER;
 use rules::{Secret, Validator, Violations};
 use url::Url;
@@ -70,7 +70,7 @@ impl Settings {
         let is_set = [environment.api_token.is_some(), environment.base_url.is_some()];
         let token = arguments.api_token.or_else(|| environment.api_token.clone());
         let token = if let Some(token) = token {
-            reader.text("api_token", Some(token.expose().clone()))
+            token_of(&mut reader, &token)
         } else {
             let allowed = format!("must be given, or {TOKEN_VARIABLE} must be set");
             reader.reject_without_value("api_token", allowed)
@@ -105,6 +105,15 @@ impl Settings {
             violations
         })
     }
+}
+
+/// Reads the key. Rejects one that no header can carry: it was not copied from the service.
+pub fn token_of(reader: &mut Validator, given: &Secret<String>) -> Option<String> {
+    let token = reader.text("api_token", Some(given.expose().clone()))?;
+    if rpc::is_sendable_key(given) {
+        return Some(token);
+    }
+    reader.refuse_unseen("api_token", "must contain only ASCII characters; copy the key again")
 }
 
 /// Reads the address of the service. Rejects credentials in it, because messages repeat the address.
@@ -202,6 +211,22 @@ mod tests {
         assert!(refused.starts_with("`base_url` (from SERVICE_API_URL) must be"), "{refused}");
         let own = Settings::new(given(None, Some("example.com")), &bad).unwrap_err().to_string();
         assert!(!own.contains("SERVICE_API_URL"), "{own}");
+    }
+
+    #[test]
+    fn key_that_cannot_be_sent_names_its_variable() {
+        let bad = environment("schlüssel", "");
+        let refused = Settings::of(given(None, None), &bad).unwrap_err();
+        insta::assert_snapshot!(refused, @"`api_token` (from SERVICE_API_TOKEN) must contain only ASCII characters; copy the key again");
+        let own = Settings::of(given(Some("schlüssel"), None), &bad).unwrap_err().to_string();
+        assert!(!own.contains("SERVICE_API_TOKEN") && !own.contains("schl"), "{own}");
+    }
+
+    #[test]
+    fn internationalised_host_name_is_usable() {
+        let settings = environment("key", "https://münchen.example/rpc");
+        let settings = Settings::of(given(None, None), &settings).unwrap();
+        rpc::Client::over(&settings.network, &settings.base_url, &settings.api_token).unwrap();
     }
 
     #[test]

@@ -40,6 +40,7 @@ fn export_names_missing_requirements() {
         said(&[], &[]),
         said(&["--base-url", &base_url], &[("SERVICE_API_TOKEN", "unknown")]),
         said(&["--base-url", "nowhere"], &[("SERVICE_API_TOKEN", read)]),
+        said(&["--base-url", &base_url], &[("SERVICE_API_KEY", "schlüssel")]),
         said(&["--with-secrets"], &[("SERVICE_API_TOKEN", read)]),
         said(
             &["--with-secrets", "--out", "exported"],
@@ -49,7 +50,8 @@ fn export_names_missing_requirements() {
     insta::assert_snapshot!(said.join("\n"), @r"
     error: no API key; set SERVICE_API_TOKEN to a key of the workspace
     error: reading the workspace at http://HOST/rpc: unknown API key; check that it is complete and belongs to this server
-    error: `nowhere` is no base URL; one looks like http://127.0.0.1:8080/rpc
+    error: `nowhere` is not a base URL; one looks like http://127.0.0.1:8080/rpc
+    error: invalid character in the API key of SERVICE_API_KEY; copy the key again
     error: the following required arguments were not provided:
     error: `--with-secrets` needs a key with the scope write; this key has the scope read
     ");

@@ -7,6 +7,7 @@ use std::time::Duration;
 use connectrpc::client::{CallOptions, ClientConfig};
 use http::{HeaderValue, Uri};
 use rules::{Secret, limits};
+use url::Url;
 
 use super::{Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER, Network, Transport, Whoami, whoami};
 use crate::audit::wire::AuditServiceClient;
@@ -52,13 +53,13 @@ pub struct Client {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableClient {
     /// The base URL is malformed.
-    #[error("`{given}` is no base URL; one looks like http://127.0.0.1:8080/rpc")]
+    #[error("`{given}` is not a base URL; one looks like http://127.0.0.1:8080/rpc")]
     BaseUrl {
         /// Rejected text.
         given: String,
     },
     /// The key contains characters that a header must not contain.
-    #[error("the key holds characters that no key has; copy it again")]
+    #[error("invalid character in the API key; copy it again")]
     Key,
     /// An environment variable does not name a usable proxy. Its value may contain a password.
     #[error(
@@ -101,11 +102,11 @@ impl Client {
         key: &Secret<String>,
     ) -> Result<Self, UnusableClient> {
         let unusable = || UnusableClient::BaseUrl { given: base_url.to_owned() };
-        let base: Uri = base_url.parse().map_err(|_| unusable())?;
-        if !matches!(base.scheme_str(), Some("http" | "https")) {
-            return Err(unusable());
-        }
+        let base = base_uri(base_url).ok_or_else(unusable)?;
         let transport = Transport::new(&base, network)?;
+        if !is_sendable_key(key) {
+            return Err(UnusableClient::Key);
+        }
         let mut header = HeaderValue::from_str(key.expose()).map_err(|_| UnusableClient::Key)?;
         header.set_sensitive(true);
         let config = ClientConfig::new(base.clone())
@@ -130,6 +131,25 @@ impl Client {
     pub async fn whoami(&self) -> Result<Whoami, Error> {
         whoami::request(&self.transport, &self.base, &self.key).await
     }
+}
+
+/// Parses a base URL. Encodes an internationalised host name (RFC 5890) and path, which [`Uri`]
+/// rejects.
+fn base_uri(text: &str) -> Option<Uri> {
+    let has_scheme = text.starts_with("http://") || text.starts_with("https://");
+    if !has_scheme || text.contains(|it: char| it.is_whitespace() || it.is_control()) {
+        return None;
+    }
+    if text.is_ascii() {
+        return text.parse().ok();
+    }
+    Url::parse(text).ok()?.as_str().parse().ok()
+}
+
+/// Returns whether a key has only characters that every server reads alike in a header: visible
+/// ASCII and spaces (RFC 9110 §5.5).
+pub fn is_sendable_key(key: &Secret<String>) -> bool {
+    key.expose().bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// Returns the options of a create. `key` is random per call, and the same in its retries.
@@ -171,9 +191,16 @@ mod tests {
     }
 
     #[test]
-    fn key_with_line_break_is_rejected_unquoted() {
+    fn internationalised_host_name_is_encoded() {
+        let client = Client::new("https://münchen.example/rpc/é", &Secret::new("key".to_owned()));
+        assert_eq!(client.unwrap().base, "https://xn--mnchen-3ya.example/rpc/%C3%A9");
+    }
+
+    #[test]
+    fn a_key_with_a_line_break_is_refused_without_being_shown() {
         let unusable = made(super::super::DEFAULT_BASE_URL, "secret\nvalue").unwrap();
         assert_eq!(unusable, UnusableClient::Key);
+        assert_eq!(made(super::super::DEFAULT_BASE_URL, "schlüssel"), Some(UnusableClient::Key));
         assert!(!unusable.to_string().contains("secret"));
     }
 }
