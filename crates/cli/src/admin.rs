@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
+use contract::monitor::{given_instant, wire};
 use rules::{KeyId, Scope, Timestamp};
 use serde_json::json;
 use server::context::Context;
-use server::control::{AuditRow, CreateKey, CreateWorkspace, KeepResults, KeyRow, RenameWorkspace};
+use server::control::{
+    AuditQuery, AuditRow, CreateKey, CreateWorkspace, KeepResults, KeyRow, RenameWorkspace,
+};
 
 use crate::database_args::DatabaseArgs;
 use crate::{output, workspaces};
@@ -87,6 +90,18 @@ pub(crate) struct AuditArgs {
     /// Maximum number of changes, 1 to 10000
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
+    /// Only changes of this resource, such as mon_…
+    #[arg(long, value_name = "ID")]
+    resource: Option<String>,
+    /// Only changes by this actor: key_…, command_line or server
+    #[arg(long, value_name = "ACTOR")]
+    actor: Option<String>,
+    /// Only changes at this time or later, such as 2026-12-01T22:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    from: Option<Timestamp>,
+    /// Only changes before this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    to: Option<Timestamp>,
 }
 
 /// Subcommands of `aloft keys`.
@@ -209,8 +224,10 @@ pub(crate) async fn keys(action: KeyAction, database: DatabaseArgs) -> Result<Ex
 /// Prints the newest changes of a workspace.
 pub(crate) async fn audit(asked: AuditArgs, database: DatabaseArgs) -> Result<ExitCode> {
     let admin = database.open().await?;
-    let rows = admin.audit(asked.workspace, asked.limit).await?;
-    database.print_result(serde_json::to_value(&rows)?, || table_of_changes(&rows));
+    let AuditArgs { workspace, limit, resource, actor, from, to } = asked;
+    let query = AuditQuery { workspace, limit, resource_id: resource, actor, from, to };
+    let rows = admin.audit(query).await?;
+    database.answer(serde_json::to_value(&rows)?, || table_of_changes(&rows));
     admin.close().await?;
     Ok(ExitCode::SUCCESS)
 }
@@ -218,8 +235,9 @@ pub(crate) async fn audit(asked: AuditArgs, database: DatabaseArgs) -> Result<Ex
 fn table_of_changes(rows: &[AuditRow]) -> String {
     let heads = ["WHEN", "WHO", "WHAT", "RESOURCE", "DETAIL"].map(str::to_owned);
     let row = |row: &AuditRow| {
-        let AuditRow { happened_at, actor, action, resource_id, detail } = row.clone();
-        [output::moment(happened_at), actor, action, resource_id, detail]
+        let AuditRow { at, actor, actor_name, action, resource_id, detail } = row.clone();
+        let who = if actor_name.is_empty() { actor } else { format!("{actor_name} ({actor})") };
+        [output::moment(at), who, action, resource_id, detail]
     };
     output::table(&[heads].into_iter().chain(rows.iter().map(row)).collect::<Vec<_>>())
 }
@@ -265,6 +283,13 @@ fn lifetime(text: &str) -> Result<Duration> {
         bail!("a key cannot expire at once; use a duration such as 30d");
     }
     Ok(Duration::from_secs(u64::from(count) * seconds))
+}
+
+/// Parses a time such as `2026-12-01T22:00:00Z`.
+fn time(text: &str) -> Result<Timestamp> {
+    let given: Option<wire::Timestamp> = serde_json::from_value(json!(text)).ok();
+    let at = given.and_then(|given| given_instant(&given));
+    at.with_context(|| format!("`{text}` is not a time; write it as 2026-12-01T22:00:00Z"))
 }
 
 #[cfg(test)]

@@ -60,8 +60,10 @@ fn write_times(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(write_times),
         Value::Object(fields) => {
             for (name, field) in fields {
-                let is_time =
-                    name.ends_with("_at") || name == "not_before" || name.ends_with("not_after");
+                let is_time = name == "at"
+                    || name.ends_with("_at")
+                    || name == "not_before"
+                    || name.ends_with("not_after");
                 match field.as_i64().filter(|_| is_time) {
                     Some(millis) => {
                         *field = Value::String(Timestamp::from_millis(millis).to_string());

@@ -3,6 +3,7 @@
 //! A running server executes them through a socket in its data folder, so that its cached keys are
 //! current at once. Without a server they run directly on the store.
 
+mod audit;
 mod connect;
 mod database;
 mod desk;
@@ -15,8 +16,8 @@ pub use self::database::{DatabaseUrl, migrate, restore};
 pub use self::desk::ControlService;
 pub use self::details::{WorkspaceDetails, WorkspaceUsage};
 pub use self::operation::{
-    AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow,
-    RenameWorkspace, UnreadableRow, WorkspaceRow,
+    AuditQuery, AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults,
+    KeyRow, RenameWorkspace, UnreadableRow, WorkspaceRow,
 };
 pub(crate) use self::socket::Socket;
 

@@ -11,6 +11,7 @@
 //! - Operation: `control` executes the operator's commands, `observe` reports on the server, `operator`
 //!   notifies its operator, and `demo` has the data of `aloft serve --demo`.
 
+mod actor;
 mod app;
 pub mod auth;
 pub mod boot;

@@ -1,6 +1,6 @@
 //! `aloft workspaces` and `aloft keys`, next to a running server and without one.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::process::{Home, until};
 
@@ -13,6 +13,7 @@ fn shaped(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(shaped).collect(),
         Value::String(text) if text.starts_with("key_") => "[key id]".into(),
         Value::String(text) if text.starts_with("ws_") => "[workspace id]".into(),
+        Value::String(text) if text.starts_with("mon_") => "[monitor id]".into(),
         Value::String(text) if text.starts_with("aloft_") => "[key]".into(),
         Value::String(text) if text.len() == 24 && text.ends_with('Z') => "[time]".into(),
         Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
@@ -170,9 +171,43 @@ fn audit_lists_workspace_changes_newest_first() {
     let actions: Vec<_> =
         rows.as_array().unwrap().iter().map(|row| row["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["workspace.plan", "workspace.rename", "workspace.create"]);
-    assert_eq!((&rows[0]["actor"], &rows[0]["detail"]), (&"command line".into(), &"free".into()));
+    insta::assert_snapshot!(shaped(&rows[0]), @r#"{"at":"[time]","actor":"command_line","actorName":"","action":"workspace.plan","resourceId":"[workspace id]","detail":"free"}"#);
     let unsure = home.run(&["workspaces", "delete", "--slug", "acme-2"]);
     assert!(unsure.err.contains("add --yes"), "{}", unsure.err);
     home.json(&["workspaces", "delete", "--slug", "acme-2", "--yes"]);
     assert_eq!(home.json(&["workspaces", "list"]), Value::Array(Vec::new()));
+}
+
+#[test]
+fn audit_names_keys_and_filters_changes() {
+    let (home, key) = Home::with_key();
+    let server = home.serve();
+    let monitor = json!({ "name": "api", "url": "https://example.com", "periodicity": "1h" });
+    let made = server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": monitor }));
+    let monitor = made["monitor"]["id"].as_str().unwrap();
+    let rows = home.json(&["audit", "--workspace", "acme", "--resource", monitor]);
+    insta::assert_snapshot!(shaped(&rows), @r#"[{"at":"[time]","actor":"[key id]","actorName":"test","action":"monitor.create","resourceId":"[monitor id]","detail":"revision 1"}]"#);
+    let (actor, at) = (rows[0]["actor"].as_str().unwrap(), rows[0]["at"].as_str().unwrap());
+    let listed = home.run(&["audit", "--workspace", "acme", "--resource", monitor]).out;
+    assert!(listed.contains(&format!("test ({actor})")), "{listed}");
+    let actions = |filter: [&str; 2]| {
+        let args = [&["audit", "--workspace", "acme"][..], &filter].concat();
+        let rows = home.json(&args);
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| row["action"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(actions(["--actor", actor]), ["monitor.create"]);
+    assert_eq!(actions(["--actor", "command_line"]), ["key.create", "workspace.create"]);
+    assert_eq!(actions(["--from", at]), ["monitor.create"]);
+    assert_eq!(actions(["--to", at]), ["key.create", "workspace.create"]);
+    let refused = [["--actor", "me"], ["--from", "today"]].map(|filter| {
+        let args = [&["audit", "--workspace", "acme"][..], &filter].concat();
+        let refused = home.run(&args);
+        let why = refused.err.lines().find(|line| line.starts_with("error"));
+        format!("{} {}", refused.code.unwrap(), why.unwrap_or_default())
+    });
+    insta::assert_snapshot!(refused.join("\n"), @r"
+    1 error: actor `me` must be the identifier of a key, `command_line` or `server`
+    2 error: invalid value 'today' for '--from <TIME>': `today` is not a time; write it as 2026-12-01T22:00:00Z
+    ");
 }

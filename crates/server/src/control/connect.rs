@@ -17,8 +17,8 @@ use tokio::net::UnixStream;
 
 use super::operation::{Operation, OperationReply};
 use super::{
-    AuditRow, ControlError, ControlService, CreateKey, CreateWorkspace, CreatedKey, KeepResults,
-    KeyRow, RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceDetails,
+    AuditQuery, AuditRow, ControlError, ControlService, CreateKey, CreateWorkspace, CreatedKey,
+    KeepResults, KeyRow, RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceDetails,
     WorkspaceRow,
 };
 use crate::context::Context;
@@ -142,16 +142,10 @@ impl Admin {
         Ok(())
     }
 
-    /// Returns the latest changes of the workspace with this slug, newest first.
-    pub async fn audit(
-        &self,
-        workspace: String,
-        limit: u32,
-    ) -> Result<Vec<AuditRow>, ControlError> {
-        let OperationReply::Audited(rows) =
-            self.perform(Operation::Audit { workspace, limit }).await?
-        else {
-            return Err(self.unexpected_reply());
+    /// Returns the latest changes that match, newest first.
+    pub async fn audit(&self, query: AuditQuery) -> Result<Vec<AuditRow>, ControlError> {
+        let OperationReply::Audited(rows) = self.perform(Operation::Audit(query)).await? else {
+            return Err(self.misunderstood());
         };
         Ok(rows)
     }

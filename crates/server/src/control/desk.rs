@@ -8,14 +8,14 @@ use std::time::Duration;
 use rules::plan::Plans;
 use rules::{KeyId, Scope, Validator, Violations, WorkspaceId, limits, tables};
 use store::{
-    Actor, ApiKey, AuditContext, AuditEntry, DamagedRow, FREE_PLAN, KeyHash, MaintenanceFilter,
-    Page, Store, StoreError, Workspace, WorkspaceEdit,
+    Actor, ApiKey, AuditContext, DamagedRow, FREE_PLAN, KeyHash, MaintenanceFilter, Page, Store,
+    StoreError, Workspace, WorkspaceEdit,
 };
 
 use super::operation::{Operation, OperationReply};
 use super::{
-    AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow,
-    RenameWorkspace, UnreadableRow, WorkspaceRow,
+    ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults, KeyRow, RenameWorkspace,
+    UnreadableRow, WorkspaceRow,
 };
 use crate::auth::{Auth, key};
 use crate::context::Context;
@@ -141,14 +141,6 @@ impl ControlService {
         self.edit(id, WorkspaceEdit::Delete).await
     }
 
-    /// Returns the latest changes of a workspace, newest first.
-    pub async fn audit(&self, slug: &str, limit: u32) -> Result<Vec<AuditRow>, ControlError> {
-        let workspace = self.workspace(slug).await?;
-        let entries =
-            self.store.audit().newest(workspace.id, limit).await.map_err(control_error)?;
-        Ok(entries.into_iter().map(AuditRow::from).collect())
-    }
-
     /// Sets the weight of a workspace's checks to that of its plan.
     fn weigh(&self, workspace: &Workspace) {
         if let Some(pipeline) = &self.pipeline {
@@ -156,8 +148,8 @@ impl ControlService {
         }
     }
 
-    async fn workspace(&self, slug: &str) -> Result<Workspace, ControlError> {
-        self.store.workspaces().by_slug(slug).await.map_err(control_error)
+    pub(super) async fn workspace(&self, slug: &str) -> Result<Workspace, ControlError> {
+        self.store.workspaces().by_slug(slug).await.map_err(refused)
     }
 
     async fn edit(&self, id: WorkspaceId, edit: WorkspaceEdit) -> Result<(), ControlError> {
@@ -215,7 +207,7 @@ impl ControlService {
         let expires_in = new.expires_in_seconds.map(Duration::from_secs);
         if expires_in.is_some_and(|time| time.is_zero() || time > limits::KEY_LIFETIME_MAX) {
             let days = limits::KEY_LIFETIME_MAX.as_secs() / 86_400;
-            let why = format!("a key holds for 1 second to {days} days, or for good");
+            let why = format!("a key is valid for 1 second to {days} days, or without a limit");
             return Err(ControlError::Refused(why));
         }
         self.issue(workspace.id, name, Some(new.scope), expires_in).await
@@ -289,9 +281,7 @@ impl ControlService {
                 self.delete_workspace(&workspace).await?;
                 OperationReply::Deleted
             }
-            Operation::Audit { workspace, limit } => {
-                OperationReply::Audited(self.audit(&workspace, limit).await?)
-            }
+            Operation::Audit(query) => OperationReply::Audited(self.audit(query).await?),
             Operation::KeepResults(keep) => {
                 self.set_retention(keep).await?;
                 OperationReply::Keeps
@@ -358,13 +348,6 @@ impl From<Workspace> for WorkspaceRow {
     }
 }
 
-impl From<AuditEntry> for AuditRow {
-    fn from(entry: AuditEntry) -> Self {
-        let AuditEntry { number: _, at, actor, action, resource_id, detail, key_name: _ } = entry;
-        Self { happened_at: at, actor, action, resource_id, detail }
-    }
-}
-
 impl From<DamagedRow> for UnreadableRow {
     fn from(row: DamagedRow) -> Self {
         let DamagedRow { table, key, why, columns } = row;
@@ -392,7 +375,7 @@ fn row(key: ApiKey, workspace: &str) -> KeyRow {
 }
 
 /// Converts an error of the store, for `map_err`.
-#[expect(clippy::needless_pass_by_value, reason = "it stands where an error is mapped")]
-pub(super) fn control_error(error: StoreError) -> ControlError {
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
+pub(super) fn refused(error: StoreError) -> ControlError {
     ControlError::Refused(error.to_string())
 }

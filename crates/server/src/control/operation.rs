@@ -33,14 +33,33 @@ pub struct RenameWorkspace {
 /// A change in the audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
-    pub happened_at: Timestamp,
-    /// ID of a key, `command line` or `server`.
+    pub at: Timestamp,
+    /// ID of a key, `command_line` or `server`.
     pub actor: String,
+    /// Name of the key, empty for other actors.
+    pub actor_name: String,
     /// Action, such as `monitor.update`.
     pub action: String,
     pub resource_id: String,
     /// Description of the change, empty if the action is enough.
     pub detail: String,
+}
+
+/// The changes to list.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct AuditQuery {
+    /// Slug of the workspace.
+    pub workspace: String,
+    /// Maximum number of changes.
+    pub limit: u32,
+    /// Only changes of this resource.
+    pub resource_id: Option<String>,
+    /// Only changes by this actor, as in [`AuditRow`].
+    pub actor: Option<String>,
+    /// Only changes at this time or later.
+    pub from: Option<Timestamp>,
+    /// Only changes before this time.
+    pub to: Option<Timestamp>,
 }
 
 /// The retention of a workspace's results.
@@ -127,10 +146,7 @@ pub(super) enum Operation {
         workspace: String,
     },
     /// Lists the latest changes of a workspace.
-    Audit {
-        workspace: String,
-        limit: u32,
-    },
+    Audit(AuditQuery),
     KeepResults(KeepResults),
     CreateKey(CreateKey),
     /// Lists the keys of the workspace with this slug, or of all.

@@ -6,18 +6,14 @@ use contract::audit::wire::{
 };
 use contract::monitor::encode_instant;
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
-use rules::{KeyId, Violation, Violations};
-use store::{Actor, AuditEntry, AuditFilter};
+use rules::{Violation, Violations};
+use store::{AuditEntry, AuditFilter};
 
 use super::history::parse_time;
 use super::list::{PageRequest, PageSlice};
 use super::request::caller;
-use crate::app::{App, rpc_error};
-
-/// Actor of changes from the server's command line.
-const COMMAND_LINE: &str = "command_line";
-/// Actor of changes by the server itself.
-const SERVER: &str = "server";
+use crate::actor;
+use crate::app::{App, refusal};
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
@@ -48,10 +44,9 @@ fn parse_request(
     let page = PageRequest { limit: request.limit, offset: None, page_token }.parse();
     let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let actor = text(&request.actor).and_then(|given| {
-        let actor = parse_actor(&given);
+        let actor = actor::parse(&given);
         if actor.is_none() {
-            let allowed = "must be the identifier of a key, `command_line` or `server`";
-            wrong.push(Violation::new("actor", given, allowed));
+            wrong.push(Violation::new("actor", given, actor::ALLOWED));
         }
         actor
     });
@@ -69,19 +64,10 @@ fn parse_request(
     }
 }
 
-fn parse_actor(word: &str) -> Option<Actor> {
-    match word {
-        COMMAND_LINE => Some(Actor::CommandLine),
-        SERVER => Some(Actor::Server),
-        key => KeyId::parse(key).ok().map(Actor::Key),
-    }
-}
-
-fn encode(entry: &AuditEntry) -> ShownEntry {
-    let is_person = entry.actor == Actor::CommandLine.to_string();
+fn shown(entry: &AuditEntry) -> ShownEntry {
     ShownEntry {
-        at: encode_instant(entry.at),
-        actor: if is_person { COMMAND_LINE.to_owned() } else { entry.actor.clone() },
+        at: instant(entry.at),
+        actor: actor::encode(entry.actor.clone()),
         actor_name: entry.key_name.clone().unwrap_or_default(),
         action: entry.action.clone(),
         resource_id: entry.resource_id.clone(),
