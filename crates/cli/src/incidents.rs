@@ -5,16 +5,15 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use contract::incident::wire::{
     AcknowledgeIncidentRequest, CommentIncidentRequest, GetIncidentRequest, GetIncidentResponse,
-    Incident, ListIncidentsRequest, Person, RegionEvidence, ResolveIncidentRequest, TimelineEntry,
+    Incident, ListIncidentsRequest, ListIncidentsResponse, Person, RegionEvidence,
+    ResolveIncidentRequest, TimelineEntry,
 };
 use contract::monitor::decode_instant;
 use contract::monitor::wire::Timestamp;
 
 use crate::output;
+use crate::paging::{self, NextPage, Paging, SHOWN};
 use crate::service::{KEY_HELP, Service};
-
-/// Default number of incidents in a list.
-const INCIDENTS_SHOWN: i32 = 20;
 
 /// Subcommands of `aloft incidents`.
 #[derive(Debug, Subcommand)]
@@ -86,9 +85,9 @@ pub(crate) struct IncidentFilterArgs {
     /// Only incidents with this state: open or closed
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// Maximum number of entries, 1 to 100
-    #[arg(long, value_name = "NUMBER", default_value_t = INCIDENTS_SHOWN, allow_negative_numbers = true)]
-    limit: i32,
+    /// Maximum number of entries
+    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
 }
 
 pub(crate) async fn run(action: IncidentCommand) -> Result<()> {
@@ -114,14 +113,24 @@ pub(crate) async fn run(action: IncidentCommand) -> Result<()> {
 }
 
 async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
-    let request = ListIncidentsRequest {
-        monitor_id: which.monitor,
-        state: which.state,
-        limit: Some(which.limit),
-        ..Default::default()
-    };
-    let answer = manner.service.client()?.incidents.list_incidents(request).await;
-    let page = manner.service.map_error("listing incidents", answer)?.into_owned();
+    let client = manner.service.client()?;
+    let mut paging = Paging::up_to(which.limit);
+    let mut page = ListIncidentsResponse::default();
+    while let Some(next) = paging.next(page.incidents.len(), &page.next_page_token) {
+        let NextPage { limit, page_token } = next;
+        let request = ListIncidentsRequest {
+            monitor_id: which.monitor.clone(),
+            state: which.state.clone(),
+            limit,
+            page_token,
+            ..Default::default()
+        };
+        let answer = client.incidents.list_incidents(request).await;
+        let part = manner.service.answered("listing incidents", answer)?.into_owned();
+        page.incidents.extend(part.incidents);
+        page.next_page_token = part.next_page_token;
+        page.total_size = part.total_size;
+    }
     if manner.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
@@ -132,11 +141,8 @@ async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
         [it.id.clone(), opened, state(it), it.monitor_id.clone(), it.monitor_name.clone()]
     };
     let rows: Vec<_> = std::iter::once(head).chain(page.incidents.iter().map(row)).collect();
-    output::print_text(&output::table(&rows));
-    let (shown, all) = (page.incidents.len(), page.total_size);
-    if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::print_stderr(&format!("{shown} of {all}; --limit shows more"));
-    }
+    output::say(&output::table(&rows));
+    paging::hint(page.incidents.len(), page.total_size);
     Ok(())
 }
 

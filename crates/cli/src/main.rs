@@ -15,6 +15,7 @@ mod missed;
 mod notifications;
 mod output;
 mod pages;
+mod paging;
 mod reports;
 mod serve;
 mod service;

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use contract::maintenance::wire::{
     CreateMaintenanceRequest, DeleteMaintenanceRequest, EndMaintenanceRequest,
-    ListMaintenancesRequest, Maintenance, Window,
+    ListMaintenancesRequest, ListMaintenancesResponse, Maintenance, Window,
 };
 use contract::monitor::wire::Timestamp;
 use contract::monitor::{decode_instant, encode_instant};
@@ -13,10 +13,8 @@ use serde_json::json;
 use server::context::Context;
 
 use crate::output;
+use crate::paging::{self, NextPage, Paging, SHOWN};
 use crate::service::{KEY_HELP, Service};
-
-/// Default number of entries in a list.
-const SHOWN: i32 = 20;
 
 /// Subcommands of `aloft maintenance`.
 #[derive(Debug, Subcommand)]
@@ -79,9 +77,9 @@ pub(crate) struct MaintenanceFilterArgs {
     /// Only maintenance of this monitor, mon_…
     #[arg(long, value_name = "ID")]
     monitor: Option<String>,
-    /// Maximum number of entries, 1 to 100
-    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true)]
-    limit: i32,
+    /// Maximum number of entries
+    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
 }
 
 /// Maintenance to plan.
@@ -174,14 +172,24 @@ impl Planned {
 }
 
 async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
-    let request = ListMaintenancesRequest {
-        status: which.status,
-        monitor_id: which.monitor,
-        limit: Some(which.limit),
-        ..Default::default()
-    };
-    let answer = manner.service.client()?.maintenances.list_maintenances(request).await;
-    let page = manner.service.map_error("listing maintenance", answer)?.into_owned();
+    let client = manner.service.client()?;
+    let mut paging = Paging::up_to(which.limit);
+    let mut page = ListMaintenancesResponse::default();
+    while let Some(next) = paging.next(page.maintenances.len(), &page.next_page_token) {
+        let NextPage { limit, page_token } = next;
+        let request = ListMaintenancesRequest {
+            status: which.status.clone(),
+            monitor_id: which.monitor.clone(),
+            limit,
+            page_token,
+            ..Default::default()
+        };
+        let answer = client.maintenances.list_maintenances(request).await;
+        let part = manner.service.answered("listing maintenance", answer)?.into_owned();
+        page.maintenances.extend(part.maintenances);
+        page.next_page_token = part.next_page_token;
+        page.total_size = part.total_size;
+    }
     if manner.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
@@ -192,11 +200,8 @@ async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
         [text(&it.id), text(&it.status), window(it), text(&it.title)]
     };
     let rows: Vec<_> = std::iter::once(head).chain(page.maintenances.iter().map(row)).collect();
-    output::print_text(&output::table(&rows));
-    let (shown, all) = (page.maintenances.len(), page.total_size);
-    if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::print_stderr(&format!("{shown} of {all}; --limit shows more"));
-    }
+    output::say(&output::table(&rows));
+    paging::hint(page.maintenances.len(), page.total_size);
     Ok(())
 }
 

@@ -3,14 +3,14 @@
 
 use anyhow::Result;
 use clap::Args;
-use contract::monitor::decode_instant;
-use contract::monitor::wire::{ListMissedSlotsRequest, MissedSlots, Timestamp};
+use contract::monitor::given_instant;
+use contract::monitor::wire::{
+    ListMissedSlotsRequest, ListMissedSlotsResponse, MissedSlots, Timestamp,
+};
 
 use crate::output;
+use crate::paging::{NextPage, Paging, SHOWN};
 use crate::service::{KEY_HELP, Service};
-
-/// Entries that are shown by default.
-const SHOWN: i32 = 20;
 
 /// Which missed slots, and how to print them.
 #[derive(Debug, Args)]
@@ -25,9 +25,9 @@ pub(crate) struct MissedArgs {
     /// Only for this reason: down, overloaded, changed, fault or unknown; may be repeated
     #[arg(long, value_name = "REASON")]
     reason: Vec<String>,
-    /// Maximum number of entries, 1 to 100
-    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true)]
-    limit: i32,
+    /// Maximum number of entries
+    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
     #[command(flatten)]
     service: Service,
     /// Print JSON
@@ -36,15 +36,24 @@ pub(crate) struct MissedArgs {
 }
 
 pub(crate) async fn run(asked: MissedArgs) -> Result<()> {
-    let request = ListMissedSlotsRequest {
-        id: asked.monitor,
-        limit: Some(asked.limit),
-        regions: asked.region,
-        reasons: asked.reason,
-        ..Default::default()
-    };
-    let answer = asked.service.client()?.monitors.list_missed_slots(request).await;
-    let page = asked.service.map_error("listing missed slots", answer)?.into_owned();
+    let client = asked.service.client()?;
+    let mut paging = Paging::up_to(asked.limit);
+    let mut page = ListMissedSlotsResponse::default();
+    while let Some(next) = paging.next(page.missed.len(), &page.next_page_token) {
+        let NextPage { limit, page_token } = next;
+        let request = ListMissedSlotsRequest {
+            id: asked.monitor.clone(),
+            limit,
+            page_token,
+            regions: asked.region.clone(),
+            reasons: asked.reason.clone(),
+            ..Default::default()
+        };
+        let answer = client.monitors.list_missed_slots(request).await;
+        let part = asked.service.answered("listing missed slots", answer)?.into_owned();
+        page.missed.extend(part.missed);
+        page.next_page_token = part.next_page_token;
+    }
     if asked.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
@@ -53,7 +62,7 @@ pub(crate) async fn run(asked: MissedArgs) -> Result<()> {
     let rows: Vec<_> = std::iter::once(head).chain(page.missed.iter().map(row)).collect();
     output::print_text(&output::table(&rows));
     if !page.next_page_token.is_empty() {
-        output::print_stderr("there are more; --limit shows more");
+        output::complain("there are more; a higher --limit shows them");
     }
     Ok(())
 }

@@ -6,17 +6,16 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use contract::notification::wire::{
-    Delivery, ListDeliveriesRequest, ListNotificationsRequest, Notification, ReplayDeliveryRequest,
-    RotateSigningSecretRequest, SigningSecret, TestNotificationRequest, Timestamp,
+    Delivery, ListDeliveriesRequest, ListDeliveriesResponse, ListNotificationsRequest,
+    Notification, ReplayDeliveryRequest, RotateSigningSecretRequest, SigningSecret,
+    TestNotificationRequest, Timestamp,
 };
-use rules::limits::LIST_LIMIT_MAX;
 use serde_json::{Value, json};
 
 use crate::output;
+use crate::paging::{self, NextPage, Paging, SHOWN};
 use crate::service::{KEY_HELP, Service};
 
-/// Default number of deliveries in a list.
-const DELIVERIES_SHOWN: i32 = 20;
 const TEST_EXIT_CODES: &str = "Exit codes: 0, the receiver accepted the message; 1, it did not, or the \
 test could not run; 2, invalid command line.";
 
@@ -89,9 +88,9 @@ pub(crate) struct DeliveryFilterArgs {
     /// Only deliveries with this state: waiting, accepted, dead or cancelled
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// Maximum number of entries, 1 to 100
-    #[arg(long, value_name = "NUMBER", default_value_t = DELIVERIES_SHOWN, allow_negative_numbers = true)]
-    limit: i32,
+    /// Maximum number of entries
+    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
 }
 
 pub(crate) async fn run(action: NotificationCommand) -> Result<ExitCode> {
@@ -109,17 +108,15 @@ pub(crate) async fn run(action: NotificationCommand) -> Result<ExitCode> {
 
 async fn list(manner: &OutputArgs) -> Result<()> {
     let client = manner.service.client()?;
-    let (mut channels, mut page_token) = (Vec::new(), None);
-    loop {
-        let limit = Some(LIST_LIMIT_MAX as i32);
+    let mut paging = Paging::of_all();
+    let (mut channels, mut token) = (Vec::new(), String::new());
+    while let Some(next) = paging.next(channels.len(), &token) {
+        let NextPage { limit, page_token } = next;
         let request = ListNotificationsRequest { limit, page_token, ..Default::default() };
         let answer = client.notifications.list_notifications(request).await;
         let part = manner.service.map_error("listing channels", answer)?.into_owned();
         channels.extend(part.notifications);
-        page_token = Some(part.next_page_token).filter(|next| !next.is_empty());
-        if page_token.is_none() {
-            break;
-        }
+        token = part.next_page_token;
     }
     if manner.json {
         output::print_json(channels.iter().map(channel).collect());
@@ -158,28 +155,35 @@ async fn test(channel: String, manner: &OutputArgs) -> Result<ExitCode> {
 }
 
 async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()> {
-    let request = ListDeliveriesRequest {
-        notification_id: which.channel,
-        monitor_id: which.monitor,
-        state: which.state,
-        limit: Some(which.limit),
-        subscriber_id: which.subscriber,
-        page_id: which.page,
-        ..Default::default()
-    };
-    let answer = manner.service.client()?.notifications.list_deliveries(request).await;
-    let page = manner.service.map_error("listing deliveries", answer)?.into_owned();
+    let client = manner.service.client()?;
+    let mut paging = Paging::up_to(which.limit);
+    let mut page = ListDeliveriesResponse::default();
+    while let Some(next) = paging.next(page.deliveries.len(), &page.next_page_token) {
+        let NextPage { limit, page_token } = next;
+        let request = ListDeliveriesRequest {
+            notification_id: which.channel.clone(),
+            monitor_id: which.monitor.clone(),
+            state: which.state.clone(),
+            subscriber_id: which.subscriber.clone(),
+            page_id: which.page.clone(),
+            limit,
+            page_token,
+            ..Default::default()
+        };
+        let answer = client.notifications.list_deliveries(request).await;
+        let part = manner.service.answered("listing deliveries", answer)?.into_owned();
+        page.deliveries.extend(part.deliveries);
+        page.next_page_token = part.next_page_token;
+        page.total_size = part.total_size;
+    }
     if manner.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
     let head = ["DELIVERY", "WRITTEN", "EVENT", "STATE", "TO", "ANSWER"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(page.deliveries.iter().map(line)).collect();
-    output::print_text(&output::table(&rows));
-    let (shown, all) = (page.deliveries.len(), page.total_size);
-    if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::print_stderr(&format!("{shown} of {all}; --limit shows more"));
-    }
+    output::say(&output::table(&rows));
+    paging::hint(page.deliveries.len(), page.total_size);
     Ok(())
 }
 

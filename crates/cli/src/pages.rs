@@ -9,14 +9,13 @@ use contract::monitor::decode_instant;
 use contract::monitor::wire::Timestamp;
 use contract::status_page::wire::{
     ComponentDay, ComponentOverview, GetComponentSummaryRequest, GetStatusPageOverviewRequest,
-    IncidentOverview, ListStatusPagesRequest, MaintenanceOverview, ReportOverview, StatusPage,
+    IncidentOverview, ListStatusPagesRequest, ListStatusPagesResponse, MaintenanceOverview,
+    ReportOverview, StatusPage,
 };
 
 use crate::output;
+use crate::paging::{NextPage, Paging};
 use crate::service::{KEY_HELP, Service};
-
-/// Number of pages in a list: the maximum of one response.
-const PAGES_SHOWN: i32 = 100;
 
 /// Subcommands of `aloft pages`.
 #[derive(Debug, Subcommand)]
@@ -133,9 +132,18 @@ pub(crate) async fn run(action: PageCommand) -> Result<()> {
 }
 
 async fn list(manner: &OutputArgs) -> Result<()> {
-    let request = ListStatusPagesRequest { limit: Some(PAGES_SHOWN), ..Default::default() };
-    let answer = manner.service.client()?.status_pages.list_status_pages(request).await;
-    let list = manner.service.map_error("listing status pages", answer)?.into_owned();
+    let client = manner.service.client()?;
+    let mut paging = Paging::of_all();
+    let mut list = ListStatusPagesResponse::default();
+    while let Some(next) = paging.next(list.status_pages.len(), &list.next_page_token) {
+        let NextPage { limit, page_token } = next;
+        let request = ListStatusPagesRequest { limit, page_token, ..Default::default() };
+        let answer = client.status_pages.list_status_pages(request).await;
+        let part = manner.service.answered("listing status pages", answer)?.into_owned();
+        list.status_pages.extend(part.status_pages);
+        list.next_page_token = part.next_page_token;
+        list.total_size = part.total_size;
+    }
     if manner.json {
         output::print_json(serde_json::to_value(&list)?);
         return Ok(());
@@ -149,11 +157,7 @@ async fn list(manner: &OutputArgs) -> Result<()> {
         [id, slug, access, published.to_owned(), title]
     };
     let rows: Vec<_> = std::iter::once(head).chain(list.status_pages.iter().map(row)).collect();
-    output::print_text(&output::table(&rows));
-    let (shown, all) = (list.status_pages.len(), list.total_size);
-    if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::print_stderr(&format!("{shown} of {all}"));
-    }
+    output::say(&output::table(&rows));
     Ok(())
 }
 

@@ -11,16 +11,16 @@ use contract::monitor::wire::{FieldMask, Timestamp};
 use contract::status_report::wire::{
     AddStatusReportUpdateRequest, ComponentImpact, CreateStatusReportRequest,
     DeleteStatusReportRequest, DeleteStatusReportUpdateRequest, EditStatusReportUpdateRequest,
-    GetStatusReportRequest, ListStatusReportsRequest, StatusReport, StatusReportUpdate,
+    GetStatusReportRequest, ListStatusReportsRequest, ListStatusReportsResponse, StatusReport,
+    StatusReportUpdate,
 };
 use rules::UpdateId;
 use serde_json::json;
 
 use crate::output;
+use crate::paging::{self, NextPage, Paging, SHOWN};
 use crate::service::{KEY_HELP, Service};
 
-/// Default number of reports in a list.
-const SHOWN: i32 = 20;
 /// Status that ends a report.
 const RESOLVED: &str = "resolved";
 
@@ -131,9 +131,9 @@ pub(crate) struct ReportFilterArgs {
     /// Only reports with this state: open or resolved
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// Maximum number of entries, 1 to 100
-    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true)]
-    limit: i32,
+    /// Maximum number of entries
+    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
 }
 
 /// A report to create.
@@ -211,23 +211,30 @@ pub(crate) async fn run(action: ReportCommand) -> Result<()> {
 }
 
 async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
-    let request = ListStatusReportsRequest {
-        page_id: which.page,
-        state: which.state,
-        limit: Some(which.limit),
-        ..Default::default()
-    };
-    let answer = manner.service.client()?.status_reports.list_status_reports(request).await;
-    let page = manner.service.map_error("listing reports", answer)?.into_owned();
+    let client = manner.service.client()?;
+    let mut paging = Paging::up_to(which.limit);
+    let mut page = ListStatusReportsResponse::default();
+    while let Some(next) = paging.next(page.status_reports.len(), &page.next_page_token) {
+        let NextPage { limit, page_token } = next;
+        let request = ListStatusReportsRequest {
+            page_id: which.page.clone(),
+            state: which.state.clone(),
+            limit,
+            page_token,
+            ..Default::default()
+        };
+        let answer = client.status_reports.list_status_reports(request).await;
+        let part = manner.service.answered("listing reports", answer)?.into_owned();
+        page.status_reports.extend(part.status_reports);
+        page.next_page_token = part.next_page_token;
+        page.total_size = part.total_size;
+    }
     if manner.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
-    output::print_text(&print::table(&page.status_reports));
-    let (shown, all) = (page.status_reports.len(), page.total_size);
-    if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::print_stderr(&format!("{shown} of {all}; --limit shows more"));
-    }
+    output::say(&print::table(&page.status_reports));
+    paging::hint(page.status_reports.len(), page.total_size);
     Ok(())
 }
 

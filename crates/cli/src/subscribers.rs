@@ -4,15 +4,14 @@
 use anyhow::Result;
 use clap::{ArgGroup, Args, Subcommand};
 use contract::status_page::wire::{
-    AddSubscriberRequest, ListSubscribersRequest, RemoveSubscriberRequest, Subscriber, Timestamp,
+    AddSubscriberRequest, ListSubscribersRequest, ListSubscribersResponse, RemoveSubscriberRequest,
+    Subscriber, Timestamp,
 };
 use serde_json::json;
 
 use crate::output;
+use crate::paging::{self, NextPage, Paging, SHOWN};
 use crate::service::{KEY_HELP, Service};
-
-/// Default number of subscribers in a list.
-const SHOWN: i32 = 20;
 
 /// Subcommands of `aloft subscribers`.
 #[derive(Debug, Subcommand)]
@@ -53,9 +52,9 @@ pub(crate) struct SubscriberFilterArgs {
     /// Only subscribers with this state: pending or active
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// Maximum number of entries, 1 to 100
-    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true)]
-    limit: i32,
+    /// Maximum number of entries
+    #[arg(long, value_name = "NUMBER", default_value_t = SHOWN, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
 }
 
 /// A subscriber to add.
@@ -105,27 +104,34 @@ pub(crate) async fn run(action: SubscriberCommand) -> Result<()> {
 }
 
 async fn list(which: SubscriberFilterArgs, manner: &OutputArgs) -> Result<()> {
-    let request = ListSubscribersRequest {
-        limit: Some(which.limit),
-        page_id: which.page,
-        kind: which.kind,
-        state: which.state,
-        ..Default::default()
-    };
-    let answer = manner.service.client()?.status_pages.list_subscribers(request).await;
-    let part = manner.service.map_error("listing subscribers", answer)?.into_owned();
+    let client = manner.service.client()?;
+    let mut paging = Paging::up_to(which.limit);
+    let mut page = ListSubscribersResponse::default();
+    while let Some(next) = paging.next(page.subscribers.len(), &page.next_page_token) {
+        let NextPage { limit, page_token } = next;
+        let request = ListSubscribersRequest {
+            page_id: which.page.clone(),
+            kind: which.kind.clone(),
+            state: which.state.clone(),
+            limit,
+            page_token,
+            ..Default::default()
+        };
+        let answer = client.status_pages.list_subscribers(request).await;
+        let part = manner.service.answered("listing subscribers", answer)?.into_owned();
+        page.subscribers.extend(part.subscribers);
+        page.next_page_token = part.next_page_token;
+        page.total_size = part.total_size;
+    }
     if manner.json {
-        output::print_json(serde_json::to_value(&part)?);
+        output::print(serde_json::to_value(&page)?);
         return Ok(());
     }
     let head =
         ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE", "NOT TOLD"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(head).chain(part.subscribers.iter().map(line)).collect();
-    output::print_text(&output::table(&rows));
-    let (shown, all) = (part.subscribers.len(), part.total_size);
-    if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::print_stderr(&format!("{shown} of {all}; --limit shows more"));
-    }
+    let rows: Vec<_> = std::iter::once(head).chain(page.subscribers.iter().map(line)).collect();
+    output::say(&output::table(&rows));
+    paging::hint(page.subscribers.len(), page.total_size);
     Ok(())
 }
 

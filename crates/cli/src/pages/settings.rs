@@ -11,8 +11,9 @@ use contract::status_page::wire::{
 };
 use serde_json::json;
 
-use super::{OutputArgs, PAGES_SHOWN, moment};
+use super::{OutputArgs, moment};
 use crate::output;
+use crate::paging::{NextPage, Paging};
 
 /// Whether search engines may list a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -73,38 +74,25 @@ pub(super) async fn indexing(id: String, wanted: Indexing, manner: &OutputArgs) 
 /// Prints the components of a page with their groups.
 pub(super) async fn components(page: String, manner: &OutputArgs) -> Result<()> {
     let client = manner.service.client()?.status_pages;
-    let (mut groups, mut token) = (Vec::new(), None);
-    loop {
-        let request = ListComponentGroupsRequest {
-            page_id: Some(page.clone()),
-            limit: Some(PAGES_SHOWN),
-            page_token: token,
-            ..Default::default()
-        };
+    let (mut groups, mut token, mut paging) = (Vec::new(), String::new(), Paging::of_all());
+    while let Some(NextPage { limit, page_token }) = paging.next(groups.len(), &token) {
+        let page_id = Some(page.clone());
+        let request =
+            ListComponentGroupsRequest { page_id, limit, page_token, ..Default::default() };
         let answer = client.list_component_groups(request).await;
         let part = manner.service.map_error("listing groups", answer)?.into_owned();
         groups.extend(part.component_groups);
-        token = Some(part.next_page_token).filter(|token| !token.is_empty());
-        if token.is_none() {
-            break;
-        }
+        token = part.next_page_token;
     }
     let mut all: Vec<Component> = Vec::new();
-    let mut token = None;
-    loop {
-        let request = ListComponentsRequest {
-            page_id: Some(page.clone()),
-            limit: Some(PAGES_SHOWN),
-            page_token: token,
-            ..Default::default()
-        };
+    let (mut token, mut paging) = (String::new(), Paging::of_all());
+    while let Some(NextPage { limit, page_token }) = paging.next(all.len(), &token) {
+        let page_id = Some(page.clone());
+        let request = ListComponentsRequest { page_id, limit, page_token, ..Default::default() };
         let answer = client.list_components(request).await;
         let part = manner.service.map_error("listing components", answer)?.into_owned();
         all.extend(part.components);
-        token = Some(part.next_page_token).filter(|token| !token.is_empty());
-        if token.is_none() {
-            break;
-        }
+        token = part.next_page_token;
     }
     if manner.json {
         output::print_json(json!({ "components": all, "componentGroups": groups }));

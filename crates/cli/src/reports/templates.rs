@@ -5,15 +5,13 @@ use clap::{Args, Subcommand};
 use contract::monitor::wire::FieldMask;
 use contract::status_report::wire::{
     CreateReportTemplateRequest, DeleteReportTemplateRequest, ListReportTemplatesRequest,
-    ReportTemplate, UpdateReportTemplateRequest,
+    ListReportTemplatesResponse, ReportTemplate, UpdateReportTemplateRequest,
 };
 
 use super::print::{impact, plain};
 use super::{OutputArgs, impacts, print_deleted};
 use crate::output;
-
-/// Number of templates in a list: the maximum of one response.
-const LISTED: i32 = 100;
+use crate::paging::{NextPage, Paging};
 
 /// Subcommands of `aloft reports templates`.
 #[derive(Debug, Subcommand)]
@@ -107,9 +105,18 @@ pub(super) async fn run(action: TemplateCommand) -> Result<()> {
 }
 
 async fn list(manner: &OutputArgs) -> Result<()> {
-    let request = ListReportTemplatesRequest { limit: Some(LISTED), ..Default::default() };
-    let answer = manner.service.client()?.status_reports.list_report_templates(request).await;
-    let page = manner.service.map_error("listing templates", answer)?.into_owned();
+    let client = manner.service.client()?;
+    let mut paging = Paging::of_all();
+    let mut page = ListReportTemplatesResponse::default();
+    while let Some(next) = paging.next(page.templates.len(), &page.next_page_token) {
+        let NextPage { limit, page_token } = next;
+        let request = ListReportTemplatesRequest { limit, page_token, ..Default::default() };
+        let answer = client.status_reports.list_report_templates(request).await;
+        let part = manner.service.answered("listing templates", answer)?.into_owned();
+        page.templates.extend(part.templates);
+        page.next_page_token = part.next_page_token;
+        page.total_size = part.total_size;
+    }
     if manner.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
@@ -125,11 +132,7 @@ async fn list(manner: &OutputArgs) -> Result<()> {
         ]
     };
     let rows: Vec<_> = std::iter::once(head).chain(page.templates.iter().map(row)).collect();
-    output::print_text(&output::table(&rows));
-    let (shown, all) = (page.templates.len(), page.total_size);
-    if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::print_stderr(&format!("{shown} of {all}"));
-    }
+    output::say(&output::table(&rows));
     Ok(())
 }
 

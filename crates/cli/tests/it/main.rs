@@ -14,6 +14,7 @@ mod disk;
 mod doctor;
 mod flips;
 mod keys;
+mod lists;
 mod monitors;
 mod network;
 mod pages;

@@ -1,0 +1,136 @@
+//! Lists longer than one page of the service, and `aloft missed`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::cadence::{Missed, MissedReason};
+use rules::{MonitorId, Region, Scope};
+use serde_json::{Value, json};
+use store::Batch;
+use testkit::server::{
+    Caller, MAINTENANCES, MONITORS, START, STATUS_PAGES, STATUS_REPORTS, TestServer,
+};
+
+use crate::process::{Home, Ran};
+
+/// More entries than one page of the service has.
+const ENTRIES: usize = 103;
+
+/// A server in this process, and commands on it.
+struct Scene {
+    server: TestServer,
+    home: Home,
+    owner: Caller,
+}
+
+impl Scene {
+    async fn start() -> Self {
+        let server = TestServer::start().await;
+        let owner = server.caller(Scope::Write);
+        Self { server, home: Home::new(), owner }
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        let address = format!("http://{}/rpc", self.server.address());
+        let key = self.owner.key().unwrap();
+        let variables = [("SERVICE_API_URL", &*address), ("SERVICE_API_TOKEN", key)];
+        tokio::task::block_in_place(|| self.home.run_with(args, &variables))
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let ran = self.run(&[args, &["--json"]].concat());
+        serde_json::from_str(&ran.out).unwrap_or_else(|why| panic!("{why}: {}{}", ran.out, ran.err))
+    }
+
+    async fn create(&self, service: &str, method: &str, request: Value) -> Value {
+        let reply = self.owner.call(service, method, request).await;
+        assert_eq!(reply.status, 200, "{method}: {reply}");
+        reply.json()
+    }
+}
+
+// issue 16: "Make missed slots listable"
+#[tokio::test(flavor = "multi_thread")]
+async fn missed_lists_slots_with_reasons() {
+    let scene = Scene::start().await;
+    let monitor = json!({ "name": "api", "uri": "example.com:443", "periodicity": "30s" });
+    let monitor = json!({ "monitor": monitor });
+    let monitor = scene.create(MONITORS, "CreateTcpMonitor", monitor).await;
+    let id = monitor["monitor"]["id"].as_str().unwrap();
+    let monitor = MonitorId::parse(id).unwrap();
+    let slot = |number: u64, region, reason| {
+        Missed::slot(monitor, region, START - Duration::from_mins(10 * number), reason)
+    };
+    let old = (2..=ENTRIES as u64).map(|number| slot(number, Region::FlyAms, MissedReason::Down));
+    let missed = old.chain([slot(1, Region::FlySin, MissedReason::Overloaded)]).collect();
+    let batch = Batch { missed, ..Batch::default() };
+    scene.server.running().app().store.commit(Arc::new(batch)).await.unwrap();
+
+    let first = scene.run(&["missed", id, "--limit", "2"]);
+    insta::assert_snapshot!(first.out, @r"
+    FIRST                 LAST                  SLOTS  REGION   REASON
+    2026-11-20 23:50 UTC  2026-11-20 23:50 UTC  1      fly-sin  overloaded
+    2026-11-20 23:40 UTC  2026-11-20 23:40 UTC  1      fly-ams  down
+    ");
+    assert_eq!(first.err, "there are more; a higher --limit shows them\n");
+    let one = scene.run(&["missed", id, "--reason", "overloaded", "--region", "fly-sin"]);
+    assert_eq!((one.out.lines().count(), &*one.err), (2, ""), "{}", one.out);
+    let all = scene.run(&["missed", id, "--limit", "1000"]);
+    assert_eq!((all.out.lines().count(), &*all.err), (ENTRIES + 1, ""));
+    let json = scene.json(&["missed", id, "--limit", "101"]);
+    assert_eq!(json["missed"].as_array().unwrap().len(), 101);
+    let none = scene.run(&["missed", id, "--limit", "0"]);
+    assert_eq!(none.code, Some(2), "{}", none.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_reach_entries_beyond_one_page() {
+    let scene = Scene::start().await;
+    let page = json!({ "statusPage": { "title": "Status", "slug": "status" } });
+    let page = scene.create(STATUS_PAGES, "CreateStatusPage", page).await;
+    let page = &page["statusPage"]["id"];
+    let monitor = json!({ "name": "api", "uri": "example.com:443", "periodicity": "30s" });
+    let monitor = scene.create(MONITORS, "CreateTcpMonitor", json!({ "monitor": monitor })).await;
+    let monitor = &monitor["monitor"]["id"];
+    for number in 0..ENTRIES {
+        let title = format!("entry {number}");
+        let report = json!({
+            "statusReport": { "pageId": page, "title": title },
+            "update": { "status": "resolved", "text": "Over." },
+        });
+        scene.create(STATUS_REPORTS, "CreateStatusReport", report).await;
+        let template = json!({ "template": { "name": title } });
+        scene.create(STATUS_REPORTS, "CreateReportTemplate", template).await;
+        let window = json!({
+            "title": title, "startsAt": "2026-12-01T00:00:00Z", "duration": "1h",
+            "monitorIds": [monitor],
+        });
+        scene.create(MAINTENANCES, "CreateMaintenance", json!({ "maintenance": window })).await;
+        let email = format!("user{number}@example.com");
+        let subscriber =
+            json!({ "subscriber": { "pageId": page, "email": email }, "confirm": false });
+        scene.create(STATUS_PAGES, "AddSubscriber", subscriber).await;
+        let page = json!({ "statusPage": { "title": title, "slug": format!("page-{number}") } });
+        scene.create(STATUS_PAGES, "CreateStatusPage", page).await;
+    }
+    for (command, field) in [
+        ("reports", "statusReports"),
+        ("maintenance", "maintenances"),
+        ("subscribers", "subscribers"),
+    ] {
+        let few = scene.run(&[command, "list"]);
+        assert_eq!(few.out.lines().count(), 21, "{command}: {}", few.out);
+        assert_eq!(few.err, format!("20 of {ENTRIES}; a higher --limit shows more\n"), "{command}");
+        let all = scene.run(&[command, "list", "--limit", "500"]);
+        assert_eq!((all.out.lines().count(), &*all.err), (ENTRIES + 1, ""), "{command}");
+        let listed = scene.json(&[command, "list", "--limit", "102"]);
+        let ids: BTreeSet<_> =
+            listed[field].as_array().unwrap().iter().map(|it| it["id"].to_string()).collect();
+        assert_eq!((ids.len(), &listed["totalSize"]), (102, &json!(ENTRIES)), "{command}");
+    }
+    let templates = scene.json(&["reports", "templates", "list"]);
+    assert_eq!(templates["templates"].as_array().unwrap().len(), ENTRIES);
+    let pages = scene.json(&["pages", "list"]);
+    assert_eq!(pages["statusPages"].as_array().unwrap().len(), ENTRIES + 1);
+}
