@@ -262,7 +262,7 @@ fn state(row: &KeyRow, now: Timestamp) -> String {
         (Some(at), _) => format!("revoked {}", output::moment(at)),
         (None, Some(at)) if at <= now => format!("expired {}", output::moment(at)),
         (None, Some(at)) => format!("valid until {}", output::moment(at)),
-        (None, None) => "holds".to_owned(),
+        (None, None) => "active".to_owned(),
     }
 }
 

@@ -180,7 +180,7 @@ async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
-    let head = ["DELIVERY", "WRITTEN", "EVENT", "STATE", "TO", "ANSWER"].map(str::to_owned);
+    let head = ["DELIVERY", "CREATED", "EVENT", "STATE", "TO", "RESPONSE"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(page.deliveries.iter().map(line)).collect();
     output::say(&output::table(&rows));
     paging::hint(page.deliveries.len(), page.total_size);

@@ -127,8 +127,8 @@ async fn list(which: SubscriberFilterArgs, manner: &OutputArgs) -> Result<()> {
         output::print(serde_json::to_value(&page)?);
         return Ok(());
     }
-    let head =
-        ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE", "NOT TOLD"].map(str::to_owned);
+    let head = ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE", "SUPPRESSED"]
+        .map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(page.subscribers.iter().map(line)).collect();
     output::say(&output::table(&rows));
     paging::hint(page.subscribers.len(), page.total_size);

@@ -7,8 +7,18 @@ use crate::output;
 
 /// Returns a table of workspaces, a line each. `3 of 50` is the usage and the limit.
 pub(crate) fn table(all: &[WorkspaceDetails]) -> String {
-    let heads =
-        ["SLUG", "NAME", "PLAN", "MONITORS", "PERIOD", "PAGES", "CHANNELS", "KEPT", "ID", "MADE"];
+    let heads = [
+        "SLUG",
+        "NAME",
+        "PLAN",
+        "MONITORS",
+        "PERIOD",
+        "PAGES",
+        "CHANNELS",
+        "RETENTION",
+        "ID",
+        "CREATED",
+    ];
     let row = |details: &WorkspaceDetails| {
         let workspace = &details.workspace;
         let [monitors, period, pages, channels, kept] = quantities(details).map(Quantity::short);
@@ -30,7 +40,7 @@ pub(crate) fn details(details: &WorkspaceDetails) -> String {
         ["Plan", &workspace.plan],
         ["Weight", &details.limits.weight.to_string()],
         ["ID", &workspace.id.to_string()],
-        ["Made", &output::moment(workspace.created_at)],
+        ["Created", &output::moment(workspace.created_at)],
     ];
     let about = about.map(|line| line.map(str::to_owned));
     let heads = ["", "USED", "LIMIT"].map(str::to_owned);

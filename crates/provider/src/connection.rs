@@ -50,7 +50,7 @@ pub fn to_diagnostics(doing: &str, failure: Failure) -> Diagnostics {
             refusals.collect()
         }
         Failure::NotFound(said) => {
-            Diagnostic::error(doing, format!("The service says: {said}.")).into()
+            Diagnostic::error(doing, format!("The service returned: {said}.")).into()
         }
         Failure::Failed(said) => Diagnostic::error(doing, said).into(),
     }

@@ -125,11 +125,9 @@ fn write_only_attributes(twin: &WriteOnlyArgument) -> [(String, Attribute); 2] {
          import cannot know of it: the state has `{field}` until the apply that comes after.",
         twin.version_name()
     ));
-    let version = Attribute::optional(Type::Number).describe(format!(
-        "Any number; another one says that `{}` changed and is to be sent.",
-        twin.argument_name()
-    ));
-    [(twin.argument_name(), secret), (twin.version_name(), version)]
+    let version = Attribute::optional(Type::Number)
+        .describe(format!("Any number. Change it to send a changed `{}`.", twin.write_only()));
+    [(twin.write_only(), secret), (twin.version(), version)]
 }
 
 /// Returns the description of the table, with bounds that it does not mention, the values of an enumeration

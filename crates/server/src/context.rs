@@ -144,7 +144,7 @@ fn until(instant: Timestamp) -> std::time::Duration {
 fn system_now() -> Timestamp {
     let since_1970 = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
-        .expect("the machine's clock stands after 1970");
+        .expect("the machine's clock is after 1970");
     Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
 }
 

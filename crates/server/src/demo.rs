@@ -74,7 +74,7 @@ pub(crate) async fn fill(
         if stored.iter().any(|stored| stored.monitor.settings.name == name) {
             continue;
         }
-        let settings = draft.parse().expect("the demo's monitors keep every rule");
+        let settings = draft.parse().expect("the demo's monitors are valid");
         let new =
             NewMonitor { id: ctx.new_id(), workspace: workspace.id, settings, idempotency: None };
         let (Created::Now(monitor) | Created::Before(monitor)) =
@@ -135,7 +135,7 @@ async fn update_targets(
     change: AuditContext,
 ) -> Result<(), DemoError> {
     for (name, draft) in monitors(targets) {
-        let wanted = draft.parse().expect("the demo's monitors keep every rule");
+        let wanted = draft.parse().expect("the demo's monitors are valid");
         let moved = stored.iter().map(|stored| &stored.monitor).find(|monitor| {
             monitor.settings.name == name && monitor.settings.check != wanted.check
         });

@@ -237,13 +237,16 @@ impl RevisionFlag {
 
 impl Finished {
     /// Records that a check ended.
-    pub(crate) fn record(&self, handle: Handle, region: Region) {
-        self.0.lock().expect("nothing panics while it holds this").push((handle, region));
+    pub(crate) fn note(&self, handle: Handle, region: Region) {
+        self.0.lock().expect("no thread panics while it holds the lock").push((handle, region));
     }
 
     /// Takes the ended checks and leaves `empty` in their place.
     pub(crate) fn take(&self, empty: Vec<(Handle, Region)>) -> Vec<(Handle, Region)> {
-        std::mem::replace(&mut *self.0.lock().expect("nothing panics while it holds this"), empty)
+        std::mem::replace(
+            &mut *self.0.lock().expect("no thread panics while it holds the lock"),
+            empty,
+        )
     }
 }
 

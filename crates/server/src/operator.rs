@@ -142,10 +142,10 @@ impl OperatorNotifier {
         loop {
             let Err(why) = self.send(note).await else { return };
             let Some(pause) = pauses.next() else {
-                tracing::error!("the operator could not be told that {}: {why}", note.detail);
+                tracing::error!("failed to notify the operator that {}: {why}", note.detail);
                 return;
             };
-            tracing::warn!("the operator could not be told, trying again: {why}");
+            tracing::warn!("failed to notify the operator, retrying: {why}");
             self.ctx.sleep_until(self.ctx.now() + *pause).await;
         }
     }

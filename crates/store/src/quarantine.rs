@@ -137,7 +137,7 @@ impl Quarantine {
         }
         let (table, key) = &place;
         tracing::error!(
-            "row `{key}` of table `{table}` cannot be read and is left out; run `aloft doctor`: {why}"
+            "skipped the unreadable row `{key}` of table `{table}`; run `aloft doctor`: {why}"
         );
         if rows.len() < REMEMBERED_MAX {
             rows.insert(place, why.to_owned());

@@ -176,7 +176,7 @@ fn read_key(path: PathBuf, mode: u32) -> Result<Secret<[u8; 32]>, StoreError> {
         .map(Secret::new)
         .ok_or_else(|| StoreError::KeyFile {
             path,
-            why: "does not hold 32 bytes in Base64; restore it from a copy".to_owned(),
+            why: "does not contain 32 bytes in Base64; restore it from a copy".to_owned(),
         })
 }
 

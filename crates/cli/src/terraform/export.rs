@@ -346,7 +346,7 @@ fn comments(broken: &[&Found], reads_only: bool) -> String {
         let name = name.map(|name| format!(" {}", quoted(name))).unwrap_or_default();
         let id = text(json, "id");
         let why = format!("it needs `{lacking}`, whose object was deleted");
-        notes.extend(["# ", table.name, " ", id, &name, " is left out: ", &why, ".\n\n"]);
+        notes.extend(["# ", table.name, " ", id, &name, " is not exported: ", &why, ".\n\n"]);
     }
     notes
 }

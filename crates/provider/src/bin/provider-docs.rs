@@ -42,7 +42,7 @@ fn check(folder: &Path) -> io::Result<bool> {
     let documentation = documentation(folder)?;
     let outdated = documentation.outdated(folder)?;
     for path in &outdated {
-        eprintln!("{path} is not what the schemas say; run `cargo xtask provider docs`");
+        eprintln!("{path} does not match the schemas; run `cargo xtask provider docs`");
     }
     Ok(has_matching_examples(&documentation) && outdated.is_empty())
 }
@@ -58,7 +58,7 @@ fn has_matching_examples(documentation: &Documentation) -> bool {
         eprintln!("examples/{path} is missing");
     }
     for path in &documentation.unused {
-        eprintln!("examples/{path} stands on no page");
+        eprintln!("examples/{path} is on no page");
     }
     documentation.missing.is_empty() && documentation.unused.is_empty()
 }

@@ -23,7 +23,7 @@ pub(super) static WHOAMI_DATA: Resource = Resource {
             Shape::Id(KeyId::PREFIX),
             "Identifier of the key; not the key itself.",
         ),
-        Field::output("scopes", Shape::SetOf(Scope::WORDS), "What the key may do."),
+        Field::output("scopes", Shape::SetOf(Scope::WORDS), "Scopes of the key."),
     ],
     beyond: &[],
     blocks: &[],

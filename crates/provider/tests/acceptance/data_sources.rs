@@ -154,7 +154,7 @@ async fn error_points_at_its_argument() {
     insta::assert_snapshot!(error.diagnostics()[0], @r#"
     error: Cannot read the monitor
       on main.tf line 7: data "service_monitor" "one" {
-      The service says: monitor `mon_0000000000000` not found in this workspace.
+      The service returned: monitor `mon_0000000000000` not found in this workspace.
     "#);
 }
 

@@ -325,7 +325,7 @@ async fn read_key_export_has_variables_for_secrets() {
     exported(&world, Scope::Write, &["--out", out, "--with-secrets"]).await;
     let read = exported(&world, Scope::Read, &[]).await;
     assert!(!read.contains("secret-"), "{read}");
-    assert!(read.contains("is left out: it needs `monitor_id`"), "{read}");
+    assert!(read.contains("is not exported: it needs `monitor_id`"), "{read}");
     // A read key cannot see only the credentials in this URL.
     let (without, with) = ("https://example.com/full", "https://user:secret-1@example.com/full");
     let text = read.replace(without, with);

@@ -205,9 +205,9 @@ mod tests {
         insta::assert_snapshot!(refusals.join("\n"), @"
         `pages_hosts` must be names or addresses such as pages.example.com, joined by commas, not `https://pages.example.com` (from the environment)
         `https_listen` must be an address such as 0.0.0.0:443, not `443` (from the environment)
-        `acme_terms_agreed` must be set too where `https_listen` is (from the environment)
-        `https_listen` must be set too where `http_listen` is (from the environment)
-        `https_listen` must be set too where `acme_terms_agreed` is (from the environment)
+        `acme_terms_agreed` must also be set if `https_listen` is (from the environment)
+        `https_listen` must also be set if `http_listen` is (from the environment)
+        `https_listen` must also be set if `acme_terms_agreed` is (from the environment)
         `acme_directory` must be the https URL of an ACME server's directory, not `http://acme.example.com/directory` (from the environment)
         `acme_email` must be an address such as ops@example.com, not `nobody` (from the environment)
         `acme_challenge` must be any, http-01 or tls-alpn-01, not `dns-01` (from the environment)

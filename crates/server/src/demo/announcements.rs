@@ -107,14 +107,14 @@ async fn report(
             at: Some(change.at - ago),
             components: vec![impact.clone()],
         };
-        draft.parse(change.at).expect("the demo's reports keep every rule")
+        draft.parse(change.at).expect("the demo's reports are valid")
     };
     let [first, second] = story.updates.map(said);
     let id = app.ctx.new_id();
     let new = NewReport {
         id,
         workspace,
-        settings: draft.parse().expect("the demo's reports keep every rule"),
+        settings: draft.parse().expect("the demo's reports are valid"),
         update: app.ctx.new_id(),
         first,
         notify: false,
@@ -155,7 +155,7 @@ async fn plan(
         component_ids: vec![about.to_string()],
         ..MaintenanceDraft::default()
     };
-    let settings = draft.parse().expect("the demo's maintenance keeps every rule");
+    let settings = draft.parse().expect("the demo's maintenance is valid");
     let new = NewMaintenance { id: app.ctx.new_id(), workspace, settings, idempotency: None };
     app.store.maintenances().create(new, change).await?;
     Ok(())

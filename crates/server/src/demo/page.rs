@@ -24,7 +24,7 @@ pub(super) async fn publish(
         description: Some("Example targets served by this server".to_owned()),
         ..PageDraft::default()
     };
-    let settings = draft.parse().expect("the demo's page keeps every rule");
+    let settings = draft.parse().expect("the demo's page is valid");
     let new = NewPage { id: app.ctx.new_id(), workspace, settings, idempotency: None };
     let page = match app.store.pages().create(new, change).await {
         Err(StoreError::Taken(_)) => return Ok(()),
@@ -40,7 +40,7 @@ pub(super) async fn publish(
             order: Some(order),
             ..ComponentDraft::default()
         };
-        let settings = draft.parse().expect("the demo's components keep every rule");
+        let settings = draft.parse().expect("the demo's components are valid");
         let new = NewComponent { id: app.ctx.new_id(), workspace, settings, idempotency: None };
         let component = app.store.components().create(new, change).await?.into_inner();
         components.push((monitor.settings.name.clone(), component.id));

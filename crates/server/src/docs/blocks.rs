@@ -63,7 +63,7 @@ pub(super) fn blocks(events: &[Event<'_>]) -> Vec<Block> {
 /// contents is omitted, because the page shows its own.
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "the list is the library's, and what is not named here is no list"
+    reason = "the library defines the events; the others are not lists"
 )]
 pub(super) fn is_contents(block: &[Event<'_>]) -> bool {
     let (mut in_link, mut links) = (false, 0);

@@ -58,7 +58,7 @@ pub(super) fn build_response(
 pub(super) fn redirect(address: &str) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
-    let address = HeaderValue::try_from(address).expect("addresses are of plain letters");
+    let address = HeaderValue::try_from(address).expect("addresses are ASCII");
     response.headers_mut().insert(LOCATION, address);
     response
 }

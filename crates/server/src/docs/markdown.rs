@@ -51,7 +51,7 @@ fn is_end_of_heading(event: &Event<'_>) -> bool {
 pub(super) fn plain<'a>(event: &'a Event<'_>) -> Option<&'a str> {
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "the list is the library's, and what is not named here is no text"
+        reason = "the library defines the events; the others have no text"
     )]
     match event {
         Event::Text(text) | Event::Code(text) => Some(text),

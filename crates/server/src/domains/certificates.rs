@@ -196,7 +196,7 @@ pub(super) fn certificate_id(domain: &DomainName, chain: &str) -> Result<Certifi
         it.key_identifier.as_ref()
     });
     let authority =
-        authority.ok_or_else(|| unusable("it does not say which key signed it".into()))?;
+        authority.ok_or_else(|| unusable("it does not name the key that signed it".into()))?;
     Ok(CertificateId { authority: authority.0.to_vec(), serial: certificate.raw_serial().to_vec() })
 }
 

@@ -87,7 +87,10 @@ impl CertificateRenewer {
                 && let Err(why) =
                     keeper.certificates.insert(&found.domain, &issued.chain, &issued.key)
             {
-                tracing::error!("a certificate that was kept is asked for anew: {why}");
+                tracing::error!(
+                    domain = %found.domain,
+                    "the stored certificate of `{}` is unusable, requesting another: {why}", found.domain
+                );
                 found.issued = None;
             }
             keeper.known.insert(found.domain.clone(), found);
@@ -282,7 +285,7 @@ impl CertificateRenewer {
         let issued = IssuedCertificate { chain, key, issued_at: now, expires_at, renew_at };
         let kept = self.store.certificates().store_issued(domain.clone(), issued.clone()).await;
         kept.map_err(|why| unusable(&why))?;
-        tracing::info!(domain = %domain, "a certificate of `{domain}` holds until {expires_at}");
+        tracing::info!(domain = %domain, "obtained a certificate of `{domain}`, valid until {expires_at}");
         let known = DomainCertificate {
             domain: domain.clone(),
             issued: Some(issued),

@@ -139,7 +139,7 @@ impl Metrics {
             unreadable_rows: gauge(
                 registry,
                 "unreadable_rows",
-                "Rows of the database that cannot be read and are left out",
+                "Unreadable rows of the database, which are skipped",
             ),
             deliveries_dead: gauge(registry, "deliveries_dead", "Deliveries that are dead letters"),
             check_seconds: histogram(registry, "check", "Duration of checks", CHECK_BOUNDS),
@@ -149,7 +149,7 @@ impl Metrics {
                 "How long after its slot a check started",
                 LATENESS_BOUNDS,
             ),
-            missed_slots: counter(registry, "missed_slots", "Slots that nobody ran"),
+            missed_slots: counter(registry, "missed_slots", "Slots that no probe ran"),
             skipped_slots: counter(
                 registry,
                 "skipped_slots",
@@ -163,7 +163,7 @@ impl Metrics {
             bodies_cut: counter(
                 registry,
                 "check_bodies_cut",
-                "Bodies of which less was read because there was no memory for more",
+                "Bodies cut short because the memory budget was used up",
             ),
             in_flight: gauge(registry, "checks_in_flight", "Checks that run now"),
             checks_waiting: gauge(registry, "checks_waiting", "Checks that wait for a place"),
@@ -172,22 +172,18 @@ impl Metrics {
                 "workspaces_waiting",
                 "Workspaces whose checks wait for a place",
             ),
-            confirmations_requested: counter(
+            opinions_asked: counter(
                 registry,
                 "confirmations_asked",
-                "Second opinions asked for",
+                "Confirmation checks requested",
             ),
-            confirmations_dropped: counter(
+            opinions_dropped: counter(
                 registry,
                 "confirmations_dropped",
-                "Rounds of second opinions that nobody was asked for",
+                "Rounds of confirmation checks that were not requested",
             ),
-            probe_suspicions: counter(
-                registry,
-                "probe_suspicions",
-                "Times that a probe doubted itself",
-            ),
-            probes_suspect: gauge(registry, "probes_suspect", "Probes that doubt themselves now"),
+            doubts: counter(registry, "probe_suspicions", "Times that a probe became suspect"),
+            probes_doubting: gauge(registry, "probes_suspect", "Probes that are suspect now"),
             results_committed: counter(
                 registry,
                 "results_committed",

@@ -68,7 +68,7 @@ impl CheckPermits {
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Turns<QueuedJob>) -> T) -> T {
-        let mut turns = self.turns.lock().expect("nothing panics while it holds this");
+        let mut turns = self.turns.lock().expect("no thread panics while it holds the lock");
         let before = turns.waiting();
         let done = work(&mut turns);
         if before > 0 || turns.waiting() > 0 {

@@ -23,8 +23,8 @@ impl Pipeline {
         let asked_at = self.ctx.now();
         let _places = tokio::select! {
             biased;
-            places = self.manual_checks.acquire_many(places) => {
-                places.expect("nobody closes this semaphore")
+            places = self.asked_for.acquire_many(places) => {
+                places.expect("the semaphore is never closed")
             }
             () = self.ctx.sleep_until(asked_at + limits::TRIGGER_ATTEMPTED_WITHIN) => {
                 return Err(PipelineError::TooManyChecks);

@@ -51,11 +51,14 @@ pub(super) async fn load_monitors(
             }
             match load_monitor(pipeline, judge, cadence, &before, &monitor, history) {
                 Ok(()) => count += 1,
-                Err(why) => warn!(monitor.id = %monitor.id, "left out: {why}"),
+                Err(why) => warn!(
+                    monitor.id = %monitor.id,
+                    "failed to load monitor `{}` ({}): {why}", monitor.settings.name, monitor.id
+                ),
             }
         }
     }
-    info!(monitors = count, "took up {count} active monitors");
+    info!(monitors = count, "loaded {count} active monitors");
     Ok(())
 }
 

@@ -168,8 +168,8 @@ impl MonitorService for Monitors {
         let id = monitor_id(request.id)?;
         let (app, change) = (self.0.clone(), change(&self.0, caller));
         let delete = async move {
-            app.store.monitors().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
-            log_failure(app.pipeline.apply_removal(id).await, id);
+            app.store.monitors().delete(caller.workspace, id, change).await.map_err(refusal)?;
+            settle(app.pipeline.removed(id).await, id, None);
             Ok::<(), Error>(())
         };
         run_to_end(&self.0, id, delete).await?;
@@ -283,7 +283,11 @@ impl Monitors {
             async move {
                 let created = app.store.monitors().create(new, change).await.map_err(rpc_error)?;
                 if let Created::Now(monitor) = &created {
-                    log_failure(app.pipeline.changed(monitor).await, monitor.id);
+                    settle(
+                        app.pipeline.changed(monitor).await,
+                        monitor.id,
+                        Some(&monitor.settings.name),
+                    );
                 }
                 Ok::<Created<Stored>, Error>(created)
             }
@@ -365,9 +369,13 @@ pub(super) async fn run_to_end<T: Send + 'static>(
 
 /// Logs a failure to notify the pipeline of a committed change. The pipeline loads the change at
 /// its next start.
-pub(super) fn log_failure(applied: Result<(), PipelineError>, monitor: MonitorId) {
-    if let Err(error) = applied {
-        tracing::warn!(monitor.id = %monitor, "monitor `{monitor}` was stored and not taken up: {error}");
+pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId, name: Option<&str>) {
+    if let Err(error) = heard {
+        let shown = name.unwrap_or("deleted");
+        tracing::warn!(
+            monitor.id = %monitor,
+            "failed to apply the change of monitor `{shown}` ({monitor}) to its checks: {error}"
+        );
     }
 }
 

@@ -220,8 +220,8 @@ fn reject_blocked_address(app: &App, provider: &Provider) -> Result<(), Error> {
     let Some((field, address)) = provider.literal_address() else { return Ok(()) };
     app.egress.permit(address).map_err(|why| {
         let path = format!("{RESOURCE}.{}.{field}", provider.kind());
-        let allowed = format!("must lead to where this server may send: {why}");
-        rpc::invalid(&Violation::without_value(path, allowed).into())
+        let allowed = format!("must be an address that this server may send to: {why}");
+        rpc::invalid(&Violation::unseen(path, allowed).into())
     })
 }
 
@@ -233,9 +233,7 @@ const WITHOUT_TEMPLATE: &str = "WhatsApp delivers this channel's messages only w
 fn warnings(app: &App, channel: &Channel) -> Vec<Warning> {
     let warning = |missing: Unconfigured| Warning {
         field: format!("{RESOURCE}.provider_type"),
-        message: format!(
-            "{missing}; until then what it is to be told stands among the dead letters"
-        ),
+        message: format!("{missing}; until then its messages become dead letters"),
     };
     let kind = channel.settings.provider.kind();
     let is_untemplated = kind == ProviderType::Whatsapp && app.notifier.is_without_template();

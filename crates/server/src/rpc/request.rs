@@ -19,7 +19,7 @@ const TRIES: usize = 32;
 
 /// Returns the caller that the gate authenticated.
 pub(super) fn caller(context: &RequestContext) -> Caller {
-    *context.extensions().get::<Caller>().expect("the gate stands before every method")
+    *context.extensions().get::<Caller>().expect("authentication runs before every method")
 }
 
 /// Returns the author and time of a change that this caller makes now.

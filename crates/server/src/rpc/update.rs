@@ -83,7 +83,8 @@ async fn try_update(
     match app.store.monitors().update(seen.monitor, settings, change(app, caller)).await {
         Ok(monitor) => {
             if monitor.revision != revision {
-                log_failure(app.pipeline.changed(&monitor).await, monitor.id);
+                let applied = app.pipeline.changed(&monitor).await;
+                settle(applied, monitor.id, Some(&monitor.settings.name));
             }
             let status =
                 if monitor.settings.active { status } else { rules::MonitorStatus::Unknown };

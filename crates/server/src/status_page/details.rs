@@ -107,7 +107,7 @@ pub(super) async fn page(
         }
         Ok(None) => not_found(),
         Err(why) => {
-            tracing::error!(page.id = %shown.page.id, "what lies behind a page could not be read: {why}");
+            tracing::error!(page.id = %shown.page.id, "failed to read a detail page: {why}");
             unavailable(words, &headers)
         }
     }

@@ -92,17 +92,17 @@ struct Icon {
 /// Reason that an icon could not be fetched. Discloses only the host of its URL.
 #[derive(Debug, thiserror::Error)]
 enum NoIcon {
-    #[error("its address is none")]
+    #[error("its address is invalid")]
     Address,
     #[error("{0}")]
     Unreachable(String),
-    #[error("the answer was {0}")]
+    #[error("the response was {0}")]
     Status(StatusCode),
     #[error("it is larger than {} bytes", BYTES_MAX)]
     TooLarge,
-    #[error("it is no PNG, JPEG, GIF, WebP, ICO or SVG")]
+    #[error("it is not a PNG, JPEG, GIF, WebP, ICO or SVG")]
     NoPicture,
-    #[error("it did not come within {:?}", FETCH_TIMEOUT)]
+    #[error("it did not arrive within {:?}", WITHIN)]
     TooSlow,
     #[error("it was redirected more than {} times, or nowhere", REDIRECTS)]
     Redirected,

@@ -21,7 +21,10 @@ pub(super) const fn not_listed() -> HeaderValue {
 
 /// Renders the `robots.txt` of a page at its custom domain.
 pub(super) fn text(page: &StatusPage) -> String {
-    let about =
-        if is_listed(page) { "" } else { "# Please read that none of it is to be listed.\n" };
+    let about = if is_listed(page) {
+        ""
+    } else {
+        "# Search engines may read this page but must not list it (X-Robots-Tag: noindex).\n"
+    };
     format!("{about}User-agent: *\nDisallow:\n")
 }

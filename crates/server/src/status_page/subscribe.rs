@@ -150,7 +150,7 @@ pub(super) async fn request(
             ),
             Ok(SignupOutcome::TooMany) => tracing::warn!(
                 page.id = %page.id,
-                "somebody asked for emails of {} to many addresses, and nobody confirmed one", page.id
+                "a network requested emails of the page {} for many addresses and confirmed none", page.id
             ),
             Ok(SignupOutcome::NotAllowed) => {
                 return form_with_error(&shown, (words, &base), own.no_member, &headers);

@@ -129,7 +129,7 @@ impl LatestSuccesses {
     }
 
     fn state(&self) -> MutexGuard<'_, FileState> {
-        self.file.lock().expect("nothing panics while it holds this")
+        self.file.lock().expect("no thread panics while it holds the lock")
     }
 }
 
@@ -148,7 +148,7 @@ impl FileState {
         if let Err(why) = done
             && !self.is_broken
         {
-            warn!("cannot keep the details of successes in `{}`: {why}", path.display());
+            warn!("failed to write the details of successes to `{}`: {why}", path.display());
         }
         self.is_broken = done.is_err();
     }

@@ -54,7 +54,7 @@ fn acme() -> Export {
 #[test]
 fn export_uses_references_and_omits_defaults() {
     insta::assert_snapshot!(acme().files[2].1, @r#"
-    # service_status_page_component cmp_2 "Gone" is left out: it needs `monitor_id`, whose object was deleted.
+    # service_status_page_component cmp_2 "Gone" is not exported: it needs `monitor_id`, whose object was deleted.
 
     resource "service_http_monitor" "api_x" {
       name             = "API $${x}"

@@ -142,7 +142,7 @@ async fn unconfigured_kind_is_a_warning_with_way_out() {
     insta::assert_snapshot!(warnings.join("\n"), @r#"
     warning: The notification channel was stored, but
       on main.tf line 15: provider_type = "email"
-      channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`; until then what it is to be told stands among the dead letters.
+      channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`; until then its messages become dead letters.
     "#);
     let plan = world.terraform.plan().await.unwrap();
     assert!(plan.is_empty(), "{}", plan.summary());

@@ -78,11 +78,11 @@ async fn import_reports_missing_and_malformed_ids() {
         said.push(import_error(&world, address, id).await);
     }
     insta::assert_snapshot!(said.join("\n"), @r"
-    Cannot import the HTTP monitor: The service says: monitor `mon_0000000000000` not found in this workspace.
+    Cannot import the HTTP monitor: The service returned: monitor `mon_0000000000000` not found in this workspace.
     Invalid import id: `page/mon_0000000000000` is not an ID of this resource. Import a `service_http_monitor` by <monitor_id>.
     Invalid import id: `cmp_0000000000000` is not an ID of this resource. Import a `service_status_page_component` by <page_id>/<component_id>.
     Invalid import id: `/cmp_0000000000000` is not an ID of this resource. Import a `service_status_page_component` by <page_id>/<component_id>.
-    Cannot import the component: The service says: component `cmp_0000000000000` not found in this workspace.
+    Cannot import the component: The service returned: component `cmp_0000000000000` not found in this workspace.
     ");
 }
 

@@ -98,7 +98,7 @@ struct Reader {
 impl Reader {
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "the list is the library's, and what is not named here says nothing"
+        reason = "the library defines the events; the others have no text"
     )]
     fn read(&mut self, event: &Event<'_>) {
         match event {

@@ -88,7 +88,7 @@ impl Judge {
         let noted = self.store.incidents();
         let noted = self.abandon.run_until_cancelled(noted.record_failed_regions(joined)).await;
         if let Some(Err(why)) = noted {
-            warn!("further failing regions stand in no timeline: {why}");
+            warn!("failed to add failing regions to timelines of incidents: {why}");
         }
     }
 

@@ -91,7 +91,7 @@ impl Judge {
         let Some(operator) = &self.operator else { return };
         let note = Note { at: self.ctx.now(), probe, is_suspect, detail };
         if operator.try_send(note).is_err() {
-            warn!("the operator is not told: too many messages wait");
+            warn!("the operator is not notified: too many messages are waiting");
         }
     }
 

@@ -19,7 +19,7 @@ const IN_ALL: usize = 512;
 /// Number of receivers or workspaces from which idle ones are removed.
 const TIDIED_FROM: usize = 1_024;
 /// Reason that acquiring a permit cannot fail.
-const OPEN: &str = "nobody closes these semaphores";
+const OPEN: &str = "the semaphores are never closed";
 
 /// Concurrency limits of sending.
 #[derive(Debug)]

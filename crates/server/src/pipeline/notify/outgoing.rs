@@ -46,7 +46,7 @@ impl OutgoingMessage {
         match (&self.digest, self.deliveries.as_slice()) {
             (Some(storm), _) => &storm.key,
             (None, [due, ..]) => &due.key,
-            (None, []) => unreachable!("a parcel tells something"),
+            (None, []) => unreachable!("an outgoing message has a delivery"),
         }
     }
 

@@ -256,7 +256,7 @@ fn request(message: &HttpMessage) -> Result<Request, String> {
     let url = url.map_err(|why| format!("invalid URL of the channel: {why}"))?;
     let header = |(name, value): &(http::HeaderName, Secret<String>)| {
         let mut value = HeaderValue::from_bytes(value.expose().as_bytes())
-            .map_err(|_| format!("the header `{name}` cannot be sent as it stands"))?;
+            .map_err(|_| format!("invalid character in the header `{name}`"))?;
         value.set_sensitive(true);
         Ok((name.clone(), value))
     };

@@ -206,7 +206,7 @@ impl DeliveryWorker {
                 NextStep::Dead => warn!(
                     delivery.id = %id, %addressee, status, tries = due.attempt_count + 1,
                     "delivery {id} to {addressee} about {} is a dead letter; `aloft notifications \
-                     deliveries` says why", due.content.about()
+                     deliveries` shows why", due.content.about()
                 ),
             }
             let answer = sent.response.clone();

@@ -118,7 +118,7 @@ fn word<W>(
 fn refuse_closed(app: &App, url: &str) -> Result<(), Error> {
     let Some(address) = rules::notification::literal_address(url) else { return Ok(()) };
     app.egress.permit(address).map_err(|why| {
-        let allowed = format!("must lead to where this server may send: {why}");
-        rpc::invalid(&Violation::without_value(format!("{RESOURCE}.webhook_url"), allowed).into())
+        let allowed = format!("must be an address that this server may send to: {why}");
+        rpc::invalid(&Violation::unseen(format!("{RESOURCE}.webhook_url"), allowed).into())
     })
 }

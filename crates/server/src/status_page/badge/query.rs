@@ -112,7 +112,7 @@ impl BadgeQuery {
                     one_of(&PERCENTILES.map(|it| it.to_string()).each_ref().map(String::as_str))
                 })?;
             }
-            other => panic!("the table has a parameter `{other}` that nobody reads here"),
+            other => panic!("unhandled parameter `{other}` of the table"),
         }
         Ok(())
     }

@@ -102,7 +102,7 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
         };
         match &*kept {
             Some(last) => {
-                tracing::warn!("what lies behind a page is shown from the cache: {why}");
+                tracing::warn!("failed to read a detail page, serving it from the cache: {why}");
                 Ok(Some(last.value.clone()))
             }
             None => Err(why),

@@ -156,10 +156,10 @@ async fn a_kind_that_the_server_is_not_set_up_for_is_stored_with_a_warning() {
         warned.extend(warnings.iter().map(ToString::to_string));
     }
     assert_snapshot!(warned.join("\n"), @r#"
-    {"field":"notification.provider_type","message":"channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`; until then what it is to be told stands among the dead letters"}
-    {"field":"notification.provider_type","message":"channels of the kind `telegram` cannot send on this server: set `ALOFT_TELEGRAM_TOKEN`; until then what it is to be told stands among the dead letters"}
-    {"field":"notification.provider_type","message":"channels of the kind `sms` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`; until then what it is to be told stands among the dead letters"}
-    {"field":"notification.provider_type","message":"channels of the kind `whatsapp` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`; until then what it is to be told stands among the dead letters"}
+    {"field":"notification.provider_type","message":"channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`; until then its messages become dead letters"}
+    {"field":"notification.provider_type","message":"channels of the kind `telegram` cannot send on this server: set `ALOFT_TELEGRAM_TOKEN`; until then its messages become dead letters"}
+    {"field":"notification.provider_type","message":"channels of the kind `sms` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`; until then its messages become dead letters"}
+    {"field":"notification.provider_type","message":"channels of the kind `whatsapp` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`; until then its messages become dead letters"}
     "#);
 }
 
@@ -254,7 +254,7 @@ async fn private_addresses_are_refused_unless_the_server_allows_them() {
         }
     }
     let refused = create(&closed.caller(Scope::Write), &of_urls("http://10.0.0.1/hook")[4]).await;
-    assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`notification.webhook.endpoint` must lead to where this server may send: address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks"}"#);
+    assert_snapshot!(refused, @r#"400 {"code":"invalid_argument","message":"`notification.webhook.endpoint` must be an address that this server may send to: address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks"}"#);
 }
 
 #[tokio::test]

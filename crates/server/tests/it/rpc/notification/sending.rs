@@ -178,7 +178,7 @@ async fn exactly_one_channel_is_tested_and_it_keeps_the_rules() {
     400 {"code":"invalid_argument","message":"`id` must be given"}
     404 {"code":"not_found","message":"channel `chn_0000000000001` not found in this workspace"}
     400 {"code":"invalid_argument","message":"`notification.provider_type` must be given"}
-    400 {"code":"invalid_argument","message":"`notification.slack.webhook_url` must lead to where this server may send: address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks"}
+    400 {"code":"invalid_argument","message":"`notification.slack.webhook_url` must be an address that this server may send to: address 10.0.0.1 is private; `--allow-private-networks` opens private and loopback networks"}
     "#);
 }
 
