@@ -91,7 +91,7 @@ impl Existing {
 }
 
 /// Returns the token of the next page after the page of `token`; `None` after the last.
-fn next_token(token: &str, next: String) -> Result<Option<String>, &'static str> {
+pub(crate) fn further(token: &str, next: String) -> Result<Option<String>, &'static str> {
     match next.as_str() {
         "" => Ok(None),
         again if again == token => Err("The service returned the same page of the list twice."),

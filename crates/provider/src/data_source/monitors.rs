@@ -1,19 +1,22 @@
-//! `service_monitors`: a page of the monitors of the workspace (§2.8).
+//! `service_monitors`: the monitors of the workspace, up to a limit (§2.8).
 
-use rules::MonitorKind;
 use rules::tables::MONITORS_DATA;
-use serde_json::{Map, Value as Json};
+use rules::{MonitorKind, limits};
+use serde_json::{Value as Json, json};
 use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
-use terraform_plugin::{Context, Object, Outcome, Value};
+use terraform_plugin::{Context, Diagnostic, Object, Outcome, Value};
 
-use super::check_arguments;
-use crate::connection::{Connection, to_diagnostics};
+use super::held;
+use crate::connection::{Connection, told};
+use crate::list::further;
 use crate::schema;
 use crate::service::text;
 use crate::wire::elements;
 
 const LIST: &str = "/monitor.v1.MonitorService/ListMonitors";
+/// Action that a failure prevents.
+const DOING: &str = "Cannot list the monitors";
 /// Fields of the response with the monitors of each kind.
 const FIELDS: [(MonitorKind, &str); 3] = [
     (MonitorKind::Http, "httpMonitors"),
@@ -38,18 +41,23 @@ impl DataSource for MonitorsData {
 
     async fn read(&self, ctx: &Context<Connection>, config: Object) -> Outcome<Object> {
         let client = ctx.client()?.client()?;
-        let mut request = Map::new();
-        for name in ["limit", "offset"] {
-            let given: Option<i32> = config.get(name)?;
-            request.extend(given.map(|number| (name.to_owned(), number.into())));
+        let limit: Option<i32> = config.get("limit")?;
+        let limit = limit.map_or(limits::LIST_LIMIT_DEFAULT as usize, |limit| limit as usize);
+        let offset: Option<i32> = config.get("offset")?;
+        let mut monitors = Vec::new();
+        let (mut token, mut next) = (String::new(), Some(first_page(limit, offset)));
+        // The service ends a page early if its monitors are large.
+        while let Some(request) = next {
+            let page = client.call(LIST, request).await;
+            let page = page.map_err(|failure| told(DOING, failure))?;
+            monitors.extend(FIELDS.into_iter().flat_map(|of_kind| named(&page, of_kind)));
+            let further = further(&token, text(&page["nextPageToken"]));
+            let further = further.map_err(|detail| Diagnostic::error(DOING, detail))?;
+            let left = limit.saturating_sub(monitors.len());
+            token = further.unwrap_or_default();
+            let more = left > 0 && !token.is_empty();
+            next = more.then(|| json!({ "limit": left, "pageToken": token }));
         }
-        let page = client.call(LIST, Json::Object(request)).await;
-        let page = page.map_err(|failure| to_diagnostics("Cannot list the monitors", failure))?;
-        let of_kind = |(kind, field): (MonitorKind, &str)| {
-            let named = move |it: &Json| (text(&it["id"]), text(&it["name"]), kind);
-            elements(&page[field]).iter().map(named).collect::<Vec<_>>()
-        };
-        let mut monitors: Vec<_> = FIELDS.into_iter().flat_map(of_kind).collect();
         // The service lists newest first, that is by descending id. It separates the kinds only to name them.
         monitors.sort_by(|one, other| other.0.cmp(&one.0));
         let object = |(id, name, kind): (String, String, MonitorKind)| {
@@ -57,4 +65,18 @@ impl DataSource for MonitorsData {
         };
         Ok(config.with("monitors", Value::list(monitors.into_iter().map(object))))
     }
+}
+
+/// Returns the request for the first page. Only it skips monitors.
+fn first_page(limit: usize, offset: Option<i32>) -> Json {
+    match offset {
+        Some(offset) => json!({ "limit": limit, "offset": offset }),
+        None => json!({ "limit": limit }),
+    }
+}
+
+/// Returns the ID, name and kind of each monitor of one kind on a page.
+fn named(page: &Json, (kind, field): (MonitorKind, &str)) -> Vec<(String, String, MonitorKind)> {
+    let named = |it: &Json| (text(&it["id"]), text(&it["name"]), kind);
+    elements(&page[field]).iter().map(named).collect()
 }

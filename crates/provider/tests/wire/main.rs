@@ -74,6 +74,39 @@ async fn list_finds_resources_as_an_import_reads_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn monitors_data_source_follows_short_pages() {
+    let server = TestServer::start().await;
+    let body = "x".repeat(64 << 10);
+    for at in 0..60 {
+        let monitor = json!({
+            "name": format!("m{at}"), "url": "https://example.com", "periodicity": "1m",
+            "method": "POST", "body": body,
+        });
+        made(&server, MONITORS, "CreateHttpMonitor", json!({ "monitor": monitor })).await;
+    }
+    // Bodies of 64 KiB end a page of the service after fewer than 60 monitors.
+    let page = json!({ "limit": 100 });
+    let page = server.caller(Scope::Read).call(MONITORS, "ListMonitors", page).await.json();
+    let on_a_page = page["httpMonitors"].as_array().unwrap().len();
+    assert!(on_a_page < 57, "{on_a_page}");
+    let mut host = host(&server);
+    let mut names = |limit: Value, offset: Value| {
+        let config = json!({ "limit": limit, "offset": offset, "monitors": null });
+        let request = json!({ "type_name": "service_monitors", "config": value(config) });
+        let read = host.call("ReadDataSource", request);
+        let monitors = read["state"]["monitors"].as_array().unwrap_or_else(|| panic!("{read}"));
+        let names = monitors.iter().map(|it| it["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let newest = |from: usize, count: usize| {
+        (0..60).rev().skip(from).take(count).map(|at| format!("m{at}")).collect::<Vec<_>>()
+    };
+    assert_eq!(names(json!(100), Value::Null), newest(0, 60));
+    assert_eq!(names(json!(57), json!(2)), newest(2, 57));
+    assert_eq!(names(Value::Null, json!(1)), newest(1, 50));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn component_list_filters_by_page() {
     let server = TestServer::start().await;
     let mut pages = Vec::new();
