@@ -29,8 +29,8 @@ pub(super) struct Strings {
     pub(super) maintenance_on: [&'static str; 2],
     pub(super) some_unknown: [&'static str; 2],
     pub(super) all_unknown: &'static str,
-    /// Number of names left out: "3 more".
-    pub(super) more: &'static str,
+    /// Number of names left out, singular and plural: "3 more".
+    pub(super) more: [&'static str; 2],
     /// Separator of the last two names.
     pub(super) and: &'static str,
     /// Separator of the other names.
@@ -38,7 +38,7 @@ pub(super) struct Strings {
     /// "Checked at {}".
     pub(super) checked: &'static str,
     /// "No check of {} for more than two periods, so its state may be out of date."
-    pub(super) stale: &'static str,
+    pub(super) stale: [&'static str; 2],
     /// "The database is unavailable. This is the state at {}."
     pub(super) old: &'static str,
     pub(super) up: &'static str,
@@ -160,10 +160,7 @@ impl Strings {
 
     /// Returns the summary sentence of a page.
     pub(super) fn sentence(&self, sentence: &StatusSummary) -> String {
-        let about = |[one, several]: [&str; 2], names: &[String]| {
-            let template = if names.len() == 1 { one } else { several };
-            template.replace("{}", &self.names(names))
-        };
+        let about = |templates, names| self.about(templates, names);
         match sentence {
             StatusSummary::Empty => self.empty.to_owned(),
             StatusSummary::AllUp => self.all_up.to_owned(),
@@ -176,11 +173,25 @@ impl Strings {
         }
     }
 
+    /// Returns the warning that these components were not checked for long.
+    pub(super) fn stale(&self, names: &[String]) -> String {
+        self.about(self.stale, names)
+    }
+
+    /// Names one or several components in a sentence.
+    fn about(&self, [one, several]: [&str; 2], names: &[String]) -> String {
+        let template = if names.len() == 1 { one } else { several };
+        template.replace("{}", &self.names(names))
+    }
+
     /// Joins names into a list within a sentence.
     pub(super) fn names(&self, names: &[String]) -> String {
-        let mut told: Vec<String> = names.iter().take(NAMES_MAX).cloned().collect();
-        if names.len() > NAMES_MAX {
-            told.push(self.more.replace("{}", &(names.len() - NAMES_MAX).to_string()));
+        let mut told: Vec<String> = names.iter().take(NAMES_TOLD).cloned().collect();
+        if names.len() > NAMES_TOLD {
+            let left_out = names.len() - NAMES_TOLD;
+            let [one, several] = self.more;
+            let more = if left_out == 1 { one } else { several };
+            told.push(more.replace("{}", &left_out.to_string()));
         }
         match told.split_last() {
             None => String::new(),
@@ -288,11 +299,41 @@ mod tests {
     }
 
     #[test]
+    fn stale_components_agree_with_their_verb() {
+        let names = ["API".to_owned(), "Mail".to_owned()];
+        for words in ALL {
+            let [one, several] = [words.stale(&names[..1]), words.stale(&names)];
+            let joined = words.names(&names);
+            let agrees = several != one.replace("API", &joined);
+            // Verbs of Japanese and Chinese have no number.
+            assert_eq!(agrees, !["ja", "zh"].contains(&words.lang), "{several}");
+        }
+        insta::assert_snapshot!(en::WORDS.stale(&names), @"API and Mail have not been checked for more than two check intervals, so this status may be out of date.");
+    }
+
+    #[test]
+    fn single_name_left_out_is_singular() {
+        let names = |count: usize| (1..=count).map(|name| name.to_string()).collect::<Vec<_>>();
+        let said =
+            ALL.map(|words| format!("{}; {}", words.names(&names(4)), words.names(&names(5))));
+        insta::assert_snapshot!(said.join("\n"), @"
+        1, 2, 3 and 1 more; 1, 2, 3 and 2 more
+        1, 2, 3 und 1 weitere Komponente; 1, 2, 3 und 2 weitere
+        1, 2, 3 et 1 autre; 1, 2, 3 et 2 autres
+        1, 2, 3 y 1 más; 1, 2, 3 y 2 más
+        1, 2, 3 e mais 1; 1, 2, 3 e mais 2
+        1、2、3とほか1件; 1、2、3とほか2件
+        1、2、3和另外1项; 1、2、3和另外2项
+        ");
+    }
+
+    #[test]
     fn every_language_has_its_own_words_with_the_same_places_for_values() {
         for words in ALL {
             for (text, values) in [
                 (words.checked, 1),
-                (words.stale, 1),
+                (words.stale[0], 1),
+                (words.stale[1], 1),
                 (words.old, 1),
                 (words.was_down, 1),
                 (words.all_updates, 1),
@@ -304,7 +345,8 @@ mod tests {
                 (words.last_days, 1),
                 (words.component_count[0], 1),
                 (words.component_count[1], 1),
-                (words.more, 1),
+                (words.more[0], 1),
+                (words.more[1], 1),
                 (words.hours, 1),
                 (words.minutes, 1),
                 (words.seconds, 1),

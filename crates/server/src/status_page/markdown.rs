@@ -28,8 +28,7 @@ pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
         let _ = write!(text, "\n> {}\n", words.old.replace("{}", &words.time(view.at)));
     }
     if !knowledge.stale.is_empty() {
-        let stale = words.stale.replace("{}", &words.names(&knowledge.stale));
-        let _ = write!(text, "\n> {}\n", escaped(&stale));
+        let _ = write!(text, "\n> {}\n", escaped(&words.stale(&knowledge.stale)));
     }
     let reports = view.open_reports().map(|it| report(it, words));
     let open: Vec<_> = reports.chain(view.open.iter().map(|it| incident(it, words))).collect();

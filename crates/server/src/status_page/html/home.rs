@@ -93,7 +93,7 @@ pub(in crate::status_page) fn home(
         notes.push(words.old.replace("{}", &words.time(view.at)));
     }
     if !knowledge.stale.is_empty() {
-        notes.push(words.stale.replace("{}", &words.names(&knowledge.stale)));
+        notes.push(words.stale(&knowledge.stale));
     }
     let bars = Bars::new(view, words, base);
     let mut frame = PageLayout::for_page(&shown.page, words, base);
