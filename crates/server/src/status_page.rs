@@ -9,6 +9,7 @@ mod bars;
 mod cache;
 mod chart;
 mod details;
+mod events;
 mod feed;
 mod handlers;
 mod html;

@@ -5,9 +5,12 @@
 use std::fmt::Write as _;
 
 use domain::markdown::plain;
-use domain::page::{ComponentView, HistoryDay, IncidentView, MaintenanceView, ReportView, Section};
+use domain::page::{
+    ComponentView, HistoryDay, IncidentView, MaintenanceView, PageView, ReportView, Section,
+};
 
 use super::cache::CachedPage;
+use super::events::{self, Ongoing};
 use super::html::{between, incident_time, incident_title};
 use super::i18n::Strings;
 use super::report::{affected, status as how};
@@ -30,8 +33,7 @@ pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
     if !knowledge.stale.is_empty() {
         let _ = write!(text, "\n> {}\n", escaped(&words.stale(&knowledge.stale)));
     }
-    let reports = view.open_reports().map(|it| report(it, words));
-    let open: Vec<_> = reports.chain(view.open.iter().map(|it| incident(it, words))).collect();
+    let open = ongoing(view, words);
     if !open.is_empty() {
         write_section(&mut text, (2, words.open), open.into_iter());
     }
@@ -40,24 +42,42 @@ pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
         let planned = view.planned.iter().map(|it| maintenance(it, words));
         write_section(&mut text, (2, words.planned), planned);
     }
-    let _ = write!(text, "\n## {}\n", words.history);
-    for day in &view.history {
+    history(&mut text, &view.history, words);
+    let _ = write!(text, "\n<{url}>\n");
+    text
+}
+
+/// Renders the open reports, each above its incidents, and then the incidents without a report.
+fn ongoing(view: &PageView, words: &Strings) -> Vec<String> {
+    let Ongoing { reports, incidents } = events::ongoing(view);
+    let lines = reports.iter().map(|(it, explained)| {
+        let below = explained.iter().map(|it| format!("\n  - {}", incident(it, words)));
+        std::iter::once(report(it, words)).chain(below).collect()
+    });
+    lines.chain(incidents.into_iter().map(|it| incident(it, words))).collect()
+}
+
+/// Writes the finished events of the last days. Omits the heading if all events are ongoing.
+fn history(text: &mut String, days: &[HistoryDay], words: &Strings) {
+    let (mut past, mut goes_on) = (String::new(), false);
+    for day in days {
+        let (day, has_ongoing) = events::past(day);
+        goes_on |= has_ongoing;
         let reports = day.reports.iter().map(|it| report(it, words));
         let incidents = day.incidents.iter().map(|it| incident(it, words));
         let windows = day.maintenances.iter().map(|it| maintenance(it, words));
         let all: Vec<_> = reports.chain(incidents).chain(windows).collect();
         if !all.is_empty() {
-            write_section(&mut text, (3, &words.date(day.begins)), all.into_iter());
+            part(&mut past, (3, &words.date(day.begins)), all.into_iter());
         }
     }
-    let is_quiet = |day: &HistoryDay| {
-        day.reports.is_empty() && day.incidents.is_empty() && day.maintenances.is_empty()
-    };
-    if view.history.iter().all(is_quiet) {
+    if past.is_empty() && goes_on {
+        return;
+    }
+    let _ = write!(text, "\n## {}\n{past}", words.history);
+    if past.is_empty() {
         let _ = write!(text, "\n{}\n", words.nothing_happened);
     }
-    let _ = write!(text, "\n<{url}>\n");
-    text
 }
 
 /// Writes the ungrouped components first, then the groups below their names, because a Markdown

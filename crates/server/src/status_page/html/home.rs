@@ -2,13 +2,12 @@
 //! last days.
 
 use askama::Template;
-use domain::page::{
-    ComponentView, GroupView, HistoryDay, IncidentView, PageView, ReportView, Section, State,
-};
+use domain::page::{ComponentView, GroupView, HistoryDay, PageView, Section, State};
 use rules::Timestamp;
 
 use super::super::bars::{Bars, DayIndex, DrawnBars};
 use super::super::cache::CachedPage;
+use super::super::events::{self, Ongoing};
 use super::super::i18n::{Strings, iso_date};
 use super::super::og_image;
 use super::event::{incident, maintenance, render_events};
@@ -126,26 +125,16 @@ pub(in crate::status_page) fn home(
 
 /// Renders the open reports, each with its incidents, and then the incidents without a report.
 fn ongoing(view: &PageView, words: &'static Strings, base: &str) -> Vec<String> {
-    let is_told = |report: &ReportView, it: &IncidentView| {
-        let reported = |id| report.components.iter().any(|component| component.id == id);
-        !it.components.is_empty() && it.components.iter().all(|component| reported(component.id))
-    };
-    let mut untold: Vec<&IncidentView> = view.open.iter().collect();
-    let mut parts = Vec::new();
-    for report in view.open_reports() {
-        let (told, rest): (Vec<_>, Vec<_>) = untold.into_iter().partition(|it| is_told(report, it));
-        parts.push(report::card(report, &told, words, base));
-        untold = rest;
-    }
-    parts.extend(untold.into_iter().map(|it| incident(it, words, base)));
-    parts
+    let Ongoing { reports, incidents } = events::ongoing(view);
+    let cards = reports.iter().map(|(it, explained)| report::card(it, explained, words, base));
+    cards.chain(incidents.into_iter().map(|it| incident(it, words, base))).collect()
 }
 
 /// Renders the last days, newest first. Ongoing events are above; consecutive quiet days become one part.
 fn history(days: &[HistoryDay], words: &'static Strings, base: &str) -> Vec<HistoryPart> {
     let mut parts: Vec<HistoryPart> = Vec::new();
     for day in days {
-        let (day, goes_on) = finished_events(day);
+        let (day, goes_on) = events::past(day);
         let named = DisplayDate { iso: iso_date(day.begins), date: words.date(day.begins) };
         let events = render_events(&day, words, base);
         if events.is_empty() && goes_on {
@@ -160,16 +149,6 @@ fn history(days: &[HistoryDay], words: &'static Strings, base: &str) -> Vec<Hist
         }
     }
     parts
-}
-
-/// Returns the finished events of a day, and whether others are ongoing.
-fn finished_events(day: &HistoryDay) -> (HistoryDay, bool) {
-    let mut past = day.clone();
-    past.reports.retain(|report| !report.is_open());
-    past.incidents.retain(|incident| incident.closed.is_some());
-    let is_less =
-        past.reports.len() + past.incidents.len() < day.reports.len() + day.incidents.len();
-    (past, is_less)
 }
 
 /// Splits the sentence with the time of the last check around that time.

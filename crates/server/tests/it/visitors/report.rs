@@ -156,6 +156,39 @@ async fn a_report_is_in_every_form_for_programs() {
     );
 }
 
+// issue 16, point 28: "show an ongoing report and its incident once"
+#[tokio::test]
+async fn markdown_lists_reported_incident_once() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    target.on("/", ScriptedResponse::status(503));
+    site.watched.server.advance(Duration::from_secs(30));
+    site.results(2).await;
+    let api = component(&site, "API & more").await;
+    let request = json!({
+        "statusReport": {
+            "pageId": site.page["id"], "title": "Disk full",
+            "components": [{ "componentId": api, "impact": "down" }],
+        },
+        "update": { "status": "identified", "text": "We clean up." },
+    });
+    let report = done(&site, "CreateStatusReport", request).await;
+    let markdown = site.text("/status.md").await;
+    let (_, ongoing) = markdown.split_once("\n## Ongoing\n").unwrap();
+    let (ongoing, rest) = ongoing.split_once("\n## Components\n").unwrap();
+    insta::assert_snapshot!(ongoing, @r"
+    - **Disk full**: Identified · Affects API \& more · 21 Nov 2026, 00:00 UTC. We clean up\.
+      - **API \& more is down**: Since 21 Nov 2026, 00:00 UTC
+    ");
+    assert!(!rest.contains("Disk full") && !rest.contains("Since"), "{rest}");
+    add(&site, &report, "resolved", "Over.").await;
+    let markdown = site.text("/status.md").await;
+    let (before, history) = markdown.split_once("\n## The last 14 days\n").unwrap();
+    assert!(before.contains("more is down**: Since"), "the incident goes on: {before}");
+    assert!(history.contains("Disk full") && !history.contains("Since"), "{history}");
+}
+
 #[tokio::test]
 async fn days_of_a_component_without_a_monitor_tell_what_reports_said() {
     let target = well().await;
