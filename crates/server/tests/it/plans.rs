@@ -4,7 +4,7 @@ use http::StatusCode;
 use rules::Scope;
 use rules::plan::Plans;
 use serde_json::{Value, json};
-use server::control::{ControlError, KeepResults, RenameWorkspace};
+use server::control::{AuditQuery, ControlError, KeepResults, RenameWorkspace};
 use testkit::server::{Caller, NOTIFICATIONS, Reply, STATUS_PAGES, TestServer};
 
 async fn limited() -> (TestServer, Caller) {
@@ -108,7 +108,8 @@ async fn workspaces_are_renamed_and_deleted() {
         plan: None,
     };
     desk.create_workspace(new).await.unwrap();
-    let told = desk.audit("acme-2", 10).await.unwrap();
+    let query = AuditQuery { workspace: "acme-2".to_owned(), limit: 10, ..AuditQuery::default() };
+    let told = desk.audit(query).await.unwrap();
     let told: Vec<_> = told.iter().map(|row| row.action.as_str()).collect();
     assert_eq!(told, ["workspace.create"], "the audit of the old one is not the new one's");
 }
