@@ -123,9 +123,9 @@ async fn socket_and_folder_refuse_invalid_input_alike() {
     `name` must not be empty
     workspace `nobody` not found
     `name` must not be empty
-    a key is valid for 1 second to 36500 days, or for good
-    a key is valid for 1 second to 36500 days, or for good
-    a key is valid for 1 second to 36500 days, or for good
+    a key is valid for 1 second to 36500 days, or without a limit
+    a key is valid for 1 second to 36500 days, or without a limit
+    a key is valid for 1 second to 36500 days, or without a limit
     unknown key `key_0000000000001`; see `aloft keys list`
     workspace `nobody` not found
     ");
