@@ -268,13 +268,13 @@ async fn a_page_is_said_in_markdown_where_nothing_that_owners_wrote_is_markup() 
 
     - **Mail**: Operational
     ");
-    site.turns(&target, true, 2).await;
+    let german = site.visit("/status.md", &[("accept-language", "de")]).await;
+    assert!(text(&german).contains("\n## Aktuell\n"), "{german}");
+    site.turns(&target, true, 3).await;
     let markdown = site.text("/status.md").await;
     let (before, history) = markdown.split_once("\n## The last 14 days\n").unwrap();
     assert!(!before.contains("## Ongoing"), "{before}");
     assert!(history.contains("- **API \\& more was down**"), "{history}");
-    let german = site.visit("/status.md", &[("accept-language", "de")]).await;
-    assert!(text(&german).contains("\n## Aktuell\n"), "{german}");
 }
 
 // issue 7: "`robots` choice"
