@@ -46,6 +46,8 @@ pub struct View {
     pub print: bool,
     /// Visitor's language, such as `en`.
     pub language: &'static str,
+    /// Visitor's time zone, such as `Europe/Berlin`.
+    pub time_zone: &'static str,
 }
 
 /// A window with one page and its own cookies.
@@ -72,6 +74,7 @@ impl View {
         scripts: true,
         print: false,
         language: "en",
+        time_zone: "UTC",
     };
     /// A small phone.
     pub const PHONE: Self = Self { width: 360, height: 740, ..Self::DESKTOP };
@@ -122,10 +125,11 @@ impl Browser {
     /// Opens a window for pages of this origin, such as `http://127.0.0.1:80`, with this cookie
     /// (`name=value`).
     pub async fn open(&self, origin: &str, view: View, cookie: Option<&str>) -> Tab {
-        let View { width, height, dark, scripts, print, language } = view;
+        let View { width, height, dark, scripts, print, language, time_zone } = view;
         let asked = json!({
             "command": "open", "width": width, "height": height, "dark": dark, "scripts": scripts,
-            "print": print, "language": language, "cookie": cookie, "origin": origin,
+            "print": print, "language": language, "timeZone": time_zone, "cookie": cookie,
+            "origin": origin,
         });
         let number = self.line.request(asked).await.as_u64().expect("tabs have numbers");
         Tab { line: Arc::clone(&self.line), number, origin: origin.to_owned() }

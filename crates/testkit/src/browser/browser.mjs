@@ -18,12 +18,13 @@ const browser = await chromium.launch({ executablePath: program, args });
 const tabs = new Map();
 
 const commands = {
-  async open({ width, height, dark, scripts, language, print, cookie, origin }) {
+  async open({ width, height, dark, scripts, language, timeZone, print, cookie, origin }) {
     const context = await browser.newContext({
       viewport: { width, height },
       colorScheme: dark ? "dark" : "light",
       javaScriptEnabled: scripts,
       locale: language,
+      timezoneId: timeZone,
       reducedMotion: "reduce",
     });
     if (cookie) {

@@ -163,3 +163,40 @@ async fn without_scripts_a_search_is_a_page() {
     tab.click(".menu>summary").await;
     assert_eq!(tab.evaluate("document.querySelector('.menu').open").await, true);
 }
+
+// issue 16 point 29: "code blocks have a copy button"
+#[tokio::test]
+async fn copy_button_copies_the_code_of_its_block() {
+    let seen = Seen::open().await;
+    let tab = seen.tab(View::DESKTOP).await;
+    let with_clipboard =
+        "navigator.clipboard.writeText = async (text) => { window.copied = text; }; null";
+    // As over plain HTTP from another machine.
+    let without_clipboard = "Object.defineProperty(navigator, 'clipboard', { value: undefined }); \
+                             document.addEventListener('copy', () => { window.copied = getSelection().toString(); }); null";
+    let refusing = "navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); \
+                    document.execCommand = () => false; window.copied = 'nothing'; null";
+    for (clipboard, label) in
+        [(with_clipboard, "Copied"), (without_clipboard, "Copied"), (refusing, "Not copied")]
+    {
+        tab.visit("/docs/guides/first-monitor").await;
+        let blocks = tab.evaluate("document.querySelectorAll('.code').length").await;
+        assert_eq!(tab.evaluate("document.querySelectorAll('.code>.copy').length").await, blocks);
+        tab.evaluate(clipboard).await;
+        // The label returns after a moment, so the page records it.
+        let record = "new MutationObserver(() => { window.label ??= document.querySelector('.copy').textContent; }) \
+                      .observe(document.querySelector('.copy'), { childList: true }); null";
+        tab.evaluate(record).await;
+        tab.click(".copy").await;
+        tab.until("window.label && window.copied").await;
+        assert_eq!(tab.text("window.label").await, label);
+        if label == "Copied" {
+            let code =
+                "window.copied.trim() === document.querySelector('.code code').textContent.trim()";
+            assert_eq!(tab.evaluate(code).await, true, "{}", tab.text("window.copied").await);
+        }
+    }
+    let plain = seen.tab(View::DESKTOP.without_scripts()).await;
+    plain.visit("/docs/guides/first-monitor").await;
+    assert_eq!(plain.evaluate("document.querySelectorAll('.copy').length").await, 0);
+}

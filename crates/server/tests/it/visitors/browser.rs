@@ -242,3 +242,81 @@ async fn a_tap_on_a_bar_leads_to_its_day_and_without_scripts_to_all_days() {
     let told = "[...document.querySelector('.walk').children].filter((it) => it.title.includes(': ')).length";
     assert_eq!(tab.evaluate(told).await, 90, "each day is a link with its words");
 }
+
+// issue 16 point 28: "put Subscribe at the top"
+#[tokio::test]
+async fn subscribe_link_is_visible_without_scrolling() {
+    let seen = Seen::open().await;
+    for view in [View::DESKTOP, View::PHONE, View::PHONE.without_scripts()] {
+        let tab = seen.tab(view).await;
+        for (name, path) in seen.pages().into_iter().filter(|(name, _)| *name != "widget") {
+            tab.visit(&path).await;
+            let link = "document.querySelector('header a.subscribe').getBoundingClientRect()";
+            let main = "document.querySelector('main').getBoundingClientRect()";
+            let is_above = format!("{link}.bottom <= {main}.top && {link}.bottom < innerHeight");
+            assert_eq!(tab.evaluate(&is_above).await, true, "{name} {view:?}");
+        }
+        tab.click("header a.subscribe").await;
+        tab.until("location.pathname === '/status/acme/subscribe'").await;
+        tab.close().await;
+    }
+}
+
+// issue 16 point 28: "show local times with UTC"
+#[tokio::test]
+async fn times_are_local_with_utc_beside_them() {
+    let seen = Seen::open().await;
+    let path = format!("/status/acme/report/{}", seen.report);
+    let mut said = Vec::new();
+    for (time_zone, language) in [
+        ("America/New_York", "en-US"),
+        ("Asia/Kolkata", "en-GB"),
+        ("Europe/Berlin", "de"),
+        ("UTC", "en-US"),
+    ] {
+        let tab = seen.tab(View { time_zone, language, ..View::DESKTOP }).await;
+        tab.visit(&path).await;
+        tab.until("document.querySelector('main time[title]')").await;
+        let shown = tab.text("document.querySelector('main time[title]').textContent").await;
+        let title = tab.text("document.querySelector('main time[title]').title").await;
+        // Chromium puts a narrow space before AM and PM.
+        said.push(format!("{time_zone}: {shown} | {title}").replace('\u{202f}', " "));
+        assert_eq!(tab.complaints().await, Vec::<String>::new());
+        tab.close().await;
+    }
+    insta::assert_snapshot!(said.join("\n"), @"
+    America/New_York: Nov 20, 2026, 7:00 PM (00:00 UTC) | 21 Nov 2026, 00:00 UTC
+    Asia/Kolkata: 21 Nov 2026, 05:30 (00:00 UTC) | 21 Nov 2026, 00:00 UTC
+    Europe/Berlin: 21.11.2026, 01:00 (00:00 UTC) | 21. November 2026, 00:00 UTC
+    UTC: 21 Nov 2026, 00:00 UTC | 21 Nov 2026, 00:00 UTC
+    ");
+    let plain = seen.tab(View { time_zone: "Asia/Kolkata", ..View::PHONE.without_scripts() }).await;
+    plain.visit(&path).await;
+    let shown = plain.text("document.querySelector('main time').textContent").await;
+    assert_eq!(shown, "21 Nov 2026, 00:00 UTC");
+}
+
+// issue 16 point 28: "fix … the wrap at 390 px and the 404 page"
+#[tokio::test]
+async fn missing_page_fits_a_phone() {
+    let seen = Seen::open().await;
+    let phone = View { width: 390, height: 844, ..View::PHONE };
+    for view in [phone, phone.without_scripts(), View::PHONE] {
+        for language in ["en", "de", "fr", "es", "pt", "ja", "zh"] {
+            let tab = seen.tab(View { language, ..view }).await;
+            for path in ["/status/nobody", "/status/acme/report/rpt_0000000000001"] {
+                assert_eq!(tab.visit(path).await, 404, "{path}");
+                fits(&tab, &format!("{path} in {language}")).await;
+                let card = "document.querySelector('main').getBoundingClientRect()";
+                let is_inside = format!("{card}.left >= 0 && {card}.right <= innerWidth");
+                assert_eq!(tab.evaluate(&is_inside).await, true, "{path} in {language}");
+            }
+            tab.close().await;
+        }
+    }
+    let tab = seen.tab(phone).await;
+    for (name, path) in seen.pages() {
+        tab.visit(&path).await;
+        fits(&tab, name).await;
+    }
+}
