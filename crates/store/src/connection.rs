@@ -95,9 +95,9 @@ impl WriterConnection {
     /// Returns a new connection if the lost one could be restored, or `None` if none was lost.
     /// Fails with the reason if the database is unreachable. Connects at most once per delay.
     pub(crate) async fn restore(&mut self) -> Result<Option<Connection>, String> {
-        let (Some(owner), Some(lost)) = (&self.owner, &mut self.lost) else { return Ok(None) };
-        if Instant::now() < lost.retry_at {
-            return Err(lost.reason.clone());
+        let (Some(owner), Some(lost)) = (&mut self.owner, &mut self.lost) else { return Ok(None) };
+        if Instant::now() < lost.again_at {
+            return Err(lost.why.clone());
         }
         match owner.reconnect().await {
             Ok(db) => {

@@ -34,6 +34,8 @@ pub(crate) enum Connection {
     SqliteReader(PoolConnection<Sqlite>),
     Postgres(PgConnection),
     PostgresReader(PoolConnection<Postgres>),
+    /// The writer's lost connection, which is closed. Statements fail until it is restored.
+    Lost,
 }
 
 /// Connection of a specific engine, for statements of one engine only.
@@ -87,7 +89,7 @@ pub(crate) async fn run(
     statements: impl SqlSafeStr,
 ) -> Result<(), sqlx::Error> {
     let statements = statements.into_sql_str();
-    match db.engine_connection() {
+    match db.link()? {
         EngineConnection::Embedded(db) => embedded::run(db, statements.as_str()),
         EngineConnection::Sqlite(db) => sqlx::raw_sql(statements).execute(db).await.map(|_| ()),
         EngineConnection::Postgres(db) => sqlx::raw_sql(statements).execute(db).await.map(|_| ()),
@@ -95,15 +97,16 @@ pub(crate) async fn run(
 }
 
 impl Connection {
-    /// Returns the connection of the specific engine.
-    pub(crate) fn engine_connection(&mut self) -> EngineConnection<'_> {
-        match self {
+    /// Returns the connection of the specific engine. Fails if it is lost.
+    pub(crate) fn link(&mut self) -> Result<EngineConnection<'_>, sqlx::Error> {
+        Ok(match self {
             Self::Embedded(db) => EngineConnection::Embedded(db),
             Self::Sqlite(db) => EngineConnection::Sqlite(db),
             Self::SqliteReader(db) => EngineConnection::Sqlite(db),
             Self::Postgres(db) => EngineConnection::Postgres(db),
             Self::PostgresReader(db) => EngineConnection::Postgres(db),
-        }
+            Self::Lost => return Err(sqlx::Error::Io(io::ErrorKind::NotConnected.into())),
+        })
     }
 
     /// Returns whether the connection is to the embedded database.
@@ -134,7 +137,8 @@ impl Connection {
             Self::Sqlite(_)
             | Self::SqliteReader(_)
             | Self::Postgres(_)
-            | Self::PostgresReader(_) => None,
+            | Self::PostgresReader(_)
+            | Self::Lost => None,
         }
     }
 
@@ -144,7 +148,7 @@ impl Connection {
             Self::Embedded(db) => embedded::close(db)?,
             Self::Sqlite(db) => db.close().await?,
             Self::Postgres(db) => db.close().await?,
-            Self::SqliteReader(_) | Self::PostgresReader(_) => {}
+            Self::SqliteReader(_) | Self::PostgresReader(_) | Self::Lost => {}
         }
         Ok(())
     }
@@ -159,7 +163,7 @@ impl Query {
 
     /// Runs the statement and returns the number of changed rows.
     pub(crate) async fn execute(self, db: &mut Connection) -> Result<u64, sqlx::Error> {
-        match db.engine_connection() {
+        match db.link()? {
             EngineConnection::Embedded(db) => {
                 embedded::execute(db, self.statement.as_str(), &self.values)
             }
@@ -179,7 +183,7 @@ impl Query {
 
     /// Returns all rows.
     pub(crate) async fn fetch_all(self, db: &mut Connection) -> Result<Vec<Row>, sqlx::Error> {
-        match db.engine_connection() {
+        match db.link()? {
             EngineConnection::Embedded(db) => {
                 let rows = embedded::fetch(db, self.statement.as_str(), &self.values, usize::MAX)?;
                 Ok(rows.into_iter().map(Row::Embedded).collect())
@@ -203,7 +207,7 @@ impl Query {
         self,
         db: &mut Connection,
     ) -> Result<Option<Row>, sqlx::Error> {
-        match db.engine_connection() {
+        match db.link()? {
             EngineConnection::Embedded(db) => {
                 let rows = embedded::fetch(db, self.statement.as_str(), &self.values, 1)?;
                 Ok(rows.into_iter().next().map(Row::Embedded))

@@ -282,7 +282,11 @@ async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, ColumnKi
 }
 
 fn rows_of(db: &mut Connection, statement: String) -> BoxStream<'_, Result<Row, sqlx::Error>> {
-    match db.engine_connection() {
+    let db = match db.link() {
+        Ok(db) => db,
+        Err(lost) => return stream::once(future::ready(Err(lost))).boxed(),
+    };
+    match db {
         // All at once: large transfers use a streaming connection instead.
         EngineConnection::Embedded(db) => {
             let rows = future::ready(embedded::fetch(db, &statement, &[], usize::MAX));

@@ -1,5 +1,6 @@
 //! A proxy in front of a test's PostgreSQL. A test can cut its connections, as a broken network
-//! does, or stall them, as a machine that hangs does, and restore them.
+//! does, or stall them, as a machine that hangs does, and restore them. It can also cut one side
+//! only, or garble the responses.
 
 use std::net::SocketAddr;
 
@@ -10,6 +11,8 @@ use tokio::task::AbortHandle;
 
 /// Maximum number of bytes copied at a time.
 const CHUNK: usize = 16 * 1024;
+/// Byte that begins no message of PostgreSQL.
+const NONSENSE: u8 = b'?';
 
 /// A proxy. It stops with the test.
 #[derive(Debug)]
@@ -24,7 +27,15 @@ pub struct FlakyProxy {
 enum ProxyMode {
     Forwarding,
     Silent,
+    Garbled,
+    HalfCut,
     Cut,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Request,
+    Response,
 }
 
 impl FlakyProxy {
@@ -41,6 +52,9 @@ impl FlakyProxy {
         let (state, seen) = watch::channel(ProxyMode::Forwarding);
         let task = tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
+                if matches!(*seen.borrow(), ProxyMode::Cut | ProxyMode::HalfCut) {
+                    continue;
+                }
                 let far =
                     UnixStream::connect(&socket).await.expect("the database server is running");
                 tokio::spawn(forward_both(near, far, seen.clone()));
@@ -57,6 +71,17 @@ impl FlakyProxy {
     /// Closes every connection, and each new one.
     pub fn cut(&self) {
         self.state.send_replace(ProxyMode::Cut);
+    }
+
+    /// Closes every connection, and each new one, without the knowledge of the database: its
+    /// sessions stay open until [`Self::cut`].
+    pub fn cut_half(&self) {
+        self.state.send_replace(ProxyMode::HalfCut);
+    }
+
+    /// Replaces all responses by nonsense, without closing connections.
+    pub fn garble(&self) {
+        self.state.send_replace(ProxyMode::Garbled);
     }
 
     /// Stops all transfers without closing connections.
@@ -77,13 +102,18 @@ impl Drop for FlakyProxy {
     }
 }
 
-async fn forward_both(near: TcpStream, far: UnixStream, state: watch::Receiver<ProxyMode>) {
+async fn carry(near: TcpStream, far: UnixStream, mut state: watch::Receiver<ProxyMode>) {
+    let (mut from_far, mut to_far) = split(far);
+    let (from_near, to_near) = split(near);
     let mut cut = state.clone();
-    let (near_end, far_end) = (split(near), split(far));
     tokio::select! {
-        () = forward(near_end.0, far_end.1, state.clone()) => {}
-        () = forward(far_end.0, near_end.1, state) => {}
-        _ = cut.wait_for(|it| *it == ProxyMode::Cut) => {}
+        () = forward(from_near, &mut to_far, state.clone(), Direction::Request) => {}
+        () = forward(&mut from_far, to_near, state.clone(), Direction::Response) => {}
+        _ = cut.wait_for(|it| matches!(it, ProxyMode::Cut | ProxyMode::HalfCut)) => {}
+    }
+    if *state.borrow() == ProxyMode::HalfCut {
+        // An error means that the test ended.
+        let _ = state.wait_for(|it| *it == ProxyMode::Cut).await;
     }
 }
 
@@ -91,12 +121,16 @@ async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     mut state: watch::Receiver<ProxyMode>,
+    direction: Direction,
 ) {
     let mut chunk = vec![0; CHUNK];
     loop {
         let Ok(count @ 1..) = from.read(&mut chunk).await else { return };
-        if state.wait_for(|it| *it != ProxyMode::Silent).await.is_err() {
+        let Ok(mode) = state.wait_for(|it| *it != ProxyMode::Silent).await.map(|it| *it) else {
             return;
+        };
+        if (mode, direction) == (ProxyMode::Garbled, Direction::Response) {
+            chunk[..count].fill(NONSENSE);
         }
         if to.write_all(&chunk[..count]).await.is_err() {
             return;

@@ -4,6 +4,7 @@
 //! can detect that another one took over. All tables are in a separate schema, so that the database
 //! can be shared.
 
+use std::io;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -30,10 +31,35 @@ const LOCK: i64 = 0x0061_6c6f_6674_0001;
 /// SQLSTATE of a lock timeout.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
+/// Process ID of the current session, and its start in microseconds since 1970.
+macro_rules! this_session {
+    () => {
+        "pg_backend_pid()::BIGINT, (SELECT (EXTRACT(EPOCH FROM backend_start) * 1000000)::BIGINT \
+         FROM pg_stat_activity WHERE pid = pg_backend_pid())"
+    };
+}
+/// Session that holds the lock, whose halves are `$1` and `$2`.
+macro_rules! lock_holder {
+    () => {
+        "FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
+         JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() \
+         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
+         AND l.classid::BIGINT = $1 AND l.objid::BIGINT = $2"
+    };
+}
+
 /// This server, as the owner of a database.
 pub(crate) struct Owner {
     options: PgConnectOptions,
     number: i64,
+    session: ServerSession,
+}
+
+/// Session of the writer in the database server. Sessions of the same process ID differ by start.
+struct ServerSession {
+    pid: i64,
+    /// In microseconds since 1970.
+    started: i64,
 }
 
 /// Parses the address of a database into connection options.
@@ -120,43 +146,72 @@ impl Owner {
         options: PgConnectOptions,
         db: &mut Connection,
     ) -> Result<Self, StoreError> {
-        let number = query(
+        let row = query(concat!(
             "INSERT INTO owner (one, number) VALUES (1, 1) \
-             ON CONFLICT (one) DO UPDATE SET number = owner.number + 1 RETURNING number",
-        )
+             ON CONFLICT (one) DO UPDATE SET number = owner.number + 1 RETURNING number, ",
+            this_session!()
+        ))
         .fetch_one(db)
-        .await?
-        .try_get(0)?;
-        Ok(Self { options, number })
+        .await?;
+        let session = ServerSession { pid: row.try_get(1)?, started: row.try_get(2)? };
+        Ok(Self { options, number: row.try_get(0)?, session })
     }
 
     /// Restores the lost connection of the writer. Fails if another server owned the database
     /// meanwhile, because this server's cached state is stale then.
-    pub(crate) async fn reconnect(&self) -> Result<Connection, StoreError> {
-        match writer(&self.options).await {
-            Ok(db) => {
-                let mut db = Connection::Postgres(db);
-                self.still_owns(&mut db).await?;
-                Ok(db)
-            }
-            Err(in_use @ StoreError::DatabaseInUse { .. }) => {
-                // A process that only holds the lock may release it again. A server that owns the
-                // database holds the lock as long as it runs, and this one would wait that long.
-                let asked = tokio::time::timeout(CONNECT, async {
-                    let mut db = Connection::Postgres(self.options.connect().await?);
-                    self.still_owns(&mut db).await
-                });
-                asked.await.map_err(|_| db::timeout_error(CONNECT))??;
-                Err(in_use)
-            }
-            Err(why) => Err(why),
-        }
+    pub(crate) async fn reconnect(&mut self) -> Result<Connection, StoreError> {
+        let opened = tokio::time::timeout(CONNECT, self.reopen()).await;
+        let (db, session) = opened.unwrap_or_else(|_| Err(db::unanswered(CONNECT).into()))?;
+        self.session = session;
+        Ok(db)
     }
 
-    /// Fails if another server owned the database meanwhile.
-    async fn still_owns(&self, db: &mut Connection) -> Result<(), StoreError> {
-        let number: Option<i64> = query("SELECT number FROM owner").scalar(db).await?;
-        if number == Some(self.number) { Ok(()) } else { Err(StoreError::TakenOver) }
+    async fn reopen(&self) -> Result<(Connection, ServerSession), StoreError> {
+        let mut db = self.options.connect().await?;
+        // A server that took over holds the lock as long as it runs. Do not wait for that.
+        self.still_owns(&mut db).await?;
+        let is_own = self.session.end(&mut db).await?;
+        match lock(&mut db).await {
+            Err(StoreError::DatabaseInUse { .. }) if is_own => {
+                let why = "the session of the lost connection has not ended yet";
+                return Err(sqlx::Error::Io(io::Error::other(why)).into());
+            }
+            locked => locked?,
+        }
+        // Another server may have taken over before the lock was acquired.
+        let session = self.still_owns(&mut db).await?;
+        Ok((Connection::Postgres(db), session))
+    }
+
+    /// Returns the session of this connection. Fails if another server owned the database
+    /// meanwhile.
+    async fn still_owns(&self, db: &mut PgConnection) -> Result<ServerSession, StoreError> {
+        let owner = concat!("SELECT number, ", this_session!(), " FROM owner");
+        match sqlx::query(owner).fetch_optional(db).await? {
+            Some(row) if row.try_get::<i64, _>(0)? == self.number => {
+                Ok(ServerSession { pid: row.try_get(1)?, started: row.try_get(2)? })
+            }
+            Some(_) | None => Err(StoreError::TakenOver),
+        }
+    }
+}
+
+impl ServerSession {
+    /// Ends this session if it holds the lock, and returns whether it does. If the network or a
+    /// proxy fails, the database server learns late, or never, that the connection was closed.
+    async fn end(&self, db: &mut PgConnection) -> Result<bool, StoreError> {
+        let ended = sqlx::query(concat!(
+            "SELECT pg_terminate_backend(a.pid) ",
+            lock_holder!(),
+            " AND a.pid = $3 AND (EXTRACT(EPOCH FROM a.backend_start) * 1000000)::BIGINT = $4"
+        ))
+        .bind(LOCK >> 32)
+        .bind(LOCK & 0xffff_ffff)
+        .bind(self.pid)
+        .bind(self.started)
+        .fetch_optional(db)
+        .await?;
+        Ok(ended.is_some())
     }
 }
 
@@ -181,13 +236,10 @@ fn is_held(error: Option<&dyn DatabaseError>) -> bool {
 
 /// Returns the holder of the lock, if known: `aloft process 4711 at 10.0.0.7`.
 async fn holder(db: &mut PgConnection) -> Result<String, StoreError> {
-    let row = sqlx::query(
-        "SELECT a.application_name || COALESCE(' at ' || host(a.client_addr), '') \
-         FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
-         JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() \
-         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
-         AND l.classid::BIGINT = $1 AND l.objid::BIGINT = $2",
-    )
+    let row = sqlx::query(concat!(
+        "SELECT a.application_name || COALESCE(' at ' || host(a.client_addr), '') ",
+        lock_holder!()
+    ))
     .bind(LOCK >> 32)
     .bind(LOCK & 0xffff_ffff)
     .fetch_optional(db)

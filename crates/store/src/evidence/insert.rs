@@ -83,7 +83,7 @@ pub(crate) async fn insert(
     if sealed.is_empty() {
         return Ok(());
     }
-    match session.db.engine_connection() {
+    match session.db.link()? {
         EngineConnection::Embedded(_) | EngineConnection::Sqlite(_) => {
             upsert_sqlite(&mut session.db, &sealed).await
         }

@@ -154,7 +154,7 @@ impl Session {
         self.discard_caches(undone.is_unsure);
         let rolled_back = if is_open { self.control("ROLLBACK").await.is_ok() } else { false };
         if !rolled_back {
-            self.connection.mark_lost(&undone.why);
+            self.lose(&undone.why);
         }
         self.update_generations();
         Err(undone)
@@ -260,6 +260,15 @@ impl Session {
         }
     }
 
+    /// Marks the connection as lost and closes it. Its session would otherwise hold the lock on the
+    /// database for as long as this process runs, and no new connection could take it.
+    fn lose(&mut self, why: &str) {
+        self.line.lose(why);
+        if self.line.is_lost() {
+            self.db = Connection::Lost;
+        }
+    }
+
     /// Restores a lost connection if its delay is over. Fails with the reason otherwise.
     async fn restore_connection(&mut self) -> Result<(), String> {
         if let Some(db) = self.connection.restore().await? {
@@ -279,8 +288,8 @@ impl Session {
         let heard = limit.wait(self.control("SELECT 1")).await;
         let heard = heard.and_then(|answer| answer.map_err(|error| error.to_string()));
         if let Err(why) = heard {
-            self.connection.mark_lost(&why);
-            self.update_generations();
+            self.lose(&why);
+            self.settle();
         }
     }
 

@@ -1,7 +1,7 @@
 //! PostgreSQL only: one owner at a time, and a connection that is lost and restored.
 
 use rules::Secret;
-use sqlx::Connection;
+use sqlx::{Connection, PgConnection};
 use store::{Database, Store, StoreError};
 
 use crate::flaky_proxy::FlakyProxy;
@@ -14,6 +14,10 @@ const CUT_CONNECTIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_act
 
 /// Takes the lock of an owner, as a store does.
 const OWN: &str = "SELECT pg_advisory_lock(x'00616c6f66740001'::BIGINT)";
+
+/// Counts the sessions that hold the lock of an owner.
+const OWNERS: &str = "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = \
+    (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 /// Writes until the error contains this text.
 async fn until_refused(home: &Home, why: &str) {
@@ -134,4 +138,47 @@ async fn silent_database_fails_within_the_time_limit() {
     line.restore();
     until(async || store.workspaces().create(a_workspace(3), at(3)).await.ok()).await;
     store.ready().await.unwrap();
+}
+
+/// Opens a home that reaches its database through a proxy, and a direct connection.
+async fn home_behind_a_proxy() -> (Home, FlakyProxy, PgConnection) {
+    let address = server::database();
+    let line = FlakyProxy::to(&address).await;
+    let database = Database::Postgres(Secret::new(line.address()));
+    let home = Home::at(Engine::Postgres, tempfile::tempdir().unwrap(), database).await;
+    home.store.workspaces().create(a_workspace(1), at(1)).await.unwrap();
+    (home, line, PgConnection::connect(&address).await.unwrap())
+}
+
+async fn owners(db: &mut PgConnection) -> i64 {
+    sqlx::query_scalar(OWNERS).fetch_one(db).await.unwrap()
+}
+
+// The connection stays open, so its session would hold the lock against the next one.
+#[tokio::test]
+async fn unusable_connection_is_closed_before_it_is_replaced() {
+    let (home, line, mut direct) = home_behind_a_proxy().await;
+    line.garble();
+    home.store.workspaces().create(a_workspace(2), at(2)).await.unwrap_err();
+    until(async || (owners(&mut direct).await == 0).then_some(())).await;
+    line.mend();
+    until(async || home.store.workspaces().create(a_workspace(3), at(3)).await.ok()).await;
+    home.store.ready().await.unwrap();
+    assert_eq!(owners(&mut direct).await, 1);
+    let stored = home.store.workspaces().list().await.unwrap();
+    assert!(stored.contains(&a_workspace(1)), "{stored:?}");
+}
+
+#[tokio::test]
+async fn session_that_outlives_its_connection_is_ended() {
+    let (home, line, mut direct) = home_behind_a_proxy().await;
+    line.cut_half();
+    home.store.workspaces().create(a_workspace(2), at(2)).await.unwrap_err();
+    assert_eq!(owners(&mut direct).await, 1);
+    line.mend();
+    until(async || home.store.workspaces().create(a_workspace(3), at(3)).await.ok()).await;
+    home.store.ready().await.unwrap();
+    assert_eq!(owners(&mut direct).await, 1);
+    let stored = home.store.workspaces().list().await.unwrap();
+    assert!(stored.contains(&a_workspace(1)), "{stored:?}");
 }
