@@ -51,6 +51,8 @@ const CHANGED_AT_A_TIME: usize = 64;
 /// Manual checks may use one in this many of the concurrent checks, so that they do not delay
 /// scheduled ones.
 const ASKED_FOR_SHARE: usize = 4;
+/// Time that a caller waits for a change of a monitor: longer than the database may take.
+const CHANGED_WITHIN: Duration = Duration::from_mins(1);
 /// Time that a stop waits for running checks. Their slots are recorded as missed after that.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Time that a stop waits for a store that does not accept commits: longer than for the checks.
@@ -152,7 +154,10 @@ pub enum PipelineError {
     Busy,
     /// Too many manual checks are in progress.
     #[error("too many manual checks; retry later")]
-    TooManyChecks,
+    Crowded,
+    /// The deadline passed first, because the judge cannot store results. The work may still end.
+    #[error("not finished in time, because results cannot be stored; it may finish later")]
+    Unfinished,
     #[error("the server is stopping; retry when it is back")]
     Stopping,
 }
@@ -240,6 +245,7 @@ impl Pipeline {
     /// its commit and [`Self::changed`] or [`Self::apply_removal`].
     ///
     /// Changes of one monitor are serialized, so that the stored revision is the one that runs.
+    /// The caller waits for a limited time, because the judge answers nothing while it cannot store.
     pub async fn change<T: Send + 'static>(
         &self,
         monitor: MonitorId,
@@ -250,7 +256,13 @@ impl Pipeline {
             let _alone = changing[monitor.bits() as usize % CHANGED_AT_A_TIME].lock().await;
             work.await
         };
-        tokio::spawn(whole).await.map_err(|_| PipelineError::Stopping)
+        tokio::select! {
+            biased;
+            done = tokio::spawn(whole) => done.map_err(|_| PipelineError::Stopping),
+            () = self.ctx.sleep_until(self.ctx.now() + CHANGED_WITHIN) => {
+                Err(PipelineError::Unfinished)
+            }
+        }
     }
 
     /// Loads a monitor that was created or edited and is committed. Returns when cadence and judge

@@ -1,6 +1,7 @@
 //! Manual checks. They run beside the scheduled slots, with permits of their own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::check::{CheckResult, Job, Plan};
 use rules::monitor::Monitor;
@@ -11,16 +12,33 @@ use super::cadence::ScheduleCommand;
 use super::{Pipeline, PipelineError};
 use crate::lane::{QueuedJob, RevisionFlag};
 
+/// Time of a manual check's call in which its answer is on its way. The caller gives up after that.
+const ANSWER_ON_ITS_WAY: Duration = Duration::from_secs(2);
+
 impl Pipeline {
     /// Checks a monitor now in each of its regions, and returns the stored results by region. Also
     /// checks an inactive monitor, but does not judge it.
     ///
-    /// If no permit is free within the time that a manual check may take, nothing is checked.
+    /// If no permit is free within the time that a manual check may take, nothing is checked. If
+    /// the results are not stored before the caller gives up, the checks still end.
     pub async fn trigger(&self, monitor: &Monitor) -> Result<Vec<CheckResult>, PipelineError> {
-        let plan = Arc::new(Plan::new(monitor)?);
-        let regions = self.regions(&monitor.settings);
-        let places = regions.len().min(self.manual_checks_max);
         let asked_at = self.ctx.now();
+        let deadline = asked_at + limits::TRIGGER_ANSWERED_WITHIN.saturating_sub(ANSWER_ON_ITS_WAY);
+        tokio::select! {
+            biased;
+            results = self.trigger_at(monitor, asked_at) => results,
+            () = self.ctx.sleep_until(deadline) => Err(PipelineError::Unfinished),
+        }
+    }
+
+    async fn trigger_at(
+        &self,
+        monitor: &Monitor,
+        asked_at: Timestamp,
+    ) -> Result<Vec<CheckResult>, PipelineError> {
+        let plan = Arc::new(Plan::of(monitor)?);
+        let regions = self.regions(&monitor.settings);
+        let places = regions.len().min(self.asked_for_max);
         let _places = tokio::select! {
             biased;
             places = self.asked_for.acquire_many(places) => {

@@ -391,9 +391,9 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
             tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
             rpc::internal()
         }
-        // Nothing was done. If the server stops, part of the work may be done.
-        PipelineError::Busy | PipelineError::TooManyChecks => rpc::deferred(error.to_string()),
-        PipelineError::Stopping => rpc::unavailable(error.to_string()),
+        // Nothing was done. In the other cases, part of the work may be done.
+        PipelineError::Busy | PipelineError::Crowded => rpc::put_off(error.to_string()),
+        PipelineError::Stopping | PipelineError::Unfinished => rpc::unavailable(error.to_string()),
     }
 }
 

@@ -53,7 +53,7 @@ impl Watched {
     }
 
     /// Creates a paused monitor with the maximum timeout.
-    async fn paused(&self, url: &str) -> MonitorId {
+    pub(crate) async fn paused(&self, url: &str) -> MonitorId {
         self.create(url, false).await
     }
 

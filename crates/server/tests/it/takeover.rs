@@ -1,8 +1,10 @@
 //! Loss of the database connection. The server continues after it returns, and exits if another
 //! server took over.
 
+use std::time::Duration;
+
 use domain::check::Outcome;
-use rules::{MonitorKind, Secret};
+use rules::{MonitorId, MonitorKind, Secret, limits};
 use server::boot::{self, Signals};
 use server::context::Context;
 use server::pipeline::PipelineError;
@@ -11,6 +13,9 @@ use testkit::flaky_proxy::FlakyProxy;
 use testkit::postgres;
 use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 use crate::pipeline::Watched;
 
@@ -48,6 +53,52 @@ async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_af
     crate::pipeline::until(async || watched.server.running().app().store.ready().await.ok()).await;
     let results = watched.stored.at_least(1 + PERIODS, monitor).await;
     assert!(results.iter().all(|result| result.outcome == Outcome::Success), "{results:?}");
+}
+
+// docs/reference/limits.md: a manual check is answered within 150 seconds
+#[tokio::test]
+async fn manual_check_that_cannot_be_stored_is_answered_in_time() {
+    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let line = FlakyProxy::to(&postgres::database()).await;
+    let address = line.address();
+    let server = TestServer::start_with(|settings| {
+        settings.database = Database::Postgres(Secret::new(address));
+    })
+    .await;
+    let watched = Watched::on(server).await;
+    let monitor = watched.paused(&format!("http://{}/", target.local_addr().unwrap())).await;
+    let caller = watched.server.caller(rules::Scope::Write);
+    let request = serde_json::json!({ "id": monitor.to_string() });
+    let called = tokio::spawn(async move { caller.rpc("TriggerMonitor", request).await });
+    let (mut checked, _) = target.accept().await.unwrap();
+    line.cut();
+    checked.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+    let metrics = watched.server.running().app().metrics.clone();
+    let failed = || metrics.commits_failed.get() > 0;
+    crate::pipeline::until(async || failed().then_some(())).await;
+    watched.server.advance(limits::TRIGGER_ANSWERED_WITHIN);
+    let reply = tokio::time::timeout(crate::pipeline::PATIENCE, called).await.unwrap().unwrap();
+    assert_eq!(reply.status, 503, "{reply}");
+    // The check ran, so clients must not repeat the call as if it had not.
+    assert_eq!(reply.headers.get("retry-after"), None, "{reply}");
+}
+
+#[tokio::test]
+async fn caller_waits_a_limited_time_for_a_change() {
+    let watched = Watched::on(TestServer::start().await).await;
+    let pipeline = watched.server.running().app().pipeline.clone();
+    let (begun, has_begun) = oneshot::channel();
+    let changing = tokio::spawn(async move {
+        let forever = async move {
+            begun.send(()).unwrap();
+            std::future::pending::<()>().await;
+        };
+        pipeline.change(MonitorId::from_bits(1), forever).await
+    });
+    has_begun.await.unwrap();
+    watched.server.advance(Duration::from_mins(1));
+    let ended = tokio::time::timeout(crate::pipeline::PATIENCE, changing).await.unwrap();
+    assert!(matches!(ended, Ok(Err(PipelineError::Unfinished))), "{ended:?}");
 }
 
 // issue 16, point 11: outages keep their observed times, even if the database hangs
