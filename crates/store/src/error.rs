@@ -171,6 +171,12 @@ pub enum StoreError {
         /// Message of the database.
         why: String,
     },
+    /// The disk is full. Nothing of the change is stored.
+    #[error("no space left on {disk}; free some and retry")]
+    NoSpace {
+        /// Name of the disk.
+        disk: &'static str,
+    },
     /// The connection was lost during the commit. A retry stores batches, and creates with an
     /// idempotency key, only once.
     #[error("commit outcome unknown: {why}")]
@@ -227,6 +233,7 @@ mod tests {
             (StoreError::TakenOver, true),
             (StoreError::Closed, true),
             (StoreError::NotCommitted { why }, false),
+            (StoreError::NoSpace { disk: "the database's disk" }, false),
             (StoreError::NotFound { what: "status page", id: id.clone() }, false),
             (StoreError::Conflict { what: "status page", id }, false),
             (StoreError::Refused(Violation::new("slug", "a", "must be new")), false),

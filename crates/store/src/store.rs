@@ -93,7 +93,12 @@ impl Store {
     /// Checks that the database answers and that the writer works. For `/readyz`.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.inner.writer.ready()?;
+        let doubts_disk = self.inner.writer.doubts_disk()?;
         let asked = async {
+            if doubts_disk {
+                self.write(rewrite).await?;
+                self.inner.writer.disk_works();
+            }
             query("SELECT 1").execute(&mut self.read().await?).await?;
             Ok(())
         };
@@ -367,6 +372,22 @@ impl Store {
     pub(crate) fn writer(&self) -> &Writer {
         &self.inner.writer
     }
+}
+
+/// Writes without changing anything, to learn whether the disk accepts writes again. SQLite skips
+/// an update that changes nothing, but not this pragma, which nothing else uses.
+fn rewrite(session: &mut Session) -> Work<'_, ()> {
+    session.touches_nothing();
+    Box::pin(async move {
+        let is_embedded = session.db.is_embedded();
+        let again = if is_embedded {
+            "PRAGMA user_version = 0"
+        } else {
+            "UPDATE vault SET canary = canary"
+        };
+        query(again).execute(&mut session.db).await?;
+        Ok(())
+    })
 }
 
 impl std::fmt::Debug for Store {

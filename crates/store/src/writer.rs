@@ -5,6 +5,7 @@
 //! and `line` handles lost connections. The aggregates define the changes.
 
 mod durability;
+mod fault;
 mod session;
 mod task;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::time::Instant;
 
 pub(crate) use self::durability::Durability;
+use self::fault::DiskHealth;
 use self::session::IdleTask;
 pub(crate) use self::session::Session;
 pub(crate) use self::task::{Begin, Work};
@@ -40,6 +42,7 @@ pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
     session: SharedSession,
     state: connection::ConnectionState,
+    health: DiskHealth,
 }
 
 /// Session, shared by the threads that write. `None` once it is closed.
@@ -57,9 +60,10 @@ impl Writer {
     pub(crate) fn start(session: Session) -> Result<Self, StoreError> {
         let (queue, waiting) = mpsc::channel(QUEUE_MAX);
         let (is_embedded, state) = (session.db.is_embedded(), session.state());
+        let health = session.health();
         let session = Arc::new(Mutex::new(Some(session)));
         thread::start(run(session.clone(), waiting), is_embedded)?;
-        Ok(Self { queue, session, state })
+        Ok(Self { queue, session, state, health })
     }
 
     /// Does `work` in a transaction and returns after the commit.
@@ -127,6 +131,20 @@ impl Writer {
             return Err(StoreError::TakenOver);
         }
         self.state.lost().map_or(Ok(()), |why| Err(StoreError::NotCommitted { why }))
+    }
+
+    /// Returns whether the last write failed because of the disk. Fails with the reason if the disk
+    /// is known to have this fault still; otherwise only a write can tell.
+    pub(crate) fn doubts_disk(&self) -> Result<bool, StoreError> {
+        match self.health.fault() {
+            Some(fault) if self.health.lasts(fault) => Err(fault.error(&"the disk is full")),
+            fault => Ok(fault.is_some()),
+        }
+    }
+
+    /// Records that a write succeeded.
+    pub(crate) fn disk_works(&self) {
+        self.health.succeeded();
     }
 
     /// Stops the writer after the waiting work, and checkpoints and syncs the log.

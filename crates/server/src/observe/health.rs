@@ -1,6 +1,9 @@
 //! `/healthz`, `/readyz` and `/metrics`, for machines and without a key. They reveal nothing about
 //! workspaces. Operators who want them private block the paths in a proxy.
 
+use std::borrow::Cow;
+
+use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
@@ -35,7 +38,7 @@ enum HealthRoute {
 #[derive(Debug, Serialize)]
 struct Readiness {
     ready: bool,
-    store: &'static str,
+    store: Cow<'static, str>,
     pipeline: &'static str,
     /// Number of unreadable database rows. They do not affect readiness.
     unreadable_rows: u64,
@@ -98,13 +101,17 @@ async fn pipeline(app: &App) -> &'static str {
 }
 
 /// Returns the public status of the store. Details of an error are only logged.
-fn store_status(store: &Result<(), StoreError>) -> &'static str {
+fn told(store: &Result<(), StoreError>) -> Cow<'static, str> {
     match store {
-        Ok(()) => "ok",
-        Err(StoreError::Closed) => "the database is closed",
+        Ok(()) => "ok".into(),
+        Err(StoreError::Closed) => "the database is closed".into(),
+        Err(StoreError::NoSpace { disk }) => {
+            tracing::error!("the server is not ready: no space left on {disk}");
+            format!("no space left on {disk}").into()
+        }
         Err(error) => {
             tracing::error!(%error, "the server is not ready: {error}");
-            "the database does not respond; see the log for the cause"
+            "the database does not respond; see the log for the cause".into()
         }
     }
 }
@@ -124,10 +131,10 @@ mod tests {
     #[test]
     fn store_error_details_are_not_public() {
         let why = "hunter2".to_owned();
-        assert!(
-            !store_status(&Err(StoreError::Corrupt { what: why.clone(), why })).contains("hunter2")
-        );
-        assert_eq!(store_status(&Err(StoreError::Closed)), "the database is closed");
-        assert_eq!(store_status(&Ok(())), "ok");
+        assert!(!told(&Err(StoreError::Corrupt { what: why.clone(), why })).contains("hunter2"));
+        assert_eq!(told(&Err(StoreError::Closed)), "the database is closed");
+        assert_eq!(told(&Ok(())), "ok");
+        let full = StoreError::NoSpace { disk: "the data folder's disk" };
+        assert_eq!(told(&Err(full)), "no space left on the data folder's disk");
     }
 }

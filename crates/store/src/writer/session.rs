@@ -9,6 +9,7 @@ use rules::WorkspaceId;
 use tokio::time::Instant;
 
 use super::durability::{Disk, Durability, WalTask};
+use super::fault::{DiskHealth, Fault};
 use super::task::{Begin, RolledBack, Task, TxOutcome};
 use crate::StoreError;
 use crate::connection::{self, WriterConnection};
@@ -34,7 +35,8 @@ pub(crate) struct Session {
     /// Whether the transaction of the current work has begun.
     is_begun: bool,
     disk: Disk,
-    connection: WriterConnection,
+    health: DiskHealth,
+    line: WriterConnection,
     /// The last field, because the lock is released after the connection closes.
     _lock: FolderLock,
 }
@@ -57,6 +59,7 @@ impl Session {
         generations: Arc<Generations>,
         outbox: outbox::OutboxCache,
     ) -> Self {
+        let health = DiskHealth::of(&db);
         Self {
             db,
             vault,
@@ -67,7 +70,8 @@ impl Session {
             generations,
             is_begun: false,
             disk: Disk::default(),
-            connection: WriterConnection::new(owner),
+            health,
+            line: WriterConnection::new(owner),
             _lock: lock,
         }
     }
@@ -75,6 +79,19 @@ impl Session {
     /// Returns the state of the connection, for other threads.
     pub(super) fn state(&self) -> connection::ConnectionState {
         self.connection.state()
+    }
+
+    /// Returns the state of the disk, for other threads.
+    pub(super) fn health(&self) -> DiskHealth {
+        self.health.clone()
+    }
+
+    /// Records the fault of the disk that caused an error of the current work, and names it.
+    pub(super) fn noted(&self, error: StoreError) -> StoreError {
+        let StoreError::Database(cause) = &error else { return error };
+        let Some(fault) = Fault::of(cause) else { return error };
+        self.health.failed(fault);
+        fault.error(cause)
     }
 
     /// Declares that the current work changes data of this workspace, and of no workspace that is
@@ -113,7 +130,7 @@ impl Session {
     pub(super) async fn run_group(&mut self, mut tasks: Vec<Box<dyn Task>>) {
         let committed = match self.restore_connection().await {
             Ok(()) => self.attempt(&mut tasks).await,
-            Err(why) => Err(RolledBack { why, is_unsure: false }),
+            Err(why) => Err(RolledBack { why, is_unsure: false, fault: None }),
         };
         for task in tasks {
             task.reply(committed.as_ref().copied());
@@ -149,9 +166,12 @@ impl Session {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(undone)) => (undone, true),
             // The state of the database is unknown, and this connection cannot reveal it.
-            Err(why) => (RolledBack { why, is_unsure: true }, false),
+            Err(why) => (RolledBack { why, is_unsure: true, fault: None }, false),
         };
-        self.discard_caches(undone.is_unsure);
+        if let Some(fault) = undone.fault {
+            self.health.failed(fault);
+        }
+        self.forget(undone.is_unsure);
         let rolled_back = if is_open { self.control("ROLLBACK").await.is_ok() } else { false };
         if !rolled_back {
             self.lose(&undone.why);
@@ -214,14 +234,18 @@ impl Session {
                 // commit.
                 is_unsure: error.as_database_error().is_none(),
                 why: error.to_string(),
+                fault: Fault::of(&error),
             })?;
             self.generations.end();
         }
         if is_embedded && has_changed {
             self.disk.record_commit(due, began.elapsed());
         }
-        self.row_ids.commit();
-        self.outbox.commit();
+        if has_changed || !is_embedded {
+            self.health.succeeded();
+        }
+        self.numbers.keep();
+        self.outbox.keep();
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::Session;
 use super::durability::Durability;
+use super::fault::Fault;
 use crate::StoreError;
 
 /// Future of a piece of work.
@@ -53,6 +54,8 @@ pub(super) struct RolledBack {
     pub(super) why: String,
     /// Whether the changes may be stored nevertheless.
     pub(super) is_unsure: bool,
+    /// Fault of the disk, if that is the reason.
+    pub(super) fault: Option<Fault>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,7 +97,7 @@ where
     ) -> Pin<Box<dyn Future<Output = TxOutcome> + Send + 's>> {
         Box::pin(async move {
             let Some(work) = self.work.take() else { return TxOutcome::No };
-            let outcome = work(session).await;
+            let outcome = work(session).await.map_err(|error| session.noted(error));
             let kept = if outcome.is_ok() { TxOutcome::Yes } else { TxOutcome::No };
             self.outcome = Some(outcome);
             kept
@@ -119,6 +122,8 @@ impl RolledBack {
         let why = self.why.clone();
         if self.is_unsure {
             StoreError::Unconfirmed { why }
+        } else if let Some(fault) = self.fault {
+            fault.error(&why)
         } else {
             StoreError::NotCommitted { why }
         }
@@ -127,6 +132,6 @@ impl RolledBack {
 
 impl From<sqlx::Error> for RolledBack {
     fn from(error: sqlx::Error) -> Self {
-        Self { why: error.to_string(), is_unsure: false }
+        Self { why: error.to_string(), is_unsure: false, fault: Fault::of(&error) }
     }
 }

@@ -25,6 +25,10 @@ const AT_ONCE: Begin = Begin::ByWork(Durability::AtOnce);
 const CREATE: &str = "CREATE TABLE words (word TEXT)";
 const ADD: &str = "INSERT INTO words VALUES ('one')";
 const CHANGE_NOTHING: &str = "UPDATE words SET word = 'two' WHERE word = 'none'";
+/// Limits the database to its current size. SQLite reports more as a full disk.
+const LIMIT: &str = "PRAGMA max_page_count = 1";
+const UNLIMIT: &str = "PRAGMA max_page_count = 1000000";
+const ADD_MANY: &str = "INSERT INTO words VALUES (hex(zeroblob(100000)))";
 const FAIL: &str = "INSERT INTO nowhere VALUES (1)";
 
 /// Opens a store with a table to write to.
@@ -247,4 +251,27 @@ async fn store_closes_after_a_checkpoint() {
     once(async || (std::fs::read(&database).unwrap() != before).then_some(())).await;
     store.close().await.unwrap();
     assert!(!folder.path().join("data/aloft.db-wal").exists(), "the last connection removes it");
+}
+
+#[tokio::test]
+async fn full_disk_is_known_until_a_write_succeeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    let writer = store.writer();
+    assert!(!writer.doubts_disk().unwrap());
+    for begin in [Begin::First, AT_ONCE] {
+        writer.write(AT_ONCE, |session| run(session, LIMIT)).await.unwrap();
+        let refused = writer.write(begin, |session| run(session, ADD_MANY)).await;
+        assert!(
+            matches!(refused, Err(StoreError::NoSpace { disk: "the data folder's disk" })),
+            "{refused:?}"
+        );
+        assert!(writer.doubts_disk().unwrap());
+        writer.write(AT_ONCE, |session| run(session, UNLIMIT)).await.unwrap();
+        writer.write(begin, |session| run(session, CHANGE_NOTHING)).await.unwrap();
+        assert!(writer.doubts_disk().unwrap(), "nothing was written");
+        store.ready().await.unwrap();
+        assert!(!writer.doubts_disk().unwrap(), "checking wrote");
+    }
+    assert_eq!(words(&store).await, [""; 0]);
 }
