@@ -1,6 +1,7 @@
 //! boot: starts a server from its settings, and stops it in order. Only this module reads the
 //! environment.
 
+mod closing;
 mod draining;
 mod environment;
 mod file;
@@ -331,11 +332,8 @@ impl RunningServer {
         }
         let App { store, pipeline, auth, .. } = self.app;
         drop(pipeline);
-        tokio::join!(self.stages.stop(), self.notifier.stop());
-        if let Err(error) = auth.save_last_uses().await {
-            tracing::warn!(%error, "failed to store when keys were last used: {error}");
-        }
-        store.close().await?;
+        tokio::join!(self.stages.stop(), self.notifying.stop());
+        closing::close(&auth, store).await?;
         Ok(())
     }
 }

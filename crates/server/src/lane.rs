@@ -174,6 +174,12 @@ impl<T> BatchedReceiver<T> {
         self.reports.is_empty()
     }
 
+    /// Rejects further reports, and returns those that wait.
+    pub(crate) fn close(&mut self) -> Vec<T> {
+        self.reports.close();
+        std::iter::from_fn(|| self.reports.try_recv().ok()).collect()
+    }
+
     /// Waits for reports and receives as many as there are, up to `limit`. Cancel safe: dropping
     /// the future loses none.
     pub(crate) async fn recv_batch(&mut self, reports: &mut Vec<T>, limit: usize) -> RecvOutcome {

@@ -54,9 +54,9 @@ const ASKED_FOR_SHARE: usize = 4;
 /// Time that a caller waits for a change of a monitor: longer than the database may take.
 const CHANGED_WITHIN: Duration = Duration::from_mins(1);
 /// Time that a stop waits for running checks. Their slots are recorded as missed after that.
-const STOP_WITHIN: Duration = Duration::from_secs(10);
-/// Time that a stop waits for a store that does not accept commits: longer than for the checks.
-const COMMIT_GIVEN_UP_AFTER: Duration = Duration::from_secs(20);
+const CHECKS_STOP_WITHIN: Duration = Duration::from_secs(10);
+/// Maximum duration of a stop, even if the store accepts no commits: longer than for the checks.
+pub(crate) const STOP_WITHIN: Duration = Duration::from_secs(12);
 
 /// Dependencies of the pipeline.
 #[derive(Clone)]
@@ -373,7 +373,7 @@ impl RunningPipeline {
     pub async fn stop(self) {
         let abandon = self.abandon.clone();
         let given_up = async {
-            tokio::time::sleep(COMMIT_GIVEN_UP_AFTER).await;
+            tokio::time::sleep(STOP_WITHIN).await;
             abandon.cancel();
             std::future::pending::<()>().await;
         };
@@ -392,7 +392,7 @@ impl RunningPipeline {
             let _ = checkers.await;
         }
         self.checks.close();
-        if tokio::time::timeout(STOP_WITHIN, self.checks.wait()).await.is_err() {
+        if tokio::time::timeout(CHECKS_STOP_WITHIN, self.checks.wait()).await.is_err() {
             warn!("{} checks were still running and were cancelled", self.checks.len());
             self.give_up.cancel();
             self.checks.wait().await;

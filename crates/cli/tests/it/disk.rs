@@ -1,6 +1,8 @@
 //! Full and failing disks under a running server.
 
 use std::fs;
+use std::io::Write as _;
+use std::net::TcpListener;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -50,6 +52,51 @@ fn full_disk_is_reported_immediately_and_loses_nothing() {
     until("there is room again", || (get(address, "/readyz").unwrap().status == 200).then_some(()));
     assert_eq!(checked.join().unwrap().unwrap(), 200, "the waiting results are stored");
     assert!(server.stop().success());
+}
+
+#[test]
+fn full_disk_is_named_to_callers_and_in_readiness() {
+    const NAMED: &str = "no space left on the data folder's disk";
+    let (home, key) = Home::with_key();
+    let server = serve(&home, "FAULTS_FULL", "full");
+    let address = server.address;
+    let mut monitor = http_monitor("API", "https://example.com", &["fly-ams"]);
+    monitor["active"] = false.into();
+    let create =
+        || rpc(address, &key, "CreateHttpMonitor", &json!({ "monitor": monitor })).unwrap();
+
+    fs::write(home.path().join("full"), "").unwrap();
+    let refused = create();
+    assert_eq!(refused.status, 503, "{}", refused.body);
+    assert!(refused.body.contains(NAMED), "{}", refused.body);
+    // No result was refused yet: nothing is checked.
+    let ready = get(address, "/readyz").unwrap();
+    assert_eq!(ready.status, 503, "{}", ready.body);
+    assert!(ready.body.contains(NAMED), "{}", ready.body);
+
+    fs::remove_file(home.path().join("full")).unwrap();
+    assert_eq!(get(address, "/readyz").unwrap().status, 200);
+    assert_eq!(create().status, 200);
+    assert!(server.stop().success());
+}
+
+#[test]
+fn stop_on_a_full_disk_logs_the_lost_results() {
+    let (home, key) = Home::with_key();
+    let server = serve(&home, "FAULTS_FULL", "full");
+    let target = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", target.local_addr().unwrap());
+    let monitor = http_monitor("API", &url, &["fly-ams"]);
+    server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": monitor }));
+    let (mut checked, _) = target.accept().unwrap();
+    fs::write(home.path().join("full"), "").unwrap();
+    checked.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+    let address = server.address;
+    until("no result can be stored", || {
+        get(address, "/readyz").unwrap().body.contains("nothing can be stored").then_some(())
+    });
+    let log = server.stop_with_log();
+    assert!(log.contains("ended without storing 1 results, 0 missed slots"), "{log}");
 }
 
 // docs/decisions/0047-failed-sync.md

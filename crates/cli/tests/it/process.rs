@@ -42,6 +42,8 @@ pub(crate) struct Server {
     pub(crate) out: Receiver<String>,
     /// Its log until it listened.
     log: String,
+    /// Lines of its log since then.
+    err: Receiver<String>,
 }
 
 /// An HTTP response.
@@ -183,6 +185,13 @@ impl Server {
         self.child.wait().unwrap()
     }
 
+    /// Like [`Self::stop`], and returns the log since it listened.
+    pub(crate) fn stop_with_log(mut self) -> String {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        self.child.wait().unwrap();
+        self.err.iter().collect::<Vec<_>>().join("\n")
+    }
+
     /// Waits until it exits by itself.
     pub(crate) fn ended(mut self) -> ExitStatus {
         self.child.wait().unwrap()
@@ -237,7 +246,7 @@ fn started(mut command: Command) -> Server {
             break after.split(' ').next().unwrap().parse().unwrap();
         }
     };
-    Server { child, address, out, log: said }
+    Server { child, address, out, log: said, err }
 }
 
 /// Calls a method of the monitor service with Connect JSON.

@@ -38,7 +38,7 @@ const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 /// without a certificate for it.
 const STRICT: HeaderValue = HeaderValue::from_static("max-age=86400");
 /// Time that calls in progress have to end when the server stops.
-const DRAIN_WITHIN: Duration = Duration::from_secs(10);
+pub(super) const DRAIN_WITHIN: Duration = Duration::from_secs(10);
 /// Pause after a failed accept, usually for lack of file descriptors.
 const REFUSED_PAUSE: Duration = Duration::from_millis(50);
 /// Maximum number of concurrent calls on one HTTP/2 connection.

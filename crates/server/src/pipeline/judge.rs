@@ -144,17 +144,27 @@ impl Judge {
     ///
     /// If the store ends earlier, so does the judge. Later callers then get an error instead of
     /// waiting forever.
-    pub(super) async fn run(mut self, reports: BatchedReceiver, commands: mpsc::Receiver<Command>) {
-        if let Err(StoreEnded { lost }) = self.listen(reports, commands).await {
+    pub(super) async fn run(
+        mut self,
+        mut reports: BatchedReceiver,
+        commands: mpsc::Receiver<Command>,
+    ) {
+        if let Err(mut lost) = self.listen(&mut reports, commands).await {
+            reports.close().iter().for_each(|report| lost.add(report));
+            let StoreEnded { results, missed, transitions } = lost;
             error!(
-                "the store ended before its time: {lost} results are lost, and nothing is judged"
+                results,
+                missed,
+                transitions,
+                "ended without storing {results} results, {missed} missed slots and {transitions} \
+                 changes of status, which are lost; nothing is judged any more"
             );
         }
     }
 
     async fn listen(
         &mut self,
-        mut reports: BatchedReceiver,
+        reports: &mut BatchedReceiver,
         mut commands: mpsc::Receiver<Command>,
     ) -> Result<(), StoreEnded> {
         let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
@@ -185,7 +195,7 @@ impl Judge {
                         self.handle(command).await?;
                     }
                 }
-                () = sleep_until_wake(&self.ctx, wake), if !self.is_behind(&reports) => self.tick(),
+                () = woken(&self.ctx, wake), if !self.is_behind(reports) => self.tick(),
                 () = self.pending.due() => self.commit().await?,
             }
             if self.pending.is_urgent() {

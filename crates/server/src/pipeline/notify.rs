@@ -46,7 +46,10 @@ const ROUND: Duration = Duration::from_secs(30);
 /// Pause after the database failed to respond at the start.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Time that a stop waits for the last results to be recorded.
-const RECORD_WITHIN: Duration = Duration::from_secs(5);
+const RECORD_WITHIN: Duration = Duration::from_secs(2);
+
+const _: () =
+    assert!(TRY_WITHIN.as_secs() + RECORD_WITHIN.as_secs() <= super::STOP_WITHIN.as_secs());
 
 /// Pauses between attempts of an email that a caller waits for. Greylisting mail servers refuse the
 /// first attempt.

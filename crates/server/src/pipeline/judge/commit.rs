@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use tracing::{error, warn};
 
 use super::Judge;
+use crate::lane::Report;
 
 /// Pause between a failed commit and its retry.
 const COMMIT_AGAIN: Duration = Duration::from_secs(1);
@@ -30,9 +31,23 @@ enum By {
     Judge,
 }
 
-/// The store ended and lost these results.
+/// The store ended, or the judge had to, and this was lost.
+#[derive(Default)]
 pub(super) struct StoreEnded {
-    pub(super) lost: usize,
+    pub(super) results: usize,
+    pub(super) missed: usize,
+    pub(super) transitions: usize,
+}
+
+impl StoreEnded {
+    /// Adds a report that was not recorded.
+    pub(super) fn add(&mut self, report: &Report) {
+        match report {
+            Report::Result(..) => self.results += 1,
+            Report::Missed(_) => self.missed += 1,
+            Report::Canaries(..) => {}
+        }
+    }
 }
 
 impl Judge {
@@ -60,7 +75,11 @@ impl Judge {
         let begun = Instant::now();
         let stored = self.abandon.run_until_cancelled(self.store_all(&batch, by)).await;
         let Some(Ok(committed)) = stored else {
-            return Err(StoreEnded { lost: batch.results.len() });
+            return Err(StoreEnded {
+                results: batch.results.len(),
+                missed: batch.missed.len(),
+                transitions: batch.transitions.len(),
+            });
         };
         self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
         let dropped = committed.duplicates + committed.ownerless;
