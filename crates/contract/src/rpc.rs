@@ -24,7 +24,7 @@ pub use connectrpc::{
 
 pub use self::call::Call;
 pub use self::client::{
-    CALL_TIMEOUT, Client, UnusableClient, creating, is_sendable_key, never_sent,
+    CALL_TIMEOUT, Client, UnusableClient, create_options, is_sendable_key, is_unsent,
 };
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, deferred, failed_precondition,

@@ -68,8 +68,8 @@ impl ListResource for Existing {
                 }
                 left -= 1;
             }
-            let further = next_token(&token, page.next_token);
-            match further.map_err(|detail| Diagnostic::error(doing(), detail))? {
+            let next_token = next_token(&token, page.next_token);
+            match next_token.map_err(|detail| Diagnostic::error(doing(), detail))? {
                 Some(next) => token = next,
                 None => return Ok(()),
             }
@@ -91,7 +91,7 @@ impl Existing {
 }
 
 /// Returns the token of the next page after the page of `token`; `None` after the last.
-pub(crate) fn further(token: &str, next: String) -> Result<Option<String>, &'static str> {
+pub(crate) fn next_token(token: &str, next: String) -> Result<Option<String>, &'static str> {
     match next.as_str() {
         "" => Ok(None),
         again if again == token => Err("The service returned the same page of the list twice."),

@@ -18,7 +18,7 @@ use crate::resource::Managed;
 use crate::service::{
     COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
 };
-use crate::settings::{Arguments, Environment, Settings, base_url_of, token_of};
+use crate::settings::{Arguments, Environment, Settings, parse_base_url, token_of};
 use crate::{schema, validate, wire};
 
 /// Returns the seven resources, in the order of the specification.

@@ -126,8 +126,8 @@ fn write_only_attributes(twin: &WriteOnlyArgument) -> [(String, Attribute); 2] {
         twin.version_name()
     ));
     let version = Attribute::optional(Type::Number)
-        .describe(format!("Any number. Change it to send a changed `{}`.", twin.write_only()));
-    [(twin.write_only(), secret), (twin.version(), version)]
+        .describe(format!("Any number. Change it to send a changed `{}`.", twin.argument_name()));
+    [(twin.argument_name(), secret), (twin.version_name(), version)]
 }
 
 /// Returns the description of the table, with bounds that it does not mention, the values of an enumeration

@@ -113,7 +113,7 @@ pub fn token_of(reader: &mut Validator, given: &Secret<String>) -> Option<String
     if rpc::is_sendable_key(given) {
         return Some(token);
     }
-    reader.refuse_unseen("api_token", "must contain only ASCII characters; copy the key again")
+    reader.reject_without_value("api_token", "must contain only ASCII characters; copy the key again")
 }
 
 /// Reads the address of the service. Rejects credentials in it, because messages repeat the address.

@@ -130,10 +130,10 @@ pub(crate) fn rpc_error(error: StoreError) -> rpc::Error {
         StoreError::Refused(violation) => rpc::invalid(&violation.into()),
         StoreError::Conflict { .. } => rpc::conflict(error.to_string()),
         StoreError::PlanLimit { .. } => rpc::failed_precondition(error.to_string()),
-        StoreError::Closed => rpc::put_off("the server is stopping; try again"),
+        StoreError::Closed => rpc::deferred("the server is stopping; try again"),
         StoreError::NoSpace { .. } => {
             tracing::error!(%error, "a call failed: {error}");
-            rpc::put_off(error.to_string())
+            rpc::deferred(error.to_string())
         }
         StoreError::NotCommitted { .. }
         | StoreError::Database(_)

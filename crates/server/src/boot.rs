@@ -332,7 +332,7 @@ impl RunningServer {
         }
         let App { store, pipeline, auth, .. } = self.app;
         drop(pipeline);
-        tokio::join!(self.stages.stop(), self.notifying.stop());
+        tokio::join!(self.stages.stop(), self.notifier.stop());
         closing::close(&auth, store).await?;
         Ok(())
     }

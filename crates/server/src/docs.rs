@@ -92,7 +92,7 @@ impl DocsRoute {
         match self {
             Self::Front => get(front),
             Self::Home => get(home),
-            Self::Moved => get(async || moved(BASE)),
+            Self::Moved => get(async || redirect(BASE)),
             Self::Search => get(search),
             Self::Static(resource) => thing(resource),
             Self::Page => get(page),

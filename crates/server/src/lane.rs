@@ -108,9 +108,9 @@ impl QueuedJob {
         job: Job,
         handle: Handle,
         validity: RevisionFlag,
-        under_way: InFlightGuard,
+        in_flight: InFlightGuard,
     ) -> Self {
-        Self { job, handle: Some(handle), reply: None, validity, has_permit: false, under_way }
+        Self { job, handle: Some(handle), reply: None, validity, has_permit: false, in_flight }
     }
 }
 
@@ -243,7 +243,7 @@ impl RevisionFlag {
 
 impl Finished {
     /// Records that a check ended.
-    pub(crate) fn note(&self, handle: Handle, region: Region) {
+    pub(crate) fn record(&self, handle: Handle, region: Region) {
         self.0.lock().expect("no thread panics while it holds the lock").push((handle, region));
     }
 
@@ -288,9 +288,9 @@ mod tests {
     async fn reports_in_quick_succession_are_batched() {
         let (sender, receiver) = mpsc::channel(8);
         let begun = Instant::now();
-        let under_way = Arc::<InFlight>::default();
-        let one = under_way.begin();
-        let mut paced = BatchedReceiver::new(receiver, under_way);
+        let in_flight = Arc::<InFlight>::default();
+        let one = in_flight.begin();
+        let mut paced = BatchedReceiver::new(receiver, in_flight);
         let mut taken = Vec::new();
         for report in 0..3 {
             sender.send(report).await.unwrap();

@@ -154,7 +154,7 @@ pub enum PipelineError {
     Busy,
     /// Too many manual checks are in progress.
     #[error("too many manual checks; retry later")]
-    Crowded,
+    TooManyChecks,
     /// The deadline passed first, because the judge cannot store results. The work may still end.
     #[error("not finished in time, because results cannot be stored; it may finish later")]
     Unfinished,

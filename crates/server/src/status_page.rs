@@ -153,7 +153,7 @@ pub fn page_paths() -> impl Iterator<Item = &'static str> {
 /// Returns all paths of pages addressed by slug, with `{…}` for parameters.
 pub(crate) fn paths() -> impl Iterator<Item = String> {
     let all = page_paths().chain(ACTS.iter().map(|act| act.0));
-    all.map(|rest| format!("{BELOW}{{{SLUG}}}{rest}"))
+    all.map(|rest| format!("{PATH_PREFIX}{{{SLUG}}}{rest}"))
 }
 
 /// Returns the routes of pages addressed by slug.

@@ -33,7 +33,7 @@ pub(crate) fn routes(app: &App) -> Router {
     let endpoints = ENDPOINTS
         .iter()
         .fold(Router::new(), |router, (path, endpoint)| router.route(path, endpoint.handler()))
-        .route_layer(from_fn_with_state(app.gate(), AuthLayer::before_v1))
+        .route_layer(from_fn_with_state(app.auth_layer(), AuthLayer::before_v1))
         .method_not_allowed_fallback(wrong_method);
     UNKNOWN
         .iter()

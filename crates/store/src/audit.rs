@@ -109,8 +109,8 @@ impl Audit<'_> {
             .write(move |session| {
                 session.declare_no_change();
                 Box::pin(async move {
-                    for note in &events {
-                        record_probe(&mut session.db, note).await?;
+                    for record in &events {
+                        record_probe(&mut session.db, record).await?;
                     }
                     Ok(())
                 })
@@ -188,17 +188,17 @@ pub(crate) struct NewAuditEntry<'n> {
 }
 
 /// Writes the entry of a change, in the transaction of the change.
-pub(crate) async fn record(db: &mut Connection, note: NewAuditEntry<'_>) -> Result<(), StoreError> {
+pub(crate) async fn record(db: &mut Connection, record: NewAuditEntry<'_>) -> Result<(), StoreError> {
     query(
         "INSERT INTO audit (workspace_id, at, actor, action, resource_id, detail) \
          VALUES ($1, $2, $3, $4, $5, $6)",
     )
-    .bind(note.workspace.to_string())
-    .bind(note.change.at.as_millis())
-    .bind(note.change.actor.to_string())
-    .bind(note.action)
-    .bind(note.resource_id)
-    .bind(note.detail)
+    .bind(record.workspace.to_string())
+    .bind(record.change.at.as_millis())
+    .bind(record.change.actor.to_string())
+    .bind(record.action)
+    .bind(record.resource_id)
+    .bind(record.detail)
     .execute(db)
     .await?;
     Ok(())

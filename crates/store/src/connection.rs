@@ -96,8 +96,8 @@ impl WriterConnection {
     /// Fails with the reason if the database is unreachable. Connects at most once per delay.
     pub(crate) async fn restore(&mut self) -> Result<Option<Connection>, String> {
         let (Some(owner), Some(lost)) = (&mut self.owner, &mut self.lost) else { return Ok(None) };
-        if Instant::now() < lost.again_at {
-            return Err(lost.why.clone());
+        if Instant::now() < lost.retry_at {
+            return Err(lost.reason.clone());
         }
         match owner.reconnect().await {
             Ok(db) => {

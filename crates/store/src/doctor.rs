@@ -12,7 +12,7 @@ use crate::history::{BucketSize, read_block};
 use crate::incidents::IncidentFilter;
 use crate::maintenances::MaintenanceFilter;
 use crate::monitors::Page;
-use crate::outbox::{DeliveryFilter, LetterFilter};
+use crate::outbox::{DeliveryFilter, SubscriberDeliveryFilter};
 use crate::reports::ReportFilter;
 use crate::results::{self, TABLE as RECENT};
 use crate::row::Listed;
@@ -116,8 +116,8 @@ impl Doctor<'_> {
         let mut page = Page { limit: RECORDS_AT_ONCE, offset: 0, after: None };
         loop {
             let found = store.audit().list(workspace, &AuditFilter::default(), page).await?;
-            let left_out = found.left_out.iter().filter_map(|key| key.parse().ok());
-            page.after = found.rows.iter().map(|entry| entry.number).chain(left_out).min();
+            let omitted = found.omitted.iter().filter_map(|key| key.parse().ok());
+            page.after = found.rows.iter().map(|entry| entry.number).chain(omitted).min();
             if page.after.is_none() {
                 return Ok(());
             }
@@ -134,7 +134,7 @@ impl Doctor<'_> {
         }
         page.after = None;
         loop {
-            let found = outbox.letters(workspace, LetterFilter::default(), page).await?;
+            let found = outbox.subscriber_deliveries(workspace, SubscriberDeliveryFilter::default(), page).await?;
             let Some(last) = last(&found, |delivery| delivery.id) else { return Ok(()) };
             page.after = Some(last);
         }
@@ -163,8 +163,8 @@ impl Doctor<'_> {
 
 /// Returns the last delivery of a page, readable or not.
 fn last<T>(page: &Listed<T>, id: impl Fn(&T) -> DeliveryId) -> Option<DeliveryId> {
-    let left_out = page.left_out.iter().filter_map(|key| key.parse().ok());
-    page.rows.iter().map(id).chain(left_out).min()
+    let omitted = page.omitted.iter().filter_map(|key| key.parse().ok());
+    page.rows.iter().map(id).chain(omitted).min()
 }
 
 /// Returns the key column of a table.

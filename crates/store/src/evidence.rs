@@ -14,7 +14,7 @@ use rules::{MonitorId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Query, Row, query};
-use crate::quarantine::{Quarantine, key_of};
+use crate::quarantine::{Quarantine, row_key};
 use crate::row::narrow;
 use crate::vault::{EncryptionContext, Vault};
 use crate::{Store, StoreError, codes};
@@ -89,7 +89,7 @@ pub(crate) async fn of_slots(
         let query = slots.fold(query(AssertSqlSafe(statement)).bind(monitor.1), Query::bind);
         for row in query.fetch_all(&mut *db).await? {
             let read = identity(monitor.0, &row);
-            found.extend(quarantine.sift("evidence", || key_of(&row), read)?);
+            found.extend(quarantine.readable("evidence", || row_key(&row), read)?);
         }
     }
     Ok(found)

@@ -104,7 +104,7 @@ impl Logs<'_> {
             let quarantine = self.store.quarantine();
             evidence::of_slots((quarantine, &mut db), (monitor, number), &slots).await?
         };
-        details.extend(self.store.successes().of_monitor(monitor));
+        details.extend(self.store.successes().by_monitor(monitor));
         Ok(LogPage { logs, details, next })
     }
 

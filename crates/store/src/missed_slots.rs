@@ -66,7 +66,7 @@ impl Missed<'_> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
         let (slot, region) = after
-            .map_or((i64::MAX, i64::MAX), |place| (place.first_slot.as_millis(), place.region));
+            .map_or((i64::MAX, i64::MAX), |read_cursor| (read_cursor.first_slot.as_millis(), read_cursor.region));
         // A code that no shift reaches is unknown: its row is read, so that it is noticed.
         let rows = query(
             "SELECT region, first_slot, last_slot, slots, reason, monitor FROM missed_slots \
@@ -125,7 +125,7 @@ impl Missed<'_> {
         for row in &whole {
             let read = read_sum(row);
             let key = || key(row, 3);
-            let Some((region, slots)) = self.store.quarantine().sift(TABLE, key, read)? else {
+            let Some((region, slots)) = self.store.quarantine().readable(TABLE, key, read)? else {
                 continue;
             };
             *counts.entry(region).or_default() += slots;
@@ -179,7 +179,7 @@ impl Missed<'_> {
         read: impl Fn(&Row) -> Result<MissedSlots, StoreError>,
     ) -> Result<Vec<MissedSlots>, StoreError> {
         let quarantine = self.store.quarantine();
-        let sifted = rows.iter().map(|row| quarantine.sift(TABLE, || key(row, 5), read(row)));
+        let sifted = rows.iter().map(|row| quarantine.readable(TABLE, || key(row, 5), read(row)));
         sifted.filter_map(Result::transpose).collect()
     }
 }
@@ -207,8 +207,8 @@ fn read(row: &Row, monitor: MonitorId) -> Result<MissedSlots, StoreError> {
     })
 }
 
-fn place(row: &Row) -> Result<MissedPlace, StoreError> {
-    Ok(MissedPlace { region: row.try_get(0)?, first_slot: instant(row, 1)? })
+fn read_cursor(row: &Row) -> Result<MissedCursor, StoreError> {
+    Ok(MissedCursor { region: row.try_get(0)?, first_slot: instant(row, 1)? })
 }
 
 /// Stores a range. A range with the same start replaces the stored one.

@@ -159,7 +159,7 @@ pub(crate) const fn is_unreadable(error: &StoreError) -> bool {
 }
 
 /// Returns the text or number in the first column.
-pub(crate) fn key_of(row: &Row) -> String {
+pub(crate) fn row_key(row: &Row) -> String {
     let text: Result<&str, _> = match row {
         // Unchecked, the bytes of a number may be text.
         Row::Postgres(row) => row.try_get(0),

@@ -78,7 +78,7 @@ impl Pruned {
 impl Retention<'_> {
     /// Deletes expired data of one step from the database.
     pub async fn step(&self, keep: RetentionPolicy, now: Timestamp) -> Result<Pruned, StoreError> {
-        let days = plans::kept_days(self.store.held());
+        let days = plans::retention_expression(self.store.operator_plans());
         self.store
             .write(move |session| {
                 session.declare_no_change();
@@ -124,7 +124,7 @@ impl Retention<'_> {
         keep: RetentionPolicy,
         now: Timestamp,
     ) -> Result<HashMap<MonitorId, Timestamp>, StoreError> {
-        let days = plans::kept_days(self.store.held());
+        let days = plans::retention_expression(self.store.operator_plans());
         let places: Vec<String> = (1..=STEP_MONITORS).map(|place| format!("${place}")).collect();
         let statement = format!(
             "SELECT m.id, {days} FROM monitors m JOIN workspaces w ON w.id = m.workspace_id \

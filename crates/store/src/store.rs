@@ -377,7 +377,7 @@ impl Store {
 /// Writes without changing anything, to learn whether the disk accepts writes again. SQLite skips
 /// an update that changes nothing, but not this pragma, which nothing else uses.
 fn rewrite(session: &mut Session) -> Work<'_, ()> {
-    session.touches_nothing();
+    session.declare_no_change();
     Box::pin(async move {
         let is_embedded = session.db.is_embedded();
         let again = if is_embedded {

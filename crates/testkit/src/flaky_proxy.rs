@@ -102,7 +102,7 @@ impl Drop for FlakyProxy {
     }
 }
 
-async fn carry(near: TcpStream, far: UnixStream, mut state: watch::Receiver<ProxyMode>) {
+async fn forward_both(near: TcpStream, far: UnixStream, mut state: watch::Receiver<ProxyMode>) {
     let (mut from_far, mut to_far) = split(far);
     let (from_near, to_near) = split(near);
     let mut cut = state.clone();

@@ -317,7 +317,7 @@ mod tests {
                       /// Pause (design §5).\npub const FIRST_PAUSE: u32 = 1;\n";
         let list = "`NAME_MAX`\n\n## Limits beyond the specification\n\nPause `FIRST_PAUSE`,\n\
                     `NAME_MAX`, `OLD_MAX` and `ALOFT`.\n\n## More\n\n`PLAN_WEIGHT_MAX`\n";
-        let tree = Tree::of(&[(LIMITS, source), (GAPS, list)]);
+        let tree = Tree::from_files(&[(LIMITS, source), (GAPS, list)]);
         let found: Vec<_> = limits(&tree).into_iter().map(|finding| finding.message).collect();
         let expected = [
             "does not name the limit `PLAN_WEIGHT_MAX`",

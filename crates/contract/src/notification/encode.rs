@@ -14,7 +14,7 @@ use crate::monitor::{SecretVisibility, encode_endpoint, encode_instant, encode_u
 pub fn encode(channel: &Channel, secrets: SecretVisibility) -> wire::Notification {
     let settings = &channel.settings;
     let preferences = &settings.preferences;
-    let mut shown = wire::Notification {
+    let mut encode = wire::Notification {
         id: Some(channel.id.to_string()),
         name: settings.name.clone(),
         provider_type: Some(settings.provider.kind().to_string()),
@@ -27,8 +27,8 @@ pub fn encode(channel: &Channel, secrets: SecretVisibility) -> wire::Notificatio
         quiet_hours: preferences.quiet_hours.as_ref().map(quiet_hours).into(),
         ..wire::Notification::default()
     };
-    set_block(&mut shown, &settings.provider, secrets);
-    shown
+    set_block(&mut encode, &settings.provider, secrets);
+    encode
 }
 
 fn quiet_hours(hours: &QuietHours) -> wire::QuietHours {
@@ -46,41 +46,41 @@ fn encode_secret(secrets: SecretVisibility, secret: &Secret<String>) -> Option<S
 }
 
 /// Sets the block of the channel's provider.
-fn set_block(shown: &mut wire::Notification, provider: &Provider, secrets: SecretVisibility) {
+fn set_block(encode: &mut wire::Notification, provider: &Provider, secrets: SecretVisibility) {
     let hook = |hook: &IncomingWebhook| encode_secret(secrets, &hook.webhook_url);
     let number = |phone: &Phone| Some(phone.phone_number.clone());
     match provider {
         Provider::Discord(block) => {
-            shown.discord = wire::Discord { webhook_url: hook(block) }.into();
+            encode.discord = wire::Discord { webhook_url: hook(block) }.into();
         }
         Provider::Email(Email { email }) => {
-            shown.email = wire::Email { email: Some(email.clone()) }.into();
+            encode.email = wire::Email { email: Some(email.clone()) }.into();
         }
-        Provider::Slack(block) => shown.slack = wire::Slack { webhook_url: hook(block) }.into(),
+        Provider::Slack(block) => encode.slack = wire::Slack { webhook_url: hook(block) }.into(),
         Provider::Pagerduty(Pagerduty { integration_key }) => {
             let integration_key = encode_secret(secrets, integration_key);
-            shown.pagerduty = wire::Pagerduty { integration_key }.into();
+            encode.pagerduty = wire::Pagerduty { integration_key }.into();
         }
         Provider::Opsgenie(Opsgenie { api_key, region }) => {
             let api_key = encode_secret(secrets, api_key);
-            shown.opsgenie = wire::Opsgenie { api_key, region: Some(region.to_string()) }.into();
+            encode.opsgenie = wire::Opsgenie { api_key, region: Some(region.to_string()) }.into();
         }
-        Provider::Webhook(block) => shown.webhook = webhook(block, secrets).into(),
+        Provider::Webhook(block) => encode.webhook = webhook(block, secrets).into(),
         Provider::Telegram(Telegram { chat_id }) => {
-            shown.telegram = wire::Telegram { chat_id: Some(chat_id.clone()) }.into();
+            encode.telegram = wire::Telegram { chat_id: Some(chat_id.clone()) }.into();
         }
-        Provider::Sms(block) => shown.sms = wire::Sms { phone_number: number(block) }.into(),
+        Provider::Sms(block) => encode.sms = wire::Sms { phone_number: number(block) }.into(),
         Provider::Whatsapp(block) => {
-            shown.whatsapp = wire::Whatsapp { phone_number: number(block) }.into();
+            encode.whatsapp = wire::Whatsapp { phone_number: number(block) }.into();
         }
         Provider::GoogleChat(block) => {
-            shown.google_chat = wire::GoogleChat { webhook_url: hook(block) }.into();
+            encode.google_chat = wire::GoogleChat { webhook_url: hook(block) }.into();
         }
         Provider::GrafanaOncall(block) => {
-            shown.grafana_oncall = wire::GrafanaOncall { webhook_url: hook(block) }.into();
+            encode.grafana_oncall = wire::GrafanaOncall { webhook_url: hook(block) }.into();
         }
         Provider::Ntfy(Ntfy { topic, server_url, token }) => {
-            shown.ntfy = wire::Ntfy {
+            encode.ntfy = wire::Ntfy {
                 topic: Some(topic.clone()),
                 server_url: server_url.as_deref().map(|url| encode_url(url, secrets)),
                 token: token.as_ref().and_then(|token| encode_secret(secrets, token)),

@@ -154,7 +154,7 @@ impl<J> Turns<J> {
             let before = of.rank(workspace);
             of.load.running = of.load.running.saturating_sub(1);
             self.running = self.running.saturating_sub(1);
-            self.rank_anew(workspace, before);
+            self.update_rank(workspace, before);
         }
         self.take_runnable(now)
     }

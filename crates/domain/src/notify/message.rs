@@ -138,7 +138,7 @@ impl Message {
             },
         };
         secrets.extend(password.map(|password| password.expose().clone()));
-        Configured::in_forms(secrets).hide(said);
+        Configured::in_forms(secrets).redact(said);
     }
 }
 

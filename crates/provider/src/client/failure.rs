@@ -9,7 +9,7 @@ use contract::rpc::{self, Code, Error, FieldViolation, Reason};
 use thiserror::Error as ThisError;
 
 use super::RetrySafety;
-use super::retry::{RETRY_AFTER_MAX, is_limited_by_a_proxy, is_rejected_by_a_proxy, is_taken};
+use super::retry::{RETRY_AFTER_MAX, is_rate_limited_by_proxy, is_rejected_by_a_proxy, is_taken};
 use crate::settings::Settings;
 
 /// Longest excerpt of a response in a message, in characters.
@@ -114,9 +114,9 @@ fn explain_service_error(error: &Error, reason: &str, circumstances: &CallContex
     })
 }
 
-fn too_many_calls(said: &str, circumstances: &CallContext<'_>) -> String {
-    let wait = circumstances.asked_to_wait.unwrap_or_default();
-    let long = too_long(circumstances);
+fn explain_rate_limit(said: &str, circumstances: &CallContext<'_>) -> String {
+    let wait = circumstances.requested_wait.unwrap_or_default();
+    let long = explain_excessive_wait(circumstances);
     let retry =
         if long.is_empty() { format!(" Retry after {} s.", whole_seconds(wait)) } else { long };
     format!("The service rejected the call: {said}.{retry}")
@@ -125,7 +125,7 @@ fn too_many_calls(said: &str, circumstances: &CallContext<'_>) -> String {
 /// Returns the reason why a call is not retried if the response asks for too long a pause.
 fn explain_excessive_wait(circumstances: &CallContext<'_>) -> String {
     let most = RETRY_AFTER_MAX.as_secs();
-    match circumstances.asked_to_wait {
+    match circumstances.requested_wait {
         Some(wait) if wait > RETRY_AFTER_MAX => {
             let wait = whole_seconds(wait);
             format!(
@@ -167,7 +167,7 @@ fn explain_transport_error(error: &Error, circumstances: &CallContext<'_>) -> St
             "{base_url} has a self-signed certificate that is not trusted. If the address is right, \
              set SSL_CERT_FILE to a file with this certificate.{after}"
         ),
-        Code::Unavailable if is_of_trust(error) => format!(
+        Code::Unavailable if is_certificate_error(error) => format!(
             "{base_url} has a certificate that is not trusted: {said}. If the address is right, set \
              SSL_CERT_FILE to a file with the certificates to trust.{after}"
         ),

@@ -70,10 +70,10 @@ impl Policy {
             return RetryDecision::GiveUp;
         }
         match retry_after(error, now) {
-            Some(asked) if asked > RETRY_AFTER_MAX => RetryDecision::Over,
+            Some(asked) if asked > RETRY_AFTER_MAX => RetryDecision::GiveUp,
             // The service may ask for no pause, or until a date in the past.
-            Some(asked) => RetryDecision::Again(asked.max(self.backoff(attempt, chance))),
-            None => RetryDecision::Again(self.backoff(attempt, chance)),
+            Some(asked) => RetryDecision::Retry(asked.max(self.backoff(attempt, chance))),
+            None => RetryDecision::Retry(self.backoff(attempt, chance)),
         }
     }
 
@@ -119,7 +119,7 @@ fn classify(error: &Error) -> FailureClass {
     let broken = matches!(error.code, Code::Internal | Code::DataLoss)
         && reason.is_none()
         && !is_rejected_by_a_proxy(error);
-    if unclear || broken { Why::Unclear } else { Why::Final }
+    if unclear || broken { FailureClass::Unclear } else { FailureClass::Final }
 }
 
 /// Returns whether a proxy rejected the call by its rate limit, and so did not forward it.

@@ -7,9 +7,9 @@ use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Diagnostic, Object, Outcome, Value};
 
-use super::held;
-use crate::connection::{Connection, told};
-use crate::list::further;
+use super::check_arguments;
+use crate::connection::{Connection, to_diagnostics};
+use crate::list::next_token;
 use crate::schema;
 use crate::service::text;
 use crate::wire::elements;
@@ -49,9 +49,9 @@ impl DataSource for MonitorsData {
         // The service ends a page early if its monitors are large.
         while let Some(request) = next {
             let page = client.call(LIST, request).await;
-            let page = page.map_err(|failure| told(DOING, failure))?;
+            let page = page.map_err(|failure| to_diagnostics(DOING, failure))?;
             monitors.extend(FIELDS.into_iter().flat_map(|of_kind| named(&page, of_kind)));
-            let further = further(&token, text(&page["nextPageToken"]));
+            let further = next_token(&token, text(&page["nextPageToken"]));
             let further = further.map_err(|detail| Diagnostic::error(DOING, detail))?;
             let left = limit.saturating_sub(monitors.len());
             token = further.unwrap_or_default();

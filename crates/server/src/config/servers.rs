@@ -219,7 +219,7 @@ fn required(value: &Value, parse: fn(&str) -> Option<String>) -> Result<String, 
 }
 
 /// Returns the error that `name` is missing, without which `given` has no effect.
-pub(super) fn wanted(values: &Values, name: &'static str, given: &str) -> ConfigError {
+pub(super) fn missing_setting(values: &Values, name: &'static str, given: &str) -> ConfigError {
     let why = format!("must also be set if `{given}` is");
     ConfigError::Invalid { name, why, origin: values.get(given).origin.clone() }
 }

@@ -2,7 +2,7 @@
 
 use store::{AuditEntry, AuditFilter, Page};
 
-use super::desk::refused;
+use super::desk::control_error;
 use super::{AuditQuery, AuditRow, ControlError, ControlService};
 use crate::actor;
 
@@ -19,7 +19,7 @@ impl ControlService {
         };
         let filter = AuditFilter { resource_id, actor, from, to };
         let page = Page { limit, offset: 0, after: None };
-        let found = self.store.audit().list(workspace.id, &filter, page).await.map_err(refused)?;
+        let found = self.store.audit().list(workspace.id, &filter, page).await.map_err(control_error)?;
         Ok(found.rows.into_iter().map(AuditRow::from).collect())
     }
 }

@@ -145,7 +145,7 @@ impl Admin {
     /// Returns the latest changes that match, newest first.
     pub async fn audit(&self, query: AuditQuery) -> Result<Vec<AuditRow>, ControlError> {
         let OperationReply::Audited(rows) = self.perform(Operation::Audit(query)).await? else {
-            return Err(self.misunderstood());
+            return Err(self.unexpected_reply());
         };
         Ok(rows)
     }

@@ -149,7 +149,7 @@ impl ControlService {
     }
 
     pub(super) async fn workspace(&self, slug: &str) -> Result<Workspace, ControlError> {
-        self.store.workspaces().by_slug(slug).await.map_err(refused)
+        self.store.workspaces().by_slug(slug).await.map_err(control_error)
     }
 
     async fn edit(&self, id: WorkspaceId, edit: WorkspaceEdit) -> Result<(), ControlError> {
@@ -376,6 +376,6 @@ fn row(key: ApiKey, workspace: &str) -> KeyRow {
 
 /// Converts an error of the store, for `map_err`.
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
-pub(super) fn refused(error: StoreError) -> ControlError {
+pub(super) fn control_error(error: StoreError) -> ControlError {
     ControlError::Refused(error.to_string())
 }

@@ -134,8 +134,8 @@ impl Docs {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Overloaded> {
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| Overloaded)?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        let place = Arc::clone(&self.queue_permits).try_acquire_owned().map_err(|_| Overloaded)?;
+        let turn = Arc::clone(&self.render_permits).acquire_owned().await;
         let turn = turn.expect("the semaphore is never closed");
         let work = tokio::task::spawn_blocking(move || {
             // Held by the work, because it continues after the client disconnects.

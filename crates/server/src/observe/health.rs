@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
-use axum::{Json, Router};
+use axum::Router;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use rules::MonitorId;
@@ -95,13 +95,13 @@ async fn pipeline(app: &App) -> &'static str {
             | PipelineError::Store(_)
             | PipelineError::Threads(_)
             | PipelineError::Unfinished
-            | PipelineError::Crowded,
+            | PipelineError::TooManyChecks,
         ) => "ok",
     }
 }
 
 /// Returns the public status of the store. Details of an error are only logged.
-fn told(store: &Result<(), StoreError>) -> Cow<'static, str> {
+fn store_status(store: &Result<(), StoreError>) -> Cow<'static, str> {
     match store {
         Ok(()) => "ok".into(),
         Err(StoreError::Closed) => "the database is closed".into(),
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn store_error_details_are_not_public() {
         let why = "hunter2".to_owned();
-        assert!(!told(&Err(StoreError::Corrupt { what: why.clone(), why })).contains("hunter2"));
-        assert_eq!(told(&Err(StoreError::Closed)), "the database is closed");
-        assert_eq!(told(&Ok(())), "ok");
+        assert!(!store_status(&Err(StoreError::Corrupt { what: why.clone(), why })).contains("hunter2"));
+        assert_eq!(store_status(&Err(StoreError::Closed)), "the database is closed");
+        assert_eq!(store_status(&Ok(())), "ok");
         let full = StoreError::NoSpace { disk: "the data folder's disk" };
-        assert_eq!(told(&Err(full)), "no space left on the data folder's disk");
+        assert_eq!(store_status(&Err(full)), "no space left on the data folder's disk");
     }
 }

@@ -172,18 +172,18 @@ impl Metrics {
                 "workspaces_waiting",
                 "Workspaces whose checks wait for a place",
             ),
-            opinions_asked: counter(
+            confirmations_requested: counter(
                 registry,
-                "confirmations_asked",
+                "confirmations_requested",
                 "Confirmation checks requested",
             ),
-            opinions_dropped: counter(
+            confirmations_dropped: counter(
                 registry,
                 "confirmations_dropped",
                 "Rounds of confirmation checks that were not requested",
             ),
-            doubts: counter(registry, "probe_suspicions", "Times that a probe became suspect"),
-            probes_doubting: gauge(registry, "probes_suspect", "Probes that are suspect now"),
+            probe_suspicions: counter(registry, "probe_suspicions", "Times that a probe became suspect"),
+            probes_suspect: gauge(registry, "probes_suspect", "Probes that are suspect now"),
             results_committed: counter(
                 registry,
                 "results_committed",

@@ -79,7 +79,7 @@ impl Cadence {
         reports: mpsc::Sender<Report>,
         finished: Arc<Finished>,
     ) -> Self {
-        let opinions = Budget::of_opinions(ctx.now());
+        let confirmations = Budget::for_confirmations(ctx.now());
         let details = DetailBudget::new(ctx.now());
         Self {
             ctx,
@@ -120,12 +120,12 @@ impl Cadence {
     async fn remove(&mut self, monitor: MonitorId) {
         self.schedule.remove(monitor);
         let Some((plan, validity)) = self.plans.remove(&monitor) else { return };
-        validity.end();
+        validity.mark_outdated();
         let Some(monitors) = self.workspaces.get_mut(&plan.workspace) else { return };
         *monitors -= 1;
         if *monitors == 0 {
             self.workspaces.remove(&plan.workspace);
-            for job in self.places.leave(plan.workspace, self.last_call) {
+            for job in self.permits.leave(plan.workspace, self.last_poll) {
                 self.send(job).await;
             }
         }
@@ -161,7 +161,7 @@ impl Cadence {
                 let _ = done.send(());
             }
             ScheduleCommand::Remove { monitor, done } => {
-                self.miss(monitor).await;
+                self.report_overdue(monitor).await;
                 self.remove(monitor).await;
                 let _ = done.send(());
             }
@@ -248,8 +248,8 @@ impl Cadence {
         let Some((plan, validity)) = self.plans.get(&due.monitor) else { return };
         // Only a check that runs and would not keep its details otherwise uses the budget.
         let keep_evidence = due.call == SlotAction::Run
-            && (keeps_evidence(due.monitor, due.slot, due.next_slot)
-                || self.details.take(plan.workspace, self.last_call));
+            && (is_detailed_slot(due.monitor, due.slot, due.next_slot)
+                || self.details.take(plan.workspace, self.last_poll));
         let job = Job {
             plan: plan.clone(),
             region: due.region,
@@ -260,7 +260,7 @@ impl Cadence {
         };
         match due.call {
             SlotAction::Run => {
-                let (validity, under_way) = (validity.clone(), self.under_way.begin());
+                let (validity, under_way) = (validity.clone(), self.in_flight.begin());
                 self.send(QueuedJob::scheduled(job, due.handle, validity, under_way)).await;
             }
             SlotAction::Skip => {
@@ -288,7 +288,7 @@ impl Cadence {
                 next_slot,
                 keep_evidence: self.details.take(plan.workspace, now),
             };
-            let (validity, under_way) = (validity.clone(), self.under_way.begin());
+            let (validity, under_way) = (validity.clone(), self.in_flight.begin());
             self.send(QueuedJob::scheduled(job, handle, validity, under_way)).await;
         }
     }

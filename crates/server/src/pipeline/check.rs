@@ -97,7 +97,7 @@ impl Checkers {
     /// Runs one check. It keeps its permit until it is reported. While the judge cannot store, this
     /// bounds the number of checks that wait with a result.
     async fn check(&self, errand: QueuedJob) {
-        let QueuedJob { job, handle, reply, validity, under_way: _under_way, .. } = errand;
+        let QueuedJob { job, handle, reply, validity, in_flight: _in_flight, .. } = errand;
         // The monitor changed while the check waited.
         if !validity.is_current() {
             return self.report_missed(&job, MissedReason::Changed).await;
@@ -168,7 +168,7 @@ pub(super) mod tests {
 
     /// Creates a plan whose check fails immediately: no probe may connect to this address.
     pub(in crate::pipeline) fn a_plan(monitor: u64) -> Arc<Plan> {
-        Arc::new(Plan::of(&a_monitor(monitor)).unwrap())
+        Arc::new(Plan::new(&a_monitor(monitor)).unwrap())
     }
 
     pub(in crate::pipeline) fn a_monitor(monitor: u64) -> Monitor {
@@ -198,14 +198,14 @@ pub(super) mod tests {
             next_slot: Timestamp::from_millis(30_000),
             keep_evidence: false,
         };
-        let under_way = Arc::<InFlight>::default().begin();
+        let in_flight = Arc::<InFlight>::default().begin();
         QueuedJob {
             job,
             handle: None,
             reply: None,
             validity: RevisionFlag::default(),
             has_permit: false,
-            under_way,
+            in_flight,
         }
     }
 

@@ -195,7 +195,7 @@ impl Judge {
                         self.handle(command).await?;
                     }
                 }
-                () = woken(&self.ctx, wake), if !self.is_behind(reports) => self.tick(),
+                () = sleep_until_wake(&self.ctx, wake), if !self.is_behind(reports) => self.tick(),
                 () = self.pending.due() => self.commit().await?,
             }
             if self.pending.is_urgent() {

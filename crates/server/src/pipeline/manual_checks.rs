@@ -36,12 +36,12 @@ impl Pipeline {
         monitor: &Monitor,
         asked_at: Timestamp,
     ) -> Result<Vec<CheckResult>, PipelineError> {
-        let plan = Arc::new(Plan::of(monitor)?);
+        let plan = Arc::new(Plan::new(monitor)?);
         let regions = self.regions(&monitor.settings);
-        let places = regions.len().min(self.asked_for_max);
+        let places = regions.len().min(self.manual_checks_max);
         let _places = tokio::select! {
             biased;
-            places = self.asked_for.acquire_many(places) => {
+            places = self.manual_checks.acquire_many(places) => {
                 places.expect("the semaphore is never closed")
             }
             () = self.ctx.sleep_until(asked_at + limits::TRIGGER_ATTEMPTED_WITHIN) => {
@@ -55,14 +55,14 @@ impl Pipeline {
             let (reply, answer) = oneshot::channel();
             let job = Job { slot, ..Job::manual(plan.clone(), region, asked_at) };
             let (handle, validity) = (None, RevisionFlag::default());
-            let under_way = self.under_way.begin();
+            let in_flight = self.in_flight.begin();
             let errand = QueuedJob {
                 job,
                 handle,
                 reply: Some(reply),
                 validity,
                 has_permit: false,
-                under_way,
+                in_flight,
             };
             self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
             waiting.push(answer);

@@ -10,7 +10,7 @@ impl Pipeline {
     /// the caller, which may be dropped.
     pub fn weigh(&self, workspace: WorkspaceId, plan: &str) {
         let weight = self.store.plans().of(plan).weight;
-        let runnable = self.places.weigh(workspace, weight, self.ctx.now());
+        let runnable = self.permits.weigh(workspace, weight, self.ctx.now());
         if runnable.is_empty() {
             return;
         }

@@ -13,7 +13,7 @@ use super::history::parse_time;
 use super::list::{PageRequest, PageSlice};
 use super::request::caller;
 use crate::actor;
-use crate::app::{App, refusal};
+use crate::app::{App, rpc_error};
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
@@ -64,9 +64,9 @@ fn parse_request(
     }
 }
 
-fn shown(entry: &AuditEntry) -> ShownEntry {
+fn encode(entry: &AuditEntry) -> ShownEntry {
     ShownEntry {
-        at: instant(entry.at),
+        at: encode_instant(entry.at),
         actor: actor::encode(entry.actor.clone()),
         actor_name: entry.key_name.clone().unwrap_or_default(),
         action: entry.action.clone(),

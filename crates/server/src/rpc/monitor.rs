@@ -168,8 +168,8 @@ impl MonitorService for Monitors {
         let id = monitor_id(request.id)?;
         let (app, change) = (self.0.clone(), change(&self.0, caller));
         let delete = async move {
-            app.store.monitors().delete(caller.workspace, id, change).await.map_err(refusal)?;
-            settle(app.pipeline.removed(id).await, id, None);
+            app.store.monitors().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
+            log_failure(app.pipeline.apply_removal(id).await, id, None);
             Ok::<(), Error>(())
         };
         run_to_end(&self.0, id, delete).await?;
@@ -283,7 +283,7 @@ impl Monitors {
             async move {
                 let created = app.store.monitors().create(new, change).await.map_err(rpc_error)?;
                 if let Created::Now(monitor) = &created {
-                    settle(
+                    log_failure(
                         app.pipeline.changed(monitor).await,
                         monitor.id,
                         Some(&monitor.settings.name),
@@ -369,7 +369,7 @@ pub(super) async fn run_to_end<T: Send + 'static>(
 
 /// Logs a failure to notify the pipeline of a committed change. The pipeline loads the change at
 /// its next start.
-pub(super) fn settle(heard: Result<(), PipelineError>, monitor: MonitorId, name: Option<&str>) {
+pub(super) fn log_failure(heard: Result<(), PipelineError>, monitor: MonitorId, name: Option<&str>) {
     if let Err(error) = heard {
         let shown = name.unwrap_or("deleted");
         tracing::warn!(
@@ -392,7 +392,7 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
             rpc::internal()
         }
         // Nothing was done. In the other cases, part of the work may be done.
-        PipelineError::Busy | PipelineError::Crowded => rpc::put_off(error.to_string()),
+        PipelineError::Busy | PipelineError::TooManyChecks => rpc::deferred(error.to_string()),
         PipelineError::Stopping | PipelineError::Unfinished => rpc::unavailable(error.to_string()),
     }
 }

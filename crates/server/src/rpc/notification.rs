@@ -221,7 +221,7 @@ fn reject_blocked_address(app: &App, provider: &Provider) -> Result<(), Error> {
     app.egress.permit(address).map_err(|why| {
         let path = format!("{RESOURCE}.{}.{field}", provider.kind());
         let allowed = format!("must be an address that this server may send to: {why}");
-        rpc::invalid(&Violation::unseen(path, allowed).into())
+        rpc::invalid(&Violation::without_value(path, allowed).into())
     })
 }
 

@@ -84,7 +84,7 @@ async fn try_update(
         Ok(monitor) => {
             if monitor.revision != revision {
                 let applied = app.pipeline.changed(&monitor).await;
-                settle(applied, monitor.id, Some(&monitor.settings.name));
+                log_failure(applied, monitor.id, Some(&monitor.settings.name));
             }
             let status =
                 if monitor.settings.active { status } else { rules::MonitorStatus::Unknown };

@@ -186,9 +186,9 @@ impl Strings {
 
     /// Joins names into a list within a sentence.
     pub(super) fn names(&self, names: &[String]) -> String {
-        let mut told: Vec<String> = names.iter().take(NAMES_TOLD).cloned().collect();
-        if names.len() > NAMES_TOLD {
-            let left_out = names.len() - NAMES_TOLD;
+        let mut told: Vec<String> = names.iter().take(NAMES_MAX).cloned().collect();
+        if names.len() > NAMES_MAX {
+            let left_out = names.len() - NAMES_MAX;
             let [one, several] = self.more;
             let more = if left_out == 1 { one } else { several };
             told.push(more.replace("{}", &left_out.to_string()));

@@ -102,7 +102,7 @@ enum NoIcon {
     TooLarge,
     #[error("it is not a PNG, JPEG, GIF, WebP, ICO or SVG")]
     NoPicture,
-    #[error("it did not arrive within {:?}", WITHIN)]
+    #[error("it did not arrive within {:?}", FETCH_TIMEOUT)]
     TooSlow,
     #[error("it was redirected more than {} times, or nowhere", REDIRECTS)]
     Redirected,

@@ -68,7 +68,7 @@ fn history(text: &mut String, days: &[HistoryDay], words: &Strings) {
         let windows = day.maintenances.iter().map(|it| maintenance(it, words));
         let all: Vec<_> = reports.chain(incidents).chain(windows).collect();
         if !all.is_empty() {
-            part(&mut past, (3, &words.date(day.begins)), all.into_iter());
+            write_section(&mut past, (3, &words.date(day.begins)), all.into_iter());
         }
     }
     if past.is_empty() && goes_on {

@@ -59,7 +59,7 @@ async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_af
 #[tokio::test]
 async fn manual_check_that_cannot_be_stored_is_answered_in_time() {
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let line = FlakyProxy::to(&postgres::database()).await;
+    let line = FlakyProxy::start(&postgres::database()).await;
     let address = line.address();
     let server = TestServer::start_with(|settings| {
         settings.database = Database::Postgres(Secret::new(address));

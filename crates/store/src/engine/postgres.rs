@@ -161,7 +161,7 @@ impl Owner {
     /// meanwhile, because this server's cached state is stale then.
     pub(crate) async fn reconnect(&mut self) -> Result<Connection, StoreError> {
         let opened = tokio::time::timeout(CONNECT, self.reopen()).await;
-        let (db, session) = opened.unwrap_or_else(|_| Err(db::unanswered(CONNECT).into()))?;
+        let (db, session) = opened.unwrap_or_else(|_| Err(db::timeout_error(CONNECT).into()))?;
         self.session = session;
         Ok(db)
     }

@@ -324,7 +324,7 @@ impl<F: FileAccess> Extents<F> {
     }
 
     /// Remembers the extent at the end of what is known.
-    fn learn(&mut self, head: &Head) -> io::Result<()> {
+    fn add_extent(&mut self, head: &Head) -> io::Result<()> {
         let (offset, size) = (self.end, head.size);
         let region = codes::region(i64::from(head.region));
         let trigger = codes::trigger(i64::from(head.trigger));

@@ -88,13 +88,13 @@ impl LatestSuccesses {
             return None;
         }
         let (monitor, region) = (identity.monitor, identity.region);
-        let row = row_of(identity);
+        let row = row_name(identity);
         let place = EncryptionContext { column: COLUMN, row: &row };
         let sealed = extents.read(monitor, region).ok().flatten();
         let evidence = sealed.and_then(|sealed| vault.open(place, &sealed).ok());
         if evidence.is_none() {
             let erased = extents.erase((monitor, region));
-            state.note(&self.path, &erased);
+            state.log_error(&self.path, &erased);
         }
         evidence
     }
@@ -124,7 +124,7 @@ impl LatestSuccesses {
         let Some(extents) = state.open(&self.path) else { return false };
         let erased = extents.retain(monitors, is_wanted);
         let is_there_more = erased.as_ref().is_ok_and(|erased| erased.is_there_more);
-        state.note(&self.path, &erased.map(|_| ()));
+        state.log_error(&self.path, &erased.map(|_| ()));
         is_there_more
     }
 

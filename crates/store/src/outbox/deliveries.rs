@@ -12,8 +12,8 @@ use super::corrupt::outline;
 use super::rows;
 use super::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts};
 use crate::db::{Connection, Query, Row, Value, query};
-use crate::quarantine::{Quarantine, is_unreadable, key_of};
-use crate::row::{Listed, counted, id, instant, maybe_instant, narrow, optional};
+use crate::quarantine::{Quarantine, is_unreadable, row_key};
+use crate::row::{Listed, to_count, id, instant, optional_instant, narrow, optional};
 use crate::vault::Vault;
 use crate::{Page, StoreError};
 
@@ -43,7 +43,7 @@ impl Outbox<'_> {
             "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
             page.limit, page.offset
         );
-        let part = which.of(COLUMNS, &part);
+        let part = which.to_query(COLUMNS, &part);
         let rows = part.fetch_all(&mut db).await?;
         let (quarantine, vault) = (self.store.quarantine(), self.store.vault());
         let read = |row: &Row, attempts| read(vault, row, attempts);
@@ -127,7 +127,7 @@ pub(super) async fn one(
     id: DeliveryId,
 ) -> Result<Delivery, StoreError> {
     let which = Conditions::new(workspace, DeliveryFilter::default());
-    let which = which.of(COLUMNS, &format!("AND d.number = {}", rows::number(id)));
+    let which = which.to_query(COLUMNS, &format!("AND d.number = {}", rows::row_id(id)));
     let row = which.fetch_optional(db).await?;
     let row = row.ok_or_else(|| StoreError::not_found("delivery", &id))?;
     let attempts = newest_attempts(db, &row, 13).await?;
@@ -142,17 +142,17 @@ pub(super) async fn listed<T>(
     (newest, total): (usize, Option<i64>),
     read: impl Fn(&Row, Vec<DeliveryAttempt>) -> Result<T, StoreError>,
 ) -> Result<Listed<T>, StoreError> {
-    let (mut found, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
+    let (mut found, mut omitted) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in rows {
         let attempts = newest_attempts(db, row, newest).await;
         let delivery = attempts.and_then(|attempts| read(row, attempts));
-        match quarantine.sift("deliveries", || key_of(row), delivery)? {
+        match quarantine.readable("deliveries", || row_key(row), delivery)? {
             Some(delivery) => found.push(delivery),
             // A page token is an identifier, not a number.
-            None => left_out.push(rows::delivery_id(row, 0)?.to_string()),
+            None => omitted.push(rows::delivery_id(row, 0)?.to_string()),
         }
     }
-    Ok(Listed { rows: found, left_out, total: counted(total) })
+    Ok(Listed { rows: found, omitted, total: to_count(total) })
 }
 
 /// Returns the latest attempts of a delivery, up to the newest that its row has.
@@ -184,8 +184,8 @@ fn read(vault: &Vault, row: &Row, attempts: Vec<DeliveryAttempt>) -> Result<Deli
         hold_reason: optional(row, 8, HoldReason::parse)?,
         created_at: instant(row, 9)?,
         due_at: instant(row, 10)?,
-        tries: narrow(row, 11)?,
-        done_at: maybe_instant(row, 12)?,
+        attempt_count: narrow(row, 11)?,
+        completed_at: optional_instant(row, 12)?,
         attempts,
     })
 }

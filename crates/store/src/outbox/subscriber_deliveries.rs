@@ -14,7 +14,7 @@ use super::deliveries::{listed, newest_attempts};
 use super::replay::{self, FIELD, requeue};
 use super::{DeliveryAttempt, DeliveryState, Outbox, rows};
 use crate::db::{Connection, Query, Row, Value, query};
-use crate::row::{Listed, id, instant, maybe_instant, narrow, optional};
+use crate::row::{Listed, id, instant, optional_instant, narrow, optional};
 use crate::writer::Session;
 use crate::{AuditContext, Page, StoreError, subscribers};
 
@@ -79,7 +79,7 @@ impl Outbox<'_> {
             "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
             page.limit, page.offset
         );
-        let rows = which(workspace, filter, COLUMNS, &rest).fetch_all(&mut db).await?;
+        let rows = list_query(workspace, filter, COLUMNS, &rest).fetch_all(&mut db).await?;
         listed((&mut db, self.store.quarantine()), &rows, (12, total), read).await
     }
 
@@ -176,8 +176,8 @@ async fn load(
     workspace: WorkspaceId,
     id: DeliveryId,
 ) -> Result<SubscriberDelivery, StoreError> {
-    let rest = format!("AND d.number = {}", rows::number(id));
-    let which = which(workspace, LetterFilter::default(), COLUMNS, &rest);
+    let rest = format!("AND d.number = {}", rows::row_id(id));
+    let which = list_query(workspace, SubscriberDeliveryFilter::default(), COLUMNS, &rest);
     let row = which.fetch_optional(db).await?;
     let row = row.ok_or_else(|| StoreError::not_found("delivery", &id))?;
     let attempts = newest_attempts(db, &row, 12).await?;
@@ -196,8 +196,8 @@ fn read(row: &Row, attempts: Vec<DeliveryAttempt>) -> Result<SubscriberDelivery,
         hold_reason: optional(row, 7, HoldReason::parse)?,
         created_at: instant(row, 8)?,
         due_at: instant(row, 9)?,
-        tries: narrow(row, 10)?,
-        done_at: maybe_instant(row, 11)?,
+        attempt_count: narrow(row, 10)?,
+        completed_at: optional_instant(row, 11)?,
         attempts,
         thread: row.try_get(13)?,
     })

@@ -75,7 +75,7 @@ impl Fault {
 impl DiskHealth {
     /// Creates the state of a connection that writes.
     pub(super) fn of(db: &Connection) -> Self {
-        let folder = db.log().and_then(|log| log.parent().map(Path::to_owned));
+        let folder = db.wal_path().and_then(|log| log.parent().map(Path::to_owned));
         Self(Arc::new(Inner { folder, fault: Mutex::default() }))
     }
 

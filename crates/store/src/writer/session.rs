@@ -36,7 +36,7 @@ pub(crate) struct Session {
     is_begun: bool,
     disk: Disk,
     health: DiskHealth,
-    line: WriterConnection,
+    connection: WriterConnection,
     /// The last field, because the lock is released after the connection closes.
     _lock: FolderLock,
 }
@@ -71,7 +71,7 @@ impl Session {
             is_begun: false,
             disk: Disk::default(),
             health,
-            line: WriterConnection::new(owner),
+            connection: WriterConnection::new(owner),
             _lock: lock,
         }
     }
@@ -171,7 +171,7 @@ impl Session {
         if let Some(fault) = undone.fault {
             self.health.failed(fault);
         }
-        self.forget(undone.is_unsure);
+        self.discard_caches(undone.is_unsure);
         let rolled_back = if is_open { self.control("ROLLBACK").await.is_ok() } else { false };
         if !rolled_back {
             self.lose(&undone.why);
@@ -244,8 +244,8 @@ impl Session {
         if has_changed || !is_embedded {
             self.health.succeeded();
         }
-        self.numbers.keep();
-        self.outbox.keep();
+        self.row_ids.commit();
+        self.outbox.commit();
         Ok(())
     }
 
@@ -287,8 +287,8 @@ impl Session {
     /// Marks the connection as lost and closes it. Its session would otherwise hold the lock on the
     /// database for as long as this process runs, and no new connection could take it.
     fn lose(&mut self, why: &str) {
-        self.line.lose(why);
-        if self.line.is_lost() {
+        self.connection.mark_lost(why);
+        if self.connection.is_lost() {
             self.db = Connection::Lost;
         }
     }
@@ -313,7 +313,7 @@ impl Session {
         let heard = heard.and_then(|answer| answer.map_err(|error| error.to_string()));
         if let Err(why) = heard {
             self.lose(&why);
-            self.settle();
+            self.update_generations();
         }
     }
 

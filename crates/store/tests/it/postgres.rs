@@ -143,7 +143,7 @@ async fn silent_database_fails_within_the_time_limit() {
 /// Opens a home that reaches its database through a proxy, and a direct connection.
 async fn home_behind_a_proxy() -> (Home, FlakyProxy, PgConnection) {
     let address = server::database();
-    let line = FlakyProxy::to(&address).await;
+    let line = FlakyProxy::start(&address).await;
     let database = Database::Postgres(Secret::new(line.address()));
     let home = Home::at(Engine::Postgres, tempfile::tempdir().unwrap(), database).await;
     home.store.workspaces().create(a_workspace(1), at(1)).await.unwrap();
@@ -161,7 +161,7 @@ async fn unusable_connection_is_closed_before_it_is_replaced() {
     line.garble();
     home.store.workspaces().create(a_workspace(2), at(2)).await.unwrap_err();
     until(async || (owners(&mut direct).await == 0).then_some(())).await;
-    line.mend();
+    line.restore();
     until(async || home.store.workspaces().create(a_workspace(3), at(3)).await.ok()).await;
     home.store.ready().await.unwrap();
     assert_eq!(owners(&mut direct).await, 1);
@@ -175,7 +175,7 @@ async fn session_that_outlives_its_connection_is_ended() {
     line.cut_half();
     home.store.workspaces().create(a_workspace(2), at(2)).await.unwrap_err();
     assert_eq!(owners(&mut direct).await, 1);
-    line.mend();
+    line.restore();
     until(async || home.store.workspaces().create(a_workspace(3), at(3)).await.ok()).await;
     home.store.ready().await.unwrap();
     assert_eq!(owners(&mut direct).await, 1);

@@ -195,7 +195,7 @@ async fn delivery_lists_omit_unreadable_rows() {
             let page = Page { limit: 2, offset: 0, after };
             let found = store.outbox().list(workspace, DeliveryFilter::default(), page).await;
             let found = found.unwrap();
-            (found.rows.iter().map(|row| row.id).collect::<Vec<_>>(), found.left_out)
+            (found.rows.iter().map(|row| row.id).collect::<Vec<_>>(), found.omitted)
         };
         assert_eq!(list(None).await, (vec![ids[2]], vec![ids[1].to_string()]));
         assert_eq!(list(Some(ids[1])).await, (vec![], vec![ids[0].to_string()]));

@@ -263,7 +263,7 @@ impl Model {
     }
 
     fn verify(&self) -> Result<(), TestCaseError> {
-        let (places, running) = (self.turns.places, self.running.len());
+        let (places, running) = (self.turns.permits, self.running.len());
         prop_assert!(running <= places);
         prop_assert_eq!(self.turns.waiting(), self.waiting.len());
         let weight = |of| self.weights.get(&of).copied().unwrap_or(1) as usize;

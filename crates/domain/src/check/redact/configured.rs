@@ -160,9 +160,9 @@ pub(crate) fn of_request<'h>(
     url: &str,
     headers: impl Iterator<Item = (&'h str, &'h str)>,
 ) -> Vec<String> {
-    let mut secrets = Url::parse(url).map(|url| of_webhook(&url)).unwrap_or_default();
+    let mut secrets = Url::parse(url).map(|url| webhook_secrets(&url)).unwrap_or_default();
     for (name, value) in headers {
-        secrets.extend(of_header(name, value.to_owned()));
+        secrets.extend(header_secrets(name, value.to_owned()));
     }
     secrets
 }

@@ -15,9 +15,9 @@ const HEX_MAX: usize = 256;
 /// Returns the forms of a secret that are looked for: as it is, in JSON, in HTML, percent-encoded, in hexadecimal, and
 /// in base64, alone or inside of a longer text. Many are equal if a secret has only letters and digits.
 ///
-/// Any mixture of escapes is found by [`hide_encoded`]. These are the forms that libraries write, to detect those that
+/// Any mixture of escapes is found by [`redact_encoded`]. These are the forms that libraries write, to detect those that
 /// are cut off.
-pub(super) fn of(secret: &str) -> Vec<String> {
+pub(super) fn encoded_forms(secret: &str) -> Vec<String> {
     let quoted = serde_json::to_string(secret).unwrap_or_default();
     let percent = utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string();
     let form: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
@@ -81,7 +81,7 @@ fn in_ascii(quoted: &str) -> String {
 }
 
 /// Hides secrets that are percent-encoded or escaped in any way: encoders differ in the characters that they encode.
-pub(super) fn hide_encoded(text: &mut String, secrets: &[String]) {
+pub(super) fn redact_encoded(text: &mut String, secrets: &[String]) {
     for (plus, level) in
         [b'+', b' '].into_iter().flat_map(|plus| (1..=LEVELS).map(move |it| (plus, it)))
     {
@@ -98,7 +98,7 @@ fn hide_decoded(text: &mut String, secrets: &[String], plus: u8, encodings: &[En
     if !outermost.is_some_and(|marker| text.as_bytes().contains(&marker)) {
         return;
     }
-    let mut decoded = Decoded::of(text, plus);
+    let mut decoded = Decoded::new(text, plus);
     if !encodings.iter().all(|encoding| decoded.decode(*encoding)) {
         return;
     }
@@ -153,7 +153,7 @@ impl Encoding {
 }
 
 impl Unit {
-    fn of(character: char, taken: usize) -> Self {
+    fn new(character: char, taken: usize) -> Self {
         let mut bytes = [0; 4];
         let length = character.encode_utf8(&mut bytes).len();
         Self { bytes, length, taken }
@@ -179,8 +179,8 @@ impl Decoded {
             let plain = Unit { bytes: [byte; 4], length: 1, taken: 1 };
             let Unit { bytes, length, taken } = unit.unwrap_or(plain);
             self.bytes[kept..kept + length].copy_from_slice(&bytes[..length]);
-            let place = self.places[at];
-            self.places[kept..kept + length].fill(place);
+            let place = self.offsets[at];
+            self.offsets[kept..kept + length].fill(place);
             (kept, at) = (kept + length, at + taken);
         }
         self.bytes.truncate(kept);
@@ -233,7 +233,7 @@ fn entity(bytes: &[u8]) -> Option<Unit> {
         "quot" => Some('"'),
         _ => None,
     })?;
-    Some(Unit::of(character, end + 1))
+    Some(Unit::new(character, end + 1))
 }
 
 /// Decodes an escape of a JSON string.
@@ -244,7 +244,7 @@ fn escape(bytes: &[u8]) -> Option<Unit> {
             let pair = bytes.get(6..).and_then(utf16_unit);
             let mut characters = char::decode_utf16([first].into_iter().chain(pair));
             let character = characters.next()?.ok()?;
-            return Some(Unit::of(character, 6 * character.len_utf16()));
+            return Some(Unit::new(character, 6 * character.len_utf16()));
         }
         b'b' => '\u{8}',
         b'f' => '\u{c}',
@@ -254,7 +254,7 @@ fn escape(bytes: &[u8]) -> Option<Unit> {
         other @ (b'"' | b'/' | b'\\') => char::from(*other),
         _ => return None,
     };
-    Some(Unit::of(character, 2))
+    Some(Unit::new(character, 2))
 }
 
 /// Returns the number of an escape such as `\u003c` at the beginning of `bytes`.

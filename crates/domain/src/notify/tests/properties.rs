@@ -5,7 +5,7 @@ use rules::ProviderType;
 use serde_json::Value;
 
 use super::any::{any_event, any_link, any_text};
-use super::fixtures::{a_channel, a_storm, an_event, composed};
+use super::fixtures::{a_channel, a_digest, an_event, composed};
 use super::schema;
 use crate::notify::truncate::Unit;
 use crate::notify::{

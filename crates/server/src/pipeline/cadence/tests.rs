@@ -57,7 +57,7 @@ fn one_success_in_ten_minutes_keeps_its_evidence_whatever_the_period() {
                 .filter(|slot| {
                     let (slot, next) = (*slot, slot + period);
                     let at = Timestamp::from_millis;
-                    keeps_evidence(monitor, at(slot), at(next))
+                    is_detailed_slot(monitor, at(slot), at(next))
                 })
                 .collect()
         };
@@ -95,7 +95,7 @@ async fn departing_workspace_lets_waiting_jobs_run() {
 }
 
 fn plan_of(monitor: u64, workspace: WorkspaceId) -> Arc<Plan> {
-    Arc::new(Plan::of(&Monitor { workspace, ..a_monitor(monitor) }).unwrap())
+    Arc::new(Plan::new(&Monitor { workspace, ..a_monitor(monitor) }).unwrap())
 }
 
 /// A check of the workspace of `a_plan`.
@@ -106,7 +106,7 @@ fn a_queued_job() -> QueuedJob {
         reply: None,
         validity: RevisionFlag::default(),
         has_permit: false,
-        under_way: Arc::<InFlight>::default().begin(),
+        in_flight: Arc::<InFlight>::default().begin(),
     }
 }
 
@@ -120,7 +120,7 @@ async fn budget_pays_only_for_checks_that_need_it() {
     let ctx = Context::manual(NOW).0;
     let mut cadence = Cadence::new(ctx, metrics, parts, reports, Arc::default());
     cadence.put(entry(1), FirstRun::AtOnce, NOW);
-    cadence.last_call = NOW;
+    cadence.last_poll = NOW;
     let due = cadence.schedule.pop_due(NOW).unwrap();
     let period = due.next_slot.as_millis() - due.slot.as_millis();
     let slots: Vec<DueSlot> = (0..40)
@@ -130,11 +130,11 @@ async fn budget_pays_only_for_checks_that_need_it() {
             DueSlot { slot, next_slot, ..due }
         })
         .collect();
-    let keeps = |due: &&DueSlot| keeps_evidence(due.monitor, due.slot, due.next_slot);
+    let keeps = |due: &&DueSlot| is_detailed_slot(due.monitor, due.slot, due.next_slot);
     let with_details = *slots.iter().find(keeps).unwrap();
     let without = *slots.iter().find(|due| !keeps(due)).unwrap();
     let mut kept = async |due: DueSlot| {
-        cadence.call(due).await;
+        cadence.dispatch(due).await;
         let _ = heard.try_recv();
         lanes[0].try_recv().ok().map(|sent| sent.job.keep_evidence)
     };

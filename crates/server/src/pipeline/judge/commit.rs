@@ -45,7 +45,7 @@ impl StoreEnded {
         match report {
             Report::Result(..) => self.results += 1,
             Report::Missed(_) => self.missed += 1,
-            Report::Canaries(..) => {}
+            Report::ConnectivityCheck(..) => {}
         }
     }
 }

@@ -173,9 +173,9 @@ async fn idle_commit_stays_on_the_judge_thread() {
 fn status_change_logs_monitor_and_cause() {
     let probes = [ServedRegion { region: Region::FlyAms, probe: ProbeIndex::EMBEDDED }];
     let monitor = a_monitor(1);
-    let policy = Policy::of(&monitor.settings, 1, probes.into());
+    let policy = Policy::new(&monitor.settings, 1, probes.into());
     let history = JudgeState::new(&policy, NOW);
-    let host = HostMark::of("127.0.0.1");
+    let host = HostMark::new("127.0.0.1");
     let watched = JudgedMonitor::new(&monitor, policy, history, host, NOW);
     let share = Share { votes: 1, of_votes: 1, regions: 1, of_regions: 1 };
     let transition = Transition {

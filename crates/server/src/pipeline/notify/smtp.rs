@@ -80,7 +80,7 @@ impl Mailer {
         self.server.account.as_ref().map(|account| &account.password)
     }
 
-    async fn hand_over(&self, message: &Message) -> Result<VendorResponse, SendError> {
+    async fn transmit(&self, message: &Message) -> Result<VendorResponse, SendError> {
         let mut connection = self.connection().await?;
         let sent = connection.send(message.envelope(), &message.formatted()).await;
         if !connection.has_broken() && sent.is_ok() {

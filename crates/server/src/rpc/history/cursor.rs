@@ -28,11 +28,11 @@ pub(super) fn encode_token(place: &LogCursor) -> String {
 }
 
 /// Parses a token of [`encode_token`].
-pub(super) fn decode_token(token: &str) -> Option<LogCursor> {
-    if token.len() > limits::PAGE_TOKEN_BYTES_MAX {
+pub(super) fn decode_token(encode_token: &str) -> Option<LogCursor> {
+    if encode_token.len() > limits::PAGE_TOKEN_BYTES_MAX {
         return None;
     }
-    let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+    let bytes = URL_SAFE_NO_PAD.decode(encode_token).ok()?;
     let mut parts = str::from_utf8(&bytes).ok()?.split('/');
     let mut next = || parts.next();
     let place = LogCursor {

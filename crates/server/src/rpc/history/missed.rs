@@ -8,7 +8,7 @@ use contract::monitor::{encode_instant, micros};
 use contract::rpc::{self, Error};
 use domain::cadence::{Missed, MissedReason};
 use rules::{Timestamp, Violation, Violations, limits};
-use store::{MissedFilter, MissedPlace};
+use store::{MissedFilter, MissedCursor};
 
 use super::super::answer::location;
 use super::super::monitor::find;
@@ -68,7 +68,7 @@ fn encode_missed(missed: &Missed, probes: &Probes) -> MissedSlots {
     }
 }
 
-fn write(place: &MissedPlace) -> String {
+fn encode_token(place: &MissedCursor) -> String {
     URL_SAFE_NO_PAD.encode(format!("{}/r{}", place.first_slot.as_millis(), place.region))
 }
 
@@ -79,7 +79,7 @@ fn decode_token(token: &str) -> Option<MissedCursor> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let (slot, region) = str::from_utf8(&bytes).ok()?.split_once("/r")?;
     let first_slot = Timestamp::from_millis(slot.parse().ok()?);
-    Some(MissedPlace { first_slot, region: region.parse().ok()? })
+    Some(MissedCursor { first_slot, region: region.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -89,10 +89,10 @@ mod tests {
     #[test]
     fn token_round_trips_and_forged_one_fails() {
         let first_slot = Timestamp::from_millis(1_800_000_000_123);
-        let place = MissedPlace { first_slot, region: 27 };
-        assert_eq!(read(&write(&place)), Some(place));
-        for made_up in ["", "!", "MS8y", &write(&place)[1..], &"A".repeat(300)] {
-            assert_eq!(read(made_up), None, "{made_up}");
+        let place = MissedCursor { first_slot, region: 27 };
+        assert_eq!(decode_token(&encode_token(&place)), Some(place));
+        for made_up in ["", "!", "MS8y", &encode_token(&place)[1..], &"A".repeat(300)] {
+            assert_eq!(decode_token(made_up), None, "{made_up}");
         }
     }
 }

@@ -119,6 +119,6 @@ fn refuse_closed(app: &App, url: &str) -> Result<(), Error> {
     let Some(address) = rules::notification::literal_address(url) else { return Ok(()) };
     app.egress.permit(address).map_err(|why| {
         let allowed = format!("must be an address that this server may send to: {why}");
-        rpc::invalid(&Violation::unseen(format!("{RESOURCE}.webhook_url"), allowed).into())
+        rpc::invalid(&Violation::without_value(format!("{RESOURCE}.webhook_url"), allowed).into())
     })
 }

@@ -281,7 +281,7 @@ async fn times_are_local_with_utc_beside_them() {
         let title = tab.text("document.querySelector('main time[title]').title").await;
         // Chromium puts a narrow space before AM and PM.
         said.push(format!("{time_zone}: {shown} | {title}").replace('\u{202f}', " "));
-        assert_eq!(tab.complaints().await, Vec::<String>::new());
+        assert_eq!(tab.errors().await, Vec::<String>::new());
         tab.close().await;
     }
     insta::assert_snapshot!(said.join("\n"), @"

@@ -10,7 +10,7 @@ use super::*;
 fn hidden(secrets: &[&str], text: &str) -> String {
     let secrets: Vec<String> = secrets.iter().map(|it| (*it).to_owned()).collect();
     let mut text = text.to_owned();
-    Configured::in_forms(secrets).hide(&mut text);
+    Configured::in_forms(secrets).redact(&mut text);
     text
 }
 
@@ -90,7 +90,7 @@ fn parts_of_credentials_are_secrets() {
     assert!(credentials("abc").is_empty());
     let mut found = Vec::new();
     let body = serde_json::json!({ "user": "ada", "login": { "password": ["p1", 2] } });
-    of_json(&body, false, &mut found);
+    collect_json_secrets(&body, false, &mut found);
     assert_eq!(found, ["p1", "2"]);
 }
 
@@ -105,7 +105,7 @@ fn secrets_of(url: &str) -> Vec<String> {
         body_assertions: Vec::new(),
         header_assertions: Vec::new(),
     };
-    of_http(&HttpPlan::of(&check).unwrap())
+    http_secrets(&HttpPlan::new(&check).unwrap())
 }
 
 #[test]
