@@ -35,6 +35,26 @@ pub const CALLS_PER_SECOND_DEFAULT: u32 = 1_000;
 /// Maximum burst of calls of a key (design §6).
 pub const CALLS_BURST_DEFAULT: u32 = 5_000;
 
+/// Maximum number of concurrent requests without a key on one connection (ours).
+pub const WITHOUT_KEY_OF_CONNECTION_MAX: u32 = 100;
+/// Maximum number of concurrent requests without a key from one address (ours).
+pub const WITHOUT_KEY_OF_ADDRESS_MAX: u32 = 512;
+/// Maximum number of concurrent requests without a key from one network, /24 or /56 (ours).
+pub const WITHOUT_KEY_OF_NETWORK_MAX: u32 = 1_024;
+/// Maximum number of concurrent requests without a key in total (ours).
+pub const WITHOUT_KEY_MAX: u32 = 8_192;
+/// Maximum number of concurrent requests without a key that have a body (ours): a body may arrive
+/// slowly, and status pages must stay available meanwhile.
+pub const WITHOUT_KEY_WITH_BODY_MAX: u32 = 4_096;
+/// Maximum number of streams without a key, such as `Health/Watch`, from one address (ours).
+pub const WITHOUT_KEY_STREAMS_OF_ADDRESS_MAX: u32 = 32;
+/// Maximum number of streams without a key from one network, /24 or /56 (ours).
+pub const WITHOUT_KEY_STREAMS_OF_NETWORK_MAX: u32 = 128;
+/// Maximum number of streams without a key in total (ours); a new one ends the oldest one.
+pub const WITHOUT_KEY_STREAMS_MAX: usize = 1_024;
+/// Maximum duration of a stream without a key (ours): clients open it again.
+pub const WITHOUT_KEY_STREAM_WITHIN: Duration = Duration::from_mins(5);
+
 /// Maximum number of concurrent checks, however many files may be open (ours).
 pub const CHECKS_IN_FLIGHT_MAX: u64 = 8_192;
 /// Minimum number of concurrent checks, even if few files may be open (ours).

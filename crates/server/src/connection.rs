@@ -3,11 +3,12 @@
 //! served longest ago is closed, so that slow clients block nobody. If all are being served, a new
 //! connection is on probation and must show a key. `requests` limits the requests.
 
+mod peers;
 mod requests;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,17 +16,14 @@ use ipnet::IpNet;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::requests::Open;
+use self::peers::{PeerCounts, PeerLimits, network};
 use self::requests::Requests;
+pub(crate) use self::requests::{Open, RequestKind, StreamLimit};
 
 /// Share of all connections that is reserved for callers with a key: one in this many.
 const RESERVED_SHARE: usize = 4;
-/// Maximum number of connections without a key from one address.
-const OF_ADDRESS_MAX: u32 = 256;
-/// Maximum number of connections without a key from one network: /24 of IPv4, /56 of IPv6.
-const OF_NETWORK_MAX: u32 = 1_024;
-const NETWORK_BITS_V4: u32 = 24;
-const NETWORK_BITS_V6: u32 = 56;
+/// Maximum number of connections without a key from one peer.
+const OF_PEER_MAX: PeerLimits = PeerLimits { of_address: 256, of_network: 1_024 };
 
 /// Connection limits of one listener.
 #[derive(Debug)]
@@ -45,8 +43,7 @@ pub(crate) struct ConnectionLimits {
 struct ConnectionTable {
     connections: HashMap<u64, Connection>,
     without_key: usize,
-    of_address: HashMap<IpAddr, u32>,
-    of_network: HashMap<IpAddr, u32>,
+    of_peer: PeerCounts,
     requests: Requests,
 }
 
@@ -107,16 +104,11 @@ impl ConnectionLimits {
         let peer = peer.to_canonical();
         let mut table = self.table();
         if !self.is_exempt(peer) {
-            let count = |counts: &HashMap<_, u32>, key| counts.get(&key).copied().unwrap_or(0);
             let network = network(peer);
-            let is_full = |table: &ConnectionTable| {
-                count(&table.of_address, peer) >= OF_ADDRESS_MAX
-                    || count(&table.of_network, network) >= OF_NETWORK_MAX
-            };
             let is_near =
                 |it: &ConnectionState| it.peer == peer || self::network(it.peer) == network;
-            if is_full(&table) && !table.evict(is_near) {
-                return AdmitResult::Refused;
+            if table.of_peer.is_full(peer, OF_PEER_MAX) && !table.evict(is_near) {
+                return Taken::Refused;
             }
         }
         let is_full = table.connections.len() >= self.max;
@@ -182,15 +174,10 @@ impl ConnectionTable {
 
     /// Adds a connection without a key to the counts, or removes it.
     fn count(&mut self, connection: &ConnectionState, is_in: bool) {
-        let network = network(connection.peer);
-        for (counts, key) in
-            [(&mut self.of_address, connection.peer), (&mut self.of_network, network)]
-        {
-            let count = counts.entry(key).or_default();
-            *count = if is_in { *count + 1 } else { count.saturating_sub(1) };
-            if *count == 0 {
-                counts.remove(&key);
-            }
+        if is_in {
+            self.of_peer.add(connection.peer);
+        } else {
+            self.of_peer.remove(connection.peer);
         }
         self.without_key = if is_in { self.without_key + 1 } else { self.without_key - 1 };
     }
@@ -264,20 +251,6 @@ impl Drop for Served {
         state.served_at.store(state.limits.tick(), Ordering::Relaxed);
         if state.serving.fetch_sub(1, Ordering::Relaxed) == 1 {
             state.limits.freed.notify_one();
-        }
-    }
-}
-
-/// Returns the network of an address, as its first address.
-fn network(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(v4) => {
-            let bits = v4.to_bits() & (u32::MAX << (u32::BITS - NETWORK_BITS_V4));
-            IpAddr::V4(bits.into())
-        }
-        IpAddr::V6(v6) => {
-            let bits = v6.to_bits() & (u128::MAX << (u128::BITS - NETWORK_BITS_V6));
-            IpAddr::V6(Ipv6Addr::from_bits(bits))
         }
     }
 }
@@ -362,14 +335,16 @@ mod tests {
         let many = |peer: &dyn Fn(u32) -> String, count: u32| -> Vec<ConnectionPermit> {
             (0..count).filter_map(|number| from(&places, &peer(number))).collect()
         };
-        let of_address = many(&|_| "192.0.2.1".to_owned(), OF_ADDRESS_MAX + 1);
+        let of_address = many(&|_| "192.0.2.1".to_owned(), OF_PEER_MAX.of_address + 1);
         assert_eq!(of_address.iter().filter(|it| is_closed(it)).count(), 1);
-        let of_network = many(&|number| format!("198.51.100.{}", number % 250), OF_NETWORK_MAX + 3);
+        let of_network =
+            many(&|number| format!("198.51.100.{}", number % 250), OF_PEER_MAX.of_network + 3);
         assert_eq!(of_network.iter().filter(|it| is_closed(it)).count(), 3);
-        let of_network_v6 = many(&|number| format!("2001:db8::{number:x}"), OF_NETWORK_MAX + 3);
+        let of_network_v6 =
+            many(&|number| format!("2001:db8::{number:x}"), OF_PEER_MAX.of_network + 3);
         assert_eq!(of_network_v6.iter().filter(|it| is_closed(it)).count(), 3);
         for exempt in ["127.0.0.1", "::1", "10.1.1.1", "::ffff:10.1.1.1"] {
-            let places = many(&|_| exempt.to_owned(), OF_NETWORK_MAX + 1);
+            let places = many(&|_| exempt.to_owned(), OF_PEER_MAX.of_network + 1);
             assert!(!places.iter().any(is_closed), "{exempt}");
         }
     }
@@ -383,6 +358,7 @@ mod tests {
         assert!(is_closed(&first));
         drop((first, second, third));
         let table = places.table();
-        assert_eq!((table.connections.len(), table.without_key, table.of_address.len()), (0, 0, 0));
+        assert_eq!((table.connections.len(), table.without_key), (0, 0));
+        assert!(table.of_peer.is_empty());
     }
 }

@@ -6,7 +6,7 @@ mod grpc_status;
 
 use std::panic::AssertUnwindSafe;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -19,7 +19,7 @@ use tracing::Instrument as _;
 use self::body::Holding;
 pub(crate) use self::body::{Budget, Intake, cut_off_error};
 use crate::auth;
-use crate::connection::{Connection, Open};
+use crate::connection::{Connection, Open, RequestKind};
 use crate::context::Context;
 use crate::v1::Problem;
 
@@ -110,9 +110,12 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     let connection = request.extensions().get::<Connection>().cloned();
     // A request without a connection needs no host.
     let is_addressed = connection.is_none() || has_one_host(&request);
-    let intake = Intake::limit(&mut request, &edge.budget, connection.as_ref());
-    let served = connection.as_ref().filter(|_| intake.is_none()).map(Connection::serve);
     let open = admit(connection.as_ref(), &request);
+    if let Some(limit) = open.as_ref().ok().and_then(Option::as_ref).and_then(Open::stream_limit) {
+        request.extensions_mut().insert(limit);
+    }
+    let intake = Intake::bound(&mut request, &edge.budget, connection.as_ref());
+    let served = connection.as_ref().filter(|_| intake.is_none()).map(Connection::serve);
     request.extensions_mut().insert(id.clone());
     let answered_here = if open.is_err() {
         Some(too_many_requests(&request))
@@ -137,7 +140,7 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     }
     drop(served);
     if let Ok(Some(open)) = open {
-        response = Holding::hold_until_end(response, open);
+        response = Holding::until_it_ends(response, version, open);
     }
     response = Problem::finish(grpc_status::move_trailers_to_headers(response), id.as_str());
     let status = response.status();
@@ -158,13 +161,31 @@ fn admit(
     request: &Request,
 ) -> Result<Option<Open>, ConnectionLimitReached> {
     let Some(connection) = connection.filter(|it| it.is_without_key()) else { return Ok(None) };
-    if auth::has_well_formed_key(request.headers()) || is_about_health(request.uri().path()) {
+    let kind = kind(request);
+    let is_about_health = is_about_health(request.uri().path());
+    if auth::shows_key(request.headers()) || (is_about_health && kind == RequestKind::WithoutBody) {
         return Ok(None);
     }
-    if connection.is_on_probation() {
+    if connection.is_on_probation() && !is_about_health {
         return Err(ConnectionLimitReached);
     }
-    connection.open().map(Some).ok_or(ConnectionLimitReached)
+    connection.open(kind).map(Some).ok_or(ConnectionLimitReached)
+}
+
+/// Returns the kind of a request for the limits of callers without a key.
+fn kind(request: &Request) -> RequestKind {
+    if is_stream(request.uri().path()) {
+        RequestKind::Stream
+    } else if request.body().is_end_stream() {
+        RequestKind::WithoutBody
+    } else {
+        RequestKind::WithBody
+    }
+}
+
+/// Returns whether the path is that of a method with a stream.
+fn is_stream(path: &str) -> bool {
+    rpc::method(path.strip_prefix("/rpc").unwrap_or(path)).is_some_and(|method| method.streams)
 }
 
 /// Returns whether the path is for load balancers and operators. These requests are answered even

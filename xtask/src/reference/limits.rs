@@ -17,8 +17,9 @@ const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 
 /// A section of the page, and the prefixes of its limits.
 type Part = (&'static str, &'static [&'static str]);
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     ("Calls", &["LIST_", "PAGE_TOKEN", "IDEMPOTENCY", "KEY_", "MESSAGE_", "VIOLATIONS", "CALLS_"]),
+    ("Connections", &["REQUEST_", "RESPONSE_", "WITHOUT_KEY_"]),
     (
         "Checks",
         &[

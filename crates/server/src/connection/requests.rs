@@ -1,64 +1,175 @@
-//! Request limits of callers without a key: per connection, per address and in total. A request
-//! uses memory before its handler is known, and an HTTP/2 connection carries many.
+//! Request limits of callers without a key: per connection, address, network and in total. A
+//! request uses memory before its handler is known, and an HTTP/2 connection carries many. Streams
+//! last, so they have low limits of their own and leave the other requests their capacity.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rules::limits;
+use tokio_util::sync::CancellationToken;
 
 use super::Connection;
+use super::peers::{PeerCounts, PeerLimits};
 
-/// Maximum number of requests without a key on one connection.
-const OF_CONNECTION_MAX: u32 = 100;
-/// Maximum number of requests without a key from one address.
-const OF_ADDRESS_MAX: u32 = 1_000;
-/// Maximum number of requests without a key in total.
-const IN_ALL_MAX: u32 = 8_192;
+const OF_PEER_MAX: PeerLimits = PeerLimits {
+    of_address: limits::WITHOUT_KEY_OF_ADDRESS_MAX,
+    of_network: limits::WITHOUT_KEY_OF_NETWORK_MAX,
+};
+const STREAMS_OF_PEER_MAX: PeerLimits = PeerLimits {
+    of_address: limits::WITHOUT_KEY_STREAMS_OF_ADDRESS_MAX,
+    of_network: limits::WITHOUT_KEY_STREAMS_OF_NETWORK_MAX,
+};
 
 /// Requests without a key of one listener.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
+    /// Number of requests that are no streams.
     in_all: u32,
-    of_address: HashMap<IpAddr, u32>,
+    with_body: u32,
+    of_peer: PeerCounts,
+    /// Streams by the tick at which they began.
+    streams: BTreeMap<u64, OpenStream>,
+    streams_of_peer: PeerCounts,
+}
+
+#[derive(Debug)]
+struct OpenStream {
+    peer: IpAddr,
+    evicted: CancellationToken,
+}
+
+/// Kind of a request without a key. It decides the limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestKind {
+    WithoutBody,
+    WithBody,
+    /// Call of a method that may last, such as `Health/Watch`.
+    Stream,
 }
 
 /// Request without a key, counted until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Open(Connection);
+pub(crate) struct Open {
+    connection: Connection,
+    kind: RequestKind,
+    /// Tick at which the request began.
+    id: u64,
+    /// Whether it counts for its connection only.
+    is_answered: bool,
+    evicted: CancellationToken,
+}
+
+/// Limit of a stream without a key, in the extensions of its request.
+#[derive(Clone, Debug)]
+pub(crate) struct StreamLimit {
+    evicted: CancellationToken,
+    within: Duration,
+}
 
 impl Connection {
     /// Counts a request without a key. Returns `None` if there are too many.
-    pub(crate) fn open(&self) -> Option<Open> {
+    pub(crate) fn open(&self, kind: RequestKind) -> Option<Open> {
         let state = &self.0;
         let mut table = state.limits.table();
         let requests = &mut table.requests;
-        let own = requests.of_address.get(&state.peer).copied().unwrap_or(0);
-        let is_exempt = state.limits.is_exempt(state.peer);
-        if state.open.load(Ordering::Relaxed) >= OF_CONNECTION_MAX
-            || requests.in_all >= IN_ALL_MAX
-            || (!is_exempt && own >= OF_ADDRESS_MAX)
+        let peer = (!state.places.is_exempt(state.peer)).then_some(state.peer);
+        if state.open.load(Ordering::Relaxed) >= limits::WITHOUT_KEY_OF_CONNECTION_MAX
+            || requests.are_full(kind, peer)
         {
             return None;
         }
-        requests.in_all += 1;
-        requests.of_address.insert(state.peer, own + 1);
+        let open = Open {
+            connection: self.clone(),
+            kind,
+            id: state.places.tick(),
+            is_answered: false,
+            evicted: CancellationToken::new(),
+        };
+        requests.add(&open);
         state.open.fetch_add(1, Ordering::Relaxed);
-        Some(Open(self.clone()))
+        Some(open)
+    }
+}
+
+impl Requests {
+    /// Returns whether a request of this kind is over a limit. `peer` is `None` if it has none.
+    fn are_full(&self, kind: RequestKind, peer: Option<IpAddr>) -> bool {
+        let is_full = |counts: &PeerCounts, max| peer.is_some_and(|peer| counts.is_full(peer, max));
+        match kind {
+            RequestKind::Stream => is_full(&self.streams_of_peer, STREAMS_OF_PEER_MAX),
+            RequestKind::WithBody if self.with_body >= limits::WITHOUT_KEY_WITH_BODY_MAX => true,
+            RequestKind::WithBody | RequestKind::WithoutBody => {
+                self.in_all >= limits::WITHOUT_KEY_MAX || is_full(&self.of_peer, OF_PEER_MAX)
+            }
+        }
+    }
+
+    fn add(&mut self, open: &Open) {
+        let peer = open.connection.0.peer;
+        if open.kind == RequestKind::Stream {
+            if self.streams.len() >= limits::WITHOUT_KEY_STREAMS_MAX
+                && let Some((_, oldest)) = self.streams.pop_first()
+            {
+                self.streams_of_peer.remove(oldest.peer);
+                oldest.evicted.cancel();
+            }
+            self.streams.insert(open.id, OpenStream { peer, evicted: open.evicted.clone() });
+            self.streams_of_peer.add(peer);
+            return;
+        }
+        self.in_all += 1;
+        self.with_body += u32::from(open.kind == RequestKind::WithBody);
+        self.of_peer.add(peer);
+    }
+
+    fn remove(&mut self, open: &Open) {
+        let peer = open.connection.0.peer;
+        if open.kind == RequestKind::Stream {
+            // An evicted stream is no longer counted.
+            if self.streams.remove(&open.id).is_some() {
+                self.streams_of_peer.remove(peer);
+            }
+            return;
+        }
+        self.in_all -= 1;
+        self.with_body -= u32::from(open.kind == RequestKind::WithBody);
+        self.of_peer.remove(peer);
+    }
+}
+
+impl Open {
+    /// Returns the limit of a stream. `None` for other requests.
+    pub(crate) fn stream_limit(&self) -> Option<StreamLimit> {
+        let evicted = &self.evicted;
+        (self.kind == RequestKind::Stream).then(|| StreamLimit {
+            evicted: evicted.clone(),
+            within: limits::WITHOUT_KEY_STREAM_WITHIN,
+        })
+    }
+
+    /// Counts the request for its connection only, because its response waits for the client.
+    pub(crate) fn answered(&mut self) {
+        if !std::mem::replace(&mut self.is_answered, true) {
+            let places = &self.connection.0.places;
+            places.table().requests.remove(self);
+        }
+    }
+}
+
+impl StreamLimit {
+    /// Waits until the stream has lasted too long, or gives way to a newer one.
+    pub(crate) async fn reached(self) {
+        // The error is the timeout, which ends the stream too.
+        let _ = tokio::time::timeout(self.within, self.evicted.cancelled()).await;
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        let state = &self.0.0;
-        let mut table = state.limits.table();
-        let requests = &mut table.requests;
-        requests.in_all -= 1;
-        let own = requests.of_address.get(&state.peer).copied().unwrap_or(0);
-        if own > 1 {
-            requests.of_address.insert(state.peer, own - 1);
-        } else {
-            requests.of_address.remove(&state.peer);
-        }
-        state.open.fetch_sub(1, Ordering::Relaxed);
+        self.answered();
+        self.connection.0.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -66,37 +177,115 @@ impl Drop for Open {
 mod tests {
     use std::sync::Arc;
 
+    use super::RequestKind::{Stream, WithBody, WithoutBody};
     use super::*;
     use crate::connection::{AdmitResult, ConnectionLimits, ConnectionPermit};
 
-    fn connected(places: &Arc<ConnectionLimits>, peer: &str) -> ConnectionPermit {
-        match places.admit(peer.parse().unwrap()) {
-            AdmitResult::Admitted(place) => place,
-            AdmitResult::Refused | AdmitResult::Full => panic!("there are places"),
+    /// Opens as many requests as the limits admit, on ten connections of each peer.
+    fn open(
+        places: &Arc<ConnectionLimits>,
+        kind: RequestKind,
+        peers: &[String],
+    ) -> (Vec<Open>, Vec<ConnectionPermit>) {
+        let connections: Vec<ConnectionPermit> = (0..10)
+            .flat_map(|_| peers)
+            .map(|peer| match places.take(peer.parse().unwrap()) {
+                Taken::Place(place) => place,
+                Taken::Refused | Taken::Full => panic!("the listener has a place"),
+            })
+            .collect();
+        let requests = connections
+            .iter()
+            .flat_map(|it| (0..=limits::WITHOUT_KEY_OF_CONNECTION_MAX).map(move |_| it));
+        let open = requests.filter_map(|it| it.connection().open(kind)).collect();
+        (open, connections)
+    }
+
+    fn addresses(network: u32, count: u32) -> Vec<String> {
+        (1..=count).map(|number| format!("10.0.{network}.{number}")).collect()
+    }
+
+    #[test]
+    fn connection_peer_and_total_have_limits() {
+        for (kind, of_address, of_network, in_all) in [
+            (WithoutBody, 512, 1_024, limits::WITHOUT_KEY_MAX),
+            (WithBody, 512, 1_024, limits::WITHOUT_KEY_WITH_BODY_MAX),
+            (Stream, 32, 128, 20 * 128),
+        ] {
+            let places = ConnectionLimits::new(10_000, Vec::new());
+            let (mut held, mut connections) = open(&places, kind, &addresses(0, 1));
+            assert_eq!(held.len(), of_address, "{kind:?}");
+            let mut more = |network| {
+                let (open, of) = open(&places, kind, &addresses(network, 6));
+                held.extend(open);
+                connections.extend(of);
+                held.len()
+            };
+            assert_eq!(more(0), of_network, "{kind:?}");
+            let total = (1..20).map(&mut more).last();
+            assert_eq!(total, Some(in_all as usize), "{kind:?}");
+            drop(held);
+            let requests = &places.table().requests;
+            assert_eq!((requests.in_all, requests.with_body), (0, 0));
+            assert!(requests.of_peer.is_empty() && requests.streams_of_peer.is_empty());
         }
     }
 
     #[test]
-    fn a_connection_an_address_and_all_have_limits() {
-        let places = ConnectionLimits::new(1_000, Vec::new());
-        let mut held: Vec<ConnectionPermit> = Vec::new();
-        let mut requests = |peer: String, connections: u32| -> Vec<Open> {
-            let opened: Vec<ConnectionPermit> =
-                (0..connections).map(|_| connected(&places, &peer)).collect();
-            let asked = opened.iter().flat_map(|place| (0..=OF_CONNECTION_MAX).map(move |_| place));
-            let open = asked.filter_map(|place| place.connection().open()).collect();
-            held.extend(opened);
-            open
-        };
-        let of_connection = requests("192.0.2.1".to_owned(), 1);
-        assert_eq!(of_connection.len() as u32, OF_CONNECTION_MAX);
-        let of_address = requests("192.0.2.1".to_owned(), 20);
-        assert_eq!(of_address.len() as u32, OF_ADDRESS_MAX - OF_CONNECTION_MAX);
-        let of_others: Vec<Open> =
-            (0..10).flat_map(|number| requests(format!("10.0.{number}.1"), 20)).collect();
-        assert_eq!(of_others.len() as u32, IN_ALL_MAX - OF_ADDRESS_MAX);
-        drop((of_connection, of_address, of_others));
+    fn one_connection_has_a_limit() {
+        let places = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+        let (held, connections) = open(&places, Stream, &addresses(0, 1));
+        assert_eq!(
+            held.len() as u32,
+            limits::WITHOUT_KEY_OF_CONNECTION_MAX * connections.len() as u32
+        );
+    }
+
+    // 9 addresses with 90 connections of 100 streams each took all status pages offline
+    #[test]
+    fn streams_leave_capacity_to_other_requests() {
+        let places = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+        let streams = open(&places, Stream, &addresses(0, 9));
+        assert_eq!(streams.0.len(), 9_000);
+        let ended = streams.0.iter().filter(|it| it.evicted.is_cancelled()).count();
+        assert_eq!(ended, 9_000 - limits::WITHOUT_KEY_STREAMS_MAX);
+        assert!(
+            streams
+                .0
+                .iter()
+                .rev()
+                .take(limits::WITHOUT_KEY_STREAMS_MAX)
+                .all(|it| !it.evicted.is_cancelled())
+        );
+        let bodies = open(&places, WithBody, &addresses(1, 9));
+        assert_eq!(bodies.0.len() as u32, limits::WITHOUT_KEY_WITH_BODY_MAX);
+        let visitors = open(&places, WithoutBody, &addresses(2, 9));
+        assert_eq!(
+            visitors.0.len() as u32,
+            limits::WITHOUT_KEY_MAX - limits::WITHOUT_KEY_WITH_BODY_MAX
+        );
+    }
+
+    #[test]
+    fn unread_responses_count_for_their_connection_only() {
+        let places = ConnectionLimits::new(10_000, Vec::new());
+        let (mut held, connections) = open(&places, WithoutBody, &addresses(0, 1));
+        held.iter_mut().for_each(Open::answered);
         assert_eq!(places.table().requests.in_all, 0);
-        assert!(places.table().requests.of_address.is_empty());
+        assert!(connections[0].connection().open(WithoutBody).is_none());
+        drop(held);
+        assert!(connections[0].connection().open(WithoutBody).is_some());
+    }
+
+    #[tokio::test]
+    async fn stream_ends_by_eviction_or_time() {
+        let places = ConnectionLimits::new(10_000, Vec::new());
+        let (held, _connections) = open(&places, Stream, &addresses(0, 1));
+        let limit = held[0].stream_limit().unwrap();
+        assert_eq!(limit.within, limits::WITHOUT_KEY_STREAM_WITHIN);
+        StreamLimit { within: Duration::ZERO, ..limit.clone() }.reached().await;
+        held[0].evicted.cancel();
+        limit.reached().await;
+        assert!(open(&places, WithBody, &addresses(1, 1)).0[0].stream_limit().is_none());
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use crate::connection::{Connection, Open, Served};
+use crate::connection::{Connection, Open, Served, StreamLimit};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
@@ -25,7 +25,7 @@ use tokio::time::{Sleep, sleep, timeout};
 
 /// Deadline of a body: the largest one needs less than 150 KiB/s.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
-/// Deadline of the requests of a stream, which a client keeps open on purpose.
+/// Deadline of the requests of a stream with a key, which a client keeps open on purpose.
 const STREAM_WITHIN: Duration = Duration::from_hours(1);
 /// Memory budget for the bodies of all callers without a key.
 const BUDGET_BYTES: usize = 32 * 1024 * 1024;
@@ -61,10 +61,12 @@ struct BodyState {
 struct Bounded {
     body: Option<Body>,
     deadline: Pin<Box<Sleep>>,
+    /// End of a stream without a key.
+    limit: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     intake: Intake,
 }
 
-/// Body of a streaming response. Its request counts until the stream ends.
+/// Body of a response. Its request counts until the body ends.
 pub(super) struct Holding {
     body: Body,
     _open: Open,
@@ -75,6 +77,8 @@ pub(super) struct Holding {
 enum Broken {
     #[error("the body did not end within {} s", .0.as_secs())]
     TooSlow(Duration),
+    #[error("the stream reached the limit of streams without a key; open it again")]
+    StreamEnded,
     #[error("too many requests without a key are being received; retry later")]
     NoMemory,
 }
@@ -85,8 +89,8 @@ pub(crate) fn cut_off_error(error: &(dyn Error + 'static)) -> rpc::Error {
     while let Some(error) = cause {
         if let Some(broken) = error.downcast_ref::<Broken>() {
             return match broken {
-                Broken::TooSlow(within) => rpc::request_timeout(*within),
-                Broken::NoMemory => rpc::deferred(broken.to_string()),
+                Broken::TooSlow(within) => rpc::too_slow(*within),
+                Broken::NoMemory | Broken::StreamEnded => rpc::put_off(broken.to_string()),
             };
         }
         // Kinds of hyper's errors for invalid chunks.
@@ -131,13 +135,15 @@ impl Intake {
             connection: connection.cloned(),
             served: Mutex::new(None),
         }));
-        let path = request.uri().path();
-        let method = rpc::method(path.strip_prefix("/rpc").unwrap_or(path));
-        let is_stream = method.is_some_and(|method| method.streams);
+        let is_stream = super::is_stream(request.uri().path());
         let within = if is_stream { STREAM_WITHIN } else { BODY_WITHIN };
-        let body = std::mem::take(request.body_mut());
-        let bounded =
-            Bounded { body: Some(body), deadline: Box::pin(sleep(within)), intake: intake.clone() };
+        let limit = request.extensions().get::<StreamLimit>().cloned();
+        let bounded = Bounded {
+            body: Some(std::mem::take(request.body_mut())),
+            deadline: Box::pin(sleep(within)),
+            limit: limit.map(|limit| Box::pin(limit.reached()) as _),
+            intake: intake.clone(),
+        };
         *request.body_mut() = Body::new(bounded);
         request.extensions_mut().insert(intake.clone());
         Some(intake)
@@ -181,7 +187,7 @@ impl Intake {
     fn cut_off<T>(&self, why: Broken) -> Poll<Option<Result<T, axum::Error>>> {
         *locked(&self.0.broken) = Some(match why {
             Broken::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
-            Broken::NoMemory => StatusCode::SERVICE_UNAVAILABLE,
+            Broken::NoMemory | Broken::StreamEnded => StatusCode::SERVICE_UNAVAILABLE,
         });
         Poll::Ready(Some(Err(axum::Error::new(why))))
     }
@@ -239,6 +245,9 @@ impl HttpBody for Bounded {
         let frame = match Pin::new(body).poll_frame(task) {
             Poll::Ready(frame) => frame,
             Poll::Pending => {
+                if self.limit.as_mut().is_some_and(|it| it.as_mut().poll(task).is_ready()) {
+                    return self.intake.breaks(Broken::StreamEnded);
+                }
                 ready!(self.deadline.as_mut().poll(task));
                 return self.intake.cut_off(Broken::TooSlow(BODY_WITHIN));
             }
@@ -277,15 +286,20 @@ impl HttpBody for Bounded {
 }
 
 impl Holding {
-    /// Keeps `open` until the body of a stream has ended. Live updates of pages have limits of
-    /// their own.
-    pub(super) fn hold_until_end(response: Response, open: Open) -> Response {
-        let is_news = response
+    /// Keeps `open` until the body has ended. A complete body counts for its connection only: it
+    /// needs no further work. Live updates of pages have limits of their own.
+    pub(super) fn until_it_ends(response: Response, version: Version, mut open: Open) -> Response {
+        let is_live = response
             .headers()
             .get(CONTENT_TYPE)
             .is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
-        if is_news || response.body().size_hint().exact().is_some() {
+        let is_complete = response.body().size_hint().exact().is_some();
+        // HTTP/1 has one response at a time.
+        if is_live || (is_complete && version < Version::HTTP_2) {
             return response;
+        }
+        if is_complete {
+            open.answered();
         }
         response.map(|body| Body::new(Self { body, _open: open }))
     }

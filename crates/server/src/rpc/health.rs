@@ -1,5 +1,5 @@
 //! `grpc.health.v1.Health`: every service of the contract serves until the server stops. Watches
-//! end with the server. Watches of unknown services stay open until then, as the protocol requires
+//! end with the server, and those without a key earlier, by `connection`. Watches of unknown services stay open until then, as the protocol requires
 //! (<https://github.com/grpc/grpc/blob/master/doc/health-checking.md>). Readiness of the server
 //! belongs to `observe::health`.
 
@@ -13,8 +13,14 @@ use contract::health::wire::{
 use contract::rpc::{
     self, RequestContext, Response, Routes, ServiceRequest, ServiceResult, ServiceStream,
 };
+use futures_util::future::OptionFuture;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
+
+use crate::connection::StreamLimit;
+
+/// Error of a watch that ends before the server.
+const LIMITED: &str = "the watch reached the limit of streams without a key; open it again";
 
 /// Health of all services of one server.
 struct ServerHealth {
@@ -41,16 +47,23 @@ impl Health for ServerHealth {
 
     async fn watch(
         &self,
-        _: RequestContext,
+        context: RequestContext,
         request: ServiceRequest<'_, HealthCheckRequest>,
     ) -> ServiceResult<ServiceStream<HealthCheckResponse>> {
         let is_known = is_known(request.service);
         let first = if is_known { self.status() } else { ServingStatus::SERVICE_UNKNOWN };
         let last = (first == ServingStatus::SERVING).then_some(ServingStatus::NOT_SERVING);
         let stopped = self.stop.clone().cancelled_owned();
-        let rest = stopped.map(move |()| stream::iter(last)).flatten_stream();
-        let statuses = stream::iter([first]).chain(rest);
-        Response::stream_ok(statuses.map(|status| Ok(response(status))))
+        let limit = context.extensions().get::<StreamLimit>().cloned();
+        let limit = OptionFuture::from(limit.map(StreamLimit::reached));
+        let rest = async move {
+            tokio::select! {
+                () = stopped => last.map(Ok),
+                Some(()) = limit => Some(Err(rpc::put_off(LIMITED))),
+            }
+        };
+        let statuses = stream::iter([Ok(first)]).chain(rest.map(stream::iter).flatten_stream());
+        Response::stream_ok(statuses.map(|status| status.map(response)))
     }
 }
 

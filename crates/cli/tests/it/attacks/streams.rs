@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use http_body_util::BodyExt as _;
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper::{Request, Response, StatusCode};
@@ -19,23 +20,32 @@ use crate::process::{Home, get};
 const STREAMS: usize = 200;
 /// Number of connections.
 const CONNECTIONS: usize = 4;
+/// Maximum number of watches without a key, of all connections and of one.
+const WATCHES: usize = 1_024;
+const WATCHES_OF_CONNECTION: usize = 100;
 
-/// A body that exceeds every limit, or that stalls after one byte.
+/// A body that exceeds every limit, that stalls after one byte, or that ends.
 #[derive(Clone)]
 struct Endless {
     chunk: Bytes,
     left: usize,
+    ends: bool,
 }
 
 impl Endless {
     fn bytes() -> Self {
         let chunk = Bytes::from(vec![b'x'; CHUNK_BYTES]);
-        Self { chunk, left: ENDLESS_BYTES / CHUNK_BYTES }
+        Self { chunk, left: ENDLESS_BYTES / CHUNK_BYTES, ends: false }
     }
 
     /// Returns a body of one byte that never ends.
     fn slow() -> Self {
-        Self { chunk: Bytes::from_static(b"x"), left: 1 }
+        Self { ends: false, ..Self::whole(b"x") }
+    }
+
+    /// Returns a body that ends.
+    fn whole(bytes: &'static [u8]) -> Self {
+        Self { chunk: Bytes::from_static(bytes), left: 1, ends: true }
     }
 }
 
@@ -47,6 +57,9 @@ impl hyper::body::Body for Endless {
         mut self: Pin<&mut Self>,
         _task: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.left == 0 && self.ends {
+            return Poll::Ready(None);
+        }
         if self.left == 0 {
             // Never woken, because the test's client gives up by itself.
             return Poll::Pending;
@@ -135,5 +148,39 @@ fn streams_without_a_key_are_closed() {
             assert!(is_refused, "{path}: {refused:?}");
             assert_eq!(get(address, "/readyz").unwrap().status, 200);
         }
+    });
+}
+
+/// Opens a watch of the server's health and reads its first message.
+async fn watch(sender: &SendRequest<Endless>, address: SocketAddr) -> Response<Incoming> {
+    let mut sender = sender.clone();
+    sender.ready().await.unwrap();
+    let path = "/grpc.health.v1.Health/Watch";
+    let message = Endless::whole(b"\0\0\0\0\0");
+    let request = request(address, path, "application/grpc", message);
+    let mut response = sender.send_request(request).await.unwrap();
+    assert!(response.frame().await.unwrap().unwrap().is_data());
+    response
+}
+
+// 90 connections with 100 watches each took all status pages offline
+#[test]
+fn watches_without_a_key_give_way_to_newer_ones() {
+    let home = Home::with_database();
+    let server = home.serve();
+    let address = server.address;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (mut watches, mut senders) = (Vec::new(), Vec::new());
+        for number in 0..=WATCHES {
+            if number % WATCHES_OF_CONNECTION == 0 {
+                senders.push(connect(address).await);
+            }
+            watches.push(watch(senders.last().unwrap(), address).await);
+        }
+        let oldest = watches.swap_remove(0).collect().await.unwrap();
+        assert_eq!(oldest.trailers().unwrap()["grpc-status"], "14");
+        assert_eq!(get(address, "/status/none").unwrap().status, 404);
+        assert_eq!(get(address, "/docs").unwrap().status, 200);
     });
 }
