@@ -29,7 +29,7 @@ pub struct App {
     pub notifier: Notifier,
     pub auth: Arc<Auth>,
     pub metrics: Metrics,
-    /// Memory budget for the request bodies of callers without a key.
+    /// Memory budgets for request bodies.
     pub(crate) bodies: Budget,
     /// Cache of RPC responses.
     pub(crate) response_cache: Arc<services::CacheEntries>,

@@ -78,6 +78,12 @@ pub static SETTINGS: &[Setting] = &[
         "Memory in MiB that the bodies of all checks share, 1 to 65536; when it is used up, less of a body is read.",
     ),
     Setting::new(
+        "request_body_memory_mib",
+        "64",
+        "MIB",
+        "Memory in MiB that the request bodies of all callers with a key share, 32 to 65536; a workspace may use a quarter of it.",
+    ),
+    Setting::new(
         "nameservers",
         "",
         "ADDRS",

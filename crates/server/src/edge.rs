@@ -1,7 +1,8 @@
 //! edge: outermost layer of every response: a request ID, CORS, and errors in the caller's protocol
-//! even after a panic. `body` has the limits of bodies.
+//! even after a panic. `body` has the limits of bodies, and `budget` their memory.
 
 mod body;
+mod budget;
 mod grpc_status;
 
 use std::panic::AssertUnwindSafe;
@@ -17,7 +18,8 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use tracing::Instrument as _;
 
 use self::body::Holding;
-pub(crate) use self::body::{Budget, Intake, cut_off_error};
+pub(crate) use self::body::{Intake, broken_off};
+pub(crate) use self::budget::Budget;
 use crate::auth;
 use crate::connection::{Connection, Open, RequestKind};
 use crate::context::Context;
@@ -40,7 +42,7 @@ const ANY: HeaderValue = HeaderValue::from_static("*");
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
     pub(crate) ctx: Context,
-    /// Memory budget for the bodies of callers without a key.
+    /// Memory budgets for request bodies.
     pub(crate) budget: Budget,
 }
 
@@ -286,7 +288,7 @@ mod tests {
                 panics().await;
             }))
             .layer(axum::middleware::from_fn_with_state(
-                Edge { ctx, budget: Budget::default() },
+                Edge { ctx, budget: Budget::new(0) },
                 edge,
             ));
         let answer = async |path: &str, content_type: &'static str| {

@@ -84,7 +84,7 @@ impl AuthLayer {
 impl AuthenticatedCaller {
     async fn run(self, mut request: Request, next: Next) -> Response {
         if let Some(intake) = request.extensions().get::<Intake>() {
-            intake.set_has_key();
+            intake.has_key(self.caller.workspace);
         }
         if let Some(connection) = request.extensions().get::<Connection>() {
             connection.set_has_key();

@@ -44,6 +44,8 @@ pub struct Settings {
     pub max_checks_in_flight: Option<usize>,
     /// Memory for the bodies of all checks, in bytes.
     pub check_body_memory: usize,
+    /// Memory for the request bodies of all callers with a key, in bytes.
+    pub request_body_memory: usize,
     /// Name servers for checks; empty uses the system's.
     pub nameservers: Vec<SocketAddr>,
     /// Targets of connectivity checks for suspect probes; empty disables them.
@@ -111,6 +113,12 @@ impl Settings {
                 values.get("check_body_memory_mib"),
                 "must be 1 to 65536",
                 |text| text.parse().ok().filter(|mib| (1..=65_536).contains(mib)),
+            )
+            .map(|mib: usize| mib * 1024 * 1024)?,
+            request_body_memory: read(
+                values.get("request_body_memory_mib"),
+                "must be 32 to 65536",
+                |text| text.parse().ok().filter(|mib| (32..=65_536).contains(mib)),
             )
             .map(|mib: usize| mib * 1024 * 1024)?,
             nameservers: read(
@@ -298,6 +306,7 @@ mod tests {
         // The table of settings repeats the numbers of `rules` as text.
         assert_eq!(settings.calls_per_second.get(), limits::CALLS_PER_SECOND_DEFAULT);
         assert_eq!(settings.calls_burst.get(), limits::CALLS_BURST_DEFAULT);
+        assert_eq!(settings.request_body_memory, limits::REQUEST_BODY_MEMORY_BYTES);
         let kept = settings.retention.as_secs() / 86_400;
         assert_eq!(kept, u64::from(limits::RETENTION_DAYS_DEFAULT));
     }
@@ -312,6 +321,7 @@ mod tests {
             ("retention_days", "0"),
             ("retention_days", "3651"),
             ("max_checks_in_flight", "-1"),
+            ("request_body_memory_mib", "31"),
             ("nameservers", "9.9.9.9"),
             ("connectivity_check_hosts", "example.com:443, https://example.com"),
             ("egress_addresses", "here"),
@@ -333,6 +343,7 @@ mod tests {
         `retention_days` must be 1 to 3650, not `0` (from the environment)
         `retention_days` must be 1 to 3650, not `3651` (from the environment)
         `max_checks_in_flight` must be a whole number, or 0, not `-1` (from the environment)
+        `request_body_memory_mib` must be 32 to 65536, not `31` (from the environment)
         `nameservers` must be addresses such as 9.9.9.9:53, joined by commas, not `9.9.9.9` (from the environment)
         `connectivity_check_hosts` must be host:port without a scheme, such as example.com:443, not `https://example.com` (from the en
         `egress_addresses` must be addresses such as 192.0.2.7, joined by commas, not `here` (from the environment)

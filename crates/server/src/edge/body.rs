@@ -1,17 +1,16 @@
-//! Request bodies: each has a deadline, and those of callers without a key share a memory budget.
-//! Unread bodies are discarded, within limits, so that an early error does not break the
-//! connection. Limits of single routes belong to the routes.
+//! Request bodies: each has a deadline and takes memory from `budget`. Unread bodies are discarded,
+//! within limits, so that an early error does not break the connection. Limits of single routes belong to the routes.
 
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use super::budget::{Budget, Held};
 use crate::connection::{Connection, Open, Served, StreamLimit};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
@@ -20,34 +19,27 @@ use contract::rpc;
 use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, RETRY_AFTER};
 use http::{HeaderValue, StatusCode, Version};
 use hyper::body::{Frame, SizeHint};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use rules::WorkspaceId;
 use tokio::time::{Sleep, sleep, timeout};
 
 /// Deadline of a body: the largest one needs less than 150 KiB/s.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
 /// Deadline of the requests of a stream with a key, which a client keeps open on purpose.
 const STREAM_WITHIN: Duration = Duration::from_hours(1);
-/// Memory budget for the bodies of all callers without a key.
-const BUDGET_BYTES: usize = 32 * 1024 * 1024;
+/// Time after which a caller may send a body again that found no memory.
+const RETRY_AFTER_NO_MEMORY: Duration = Duration::from_secs(1);
 /// Maximum number of bytes of an unread body that are discarded to keep its connection usable.
 const DISCARDED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Timeout of discarding.
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
-
-/// Memory budget that the bodies of callers without a key share.
-#[derive(Clone, Debug)]
-pub(crate) struct Budget(Arc<Semaphore>);
 
 /// State of a request's body, in the extensions of the request.
 #[derive(Clone)]
 pub(crate) struct Intake(Arc<BodyState>);
 
 struct BodyState {
-    budget: Budget,
-    /// Whether the caller has shown a valid key: its bodies have limits of their own.
-    has_key: AtomicBool,
     /// Memory that the body has taken from the budget, until the response.
-    reserved: Mutex<Option<OwnedSemaphorePermit>>,
+    held: Mutex<Held>,
     /// Part of the body that the handler did not read.
     rest: Mutex<Option<Body>>,
     /// Reason that the body was cut off, as a status.
@@ -81,6 +73,8 @@ enum Broken {
     StreamEnded,
     #[error("too many requests without a key are being received; retry later")]
     NoMemory,
+    #[error("the calls of this workspace send too much at once; retry later")]
+    NoMemoryForWorkspace,
 }
 
 /// Returns the error for a caller whose body was cut off.
@@ -91,6 +85,9 @@ pub(crate) fn cut_off_error(error: &(dyn Error + 'static)) -> rpc::Error {
             return match broken {
                 Broken::TooSlow(within) => rpc::too_slow(*within),
                 Broken::NoMemory | Broken::StreamEnded => rpc::put_off(broken.to_string()),
+                Broken::NoMemoryForWorkspace => {
+                    rpc::resource_exhausted(broken.to_string(), RETRY_AFTER_NO_MEMORY)
+                }
             };
         }
         // Kinds of hyper's errors for invalid chunks.
@@ -102,12 +99,6 @@ pub(crate) fn cut_off_error(error: &(dyn Error + 'static)) -> rpc::Error {
     }
     // The caller is gone and does not read the response.
     rpc::malformed("the body ended too early")
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(BUDGET_BYTES)))
-    }
 }
 
 impl fmt::Debug for Intake {
@@ -127,9 +118,7 @@ impl Intake {
             return None;
         }
         let intake = Self(Arc::new(BodyState {
-            budget: budget.clone(),
-            has_key: AtomicBool::new(false),
-            reserved: Mutex::new(None),
+            held: Mutex::new(budget.hold()),
             rest: Mutex::new(None),
             broken: Mutex::new(None),
             connection: connection.cloned(),
@@ -149,10 +138,9 @@ impl Intake {
         Some(intake)
     }
 
-    /// Records that the caller has shown a valid key.
-    pub(crate) fn set_has_key(&self) {
-        self.0.has_key.store(true, Ordering::Relaxed);
-        locked(&self.0.reserved).take();
+    /// Records that the caller has shown a valid key of this workspace.
+    pub(crate) fn has_key(&self, workspace: WorkspaceId) {
+        locked(&self.0.held).belongs_to(workspace);
     }
 
     /// Discards the unread part of the body, or announces that the connection closes.
@@ -162,12 +150,13 @@ impl Intake {
             && response.status() == StatusCode::BAD_REQUEST
         {
             *response.status_mut() = status;
-            if status == StatusCode::SERVICE_UNAVAILABLE {
-                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            if status != StatusCode::REQUEST_TIMEOUT {
+                let seconds = RETRY_AFTER_NO_MEMORY.as_secs().into();
+                response.headers_mut().insert(RETRY_AFTER, seconds);
             }
         }
         let rest = locked(&self.0.rest).take();
-        locked(&self.0.reserved).take();
+        locked(&self.0.held).release();
         locked(&self.0.served).take();
         let Some(rest) = rest.filter(|_| version < Version::HTTP_2) else { return };
         // A client that waits for `100 Continue` has not sent the body, and reading would request
@@ -188,24 +177,19 @@ impl Intake {
         *locked(&self.0.broken) = Some(match why {
             Broken::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
             Broken::NoMemory | Broken::StreamEnded => StatusCode::SERVICE_UNAVAILABLE,
+            Broken::NoMemoryForWorkspace => StatusCode::TOO_MANY_REQUESTS,
         });
         Poll::Ready(Some(Err(axum::Error::new(why))))
     }
 
     /// Takes memory for this many bytes from the budget.
-    fn reserve(&self, bytes: usize) -> Result<(), Broken> {
-        if self.0.has_key.load(Ordering::Relaxed) {
-            return Ok(());
+    fn hold(&self, bytes: usize) -> Result<(), Broken> {
+        let mut held = locked(&self.0.held);
+        match (held.take(bytes), held.has_key()) {
+            (true, _) => Ok(()),
+            (false, true) => Err(Broken::NoMemoryForWorkspace),
+            (false, false) => Err(Broken::NoMemory),
         }
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let taken = Arc::clone(&self.0.budget.0).try_acquire_many_owned(bytes);
-        let taken = taken.map_err(|_| Broken::NoMemory)?;
-        let mut held = locked(&self.0.reserved);
-        match held.as_mut() {
-            Some(before) => before.merge(taken),
-            None => *held = Some(taken),
-        }
-        Ok(())
     }
 }
 
