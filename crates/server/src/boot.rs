@@ -195,8 +195,8 @@ async fn start_on(
     ctx: Context,
     zones: Zones,
 ) -> Result<RunningServer, BootError> {
-    environment::warn_about_unknown_variables();
-    let listeners = Listeners::bind(settings).await?;
+    environment::warn_of_strangers();
+    let listeners = Listeners::bind(settings)?;
     let control = |why| BootError::Control { folder: settings.data.clone(), why };
     let socket = Socket::open(&settings.data).map_err(control)?;
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use ipnet::IpNet;
 use rustls::ServerConfig;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +21,10 @@ use crate::domains::EntryPoint;
 
 /// Timeout of a TLS handshake.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
+
+/// Number of new connections that wait to be accepted. The kernel drops more, and their clients
+/// repeat the handshake only after a second. The kernel's own limit is usually the same.
+const BACKLOG: u32 = 4_096;
 
 /// Addresses of a server.
 #[derive(Clone, Copy, Debug)]
@@ -65,16 +69,16 @@ impl Addresses {
 
 impl Listeners {
     /// Binds the addresses of the settings.
-    pub(super) async fn bind(settings: &Settings) -> Result<Self, BootError> {
+    pub(super) fn bind(settings: &Settings) -> Result<Self, BootError> {
         let tls = settings.domains.tls.as_ref();
-        let (plain, plain_at) = bind(settings.listen, "--listen").await?;
+        let (plain, plain_at) = bind(settings.listen, "--listen")?;
         let (tls, redirecting) = (tls.map(|tls| tls.listen), tls.and_then(|tls| tls.redirect));
         let tls = match tls {
-            Some(address) => Some(bind(address, "--https-listen").await?),
+            Some(address) => Some(bind(address, "--https-listen")?),
             None => None,
         };
         let redirecting = match redirecting {
-            Some(address) => Some(bind(address, "--http-listen").await?),
+            Some(address) => Some(bind(address, "--http-listen")?),
             None => None,
         };
         let at = |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|bound| bound.1);
@@ -120,12 +124,34 @@ async fn run_optional(serving: Option<impl Future<Output = ()>>) {
     }
 }
 
-async fn bind(
-    address: SocketAddr,
-    flag: &'static str,
-) -> Result<(TcpListener, SocketAddr), BootError> {
+fn bind(address: SocketAddr, flag: &'static str) -> Result<(TcpListener, SocketAddr), BootError> {
     let refused = |why: io::Error| BootError::Listen { address, why, flag };
-    let listener = TcpListener::bind(address).await.map_err(refused)?;
+    let listener = listen(address).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
     Ok((listener, address))
+}
+
+/// Listens with a long backlog. Restarts may use the address immediately.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+
+    use super::*;
+
+    // The kernel dropped new connections when 128 waited.
+    #[tokio::test]
+    async fn many_connections_wait_to_be_accepted() {
+        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = listener.local_addr().unwrap();
+        let connect = |_| TcpStream::connect_timeout(&address, HANDSHAKE_WITHIN);
+        let waiting: Vec<_> = (0..300).map_while(|number| connect(number).ok()).collect();
+        assert_eq!(waiting.len(), 300);
+    }
 }
