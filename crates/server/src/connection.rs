@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::peers::{PeerCounts, PeerLimits, network};
 use self::requests::Requests;
-pub(crate) use self::requests::{Open, RequestKind, StreamLimit};
+pub(crate) use self::requests::{Open, RequestKind, StreamLimit, Unverified};
 
 /// Share of all connections that is reserved for callers with a key: one in this many.
 const RESERVED_SHARE: usize = 4;
@@ -56,6 +56,10 @@ struct ConnectionState {
     peer: IpAddr,
     limits: Arc<ConnectionLimits>,
     has_key: AtomicBool,
+    /// Whether its last key was rejected. Further keys have to be verified first.
+    has_wrong_key: AtomicBool,
+    /// Number of requests in progress whose key is not verified yet.
+    unverified: AtomicU32,
     /// Whether it has a reserved place and has not shown a key yet.
     on_probation: bool,
     /// Number of requests without a key in progress.
@@ -123,6 +127,8 @@ impl ConnectionLimits {
             peer,
             limits: Arc::clone(self),
             has_key: AtomicBool::new(false),
+            has_wrong_key: AtomicBool::new(false),
+            unverified: AtomicU32::new(0),
             on_probation,
             open: AtomicU32::new(0),
             serving: AtomicU32::new(0),
@@ -200,6 +206,25 @@ impl Connection {
         if is_first && table.connections.contains_key(&self.0.id) {
             table.count(&self.0, false);
         }
+        self.0.has_wrong_key.store(false, Ordering::Relaxed);
+        table.requests.verified(&self.0);
+    }
+
+    /// Records that a request of this connection has shown a wrong key, such as a revoked one. The
+    /// limits of callers without a key apply to it again.
+    pub(crate) fn has_wrong_key(&self) {
+        let mut table = self.0.places.table();
+        self.0.has_wrong_key.store(true, Ordering::Relaxed);
+        let had_key = self.0.has_key.swap(false, Ordering::Relaxed);
+        if had_key && table.connections.contains_key(&self.0.id) {
+            table.count(&self.0, true);
+        }
+    }
+
+    /// Returns whether a key in a request counts before it is verified. The first wrong key ends
+    /// this.
+    pub(crate) fn may_show_key(&self) -> bool {
+        !self.0.has_wrong_key.load(Ordering::Relaxed)
     }
 
     /// Returns whether only requests with a key and health requests are handled.
@@ -327,6 +352,22 @@ mod tests {
         assert!(from(&places, "192.0.2.5").is_none());
         drop(served);
         assert!(!from(&places, "192.0.2.5").unwrap().connection().is_on_probation());
+    }
+
+    // A revoked key lifted the limits of callers without a key
+    #[test]
+    fn wrong_key_returns_the_connection_to_the_limits() {
+        let places = ConnectionLimits::new(4, Vec::new());
+        let place = from(&places, "192.0.2.1").unwrap();
+        let connection = place.connection();
+        assert!(connection.may_show_key());
+        connection.has_key();
+        assert_eq!((connection.is_without_key(), places.table().without_key), (false, 0));
+        connection.has_wrong_key();
+        assert_eq!((connection.is_without_key(), places.table().without_key), (true, 1));
+        assert!(!connection.may_show_key());
+        connection.has_key();
+        assert!(connection.may_show_key() && !connection.is_without_key());
     }
 
     #[test]

@@ -21,7 +21,7 @@ use self::body::Holding;
 pub(crate) use self::body::{Intake, broken_off};
 pub(crate) use self::budget::Budget;
 use crate::auth;
-use crate::connection::{Connection, Open, RequestKind};
+use crate::connection::{Connection, Open, RequestKind, Unverified};
 use crate::context::Context;
 use crate::v1::Problem;
 
@@ -44,6 +44,16 @@ pub(crate) struct Edge {
     pub(crate) ctx: Context,
     /// Memory budgets for request bodies.
     pub(crate) budget: Budget,
+}
+
+/// Admission of a request.
+#[derive(Debug)]
+enum Admission {
+    /// No limit applies: its connection has shown a valid key, or it is about health.
+    Exempt,
+    WithoutKey(Open),
+    /// Its key is not verified yet.
+    Unverified(#[expect(dead_code, reason = "the request counts until it is dropped")] Unverified),
 }
 
 /// Rejection of a request without a key, because there are too many.
@@ -113,7 +123,9 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     // A request without a connection needs no host.
     let is_addressed = connection.is_none() || has_one_host(&request);
     let open = admit(connection.as_ref(), &request);
-    if let Some(limit) = open.as_ref().ok().and_then(Option::as_ref).and_then(Open::stream_limit) {
+    if let Ok(Admission::WithoutKey(open)) = &open
+        && let Some(limit) = open.stream_limit()
+    {
         request.extensions_mut().insert(limit);
     }
     let intake = Intake::bound(&mut request, &edge.budget, connection.as_ref());
@@ -141,7 +153,7 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
         intake.finish(version, expects, &mut response).await;
     }
     drop(served);
-    if let Ok(Some(open)) = open {
+    if let Ok(Admission::WithoutKey(open)) = open {
         response = Holding::until_it_ends(response, version, open);
     }
     response = Problem::finish(grpc_status::move_trailers_to_headers(response), id.as_str());
@@ -156,22 +168,27 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     response
 }
 
-/// Counts a request without a key until the result is dropped. Fails if there are too many, or if
-/// its connection has a place reserved for callers with a key.
+/// Counts a request without a valid key until the result is dropped. Fails if there are too many,
+/// or if its connection has a place reserved for callers with a key.
 fn admit(
     connection: Option<&Connection>,
     request: &Request,
-) -> Result<Option<Open>, ConnectionLimitReached> {
-    let Some(connection) = connection.filter(|it| it.is_without_key()) else { return Ok(None) };
-    let kind = kind(request);
-    let is_about_health = is_about_health(request.uri().path());
-    if auth::shows_key(request.headers()) || (is_about_health && kind == RequestKind::WithoutBody) {
-        return Ok(None);
+) -> Result<Admission, ConnectionLimitReached> {
+    let Some(connection) = connection.filter(|it| it.is_without_key()) else {
+        return Ok(Admission::Exempt);
+    };
+    let path = request.uri().path();
+    if connection.may_show_key() && auth::is_for_keys(path) && auth::shows_key(request.headers()) {
+        return connection.verify().map(Admission::Unverified).ok_or(ConnectionLimitReached);
+    }
+    let (kind, is_about_health) = (kind(request), is_about_health(path));
+    if is_about_health && kind == RequestKind::WithoutBody {
+        return Ok(Admission::Exempt);
     }
     if connection.is_on_probation() && !is_about_health {
         return Err(ConnectionLimitReached);
     }
-    connection.open(kind).map(Some).ok_or(ConnectionLimitReached)
+    connection.open(kind).map(Admission::WithoutKey).ok_or(ConnectionLimitReached)
 }
 
 /// Returns the kind of a request for the limits of callers without a key.

@@ -11,7 +11,7 @@ use contract::rpc;
 use http::HeaderValue;
 use http::header::CACHE_CONTROL;
 
-use super::{Auth, AuthenticatedCaller};
+use super::{Auth, AuthenticatedCaller, shows_key};
 use crate::connection::Connection;
 use crate::edge::{Intake, Protocol};
 use crate::observe::metrics::Metrics;
@@ -53,7 +53,10 @@ impl AuthLayer {
         };
         let admitted = match gate.auth.admit(request.headers(), peer(&request)).await {
             Ok(admitted) => admitted,
-            Err(error) => return refused(error, &request),
+            Err(error) => {
+                note(&error, &request);
+                return refused(error, &request);
+            }
         };
         let error = match method {
             // Methods that are not in the contract have no handler.
@@ -76,7 +79,10 @@ impl AuthLayer {
     ) -> Response {
         match gate.auth.admit(request.headers(), peer(&request)).await {
             Ok(admitted) => admitted.run(request, next).await,
-            Err(error) => Protocol::V1.refuse(error, &request),
+            Err(error) => {
+                note(&error, &request);
+                Protocol::V1.refuse(error, &request)
+            }
         }
     }
 }
@@ -104,6 +110,22 @@ fn peer(request: &Request) -> IpAddr {
     peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0)
 }
 
+/// Records a wrong key for the limits of its connection.
+fn note(error: &rpc::Error, request: &Request) {
+    if let Some(connection) = request.extensions().get::<Connection>()
+        && error.code == rpc::Code::Unauthenticated
+        && shows_key(request.headers())
+    {
+        connection.has_wrong_key();
+    }
+}
+
+/// Returns whether a key in a request to this path is verified.
+pub(crate) fn is_for_keys(path: &str) -> bool {
+    let method = path.strip_prefix("/rpc").unwrap_or(path);
+    path.starts_with("/v1/") || (looks_like_a_method(method) && !is_public(method))
+}
+
 /// Returns whether the method at this path needs no key. Load balancers query health, and
 /// reflection reveals only public data.
 fn is_public(path: &str) -> bool {
@@ -129,7 +151,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_rpc_paths_are_methods() {
+    fn keys_count_only_if_they_are_verified() {
+        for (path, expected) in [
+            ("/monitor.v1.MonitorService/GetMonitor", true),
+            ("/rpc/monitor.v1.MonitorService/GetMonitor", true),
+            ("/v1/whoami", true),
+            ("/rpc/grpc.health.v1.Health/Watch", false),
+            ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", false),
+            ("/status/page", false),
+            ("/docs", false),
+            ("/metrics", false),
+        ] {
+            assert_eq!(is_for_keys(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_paths_of_methods_are_taken_for_methods() {
         for (path, expected) in [
             ("/monitor.v1.MonitorService/GetMonitor", true),
             ("/monitor.v1.MonitorService/Nonsense", true),

@@ -10,13 +10,15 @@ use std::time::Duration;
 use rules::limits;
 use tokio_util::sync::CancellationToken;
 
-use super::Connection;
 use super::peers::{PeerCounts, PeerLimits};
+use super::{Connection, ConnectionState};
 
 const OF_PEER_MAX: PeerLimits = PeerLimits {
     of_address: limits::WITHOUT_KEY_OF_ADDRESS_MAX,
     of_network: limits::WITHOUT_KEY_OF_NETWORK_MAX,
 };
+/// Maximum number of requests whose key is not verified yet. Verification takes milliseconds.
+const UNVERIFIED_MAX: u32 = 4_096;
 const STREAMS_OF_PEER_MAX: PeerLimits = PeerLimits {
     of_address: limits::WITHOUT_KEY_STREAMS_OF_ADDRESS_MAX,
     of_network: limits::WITHOUT_KEY_STREAMS_OF_NETWORK_MAX,
@@ -29,6 +31,8 @@ pub(super) struct Requests {
     in_all: u32,
     with_body: u32,
     of_peer: PeerCounts,
+    /// Number of requests whose key is not verified yet.
+    unverified: u32,
     /// Streams by the tick at which they began.
     streams: BTreeMap<u64, OpenStream>,
     streams_of_peer: PeerCounts,
@@ -61,6 +65,10 @@ pub(crate) struct Open {
     evicted: CancellationToken,
 }
 
+/// Request whose key is not verified yet, counted until it is or until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Unverified(Connection);
+
 /// Limit of a stream without a key, in the extensions of its request.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamLimit {
@@ -91,9 +99,25 @@ impl Connection {
         state.open.fetch_add(1, Ordering::Relaxed);
         Some(open)
     }
+
+    /// Counts a request whose key is about to be verified. Returns `None` if there are too many.
+    pub(crate) fn verify(&self) -> Option<Unverified> {
+        let mut table = self.0.places.table();
+        if table.requests.unverified >= UNVERIFIED_MAX {
+            return None;
+        }
+        table.requests.unverified += 1;
+        self.0.unverified.fetch_add(1, Ordering::Relaxed);
+        Some(Unverified(self.clone()))
+    }
 }
 
 impl Requests {
+    /// Counts no request of this connection as unverified any longer.
+    pub(super) fn verified(&mut self, connection: &ConnectionState) {
+        self.unverified -= connection.unverified.swap(0, Ordering::Relaxed);
+    }
+
     /// Returns whether a request of this kind is over a limit. `peer` is `None` if it has none.
     fn are_full(&self, kind: RequestKind, peer: Option<IpAddr>) -> bool {
         let is_full = |counts: &PeerCounts, max| peer.is_some_and(|peer| counts.is_full(peer, max));
@@ -170,6 +194,18 @@ impl Drop for Open {
     fn drop(&mut self) {
         self.answered();
         self.connection.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Unverified {
+    fn drop(&mut self) {
+        let state = &self.0.0;
+        let requests = &mut state.places.table().requests;
+        let count = state.unverified.load(Ordering::Relaxed);
+        if count > 0 {
+            state.unverified.store(count - 1, Ordering::Relaxed);
+            requests.unverified -= 1;
+        }
     }
 }
 
@@ -275,6 +311,21 @@ mod tests {
         assert!(connections[0].connection().open(WithoutBody).is_none());
         drop(held);
         assert!(connections[0].connection().open(WithoutBody).is_some());
+    }
+
+    #[test]
+    fn verified_connection_gives_its_count_back_once() {
+        let places = ConnectionLimits::new(10_000, Vec::new());
+        let (_, connections) = open(&places, WithoutBody, &addresses(0, 2));
+        let [one, other] = [0, 1].map(|it| connections[it].connection());
+        let held: Vec<Unverified> = (0..3).filter_map(|_| one.verify()).collect();
+        let _other = other.verify();
+        one.has_key();
+        assert_eq!(places.table().requests.unverified, 1);
+        drop(held);
+        assert_eq!(places.table().requests.unverified, 1);
+        let many: Vec<Unverified> = std::iter::from_fn(|| other.verify()).collect();
+        assert_eq!(many.len() as u32, UNVERIFIED_MAX - 1);
     }
 
     #[tokio::test]

@@ -137,23 +137,27 @@ fn endless_bodies_on_many_streams_use_little_memory() {
 // issue 16, point 1: streams without a key occupied slots without a time limit
 #[test]
 fn streams_without_a_key_are_closed() {
-    let home = Home::with_database();
+    let (home, _) = Home::with_key();
+    let revoked = home.new_key(&["--scope", "read"]);
+    assert_eq!(home.run(&["keys", "revoke", revoked["id"].as_str().unwrap()]).code, Some(0));
+    let revoked = revoked["key"].as_str().unwrap();
     let server = home.serve();
     let address = server.address;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        for (path, content_type) in [
-            ("/grpc.health.v1.Health/Watch", "application/grpc"),
-            ("/status/none/unlock", "application/x-www-form-urlencoded"),
+        for (path, content_type, key) in [
+            ("/grpc.health.v1.Health/Watch", "application/grpc", ""),
+            ("/grpc.health.v1.Health/Watch", "application/grpc", revoked),
+            ("/status/none/unlock", "application/x-www-form-urlencoded", ""),
         ] {
             let sender = connect(address).await;
             let mut streams = JoinSet::new();
             for _ in 0..STREAMS {
                 let mut sender = sender.clone();
+                let headers = [("content-type", content_type), ("x-service-key", key)];
+                let request = request(address, path, &headers, Endless::slow());
                 streams.spawn(async move {
                     sender.ready().await.unwrap();
-                    let headers = [("content-type", content_type)];
-                    let request = request(address, path, &headers, Endless::slow());
                     sender.send_request(request).await.unwrap()
                 });
             }
