@@ -38,6 +38,8 @@ pub const CALLS_BURST_DEFAULT: u32 = 5_000;
 /// Default memory budget for request bodies with a key until they are complete (ours): a workspace
 /// may use a quarter of it.
 pub const REQUEST_BODY_MEMORY_BYTES: usize = 64 * 1024 * 1024;
+/// Time within which a client must read some of a response (ours).
+pub const RESPONSE_READ_WITHIN: Duration = Duration::from_secs(30);
 /// Maximum number of concurrent requests without a key on one connection (ours).
 pub const WITHOUT_KEY_OF_CONNECTION_MAX: u32 = 100;
 /// Maximum number of concurrent requests without a key from one address (ours).

@@ -12,6 +12,7 @@ mod names;
 mod network;
 mod opening;
 mod signals;
+mod stalled;
 
 use std::collections::BTreeMap;
 use std::io;

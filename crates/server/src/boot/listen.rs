@@ -14,10 +14,11 @@ use axum::response::Response;
 use http::header::STRICT_TRANSPORT_SECURITY;
 use http::{HeaderValue, Request};
 use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use rules::limits::RESPONSE_READ_WITHIN;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -26,14 +27,13 @@ use tower::{Service, ServiceExt as _};
 
 use super::draining::Draining;
 use super::opening::PrefaceTimeout;
+use super::stalled::{StreamExecutor, WatchedBody};
 use crate::auth::Peer;
 use crate::connection::{AdmitResult, Connection, ConnectionLimits, ConnectionPermit};
 use crate::domains::{ACME_TLS, EntryPoint};
 
 /// Timeout for the first bytes of a connection, and for the headers of a request.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
-/// Timeout of a write to a client.
-const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 /// Value of `Strict-Transport-Security` (RFC 6797). One day, because a domain may move to an owner
 /// without a certificate for it.
 const STRICT: HeaderValue = HeaderValue::from_static("max-age=86400");
@@ -49,6 +49,8 @@ const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 512 * 1024;
 /// Silence after which an HTTP/2 connection is pinged.
 const SILENCE: Duration = Duration::from_mins(1);
+
+type WatchedResponse = http::Response<WatchedBody>;
 
 /// Settings of a listener.
 #[derive(Clone)]
@@ -120,12 +122,15 @@ async fn accept(
 async fn serve_connection<S>(
     stream: TcpStream,
     tls: Option<(TlsAcceptor, Duration)>,
-    server: Builder<TokioExecutor>,
+    server: Builder<StreamExecutor>,
     service: S,
     watcher: Watcher,
 ) -> Result<(), Box<dyn Error + Send + Sync>>
 where
-    S: Service<Request<Incoming>, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S: Service<Request<Incoming>, Response = WatchedResponse, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
     S::Future: Send,
 {
     let service = TowerToHyperService::new(service);
@@ -144,7 +149,7 @@ where
 }
 
 fn draining(stream: TcpStream) -> Draining<TcpStream> {
-    Draining::new(stream, TAKEN_WITHIN)
+    Draining::within(stream, RESPONSE_READ_WITHIN)
 }
 
 /// Returns the router for requests of one peer.
@@ -152,9 +157,10 @@ fn router_for(
     peer: Peer,
     connection: &Connection,
     serving: &Serving,
-) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> + Clone + use<>
-{
-    let (entrance, connection) = (serving.entry_point, connection.clone());
+) -> impl Service<Request<Incoming>, Response = WatchedResponse, Error = Infallible, Future: Send>
++ Clone
++ use<> {
+    let (entrance, connection) = (serving.entrance, connection.clone());
     let router = serving.router.clone().map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
         request.extensions_mut().insert(entrance);
@@ -165,7 +171,7 @@ fn router_for(
         if entrance == EntryPoint::Tls {
             response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, STRICT);
         }
-        response
+        response.map(WatchedBody::new)
     })
 }
 
@@ -175,8 +181,8 @@ fn prepare(stream: &TcpStream) {
     }
 }
 
-fn builder() -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
+fn builder() -> Builder<StreamExecutor> {
+    let mut builder = Builder::new(StreamExecutor::within(RESPONSE_READ_WITHIN));
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN);
     builder
         .http2()
