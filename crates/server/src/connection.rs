@@ -1,12 +1,13 @@
 //! connection: connection limits. Callers without a key have limits per address and per network,
-//! and leave a share of all connections to callers with a key. At a limit, the connection that was
-//! served longest ago is closed, so that slow clients block nobody. If all are being served, a new
-//! connection is on probation and must show a key. `requests` limits the requests.
+//! and leave a share of all connections to callers with a key. At a limit, a connection that is not
+//! being served is closed, so that slow clients block nobody. If all are being served, a new
+//! connection is on probation and must show a key. `table` chooses connections to close, and
+//! `requests` limits the requests.
 
 mod peers;
 mod requests;
+mod table;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -14,11 +15,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ipnet::IpNet;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::peers::{PeerCounts, PeerLimits, network};
-use self::requests::Requests;
+use self::peers::PeerLimits;
 pub(crate) use self::requests::{Open, RequestKind, StreamLimit, Unverified};
+use self::table::ConnectionTable;
 
 /// Share of all connections that is reserved for callers with a key: one in this many.
 const RESERVED_SHARE: usize = 4;
@@ -39,14 +41,6 @@ pub(crate) struct ConnectionLimits {
     ticks: AtomicU64,
 }
 
-#[derive(Debug, Default)]
-struct ConnectionTable {
-    connections: HashMap<u64, Connection>,
-    without_key: usize,
-    of_peer: PeerCounts,
-    requests: Requests,
-}
-
 /// Open connection, in the extensions of its requests.
 #[derive(Clone)]
 pub(crate) struct Connection(Arc<ConnectionState>);
@@ -54,7 +48,8 @@ pub(crate) struct Connection(Arc<ConnectionState>);
 struct ConnectionState {
     id: u64,
     peer: IpAddr,
-    limits: Arc<ConnectionLimits>,
+    places: Arc<ConnectionLimits>,
+    opened_at: Instant,
     has_key: AtomicBool,
     /// Whether its last key was rejected. Further keys have to be verified first.
     has_wrong_key: AtomicBool,
@@ -104,20 +99,22 @@ impl ConnectionLimits {
     }
 
     /// Admits a connection, and closes another one if necessary.
-    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> AdmitResult {
+    pub(crate) fn take(self: &Arc<Self>, peer: IpAddr) -> Taken {
+        self.take_at(peer, Instant::now())
+    }
+
+    fn take_at(self: &Arc<Self>, peer: IpAddr, now: Instant) -> Taken {
         let peer = peer.to_canonical();
         let mut table = self.table();
-        if !self.is_exempt(peer) {
-            let network = network(peer);
-            let is_near =
-                |it: &ConnectionState| it.peer == peer || self::network(it.peer) == network;
-            if table.of_peer.is_full(peer, OF_PEER_MAX) && !table.evict(is_near) {
-                return Taken::Refused;
-            }
+        if !self.is_exempt(peer)
+            && table.of_peer.is_full(peer, OF_PEER_MAX)
+            && !table.evict_near(peer, now)
+        {
+            return Taken::Refused;
         }
         let is_full = table.connections.len() >= self.max;
         let is_crowded = is_full || table.without_key >= self.without_key_max;
-        let on_probation = is_crowded && !table.evict(|_| true);
+        let on_probation = is_crowded && !table.evict(now);
         if is_full && on_probation {
             return AdmitResult::Full;
         }
@@ -125,7 +122,8 @@ impl ConnectionLimits {
         let connection = Connection(Arc::new(ConnectionState {
             id,
             peer,
-            limits: Arc::clone(self),
+            places: Arc::clone(self),
+            opened_at: now,
             has_key: AtomicBool::new(false),
             has_wrong_key: AtomicBool::new(false),
             unverified: AtomicU32::new(0),
@@ -155,37 +153,6 @@ impl ConnectionLimits {
 
     fn table(&self) -> MutexGuard<'_, ConnectionTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl ConnectionTable {
-    /// Closes the matching connection without a key that was served longest ago. Returns whether
-    /// there was one.
-    fn evict(&mut self, among: impl Fn(&ConnectionState) -> bool) -> bool {
-        let idle = self.connections.values().filter(|it| it.0.is_idle() && among(&it.0));
-        let stalest = idle.min_by_key(|it| it.0.served_at.load(Ordering::Relaxed)).cloned();
-        let Some(stalest) = stalest else { return false };
-        self.remove(&stalest.0);
-        stalest.0.closed.cancel();
-        true
-    }
-
-    fn remove(&mut self, connection: &ConnectionState) {
-        if self.connections.remove(&connection.id).is_some()
-            && !connection.has_key.load(Ordering::Relaxed)
-        {
-            self.count(connection, false);
-        }
-    }
-
-    /// Adds a connection without a key to the counts, or removes it.
-    fn count(&mut self, connection: &ConnectionState, is_in: bool) {
-        if is_in {
-            self.of_peer.add(connection.peer);
-        } else {
-            self.of_peer.remove(connection.peer);
-        }
-        self.without_key = if is_in { self.without_key + 1 } else { self.without_key - 1 };
     }
 }
 

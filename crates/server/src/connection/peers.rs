@@ -46,6 +46,11 @@ impl PeerCounts {
             || count(&self.of_network, network(peer)) >= limits.of_network
     }
 
+    /// Returns the count of the peer's network.
+    pub(super) fn of_network(&self, peer: IpAddr) -> u32 {
+        self.of_network.get(&network(peer)).copied().unwrap_or(0)
+    }
+
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.of_address.is_empty() && self.of_network.is_empty()

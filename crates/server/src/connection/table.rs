@@ -1,0 +1,166 @@
+//! Open connections of a listener, and the choice of those that close under pressure: first from
+//! networks with many connections, then by the time since they were served. New connections close
+//! last, because their request with a key may still arrive.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::peers::{PeerCounts, network};
+use super::requests::Requests;
+use super::{Connection, ConnectionState};
+
+/// Age below which a connection closes only if no other one can.
+const NEW_FOR: Duration = Duration::from_secs(2);
+/// Number of connections of a network that are one step of its load. Smaller differences do not
+/// matter.
+const LOAD_STEP: u32 = 32;
+/// Number of connections that one search finds. A flood must not search all connections each time.
+const FOUND_MAX: usize = 64;
+
+#[derive(Debug, Default)]
+pub(super) struct ConnectionTable {
+    pub(super) connections: HashMap<u64, Connection>,
+    pub(super) without_key: usize,
+    pub(super) of_peer: PeerCounts,
+    pub(super) requests: Requests,
+    /// Connections to close next.
+    next: VecDeque<Candidate>,
+}
+
+/// Connection that may close. The order of the fields decides which one is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    is_new: bool,
+    load: Reverse<u32>,
+    served_at: u64,
+    id: u64,
+}
+
+impl ConnectionTable {
+    /// Closes a connection without a key that is not being served. Returns whether there was one.
+    pub(super) fn evict(&mut self, now: Instant) -> bool {
+        if self.next.is_empty() {
+            self.next = self.search(now, |_| true).into();
+        }
+        while let Some(candidate) = self.next.pop_front() {
+            if self.close(candidate) {
+                return true;
+            }
+            if self.next.is_empty() {
+                self.next = self.search(now, |_| true).into();
+            }
+        }
+        false
+    }
+
+    /// Like [`Self::evict`], among the connections of the peer's network.
+    pub(super) fn evict_near(&mut self, peer: IpAddr, now: Instant) -> bool {
+        let near = network(peer);
+        let found = self.search(now, |it| network(it.peer) == near);
+        found.first().is_some_and(|candidate| self.close(*candidate))
+    }
+
+    pub(super) fn remove(&mut self, connection: &ConnectionState) {
+        if self.connections.remove(&connection.id).is_some()
+            && !connection.has_key.load(Ordering::Relaxed)
+        {
+            self.count(connection, false);
+        }
+    }
+
+    /// Adds a connection without a key to the counts, or removes it.
+    pub(super) fn count(&mut self, connection: &ConnectionState, is_in: bool) {
+        if is_in {
+            self.of_peer.add(connection.peer);
+        } else {
+            self.of_peer.remove(connection.peer);
+        }
+        self.without_key = if is_in { self.without_key + 1 } else { self.without_key - 1 };
+    }
+
+    /// Returns the matching connections that may close, in order.
+    fn search(&self, now: Instant, is_wanted: impl Fn(&ConnectionState) -> bool) -> Vec<Candidate> {
+        let idle = self.connections.values().map(|it| &*it.0);
+        let idle = idle.filter(|it| it.is_idle() && is_wanted(it));
+        let mut found: Vec<Candidate> = idle.map(|it| self.candidate(it, now)).collect();
+        if found.len() > FOUND_MAX {
+            found.select_nth_unstable(FOUND_MAX);
+            found.truncate(FOUND_MAX);
+        }
+        found.sort_unstable();
+        found
+    }
+
+    fn candidate(&self, connection: &ConnectionState, now: Instant) -> Candidate {
+        let is_exempt = connection.places.is_exempt(connection.peer);
+        let count = if is_exempt { 0 } else { self.of_peer.of_network(connection.peer) };
+        Candidate {
+            is_new: now.saturating_duration_since(connection.opened_at) < NEW_FOR,
+            load: Reverse(count / LOAD_STEP),
+            served_at: connection.served_at.load(Ordering::Relaxed),
+            id: connection.id,
+        }
+    }
+
+    /// Closes a connection unless it was served since the search.
+    fn close(&mut self, candidate: Candidate) -> bool {
+        let Some(found) = self.connections.get(&candidate.id).cloned() else { return false };
+        let served_at = found.0.served_at.load(Ordering::Relaxed);
+        if !found.0.is_idle() || served_at != candidate.served_at {
+            return false;
+        }
+        self.remove(&found.0);
+        found.0.closed.cancel();
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::connection::{ConnectionLimits, ConnectionPermit, Taken};
+
+    fn from(places: &Arc<ConnectionLimits>, peer: &str, at: Instant) -> ConnectionPermit {
+        match places.take_at(peer.parse().unwrap(), at) {
+            Taken::Place(place) => place,
+            Taken::Refused | Taken::Full => panic!("the listener has a place"),
+        }
+    }
+
+    fn is_closed(place: &ConnectionPermit) -> bool {
+        place.0.0.closed.is_cancelled()
+    }
+
+    // A fresh connection was closed before its request with a key was read.
+    #[test]
+    fn new_connections_close_last() {
+        let places = ConnectionLimits::new(4, Vec::new());
+        let began = Instant::now();
+        let at = |peer, seconds| from(&places, peer, began + Duration::from_secs(seconds));
+        let old = at("192.0.2.1", 0);
+        let new = [at("198.51.100.1", 3), at("203.0.113.1", 3)];
+        drop(old.connection().serve());
+        let newest = at("203.0.113.2", 4);
+        assert!(is_closed(&old) && !new.iter().any(is_closed));
+        let _last = at("203.0.113.3", 4);
+        assert!(is_closed(&new[0]) && !is_closed(&new[1]) && !is_closed(&newest));
+    }
+
+    #[test]
+    fn networks_with_many_connections_close_first() {
+        let places = ConnectionLimits::new(100, Vec::new());
+        let now = Instant::now();
+        let visitor = from(&places, "192.0.2.1", now);
+        let flood: Vec<_> =
+            (0..80).map(|it| from(&places, &format!("198.51.100.{it}"), now)).collect();
+        assert!(!is_closed(&visitor));
+        assert_eq!(flood.iter().filter(|it| is_closed(it)).count(), 6);
+    }
+}
