@@ -23,7 +23,7 @@ use rules::{KeyId, Scope, Timestamp, WorkspaceId};
 use store::{Store, StoreError, Workspace};
 
 use self::cache::{Cache, CacheLookup, CachedKey};
-pub(crate) use self::gate::{AuthLayer, Peer, is_for_keys};
+pub(crate) use self::gate::{AuthLayer, Peer, is_for_keys, is_public_stream};
 pub(crate) use self::limits::{AttemptLimiter, network};
 use self::limits::{Limits, RateLimitStatus};
 use crate::config::Settings;

@@ -193,18 +193,13 @@ fn admit(
 
 /// Returns the kind of a request for the limits of callers without a key.
 fn kind(request: &Request) -> RequestKind {
-    if is_stream(request.uri().path()) {
+    if auth::is_public_stream(request.uri().path()) {
         RequestKind::Stream
     } else if request.body().is_end_stream() {
         RequestKind::WithoutBody
     } else {
         RequestKind::WithBody
     }
-}
-
-/// Returns whether the path is that of a method with a stream.
-fn is_stream(path: &str) -> bool {
-    rpc::method(path.strip_prefix("/rpc").unwrap_or(path)).is_some_and(|method| method.streams)
 }
 
 /// Returns whether the path is for load balancers and operators. These requests are answered even

@@ -126,6 +126,12 @@ pub(crate) fn is_for_keys(path: &str) -> bool {
     path.starts_with("/v1/") || (looks_like_a_method(method) && !is_public(method))
 }
 
+/// Returns whether the method at this path needs no key and lasts as long as its client likes.
+pub(crate) fn is_public_stream(path: &str) -> bool {
+    let path = path.strip_prefix("/rpc").unwrap_or(path);
+    is_public(path) && path != "/grpc.health.v1.Health/Check"
+}
+
 /// Returns whether the method at this path needs no key. Load balancers query health, and
 /// reflection reveals only public data.
 fn is_public(path: &str) -> bool {
@@ -163,6 +169,20 @@ mod tests {
             ("/metrics", false),
         ] {
             assert_eq!(is_for_keys(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn health_watches_and_reflection_are_streams() {
+        for (path, expected) in [
+            ("/grpc.health.v1.Health/Watch", true),
+            ("/rpc/grpc.health.v1.Health/Watch", true),
+            ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", true),
+            ("/rpc/grpc.health.v1.Health/Check", false),
+            ("/monitor.v1.MonitorService/GetMonitor", false),
+            ("/status/page", false),
+        ] {
+            assert_eq!(is_public_stream(path), expected, "{path}");
         }
     }
 

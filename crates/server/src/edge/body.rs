@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use super::budget::{Budget, Held};
+use crate::auth;
 use crate::connection::{Connection, Open, Served, StreamLimit};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
@@ -124,7 +125,7 @@ impl Intake {
             connection: connection.cloned(),
             served: Mutex::new(None),
         }));
-        let is_stream = super::is_stream(request.uri().path());
+        let is_stream = auth::is_public_stream(request.uri().path());
         let within = if is_stream { STREAM_WITHIN } else { BODY_WITHIN };
         let limit = request.extensions().get::<StreamLimit>().cloned();
         let bounded = Bounded {
