@@ -65,7 +65,10 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     let earlier = asked.compare.map(read).transpose()?;
     if !asked.built {
         let packages = ["--package", "aloft", "--package", "aloft-testkit"];
-        shell::run(&shell::cargo(), &[&["build", "--release", "--bins"][..], &packages].concat())?;
+        shell::run(
+            &shell::cargo(),
+            &[&["build", "--profile", "dist", "--bins"][..], &packages].concat(),
+        )?;
     }
     let files = process::open_files()?;
     let checks = rules::limits::checks_for_files(files);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
-use contract::monitor::{given_instant, wire};
+use contract::monitor::{decode_instant, wire};
 use rules::{KeyId, Scope, Timestamp};
 use serde_json::json;
 use server::context::Context;
@@ -227,7 +227,7 @@ pub(crate) async fn audit(asked: AuditArgs, database: DatabaseArgs) -> Result<Ex
     let AuditArgs { workspace, limit, resource, actor, from, to } = asked;
     let query = AuditQuery { workspace, limit, resource_id: resource, actor, from, to };
     let rows = admin.audit(query).await?;
-    database.answer(serde_json::to_value(&rows)?, || table_of_changes(&rows));
+    database.print_result(serde_json::to_value(&rows)?, || table_of_changes(&rows));
     admin.close().await?;
     Ok(ExitCode::SUCCESS)
 }
@@ -288,7 +288,7 @@ fn lifetime(text: &str) -> Result<Duration> {
 /// Parses a time such as `2026-12-01T22:00:00Z`.
 fn time(text: &str) -> Result<Timestamp> {
     let given: Option<wire::Timestamp> = serde_json::from_value(json!(text)).ok();
-    let at = given.and_then(|given| given_instant(&given));
+    let at = given.and_then(|given| decode_instant(&given));
     at.with_context(|| format!("`{text}` is not a time; write it as 2026-12-01T22:00:00Z"))
 }
 

@@ -126,7 +126,7 @@ async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
             ..Default::default()
         };
         let answer = client.incidents.list_incidents(request).await;
-        let part = manner.service.answered("listing incidents", answer)?.into_owned();
+        let part = manner.service.map_error("listing incidents", answer)?.into_owned();
         page.incidents.extend(part.incidents);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -141,7 +141,7 @@ async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
         [it.id.clone(), opened, state(it), it.monitor_id.clone(), it.monitor_name.clone()]
     };
     let rows: Vec<_> = std::iter::once(head).chain(page.incidents.iter().map(row)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     paging::hint(page.incidents.len(), page.total_size);
     Ok(())
 }

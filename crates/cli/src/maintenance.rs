@@ -185,7 +185,7 @@ async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
             ..Default::default()
         };
         let answer = client.maintenances.list_maintenances(request).await;
-        let part = manner.service.answered("listing maintenance", answer)?.into_owned();
+        let part = manner.service.map_error("listing maintenance", answer)?.into_owned();
         page.maintenances.extend(part.maintenances);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -200,7 +200,7 @@ async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
         [text(&it.id), text(&it.status), window(it), text(&it.title)]
     };
     let rows: Vec<_> = std::iter::once(head).chain(page.maintenances.iter().map(row)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     paging::hint(page.maintenances.len(), page.total_size);
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use contract::monitor::given_instant;
+use contract::monitor::decode_instant;
 use contract::monitor::wire::{
     ListMissedSlotsRequest, ListMissedSlotsResponse, MissedSlots, Timestamp,
 };
@@ -50,7 +50,7 @@ pub(crate) async fn run(asked: MissedArgs) -> Result<()> {
             ..Default::default()
         };
         let answer = client.monitors.list_missed_slots(request).await;
-        let part = asked.service.answered("listing missed slots", answer)?.into_owned();
+        let part = asked.service.map_error("listing missed slots", answer)?.into_owned();
         page.missed.extend(part.missed);
         page.next_page_token = part.next_page_token;
     }
@@ -62,7 +62,7 @@ pub(crate) async fn run(asked: MissedArgs) -> Result<()> {
     let rows: Vec<_> = std::iter::once(head).chain(page.missed.iter().map(row)).collect();
     output::print_text(&output::table(&rows));
     if !page.next_page_token.is_empty() {
-        output::complain("there are more; a higher --limit shows them");
+        output::print_stderr("there are more; a higher --limit shows them");
     }
     Ok(())
 }

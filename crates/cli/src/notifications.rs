@@ -171,7 +171,7 @@ async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()
             ..Default::default()
         };
         let answer = client.notifications.list_deliveries(request).await;
-        let part = manner.service.answered("listing deliveries", answer)?.into_owned();
+        let part = manner.service.map_error("listing deliveries", answer)?.into_owned();
         page.deliveries.extend(part.deliveries);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -182,7 +182,7 @@ async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()
     }
     let head = ["DELIVERY", "CREATED", "EVENT", "STATE", "TO", "RESPONSE"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(page.deliveries.iter().map(line)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     paging::hint(page.deliveries.len(), page.total_size);
     Ok(())
 }

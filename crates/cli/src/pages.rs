@@ -139,7 +139,7 @@ async fn list(manner: &OutputArgs) -> Result<()> {
         let NextPage { limit, page_token } = next;
         let request = ListStatusPagesRequest { limit, page_token, ..Default::default() };
         let answer = client.status_pages.list_status_pages(request).await;
-        let part = manner.service.answered("listing status pages", answer)?.into_owned();
+        let part = manner.service.map_error("listing status pages", answer)?.into_owned();
         list.status_pages.extend(part.status_pages);
         list.next_page_token = part.next_page_token;
         list.total_size = part.total_size;
@@ -157,7 +157,7 @@ async fn list(manner: &OutputArgs) -> Result<()> {
         [id, slug, access, published.to_owned(), title]
     };
     let rows: Vec<_> = std::iter::once(head).chain(list.status_pages.iter().map(row)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     Ok(())
 }
 

@@ -48,7 +48,7 @@ impl Paging {
 /// Prints how to see the rest of a list that has `all` entries.
 pub(crate) fn hint(shown: usize, all: i32) {
     if usize::try_from(all).is_ok_and(|all| all > shown) {
-        output::complain(&format!("{shown} of {all}; a higher --limit shows more"));
+        output::print_stderr(&format!("{shown} of {all}; a higher --limit shows more"));
     }
 }
 

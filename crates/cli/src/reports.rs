@@ -224,7 +224,7 @@ async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
             ..Default::default()
         };
         let answer = client.status_reports.list_status_reports(request).await;
-        let part = manner.service.answered("listing reports", answer)?.into_owned();
+        let part = manner.service.map_error("listing reports", answer)?.into_owned();
         page.status_reports.extend(part.status_reports);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -233,7 +233,7 @@ async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
-    output::say(&print::table(&page.status_reports));
+    output::print_text(&print::table(&page.status_reports));
     paging::hint(page.status_reports.len(), page.total_size);
     Ok(())
 }

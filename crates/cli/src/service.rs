@@ -50,7 +50,7 @@ impl Service {
     /// Returns a client with the key of the environment. Prints the address.
     pub(crate) fn client(&self) -> Result<Client> {
         let address = self.address()?;
-        output::complain(&format!("service: {}", crate::check::without_credentials(&address)));
+        output::print_stderr(&format!("service: {}", crate::check::without_credentials(&address)));
         let given = |name| Some((name, Secret::new(variable(name)?)));
         let Some((name, key)) = KEY_VARIABLES.into_iter().find_map(given) else {
             bail!("no API key; set {} to a key of the workspace", KEY_VARIABLES[0]);
@@ -59,7 +59,7 @@ impl Service {
             bail!("invalid character in the API key of {name}; copy the key again");
         }
         let network = Network::from_variables(boot::variable);
-        Ok(Client::over(&network, &address, &key)?)
+        Ok(Client::with_network(&network, &address, &key)?)
     }
 
     /// Returns the response, or its error with context. `doing` names the call.
@@ -98,7 +98,7 @@ pub(crate) fn said(error: &Error) -> anyhow::Error {
              address is right, set SSL_CERT_FILE to a file with this certificate"
         );
     }
-    if rpc::never_sent(error) {
+    if rpc::is_unsent(error) {
         return anyhow!("cannot connect: {}; {UNREACHABLE}", cause(error));
     }
     anyhow!(message)

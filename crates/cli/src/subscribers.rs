@@ -118,19 +118,19 @@ async fn list(which: SubscriberFilterArgs, manner: &OutputArgs) -> Result<()> {
             ..Default::default()
         };
         let answer = client.status_pages.list_subscribers(request).await;
-        let part = manner.service.answered("listing subscribers", answer)?.into_owned();
+        let part = manner.service.map_error("listing subscribers", answer)?.into_owned();
         page.subscribers.extend(part.subscribers);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
     if manner.json {
-        output::print(serde_json::to_value(&page)?);
+        output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
     let head = ["SUBSCRIBER", "PAGE", "STATE", "SINCE", "TOPICS", "WHERE", "SUPPRESSED"]
         .map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(page.subscribers.iter().map(line)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     paging::hint(page.subscribers.len(), page.total_size);
     Ok(())
 }

@@ -31,9 +31,7 @@ mod tests;
 pub use compose::{compose, is_stateful};
 pub use dedup::{digest_key, digest_of, event_key, event_name, thread};
 pub use email::style as letter_style;
-pub use event::{
-    Cause, Event, EventBatch, EventKind, MonitorSnapshot, RegionOutcome, StoredCloseReason,
-};
+pub use event::{Cause, CloseReason, Event, EventBatch, EventKind, MonitorSnapshot, RegionOutcome};
 pub use message::{
     Disposition, Envelope, HttpMessage, ListLinks, Mail, Message, Rejection, VendorResponse,
 };

@@ -190,7 +190,7 @@ impl Client {
         unreachable!("the policy bounds the number of attempts")
     }
 
-    /// Waits before a retry. If the service `length` for the pause, all other calls wait too.
+    /// Waits before a retry. If the service requested the pause, all other calls wait too.
     async fn pause_before_retry(
         &self,
         attempt: u32,

@@ -113,7 +113,8 @@ pub fn token_of(reader: &mut Validator, given: &Secret<String>) -> Option<String
     if rpc::is_sendable_key(given) {
         return Some(token);
     }
-    reader.reject_without_value("api_token", "must contain only ASCII characters; copy the key again")
+    reader
+        .reject_without_value("api_token", "must contain only ASCII characters; copy the key again")
 }
 
 /// Reads the address of the service. Rejects credentials in it, because messages repeat the address.
@@ -216,17 +217,18 @@ mod tests {
     #[test]
     fn key_that_cannot_be_sent_names_its_variable() {
         let bad = environment("schlüssel", "");
-        let refused = Settings::of(given(None, None), &bad).unwrap_err();
+        let refused = Settings::new(given(None, None), &bad).unwrap_err();
         insta::assert_snapshot!(refused, @"`api_token` (from SERVICE_API_TOKEN) must contain only ASCII characters; copy the key again");
-        let own = Settings::of(given(Some("schlüssel"), None), &bad).unwrap_err().to_string();
+        let own = Settings::new(given(Some("schlüssel"), None), &bad).unwrap_err().to_string();
         assert!(!own.contains("SERVICE_API_TOKEN") && !own.contains("schl"), "{own}");
     }
 
     #[test]
     fn internationalised_host_name_is_usable() {
         let settings = environment("key", "https://münchen.example/rpc");
-        let settings = Settings::of(given(None, None), &settings).unwrap();
-        rpc::Client::over(&settings.network, &settings.base_url, &settings.api_token).unwrap();
+        let settings = Settings::new(given(None, None), &settings).unwrap();
+        rpc::Client::with_network(&settings.network, &settings.base_url, &settings.api_token)
+            .unwrap();
     }
 
     #[test]

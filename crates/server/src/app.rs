@@ -17,7 +17,7 @@ use crate::domains::{ByHost, Domains};
 use crate::edge::{self, Budget, Edge};
 use crate::observe::{Metrics, health};
 use crate::pipeline::{Notifier, Pipeline};
-use crate::status_page::{Icons, PageShelf, PagesBehind, SubscribeDesk, VisitorGate};
+use crate::status_page::{AccessControl, DetailCache, Icons, PageCache, SubscribeLimits};
 use crate::{docs, rpc as services, status_page, v1};
 
 /// Dependencies of request handlers. Cheap to clone.
@@ -34,16 +34,16 @@ pub struct App {
     /// Cache of RPC responses.
     pub(crate) response_cache: Arc<services::CacheEntries>,
     /// Cache of rendered status pages.
-    pub(crate) page_cache: Arc<PageShelf>,
+    pub(crate) page_cache: Arc<PageCache>,
     /// Custom domains of status pages.
     pub(crate) domains: Arc<Domains>,
     /// Cache of the detail pages of status pages.
-    pub(crate) detail_cache: Arc<PagesBehind>,
+    pub(crate) detail_cache: Arc<DetailCache>,
     pub(crate) icons: Arc<Icons>,
     /// Access control of status pages.
-    pub(crate) page_access: Arc<VisitorGate>,
+    pub(crate) page_access: Arc<AccessControl>,
     /// Subscription to status pages.
-    pub(crate) subscribe_limits: Arc<SubscribeDesk>,
+    pub(crate) subscribe_limits: Arc<SubscribeLimits>,
     /// Egress policy for messages and checks.
     pub egress: Egress,
     /// Regions of a monitor that names none.

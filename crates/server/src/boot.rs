@@ -43,7 +43,7 @@ use crate::operator;
 use crate::pipeline::{
     self, Notifier, NotifierParts, Notifying, Pipeline, PipelineError, PipelineParts, Probes,
 };
-use crate::status_page::{Icons, PageShelf, SubscribeDesk, SubscriberTokens, VisitorGate};
+use crate::status_page::{AccessControl, Icons, PageCache, SubscribeLimits, SubscriberTokens};
 
 /// Settings that are paths.
 const PATHS: [&str; 2] = ["data", "extra_ca_file"];
@@ -196,7 +196,7 @@ async fn start_on(
     ctx: Context,
     zones: Zones,
 ) -> Result<RunningServer, BootError> {
-    environment::warn_of_strangers();
+    environment::warn_about_unknown_variables();
     let listeners = Listeners::bind(settings)?;
     let control = |why| BootError::Control { folder: settings.data.clone(), why };
     let socket = Socket::open(&settings.data).map_err(control)?;
@@ -217,12 +217,12 @@ async fn start_on(
     let notifying = notifier.start();
     let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
     let default_regions = settings.default_regions.clone().into();
-    let (egress, shelf) = (egress(settings), Arc::default());
-    let visitors = Arc::new(VisitorGate::new(&ctx, store.session_key()));
+    let (egress, response_cache) = (egress(settings), Arc::default());
+    let visitors = Arc::new(AccessControl::new(&ctx, store.session_key()));
     let subscribing =
-        Arc::new(SubscribeDesk::new(&ctx, SubscriberTokens::new(store.session_key())));
+        Arc::new(SubscribeLimits::new(&ctx, SubscriberTokens::new(store.session_key())));
     let own = listeners.addresses.local_url();
-    let page_shelf = Arc::new(PageShelf::new(settings.public_url.clone(), own, metrics.clone()));
+    let page_cache = Arc::new(PageCache::new(settings.public_url.clone(), own, metrics.clone()));
     let app = App {
         ctx,
         store,
@@ -231,9 +231,9 @@ async fn start_on(
         auth,
         metrics,
         bodies: Budget::new(settings.request_body_memory),
-        shelf,
-        page_shelf,
-        behind: Arc::default(),
+        response_cache,
+        page_cache,
+        detail_cache: Arc::default(),
         icons,
         page_access: visitors,
         subscribe_limits: subscribing,

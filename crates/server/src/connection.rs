@@ -48,7 +48,7 @@ pub(crate) struct Connection(Arc<ConnectionState>);
 struct ConnectionState {
     id: u64,
     peer: IpAddr,
-    places: Arc<ConnectionLimits>,
+    limits: Arc<ConnectionLimits>,
     opened_at: Instant,
     has_key: AtomicBool,
     /// Whether its last key was rejected. Further keys have to be verified first.
@@ -99,18 +99,18 @@ impl ConnectionLimits {
     }
 
     /// Admits a connection, and closes another one if necessary.
-    pub(crate) fn take(self: &Arc<Self>, peer: IpAddr) -> Taken {
-        self.take_at(peer, Instant::now())
+    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> AdmitResult {
+        self.admit_at(peer, Instant::now())
     }
 
-    fn take_at(self: &Arc<Self>, peer: IpAddr, now: Instant) -> Taken {
+    fn admit_at(self: &Arc<Self>, peer: IpAddr, now: Instant) -> AdmitResult {
         let peer = peer.to_canonical();
         let mut table = self.table();
         if !self.is_exempt(peer)
             && table.of_peer.is_full(peer, OF_PEER_MAX)
             && !table.evict_near(peer, now)
         {
-            return Taken::Refused;
+            return AdmitResult::Refused;
         }
         let is_full = table.connections.len() >= self.max;
         let is_crowded = is_full || table.without_key >= self.without_key_max;
@@ -122,7 +122,7 @@ impl ConnectionLimits {
         let connection = Connection(Arc::new(ConnectionState {
             id,
             peer,
-            places: Arc::clone(self),
+            limits: Arc::clone(self),
             opened_at: now,
             has_key: AtomicBool::new(false),
             has_wrong_key: AtomicBool::new(false),
@@ -180,7 +180,7 @@ impl Connection {
     /// Records that a request of this connection has shown a wrong key, such as a revoked one. The
     /// limits of callers without a key apply to it again.
     pub(crate) fn has_wrong_key(&self) {
-        let mut table = self.0.places.table();
+        let mut table = self.0.limits.table();
         self.0.has_wrong_key.store(true, Ordering::Relaxed);
         let had_key = self.0.has_key.swap(false, Ordering::Relaxed);
         if had_key && table.connections.contains_key(&self.0.id) {
@@ -251,8 +251,8 @@ impl Drop for Served {
 mod tests {
     use super::*;
 
-    fn from(places: &Arc<ConnectionLimits>, peer: &str) -> Option<ConnectionPermit> {
-        match places.admit(peer.parse().unwrap()) {
+    fn from(limits: &Arc<ConnectionLimits>, peer: &str) -> Option<ConnectionPermit> {
+        match limits.admit(peer.parse().unwrap()) {
             AdmitResult::Admitted(place) => Some(place),
             AdmitResult::Refused | AdmitResult::Full => None,
         }
@@ -265,12 +265,12 @@ mod tests {
     // issue 16, point 1: slow clients keep nobody out
     #[test]
     fn the_stalest_connection_makes_room() {
-        let places = ConnectionLimits::new(4, Vec::new());
-        let first = from(&places, "192.0.2.1").unwrap();
-        let second = from(&places, "198.51.100.1").unwrap();
-        let third = from(&places, "203.0.113.1").unwrap();
+        let limits = ConnectionLimits::new(4, Vec::new());
+        let first = from(&limits, "192.0.2.1").unwrap();
+        let second = from(&limits, "198.51.100.1").unwrap();
+        let third = from(&limits, "203.0.113.1").unwrap();
         drop(first.connection().serve());
-        let _fourth = from(&places, "203.0.113.2").unwrap();
+        let _fourth = from(&limits, "203.0.113.2").unwrap();
         assert_eq!(
             [is_closed(&first), is_closed(&second), is_closed(&third)],
             [false, true, false]
@@ -279,69 +279,69 @@ mod tests {
 
     #[test]
     fn connections_with_a_key_keep_their_places() {
-        let places = ConnectionLimits::new(4, Vec::new());
+        let limits = ConnectionLimits::new(4, Vec::new());
         let keyed: Vec<ConnectionPermit> = (1..=4)
             .map(|number| {
-                let place = from(&places, &format!("192.0.2.{number}")).unwrap();
+                let place = from(&limits, &format!("192.0.2.{number}")).unwrap();
                 place.connection().set_has_key();
                 place
             })
             .collect();
-        assert!(matches!(places.admit("192.0.2.9".parse().unwrap()), AdmitResult::Full));
+        assert!(matches!(limits.admit("192.0.2.9".parse().unwrap()), AdmitResult::Full));
         assert!(!keyed.iter().any(is_closed));
         drop(keyed);
-        assert!(from(&places, "192.0.2.9").is_some());
+        assert!(from(&limits, "192.0.2.9").is_some());
     }
 
     #[test]
     fn requests_being_answered_are_not_interrupted() {
-        let places = ConnectionLimits::new(1, Vec::new());
-        let busy = from(&places, "192.0.2.1").unwrap();
+        let limits = ConnectionLimits::new(1, Vec::new());
+        let busy = from(&limits, "192.0.2.1").unwrap();
         let served = busy.connection().serve();
-        assert!(matches!(places.admit("192.0.2.2".parse().unwrap()), AdmitResult::Full));
+        assert!(matches!(limits.admit("192.0.2.2".parse().unwrap()), AdmitResult::Full));
         assert!(!is_closed(&busy));
         drop(served);
-        assert!(from(&places, "192.0.2.2").is_some() && is_closed(&busy));
+        assert!(from(&limits, "192.0.2.2").is_some() && is_closed(&busy));
     }
 
     // issue 16, point 1: capacity is reserved for callers with a key
     #[test]
     fn newcomer_is_on_probation_if_all_are_served() {
-        let places = ConnectionLimits::new(4, Vec::new());
+        let limits = ConnectionLimits::new(4, Vec::new());
         let busy: Vec<ConnectionPermit> =
-            (1..=3).map(|number| from(&places, &format!("192.0.2.{number}")).unwrap()).collect();
+            (1..=3).map(|number| from(&limits, &format!("192.0.2.{number}")).unwrap()).collect();
         let served: Vec<Served> = busy.iter().map(|place| place.connection().serve()).collect();
-        let newcomer = from(&places, "192.0.2.4").unwrap();
+        let newcomer = from(&limits, "192.0.2.4").unwrap();
         assert!(newcomer.connection().is_on_probation());
         assert!(!busy.iter().any(|place| is_closed(place) || place.connection().is_on_probation()));
         newcomer.connection().set_has_key();
         assert!(!newcomer.connection().is_on_probation());
-        assert!(from(&places, "192.0.2.5").is_none());
+        assert!(from(&limits, "192.0.2.5").is_none());
         drop(served);
-        assert!(!from(&places, "192.0.2.5").unwrap().connection().is_on_probation());
+        assert!(!from(&limits, "192.0.2.5").unwrap().connection().is_on_probation());
     }
 
     // A revoked key lifted the limits of callers without a key
     #[test]
     fn wrong_key_returns_the_connection_to_the_limits() {
-        let places = ConnectionLimits::new(4, Vec::new());
-        let place = from(&places, "192.0.2.1").unwrap();
+        let limits = ConnectionLimits::new(4, Vec::new());
+        let place = from(&limits, "192.0.2.1").unwrap();
         let connection = place.connection();
         assert!(connection.may_show_key());
-        connection.has_key();
-        assert_eq!((connection.is_without_key(), places.table().without_key), (false, 0));
+        connection.set_has_key();
+        assert_eq!((connection.is_without_key(), limits.table().without_key), (false, 0));
         connection.has_wrong_key();
-        assert_eq!((connection.is_without_key(), places.table().without_key), (true, 1));
+        assert_eq!((connection.is_without_key(), limits.table().without_key), (true, 1));
         assert!(!connection.may_show_key());
-        connection.has_key();
+        connection.set_has_key();
         assert!(connection.may_show_key() && !connection.is_without_key());
     }
 
     #[test]
     fn an_address_and_a_network_have_limits() {
-        let places = ConnectionLimits::new(100_000, vec!["10.0.0.0/8".parse().unwrap()]);
+        let limits = ConnectionLimits::new(100_000, vec!["10.0.0.0/8".parse().unwrap()]);
         let many = |peer: &dyn Fn(u32) -> String, count: u32| -> Vec<ConnectionPermit> {
-            (0..count).filter_map(|number| from(&places, &peer(number))).collect()
+            (0..count).filter_map(|number| from(&limits, &peer(number))).collect()
         };
         let of_address = many(&|_| "192.0.2.1".to_owned(), OF_PEER_MAX.of_address + 1);
         assert_eq!(of_address.iter().filter(|it| is_closed(it)).count(), 1);
@@ -352,20 +352,20 @@ mod tests {
             many(&|number| format!("2001:db8::{number:x}"), OF_PEER_MAX.of_network + 3);
         assert_eq!(of_network_v6.iter().filter(|it| is_closed(it)).count(), 3);
         for exempt in ["127.0.0.1", "::1", "10.1.1.1", "::ffff:10.1.1.1"] {
-            let places = many(&|_| exempt.to_owned(), OF_PEER_MAX.of_network + 1);
-            assert!(!places.iter().any(is_closed), "{exempt}");
+            let limits = many(&|_| exempt.to_owned(), OF_PEER_MAX.of_network + 1);
+            assert!(!limits.iter().any(is_closed), "{exempt}");
         }
     }
 
     #[test]
     fn permit_is_released_once() {
-        let places = ConnectionLimits::new(2, Vec::new());
-        let first = from(&places, "192.0.2.1").unwrap();
-        let second = from(&places, "192.0.2.1").unwrap();
-        let third = from(&places, "192.0.2.1").unwrap();
+        let limits = ConnectionLimits::new(2, Vec::new());
+        let first = from(&limits, "192.0.2.1").unwrap();
+        let second = from(&limits, "192.0.2.1").unwrap();
+        let third = from(&limits, "192.0.2.1").unwrap();
         assert!(is_closed(&first));
         drop((first, second, third));
-        let table = places.table();
+        let table = limits.table();
         assert_eq!((table.connections.len(), table.without_key), (0, 0));
         assert!(table.of_peer.is_empty());
     }

@@ -18,7 +18,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use tracing::Instrument as _;
 
 use self::body::Holding;
-pub(crate) use self::body::{Intake, broken_off};
+pub(crate) use self::body::{Intake, cut_off_error};
 pub(crate) use self::budget::Budget;
 use crate::auth;
 use crate::connection::{Connection, Open, RequestKind, Unverified};
@@ -128,7 +128,7 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     {
         request.extensions_mut().insert(limit);
     }
-    let intake = Intake::bound(&mut request, &edge.budget, connection.as_ref());
+    let intake = Intake::limit(&mut request, &edge.budget, connection.as_ref());
     let served = connection.as_ref().filter(|_| intake.is_none()).map(Connection::serve);
     request.extensions_mut().insert(id.clone());
     let answered_here = if open.is_err() {
@@ -178,7 +178,10 @@ fn admit(
         return Ok(Admission::Exempt);
     };
     let path = request.uri().path();
-    if connection.may_show_key() && auth::is_for_keys(path) && auth::shows_key(request.headers()) {
+    if connection.may_show_key()
+        && auth::is_for_keys(path)
+        && auth::has_well_formed_key(request.headers())
+    {
         return connection.verify().map(Admission::Unverified).ok_or(ConnectionLimitReached);
     }
     let (kind, is_about_health) = (kind(request), is_about_health(path));

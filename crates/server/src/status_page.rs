@@ -38,15 +38,15 @@ use http::{HeaderMap, StatusCode};
 use rules::AccessType;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::access::AccessControl as VisitorGate;
+pub(crate) use self::access::AccessControl;
 use self::address::{PATH_PREFIX, PathSegment, SLUG};
 pub(crate) use self::address::{PageAddress, PageDomain};
 pub(crate) use self::badge::BadgeMetric;
-pub(crate) use self::cache::PageCache as PageShelf;
+pub(crate) use self::cache::PageCache;
 use self::cache::Representation;
-pub(crate) use self::details::{DetailCache as PagesBehind, DetailRoute};
+pub(crate) use self::details::{DetailCache, DetailRoute};
 pub(crate) use self::icon::Icons;
-pub(crate) use self::subscribe::SubscribeLimits as SubscribeDesk;
+pub(crate) use self::subscribe::SubscribeLimits;
 pub(crate) use self::token::{Purpose, SubscriberTokens};
 use crate::app::App;
 

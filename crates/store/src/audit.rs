@@ -188,7 +188,10 @@ pub(crate) struct NewAuditEntry<'n> {
 }
 
 /// Writes the entry of a change, in the transaction of the change.
-pub(crate) async fn record(db: &mut Connection, record: NewAuditEntry<'_>) -> Result<(), StoreError> {
+pub(crate) async fn record(
+    db: &mut Connection,
+    record: NewAuditEntry<'_>,
+) -> Result<(), StoreError> {
     query(
         "INSERT INTO audit (workspace_id, at, actor, action, resource_id, detail) \
          VALUES ($1, $2, $3, $4, $5, $6)",

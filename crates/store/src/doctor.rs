@@ -134,7 +134,9 @@ impl Doctor<'_> {
         }
         page.after = None;
         loop {
-            let found = outbox.subscriber_deliveries(workspace, SubscriberDeliveryFilter::default(), page).await?;
+            let found = outbox
+                .subscriber_deliveries(workspace, SubscriberDeliveryFilter::default(), page)
+                .await?;
             let Some(last) = last(&found, |delivery| delivery.id) else { return Ok(()) };
             page.after = Some(last);
         }

@@ -65,8 +65,9 @@ impl Missed<'_> {
     ) -> Result<MissedPage, StoreError> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
-        let (slot, region) = after
-            .map_or((i64::MAX, i64::MAX), |read_cursor| (read_cursor.first_slot.as_millis(), read_cursor.region));
+        let (slot, region) = after.map_or((i64::MAX, i64::MAX), |read_cursor| {
+            (read_cursor.first_slot.as_millis(), read_cursor.region)
+        });
         // A code that no shift reaches is unknown: its row is read, so that it is noticed.
         let rows = query(
             "SELECT region, first_slot, last_slot, slots, reason, monitor FROM missed_slots \

@@ -99,7 +99,7 @@ fn load(
 ) -> Result<Vec<Figure>> {
     let service = &place.service;
     let used = service.usage()?.cpu;
-    let output = Command::new("target/release/bench-load")
+    let output = Command::new("target/dist/bench-load")
         .args([&service.address.to_string(), &place.key, method, &body.to_string()])
         .args([CONNECTIONS, sizes.window.as_secs() as usize, forms].map(|it| it.to_string()))
         .output()?;

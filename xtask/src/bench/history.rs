@@ -12,7 +12,7 @@ pub(super) const HISTORY: &[Scenario] = &[("history", history)];
 
 fn history(_: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     let hours = sizes.history_hours.to_string();
-    let example = ["run", "--release", "--quiet", "--package", "aloft-store", "--example"];
+    let example = ["run", "--profile", "dist", "--quiet", "--package", "aloft-store", "--example"];
     let printed =
         shell::output(&shell::cargo(), &[&example[..], &["history_cost", "--", &hours]].concat())?;
     let figures = read(&printed)?;

@@ -87,9 +87,9 @@ fn load(visitors: &Path, site: &Site, path: &str, sizes: &Sizes) -> Result<Value
 
 /// Builds the load generator if it is missing. `--built` only applies to the measured program.
 fn built(name: &str) -> Result<PathBuf> {
-    let program = Path::new("target/release").join(name);
+    let program = Path::new("target/dist").join(name);
     if !program.exists() {
-        let wanted = ["build", "--release", "--package", "aloft-testkit", "--bin", name];
+        let wanted = ["build", "--profile", "dist", "--package", "aloft-testkit", "--bin", name];
         shell::run(&shell::cargo(), &wanted)?;
     }
     Ok(program)

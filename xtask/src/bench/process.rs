@@ -53,7 +53,7 @@ pub(super) struct Usage {
 impl Target {
     pub(super) fn start() -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let mut child = Command::new("target/release/bench-target")
+        let mut child = Command::new("target/dist/bench-target")
             .stdout(Stdio::piped())
             .spawn()
             .context("starting the target")?;
@@ -90,7 +90,7 @@ impl Target {
 
 impl Postgres {
     pub(super) fn start() -> Result<Self> {
-        let mut child = Command::new("target/release/bench-postgres")
+        let mut child = Command::new("target/dist/bench-postgres")
             .env("ALOFT_TEST_FSYNC", "on")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -173,9 +173,9 @@ impl Drop for RunningService {
     }
 }
 
-/// Returns the release binary.
+/// Returns the binary of the `dist` profile.
 pub(super) fn aloft() -> Command {
-    Command::new("target/release/aloft")
+    Command::new("target/dist/aloft")
 }
 
 /// Returns the number of files that this process, and each that it starts, may open.

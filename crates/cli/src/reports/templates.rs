@@ -112,7 +112,7 @@ async fn list(manner: &OutputArgs) -> Result<()> {
         let NextPage { limit, page_token } = next;
         let request = ListReportTemplatesRequest { limit, page_token, ..Default::default() };
         let answer = client.status_reports.list_report_templates(request).await;
-        let part = manner.service.answered("listing templates", answer)?.into_owned();
+        let part = manner.service.map_error("listing templates", answer)?.into_owned();
         page.templates.extend(part.templates);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -132,7 +132,7 @@ async fn list(manner: &OutputArgs) -> Result<()> {
         ]
     };
     let rows: Vec<_> = std::iter::once(head).chain(page.templates.iter().map(row)).collect();
-    output::say(&output::table(&rows));
+    output::print_text(&output::table(&rows));
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! A change of a monitor's status, and its effect on the incident (design §5 "Transitions").
 
 use rules::{IncidentId, MonitorStatus, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use super::StatusReason;
 
@@ -32,7 +33,8 @@ pub enum IncidentChange {
 }
 
 /// Reason for closing an incident.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CloseReason {
     /// The monitor is `active` again.
     Recovered,

@@ -9,7 +9,7 @@ use rules::Timestamp;
 
 use self::format::{facts, link, reason, region, title};
 pub(super) use self::format::{format_rfc3339, format_time};
-use super::event::{Event, EventBatch, EventKind, StoredCloseReason};
+use super::event::{CloseReason, Event, EventBatch, EventKind};
 use super::message::Envelope;
 use super::truncate::one_line;
 
@@ -96,9 +96,7 @@ impl Severity {
         match event.kind {
             EventKind::Error => Self::Down,
             EventKind::Degraded | EventKind::StillDegraded => Self::Degraded,
-            EventKind::Recovered if event.closed == Some(StoredCloseReason::Degraded) => {
-                Self::Degraded
-            }
+            EventKind::Recovered if event.closed == Some(CloseReason::Degraded) => Self::Degraded,
             EventKind::Recovered => Self::Fine,
             EventKind::Test => Self::Test,
         }

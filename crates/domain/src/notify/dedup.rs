@@ -61,7 +61,7 @@ mod tests {
     use rules::Timestamp;
 
     use super::*;
-    use crate::notify::StoredCloseReason;
+    use crate::notify::CloseReason;
     use crate::notify::tests::{CHANNEL, an_event};
 
     // design: §5 "with an idempotency key (incident, channel, event)"
@@ -70,7 +70,7 @@ mod tests {
         let error = an_event(EventKind::Error);
         let reminder = Event { reminder: 2, ..error.clone() };
         let test = an_event(EventKind::Test);
-        let over = Event { closed: Some(StoredCloseReason::Resolved), ..test.clone() };
+        let over = Event { closed: Some(CloseReason::Resolved), ..test.clone() };
         for (event, expected) in [
             (error, "inc_0000000000005-chn_0000000000007-error"),
             (reminder, "inc_0000000000005-chn_0000000000007-error-2"),

@@ -7,7 +7,7 @@ use rules::{IncidentId, MonitorId, MonitorKind, Region, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::message::without_credentials;
-use crate::judge::CloseReason;
+pub use crate::judge::CloseReason;
 
 /// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct Event {
     /// Start. The time until `at` is the total duration, with a degradation after the incident.
     pub began_at: Timestamp,
     /// Reason for the end of the incident; only with [`EventKind::Recovered`].
-    pub closed: Option<StoredCloseReason>,
+    pub closed: Option<CloseReason>,
     /// Cause, with the last result of each region.
     pub grounds: Cause,
     /// 0 for the first message, then the number of the reminder.
@@ -84,20 +84,6 @@ pub struct RegionOutcome {
     pub status: Option<u16>,
     /// Duration of the whole exchange, in milliseconds.
     pub latency_ms: Option<u32>,
-}
-
-/// The variants of [`CloseReason`] as stored in events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StoredCloseReason {
-    /// The monitor is `active` again.
-    Recovered,
-    /// The monitor is `degraded`: no longer down, but not healthy.
-    Degraded,
-    Paused,
-    Deleted,
-    /// A user resolved the incident.
-    Resolved,
 }
 
 /// Content of one message: a single event, or a digest.
@@ -163,17 +149,5 @@ impl Event {
     pub fn duration(&self) -> Duration {
         let millis = self.at.as_millis().saturating_sub(self.began_at.as_millis());
         Duration::from_millis(u64::try_from(millis).unwrap_or(0))
-    }
-}
-
-impl From<CloseReason> for StoredCloseReason {
-    fn from(how: CloseReason) -> Self {
-        match how {
-            CloseReason::Recovered => Self::Recovered,
-            CloseReason::Degraded => Self::Degraded,
-            CloseReason::Paused => Self::Paused,
-            CloseReason::Deleted => Self::Deleted,
-            CloseReason::Resolved => Self::Resolved,
-        }
     }
 }

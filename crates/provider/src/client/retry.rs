@@ -223,7 +223,7 @@ mod tests {
             let restarting = proxied(Code::Unavailable, Some(over));
             for (attempt, pause) in [(0, 500), (1, 1_000), (3, 4_000)] {
                 let next = POLICY.next(attempt, RetrySafety::Safe, &restarting, NOW, 1.0);
-                assert_eq!(next, RetryDecision::Again(Duration::from_millis(pause)), "{over}");
+                assert_eq!(next, RetryDecision::Retry(Duration::from_millis(pause)), "{over}");
             }
         }
     }

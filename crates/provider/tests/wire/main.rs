@@ -88,7 +88,8 @@ async fn monitors_data_source_follows_short_pages() {
             "name": name, "url": "https://example.com", "periodicity": "1m",
             "method": "POST", "body": body,
         });
-        let id = create(&server, MONITORS, "CreateHttpMonitor", json!({ "monitor": monitor })).await;
+        let id =
+            create(&server, MONITORS, "CreateHttpMonitor", json!({ "monitor": monitor })).await;
         newest_first.insert(Reverse(id), name);
     }
     // Bodies of 64 KiB end a page of the service after fewer than 60 monitors.

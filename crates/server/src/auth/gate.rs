@@ -11,7 +11,7 @@ use contract::rpc;
 use http::HeaderValue;
 use http::header::CACHE_CONTROL;
 
-use super::{Auth, AuthenticatedCaller, shows_key};
+use super::{Auth, AuthenticatedCaller, has_well_formed_key};
 use crate::connection::Connection;
 use crate::edge::{Intake, Protocol};
 use crate::observe::metrics::Metrics;
@@ -114,7 +114,7 @@ fn peer(request: &Request) -> IpAddr {
 fn note(error: &rpc::Error, request: &Request) {
     if let Some(connection) = request.extensions().get::<Connection>()
         && error.code == rpc::Code::Unauthenticated
-        && shows_key(request.headers())
+        && has_well_formed_key(request.headers())
     {
         connection.has_wrong_key();
     }

@@ -104,15 +104,15 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
 /// Accepts the next connection within the limits. Closes rejected ones.
 async fn accept(
     listener: &TcpListener,
-    places: &Arc<ConnectionLimits>,
+    limits: &Arc<ConnectionLimits>,
 ) -> io::Result<(TcpStream, SocketAddr, ConnectionPermit)> {
     loop {
         let (stream, peer) = listener.accept().await?;
         loop {
-            match places.admit(peer.ip()) {
+            match limits.admit(peer.ip()) {
                 AdmitResult::Admitted(place) => return Ok((stream, peer, place)),
                 AdmitResult::Refused => break,
-                AdmitResult::Full => places.wait_for_place().await,
+                AdmitResult::Full => limits.wait_for_place().await,
             }
         }
     }
@@ -149,7 +149,7 @@ where
 }
 
 fn draining(stream: TcpStream) -> Draining<TcpStream> {
-    Draining::within(stream, RESPONSE_READ_WITHIN)
+    Draining::new(stream, RESPONSE_READ_WITHIN)
 }
 
 /// Returns the router for requests of one peer.
@@ -160,7 +160,7 @@ fn router_for(
 ) -> impl Service<Request<Incoming>, Response = WatchedResponse, Error = Infallible, Future: Send>
 + Clone
 + use<> {
-    let (entrance, connection) = (serving.entrance, connection.clone());
+    let (entrance, connection) = (serving.entry_point, connection.clone());
     let router = serving.router.clone().map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
         request.extensions_mut().insert(entrance);

@@ -82,7 +82,7 @@ impl Connection {
         let state = &self.0;
         let mut table = state.limits.table();
         let requests = &mut table.requests;
-        let peer = (!state.places.is_exempt(state.peer)).then_some(state.peer);
+        let peer = (!state.limits.is_exempt(state.peer)).then_some(state.peer);
         if state.open.load(Ordering::Relaxed) >= limits::WITHOUT_KEY_OF_CONNECTION_MAX
             || requests.are_full(kind, peer)
         {
@@ -91,7 +91,7 @@ impl Connection {
         let open = Open {
             connection: self.clone(),
             kind,
-            id: state.places.tick(),
+            id: state.limits.tick(),
             is_answered: false,
             evicted: CancellationToken::new(),
         };
@@ -102,7 +102,7 @@ impl Connection {
 
     /// Counts a request whose key is about to be verified. Returns `None` if there are too many.
     pub(crate) fn verify(&self) -> Option<Unverified> {
-        let mut table = self.0.places.table();
+        let mut table = self.0.limits.table();
         if table.requests.unverified >= UNVERIFIED_MAX {
             return None;
         }
@@ -176,7 +176,7 @@ impl Open {
     /// Counts the request for its connection only, because its response waits for the client.
     pub(crate) fn answered(&mut self) {
         if !std::mem::replace(&mut self.is_answered, true) {
-            let places = &self.connection.0.places;
+            let places = &self.connection.0.limits;
             places.table().requests.remove(self);
         }
     }
@@ -200,7 +200,7 @@ impl Drop for Open {
 impl Drop for Unverified {
     fn drop(&mut self) {
         let state = &self.0.0;
-        let requests = &mut state.places.table().requests;
+        let requests = &mut state.limits.table().requests;
         let count = state.unverified.load(Ordering::Relaxed);
         if count > 0 {
             state.unverified.store(count - 1, Ordering::Relaxed);
@@ -225,9 +225,9 @@ mod tests {
     ) -> (Vec<Open>, Vec<ConnectionPermit>) {
         let connections: Vec<ConnectionPermit> = (0..10)
             .flat_map(|_| peers)
-            .map(|peer| match places.take(peer.parse().unwrap()) {
-                Taken::Place(place) => place,
-                Taken::Refused | Taken::Full => panic!("the listener has a place"),
+            .map(|peer| match places.admit(peer.parse().unwrap()) {
+                AdmitResult::Admitted(place) => place,
+                AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a place"),
             })
             .collect();
         let requests = connections
@@ -320,7 +320,7 @@ mod tests {
         let [one, other] = [0, 1].map(|it| connections[it].connection());
         let held: Vec<Unverified> = (0..3).filter_map(|_| one.verify()).collect();
         let _other = other.verify();
-        one.has_key();
+        one.set_has_key();
         assert_eq!(places.table().requests.unverified, 1);
         drop(held);
         assert_eq!(places.table().requests.unverified, 1);

@@ -97,7 +97,7 @@ impl ConnectionTable {
     }
 
     fn candidate(&self, connection: &ConnectionState, now: Instant) -> Candidate {
-        let is_exempt = connection.places.is_exempt(connection.peer);
+        let is_exempt = connection.limits.is_exempt(connection.peer);
         let count = if is_exempt { 0 } else { self.of_peer.of_network(connection.peer) };
         Candidate {
             is_new: now.saturating_duration_since(connection.opened_at) < NEW_FOR,
@@ -125,12 +125,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::connection::{ConnectionLimits, ConnectionPermit, Taken};
+    use crate::connection::{AdmitResult, ConnectionLimits, ConnectionPermit};
 
     fn from(places: &Arc<ConnectionLimits>, peer: &str, at: Instant) -> ConnectionPermit {
-        match places.take_at(peer.parse().unwrap(), at) {
-            Taken::Place(place) => place,
-            Taken::Refused | Taken::Full => panic!("the listener has a place"),
+        match places.admit_at(peer.parse().unwrap(), at) {
+            AdmitResult::Admitted(place) => place,
+            AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a place"),
         }
     }
 

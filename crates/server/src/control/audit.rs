@@ -19,7 +19,8 @@ impl ControlService {
         };
         let filter = AuditFilter { resource_id, actor, from, to };
         let page = Page { limit, offset: 0, after: None };
-        let found = self.store.audit().list(workspace.id, &filter, page).await.map_err(control_error)?;
+        let found =
+            self.store.audit().list(workspace.id, &filter, page).await.map_err(control_error)?;
         Ok(found.rows.into_iter().map(AuditRow::from).collect())
     }
 }

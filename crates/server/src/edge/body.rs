@@ -84,8 +84,8 @@ pub(crate) fn cut_off_error(error: &(dyn Error + 'static)) -> rpc::Error {
     while let Some(error) = cause {
         if let Some(broken) = error.downcast_ref::<Broken>() {
             return match broken {
-                Broken::TooSlow(within) => rpc::too_slow(*within),
-                Broken::NoMemory | Broken::StreamEnded => rpc::put_off(broken.to_string()),
+                Broken::TooSlow(within) => rpc::request_timeout(*within),
+                Broken::NoMemory | Broken::StreamEnded => rpc::deferred(broken.to_string()),
                 Broken::NoMemoryForWorkspace => {
                     rpc::resource_exhausted(broken.to_string(), RETRY_AFTER_NO_MEMORY)
                 }
@@ -184,7 +184,7 @@ impl Intake {
     }
 
     /// Takes memory for this many bytes from the budget.
-    fn hold(&self, bytes: usize) -> Result<(), Broken> {
+    fn reserve(&self, bytes: usize) -> Result<(), Broken> {
         let mut held = locked(&self.0.held);
         match (held.take(bytes), held.has_key()) {
             (true, _) => Ok(()),
@@ -231,7 +231,7 @@ impl HttpBody for Bounded {
             Poll::Ready(frame) => frame,
             Poll::Pending => {
                 if self.limit.as_mut().is_some_and(|it| it.as_mut().poll(task).is_ready()) {
-                    return self.intake.breaks(Broken::StreamEnded);
+                    return self.intake.cut_off(Broken::StreamEnded);
                 }
                 ready!(self.deadline.as_mut().poll(task));
                 return self.intake.cut_off(Broken::TooSlow(BODY_WITHIN));

@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 
 use axum::Json;
+use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
-use axum::Router;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use rules::MonitorId;
@@ -131,7 +131,9 @@ mod tests {
     #[test]
     fn store_error_details_are_not_public() {
         let why = "hunter2".to_owned();
-        assert!(!store_status(&Err(StoreError::Corrupt { what: why.clone(), why })).contains("hunter2"));
+        assert!(
+            !store_status(&Err(StoreError::Corrupt { what: why.clone(), why })).contains("hunter2")
+        );
         assert_eq!(store_status(&Err(StoreError::Closed)), "the database is closed");
         assert_eq!(store_status(&Ok(())), "ok");
         let full = StoreError::NoSpace { disk: "the data folder's disk" };

@@ -182,7 +182,11 @@ impl Metrics {
                 "confirmations_dropped",
                 "Rounds of confirmation checks that were not requested",
             ),
-            probe_suspicions: counter(registry, "probe_suspicions", "Times that a probe became suspect"),
+            probe_suspicions: counter(
+                registry,
+                "probe_suspicions",
+                "Times that a probe became suspect",
+            ),
             probes_suspect: gauge(registry, "probes_suspect", "Probes that are suspect now"),
             results_committed: counter(
                 registry,

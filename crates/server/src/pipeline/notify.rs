@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::notify::{
-    Event, EventBatch, Mail, Message, StoredCloseReason, Unconfigured, VendorConfig, event_key,
+    CloseReason, Event, EventBatch, Mail, Message, Unconfigured, VendorConfig, event_key,
     is_stateful,
 };
 use probe::Client;
@@ -185,7 +185,7 @@ impl Notifier {
         let accepted = sent.disposition == SendDisposition::Accepted;
         let mut answer = sent.response;
         if accepted && is_stateful(settings.provider.kind()) {
-            let over = Event { closed: Some(StoredCloseReason::Recovered), ..event.clone() };
+            let over = Event { closed: Some(CloseReason::Recovered), ..event.clone() };
             match self.send(target, &over, &self.0.stop).await {
                 Some(closed) if closed.disposition == SendDisposition::Accepted => {}
                 Some(AttemptOutcome { response: why, .. }) => {

@@ -59,7 +59,7 @@ impl Health for ServerHealth {
         let rest = async move {
             tokio::select! {
                 () = stopped => last.map(Ok),
-                Some(()) = limit => Some(Err(rpc::put_off(LIMITED))),
+                Some(()) = limit => Some(Err(rpc::deferred(LIMITED))),
             }
         };
         let statuses = stream::iter([Ok(first)]).chain(rest.map(stream::iter).flatten_stream());

@@ -369,7 +369,11 @@ pub(super) async fn run_to_end<T: Send + 'static>(
 
 /// Logs a failure to notify the pipeline of a committed change. The pipeline loads the change at
 /// its next start.
-pub(super) fn log_failure(heard: Result<(), PipelineError>, monitor: MonitorId, name: Option<&str>) {
+pub(super) fn log_failure(
+    heard: Result<(), PipelineError>,
+    monitor: MonitorId,
+    name: Option<&str>,
+) {
     if let Err(error) = heard {
         let shown = name.unwrap_or("deleted");
         tracing::warn!(

@@ -13,7 +13,7 @@ use super::rows;
 use super::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts};
 use crate::db::{Connection, Query, Row, Value, query};
 use crate::quarantine::{Quarantine, is_unreadable, row_key};
-use crate::row::{Listed, to_count, id, instant, optional_instant, narrow, optional};
+use crate::row::{Listed, id, instant, narrow, optional, optional_instant, to_count};
 use crate::vault::Vault;
 use crate::{Page, StoreError};
 

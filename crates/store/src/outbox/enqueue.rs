@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use domain::judge::{CloseReason, IncidentChange, Transition};
 use domain::notify::{
-    AlertChange, AlertContext, AlertSubject, Cause, ChannelState, DeliveryPlan, DeliveryProgress,
-    EventKind, HoldReason, MonitorSnapshot, OpenDelivery, StoredCloseReason, plan_deliveries,
+    AlertChange, AlertContext, AlertSubject, Cause, ChannelState, DeliveryPlan,
+    DeliveryProgress, EventKind, HoldReason, MonitorSnapshot, OpenDelivery, plan_deliveries,
 };
 use rules::{
     ChannelId, IncidentId, MonitorId, PageId, Periodicity, ProviderType, Timestamp, WorkspaceId,
@@ -163,7 +163,7 @@ pub(crate) async fn maintenance_changed(
 fn can_begin(occasion: AlertChange) -> bool {
     match occasion {
         AlertChange::Down(_) | AlertChange::Degraded => true,
-        AlertChange::Ended { reason: how, .. } => how == StoredCloseReason::Degraded,
+        AlertChange::Ended { reason: how, .. } => how == CloseReason::Degraded,
         AlertChange::Unknown => false,
     }
 }

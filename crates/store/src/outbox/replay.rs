@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use domain::notify::{
-    ChannelState, DueTime, Event, EventKind, FilterDecision, NewDelivery, PriorDelivery,
-    StoredCloseReason, end_event, event_key, filter, is_stateful,
+    ChannelState, CloseReason, DueTime, Event, EventKind, FilterDecision, NewDelivery,
+    PriorDelivery, end_event, event_key, filter, is_stateful,
 };
 use rules::{DeliveryId, MonitorStatus, Timestamp, Violation, WorkspaceId};
 
@@ -133,7 +133,7 @@ async fn find_end(
             Some(row) => (optional_instant(row, 0)?, optional(row, 1, parse_close_reason)?),
             None => (None, None),
         };
-        let how = how.map_or(StoredCloseReason::Recovered, StoredCloseReason::from);
+        let how = how.unwrap_or(CloseReason::Recovered);
         return Ok(Some(end_event(opening, at.unwrap_or(now), how)));
     }
     let change = query(
@@ -147,12 +147,12 @@ async fn find_end(
     .fetch_optional(db)
     .await?;
     let Some(change) = change else {
-        return Ok(Some(end_event(opening, now, StoredCloseReason::Recovered)));
+        return Ok(Some(end_event(opening, now, CloseReason::Recovered)));
     };
     let to = id(&change, 1, MonitorStatus::parse)?;
     // A receiver that tracks alert states treats the following error as a separate alert
     let goes_on = to == MonitorStatus::Error && !is_stateful(channel_state.kind);
-    let end = end_event(opening, instant(&change, 0)?, StoredCloseReason::Recovered);
+    let end = end_event(opening, instant(&change, 0)?, CloseReason::Recovered);
     Ok(Some(end).filter(|_| !goes_on))
 }
 

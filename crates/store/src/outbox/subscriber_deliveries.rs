@@ -14,7 +14,7 @@ use super::deliveries::{listed, newest_attempts};
 use super::replay::{self, FIELD, requeue};
 use super::{DeliveryAttempt, DeliveryState, Outbox, rows};
 use crate::db::{Connection, Query, Row, Value, query};
-use crate::row::{Listed, id, instant, optional_instant, narrow, optional};
+use crate::row::{Listed, id, instant, narrow, optional, optional_instant};
 use crate::writer::Session;
 use crate::{AuditContext, Page, StoreError, subscribers};
 

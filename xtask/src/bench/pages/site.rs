@@ -47,7 +47,8 @@ impl Site {
         }
         drop(api);
         service.stop()?;
-        let example = ["run", "--release", "--quiet", "--package", "aloft-store", "--example"];
+        let example =
+            ["run", "--profile", "dist", "--quiet", "--package", "aloft-store", "--example"];
         let data = folder.path().display().to_string();
         shell::output(
             &shell::cargo(),

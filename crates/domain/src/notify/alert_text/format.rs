@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rules::Timestamp;
 
-use super::super::event::{Event, EventKind, RegionOutcome, StoredCloseReason};
+use super::super::event::{CloseReason, Event, EventKind, RegionOutcome};
 use super::super::truncate::one_line;
 use super::Fact;
 
@@ -25,19 +25,19 @@ pub(super) fn title(event: &Event) -> String {
         }
         (EventKind::Degraded, _) => format!("Degraded: {name}"),
         (EventKind::StillDegraded, _) => format!("No longer down, still degraded: {name}"),
-        (EventKind::Recovered, None | Some(StoredCloseReason::Recovered)) => {
+        (EventKind::Recovered, None | Some(CloseReason::Recovered)) => {
             format!("Recovered after {lasted}: {name}")
         }
-        (EventKind::Recovered, Some(StoredCloseReason::Degraded)) => {
+        (EventKind::Recovered, Some(CloseReason::Degraded)) => {
             format!("No longer down after {lasted}, still degraded: {name}")
         }
-        (EventKind::Recovered, Some(StoredCloseReason::Paused)) => {
+        (EventKind::Recovered, Some(CloseReason::Paused)) => {
             format!("Paused during an incident ({lasted}): {name}")
         }
-        (EventKind::Recovered, Some(StoredCloseReason::Deleted)) => {
+        (EventKind::Recovered, Some(CloseReason::Deleted)) => {
             format!("Deleted during an incident ({lasted}): {name}")
         }
-        (EventKind::Recovered, Some(StoredCloseReason::Resolved)) => {
+        (EventKind::Recovered, Some(CloseReason::Resolved)) => {
             format!("Resolved manually after {lasted}: {name}")
         }
         (EventKind::Test, _) => format!("Test: {name}"),
@@ -46,11 +46,9 @@ pub(super) fn title(event: &Event) -> String {
 
 pub(super) fn reason(event: &Event) -> Option<String> {
     let ended = match (event.kind, event.closed) {
-        (EventKind::Recovered, Some(StoredCloseReason::Paused)) => Some("The monitor was paused."),
-        (EventKind::Recovered, Some(StoredCloseReason::Deleted)) => {
-            Some("The monitor was deleted.")
-        }
-        (EventKind::Recovered, Some(StoredCloseReason::Resolved)) => {
+        (EventKind::Recovered, Some(CloseReason::Paused)) => Some("The monitor was paused."),
+        (EventKind::Recovered, Some(CloseReason::Deleted)) => Some("The monitor was deleted."),
+        (EventKind::Recovered, Some(CloseReason::Resolved)) => {
             Some("The incident was resolved manually.")
         }
         (
@@ -180,31 +178,16 @@ mod tests {
             (EventKind::Degraded, None, 3, "Still degraded after 12 min: API"),
             (EventKind::StillDegraded, None, 0, "No longer down, still degraded: API"),
             (recovered, None, 0, "Recovered after 12 min: API"),
-            (recovered, Some(StoredCloseReason::Recovered), 0, "Recovered after 12 min: API"),
+            (recovered, Some(CloseReason::Recovered), 0, "Recovered after 12 min: API"),
             (
                 recovered,
-                Some(StoredCloseReason::Degraded),
+                Some(CloseReason::Degraded),
                 0,
                 "No longer down after 12 min, still degraded: API",
             ),
-            (
-                recovered,
-                Some(StoredCloseReason::Paused),
-                0,
-                "Paused during an incident (12 min): API",
-            ),
-            (
-                recovered,
-                Some(StoredCloseReason::Deleted),
-                0,
-                "Deleted during an incident (12 min): API",
-            ),
-            (
-                recovered,
-                Some(StoredCloseReason::Resolved),
-                0,
-                "Resolved manually after 12 min: API",
-            ),
+            (recovered, Some(CloseReason::Paused), 0, "Paused during an incident (12 min): API"),
+            (recovered, Some(CloseReason::Deleted), 0, "Deleted during an incident (12 min): API"),
+            (recovered, Some(CloseReason::Resolved), 0, "Resolved manually after 12 min: API"),
         ] {
             let mut event = Event { closed, reminder, ..an_event(kind) };
             event.began_at = event.at - Duration::from_mins(12);
@@ -233,9 +216,9 @@ mod tests {
     #[test]
     fn manually_closed_incident_shows_its_reason() {
         for (closed, expected) in [
-            (StoredCloseReason::Paused, "The monitor was paused."),
-            (StoredCloseReason::Deleted, "The monitor was deleted."),
-            (StoredCloseReason::Resolved, "The incident was resolved manually."),
+            (CloseReason::Paused, "The monitor was paused."),
+            (CloseReason::Deleted, "The monitor was deleted."),
+            (CloseReason::Resolved, "The incident was resolved manually."),
         ] {
             let event = Event { closed: Some(closed), ..an_event(EventKind::Recovered) };
             assert_eq!(reason(&event).as_deref(), Some(expected));

@@ -18,7 +18,7 @@ pub use timing::{next_reminder, reschedule_held, schedule};
 use self::builder::PlanBuilder;
 use super::grouping::GroupWindow;
 use crate::judge::{IncidentChange, Transition};
-use crate::notify::{Cause, Event, EventKind, MonitorSnapshot, StoredCloseReason};
+use crate::notify::{Cause, CloseReason, Event, EventKind, MonitorSnapshot};
 
 /// Reason a delivery waits before its first attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +43,7 @@ pub enum AlertChange {
         /// The incident that closed.
         incident: Option<IncidentId>,
         /// Reason for the end.
-        reason: StoredCloseReason,
+        reason: CloseReason,
     },
     /// The monitor is degraded and was not down before.
     Degraded,
@@ -178,12 +178,12 @@ impl AlertChange {
         match (transition.incident, transition.to) {
             (IncidentChange::Opened(id), _) => Some(Self::Down(id)),
             (IncidentChange::Closed { id, reason: how }, _) => {
-                Some(Self::Ended { incident: Some(id), reason: how.into() })
+                Some(Self::Ended { incident: Some(id), reason: how })
             }
             (IncidentChange::Suspended(_) | IncidentChange::Resumed(_), _)
             | (IncidentChange::None, MonitorStatus::Error) => None,
             (IncidentChange::None, MonitorStatus::Active) => {
-                Some(Self::Ended { incident: None, reason: StoredCloseReason::Recovered })
+                Some(Self::Ended { incident: None, reason: CloseReason::Recovered })
             }
             (IncidentChange::None, MonitorStatus::Degraded) => Some(Self::Degraded),
             (IncidentChange::None, MonitorStatus::Unknown) => Some(Self::Unknown),
@@ -192,7 +192,7 @@ impl AlertChange {
 }
 
 /// Returns the event for the end of what `opening` reported.
-pub fn end_event(opening: &Event, at: Timestamp, how: StoredCloseReason) -> Event {
+pub fn end_event(opening: &Event, at: Timestamp, how: CloseReason) -> Event {
     Event {
         kind: EventKind::Recovered,
         at,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rules::{IncidentId, MonitorId, MonitorKind, Region, Timestamp};
 
-use crate::notify::{Cause, Event, EventKind, MonitorSnapshot, RegionOutcome, StoredCloseReason};
+use crate::notify::{Cause, CloseReason, Event, EventKind, MonitorSnapshot, RegionOutcome};
 
 /// Maximum length of a text, in characters.
 const CHARS_MAX: usize = 10_000;
@@ -72,11 +72,11 @@ pub(super) fn any_event() -> impl Strategy<Value = Event> {
         select(&[EventKind::Error, EventKind::Degraded, EventKind::Recovered, EventKind::Test][..]),
         prop::option::of(select(
             &[
-                StoredCloseReason::Recovered,
-                StoredCloseReason::Degraded,
-                StoredCloseReason::Paused,
-                StoredCloseReason::Deleted,
-                StoredCloseReason::Resolved,
+                CloseReason::Recovered,
+                CloseReason::Degraded,
+                CloseReason::Paused,
+                CloseReason::Deleted,
+                CloseReason::Resolved,
             ][..],
         )),
         any::<u32>(),

@@ -15,9 +15,9 @@ use serde_json::Value;
 
 use crate::notify::alert_text::AlertText;
 use crate::notify::{
-    BotAccount, Cause, Envelope, Event, EventBatch, EventKind, HttpMessage, Message,
-    MonitorSnapshot, RegionOutcome, StoredCloseReason, TwilioAccount, VendorConfig, compose,
-    digest_key, event_key, thread,
+    BotAccount, Cause, CloseReason, Envelope, Event, EventBatch, EventKind, HttpMessage, Message,
+    MonitorSnapshot, RegionOutcome, TwilioAccount, VendorConfig, compose, digest_key, event_key,
+    thread,
 };
 
 /// 2026-11-21T16:48:55Z.
@@ -64,7 +64,7 @@ pub(crate) fn an_event(kind: EventKind) -> Event {
             EventKind::Degraded | EventKind::Test => None,
         },
         began_at: NOW - std::time::Duration::from_millis(lasted),
-        closed: (kind == EventKind::Recovered).then_some(StoredCloseReason::Recovered),
+        closed: (kind == EventKind::Recovered).then_some(CloseReason::Recovered),
         grounds: Cause { why: why.to_owned(), regions },
         reminder: 0,
     }
@@ -78,7 +78,7 @@ pub(crate) fn a_reminder() -> Event {
 
 /// The event that closes a successful test on a vendor that keeps alerts.
 pub(crate) fn the_end_of_test() -> Event {
-    Event { closed: Some(StoredCloseReason::Resolved), ..an_event(EventKind::Test) }
+    Event { closed: Some(CloseReason::Resolved), ..an_event(EventKind::Test) }
 }
 
 /// One event of each kind except tests.

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::fixtures::{a_digest, a_reminder, an_event, composed};
-use crate::notify::{Event, EventBatch, EventKind, Message, StoredCloseReason};
+use crate::notify::{CloseReason, Event, EventBatch, EventKind, Message};
 
 const SCHEMA: &str = include_str!("../../../../../docs/reference/webhook.schema.json");
 /// Keywords that this validator checks, and keywords that only describe.
@@ -17,12 +17,9 @@ fn every_kind_of_body_matches_the_schema() {
     let kinds = [EventKind::Error, EventKind::Degraded, EventKind::Recovered, EventKind::Test];
     let mut events: Vec<Event> = kinds.map(an_event).into();
     events.push(a_reminder());
-    for closed in [
-        StoredCloseReason::Degraded,
-        StoredCloseReason::Paused,
-        StoredCloseReason::Deleted,
-        StoredCloseReason::Resolved,
-    ] {
+    for closed in
+        [CloseReason::Degraded, CloseReason::Paused, CloseReason::Deleted, CloseReason::Resolved]
+    {
         events.push(Event { closed: Some(closed), ..an_event(EventKind::Recovered) });
     }
     for event in &events {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::alert_text::format_rfc3339;
-use super::super::event::{Event, EventBatch, EventKind, RegionOutcome, StoredCloseReason};
+use super::super::event::{CloseReason, Event, EventBatch, EventKind, RegionOutcome};
 use super::super::message::Envelope;
 use super::super::truncate::{Unit, one_line, plain, truncate};
 
@@ -45,7 +45,7 @@ struct EventEntry {
     incident: Option<String>,
     began_at: Option<String>,
     duration_ms: u64,
-    close_reason: Option<StoredCloseReason>,
+    close_reason: Option<CloseReason>,
     reminder: u32,
     summary: Option<String>,
     regions: Vec<RegionEntry>,

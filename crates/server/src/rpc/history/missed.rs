@@ -8,7 +8,7 @@ use contract::monitor::{encode_instant, micros};
 use contract::rpc::{self, Error};
 use domain::cadence::{Missed, MissedReason};
 use rules::{Timestamp, Violation, Violations, limits};
-use store::{MissedFilter, MissedCursor};
+use store::{MissedCursor, MissedFilter};
 
 use super::super::answer::location;
 use super::super::monitor::find;

@@ -78,7 +78,7 @@ async fn whatsapp_without_a_template_is_stored_with_a_warning() {
     for template in [None, Some(template)] {
         let server = TestServer::start_with(|settings| {
             vendors.set_up(settings);
-            let telephone = settings.vendors.telephone.as_mut().unwrap();
+            let telephone = settings.vendors.twilio.as_mut().unwrap();
             telephone.whatsapp_template.clone_from(&template);
         })
         .await;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use domain::judge::{CloseReason, IncidentChange, Transition};
-use domain::notify::{EventKind, StoredCloseReason};
+use domain::notify::EventKind;
 use rules::MonitorStatus;
 use rules::monitor::MonitorSettings;
 use store::{Batch, DeliveryFilter, DeliveryState, NextStep, OrderingKey, Page, Wakeup};
@@ -42,7 +42,7 @@ async fn outage_alert_has_cause_and_recovery_has_duration() {
         turn(home, monitor, up(1, 70 * SECOND)).await;
         let queue = due(home, channel, 70 * SECOND).await;
         let [second] = &queue.due[..] else { panic!("{queue:?}") };
-        assert_eq!(alert(second).closed, Some(StoredCloseReason::Recovered));
+        assert_eq!(alert(second).closed, Some(CloseReason::Recovered));
         assert_eq!(alert(second).duration(), Duration::from_mins(1));
         record_next_attempt(home, second.id, 71 * SECOND, NextStep::Accepted).await;
         let (error, over) = (EventKind::Error, EventKind::Recovered);
@@ -155,10 +155,7 @@ async fn pause_and_deletion_notify_alerted_channels() {
         let queue = due(home, heard, 61_000).await;
         let ended: Vec<_> = queue.due.iter().map(|it| (format_due(it), alert(it).closed)).collect();
         let over = |number, how| (format!("recovered {number}"), Some(how));
-        assert_eq!(
-            ended,
-            [over(1, StoredCloseReason::Paused), over(2, StoredCloseReason::Deleted)]
-        );
+        assert_eq!(ended, [over(1, CloseReason::Paused), over(2, CloseReason::Deleted)]);
         assert_eq!(alert(&queue.due[1]).monitor.target, "example.com:443");
         assert_eq!(
             shown(home, late, HOUR).await,

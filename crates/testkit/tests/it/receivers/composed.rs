@@ -1,6 +1,6 @@
 //! Every vendor accepts the messages that we compose, for all names, addresses and reasons.
 
-use domain::notify::{Event, EventBatch, EventKind, STORM_EVENTS_MAX, StoredCloseReason};
+use domain::notify::{CloseReason, Event, EventBatch, EventKind, STORM_EVENTS_MAX};
 use rules::{Region, Timestamp};
 use testkit::receivers::Receiver;
 
@@ -81,12 +81,12 @@ fn events(name: &str) -> Vec<Event> {
         Event { incident: None, ..event(EventKind::Degraded, name) },
         event(EventKind::StillDegraded, name),
         recovered(None),
-        recovered(Some(StoredCloseReason::Recovered)),
-        recovered(Some(StoredCloseReason::Degraded)),
-        recovered(Some(StoredCloseReason::Paused)),
-        recovered(Some(StoredCloseReason::Deleted)),
-        recovered(Some(StoredCloseReason::Resolved)),
-        Event { closed: Some(StoredCloseReason::Resolved), ..test.clone() },
+        recovered(Some(CloseReason::Recovered)),
+        recovered(Some(CloseReason::Degraded)),
+        recovered(Some(CloseReason::Paused)),
+        recovered(Some(CloseReason::Deleted)),
+        recovered(Some(CloseReason::Resolved)),
+        Event { closed: Some(CloseReason::Resolved), ..test.clone() },
         test,
     ]
 }

@@ -14,7 +14,7 @@ use crate::notify::policy::filter::{
     FilterDecision, PriorDelivery, degraded_due, filter, superseded,
 };
 use crate::notify::policy::grouping::GroupWindow;
-use crate::notify::{Event, EventKind, StoredCloseReason, is_stateful};
+use crate::notify::{CloseReason, Event, EventKind, is_stateful};
 
 /// Builds the plan of one channel for one change.
 pub(super) struct PlanBuilder<'a> {
@@ -74,17 +74,17 @@ impl<'a> PlanBuilder<'a> {
             | AlertSubject::Degradation => None,
         });
         for other in others.collect::<BTreeSet<_>>() {
-            self.end_incident(other, StoredCloseReason::Recovered);
+            self.end_incident(other, CloseReason::Recovered);
         }
         for tail in self.trailing_degradations() {
             self.close_trailing(&tail);
-            self.end_trailing(&tail, StoredCloseReason::Degraded);
+            self.end_trailing(&tail, CloseReason::Degraded);
         }
     }
 
     /// Handles the end of a problem.
-    pub(super) fn problem_ended(&mut self, incident: Option<IncidentId>, how: StoredCloseReason) {
-        if how == StoredCloseReason::Degraded {
+    pub(super) fn problem_ended(&mut self, incident: Option<IncidentId>, how: CloseReason) {
+        if how == CloseReason::Degraded {
             return self.ended_as_degraded(incident);
         }
         let mut is_told = incident.is_some_and(|incident| self.end_incident(incident, how));
@@ -127,7 +127,7 @@ impl<'a> PlanBuilder<'a> {
         let goes_on = self.channel.is_linked && self.wants_degraded();
         match incident {
             Some(incident) if !goes_on => {
-                self.end_incident(incident, StoredCloseReason::Degraded);
+                self.end_incident(incident, CloseReason::Degraded);
             }
             Some(incident) => match self.close_incident(incident) {
                 Some(since) => self.add_trailing_degradation(incident, since),
@@ -164,14 +164,14 @@ impl<'a> PlanBuilder<'a> {
 
     /// Adds the end of an incident and of the degradation after it. Returns whether the channel
     /// wants it.
-    fn end_trailing(&mut self, tail: &OpenDelivery, how: StoredCloseReason) -> bool {
+    fn end_trailing(&mut self, tail: &OpenDelivery, how: CloseReason) -> bool {
         let AlertSubject::TrailingDegradation(incident) = tail.subject else { return false };
         let end = Event { incident: Some(incident), ..self.end(tail.since, how) };
         self.add_end(end)
     }
 
     /// Ends an incident; returns whether the channel is notified.
-    fn end_incident(&mut self, incident: IncidentId, how: StoredCloseReason) -> bool {
+    fn end_incident(&mut self, incident: IncidentId, how: CloseReason) -> bool {
         let Some(since) = self.close_incident(incident) else { return false };
         let end = Event { incident: Some(incident), ..self.end(since, how) };
         self.add_end(end)
@@ -247,7 +247,7 @@ impl<'a> PlanBuilder<'a> {
         told.filter(|told| told.subject == AlertSubject::Degradation).copied().collect()
     }
 
-    fn end(&self, since: Timestamp, how: StoredCloseReason) -> Event {
+    fn end(&self, since: Timestamp, how: CloseReason) -> Event {
         let closed = Some(how);
         Event { began_at: since, closed, ..self.event(EventKind::Recovered) }
     }

@@ -352,12 +352,12 @@ fn transitions_map_to_alert_changes() {
     let over = |incident, how| Some(AlertChange::Ended { incident, reason: how });
     for (incident, to, expected) in [
         (IncidentChange::Opened(id), Error, Some(AlertChange::Down(id))),
-        (closed(CloseReason::Recovered), Active, over(Some(id), StoredCloseReason::Recovered)),
-        (closed(CloseReason::Degraded), Degraded, over(Some(id), StoredCloseReason::Degraded)),
-        (closed(CloseReason::Resolved), Error, over(Some(id), StoredCloseReason::Resolved)),
+        (closed(CloseReason::Recovered), Active, over(Some(id), CloseReason::Recovered)),
+        (closed(CloseReason::Degraded), Degraded, over(Some(id), CloseReason::Degraded)),
+        (closed(CloseReason::Resolved), Error, over(Some(id), CloseReason::Resolved)),
         (IncidentChange::Suspended(id), Unknown, None),
         (IncidentChange::Resumed(id), Error, None),
-        (IncidentChange::None, Active, over(None, StoredCloseReason::Recovered)),
+        (IncidentChange::None, Active, over(None, CloseReason::Recovered)),
         (IncidentChange::None, Degraded, Some(AlertChange::Degraded)),
         (IncidentChange::None, Unknown, Some(AlertChange::Unknown)),
         (IncidentChange::None, Error, None),

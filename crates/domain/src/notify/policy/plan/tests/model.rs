@@ -85,21 +85,13 @@ impl DeliveredEvent {
     pub(super) fn format(&self) -> String {
         let event = &self.0;
         match (event.kind, event.closed, event.reminder) {
-            (EventKind::Recovered, None | Some(StoredCloseReason::Recovered), _) => {
+            (EventKind::Recovered, None | Some(CloseReason::Recovered), _) => {
                 "recovered".to_owned()
             }
-            (EventKind::Recovered, Some(StoredCloseReason::Degraded), _) => {
-                "over as degraded".to_owned()
-            }
-            (EventKind::Recovered, Some(StoredCloseReason::Paused), _) => {
-                "over as paused".to_owned()
-            }
-            (EventKind::Recovered, Some(StoredCloseReason::Deleted), _) => {
-                "over as deleted".to_owned()
-            }
-            (EventKind::Recovered, Some(StoredCloseReason::Resolved), _) => {
-                "over as resolved".to_owned()
-            }
+            (EventKind::Recovered, Some(CloseReason::Degraded), _) => "over as degraded".to_owned(),
+            (EventKind::Recovered, Some(CloseReason::Paused), _) => "over as paused".to_owned(),
+            (EventKind::Recovered, Some(CloseReason::Deleted), _) => "over as deleted".to_owned(),
+            (EventKind::Recovered, Some(CloseReason::Resolved), _) => "over as resolved".to_owned(),
             (kind, _, 0) => kind.as_str().to_owned(),
             (kind, _, number) => format!("still {} ({number})", kind.as_str()),
         }
@@ -147,13 +139,13 @@ impl Model {
             Step::Pause => {
                 self.status = MonitorStatus::Unknown;
                 let incident = self.incident.take();
-                self.happen(AlertChange::Ended { incident, reason: StoredCloseReason::Paused });
+                self.happen(AlertChange::Ended { incident, reason: CloseReason::Paused });
             }
             Step::Resolve => {
                 if let Some(id) = self.incident.take() {
                     self.happen(AlertChange::Ended {
                         incident: Some(id),
-                        reason: StoredCloseReason::Resolved,
+                        reason: CloseReason::Resolved,
                     });
                 }
             }
