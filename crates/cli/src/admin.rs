@@ -71,7 +71,7 @@ pub(crate) enum WorkspaceAction {
         yes: bool,
     },
     /// Set how long a workspace's results are kept
-    Keep {
+    SetRetention {
         /// Slug of the workspace
         #[arg(long)]
         slug: String,
@@ -177,7 +177,7 @@ pub(crate) async fn workspaces(
             database
                 .print_result(serde_json::to_value(&details)?, || workspaces::details(&details));
         }
-        WorkspaceAction::Keep { slug, days } => {
+        WorkspaceAction::SetRetention { slug, days } => {
             admin.set_retention(KeepResults { workspace: slug.clone(), days }).await?;
             let time = days.map_or_else(
                 || "for the time of the server's setting `retention_days`".to_owned(),

@@ -13,7 +13,7 @@ use contract::monitor::wire::Timestamp;
 
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::{KEY_HELP, Service};
+use crate::service::OutputArgs;
 
 /// Subcommands of `aloft incidents`.
 #[derive(Debug, Subcommand)]
@@ -63,17 +63,6 @@ pub(crate) struct IncidentIdArg {
     /// ID of the incident, inc_…
     #[arg(value_name = "INCIDENT")]
     id: String,
-}
-
-/// The service to call, and the format of the output.
-#[derive(Debug, Args)]
-#[command(after_help = KEY_HELP)]
-pub(crate) struct OutputArgs {
-    #[command(flatten)]
-    service: Service,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// Filter of a list.

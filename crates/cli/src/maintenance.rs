@@ -14,7 +14,7 @@ use server::context::Context;
 
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::{KEY_HELP, Service};
+use crate::service::OutputArgs;
 
 /// Subcommands of `aloft maintenance`.
 #[derive(Debug, Subcommand)]
@@ -55,17 +55,6 @@ pub(crate) struct MaintenanceIdArg {
     /// ID of the maintenance, mnt_…
     #[arg(value_name = "MAINTENANCE")]
     id: String,
-}
-
-/// The service to call, and the format of the output.
-#[derive(Debug, Args)]
-#[command(after_help = KEY_HELP)]
-pub(crate) struct OutputArgs {
-    #[command(flatten)]
-    service: Service,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// Filter of a list.

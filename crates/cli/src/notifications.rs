@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::{KEY_HELP, Service};
+use crate::service::{KEY_HELP, OutputArgs};
 
 const TEST_EXIT_CODES: &str = "Exit codes: 0, the receiver accepted the message; 1, it did not, or the \
 test could not run; 2, invalid command line.";
@@ -57,17 +57,6 @@ pub(crate) enum NotificationCommand {
         #[command(flatten)]
         manner: OutputArgs,
     },
-}
-
-/// The service to call, and the format of the output.
-#[derive(Debug, Args)]
-#[command(after_help = KEY_HELP)]
-pub(crate) struct OutputArgs {
-    #[command(flatten)]
-    service: Service,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// Filter of a list.

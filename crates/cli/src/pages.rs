@@ -15,7 +15,7 @@ use contract::status_page::wire::{
 
 use crate::output;
 use crate::paging::{NextPage, Paging};
-use crate::service::{KEY_HELP, Service};
+use crate::service::OutputArgs;
 
 /// Subcommands of `aloft pages`.
 #[derive(Debug, Subcommand)]
@@ -34,7 +34,7 @@ pub(crate) enum PageCommand {
         manner: OutputArgs,
     },
     /// Show the daily history of a component (UTC)
-    Days {
+    Uptime {
         /// ID of the component, cmp_…
         #[arg(value_name = "COMPONENT")]
         id: String,
@@ -102,22 +102,11 @@ pub(crate) struct PageIdArg {
     id: String,
 }
 
-/// The service to call, and the format of the output.
-#[derive(Debug, Args)]
-#[command(after_help = KEY_HELP)]
-pub(crate) struct OutputArgs {
-    #[command(flatten)]
-    service: Service,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
 pub(crate) async fn run(action: PageCommand) -> Result<()> {
     match action {
         PageCommand::List { manner } => list(&manner).await,
         PageCommand::Overview { id, manner } => overview(id, &manner).await,
-        PageCommand::Days { id, days, manner } => by_days(id, days, &manner).await,
+        PageCommand::Uptime { id, days, manner } => by_days(id, days, &manner).await,
         PageCommand::Show { page, manner } => settings::show(page.id, &manner).await,
         PageCommand::Components { page, manner } => settings::components(page.id, &manner).await,
         PageCommand::Publish { page, manner } => settings::publish(page.id, &manner).await,

@@ -19,7 +19,7 @@ use serde_json::json;
 
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::{KEY_HELP, Service};
+use crate::service::OutputArgs;
 
 /// Status that ends a report.
 const RESOLVED: &str = "resolved";
@@ -49,7 +49,7 @@ pub(crate) enum ReportCommand {
         manner: OutputArgs,
     },
     /// Add an update to a report
-    Update {
+    AddUpdate {
         #[command(flatten)]
         report: ReportIdArg,
         /// investigating, identified, monitoring or resolved
@@ -70,7 +70,7 @@ pub(crate) enum ReportCommand {
         manner: OutputArgs,
     },
     /// Edit an update; subscribers are not notified
-    Edit {
+    EditUpdate {
         /// ID of the update, upd_…
         #[arg(value_name = "UPDATE")]
         update: String,
@@ -80,7 +80,7 @@ pub(crate) enum ReportCommand {
         manner: OutputArgs,
     },
     /// Edit the title of a report or the components of its latest update; subscribers are not notified
-    Change {
+    Edit {
         #[command(flatten)]
         report: ReportIdArg,
         #[command(flatten)]
@@ -109,17 +109,6 @@ pub(crate) struct ReportIdArg {
     /// ID of the report, rpt_…
     #[arg(value_name = "REPORT")]
     id: String,
-}
-
-/// The service to call, and the format of the output.
-#[derive(Debug, Args)]
-#[command(after_help = KEY_HELP)]
-pub(crate) struct OutputArgs {
-    #[command(flatten)]
-    pub(super) service: Service,
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
 }
 
 /// Filter of a list.
@@ -195,14 +184,14 @@ pub(crate) async fn run(action: ReportCommand) -> Result<()> {
         ReportCommand::List { which, manner } => list(which, &manner).await,
         ReportCommand::Show { report, manner } => show(report.id, &manner).await,
         ReportCommand::Create { opened, manner } => create(*opened, &manner).await,
-        ReportCommand::Update { report, status, added, manner } => {
+        ReportCommand::AddUpdate { report, status, added, manner } => {
             add(report.id, status, added, &manner).await
         }
         ReportCommand::Resolve { report, added, manner } => {
             add(report.id, RESOLVED.to_owned(), added, &manner).await
         }
-        ReportCommand::Edit { update, wanted, manner } => edit(update, wanted, &manner).await,
-        ReportCommand::Change { report, change, manner } => {
+        ReportCommand::EditUpdate { update, wanted, manner } => edit(update, wanted, &manner).await,
+        ReportCommand::Edit { report, change, manner } => {
             change::change(report.id, change, &manner).await
         }
         ReportCommand::Delete { id, manner } => delete(id, &manner).await,

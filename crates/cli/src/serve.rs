@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn word_is_quoted_if_a_shell_would_change_it() {
+    fn shell_special_words_are_quoted() {
         for (word, expected) in [
             ("/opt/aloft", "/opt/aloft"),
             ("/a folder/aloft", "'/a folder/aloft'"),

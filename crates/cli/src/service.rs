@@ -37,6 +37,17 @@ pub(crate) struct Service {
     config: ConfigArg,
 }
 
+/// The service to call, and the format of the output.
+#[derive(Debug, Args)]
+#[command(after_help = KEY_HELP)]
+pub(crate) struct OutputArgs {
+    #[command(flatten)]
+    pub(crate) service: Service,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 impl Service {
     /// Returns the given address, or else that of a server on this machine with these settings.
     pub(crate) fn address(&self) -> Result<String> {

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};
-use crate::service::{KEY_HELP, Service};
+use crate::service::OutputArgs;
 
 /// Subcommands of `aloft subscribers`.
 #[derive(Debug, Subcommand)]
@@ -82,17 +82,6 @@ pub(crate) struct NewSubscriberArgs {
     /// Skip the confirmation email
     #[arg(long)]
     confirmed: bool,
-}
-
-/// The service to call, and the format of the output.
-#[derive(Debug, Args)]
-#[command(after_help = KEY_HELP)]
-pub(crate) struct OutputArgs {
-    #[command(flatten)]
-    service: Service,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 pub(crate) async fn run(action: SubscriberCommand) -> Result<()> {

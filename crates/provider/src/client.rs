@@ -182,7 +182,7 @@ impl Client {
             failure = explain(&error, &circumstances);
             match self.policy.next(attempt, repeat, &error, now, rand::random()) {
                 RetryDecision::Retry(pause) => {
-                    self.pause_before_retry(attempt, pause, asked.is_some(), &error).await
+                    self.pause_before_retry(attempt, pause, asked.is_some(), &error).await;
                 }
                 RetryDecision::GiveUp => return Err(failure),
             }

@@ -241,7 +241,7 @@ impl Managed {
         Diagnostic::error("Invalid import id", detail)
     }
 
-    fn to_diagnostics(&self, doing: &str, failure: Failure) -> Diagnostics {
+    fn to_diagnostics(self, doing: &str, failure: Failure) -> Diagnostics {
         to_diagnostics(&format!("Cannot {doing} the {}", self.service.noun), failure)
     }
 

@@ -41,7 +41,7 @@ use crate::edge::Budget;
 use crate::observe::Metrics;
 use crate::operator;
 use crate::pipeline::{
-    self, Notifier, NotifierParts, Notifying, Pipeline, PipelineError, PipelineParts, Probes,
+    self, Notifier, NotifierParts, Pipeline, PipelineError, PipelineParts, Probes, RunningNotifier,
 };
 use crate::status_page::{AccessControl, Icons, PageCache, SubscribeLimits, SubscriberTokens};
 
@@ -101,7 +101,7 @@ pub struct RunningServer {
     stop: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
     stages: pipeline::RunningPipeline,
-    notifier: Notifying,
+    notifier: RunningNotifier,
 }
 
 /// Loads all settings: from `flags` (by setting name), the environment and the configuration file.

@@ -4,8 +4,8 @@
 //! - Start: `config` is the table of settings, `boot` starts and stops a server, `context` provides
 //!   time and randomness, and `app` composes the parts that answer requests.
 //! - `pipeline` runs the stages of `domain` as tasks, and `lane` connects them.
-//! - Requests: `connection` limits connections, `edge` is the outermost layer of every response, and
-//!   `auth` authenticates callers.
+//! - Requests: `connection` limits connections, `edge` is the outermost layer of every response,
+//!   `auth` authenticates callers, and `actor` names them in the audit log.
 //! - Surfaces: `rpc`, `v1`, `status_page`, `docs`, and `http_body` for browsers; `domains` maps custom
 //!   domains to pages.
 //! - Operation: `control` executes the operator's commands, `observe` reports on the server, `operator`

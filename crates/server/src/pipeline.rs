@@ -23,7 +23,7 @@ use domain::cadence::{FirstRun, Regions};
 use domain::check::Plan;
 use domain::judge::{HostMark, JudgeState, Policy};
 use rules::monitor::{Monitor, MonitorSettings, TcpCheck};
-use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp};
+use rules::{IncidentId, MonitorId, Region};
 use store::{Store, StoreError};
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -34,11 +34,12 @@ use tracing::warn;
 use self::cadence::{Cadence, ScheduleCommand, TimetableEntry};
 use self::check::Checkers;
 use self::concurrency::CheckPermits;
-use self::judge::{Canaries, Command, Judge, JudgedMonitor};
+use self::judge::{Command, ConnectivityChecks, Judge, JudgedMonitor};
 pub use self::judge::{Health, RegionHealth};
-pub use self::notify::{Notifier, NotifierParts, RunningNotifier as Notifying, Tested};
+pub use self::notify::{Notifier, NotifierParts, RunningNotifier, Tested};
 pub use self::probes::{Probes, THIS_SERVER};
 use self::threads::Thread;
+pub use self::view::{MonitorView, RegionView};
 use crate::context::Context;
 use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, QueuedJob};
 use crate::observe::metrics::Metrics;
@@ -108,32 +109,6 @@ pub struct RunningPipeline {
     abandon: CancellationToken,
 }
 
-/// Current state of one monitor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MonitorView {
-    pub status: MonitorStatus,
-    /// Start of the current status.
-    pub since: Timestamp,
-    /// Open incident.
-    pub incident: Option<IncidentId>,
-    /// Regions, in the order of the specification.
-    pub regions: Vec<RegionView>,
-}
-
-/// Current state of a monitor in one region.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegionView {
-    pub region: Region,
-    /// Status of the region alone.
-    pub status: MonitorStatus,
-    /// End of the latest check.
-    pub checked_at: Option<Timestamp>,
-    /// Total latency of the latest check since the process started, in microseconds.
-    pub latency_us: Option<u32>,
-    /// Name of the probe that serves the region.
-    pub served_by: String,
-}
-
 /// Error of a pipeline operation.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
@@ -164,6 +139,7 @@ pub enum PipelineError {
 
 impl Pipeline {
     /// Loads every active monitor from the store and starts the stages.
+    #[expect(clippy::too_many_lines, reason = "starts each stage once, in order")]
     pub async fn start(parts: PipelineParts) -> Result<(Self, RunningPipeline), PipelineError> {
         let threads = threads::start().map_err(PipelineError::Threads)?;
         let (jobs, jobs_ends) = lane::jobs(threads.len());
@@ -175,7 +151,7 @@ impl Pipeline {
         let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
         let (abandon, is_stuck) = (CancellationToken::new(), Arc::<AtomicBool>::default());
 
-        let canaries = Canaries::new(
+        let connectivity_checks = ConnectivityChecks::new(
             ctx.clone(),
             probes.clone(),
             &parts.connectivity_check_hosts,
@@ -186,7 +162,7 @@ impl Pipeline {
             metrics.clone(),
             store.clone(),
             orders.downgrade(),
-            canaries,
+            connectivity_checks,
             abandon.clone(),
             is_stuck.clone(),
         );

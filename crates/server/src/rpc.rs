@@ -14,6 +14,7 @@ mod list;
 mod maintenance;
 mod monitor;
 mod notification;
+mod pipeline_call;
 mod reflection;
 mod region;
 mod request;

@@ -1,5 +1,5 @@
-//! What the log says of a request. A binary of its own: a log belongs to a whole process, and beside
-//! other tests lines would be lost while they make its places known.
+//! Log lines of a request. A separate test binary, because a log belongs to a whole process and other
+//! tests would lose lines while they register their call sites.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,8 +7,8 @@ use http::Request;
 use testkit::server::TestServer;
 
 #[tokio::test]
-async fn a_line_of_the_log_says_to_which_request_it_belongs() {
-    // design: §4, errors: who reports an id is helped by it
+async fn log_line_contains_the_request_id() {
+    // design: §4: the ID in an error lets the operator find its log lines
     let log = Log::default();
     let writer = log.clone();
     let logger = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();

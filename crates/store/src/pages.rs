@@ -1,8 +1,9 @@
-//! Reads status pages: one, or a page of a workspace's list. `change` modifies them, and `columns`
-//! defines their columns.
+//! Reads status pages: one, or a page of a workspace's list. `change` modifies them, `columns`
+//! defines their columns, and `unique` checks slugs and domains.
 
 mod change;
 mod columns;
+mod unique;
 
 use rules::status_page::StatusPage;
 use rules::{DomainName, PageId, WorkspaceId};

@@ -27,7 +27,7 @@ use crate::{Context, Outcome};
 ///     }
 ///
 ///     async fn invoke(&self, _: &Context<()>, config: Object, progress: &Progress) -> Outcome<()> {
-///         progress.say(format!("ringing {}", config.get::<String>("bell")?)).await;
+///         progress.report(format!("ringing {}", config.get::<String>("bell")?)).await;
 ///         Ok(())
 ///     }
 /// }

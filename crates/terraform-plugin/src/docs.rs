@@ -15,7 +15,7 @@
 //! use terraform_plugin::docs::{Documentation, examples};
 //!
 //! let examples = examples(Path::new("examples"))?;
-//! let documentation = Documentation::of("files", &Files, &examples);
+//! let documentation = Documentation::generate("files", &Files, &examples);
 //! assert_eq!(documentation.missing, [""; 0]);
 //! documentation.write(Path::new("docs"))?;
 //! # Ok::<(), std::io::Error>(())

@@ -25,7 +25,7 @@ use crate::value::{FromValue, IntoValue, Type, Value};
 ///     }
 /// }
 ///
-/// assert_eq!(Seconds.call(&Arguments::of([3])), Ok(180.into_value()));
+/// assert_eq!(Seconds.call(&Arguments::from_values([3])), Ok(180.into_value()));
 /// ```
 pub trait Function: Send + Sync + 'static {
     /// Returns its parameters and result. Called once.

@@ -3,10 +3,10 @@
 //! is an error and never a reason to skip. The assertions belong to the tests.
 //!
 //! ```no_run
-//! use terraform_plugin::harness::{Action, Provider, Terraform};
+//! use terraform_plugin::harness::{PlannedAction, ProviderUnderTest, Terraform};
 //!
-//! # async fn test() -> Result<(), terraform_plugin::harness::Error> {
-//! let provider = Provider::new("registry.terraform.io/acme/cloud", env!("CARGO"));
+//! # async fn test() -> Result<(), terraform_plugin::harness::HarnessError> {
+//! let provider = ProviderUnderTest::new("registry.terraform.io/acme/cloud", env!("CARGO"));
 //! let mut terraform = Terraform::new(&[provider])?;
 //! terraform.set("CLOUD_TOKEN", "secret");
 //! terraform.configure(r#"

@@ -32,7 +32,7 @@ use crate::{Context, Diagnostic, Outcome};
 ///
 ///     fn schema(&self) -> Schema {
 ///         Schema::new("A note that nobody keeps.")
-///             .attribute("id", Attribute::computed(Type::String).keep())
+///             .attribute("id", Attribute::computed(Type::String).use_state_for_unknown())
 ///             .attribute("text", Attribute::required(Type::String))
 ///     }
 ///

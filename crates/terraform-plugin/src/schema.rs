@@ -22,7 +22,7 @@ use crate::value::Type;
 /// use terraform_plugin::{validate, Type};
 ///
 /// let schema = Schema::new("Asks a URL whether it is well.")
-///     .attribute("id", Attribute::computed(Type::String).keep())
+///     .attribute("id", Attribute::computed(Type::String).use_state_for_unknown())
 ///     .attribute("url", Attribute::required(Type::String).validate(validate::length(1..=2048)))
 ///     .attribute("retry", Attribute::optional(Type::Number).default(3))
 ///     .block("headers", Block::list().max_items(20)

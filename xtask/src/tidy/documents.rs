@@ -170,14 +170,24 @@ pub(super) fn map(tree: &Tree) -> Vec<Finding> {
 
 /// Checks that every noun has its line: `- **noun**: what it is`.
 pub(super) fn glossary(tree: &Tree) -> Vec<Finding> {
-    let text = tree.file(MAP).map_or("", |map| map.text.as_str());
-    let glossary = text.split_once("\n## Glossary").map_or("", |(_, rest)| rest);
-    let glossary = glossary.split_once("\n## ").map_or(glossary, |(own, _)| own);
+    let glossary = glossary_text(tree);
     let has = |noun: &&str| glossary.contains(&format!("\n- **{noun}**: "));
     let missing = NOUNS.iter().filter(|noun| !has(noun));
     missing
         .map(|noun| Finding::file(MAP, format!("the glossary has no entry for `{noun}`")))
         .collect()
+}
+
+/// Returns the nouns of the glossary.
+pub(super) fn glossary_entries(tree: &Tree) -> impl Iterator<Item = &str> {
+    let lines = glossary_text(tree).lines().filter_map(|line| line.strip_prefix("- **"));
+    lines.filter_map(|line| line.split_once("**")).map(|(noun, _)| noun)
+}
+
+fn glossary_text(tree: &Tree) -> &str {
+    let text = tree.file(MAP).map_or("", |map| map.text.as_str());
+    let glossary = text.split_once("\n## Glossary").map_or("", |(_, rest)| rest);
+    glossary.split_once("\n## ").map_or(glossary, |(own, _)| own)
 }
 
 fn documents(tree: &Tree) -> impl Iterator<Item = &File> {

@@ -4,9 +4,11 @@
 mod code;
 mod dependencies;
 mod documents;
+mod english;
 mod modules;
 mod places;
 mod tree;
+mod types;
 mod words;
 
 use std::fmt;
@@ -54,6 +56,12 @@ const CHECKS: &[TidyRule] = &[
     TidyRule { name: "an index lists its pages", run: documents::listed },
     TidyRule { name: "the map names every crate and stage", run: documents::map },
     TidyRule { name: "the glossary has every noun", run: documents::glossary },
+    TidyRule { name: "the glossary has only nouns of the code", run: types::entries },
+    TidyRule { name: "a type name exists once per crate", run: types::unique },
+    TidyRule { name: "lib.rs explains its modules", run: types::modules_explained },
+    TidyRule { name: "texts are plain English", run: english::expressions },
+    TidyRule { name: "test names are short and plain", run: english::test_names },
+    TidyRule { name: "commit subjects are imperative", run: english::subjects },
 ];
 
 /// Reads the tree, runs every check and prints the findings.

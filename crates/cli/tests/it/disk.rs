@@ -55,7 +55,7 @@ fn full_disk_is_reported_immediately_and_loses_nothing() {
 }
 
 #[test]
-fn full_disk_is_named_to_callers_and_in_readiness() {
+fn full_disk_fails_calls_and_readiness() {
     const NAMED: &str = "no space left on the data folder's disk";
     let (home, key) = Home::with_key();
     let server = serve(&home, "FAULTS_FULL", "full");
@@ -81,7 +81,7 @@ fn full_disk_is_named_to_callers_and_in_readiness() {
 }
 
 #[test]
-fn stop_on_a_full_disk_logs_the_lost_results() {
+fn stop_on_full_disk_logs_lost_results() {
     let (home, key) = Home::with_key();
     let server = serve(&home, "FAULTS_FULL", "full");
     let target = TcpListener::bind("127.0.0.1:0").unwrap();

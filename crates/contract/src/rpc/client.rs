@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_with_a_line_break_is_refused_without_being_shown() {
+    fn key_with_line_break_is_refused_and_hidden() {
         let unusable = made(super::super::DEFAULT_BASE_URL, "secret\nvalue").unwrap();
         assert_eq!(unusable, UnusableClient::Key);
         assert_eq!(made(super::super::DEFAULT_BASE_URL, "schlüssel"), Some(UnusableClient::Key));

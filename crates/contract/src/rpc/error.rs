@@ -131,7 +131,7 @@ pub fn malformed(message: impl Into<String>) -> Error {
 
 /// Returns an error for a request that was not received within this time: 408.
 pub fn request_timeout(within: Duration) -> Error {
-    let message = format!("the request did not come to its end within {} s", within.as_secs());
+    let message = format!("the request was not complete within {} s", within.as_secs());
     error(Code::DeadlineExceeded, Reason::RequestTimeout, message)
         .with_http_status(http::StatusCode::REQUEST_TIMEOUT)
 }

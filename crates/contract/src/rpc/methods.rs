@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "it has a line for each method")]
-    fn the_services_have_these_methods_and_a_read_key_may_call_those_that_read() {
+    fn read_key_may_call_exactly_the_reading_methods() {
         // spec: §5.5; design: §4
         let shown: Vec<String> = methods()
             .iter()

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::service::{answer, call, request};
 
 #[tokio::test]
-async fn an_empty_list_answers_its_lists_and_its_total() {
+async fn empty_list_returns_empty_lists_and_zero_total() {
     // spec: §4.3; design: §4
     assert_snapshot!(call("ListMonitors", "{}").await, @r#"200 {"httpMonitors":[],"tcpMonitors":[],"dnsMonitors":[],"totalSize":0,"nextPageToken":""}"#);
 }
@@ -25,7 +25,7 @@ async fn an_unknown_field_is_refused_by_its_name() {
 }
 
 #[tokio::test]
-async fn an_unknown_field_is_refused_in_a_get_too() {
+async fn get_with_unknown_field_is_refused() {
     let path = "/rpc/monitor.v1.MonitorService/ListMonitors?connect=v1&encoding=json&message=";
     let get = |message: &str| request("GET", &format!("{path}{message}")).body("".into()).unwrap();
     assert_snapshot!(answer(get("%7B%22limt%22%3A5%7D")).await, @r#"400 {"code":"invalid_argument","message":"`limt` is not a field of monitor.v1.ListMonitorsRequest; did you mean `limit`?","details":["google.rpc.ErrorInfo","google.rpc.BadRequest"]}"#);
@@ -39,7 +39,7 @@ async fn fraction_for_an_integer_is_rejected() {
 }
 
 #[tokio::test]
-async fn a_mask_travels_in_the_names_of_the_schema() {
+async fn update_mask_accepts_schema_field_names() {
     let body = r#"{"monitor":{"id":"mon_1"},"updateMask":"name,statusCodeAssertions"}"#;
     assert_snapshot!(call("UpdateHttpMonitor", body).await, @r#"200 {"monitor":{"description":"name|status_code_assertions","regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);
     assert_snapshot!(call("UpdateHttpMonitor", r#"{"updateMask":""}"#).await, @r#"200 {"monitor":{"description":"","regions":[],"headers":[],"statusCodeAssertions":[],"bodyAssertions":[],"headerAssertions":[],"resolvedRegions":[]},"warnings":[]}"#);

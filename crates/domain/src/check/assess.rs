@@ -33,8 +33,10 @@ pub struct Assessment {
 pub struct AssertionResult {
     /// The assertion as text, such as `status eq 200`.
     pub assertion: String,
+    #[serde(rename = "holds")]
     pub passed: bool,
     /// The actual value, shortened.
+    #[serde(rename = "seen")]
     pub actual: String,
 }
 

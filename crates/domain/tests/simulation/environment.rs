@@ -46,7 +46,7 @@ pub(crate) enum Target {
 pub(crate) enum Event {
     Deliver { place: usize, result: CheckResult },
     Ended { process: u32, handle: Handle, place: usize, region: Region },
-    Canaries { process: u32, probe: ProbeIndex },
+    ConnectivityChecked { process: u32, probe: ProbeIndex },
     Disturb,
 }
 

@@ -156,12 +156,8 @@ fn explain_transport_error(error: &Error, circumstances: &CallContext<'_>) -> St
     }
     match error.code {
         Code::DeadlineExceeded => {
-            let seconds = circumstances.time.as_secs();
-            let whose = match circumstances.repeat {
-                RetrySafety::Safe | RetrySafety::Creates => "the `request_timeout` of the provider",
-                RetrySafety::WhenRefused => "the limit of such a call",
-            };
-            format!("{base_url} did not respond within {seconds} s, {whose}.{after}")
+            let (seconds, limit) = (circumstances.time.as_secs(), name_of_limit(circumstances));
+            format!("{base_url} did not respond within {seconds} s, {limit}.{after}")
         }
         Code::Unavailable if rpc::is_self_signed(error) => format!(
             "{base_url} has a self-signed certificate that is not trusted. If the address is right, \
@@ -214,6 +210,14 @@ fn explain_transport_error(error: &Error, circumstances: &CallContext<'_>) -> St
             "{base_url} does not respond like the service: {said}. Check `base_url` of the provider (or \
              SERVICE_API_URL); it usually ends in /rpc."
         ),
+    }
+}
+
+/// Returns the name of the time limit that a call has.
+const fn name_of_limit(circumstances: &CallContext<'_>) -> &'static str {
+    match circumstances.repeat {
+        RetrySafety::Safe | RetrySafety::Creates => "the `request_timeout` of the provider",
+        RetrySafety::WhenRefused => "the limit of such a call",
     }
 }
 

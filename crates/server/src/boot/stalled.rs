@@ -242,7 +242,7 @@ mod tests {
                 Body::from_stream(futures_util::stream::pending::<Result<Bytes, Infallible>>());
             let mut body = WatchedBody::new(body);
             assert!(futures_util::poll!(body.frame()).is_pending());
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::task::yield_now().await;
             done.send(()).unwrap();
         });
         ended.await.unwrap();

@@ -83,6 +83,7 @@ pub struct Settings {
 
 impl Settings {
     /// Parses the settings. Returns the first error.
+    #[expect(clippy::too_many_lines, reason = "one expression for each setting")]
     pub fn parse(values: &Values) -> Result<Self, ConfigError> {
         let number = |name, allowed| read(values.get(name), allowed, |text| text.parse().ok());
         let public_url = servers::public_url(values)?;
@@ -345,7 +346,7 @@ mod tests {
         `max_checks_in_flight` must be a whole number, or 0, not `-1` (from the environment)
         `request_body_memory_mib` must be 32 to 65536, not `31` (from the environment)
         `nameservers` must be addresses such as 9.9.9.9:53, joined by commas, not `9.9.9.9` (from the environment)
-        `connectivity_check_hosts` must be host:port without a scheme, such as example.com:443, not `https://example.com` (from the en
+        `connectivity_check_hosts` must be host:port without a scheme, such as example.com:443, not `https://example.c
         `egress_addresses` must be addresses such as 192.0.2.7, joined by commas, not `here` (from the environment)
         `calls_per_second` must be a whole number from 1 on, not `0` (from the environment)
         `trusted_proxies` must be networks such as 10.0.0.0/8, joined by commas, not `10.0.0.0/33` (from the environme

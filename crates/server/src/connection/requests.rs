@@ -27,7 +27,7 @@ const STREAMS_OF_PEER_MAX: PeerLimits = PeerLimits {
 /// Requests without a key of one listener.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    /// Number of requests that are no streams.
+    /// Number of requests that are not streams.
     in_all: u32,
     with_body: u32,
     of_peer: PeerCounts,

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_links_to_the_same_document_is_its_contents() {
+    fn list_of_same_document_links_is_a_contents() {
         let is = |text| is_contents(&events(text));
         assert!(is("- [a](#a)\n- [`b` c](#b)\n"));
         for text in ["- [a](#a)\n- [b](b.md)\n", "- [a](#a): x\n- [b](#b)\n", "- [a](#a)\n", "text"]

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_has_every_page_that_lies_in_the_folders() {
+    fn catalog_lists_every_page_in_the_folders() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
         let mut there = BTreeSet::new();
         for folder in FOLDERS {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn every_document_has_a_title_and_an_address_of_its_own() {
+    fn every_document_has_a_unique_title_and_address() {
         let (mut addresses, mut titles) = (BTreeSet::new(), BTreeSet::new());
         for document in documents() {
             let summary = document.summary();

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_is_read_at_its_path_and_an_index_at_its_folder() {
+    fn document_address_comes_from_its_path() {
         let address = |path| Document { path, source: "" }.address();
         assert_eq!(address("guides/alerts.md"), "/docs/guides/alerts");
         assert_eq!(address("terraform/index.md"), "/docs/terraform");

@@ -17,11 +17,11 @@ const PART_BYTES: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
     with_key_max: usize,
-    used: Arc<Mutex<Used>>,
+    used: Arc<Mutex<MemoryUse>>,
 }
 
 #[derive(Debug, Default)]
-struct Used {
+struct MemoryUse {
     without_key: usize,
     with_key: usize,
     of_workspace: HashMap<WorkspaceId, usize>,
@@ -47,7 +47,7 @@ impl Budget {
         Held { budget: self.clone(), workspace: None, bytes: 0 }
     }
 
-    fn used(&self) -> MutexGuard<'_, Used> {
+    fn used(&self) -> MutexGuard<'_, MemoryUse> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -85,6 +85,8 @@ impl CheckPermits {
 }
 
 fn with_permits(mut jobs: Vec<QueuedJob>) -> Vec<QueuedJob> {
-    jobs.iter_mut().for_each(|job| job.has_permit = true);
+    for job in &mut jobs {
+        job.has_permit = true;
+    }
     jobs
 }

@@ -33,7 +33,7 @@ use tracing::{error, info};
 use self::batch::PendingCommit;
 pub(super) use self::command::Command;
 use self::commit::StoreEnded;
-pub(super) use self::connectivity::Canaries;
+pub(super) use self::connectivity::ConnectivityChecks;
 use self::health::Heartbeats;
 pub use self::health::{Health, RegionHealth};
 pub(super) use self::judged_monitor::JudgedMonitor;
@@ -67,7 +67,7 @@ pub(super) struct Judge {
     /// Suspicions of all probes.
     suspicions: ProbeSuspicions,
     heartbeats: Heartbeats,
-    connectivity: Canaries,
+    connectivity: ConnectivityChecks,
     /// Abandons what cannot be stored.
     abandon: CancellationToken,
     /// Whether the last commit failed.
@@ -88,7 +88,7 @@ impl Judge {
         metrics: Metrics,
         store: Store,
         orders: mpsc::WeakSender<ScheduleCommand>,
-        connectivity: Canaries,
+        connectivity: ConnectivityChecks,
         abandon: CancellationToken,
         is_stuck: Arc<AtomicBool>,
     ) -> Self {
@@ -208,9 +208,12 @@ impl Judge {
     fn record(&mut self, report: Report) {
         match report {
             Report::Missed(missed) => self.pending.add_missed(missed),
-            Report::ConnectivityCheck(probe, canaries) => {
-                let change =
-                    self.suspicions.record_connectivity_check(probe, canaries, self.ctx.now());
+            Report::ConnectivityCheck(probe, connectivity_checks) => {
+                let change = self.suspicions.record_connectivity_check(
+                    probe,
+                    connectivity_checks,
+                    self.ctx.now(),
+                );
                 if let Some(change) = change {
                     self.apply_suspicion_change(change);
                 }

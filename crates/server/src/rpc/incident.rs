@@ -16,7 +16,7 @@ use store::{Incident, IncidentFilter, NewComment};
 use self::encode::{encode_entry, encode_incident, evidence};
 use super::history::parse_time;
 use super::list::{PageRequest, PageSlice, encode_total};
-use super::monitor::{run_to_end, unavailable};
+use super::pipeline_call::{run_to_end, unavailable};
 use super::request::{caller, change, id, idempotency, secrets};
 use crate::app::{App, rpc_error};
 use crate::auth::Caller;

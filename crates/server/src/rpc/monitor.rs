@@ -21,9 +21,9 @@ use domain::check::Plan;
 use rules::monitor::{Monitor as Stored, MonitorDraft};
 use rules::{MonitorId, MonitorStatus, Violation};
 use store::{Created, MonitorWithStatus, NewMonitor};
-use tracing::Instrument as _;
 
 use super::answer::{encode_region, encode_result};
+use super::pipeline_call::{log_failure, run_to_end, unavailable};
 use super::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, secrets,
 };
@@ -357,48 +357,9 @@ pub(super) fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
     planned.map_err(|error| rpc::invalid(&Violation::without_value("monitor", error.why).into()))
 }
 
-/// Completes a change of a monitor even if the caller disconnects. See `Pipeline::change`.
-pub(super) async fn run_to_end<T: Send + 'static>(
-    app: &App,
-    monitor: MonitorId,
-    work: impl Future<Output = Result<T, Error>> + Send + 'static,
-) -> Result<T, Error> {
-    let done = app.pipeline.change(monitor, work.in_current_span()).await;
-    done.map_err(|error| unavailable(&error, &monitor.to_string()))?
-}
-
-/// Logs a failure to notify the pipeline of a committed change. The pipeline loads the change at
-/// its next start.
-pub(super) fn log_failure(
-    heard: Result<(), PipelineError>,
-    monitor: MonitorId,
-    name: Option<&str>,
-) {
-    if let Err(error) = heard {
-        let shown = name.unwrap_or("deleted");
-        tracing::warn!(
-            monitor.id = %monitor,
-            "failed to apply the change of monitor `{shown}` ({monitor}) to its checks: {error}"
-        );
-    }
-}
-
 /// Parses the monitor ID in a request.
 pub(super) fn monitor_id(given: &str) -> Result<MonitorId, Error> {
     id(RESOURCE, given)
-}
-
-pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
-    match error {
-        PipelineError::NotFound(_) => rpc::not_found("monitor", id),
-        PipelineError::Unplannable(_) | PipelineError::Store(_) | PipelineError::Threads(_) => {
-            tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
-            rpc::internal()
-        }
-        // Nothing was done. In the other cases, part of the work may be done.
-        PipelineError::Busy | PipelineError::TooManyChecks => rpc::deferred(error.to_string()),
-        PipelineError::Stopping | PipelineError::Unfinished => rpc::unavailable(error.to_string()),
-    }
 }
 
 fn encoded_bytes(monitor: &Kind) -> usize {

@@ -8,7 +8,8 @@ use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
 use rules::{MonitorId, MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
-use super::monitor::{RESOURCE, find, log_failure, refuse_unplannable, run_to_end};
+use super::monitor::{RESOURCE, find, refuse_unplannable};
+use super::pipeline_call::{log_failure, run_to_end};
 use super::request::{Edit, change, invalid, retry_edit};
 use crate::app::{App, rpc_error};
 use crate::auth::Caller;

@@ -16,7 +16,7 @@ use rules::status_page::StatusPage;
 use rules::{AccessType, DomainName, PageId, Secret, Timestamp};
 
 use self::guesses::Guesses;
-use self::magic_link::{MagicLink, Used, VALID_FOR};
+use self::magic_link::{MagicLink, UsedLinks, VALID_FOR};
 use self::session::Proof;
 use super::signer::Signer;
 use crate::auth::{AttemptLimiter, network};
@@ -84,7 +84,7 @@ pub(crate) struct AccessControl {
     link_requests: AttemptLimiter<(IpAddr, PageId)>,
     /// By a signature of page and mailbox, so that no address is stored.
     links_sent: AttemptLimiter<[u8; 32]>,
-    used: Used,
+    used: UsedLinks,
 }
 
 impl AccessControl {
@@ -97,7 +97,7 @@ impl AccessControl {
             page_guesses: Guesses::default(),
             link_requests: AttemptLimiter::new(ctx, LINKS, VALID_FOR),
             links_sent: AttemptLimiter::new(ctx, LINKS, VALID_FOR),
-            used: Used::default(),
+            used: UsedLinks::default(),
         }
     }
 

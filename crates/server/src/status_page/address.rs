@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_begin_below_the_slug_and_at_the_root_of_a_domain() {
+    fn links_start_at_slug_path_or_domain_root() {
         // issue 7: "under `/status/{slug}` (a custom domain's root)"
         let slug = PageAddress::Slug("acme".to_owned());
         assert_eq!((slug.base().as_str(), slug.home().as_str()), ("/status/acme", "/status/acme"));

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_gaps_where_nothing_is_known_and_differ_in_their_dashes() {
+    fn missing_values_leave_gaps_and_dashes_are_distinct() {
         let values = [Some([100_000; 5]), None, Some([400_000; 5]), Some([200_000; 5])];
         let svg = chart(&times(4), &values).lines();
         assert!(svg.contains("d=\"M5 145.5h.1M25 0.0h.1L35 97.0\""), "{svg}");
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_bar_stand_on_each_other_in_patterns_of_their_own() {
+    fn bar_parts_are_stacked_with_distinct_patterns() {
         let svg = chart(&times(1), &[Some([1_000, 0, 2_000, 0, 1_000])]).stacks();
         for part in [
             "y=\"145.5\" width=\"80.00%\" height=\"48.5\" fill=\"url(#l0)\"",

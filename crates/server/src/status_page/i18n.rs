@@ -277,7 +277,7 @@ mod tests {
 
     // issue 7: "seven languages … chosen by the visitor's header"
     #[test]
-    fn the_language_is_the_one_that_is_asked_for_most() {
+    fn most_preferred_supported_language_is_chosen() {
         for (header, lang) in [
             (None, "en"),
             (Some("de-CH,de;q=0.9,en;q=0.8"), "de"),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn every_language_has_its_own_words_with_the_same_places_for_values() {
+    fn every_language_has_own_words_and_equal_placeholders() {
         for words in ALL {
             for (text, values) in [
                 (words.checked, 1),
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_durations_are_said_in_the_language() {
+    fn dates_and_durations_are_formatted_by_language() {
         let at = Timestamp::from_millis(1_795_271_700_000);
         let said: Vec<_> = ALL.iter().map(|words| words.time(at)).collect();
         insta::assert_snapshot!(said.join(" | "), @"21 Nov 2026, 14:35 UTC | 21. November 2026, 14:35 UTC | 21 novembre 2026, 14:35 UTC | 21 de noviembre de 2026, 14:35 UTC | 21 de novembro de 2026, 14:35 UTC | 2026年11月21日, 14:35 UTC | 2026年11月21日, 14:35 UTC");

@@ -136,7 +136,7 @@ mod tests {
 
     // RFC 5545 §3.1 "Lines of text SHOULD NOT be longer than 75 octets, excluding the line break"
     #[test]
-    fn no_line_is_longer_than_75_octets_and_no_letter_comes_apart() {
+    fn lines_fold_at_75_octets_between_characters() {
         for letter in ["a", "é", "界", "🚀", "a界"] {
             for count in 0..200 {
                 let (value, mut lines) = (letter.repeat(count), String::new());

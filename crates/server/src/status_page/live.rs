@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_looked_at_once_for_all_and_no_longer_than_somebody_waits() {
+    fn page_is_watched_only_while_somebody_waits() {
         let news = LiveUpdates::default();
         let one = first(&news, PAGE, 1).unwrap();
         let second = second(&news);
@@ -333,7 +333,7 @@ mod tests {
 
     // issue 7: open streams are bounded, of a network, at a page and in all
     #[test]
-    fn no_more_wait_than_may_of_a_network_at_a_page_and_in_all() {
+    fn connections_are_limited_per_network_page_and_server() {
         let news = LiveUpdates::default();
         let other = PageId::from_bits(2);
         let mut all: Vec<_> = (0..CONNECTIONS_PER_PAGE_MAX)

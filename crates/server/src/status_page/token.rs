@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_is_good_for_its_purpose_and_by_its_key_alone() {
+    fn token_is_valid_only_for_purpose_and_key() {
         let id = SubscriberId::from_bits(7);
         for purpose in ALL {
             let ticket = tickets(1).issue(purpose, id);

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_has_one_place_for_each_thing_that_it_brings() {
+    fn script_has_one_placeholder_per_inserted_text() {
         for place in ["STYLE", "IT"] {
             assert_eq!(SCRIPT.matches(place).count(), 1, "{place}");
             assert!(!STYLE.contains(place), "{place}");

@@ -1,5 +1,5 @@
-// What makes reading quicker: the chosen language is remembered, code is copied by a button, and what a search
-// finds is shown while it is typed. The pages are whole without it.
+// Makes reading quicker: remembers the chosen language, adds buttons that copy code, and shows search results while
+// the reader types. The pages are complete without it.
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const made = (name, properties = {}) => Object.assign(document.createElement(name), properties);
@@ -17,10 +17,10 @@
     const before = target.getBoundingClientRect().top;
     choose(target.value);
     remember(target.value);
-    // What is above may be longer now; what was chosen stays where it was.
+    // The content above may be longer now. Scroll so that the chosen tab stays in place.
     scrollBy(0, target.getBoundingClientRect().top - before);
   });
-  // What was written by hand, as `#100%`, may not be encoded.
+  // A fragment written by hand, such as `#100%`, may not be encoded.
   const anchor = () => { const hash = location.hash.slice(1); try { return decodeURIComponent(hash); } catch { return hash; } };
   // A link to an example shows it.
   const reveal = () => {
@@ -82,7 +82,7 @@
     said.textContent = total === 1 ? "1 section" : `${total} sections`;
   };
   let last = 0, waits;
-  // What is still on its way, or about to be asked for, shows nothing any more.
+  // Discards pending and scheduled searches.
   const hide = () => { last++; clearTimeout(waits); list.hidden = true; };
   const search = async () => {
     const mine = ++last;

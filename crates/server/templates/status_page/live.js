@@ -21,7 +21,7 @@
     const same = held && [...main.querySelectorAll("a,summary")].find((it) => name(it) === name(focused));
     if (same) { alone(same); same.focus({ preventScroll: true }); }
   };
-  // What stays the same from one page to the next: where a link leads and what it is in, or what is folded.
+  // Identifies an element across updates: by the target of a link, or by the folded entry.
   const name = (it) => [it.tagName, it.href, it.closest("[data-id]")?.dataset.id, it.closest("[id]")?.id].join();
   // The keyboard stops once at each row of bars: at today.
   const ready = () => {
@@ -34,7 +34,7 @@
       bars.append(walk);
     }
   };
-  // Times in the visitor's zone, with UTC beside them. What says them takes as long to load as a whole page to paint.
+  // Times in the visitor's zone, with UTC beside them. Creating the formatter takes as long as painting the page.
   const local = () => {
     const { lang } = document.documentElement;
     const say = new Intl.DateTimeFormat(navigator.languages.find((it) => it.startsWith(lang)) || lang, { dateStyle: "medium", timeStyle: "short" });
@@ -45,7 +45,7 @@
     });
   };
   const days = () => document.getElementById("days").content.children;
-  // A day of a row, with its words: those of what happened stand in the picture.
+  // Link of a day in a row, with its text. The texts of events are in the image.
   const link = (bars, place) => {
     const it = days()[place].cloneNode(), { well, none } = document.getElementById("days").dataset;
     const told = bars.querySelector(`svg a[href="${it.getAttribute("href")}"] title`);

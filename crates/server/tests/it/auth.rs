@@ -42,7 +42,7 @@ async fn legacy(server: &TestServer) -> Caller {
 }
 
 #[tokio::test]
-async fn no_method_answers_without_a_key_that_holds_in_any_protocol() {
+async fn every_method_requires_a_valid_key() {
     // spec: §5; design: §4, errors
     let server = TestServer::start().await;
     let refused = refused(&server).await;
@@ -80,7 +80,7 @@ async fn streams_do_not_pass_the_gate() {
 }
 
 #[tokio::test]
-async fn a_read_key_calls_exactly_the_methods_without_side_effects() {
+async fn read_key_may_call_only_reading_methods() {
     // spec: §5.5, §7 row 1
     let server = TestServer::start().await;
     let read = server.caller(Scope::Read);
@@ -144,7 +144,7 @@ async fn a_revocation_holds_for_the_next_call() {
 }
 
 #[tokio::test]
-async fn a_revocation_by_another_process_holds_within_a_second() {
+async fn external_key_revocation_takes_effect_within_a_second() {
     let server = TestServer::start().await;
     let key = server.new_key(Scope::Read, None).await;
     let caller = server.with_key(key.key.expose());
@@ -160,7 +160,7 @@ async fn a_revocation_by_another_process_holds_within_a_second() {
 }
 
 #[tokio::test]
-async fn a_key_ends_when_its_time_is_over_also_while_it_is_remembered() {
+async fn cached_key_expires_on_time() {
     let server = TestServer::start().await;
     let key = server.new_key(Scope::Read, Some(Duration::from_secs(1))).await;
     let caller = server.with_key(key.key.expose());
@@ -172,7 +172,7 @@ async fn a_key_ends_when_its_time_is_over_also_while_it_is_remembered() {
 }
 
 #[tokio::test]
-async fn the_last_use_of_a_key_is_written_down() {
+async fn last_key_use_is_stored() {
     let server = TestServer::start().await;
     server.advance(Duration::from_secs(5));
     assert_eq!(list(&server.caller(Scope::Read)).await.status, 200);

@@ -62,7 +62,7 @@ async fn running_server_deletes_expired_data() {
 }
 
 #[tokio::test]
-async fn a_second_server_on_the_same_folder_is_refused() {
+async fn second_server_on_the_same_folder_is_refused() {
     let server = TestServer::start().await;
     let settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..server.settings().clone() };
     let refusal = boot::start(&settings, Context::system()).await.unwrap_err();
@@ -81,7 +81,7 @@ async fn an_address_that_is_taken_is_named() {
 }
 
 #[tokio::test]
-async fn a_call_under_way_is_answered_while_the_server_stops() {
+async fn running_call_is_answered_during_server_stop() {
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -141,7 +141,7 @@ async fn watch_of_an_unknown_service_stays_open() {
 }
 
 #[tokio::test]
-async fn a_command_that_does_not_end_does_not_keep_a_server_from_stopping() {
+async fn unfinished_command_does_not_block_server_stop() {
     let server = TestServer::start().await;
     let socket = server.settings().data.join("control.sock");
     let mut command = UnixStream::connect(&socket).await.unwrap();
@@ -151,7 +151,7 @@ async fn a_command_that_does_not_end_does_not_keep_a_server_from_stopping() {
 }
 
 #[tokio::test]
-async fn a_stopped_server_accepts_nobody_and_frees_its_folder() {
+async fn stopped_server_closes_its_port_and_frees_folder() {
     let folder = tempfile::tempdir().unwrap();
     // Use an address of this test alone: another test may reuse a freed port.
     let settings = Settings {

@@ -7,7 +7,7 @@ use server::config::SETTINGS;
 const PAGE: &str = include_str!("../../../../docs/reference/settings.md");
 
 #[test]
-fn the_reference_lists_every_setting_as_the_table_has_it() {
+fn settings_reference_lists_every_setting() {
     let mut rows = String::from(
         "| Flag | Variable | Key in the file | Default | Description |\n|---|---|---|---|---|\n",
     );

@@ -33,7 +33,7 @@ fn a_key(workspace: &str) -> CreateKey {
 }
 
 #[tokio::test]
-async fn with_a_server_running_its_socket_is_used_and_a_new_key_works_at_once() {
+async fn running_server_accepts_commands_over_its_socket() {
     // issue 3: keys, even while the server runs
     let server = TestServer::start().await;
     let admin = beside(&server).await;
@@ -48,7 +48,7 @@ async fn with_a_server_running_its_socket_is_used_and_a_new_key_works_at_once() 
 }
 
 #[tokio::test]
-async fn the_socket_belongs_to_its_owner_and_goes_with_its_server() {
+async fn socket_is_private_and_removed_on_stop() {
     let server = TestServer::start().await;
     let socket = server.settings().data.join("control.sock");
     let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
@@ -60,7 +60,7 @@ async fn the_socket_belongs_to_its_owner_and_goes_with_its_server() {
 }
 
 #[tokio::test]
-async fn without_a_server_the_same_operations_work_on_the_folder() {
+async fn commands_work_on_the_folder_without_a_server() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let ctx = Context::system();
@@ -132,7 +132,7 @@ async fn socket_and_folder_refuse_invalid_input_alike() {
 }
 
 #[tokio::test]
-async fn a_change_from_the_command_line_is_in_the_audit() {
+async fn command_line_change_is_audited() {
     // design: §6
     let server = TestServer::start().await;
     let created = beside(&server).await.create_key(a_key("acme")).await.unwrap();

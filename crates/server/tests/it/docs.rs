@@ -54,7 +54,7 @@ fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
 
 // issue 8: "served by the server itself at `/docs`"
 #[tokio::test]
-async fn a_page_is_read_by_people_and_by_programs() {
+async fn pages_are_served_as_html_and_markdown() {
     let site = Site::open().await;
     let path = "/docs/terraform/resources/http_monitor";
     let page = site.text(path).await;
@@ -138,7 +138,7 @@ async fn responses_have_cache_and_security_headers() {
 
 // issue 16 point 17: "Publish OpenAPI 3.1 for the whole RPC API (Connect JSON) at `/openapi.json`"
 #[tokio::test]
-async fn openapi_needs_no_key_and_is_compressed_and_cached() {
+async fn openapi_is_public_compressed_and_cached() {
     let site = Site::open().await;
     let whole = site.ask("/openapi.json", &[]).await;
     assert_eq!((whole.status.as_u16(), whole.json()["openapi"].as_str()), (200, Some("3.1.0")));
@@ -198,7 +198,7 @@ async fn examples_call_the_server_that_shows_them() {
 }
 
 #[tokio::test]
-async fn the_domain_of_a_status_page_has_no_documentation() {
+async fn status_page_domain_serves_no_documentation() {
     let server = TestServer::start().await;
     let pages = server.running().app().page_router("status.acme.example", CancellationToken::new());
     for path in ["/docs", "/docs/search?q=monitor", "/docs/docs.js", "/docs/terraform"] {
@@ -208,7 +208,7 @@ async fn the_domain_of_a_status_page_has_no_documentation() {
 }
 
 #[tokio::test]
-async fn the_root_says_what_this_is_and_leads_to_the_documentation() {
+async fn root_describes_the_server_and_links_to_documentation() {
     let site = Site::open().await;
     let page = site.text("/").await;
     assert!(page.contains("This is an Aloft server") && page.contains("href=\"/docs\""), "{page}");

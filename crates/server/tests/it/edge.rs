@@ -18,7 +18,7 @@ const PATHS: [&str; 6] = [
 ];
 
 #[tokio::test]
-async fn every_answer_carries_a_request_id_and_takes_the_callers_own() {
+async fn every_response_has_generated_or_given_request_id() {
     // design: §4, errors
     let server = TestServer::start().await;
     for path in PATHS {
@@ -35,14 +35,14 @@ async fn every_answer_carries_a_request_id_and_takes_the_callers_own() {
 }
 
 #[tokio::test]
-async fn a_problem_carries_the_request_id_in_its_body_too() {
+async fn problem_body_contains_the_request_id() {
     let server = TestServer::start().await;
     let reply = server.nobody().get("/v1/whoami").await;
     assert_eq!(reply.json()["requestId"], reply.headers["x-request-id"].to_str().unwrap());
 }
 
 #[tokio::test]
-async fn browsers_of_any_origin_may_ask_before_they_have_a_key() {
+async fn preflight_allows_any_origin_without_a_key() {
     // design: §4: CORS without credentials
     let server = TestServer::start().await;
     for path in ["/v1/whoami", "/rpc/monitor.v1.MonitorService/ListMonitors"] {
@@ -109,7 +109,7 @@ async fn key_over_its_burst_gets_retry_after() {
 }
 
 #[tokio::test]
-async fn wrong_keys_are_limited_by_address_and_right_ones_in_use_are_not_concerned() {
+async fn wrong_keys_are_limited_by_address_unlike_valid() {
     // design: §6
     let server = TestServer::start_with(|settings| {
         settings.failed_calls_per_minute = NonZeroU32::new(5).unwrap();

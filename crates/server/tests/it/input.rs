@@ -43,7 +43,7 @@ async fn unknown_fields_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn bodies_past_4_mib_are_refused_in_every_protocol() {
+async fn bodies_over_4_mib_are_refused() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let large = vec![b' '; MESSAGE_BYTES_MAX + 1];
@@ -146,7 +146,7 @@ async fn headers_are_read_as_the_protocols_say() {
 }
 
 #[tokio::test]
-async fn a_header_that_breaks_the_protocol_is_no_panic() {
+async fn invalid_protocol_header_does_not_panic() {
     let server = TestServer::start().await;
     for (name, value) in [
         ("connect-timeout-ms", "soon"),
@@ -173,7 +173,7 @@ async fn a_header_that_breaks_the_protocol_is_no_panic() {
 }
 
 #[tokio::test]
-async fn a_get_of_a_method_that_changes_something_is_405() {
+async fn get_call_of_a_writing_method_is_405() {
     let server = TestServer::start().await;
     let path = format!("/rpc/{MONITORS}/DeleteMonitor?connect=v1&encoding=json&message=%7B%7D");
     let refused = server.caller(Scope::Write).get(&path).await;

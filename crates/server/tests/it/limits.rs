@@ -118,7 +118,7 @@ async fn create(caller: &Caller, limit: &Limit, value: &Value) -> testkit::serve
 }
 
 #[tokio::test]
-async fn every_limit_holds_at_its_bound_and_is_refused_one_past_it() {
+async fn each_limit_accepts_its_bound_and_refuses_more() {
     // spec: §8.1
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -141,7 +141,7 @@ async fn every_limit_holds_at_its_bound_and_is_refused_one_past_it() {
 }
 
 #[tokio::test]
-async fn a_uri_past_2048_characters_is_refused_for_its_length() {
+async fn uri_over_2048_characters_is_refused() {
     // issue 3: bad input
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);

@@ -31,7 +31,7 @@ async fn a_server_whose_store_is_closed_says_so() {
 }
 
 #[tokio::test]
-async fn calls_are_counted_by_method_and_code_also_refused_ones() {
+async fn all_calls_are_counted_by_method_and_code() {
     let server = TestServer::start().await;
     server.caller(Scope::Read).rpc("ListMonitors", json!({})).await;
     server.caller(Scope::Read).rpc("DeleteMonitor", json!({})).await;

@@ -35,7 +35,7 @@ fn refusal<T: std::fmt::Debug>(outcome: Result<T, ControlError>) -> String {
 
 // issue 16 point 20: "Add named plans with limits …; an exceeded limit is a clear error"
 #[tokio::test]
-async fn plan_limits_what_a_workspace_creates() {
+async fn plan_limits_monitors_pages_channels_and_retention() {
     let (server, owner) = limited().await;
     let whoami: Value = owner.get("/v1/whoami").await.json();
     assert_eq!(whoami["plan"], "small");

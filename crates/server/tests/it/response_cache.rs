@@ -47,7 +47,7 @@ fn has(reply: &Reply, text: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_change_is_seen_by_the_next_read_in_every_protocol() {
+async fn change_is_visible_to_the_next_read() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let id = create(&caller, "name 0").await;
@@ -79,7 +79,7 @@ async fn a_change_is_seen_by_the_next_read_in_every_protocol() {
 }
 
 #[tokio::test]
-async fn a_read_key_is_never_answered_what_a_write_key_was() {
+async fn read_key_never_gets_cached_write_key_responses() {
     // design: §4, responses to read keys omit secrets
     let server = TestServer::start().await;
     let (write, other) = (server.caller(Scope::Write), server.stranger());
@@ -100,7 +100,7 @@ async fn a_read_key_is_never_answered_what_a_write_key_was() {
 }
 
 #[tokio::test]
-async fn each_form_of_an_answer_is_kept_for_itself() {
+async fn each_response_form_is_cached_separately() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     for number in 0..4 {
@@ -128,7 +128,7 @@ async fn each_form_of_an_answer_is_kept_for_itself() {
 }
 
 #[tokio::test]
-async fn an_answer_from_memory_is_a_call_like_any_other() {
+async fn cached_response_counts_as_a_normal_call() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Read);
     let series = "aloft_calls_total{method=\"ListMonitors\",code=\"ok\"} ";
@@ -153,7 +153,7 @@ async fn an_answer_from_memory_is_a_call_like_any_other() {
 }
 
 #[tokio::test]
-async fn a_change_of_a_status_is_seen_although_nobody_called() {
+async fn status_change_invalidates_cached_responses() {
     let (target, gone) = (TcpTarget::accepting().await, TcpTarget::refusing());
     let address = target.address().to_string();
     let server = TestServer::start().await;
@@ -176,7 +176,7 @@ async fn a_change_of_a_status_is_seen_although_nobody_called() {
 }
 
 #[tokio::test]
-async fn many_readers_and_writers_at_once_see_every_change_that_was_answered_before_they_asked() {
+async fn concurrent_readers_see_every_completed_change() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let id = create(&caller, "0").await;

@@ -23,7 +23,7 @@ use crate::pipeline::Watched;
 const PERIODS: usize = 3;
 
 #[tokio::test]
-async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_after() {
+async fn checks_during_database_outage_are_stored_afterwards() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
     let line = FlakyProxy::start(&postgres::database()).await;
@@ -57,7 +57,7 @@ async fn checks_go_on_while_the_database_is_lost_and_their_results_are_stored_af
 
 // docs/reference/limits.md: a manual check is answered within 150 seconds
 #[tokio::test]
-async fn manual_check_that_cannot_be_stored_is_answered_in_time() {
+async fn unstorable_manual_check_returns_503_in_time() {
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let line = FlakyProxy::start(&postgres::database()).await;
     let address = line.address();
@@ -103,7 +103,7 @@ async fn caller_waits_a_limited_time_for_a_change() {
 
 // issue 16, point 11: outages keep their observed times, even if the database hangs
 #[tokio::test]
-async fn outage_during_a_lost_database_keeps_its_own_times() {
+async fn outage_during_database_loss_keeps_observed_times() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
     let line = FlakyProxy::start(&postgres::database()).await;
@@ -142,7 +142,7 @@ async fn outage_during_a_lost_database_keeps_its_own_times() {
 }
 
 #[tokio::test]
-async fn a_server_whose_database_was_taken_over_ends_and_says_so() {
+async fn server_exits_with_error_after_database_takeover() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let database = postgres::database();
     let line = FlakyProxy::start(&database).await;

@@ -69,7 +69,7 @@ async fn grpcurl_describe_shows_comments() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn buf_curl_lists_monitors_in_each_protocol_without_files() {
+async fn buf_curl_lists_monitors_in_every_protocol() {
     // issue 3, point 4
     let server = TestServer::start().await;
     let caller = server.caller(rules::Scope::Read);

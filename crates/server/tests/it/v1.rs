@@ -61,7 +61,7 @@ async fn a_read_key_revokes_itself_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_write_key_revokes_keys_of_its_own_workspace() {
+async fn write_key_revokes_only_keys_of_its_workspace() {
     // spec: §4.2
     let server = TestServer::start().await;
     let write = server.caller(Scope::Write);
@@ -113,7 +113,7 @@ async fn errors_are_problems_with_a_reason() {
 }
 
 #[tokio::test]
-async fn whatever_is_asked_below_v1_is_answered_as_a_problem() {
+async fn unknown_v1_paths_return_404_problem_json() {
     // issue 3: bad input
     let server = TestServer::start().await;
     for path in ["/v1", "/v1/", "/v1//", "/v1/whoami/", "/v1//whoami", "/v1/api-key/", "/v1/%FF"] {

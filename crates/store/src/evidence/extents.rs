@@ -46,7 +46,7 @@ pub(super) struct Extents<F = File> {
     next_write: u64,
 }
 
-/// What the extents need of a file. Tests let it fail.
+/// File operations that the extents need. Tests let them fail.
 pub(super) trait FileAccess {
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()>;
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
@@ -285,7 +285,7 @@ impl<F: FileAccess> Extents<F> {
 
     /// Undoes a write that failed.
     fn give_back(&mut self, extent: &Extent) {
-        // The caller returns the error of the write. What fails here is done again by the next write.
+        // The caller returns the error of the write. The next write repeats a failed step.
         if extent.offset == self.end {
             self.file.set_length(self.end).ok();
         } else {

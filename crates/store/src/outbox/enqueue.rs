@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use domain::judge::{CloseReason, IncidentChange, Transition};
 use domain::notify::{
-    AlertChange, AlertContext, AlertSubject, Cause, ChannelState, DeliveryPlan,
-    DeliveryProgress, EventKind, HoldReason, MonitorSnapshot, OpenDelivery, plan_deliveries,
+    AlertChange, AlertContext, AlertSubject, Cause, ChannelState, DeliveryPlan, DeliveryProgress,
+    EventKind, HoldReason, MonitorSnapshot, OpenDelivery, plan_deliveries,
 };
 use rules::{
     ChannelId, IncidentId, MonitorId, PageId, Periodicity, ProviderType, Timestamp, WorkspaceId,
@@ -75,7 +75,7 @@ pub(crate) async fn enqueue_end(session: &mut Session, ending: Ending) -> Result
         AlertSubject::Incident(id) => Some(id),
         AlertSubject::TrailingDegradation(_) | AlertSubject::Degradation => None,
     });
-    let occasion = AlertChange::Ended { incident: incident.max(), reason: ending.how.into() };
+    let occasion = AlertChange::Ended { incident: incident.max(), reason: ending.how };
     enqueue(session, ending.monitor, (occasion, time), hearers, Cause::default()).await
 }
 

@@ -4,13 +4,14 @@
 
 use rules::plan::Plans;
 use rules::status_page::{PageSettings, StatusPage};
-use rules::{DomainName, PageId, Theme, Timestamp, Violation, WorkspaceId};
+use rules::{PageId, Theme, Timestamp, WorkspaceId};
 
 use super::columns::{self, domains_text, sealed_password};
+use super::unique::{domain_name, refuse_taken};
 use super::{Pages, exists};
 use crate::access_versions;
 use crate::audit::{self, NewAuditEntry};
-use crate::db::{Connection, query};
+use crate::db::query;
 use crate::plans::{self, LimitedKind};
 use crate::writer::Session;
 use crate::{
@@ -281,39 +282,6 @@ async fn create(
     idempotency::record(&mut session.db, workspace, call.as_ref(), created).await?;
     record_change(session, &page, change, "page.create").await?;
     Ok(Created::Now(page))
-}
-
-/// Rejects a slug or custom domain that another page of the server has. Only one transaction writes
-/// at a time, so it cannot be taken in between.
-async fn refuse_taken(db: &mut Connection, page: &StatusPage) -> Result<(), StoreError> {
-    let id = page.id.to_string();
-    let slug = query("SELECT 1 FROM pages WHERE slug = $1 AND id <> $2")
-        .bind(&page.settings.slug)
-        .bind(&id)
-        .fetch_optional(db)
-        .await?;
-    if slug.is_some() {
-        return Err(taken("slug", &page.settings.slug));
-    }
-    let Some(written) = &page.settings.custom_domain else { return Ok(()) };
-    let domain = query("SELECT 1 FROM pages WHERE custom_domain_name = $1 AND id <> $2")
-        .bind(domain_name(page))
-        .bind(&id)
-        .fetch_optional(db)
-        .await?;
-    if domain.is_some() {
-        return Err(taken("custom_domain", written));
-    }
-    Ok(())
-}
-
-fn taken(field: &str, given: &str) -> StoreError {
-    let allowed = "is already used by another status page of this server";
-    StoreError::Taken(Violation::new(field, given, allowed))
-}
-
-fn domain_name(page: &StatusPage) -> Option<String> {
-    page.settings.custom_domain_name().as_ref().map(DomainName::to_string)
 }
 
 async fn insert(session: &mut Session, page: &StatusPage) -> Result<(), StoreError> {

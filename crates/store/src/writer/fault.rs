@@ -1,5 +1,5 @@
 //! Fault of the disk: the reason why the last write failed, until a write succeeds again. `/readyz`
-//! reports it at once, also if no later write has failed yet.
+//! reports it at once, even if no later write has failed yet.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,10 +32,10 @@ pub(crate) enum Fault {
 
 /// Fault of the last write. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct DiskHealth(Arc<Inner>);
+pub(crate) struct DiskHealth(Arc<FaultState>);
 
 #[derive(Default)]
-struct Inner {
+struct FaultState {
     /// Data folder; `None` if the database is on another machine.
     folder: Option<PathBuf>,
     fault: Mutex<Option<Fault>>,
@@ -76,7 +76,7 @@ impl DiskHealth {
     /// Creates the state of a connection that writes.
     pub(super) fn of(db: &Connection) -> Self {
         let folder = db.wal_path().and_then(|log| log.parent().map(Path::to_owned));
-        Self(Arc::new(Inner { folder, fault: Mutex::default() }))
+        Self(Arc::new(FaultState { folder, fault: Mutex::default() }))
     }
 
     /// Records the fault of a failed write.

@@ -290,7 +290,7 @@ async fn damaged_monitor_or_plan_stops_no_retention() {
 }
 
 #[tokio::test]
-async fn unreadable_details_are_listed_until_they_are_asked_for() {
+async fn unreadable_details_are_removed_once_read() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         succeed(home, monitor, &[130_000, 160_000]).await;

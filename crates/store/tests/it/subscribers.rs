@@ -93,7 +93,7 @@ async fn sign_up_from(
 /// Adds a subscriber to this component, on a server that has announced maintenance.
 pub(crate) async fn a_full_one(home: &Home, page: PageId, component: ComponentId) {
     let settings = subscriber_settings(page, "a@example.com", |draft| {
-        draft.component_ids = vec![component.to_string()]
+        draft.component_ids = vec![component.to_string()];
     });
     add(home, 1, settings).await.unwrap();
     home.store.subscribers().announce_maintenance(instant(0)).await.unwrap();

@@ -186,7 +186,7 @@ async fn watch(sender: &SendRequest<Endless>, address: SocketAddr) -> Response<I
 
 // 90 connections with 100 watches each took all status pages offline
 #[test]
-fn watches_without_a_key_give_way_to_newer_ones() {
+fn newer_anonymous_watches_end_the_oldest() {
     let home = Home::with_database();
     let server = home.serve();
     let address = server.address;

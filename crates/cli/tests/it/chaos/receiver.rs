@@ -190,19 +190,21 @@ fn turn_over(mut stream: &TcpStream, book: &Book) -> Option<()> {
 /// Returns a webhook's key and events. Grafana OnCall identifies its alerts by incident and state.
 fn read(key: Option<String>, body: &Value) -> (String, Vec<Told>) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    if let Some(events) = body["data"]["events"].as_array() {
+    let events = body["data"]["events"].as_array();
+    let is_of_page = body["data"]["page"].is_object();
+    if let Some(events) = events.filter(|_| !is_of_page) {
         let told = |event: &Value| Told {
             incident: text(&event["incident"]),
             event: text(&event["event"]),
         };
         return (key.expect("webhooks have a key"), events.iter().map(told).collect());
     }
-    if let Some(news) = body["data"]["events"].as_array() {
-        let told = |news: &Value| Told {
-            incident: text(&news["report"]["update"]),
-            event: text(&news["type"]),
+    if let Some(events) = events {
+        let told = |event: &Value| Told {
+            incident: text(&event["report"]["update"]),
+            event: text(&event["type"]),
         };
-        return (key.expect("webhooks have a key"), news.iter().map(told).collect());
+        return (key.expect("webhooks have a key"), events.iter().map(told).collect());
     }
     let incident = text(&body["alert_uid"]);
     let event = if body["state"] == "ok" { "recovered" } else { "error" };

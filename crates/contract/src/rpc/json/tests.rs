@@ -115,7 +115,7 @@ proptest::proptest! {
     /// Bodies that pass the check may fail to decode only because of their syntax or the format of
     /// a string. The check already reports wrong types with their path.
     #[test]
-    fn what_passes_is_decoded(body in requests()) {
+    fn body_that_passes_the_check_is_decoded(body in requests()) {
         use crate::generated::monitor::v1::CreateHttpMonitorRequest;
         let decoded = serde_json::from_str::<CreateHttpMonitorRequest>(&body);
         if check_json(CREATE, body.as_bytes()).is_ok() {

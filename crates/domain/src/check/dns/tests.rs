@@ -171,24 +171,24 @@ fn assertion_results_include_actual_values() {
         answer(Txt, "NOERROR", &["v=spf1 -all"]),
     ];
     insta::assert_debug_snapshot!(found(assertions, answers), @r#"
-Findings {
-    reasons: [
-        "a record of type TXT contains `spf`: `v=spf1 -all`",
-    ],
-    assertions: [
-        AssertionResult {
-            assertion: "MX eq `10 mail.example.com`",
-            holds: true,
-            seen: "10 mail.example.com, 20 backup.example.com",
-        },
-        AssertionResult {
-            assertion: "TXT not_contains `spf`",
-            holds: false,
-            seen: "v=spf1 -all",
-        },
-    ],
-}
-"#);
+    Findings {
+        reasons: [
+            "a record of type TXT contains `spf`: `v=spf1 -all`",
+        ],
+        assertions: [
+            AssertionResult {
+                assertion: "MX eq `10 mail.example.com`",
+                passed: true,
+                actual: "10 mail.example.com, 20 backup.example.com",
+            },
+            AssertionResult {
+                assertion: "TXT not_contains `spf`",
+                passed: false,
+                actual: "v=spf1 -all",
+            },
+        ],
+    }
+    "#);
 }
 
 proptest! {

@@ -255,7 +255,9 @@ fn collect_json_secrets(value: &Value, is_below: bool, secrets: &mut Vec<String>
             }
         }
         Value::Array(values) => {
-            values.iter().for_each(|it| collect_json_secrets(it, is_below, secrets))
+            for value in values {
+                collect_json_secrets(value, is_below, secrets);
+            }
         }
         Value::String(text) if is_below => secrets.push(text.clone()),
         Value::Number(number) if is_below => secrets.push(number.to_string()),

@@ -119,7 +119,7 @@ enum Encoding {
 }
 
 /// A decoded unit at the beginning of encoded bytes.
-struct Unit {
+struct DecodedUnit {
     bytes: [u8; 4],
     length: usize,
     /// Encoded bytes of the unit, at least as many as decoded ones.
@@ -135,7 +135,7 @@ struct Decoded {
 
 impl Encoding {
     /// Returns the unit at the beginning of `bytes`.
-    fn unit(self, bytes: &[u8]) -> Option<Unit> {
+    fn unit(self, bytes: &[u8]) -> Option<DecodedUnit> {
         match self {
             Self::Percent => percent(bytes),
             Self::Html => entity(bytes),
@@ -152,7 +152,7 @@ impl Encoding {
     }
 }
 
-impl Unit {
+impl DecodedUnit {
     fn new(character: char, taken: usize) -> Self {
         let mut bytes = [0; 4];
         let length = character.encode_utf8(&mut bytes).len();
@@ -176,8 +176,8 @@ impl Decoded {
         while let Some(byte) = self.bytes.get(at).copied() {
             let unit = Some(&self.bytes[at..]).filter(|_| byte == encoding.marker());
             let unit = unit.and_then(|bytes| encoding.unit(bytes));
-            let plain = Unit { bytes: [byte; 4], length: 1, taken: 1 };
-            let Unit { bytes, length, taken } = unit.unwrap_or(plain);
+            let plain = DecodedUnit { bytes: [byte; 4], length: 1, taken: 1 };
+            let DecodedUnit { bytes, length, taken } = unit.unwrap_or(plain);
             self.bytes[kept..kept + length].copy_from_slice(&bytes[..length]);
             let place = self.offsets[at];
             self.offsets[kept..kept + length].fill(place);
@@ -210,13 +210,13 @@ impl Decoded {
 }
 
 /// Decodes `%2F`.
-fn percent(bytes: &[u8]) -> Option<Unit> {
+fn percent(bytes: &[u8]) -> Option<DecodedUnit> {
     let byte = 16 * digit(*bytes.get(1)?)? + digit(*bytes.get(2)?)?;
-    Some(Unit { bytes: [byte; 4], length: 1, taken: 3 })
+    Some(DecodedUnit { bytes: [byte; 4], length: 1, taken: 3 })
 }
 
 /// Decodes a character reference of HTML: a number, or one of the names that escaping functions write.
-fn entity(bytes: &[u8]) -> Option<Unit> {
+fn entity(bytes: &[u8]) -> Option<DecodedUnit> {
     /// The longest one is `&#x10FFFF;`; some encoders add zeros.
     const LONGEST: usize = 12;
     let end = bytes.iter().take(LONGEST).position(|byte| *byte == b';')?;
@@ -233,18 +233,18 @@ fn entity(bytes: &[u8]) -> Option<Unit> {
         "quot" => Some('"'),
         _ => None,
     })?;
-    Some(Unit::new(character, end + 1))
+    Some(DecodedUnit::new(character, end + 1))
 }
 
 /// Decodes an escape of a JSON string.
-fn escape(bytes: &[u8]) -> Option<Unit> {
+fn escape(bytes: &[u8]) -> Option<DecodedUnit> {
     let character = match bytes.get(1)? {
         b'u' => {
             let first = utf16_unit(bytes)?;
             let pair = bytes.get(6..).and_then(utf16_unit);
             let mut characters = char::decode_utf16([first].into_iter().chain(pair));
             let character = characters.next()?.ok()?;
-            return Some(Unit::new(character, 6 * character.len_utf16()));
+            return Some(DecodedUnit::new(character, 6 * character.len_utf16()));
         }
         b'b' => '\u{8}',
         b'f' => '\u{c}',
@@ -254,7 +254,7 @@ fn escape(bytes: &[u8]) -> Option<Unit> {
         other @ (b'"' | b'/' | b'\\') => char::from(*other),
         _ => return None,
     };
-    Some(Unit::new(character, 2))
+    Some(DecodedUnit::new(character, 2))
 }
 
 /// Returns the number of an escape such as `\u003c` at the beginning of `bytes`.

@@ -143,7 +143,7 @@ impl World {
         let worked_until = self.worked_until;
         self.events.retain(|_, event| match event {
             Event::Deliver { .. } => late,
-            Event::Ended { .. } | Event::Canaries { .. } => false,
+            Event::Ended { .. } | Event::ConnectivityChecked { .. } => false,
             Event::Disturb => true,
         });
         for place in 0..self.monitors.len() {

@@ -148,7 +148,7 @@ impl World {
                     self.schedule.finish(handle, region);
                 }
             }
-            Event::Canaries { process, probe } => {
+            Event::ConnectivityChecked { process, probe } => {
                 if process == self.process && self.suspicions.suspects().any(|it| it == probe) {
                     let honest = self.probes[usize::from(probe.0)] == Mode::Honest;
                     let canaries =
@@ -158,7 +158,7 @@ impl World {
                     self.apply_suspicion(change);
                     self.at(
                         self.now + limits::CONNECTIVITY_CHECK_INTERVAL,
-                        Event::Canaries { process, probe },
+                        Event::ConnectivityChecked { process, probe },
                     );
                 }
             }
@@ -252,7 +252,7 @@ impl World {
             (change, self.has_connectivity_check)
         {
             let (process, soon) = (self.process, self.now + Duration::from_secs(1));
-            self.at(soon, Event::Canaries { process, probe });
+            self.at(soon, Event::ConnectivityChecked { process, probe });
         }
         for place in 0..self.monitors.len() {
             if self.monitors[place].policy.active {

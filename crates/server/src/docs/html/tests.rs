@@ -9,7 +9,7 @@ fn html(source: &'static str) -> String {
 }
 
 #[test]
-fn headings_have_anchors_and_all_but_the_title_a_link() {
+fn headings_get_anchors_and_subheadings_get_links() {
     assert_snapshot!(html("# A & b\n\n## `GET` *x* > y\n"), @r##"
     <h1 id="a--b">A &amp; b</h1>
     <h2 id="get-x--y"><code>GET</code> <em>x</em> &gt; y <a class="to" href="#get-x--y" aria-label="Link to this section">#</a></h2>
@@ -49,7 +49,7 @@ fn examples_call_public_url_except_operator_commands() {
 }
 
 #[test]
-fn alternatives_stand_side_by_side_and_keep_the_anchors_of_their_headings() {
+fn alternative_examples_become_tabs() {
     assert_snapshot!(html("### curl\n```sh\na\n```\n**Terraform**: [x](webhook.md)\n```hcl\nb\n```\n"), @r#"
     <div class="tabs" role="radiogroup" aria-label="Language of the example"><input type="radio" name="t1" id="t1-0" value="curl" checked><label for="t1-0">curl</label><input type="radio" name="t1" id="t1-1" value="Terraform"><label for="t1-1">Terraform</label><div class="code" id="curl"><p class="lang">Shell</p><pre tabindex="0"><code>a</code></pre></div>
     <div class="code"><p class="beside-name"><a href="/docs/reference/webhook">x</a></p><p class="lang">Terraform</p><pre tabindex="0"><code>b</code></pre></div>
@@ -58,7 +58,7 @@ fn alternatives_stand_side_by_side_and_keep_the_anchors_of_their_headings() {
 }
 
 #[test]
-fn html_is_as_it_is_written_and_comments_are_left_out() {
+fn html_is_kept_and_comments_are_removed() {
     assert_snapshot!(html("<!-- generated\n\nby us -->\n\n<a id=\"here\"></a>\n### x\n\n> [!NOTE]\n> Mind this.\n"), @r##"
     <p><a id="here"></a></p>
     <h3 id="x">x <a class="to" href="#x" aria-label="Link to this section">#</a></h3>

@@ -23,7 +23,7 @@ fn addresses(written: &str) -> Vec<String> {
 
 // issue 8: "Searchable without a third party"
 #[test]
-fn a_method_a_field_and_a_reason_are_found_where_they_are_explained() {
+fn search_finds_methods_fields_and_reasons() {
     for (written, first) in [
         ("CreateHttpMonitor", "/docs/reference/monitors#createhttpmonitor"),
         ("create http monitor", "/docs/reference/monitors#createhttpmonitor"),
@@ -39,7 +39,7 @@ fn a_method_a_field_and_a_reason_are_found_where_they_are_explained() {
 }
 
 #[test]
-fn all_words_must_be_there_and_begin_as_written() {
+fn search_requires_all_words_to_match_by_prefix() {
     assert!(addresses("degraded nonsense").is_empty());
     assert!(addresses("onitor").is_empty(), "a word is found by its beginning");
     assert_eq!(addresses("monitors slow"), ["/docs/reference/monitors#createhttpmonitor"]);
@@ -49,7 +49,7 @@ fn all_words_must_be_there_and_begin_as_written() {
 }
 
 #[test]
-fn a_field_is_found_by_its_name_in_terraform_and_in_json() {
+fn search_finds_terraform_and_json_field_names() {
     let source = "# X\n\n## Object\n\n- `degradedAt`: when it is slow.\n\n## Block\n\n- `degraded_at`: the same.\n";
     let index = Index::from_documents([Document { path: "x.md", source }].iter());
     for written in ["degraded_at", "degradedAt"] {
@@ -58,7 +58,7 @@ fn a_field_is_found_by_its_name_in_terraform_and_in_json() {
 }
 
 #[test]
-fn snippets_mark_what_was_searched_for() {
+fn snippets_mark_the_searched_words() {
     let found = search("slow degraded");
     let marked: Vec<&str> =
         found.hits[0].snippet.iter().filter(|it| it.marked).map(|it| it.text.as_str()).collect();
@@ -68,7 +68,7 @@ fn snippets_mark_what_was_searched_for() {
 }
 
 #[test]
-fn a_long_text_is_cut_between_words_around_what_was_found() {
+fn long_text_is_cut_at_words_around_hits() {
     let text = format!("# X\n\n{}needle {}\n", "before ".repeat(60), "behind ".repeat(60));
     let document = Document { path: "x.md", source: text.leak() };
     let found = Index::from_documents([document].iter()).search("needle");
@@ -91,7 +91,7 @@ fn a_search_has_its_bounds() {
 }
 
 #[test]
-fn documents_of_the_same_title_are_bounded_each_for_itself() {
+fn hits_are_limited_per_document_despite_equal_titles() {
     let section = |at| format!("## Part {at}\n\nneedle\n\n");
     let source = format!("# Regions\n\n{}", (0..10).map(section).collect::<String>());
     let source: &'static str = source.leak();
@@ -105,7 +105,7 @@ fn documents_of_the_same_title_are_bounded_each_for_itself() {
 
 proptest::proptest! {
     #[test]
-    fn no_search_panics_and_no_snippet_invents_a_letter(written in "\\PC{0,40}", text in "\\PC{0,400}") {
+    fn search_never_panics_and_snippets_quote_the_text(written in "\\PC{0,40}", text in "\\PC{0,400}") {
         let source = format!("# Title\n\n{text}\n\n## Héading\n\n{text} {written}\n");
         let document = Document { path: "x.md", source: source.leak() };
         let index = Index::from_documents([document].iter());

@@ -16,7 +16,7 @@ fn entry(monitor: u64) -> TimetableEntry {
 
 // A lane without a receiver is the worst overload.
 #[tokio::test]
-async fn a_monitor_is_removed_while_more_is_due_than_can_be_done_and_its_slots_are_missed() {
+async fn monitor_removal_during_overload_records_missed_slots() {
     let (jobs, _nobody_takes) = lane::jobs(1);
     let (reports, mut heard) = lane::reports();
     let metrics = Metrics::new();
@@ -45,7 +45,7 @@ async fn a_monitor_is_removed_while_more_is_due_than_can_be_done_and_its_slots_a
 }
 
 #[test]
-fn one_success_in_ten_minutes_keeps_its_evidence_whatever_the_period() {
+fn detailed_success_is_kept_every_ten_minutes() {
     let (monitor, other) = (MonitorId::from_bits(1), MonitorId::from_bits(2));
     let mut kept_together = 0;
     for period in rules::Periodicity::ALL {

@@ -17,7 +17,7 @@ use crate::lane::Report;
 use crate::pipeline::{PipelineError, Probes};
 
 /// Runs the connectivity check of suspect probes.
-pub(in crate::pipeline) struct Canaries {
+pub(in crate::pipeline) struct ConnectivityChecks {
     ctx: Context,
     pub(super) probes: Probes,
     plans: Arc<[Arc<Plan>]>,
@@ -26,7 +26,7 @@ pub(in crate::pipeline) struct Canaries {
     tasks: HashMap<u16, AbortOnDropHandle<()>>,
 }
 
-impl Canaries {
+impl ConnectivityChecks {
     /// Creates an idle connectivity check.
     pub(in crate::pipeline) fn new(
         ctx: Context,
@@ -73,9 +73,10 @@ async fn run_checks(
         let next = ctx.now() + limits::CONNECTIVITY_CHECK_INTERVAL;
         let answers = join_all(plans.iter().map(|plan| is_reachable(&ctx, probe, plan))).await;
         let answered = answers.into_iter().filter(|answered| *answered).count() as u32;
-        let canaries = judge::ConnectivityCheck { asked: plans.len() as u32, responded: answered };
+        let connectivity_checks =
+            judge::ConnectivityCheck { asked: plans.len() as u32, responded: answered };
         let Some(reports) = reports.upgrade() else { return };
-        if reports.send(Report::ConnectivityCheck(slot, canaries)).await.is_err() {
+        if reports.send(Report::ConnectivityCheck(slot, connectivity_checks)).await.is_err() {
             return;
         }
         drop(reports);

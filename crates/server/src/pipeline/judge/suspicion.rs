@@ -29,7 +29,7 @@ impl Judge {
     pub(super) fn apply_suspicion_change(&mut self, change: SuspicionChange) {
         match change {
             SuspicionChange::Suspected { probe, failing, hosts, .. } => {
-                self.begin_suspicion(probe, failing, hosts)
+                self.begin_suspicion(probe, failing, hosts);
             }
             SuspicionChange::Recovered { probe, since, cleared_by: relief } => {
                 self.end_suspicion(probe, &format!("after {}: {relief}", self.elapsed(since)));

@@ -62,14 +62,15 @@ fn a_judge(store: Store) -> JudgeFixture {
     let (reports, heard) = mpsc::channel(8);
     let abandon = CancellationToken::new();
     let probes = Probes::embedded(probe::Probe::new(probe::Settings::default()), Vec::new());
-    let canaries = Canaries::new(ctx.clone(), probes, &[], reports.downgrade()).unwrap();
+    let connectivity_checks =
+        ConnectivityChecks::new(ctx.clone(), probes, &[], reports.downgrade()).unwrap();
     let metrics = Metrics::new();
     let judge = Judge::new(
         ctx,
         metrics.clone(),
         store,
         orders.downgrade(),
-        canaries,
+        connectivity_checks,
         abandon.clone(),
         Arc::default(),
     );

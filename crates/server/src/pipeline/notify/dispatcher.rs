@@ -128,7 +128,7 @@ async fn work(rounds: Arc<Dispatcher>, addressee: Recipient, bell: Arc<WakeSigna
                 .await;
         }
         Recipient::Page(page) => {
-            FanOutWorker { dispatcher: rounds, page, wake_signal: bell }.run().await
+            FanOutWorker { dispatcher: rounds, page, wake_signal: bell }.run().await;
         }
     }
 }

@@ -65,7 +65,7 @@ mod tests {
 
     // issue 16, point 10: 4,712 guesses in 2.5 s from rotating addresses
     #[test]
-    fn guesses_of_a_page_are_delayed_more_and_more() {
+    fn password_guesses_are_delayed_increasingly_per_page() {
         let guesses = Guesses::default();
         let mut now = Timestamp::from_millis(1_800_000_000_000);
         let begun = now;

@@ -20,7 +20,7 @@ const TOKEN_CHARS_MAX: usize = 512;
 
 /// Used links, until they expire. A restart forgets them, which permits reuse for up to 15 minutes.
 #[derive(Debug, Default)]
-pub(super) struct Used(Mutex<HashMap<u64, Timestamp>>);
+pub(super) struct UsedLinks(Mutex<HashMap<u64, Timestamp>>);
 
 /// Content of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl MagicLink {
     }
 }
 
-impl Used {
+impl UsedLinks {
     /// Marks the link as used and returns whether it was unused.
     pub(super) fn mark_used(&self, link: &MagicLink) -> bool {
         self.lock().insert(link.number, link.until).is_none()
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_good_for_its_page_and_its_time() {
+    fn link_is_valid_only_for_page_and_time() {
         // issue 7: "`email-domain` (magic link by email, domains matched exactly)"
         let token = link().token(&signer(1), PAGE);
         assert_eq!(MagicLink::parse(&token, &signer(1), PAGE, NOW), Some(link()));
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_link_is_used_once() {
-        let used = Used::default();
+        let used = UsedLinks::default();
         assert!(!used.contains(&link()) && used.mark_used(&link()));
         assert!(used.contains(&link()) && !used.mark_used(&link()));
         used.evict_expired(NOW + VALID_FOR);

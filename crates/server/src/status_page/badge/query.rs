@@ -126,7 +126,7 @@ mod tests {
         [BadgeMetric::State, BadgeMetric::Uptime, BadgeMetric::Latency];
 
     #[test]
-    fn an_address_without_parameters_asks_for_the_usual_badge() {
+    fn query_without_parameters_gives_the_default_badge() {
         for subject in SUBJECTS {
             for query in [None, Some("")] {
                 let wish = BadgeQuery::parse(subject, query).unwrap();

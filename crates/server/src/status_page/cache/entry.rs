@@ -225,6 +225,7 @@ impl CachedPage {
 
     /// Renders a representation. Links begin with `base`, or with `url` if they are read outside
     /// the page.
+    #[expect(clippy::too_many_lines, reason = "one arm for each representation")]
     fn render_form(
         &self,
         form: Representation,

@@ -296,7 +296,7 @@ mod tests {
 
     // issue 7: "rendered once per change, kept as compressed bytes"
     #[tokio::test]
-    async fn a_thing_is_made_and_compressed_once_however_many_ask() {
+    async fn concurrent_requests_render_and_compress_once() {
         let (forms, made) = (forms(&shared()), AtomicUsize::new(0));
         let ask = || async {
             let make = || async {
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_flood_of_addresses_takes_no_more_than_it_may_and_leaves_forms_alone() {
+    async fn many_addresses_stay_within_limits_and_keep_forms() {
         let shared = shared();
         let forms = forms(&shared);
         let home = asked(RequestedContent::Form(Representation::Home));

@@ -9,7 +9,7 @@ use super::wire::All;
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "most of them are what goes over the wire")]
-async fn a_test_reaches_every_kind_and_ends_what_it_opened() {
+async fn test_message_reaches_every_provider_and_is_closed() {
     let all = All::start().await;
     for channel in &all.channels {
         let request = json!({ "id": channel.to_string() });

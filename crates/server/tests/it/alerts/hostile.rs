@@ -26,7 +26,7 @@ fn attempt(deliveries: &[Delivery]) -> String {
 // issue 6: "A receiver that answers with a gigabyte, never ends, redirects to a private address or
 // speaks no HTTP: a delivery attempt that failed with its reason, and nothing else."
 #[tokio::test]
-async fn each_is_an_attempt_that_failed_with_its_reason_and_nothing_else() {
+async fn hostile_receiver_fails_only_its_own_deliveries() {
     let story = Story::on(TestServer::start().await).await;
     let bystander = Receiver::start(ProviderType::Slack).await;
     story.tells(&bystander).await;

@@ -79,7 +79,7 @@ async fn mail_rejection_is_recorded() {
     let test = async || {
         let request = json!({ "id": channel.to_string() });
         let reply = story.caller.call(NOTIFICATIONS, "TestNotification", request).await.json();
-        format!("{} {} {}", reply["accepted"], reply["status"], reply["answer"])
+        format!("{} {} {}", reply["accepted"], reply["status"], reply["response"])
     };
     let mut shown = vec![test().await];
     for (at, code, text) in [
@@ -123,7 +123,7 @@ async fn echoed_password_of_the_mail_account_is_hidden() {
 }
 
 #[tokio::test]
-async fn a_message_that_was_put_off_is_sent_again() {
+async fn temporarily_rejected_mail_is_sent_again() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
     let story = Story::on(server).await;

@@ -48,7 +48,7 @@ async fn excess_alerts_become_three_messages_and_digest() {
 // issue 6: "in order per monitor and channel, in parallel across channels; one slow receiver delays
 // nobody else"
 #[tokio::test]
-async fn a_recovery_waits_for_its_error_and_nobody_else_does() {
+async fn recovery_waits_only_for_its_own_channel_error() {
     let story = Story::on(TestServer::start().await).await;
     let slow = Receiver::start(ProviderType::Slack).await;
     let quick = Receiver::start(ProviderType::Slack).await;

@@ -10,7 +10,7 @@ use super::story::Story;
 
 // design: §6 "refuses private, loopback … addresses after resolution"
 #[tokio::test]
-async fn a_name_that_leads_inside_is_refused_when_something_is_sent() {
+async fn name_resolving_to_private_address_blocks_delivery() {
     let (names, receiver) = (DnsTarget::start().await, Receiver::start(ProviderType::Slack).await);
     names.address_of("inside.test", "127.0.0.1");
     let server = TestServer::start_with(|settings| {

@@ -28,7 +28,7 @@ async fn leads(webhook: &Receiver, count: usize) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_message_leads_to_the_incident_where_everybody_may_read_of_it() {
+async fn message_links_to_incident_on_a_public_page() {
     let (story, webhook) = Box::pin(a_story()).await;
     let page = story.create_page(json!({ "title": "Acme", "slug": "acme" })).await;
     story.breaks().await;
@@ -49,7 +49,7 @@ async fn a_message_leads_to_the_incident_where_everybody_may_read_of_it() {
 }
 
 #[tokio::test]
-async fn a_message_leads_nowhere_where_nobody_may_just_read_of_it() {
+async fn message_has_no_link_to_protected_page() {
     let (story, webhook) = Box::pin(a_story()).await;
     let locked = json!({
         "title": "Inside", "slug": "inside", "accessType": "password", "password": "open sesame",

@@ -15,7 +15,7 @@ fn json(body: &str) -> Value {
 
 // design: §5 "Alerts"; issue 6: "one thread per incident", "a stable dedup key", "close by alias"
 #[tokio::test]
-async fn an_incident_is_one_thread_from_its_opening_to_its_end() {
+async fn incident_messages_share_one_thread() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
     let story = Story::on(server).await;
@@ -68,7 +68,7 @@ async fn an_incident_is_one_thread_from_its_opening_to_its_end() {
 
 // design: §5 "at least once, with an idempotency key (incident, channel, event)"
 #[tokio::test]
-async fn a_second_try_has_the_key_of_the_first() {
+async fn retry_repeats_the_idempotency_key() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
     let story = Story::on(server).await;

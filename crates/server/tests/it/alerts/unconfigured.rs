@@ -14,8 +14,8 @@ use testkit::server::{Caller, NOTIFICATIONS, START, TestServer};
 use super::story::{Story, Vendors, a_mailbox, deliveries};
 use crate::pipeline::PERIOD;
 
-// design: §4 "A channel whose server side is not configured … its deliveries stand in the dead-letter
-// list until it is"
+// design: §4, channels whose server side is not configured. Their deliveries are dead letters
+// until it is.
 #[tokio::test]
 async fn configured_server_replays_undelivered_alerts() {
     let vendors = Vendors::start().await;
@@ -71,7 +71,7 @@ async fn configured_server_replays_undelivered_alerts() {
 
 // issue 16, point 21: "Add settings for template, language and parameters; warn without them."
 #[tokio::test]
-async fn whatsapp_without_a_template_is_stored_with_a_warning() {
+async fn whatsapp_without_template_is_stored_with_warning() {
     let vendors = Vendors::start().await;
     let mut shown = Vec::new();
     let template = WhatsappTemplate { id: "HX1".to_owned(), parameters: Vec::new() };

@@ -76,7 +76,7 @@ async fn nothing_complains() {
 
 // issue 8: "per method a runnable example as curl, TypeScript and, where it applies, Terraform"
 #[tokio::test]
-async fn a_language_is_chosen_once_for_all_pages_and_without_scripts_for_each_example() {
+async fn language_choice_covers_all_pages_only_with_scripts() {
     let seen = Seen::open().await;
     let shown = "[...document.querySelector('.tabs').querySelectorAll(':scope>.code')]\
                  .map((it) => getComputedStyle(it).display)";
@@ -117,7 +117,7 @@ async fn results_appear_while_typing() {
 
 // A late response must not open the list over the text after the reader has moved on.
 #[tokio::test]
-async fn a_search_that_was_left_shows_nothing_when_its_answer_comes() {
+async fn late_answer_to_a_closed_search_stays_hidden() {
     let seen = Seen::open().await;
     let tab = seen.tab(View::DESKTOP).await;
     tab.visit("/docs/terraform").await;
@@ -140,7 +140,7 @@ async fn a_search_that_was_left_shows_nothing_when_its_answer_comes() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_not_encoded_as_it_should_be_leaves_the_page_whole() {
+async fn badly_encoded_fragment_does_not_break_the_page() {
     let seen = Seen::open().await;
     let tab = seen.tab(View::DESKTOP).await;
     tab.visit("/docs/terraform#100%").await;

@@ -49,7 +49,7 @@ async fn every_link_of_every_page_leads_somewhere() {
 }
 
 #[tokio::test]
-async fn places_of_a_page_have_names_of_their_own() {
+async fn page_ids_are_unique() {
     let site = Site::open().await;
     for path in attributes(&site.text("/docs").await, "href") {
         if !path.starts_with("/docs/") || path.contains('.') {

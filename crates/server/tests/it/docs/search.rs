@@ -12,7 +12,7 @@ async fn found(site: &Site, words: &str) -> Vec<String> {
 
 // issue 8: "Searchable without a third party"
 #[tokio::test]
-async fn methods_fields_reasons_and_settings_are_found_where_they_are_explained() {
+async fn search_finds_methods_fields_reasons_and_settings() {
     let site = Site::open().await;
     for (words, place) in [
         ("CreateHttpMonitor", "/docs/reference/monitor.v1#createhttpmonitor"),

@@ -83,7 +83,7 @@ impl Site {
 
 // issue 7: "certificates by ACME (HTTP-01 and TLS-ALPN-01) …, tested against a real ACME server process"
 #[tokio::test]
-async fn a_domain_gets_a_certificate_by_either_challenge_and_its_page_is_answered_in_tls() {
+async fn domain_gets_a_certificate_by_either_challenge() {
     for challenge in [ChallengeChoice::Http, ChallengeChoice::TlsAlpn] {
         let site = Site::start(challenge).await;
         let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
@@ -150,7 +150,7 @@ async fn trusted_proxy_is_not_redirected() {
 }
 
 #[tokio::test]
-async fn nobody_shakes_hands_for_a_name_without_a_certificate() {
+async fn handshake_fails_for_names_without_a_certificate() {
     let site = Site::start(ChallengeChoice::Http).await;
     let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
@@ -163,7 +163,7 @@ async fn nobody_shakes_hands_for_a_name_without_a_certificate() {
 
 // issue 7: "stored, renewed certificates"
 #[tokio::test]
-async fn a_certificate_outlives_a_restart_and_is_renewed_after_two_thirds_of_its_life() {
+async fn certificate_survives_restart_and_is_renewed_in_time() {
     let mut site = Site::start(ChallengeChoice::TlsAlpn).await;
     let page = a_page(&site.dns, &site.server, "acme", DOMAIN).await;
     site.becomes(&page, "active").await;
@@ -203,7 +203,7 @@ async fn failed_order_is_reported_and_retried() {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_elsewhere_by_now_is_not_asked_for() {
+async fn domain_pointing_elsewhere_gets_no_validation() {
     let site = Site::start(ChallengeChoice::Http).await;
     site.dns.address_of("moving.test", "127.0.0.1");
     site.acme.set_targets(None, None);
@@ -236,7 +236,7 @@ async fn rejected_name_does_not_block_others() {
 
 // issue 7: a kill between order and certificate
 #[tokio::test]
-async fn a_server_that_ended_in_the_middle_of_it_tries_again_after_the_pause() {
+async fn interrupted_certificate_order_is_retried_after_pause() {
     let mut site = Site::start(ChallengeChoice::Http).await;
     let silence = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     site.acme.set_targets(Some(silence.local_addr().unwrap()), None);
@@ -268,7 +268,7 @@ async fn the_certificate_goes_with_the_page() {
 }
 
 #[tokio::test]
-async fn the_service_itself_gets_a_certificate_of_its_own_name() {
+async fn service_gets_a_certificate_for_its_own_name() {
     let dns = DnsTarget::start().await;
     let acme = AcmeServer::start(dns.address()).await;
     let server = TestServer::start_with(|settings| {

@@ -15,7 +15,7 @@ async fn a_server(dns: &DnsTarget) -> TestServer {
 
 // issue 7: "at `/status/{slug}` and at the page's `custom_domain`"
 #[tokio::test]
-async fn a_page_is_answered_at_the_root_of_its_domain_and_the_service_is_not() {
+async fn domain_root_serves_the_page_without_the_service() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
     a_page(&dns, &server, "acme", DOMAIN).await;
@@ -35,7 +35,7 @@ async fn a_page_is_answered_at_the_root_of_its_domain_and_the_service_is_not() {
 }
 
 #[tokio::test]
-async fn no_method_is_called_at_the_domain_of_a_page() {
+async fn page_domain_rejects_method_calls() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
     a_page(&dns, &server, "acme", DOMAIN).await;
@@ -53,7 +53,7 @@ async fn no_method_is_called_at_the_domain_of_a_page() {
 // issue 7: "One gate before HTML, JSON, feeds, badges, images, SSE, and the custom domain alike: a test
 // walks all routes × access types"
 #[tokio::test]
-async fn every_form_of_a_page_stands_behind_the_gate_at_its_domain_too() {
+async fn access_check_protects_every_form_on_page_domain() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
     let page = a_page(&dns, &server, "acme", DOMAIN).await;
@@ -80,7 +80,7 @@ async fn every_form_of_a_page_stands_behind_the_gate_at_its_domain_too() {
 
 // issue 7: changes apply "within a second"; here they apply immediately
 #[tokio::test]
-async fn a_domain_follows_its_page_when_that_is_changed_hidden_and_deleted() {
+async fn domain_follows_page_changes_unpublishing_and_deletion() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
     dns.record("other.test", RecordKind::Cname, HOST);
@@ -111,7 +111,7 @@ async fn a_domain_follows_its_page_when_that_is_changed_hidden_and_deleted() {
 
 // issue 7: "or behind a trusted proxy"
 #[tokio::test]
-async fn behind_a_trusted_proxy_the_name_that_it_forwards_counts_and_else_it_does_not() {
+async fn forwarded_host_counts_only_from_a_trusted_proxy() {
     let dns = DnsTarget::start().await;
     dns.record(DOMAIN, RecordKind::Cname, HOST);
     let forwarded = [("x-forwarded-host", DOMAIN), ("x-forwarded-proto", "https")];

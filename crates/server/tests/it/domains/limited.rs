@@ -50,7 +50,7 @@ fn ordered(acme: &HttpTarget) -> Vec<String> {
 
 // issue 7: one rate-limited domain does not block the certificates of others
 #[tokio::test]
-async fn a_limit_quiets_its_name_and_all_of_them_only_when_the_next_one_meets_it_too() {
+async fn second_consecutive_rate_limit_pauses_all_domains() {
     let (dns, acme) = (DnsTarget::start().await, without_orders().await);
     let names = ["a.test", "b.test", "c.test"];
     for name in names {

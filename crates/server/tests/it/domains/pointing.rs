@@ -19,7 +19,7 @@ async fn a_server(dns: &DnsTarget) -> TestServer {
 // spec: §2.5 "DNS must already point to the service"; issue 7: "CNAME or address of the configured
 // host, with a message that says what was found and what is needed"
 #[tokio::test]
-async fn a_domain_is_accepted_where_it_is_an_alias_of_the_host_or_has_its_address() {
+async fn domain_with_matching_cname_or_address_is_accepted() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
     let owner = server.caller(Scope::Write);
@@ -36,7 +36,7 @@ async fn a_domain_is_accepted_where_it_is_an_alias_of_the_host_or_has_its_addres
 }
 
 #[tokio::test]
-async fn a_domain_that_leads_elsewhere_is_refused_with_what_was_found_and_what_is_needed() {
+async fn domain_pointing_elsewhere_is_refused_with_details() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
     let owner = server.caller(Scope::Write);
@@ -61,7 +61,7 @@ async fn a_domain_that_leads_elsewhere_is_refused_with_what_was_found_and_what_i
 }
 
 #[tokio::test]
-async fn a_domain_that_stays_is_not_looked_up_again_and_a_new_one_is() {
+async fn only_a_changed_domain_is_looked_up() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
     let owner = server.caller(Scope::Write);
@@ -89,7 +89,7 @@ async fn a_domain_that_stays_is_not_looked_up_again_and_a_new_one_is() {
 
 // decision 0033: a page at a name of the service would shadow the service
 #[tokio::test]
-async fn the_names_of_the_service_itself_are_nobody_s_domains() {
+async fn service_names_are_refused_as_custom_domains() {
     let dns = DnsTarget::start().await;
     let server = TestServer::start_with(|settings| {
         asks(&dns, settings);
@@ -128,7 +128,7 @@ async fn a_server_without_names_accepts_no_domain() {
 
 // issue 16: "verify ownership by a TXT record bound to the page"
 #[tokio::test]
-async fn a_domain_is_refused_until_its_owner_names_the_page() {
+async fn domain_is_refused_without_matching_ownership_record() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;
     let owner = server.caller(Scope::Write);
@@ -148,7 +148,7 @@ async fn a_domain_is_refused_until_its_owner_names_the_page() {
 }
 
 #[tokio::test]
-async fn a_server_at_an_address_is_found_by_that() {
+async fn domain_with_the_server_address_is_accepted() {
     let dns = DnsTarget::start().await;
     let server = TestServer::start_with(|settings| {
         settings.nameservers = vec![dns.address()];

@@ -36,7 +36,7 @@ fn asked(target: &HttpTarget, path: &str) -> usize {
 }
 
 #[tokio::test]
-async fn a_pause_closes_the_incident_and_nothing_runs_until_it_ends() {
+async fn pause_closes_the_incident_and_stops_checks() {
     // design: §5 "Pausing or deleting closes it under that name"
     let (target, watched, monitor) = with_incident().await;
     watched.edit(monitor, "active", json!(false)).await;
@@ -57,7 +57,7 @@ async fn a_pause_closes_the_incident_and_nothing_runs_until_it_ends() {
 }
 
 #[tokio::test]
-async fn a_deletion_closes_the_incident_and_nothing_runs_any_more() {
+async fn deletion_closes_the_incident_and_stops_checks() {
     let (target, watched, monitor) = with_incident().await;
     let reply = watched.caller.rpc("DeleteMonitor", json!({ "id": monitor.to_string() })).await;
     assert_eq!(reply.status, 200, "{reply}");
@@ -68,7 +68,7 @@ async fn a_deletion_closes_the_incident_and_nothing_runs_any_more() {
 }
 
 #[tokio::test]
-async fn an_edit_is_checked_at_once_and_keeps_the_open_incident() {
+async fn edit_triggers_a_check_and_keeps_the_incident() {
     // design: §5 "An edit makes a new revision and keeps an open incident", "recovery needs a new
     // result"
     let (target, watched, monitor) = with_incident().await;
@@ -96,7 +96,7 @@ async fn an_edit_starts_nothing_of_the_settings_before() {
 }
 
 #[tokio::test]
-async fn a_pause_ends_the_attempts_of_a_check_under_way() {
+async fn pause_stops_the_attempts_of_a_running_check() {
     // issue 3 "Editing, pausing or deleting a monitor takes effect within a second"
     let (target, watched, monitor) = with_incident().await;
     watched.edit(monitor, "retry", json!(10)).await;

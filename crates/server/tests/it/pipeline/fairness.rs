@@ -66,7 +66,7 @@ async fn places_are_shared_by_weights_of_plans() {
 }
 
 #[tokio::test]
-async fn a_greedy_workspace_makes_no_slot_of_a_modest_one_late() {
+async fn busy_workspace_does_not_delay_other_workspaces() {
     // docs/decisions/0046-fair-scheduling.md
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let target = HttpTarget::start().await;

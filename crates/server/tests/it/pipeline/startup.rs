@@ -42,7 +42,7 @@ async fn store_of(settings: &Settings) -> Stored {
 }
 
 #[tokio::test]
-async fn a_check_under_way_is_stored_while_the_server_stops() {
+async fn running_check_is_stored_during_server_stop() {
     // issue 3 "an orderly stop loses nothing"
     let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (_folder, settings, watched) = on_a_folder().await;
@@ -62,7 +62,7 @@ async fn a_check_under_way_is_stored_while_the_server_stops() {
 }
 
 #[tokio::test]
-async fn a_start_knows_what_was_known_and_finds_what_was_missed() {
+async fn start_restores_status_and_records_missed_slots() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
     let (_folder, settings, watched) = on_a_folder().await;
@@ -109,7 +109,7 @@ async fn an_incident_goes_on_over_a_restart() {
 }
 
 #[tokio::test]
-async fn how_regions_vote_is_stored_within_a_minute_and_known_to_a_start_before() {
+async fn region_votes_are_stored_every_minute_and_restored() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::status(503));
     let (_folder, settings, watched) = on_a_folder().await;
@@ -144,7 +144,7 @@ async fn how_regions_vote_is_stored_within_a_minute_and_known_to_a_start_before(
 }
 
 #[tokio::test]
-async fn a_revision_that_was_never_checked_is_checked_at_the_start() {
+async fn unchecked_revision_is_checked_at_start() {
     // design: §5 "A new, resumed or edited monitor is checked at once": even if the process ends
     // between the commit and the check
     let target = HttpTarget::start().await;

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use super::{PERIOD, Watched};
 
 #[tokio::test]
-async fn an_incident_opens_with_an_error_and_closes_with_the_recovery() {
+async fn incident_opens_on_error_and_closes_on_recovery() {
     // design: §5 "To error: an incident opens. error to active: it closes."
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::status(503));
@@ -32,7 +32,7 @@ async fn an_incident_opens_with_an_error_and_closes_with_the_recovery() {
 }
 
 #[tokio::test]
-async fn a_result_of_an_older_revision_is_stored_and_not_judged() {
+async fn old_revision_result_is_stored_without_evaluation() {
     // design: §5 "results of an older revision are stored but not judged"
     let old = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let new = HttpTarget::start().await;

@@ -107,7 +107,7 @@ async fn a_summary_counts_checks_and_time() {
 }
 
 #[tokio::test]
-async fn a_monitor_that_was_never_checked_has_no_uptime() {
+async fn unchecked_monitor_has_no_uptime() {
     // design: §5 "no data is not 100 %"
     let server = TestServer::start().await;
     let monitor = at_rest(&server).await;
@@ -119,7 +119,7 @@ async fn a_monitor_that_was_never_checked_has_no_uptime() {
 }
 
 #[tokio::test]
-async fn logs_are_listed_by_pages_and_read_one_by_one() {
+async fn logs_are_listed_in_pages_and_read_individually() {
     let server = TestServer::start().await;
     let monitor = with_a_day(&server).await.to_string();
     let caller = server.caller(Scope::Read);

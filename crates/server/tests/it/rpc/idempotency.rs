@@ -69,7 +69,7 @@ fn request(method: &str, text: &str, parents: &Parents) -> Value {
 
 // issue 16, point 14
 #[tokio::test]
-async fn key_with_another_request_is_rejected_by_every_method() {
+async fn reused_idempotency_key_is_rejected_by_every_method() {
     let outage = Outage::begin().await;
     let send = async |service: &str, method: &str, request: Value| -> Reply {
         let request = http::Request::post(format!("/rpc/{service}/{method}"))

@@ -80,7 +80,7 @@ fn stable(reply: &Reply, outage: &Outage) -> String {
 
 // issue 6: "with a timeline and evidence per region (attempts, phases, status, redacted headers, ...)"
 #[tokio::test]
-async fn an_incident_is_read_with_what_happened_and_what_each_region_saw() {
+async fn incident_includes_timeline_and_evidence_by_region() {
     let outage = Outage::begin().await;
     assert_eq!(outage.status().await, ("error".to_owned(), outage.incident.clone()));
     let whole = outage.call("GetIncident").await;
@@ -106,7 +106,7 @@ async fn an_incident_is_read_with_what_happened_and_what_each_region_saw() {
 }
 
 #[tokio::test]
-async fn an_incident_is_taken_up_once_by_whoever_came_first() {
+async fn incident_is_acknowledged_only_once() {
     let outage = Outage::begin().await;
     let first = outage.call("AcknowledgeIncident").await;
     assert_snapshot!(stable(&first, &outage), @r#"200 {"incident":{"id":"[incident]","monitorId":"[monitor]","monitorName":"local","state":"open","openedAt":"2026-11-21T00:00:00Z","acknowledgedAt":"2026-11-21T00:00:00Z","acknowledgedBy":{"keyId":"[key]","name":"test write"},"closeReason":""}}"#);
@@ -141,7 +141,7 @@ async fn resolving_closes_incident_of_failing_monitor() {
 }
 
 #[tokio::test]
-async fn a_resolved_incident_stays_so_for_the_next_process() {
+async fn incident_resolution_is_stored_for_later_processes() {
     let outage = Outage::begin().await;
     outage.call("ResolveIncident").await;
     let store = &outage.watched.server.running().app().store;
@@ -150,7 +150,7 @@ async fn a_resolved_incident_stays_so_for_the_next_process() {
 }
 
 #[tokio::test]
-async fn a_comment_has_one_to_4096_characters_and_is_written_once() {
+async fn comment_length_is_limited_and_repeat_is_idempotent() {
     let outage = Outage::begin().await;
     let send = async |text: Value, key: &str| {
         let body = json!({ "id": outage.incident, "text": text }).to_string();
@@ -183,7 +183,7 @@ async fn a_comment_has_one_to_4096_characters_and_is_written_once() {
 }
 
 #[tokio::test]
-async fn each_change_of_an_incident_writes_an_audit_row() {
+async fn each_incident_change_writes_an_audit_entry() {
     // design: §6
     let outage = Outage::begin().await;
     for method in
@@ -202,7 +202,7 @@ async fn each_change_of_an_incident_writes_an_audit_row() {
 }
 
 #[tokio::test]
-async fn a_list_goes_page_by_page_through_what_its_filter_lets_through() {
+async fn incident_list_supports_paging_and_filters() {
     let outage = Outage::begin().await;
     let list =
         async |request: Value| outage.caller.call(INCIDENTS, "ListIncidents", request).await.json();

@@ -131,7 +131,7 @@ async fn a_full_last_page_has_no_next_one() {
 // issue 16, point 11: 404 "for another workspace's page", in every list owned by a page or a
 // monitor
 #[tokio::test]
-async fn filter_by_resource_of_another_workspace_is_not_found() {
+async fn filter_by_foreign_resource_is_not_found() {
     let server = TestServer::start().await;
     let stranger = server.stranger();
     let request = json!({ "statusPage": { "title": "Theirs", "slug": "theirs" } });
@@ -153,7 +153,7 @@ async fn filter_by_resource_of_another_workspace_is_not_found() {
 }
 
 #[tokio::test]
-async fn limits_out_of_range_and_foreign_tokens_are_refused() {
+async fn invalid_limits_offsets_and_page_tokens_are_refused() {
     // spec: §2.8, §8.1
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Read);

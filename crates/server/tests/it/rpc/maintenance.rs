@@ -90,7 +90,7 @@ async fn created_maintenance_reads_back_equal() {
 }
 
 #[tokio::test]
-async fn it_says_where_it_stands_as_time_goes_by() {
+async fn maintenance_status_follows_time() {
     let (server, caller) = start().await;
     let monitor = monitor(&caller).await;
     let created = done(&caller, "CreateMaintenance", an_hour(&monitor, json!({}))).await;
@@ -153,7 +153,7 @@ async fn invalid_maintenance_is_refused_by_path() {
 }
 
 #[tokio::test]
-async fn limits_hold_at_their_bounds_and_not_past_them() {
+async fn values_beyond_limits_are_refused() {
     let (_server, caller) = start().await;
     let monitor = monitor(&caller).await;
     let rule = |length: usize| {
@@ -176,7 +176,7 @@ async fn limits_hold_at_their_bounds_and_not_past_them() {
 }
 
 #[tokio::test]
-async fn a_mask_changes_what_it_names_and_clears_what_is_left_out() {
+async fn update_mask_changes_named_fields_and_clears_missing() {
     // design: §4 update_mask
     let (_server, caller) = start().await;
     let monitor = monitor(&caller).await;
@@ -277,7 +277,7 @@ async fn ended_maintenance_stays_excluded_from_uptime() {
 
 // design: §5 "Maintenance mutes alerts and leaves checks running"
 #[tokio::test]
-async fn a_monitor_says_until_when_it_is_under_maintenance() {
+async fn monitor_status_includes_maintenance_end() {
     let (server, caller) = start().await;
     let monitor = monitor(&caller).await;
     let until = async || {

@@ -17,7 +17,7 @@ async fn read_key_cannot_create_a_monitor() {
 }
 
 #[tokio::test]
-async fn a_created_monitor_is_answered_with_its_defaults_and_outputs() {
+async fn created_monitor_has_defaults_and_outputs() {
     // spec: §2.1; design: §4
     let server = TestServer::start().await;
     let request = json!({ "monitor": { "name": "API", "url": "https://example.com/health", "periodicity": "30s" } });
@@ -119,7 +119,7 @@ async fn a_monitor_of_another_workspace_is_not_found() {
 }
 
 #[tokio::test]
-async fn secrets_are_left_out_for_read_keys_and_shown_to_write_keys() {
+async fn secrets_are_shown_only_to_write_keys() {
     // design: §4: omit secrets instead of masking them
     let server = TestServer::start().await;
     let mut monitor = a_monitor("http");
@@ -183,7 +183,7 @@ async fn a_repeated_create_returns_the_first_ones_monitor() {
 }
 
 #[tokio::test]
-async fn an_empty_id_is_refused_and_a_strange_one_is_nobodys() {
+async fn empty_id_is_refused_and_unknown_not_found() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Read);
     assert_snapshot!(caller.rpc("GetMonitor", json!({})).await, @r#"400 {"code":"invalid_argument","message":"`id` must be given"}"#);
@@ -194,7 +194,7 @@ async fn an_empty_id_is_refused_and_a_strange_one_is_nobodys() {
 }
 
 #[tokio::test]
-async fn a_change_writes_an_audit_row_with_the_key_that_made_it() {
+async fn monitor_changes_are_audited_with_the_calling_key() {
     // design: §6
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);

@@ -70,7 +70,7 @@ async fn get(caller: &Caller, id: &Value) -> Reply {
 }
 
 #[tokio::test]
-async fn all_twelve_kinds_are_read_as_they_were_written() {
+async fn all_twelve_channel_kinds_round_trip_unchanged() {
     // spec: §2.4; design: §4, no value is normalized
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -107,7 +107,7 @@ async fn absent_fields_and_empty_names_are_preserved() {
 }
 
 #[tokio::test]
-async fn secrets_are_left_out_for_read_keys_and_shown_to_write_keys() {
+async fn read_keys_do_not_see_channel_secrets() {
     // design: §4: omit secrets instead of masking them
     let server = TestServer::start().await;
     let (write, read) = (server.caller(Scope::Write), server.caller(Scope::Read));
@@ -140,7 +140,7 @@ async fn secrets_are_left_out_for_read_keys_and_shown_to_write_keys() {
 }
 
 #[tokio::test]
-async fn a_kind_that_the_server_is_not_set_up_for_is_stored_with_a_warning() {
+async fn unconfigured_kind_is_stored_with_a_warning() {
     // design: §4
     let server = TestServer::start().await;
     let (write, read) = (server.caller(Scope::Write), server.caller(Scope::Read));
@@ -164,7 +164,7 @@ async fn a_kind_that_the_server_is_not_set_up_for_is_stored_with_a_warning() {
 }
 
 #[tokio::test]
-async fn exactly_the_block_that_the_kind_names_is_given() {
+async fn channel_requires_exactly_the_block_of_its_kind() {
     // spec: §2.4
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -205,7 +205,7 @@ async fn exactly_the_block_that_the_kind_names_is_given() {
 }
 
 #[tokio::test]
-async fn json_fields_that_are_none_are_refused_by_their_path() {
+async fn invalid_json_fields_are_rejected_with_their_path() {
     // design: §4
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -219,7 +219,7 @@ async fn json_fields_that_are_none_are_refused_by_their_path() {
 }
 
 #[tokio::test]
-async fn private_addresses_are_refused_unless_the_server_allows_them() {
+async fn private_addresses_are_rejected_unless_allowed() {
     // design: §6
     let of_urls = |url: &str| {
         let hook = |kind: &str| json!({ "providerType": kind, camel(kind): { "webhookUrl": url } });
@@ -281,7 +281,7 @@ async fn a_channel_of_another_workspace_is_not_found() {
 }
 
 #[tokio::test]
-async fn an_empty_id_is_refused_and_a_strange_one_is_nobodys() {
+async fn empty_or_unknown_id_is_rejected() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Read);
     assert_snapshot!(get(&caller, &json!("")).await, @r#"400 {"code":"invalid_argument","message":"`id` must be given"}"#);
@@ -292,7 +292,7 @@ async fn an_empty_id_is_refused_and_a_strange_one_is_nobodys() {
 }
 
 #[tokio::test]
-async fn a_deleted_channel_is_gone_and_is_not_deleted_twice() {
+async fn deleted_channel_is_not_found() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let id = created(&caller, &a_channel(ProviderType::Ntfy)).await["id"].clone();

@@ -23,7 +23,7 @@ async fn amsterdam(server: &TestServer) -> Value {
 }
 
 #[tokio::test]
-async fn all_28_regions_are_listed_and_the_server_stands_in_for_each() {
+async fn all_28_regions_fall_back_to_this_server() {
     // spec: §8.3
     let server = TestServer::start().await;
     let regions = regions(&server).await;
@@ -66,7 +66,7 @@ async fn last_seen_is_end_of_latest_check() {
 }
 
 #[tokio::test]
-async fn a_region_in_which_checks_are_due_and_none_ends_is_stalled() {
+async fn region_with_overdue_unfinished_checks_is_stalled() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let watched = Watched::start().await;
     watched.monitor(&format!("http://{}/", silent.local_addr().unwrap())).await;

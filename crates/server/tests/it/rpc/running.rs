@@ -46,7 +46,7 @@ async fn a_trigger_answers_a_result_per_region() {
 }
 
 #[tokio::test]
-async fn a_trigger_of_a_target_that_nobody_serves_says_why() {
+async fn trigger_on_a_refusing_target_returns_a_reason() {
     let (_target, mut monitor) = listening().await;
     // Hold the port so that no other process listens on it.
     let nobody = TcpTarget::refusing();
@@ -64,7 +64,7 @@ async fn a_trigger_of_a_target_that_nobody_serves_says_why() {
 }
 
 #[tokio::test]
-async fn a_paused_monitor_is_unknown_in_each_of_its_regions() {
+async fn paused_monitor_is_unknown_in_every_region() {
     let (_target, mut monitor) = listening().await;
     monitor["active"] = json!(false);
     let server = TestServer::start().await;
@@ -80,7 +80,7 @@ async fn a_paused_monitor_is_unknown_in_each_of_its_regions() {
 }
 
 #[tokio::test]
-async fn a_new_monitor_is_checked_at_once_and_becomes_active() {
+async fn new_monitor_is_checked_immediately_and_becomes_active() {
     // design: §5, slots
     let (target, monitor) = listening().await;
     let server = TestServer::start_on_system_clock().await;

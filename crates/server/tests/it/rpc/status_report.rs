@@ -127,7 +127,7 @@ async fn created_report_reads_back_equal() {
 }
 
 #[tokio::test]
-async fn a_report_is_opened_in_the_past_without_telling_anybody() {
+async fn backdated_report_without_notify_notifies_nobody() {
     let scene = Scene::start().await;
     let mut opening = scene.opening();
     opening["notify"] = json!(false);
@@ -192,7 +192,7 @@ async fn invalid_report_is_refused_by_path() {
 }
 
 #[tokio::test]
-async fn a_mask_changes_what_it_names_and_clears_what_is_left_out() {
+async fn update_mask_changes_or_clears_only_named_fields() {
     // design: §4 update_mask
     let scene = Scene::start().await;
     let report = scene.opened().await;
@@ -259,7 +259,7 @@ async fn a_repeated_create_answers_the_first_ones_report() {
 }
 
 #[tokio::test]
-async fn lists_have_the_reports_that_are_asked_for_with_the_latest_of_each() {
+async fn report_list_is_filtered_and_includes_latest_update() {
     let scene = Scene::start().await;
     let other = page(&scene.caller, "other").await;
     let mut ids = Vec::new();

@@ -23,7 +23,7 @@ async fn with_monitor() -> (TestServer, Caller, Value) {
 }
 
 #[tokio::test]
-async fn a_mask_changes_what_it_names_and_nothing_else() {
+async fn update_mask_changes_only_named_fields() {
     // design: §4
     let (_server, caller, before) = with_monitor().await;
     let change = json!({ "id": before["id"], "name": "Renamed", "retry": 1 });
@@ -38,7 +38,7 @@ async fn a_mask_changes_what_it_names_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_named_field_that_is_left_out_is_cleared() {
+async fn masked_field_without_value_is_cleared() {
     let (_server, caller, before) = with_monitor().await;
     let request = json!({
         "monitor": { "id": before["id"] },
@@ -112,7 +112,7 @@ async fn a_refused_update_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_update_of_another_kind_names_the_right_method() {
+async fn wrong_kind_update_names_the_right_method() {
     let (_server, caller, before) = with_monitor().await;
     let mut change = a_monitor("tcp");
     change["id"] = before["id"].clone();

@@ -59,7 +59,7 @@ async fn shut(answer: Response, path: &str, at: At) -> StatusCode {
 // issue 7: "One gate before HTML, JSON, feeds, badges, images, SSE, and the custom domain alike: a test
 // walks all routes × access types"
 #[tokio::test]
-async fn everything_that_tells_of_a_page_stands_behind_the_same_gate() {
+async fn all_page_routes_enforce_the_access_check() {
     let target = well().await;
     target.on("/", ScriptedResponse::status(503));
     let site = Site::open(&target).await;
@@ -103,7 +103,7 @@ fn is_public(answer: &Response) -> bool {
 
 // issue 7: "under `/status/{slug}` (a custom domain's root)"
 #[tokio::test]
-async fn a_page_is_the_same_one_at_its_domain_with_links_of_there() {
+async fn custom_domain_serves_the_page_with_own_links() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.has_a_domain().await;
@@ -124,7 +124,7 @@ async fn a_page_is_the_same_one_at_its_domain_with_links_of_there() {
 
 // design: §6 "Log-ins, page passwords and keys are rate-limited"
 #[tokio::test]
-async fn wrong_passwords_are_counted_and_a_new_password_ends_sessions() {
+async fn password_attempts_are_limited_and_change_ends_sessions() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.update(json!({ "accessType": "password", "password": "first" })).await;

@@ -33,7 +33,7 @@ const TIMELESS: [&str; 3] = ["/events", "/icon", "/subscribe"];
 
 // issue 7: "when the database is away the last page is still served and says how old it is"
 #[tokio::test]
-async fn while_the_database_is_away_the_last_page_is_shown_with_its_age() {
+async fn database_outage_serves_last_page_with_its_time() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
@@ -51,7 +51,7 @@ async fn while_the_database_is_away_the_last_page_is_shown_with_its_age() {
 
 // issue 7: "when the database is away the last page is still served and says how old it is"
 #[tokio::test]
-async fn while_the_database_is_away_every_form_is_said_with_its_age() {
+async fn database_outage_serves_every_format_with_age_header() {
     let target = well().await;
     target.on("/", ScriptedResponse::status(503));
     let site = Site::open(&target).await;

@@ -92,7 +92,7 @@ async fn every_page_can_be_read_by_everybody() {
 }
 
 #[tokio::test]
-async fn the_door_and_what_is_not_there_can_be_read_by_everybody() {
+async fn login_and_not_found_pages_are_accessible() {
     let seen = Seen::open().await;
     let members = json!({ "accessType": "email-domain", "authEmailDomains": ["acme.com"] });
     let password = json!({ "accessType": "password", "password": "open sesame" });
@@ -145,7 +145,7 @@ async fn without_scripts_a_page_says_all_of_it() {
 
 // issue 7: "A change of verdict is on the page and on open browsers within 1 s"
 #[tokio::test]
-async fn an_open_page_follows_what_happens() {
+async fn open_page_updates_live() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
@@ -170,7 +170,7 @@ async fn an_open_page_follows_what_happens() {
 
 // issue 7: "keyboard-walkable bars with hover, focus and tap details"
 #[tokio::test]
-async fn bars_are_walked_by_the_keyboard_and_say_what_they_are() {
+async fn bars_are_keyboard_navigable_and_labelled() {
     let seen = Seen::open().await;
     let tab = seen.tab(View::DESKTOP).await;
     tab.visit("/status/acme").await;
@@ -197,7 +197,7 @@ async fn bars_are_walked_by_the_keyboard_and_say_what_they_are() {
 
 // issue 7: "print style, right-to-left safe"
 #[tokio::test]
-async fn a_page_can_be_printed_and_read_from_right_to_left() {
+async fn pages_support_print_and_right_to_left_layout() {
     let seen = Seen::open().await;
     let view = View::DESKTOP.printed();
     let paper = seen.tab(view).await;
@@ -226,7 +226,7 @@ async fn a_page_can_be_printed_and_read_from_right_to_left() {
 
 // issue 7: "hover, focus and tap details", "complete without JavaScript"
 #[tokio::test]
-async fn a_tap_on_a_bar_leads_to_its_day_and_without_scripts_to_all_days() {
+async fn tapping_a_bar_opens_its_day_without_scripts() {
     let seen = Seen::open().await;
     let plain = seen.tab(View::PHONE.without_scripts()).await;
     plain.visit("/status/acme").await;

@@ -43,7 +43,7 @@ async fn component(site: &Site) -> String {
 
 // issue 7: "a page per incident"
 #[tokio::test]
-async fn an_incident_has_a_page_in_the_words_of_visitors() {
+async fn incident_page_shows_public_details_only() {
     let target = well().await;
     let (site, incident) = recovered(&target).await;
     let page = site.text(&format!("/incident/{incident}")).await;
@@ -71,7 +71,7 @@ async fn an_incident_has_a_page_in_the_words_of_visitors() {
 }
 
 #[tokio::test]
-async fn an_incident_that_the_page_does_not_show_is_not_found() {
+async fn incident_not_on_the_page_is_404() {
     let target = well().await;
     let (site, incident) = recovered(&target).await;
     let path = format!("/incident/{incident}");
@@ -91,7 +91,7 @@ async fn an_incident_that_the_page_does_not_show_is_not_found() {
 
 // issue 7: "/history"
 #[tokio::test]
-async fn the_history_goes_by_months_as_far_back_as_anything_is_kept() {
+async fn history_is_split_by_month_since_first_data() {
     let target = well().await;
     let (site, incident) = recovered(&target).await;
     let link = format!("href=\"/status/acme/incident/{incident}\"");
@@ -121,7 +121,7 @@ async fn a_month_in_which_nothing_happened_says_so() {
 
 // spec: §2.1 "public"; issue 7: "percentiles and phases chart for `public` monitors"
 #[tokio::test]
-async fn latencies_are_charted_of_public_monitors_and_of_no_others() {
+async fn only_public_monitors_have_latency_charts() {
     let target = well().await;
     let site = Site::open(&target).await;
     let path = component(&site).await;
@@ -158,7 +158,7 @@ async fn latencies_are_charted_of_public_monitors_and_of_no_others() {
 }
 
 #[tokio::test]
-async fn a_chart_is_the_same_in_its_table_and_travels_small() {
+async fn chart_matches_its_table_and_compresses_well() {
     let target = well().await;
     let site = Site::open(&target).await;
     let path = component(&site).await;
@@ -175,7 +175,7 @@ async fn a_chart_is_the_same_in_its_table_and_travels_small() {
 
 // design: §4 "Deleting a monitor leaves page components that show it … shown as unknown with its history"
 #[tokio::test]
-async fn the_component_of_a_deleted_monitor_is_shown_as_unknown_with_its_history() {
+async fn deleted_monitors_component_is_unknown_with_history() {
     let target = well().await;
     let (site, incident) = recovered(&target).await;
     publish(&site, true).await;
@@ -272,7 +272,7 @@ async fn absent_details_are_not_found_from_cache() {
 
 // decision 0048: "not its address, headers, assertions, evidence or logs"
 #[tokio::test]
-async fn no_path_shows_what_a_monitor_checks() {
+async fn no_path_reveals_monitor_target_or_response() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;

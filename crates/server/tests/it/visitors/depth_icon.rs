@@ -28,7 +28,7 @@ fn asked(target: &HttpTarget, path: &str) -> usize {
 
 // design: §6 "Every outgoing request of the product (checks, channels, icons) goes through one egress client"
 #[tokio::test]
-async fn an_icon_is_fetched_once_and_served_from_here() {
+async fn icon_is_fetched_once_and_served_locally() {
     let target = well().await;
     target.on("/moved", ScriptedResponse::redirect(302, "/i.png"));
     target.on("/i.png", ScriptedResponse::ok(PNG).header("content-type", "text/html"));
@@ -89,7 +89,7 @@ async fn invalid_icon_is_replaced_and_retried_later() {
 
 // design: §6 "Private and loopback networks are open to checks, channels and icons only with `--allow-private-networks`"
 #[tokio::test]
-async fn an_icon_in_a_private_network_is_not_fetched() {
+async fn icon_on_private_network_is_not_fetched() {
     let target = HttpTarget::start().await;
     target.on("/i.png", ScriptedResponse::ok(PNG));
     let server = TestServer::start_with(|settings| settings.allow_private_networks = false).await;

@@ -141,7 +141,7 @@ async fn badges_show_latencies_of_public_monitors_only() {
 }
 
 #[tokio::test]
-async fn a_badge_with_a_wrong_parameter_is_refused_with_what_would_be_right() {
+async fn invalid_badge_parameter_error_lists_valid_values() {
     let target = well().await;
     let site = Site::open(&target).await;
     for (path, status, told) in [
@@ -174,7 +174,7 @@ async fn a_badge_with_a_wrong_parameter_is_refused_with_what_would_be_right() {
 
 // issue 7: "OpenGraph image"
 #[tokio::test]
-async fn a_shared_address_has_a_picture_of_the_state_and_words_for_it() {
+async fn open_graph_image_and_tags_show_current_state() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
@@ -210,7 +210,7 @@ async fn a_shared_address_has_a_picture_of_the_state_and_words_for_it() {
 
 // issue 7: "embeddable widget"
 #[tokio::test]
-async fn the_widget_is_framed_by_anybody_where_the_page_is_for_everybody() {
+async fn only_public_pages_allow_framing_the_widget() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
@@ -238,7 +238,7 @@ async fn the_widget_is_framed_by_anybody_where_the_page_is_for_everybody() {
 
 // issue 7: "plain Markdown"
 #[tokio::test]
-async fn a_page_is_said_in_markdown_where_nothing_that_owners_wrote_is_markup() {
+async fn markdown_page_escapes_owner_text() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;

@@ -3,7 +3,7 @@
 use super::{Site, report, well};
 
 #[tokio::test]
-async fn the_first_link_says_where_it_leads_and_leads_there() {
+async fn skip_link_is_localized_and_targets_main_content() {
     // issue 7: "axe-core finds no violation"; WCAG 2.4.1
     let target = well().await;
     let site = Site::open(&target).await;

@@ -67,7 +67,7 @@ fn text(reply: &Reply) -> String {
 
 // issue 7: "`email-domain` (magic link by email, domains matched exactly)"
 #[tokio::test]
-async fn a_member_comes_in_by_a_link_that_works_once() {
+async fn sign_in_link_works_once() {
     let club = Club::open(&["acme.com", "b\u{fc}cher.example"]).await;
     let door = club.site.visit("", &[]).await;
     assert_eq!(door.status, StatusCode::FORBIDDEN);
@@ -97,7 +97,7 @@ async fn a_member_comes_in_by_a_link_that_works_once() {
 }
 
 #[tokio::test]
-async fn nobody_else_is_sent_a_link_and_the_answer_is_the_same() {
+async fn only_members_receive_links_with_identical_responses() {
     let club = Club::open(&["acme.com"]).await;
     let mut answers = Vec::new();
     for mailbox in
@@ -117,7 +117,7 @@ async fn nobody_else_is_sent_a_link_and_the_answer_is_the_same() {
 }
 
 #[tokio::test]
-async fn a_link_is_over_after_a_quarter_of_an_hour_and_is_of_its_page_alone() {
+async fn sign_in_link_expires_after_15_minutes() {
     let club = Club::open(&["acme.com"]).await;
     assert_eq!(club.asks("ann@acme.com").await.status, StatusCode::ACCEPTED);
     let (_, path) = club.link(1).await;
@@ -132,7 +132,7 @@ async fn a_link_is_over_after_a_quarter_of_an_hour_and_is_of_its_page_alone() {
 
 // design: §6 "Log-ins … are rate-limited by account and by address"
 #[tokio::test]
-async fn wishes_for_links_are_counted_and_need_an_address() {
+async fn link_requests_are_rate_limited_and_validated() {
     let club = Club::open(&["acme.com"]).await;
     for wrong in ["", "ann", "ann@", "@acme.com", "ann@acme.com\r\nbcc: all@acme.com"] {
         assert_eq!(club.asks(wrong).await.status, StatusCode::BAD_REQUEST, "{wrong:?}");
@@ -159,7 +159,7 @@ async fn a_server_that_sends_no_emails_says_so() {
 // issue 16 points 23 and 28: "Warn when an `email-domain` page is created on a server without mail",
 // "hide forms that cannot work"
 #[tokio::test]
-async fn page_for_members_without_mail_warns_and_asks_for_nothing() {
+async fn members_page_without_smtp_warns_and_hides_form() {
     let site = Site::open(&well().await).await;
     let page = json!({
         "id": site.page["id"], "accessType": "email-domain", "authEmailDomains": ["acme.example"],

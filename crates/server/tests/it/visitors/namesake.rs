@@ -14,7 +14,7 @@ fn ids(list: &Value) -> Vec<&str> {
 
 // spec: §2.6 (names are not unique)
 #[tokio::test]
-async fn components_of_one_name_do_not_share_what_happens_to_them() {
+async fn components_with_the_same_name_are_kept_separate() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;

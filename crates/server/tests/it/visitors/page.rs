@@ -12,7 +12,7 @@ use testkit::target::ScriptedResponse;
 use super::{Site, well};
 
 #[tokio::test]
-async fn a_page_says_in_the_visitor_s_language_how_what_stands_on_it_is() {
+async fn page_state_is_shown_in_the_visitors_language() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
@@ -38,7 +38,7 @@ async fn a_page_says_in_the_visitor_s_language_how_what_stands_on_it_is() {
 
 // issue 7: "A change of verdict is on the page … within 1 s"
 #[tokio::test]
-async fn a_failure_is_on_the_page_with_the_next_look_and_its_recovery_too() {
+async fn failure_and_recovery_appear_on_next_load() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;

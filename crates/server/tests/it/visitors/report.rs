@@ -56,7 +56,7 @@ fn path(report: &Value) -> String {
 // issue 7 point 3: "Reports … on the page: investigating, identified, monitoring, resolved; Markdown
 // updates (sanitised), impact per component"
 #[tokio::test]
-async fn an_open_report_stands_above_all_and_counts_for_the_sentence() {
+async fn open_report_is_shown_and_sets_page_status() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
@@ -190,7 +190,7 @@ async fn markdown_lists_reported_incident_once() {
 }
 
 #[tokio::test]
-async fn days_of_a_component_without_a_monitor_tell_what_reports_said() {
+async fn days_of_static_component_come_from_reports() {
     let target = well().await;
     let site = Site::open(&target).await;
     let days = async || {
@@ -209,7 +209,7 @@ async fn days_of_a_component_without_a_monitor_tell_what_reports_said() {
 }
 
 #[tokio::test]
-async fn a_report_of_another_page_or_none_is_not_found() {
+async fn unknown_or_deleted_report_is_404() {
     let target = well().await;
     let site = Site::open(&target).await;
     for rest in ["/report/rpt_0000000000001", "/report/x", "/report/"] {

@@ -21,8 +21,8 @@ pub(super) struct Head {
     pub(super) trigger: u8,
     pub(super) revision: u32,
     pub(super) slot: i64,
-    /// Number of the write, of which 48 bits are stored. Of two extents of one monitor and region, the higher
-    /// number counts.
+    /// Number of the write, of which 48 bits are stored. The higher number counts if two extents
+    /// belong to one monitor and region.
     pub(super) write: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The file of extents, also if its process is killed or its disk is full.
+//! The file of extents, even if its process is killed or its disk is full.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -109,7 +109,7 @@ fn data_larger_than_any_extent_is_refused() {
 }
 
 #[test]
-fn erasing_stops_at_its_limit_and_cuts_the_file() {
+fn erasing_is_limited_per_call_and_truncates_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("successes");
     let mut extents = Extents::open(&path).unwrap();
@@ -182,7 +182,7 @@ impl Tape {
         let is_bad = fails.contains(&self.changes.borrow().len());
         self.fails.set(fails);
         let done = if is_bad { half(&change) } else { Some(change) };
-        // What had no effect counts too.
+        // A change without effect counts too.
         let done = done.unwrap_or(Change::Write(0, Vec::new()));
         self.apply(&done);
         self.changes.borrow_mut().push(done);

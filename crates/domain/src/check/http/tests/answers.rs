@@ -72,35 +72,35 @@ fn each_assertion_is_required_and_reported() {
         .to_vec();
     let found = assess(&check, &seen(404, &[], "all\nis ok"));
     insta::assert_debug_snapshot!(found, @r#"
-Findings {
-    reasons: [
-        "body does not contain `fine`",
-        "body does not contain `…`",
-    ],
-    assertions: [
-        AssertionResult {
-            assertion: "status lt 500",
-            holds: true,
-            seen: "404",
-        },
-        AssertionResult {
-            assertion: "body contains `ok`",
-            holds: true,
-            seen: "all is ok",
-        },
-        AssertionResult {
-            assertion: "body contains `fine`",
-            holds: false,
-            seen: "all is ok",
-        },
-        AssertionResult {
-            assertion: "body contains `…`",
-            holds: false,
-            seen: "all is ok",
-        },
-    ],
-}
-"#);
+    Findings {
+        reasons: [
+            "body does not contain `fine`",
+            "body does not contain `…`",
+        ],
+        assertions: [
+            AssertionResult {
+                assertion: "status lt 500",
+                passed: true,
+                actual: "404",
+            },
+            AssertionResult {
+                assertion: "body contains `ok`",
+                passed: true,
+                actual: "all is ok",
+            },
+            AssertionResult {
+                assertion: "body contains `fine`",
+                passed: false,
+                actual: "all is ok",
+            },
+            AssertionResult {
+                assertion: "body contains `…`",
+                passed: false,
+                actual: "all is ok",
+            },
+        ],
+    }
+    "#);
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn error_is_composed() {
     x-team: core
     webhook-id: inc_0000000000005-chn_0000000000007-error
     webhook-timestamp: 1795279735
-    webhook-signature: v1,tUaYg2nkJtX1Yn873Ecm9oICQrvBjvRC0w4iFfIKstg= v1,4Y639cnqSpXj2W1soAxu094JKIzqsvZdtggokBkuylE=
+    webhook-signature: v1,W2Y3c+Vfq8zmjp3JjE4hQTQs40N9xeEgb6EbkDf6Kws= v1,TxOIpA1A4Nf6iPMWxMvoQbxIqjYbcfYs5oZpVq5T6uk=
 
     {
       "version": 1,
@@ -86,7 +86,7 @@ fn degradation_is_composed() {
     x-team: core
     webhook-id: mon_0000000000003-1795279675250-chn_0000000000007-degraded
     webhook-timestamp: 1795279735
-    webhook-signature: v1,PEanFiHXoDPuzGlfvhw0Kzdh9QbVFHXNh9txbcNtvjQ= v1,KDAslNmkftZon4duBuo4X2i79jghGINLtbc8PJUmXlg=
+    webhook-signature: v1,qS2ZiIa8rf0GkkPhDzfXE6eUVuHmdgJEWkP1PkjwTAg= v1,fTK03nFTP7L/3bquluErxxTyrBkyWftS1myu96fQX28=
 
     {
       "version": 1,
@@ -147,7 +147,7 @@ fn recovery_is_composed() {
     x-team: core
     webhook-id: inc_0000000000005-chn_0000000000007-recovered
     webhook-timestamp: 1795279735
-    webhook-signature: v1,egmXZWKp8c+hBwfDErujDfWEyGtscvHTvAJCUjhnAUQ= v1,b2rOBOaRY9Dn2ONVg7z5+hjv2gqvWbgpvA84WNR5A9Q=
+    webhook-signature: v1,MUpqKGGFj3VfcyaOUtJKN4LwYJFCGxT1JKHEwulkhD0= v1,ViVS1syvQuJhwAymnDuOWa6Q7ggAcn4zCFbYbvjkyRA=
 
     {
       "version": 1,
@@ -191,7 +191,7 @@ fn test_is_composed() {
     x-team: core
     webhook-id: mon_0000000000003-1795279735250-chn_0000000000007-test
     webhook-timestamp: 1795279735
-    webhook-signature: v1,IHkeb79J8IDjpje/6kJoCwQ4nVUSv0SujZUGT1Bl7JM= v1,ko3ROq5DxN7BgkFUjU1T6cYl6Fv536Ehh/4cUlfRKHY=
+    webhook-signature: v1,Vxo3+qOOG1Z5iQEQUx1GSOagqvDX7K/4BuUUj/y6zKA= v1,NviXyptdFMgHxcWumKysi8jbfDeyoR0Ts5JUtg+MQFo=
 
     {
       "version": 1,
@@ -235,7 +235,7 @@ fn reminder_is_composed() {
     x-team: core
     webhook-id: inc_0000000000005-chn_0000000000007-error-2
     webhook-timestamp: 1795279735
-    webhook-signature: v1,3rQfWHPZhiXdhI9eiWzN5KWirtbdbHC/FQAKkuVGc20= v1,zefoD2IEC9XKQVN7pu+3M6fRcidhtNDtGPhbmchl3Eg=
+    webhook-signature: v1,La9XBxIMUYsNGk6X4zOFJ2d2Swz8iDLcghJzNTbSVk0= v1,k2GDroPo7YWgzN74nSAEpJbTcweRyfrPbxtEwHhCfmg=
 
     {
       "version": 1,
@@ -305,7 +305,7 @@ fn digest_is_composed() {
     x-team: core
     webhook-id: storm-3-inc_0000000000005-chn_0000000000007-error
     webhook-timestamp: 1795279735
-    webhook-signature: v1,GNSzCXM2ikdgs2Lbya2MivS715gJew1yK0v6UAYbC7Y= v1,TjXAwnDPstdOkwyAp9f0f557xnVCfKDyEg4aSREeTJw=
+    webhook-signature: v1,SB1XjI2mealjEV5GP7dU4xsjFDKlGHG1Fr8xDO7jyT0= v1,5Mz168IbSTbkTdH6SBSlW7DolfK4pQtNolnB854e2s8=
 
     {
       "version": 1,

@@ -170,7 +170,7 @@ async fn grouping_vendors_receive_each_event() {
     assert_eq!(keys.len(), 6);
 }
 
-// design: §4 "its deliveries stand in the dead-letter list until it is"
+// design: §4, channels whose server side is not configured
 #[tokio::test]
 async fn unconfigured_kind_is_dead_and_names_the_setting() {
     let (mut bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);

@@ -108,7 +108,7 @@ async fn stored(caller: &Caller) -> Value {
 }
 
 #[tokio::test]
-async fn every_limit_holds_at_its_bound_and_is_refused_one_past_it() {
+async fn values_beyond_a_limit_are_rejected() {
     // spec: §2.4, §8.1
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -142,7 +142,7 @@ async fn every_limit_holds_at_its_bound_and_is_refused_one_past_it() {
 }
 
 #[tokio::test]
-async fn a_webhook_has_at_most_twenty_headers_and_sets_host_once() {
+async fn webhook_headers_are_limited_and_host_is_unique() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let with = |headers: Value| {

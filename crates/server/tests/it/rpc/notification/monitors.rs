@@ -41,7 +41,7 @@ async fn monitors_are_a_set_of_the_workspaces_own() {
 }
 
 #[tokio::test]
-async fn monitors_that_are_not_there_are_refused_with_the_fields_path() {
+async fn unknown_monitor_ids_are_rejected_with_field_path() {
     // design: §4, errors
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -83,7 +83,7 @@ async fn a_deleted_monitor_leaves_its_channels() {
 }
 
 #[tokio::test]
-async fn a_channel_tells_of_more_monitors_than_one_statement_names() {
+async fn channel_stores_501_monitors() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let mut own = Vec::new();

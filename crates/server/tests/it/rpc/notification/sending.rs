@@ -97,7 +97,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn a_test_says_what_the_receiver_answered() {
+async fn test_notification_reports_the_receivers_response() {
     // issue 6, point 3
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -135,7 +135,7 @@ async fn a_test_says_what_the_receiver_answered() {
 }
 
 #[tokio::test]
-async fn a_channel_that_is_not_saved_is_tested_and_nothing_of_it_is_stored() {
+async fn testing_an_unsaved_channel_stores_nothing() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let receiver = Receiver::start(ProviderType::Discord).await;
@@ -148,7 +148,7 @@ async fn a_channel_that_is_not_saved_is_tested_and_nothing_of_it_is_stored() {
 }
 
 #[tokio::test]
-async fn a_kind_that_the_server_is_not_set_up_for_says_so_and_what_would_help() {
+async fn testing_an_unconfigured_kind_names_the_missing_setting() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let told = tested(&caller, json!({ "notification": a_channel(ProviderType::Email) })).await;
@@ -156,7 +156,7 @@ async fn a_kind_that_the_server_is_not_set_up_for_says_so_and_what_would_help() 
 }
 
 #[tokio::test]
-async fn exactly_one_channel_is_tested_and_it_keeps_the_rules() {
+async fn invalid_test_notification_requests_are_rejected() {
     let server = TestServer::start_with(|settings| settings.allow_private_networks = false).await;
     let caller = server.caller(Scope::Write);
     let slack = a_channel(ProviderType::Slack);
@@ -183,7 +183,7 @@ async fn exactly_one_channel_is_tested_and_it_keeps_the_rules() {
 }
 
 #[tokio::test]
-async fn a_test_of_a_receiver_that_repeats_the_secret_shows_none() {
+async fn delivery_log_of_a_test_hides_secrets() {
     let server = TestServer::start().await;
     let (caller, read) = (server.caller(Scope::Write), server.caller(Scope::Read));
     let channel = created(&caller, &a_channel(ProviderType::Ntfy)).await;
@@ -238,7 +238,7 @@ async fn deliveries_are_logged_with_attempts() {
 }
 
 #[tokio::test]
-async fn deliveries_are_found_by_channel_monitor_and_state_page_by_page() {
+async fn deliveries_are_filtered_and_paginated() {
     let scene = Scene::new().await;
     let caller = scene.caller();
     scene.down(7).await;
@@ -270,7 +270,7 @@ async fn deliveries_are_found_by_channel_monitor_and_state_page_by_page() {
 }
 
 #[tokio::test]
-async fn a_dead_letter_is_tried_again_and_nothing_else_is() {
+async fn only_dead_letters_can_be_replayed() {
     // issue 6, point 4: "dead letters kept, listed and replayable"
     let scene = Scene::new().await;
     let caller = scene.caller();

@@ -7,7 +7,7 @@ use testkit::server::TestServer;
 use super::call;
 
 #[tokio::test]
-async fn a_secret_is_shown_when_it_is_rotated_and_never_again() {
+async fn signing_secret_is_shown_only_on_rotation() {
     // issue 6, point 6
     let server = TestServer::start().await;
     let (write, read) = (server.caller(Scope::Write), server.caller(Scope::Read));

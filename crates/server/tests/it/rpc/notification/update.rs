@@ -37,7 +37,7 @@ async fn with_channel() -> (TestServer, Caller, Value) {
 }
 
 #[tokio::test]
-async fn a_mask_changes_what_it_names_and_nothing_else() {
+async fn update_mask_changes_only_named_fields() {
     // design: §4
     let (_server, caller, before) = with_channel().await;
     let change = json!({ "id": before["id"], "name": "Renamed", "providerType": "email" });
@@ -53,7 +53,7 @@ async fn a_mask_changes_what_it_names_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_named_field_that_is_left_out_is_cleared() {
+async fn masked_field_without_value_is_cleared() {
     // design: §4
     let (_server, caller, before) = with_channel().await;
     let change = json!({ "id": before["id"] });
@@ -68,7 +68,7 @@ async fn a_named_field_that_is_left_out_is_cleared() {
 }
 
 #[tokio::test]
-async fn an_optional_field_of_a_block_comes_and_goes_with_its_block() {
+async fn updating_a_block_replaces_its_optional_fields() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
     let ntfy = created(&caller, &a_channel(ProviderType::Ntfy)).await;
@@ -187,7 +187,7 @@ async fn edits_at_the_same_time_all_hold() {
 }
 
 #[tokio::test]
-async fn a_channel_in_a_network_that_was_closed_since_can_still_be_renamed() {
+async fn channel_with_newly_forbidden_address_can_be_renamed() {
     // design: §6
     let server = TestServer::start_with(|settings| settings.allow_private_networks = false).await;
     let ntfy = json!({ "topic": "ops", "serverUrl": "http://10.0.0.1/" });

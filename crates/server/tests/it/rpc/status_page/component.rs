@@ -103,7 +103,7 @@ async fn a_monitor_is_on_a_page_once() {
 }
 
 #[tokio::test]
-async fn page_and_type_are_fixed_and_the_monitor_is_not() {
+async fn component_page_and_type_cannot_be_changed() {
     // spec: §2.6
     let (_server, caller) = start().await;
     let (page, other) = (a_page(&caller, "a").await, a_page(&caller, "b").await);
@@ -151,7 +151,7 @@ async fn page_and_type_are_fixed_and_the_monitor_is_not() {
 }
 
 #[tokio::test]
-async fn a_component_of_a_deleted_monitor_is_still_renamed_repointed_and_deleted() {
+async fn component_of_a_deleted_monitor_stays_editable() {
     // design: §4
     let (server, caller) = start().await;
     let page = a_page(&caller, "acme").await;
@@ -187,7 +187,7 @@ async fn a_component_of_a_deleted_monitor_is_still_renamed_repointed_and_deleted
 }
 
 #[tokio::test]
-async fn a_component_is_found_on_its_own_page_only() {
+async fn component_is_found_only_on_its_own_page() {
     // spec: §2.6: import by <page_id>/<component_id>
     let (_server, caller) = start().await;
     let (page, other) = (a_page(&caller, "a").await, a_page(&caller, "b").await);
@@ -204,7 +204,7 @@ async fn a_component_is_found_on_its_own_page_only() {
 }
 
 #[tokio::test]
-async fn a_list_is_of_one_page_or_of_all() {
+async fn components_are_listed_by_page_or_all() {
     let (server, caller) = start().await;
     let (page, other) = (a_page(&caller, "a").await, a_page(&caller, "b").await);
     let mut ids = Vec::new();

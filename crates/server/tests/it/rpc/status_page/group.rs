@@ -24,7 +24,7 @@ async fn created_group_reads_back_equal() {
 }
 
 #[tokio::test]
-async fn a_group_is_renamed_and_stays_on_its_page() {
+async fn group_can_be_renamed_but_not_moved() {
     // spec: §2.7: changing the page forces replacement
     let (server, caller) = start().await;
     let (page, other) = (a_page(&caller, "a").await, a_page(&caller, "b").await);
@@ -51,7 +51,7 @@ async fn a_group_is_renamed_and_stays_on_its_page() {
 }
 
 #[tokio::test]
-async fn a_group_is_found_on_its_own_page_only() {
+async fn group_is_found_only_on_its_own_page() {
     // spec: §2.7: import by <page_id>/<group_id>
     let (_server, caller) = start().await;
     let (page, other) = (a_page(&caller, "a").await, a_page(&caller, "b").await);

@@ -106,7 +106,7 @@ async fn walk(
 }
 
 #[tokio::test]
-async fn every_limit_of_a_page_holds_at_its_bound_and_is_refused_one_past_it() {
+async fn page_values_beyond_a_limit_are_rejected() {
     // spec: §2.5, §8.1
     let (_server, caller) = start().await;
     walk(&caller, (&STATUS_PAGE, "StatusPage", "status_page"), |number| {
@@ -122,7 +122,7 @@ async fn every_limit_of_a_page_holds_at_its_bound_and_is_refused_one_past_it() {
 }
 
 #[tokio::test]
-async fn every_limit_of_a_component_holds_at_its_bound_and_is_refused_one_past_it() {
+async fn component_values_beyond_a_limit_are_rejected() {
     // spec: §2.6, §8.1
     let (_server, caller) = start().await;
     let page = a_page(&caller, "acme").await;
@@ -140,7 +140,7 @@ async fn every_limit_of_a_component_holds_at_its_bound_and_is_refused_one_past_i
 }
 
 #[tokio::test]
-async fn every_limit_of_a_group_holds_at_its_bound_and_is_refused_one_past_it() {
+async fn group_values_beyond_a_limit_are_rejected() {
     // spec: §2.7, §8.1
     let (_server, caller) = start().await;
     let page = a_page(&caller, "acme").await;

@@ -23,7 +23,7 @@ async fn summary(caller: &Caller, component: &Value, days: i32) -> Value {
 }
 
 #[tokio::test]
-async fn a_page_of_nothing_known_has_its_components_in_order_and_no_uptime() {
+async fn overview_without_data_orders_components_and_omits_uptime() {
     // design: §4 "GetStatusPageOverview"
     let (server, caller) = start().await;
     let page = a_page(&caller, "acme").await;
@@ -86,7 +86,7 @@ async fn overview_shows_failure_regardless_of_page_access() {
 
 // design: §4 "Deleting a monitor leaves page components that show it … shown as unknown with its history"
 #[tokio::test]
-async fn the_component_of_a_deleted_monitor_is_unknown_with_its_days() {
+async fn component_of_deleted_monitor_is_unknown_with_history() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
     let watched = Watched::start().await;
@@ -113,7 +113,7 @@ async fn the_component_of_a_deleted_monitor_is_unknown_with_its_days() {
 }
 
 #[tokio::test]
-async fn a_summary_is_of_one_to_ninety_days_and_of_the_own_workspace() {
+async fn component_summary_rejects_invalid_days_and_foreign_workspaces() {
     let (server, caller) = start().await;
     let page = a_page(&caller, "acme").await;
     let component = a_component(&caller, &page, json!({ "name": "Mail" })).await;

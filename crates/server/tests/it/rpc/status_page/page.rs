@@ -26,7 +26,7 @@ fn everything() -> Value {
 }
 
 #[tokio::test]
-async fn a_created_page_is_published_in_the_systems_theme() {
+async fn new_page_is_published_with_the_system_theme() {
     // spec: §2.5; issue 5: pages published when created
     let (_server, caller) = start().await;
     let request = json!({ "statusPage": { "title": "Acme", "slug": "acme" } });
@@ -72,7 +72,7 @@ async fn a_password_is_left_out_for_read_keys() {
 }
 
 #[tokio::test]
-async fn a_slug_or_domain_that_is_taken_is_refused_by_name_in_the_whole_server() {
+async fn duplicate_slug_or_domain_is_rejected_across_workspaces() {
     // spec: §2.5; issue 5: a slug is unique within the server
     let (server, caller) = start().await;
     let request = json!({ "statusPage": everything() });
@@ -102,7 +102,7 @@ async fn a_slug_or_domain_that_is_taken_is_refused_by_name_in_the_whole_server()
 }
 
 #[tokio::test]
-async fn a_mask_changes_what_it_names_and_clears_what_is_left_out() {
+async fn update_mask_changes_or_clears_only_named_fields() {
     // design: §4
     let (server, caller) = start().await;
     let request = json!({ "statusPage": everything() });
@@ -147,7 +147,7 @@ async fn a_mask_changes_what_it_names_and_clears_what_is_left_out() {
 }
 
 #[tokio::test]
-async fn without_a_mask_the_arguments_are_replaced_and_the_rest_is_left_alone() {
+async fn update_without_mask_keeps_theme_and_published_state() {
     // design: §4: theme, published
     let (server, caller) = start().await;
     let request = json!({ "statusPage": everything() });
@@ -213,7 +213,7 @@ async fn a_theme_is_one_of_three_words() {
 }
 
 #[tokio::test]
-async fn whether_engines_may_list_a_page_is_said_by_a_call_of_its_own() {
+async fn set_status_page_indexing_toggles_indexing() {
     // issue 7: "`robots` choice"
     let (server, caller) = start().await;
     let page = a_page(&caller, "acme").await;
@@ -232,7 +232,7 @@ async fn whether_engines_may_list_a_page_is_said_by_a_call_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_deleted_page_is_gone_with_what_stood_on_it() {
+async fn deleting_a_page_deletes_its_components_and_groups() {
     // issue 5
     let (_server, caller) = start().await;
     let page = a_page(&caller, "acme").await;

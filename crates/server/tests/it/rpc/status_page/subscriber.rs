@@ -64,7 +64,7 @@ async fn subscribers_are_added_listed_and_ended() {
 }
 
 #[tokio::test]
-async fn fields_hold_up_to_their_limits_and_not_past_them() {
+async fn subscriber_fields_beyond_their_limits_are_rejected() {
     let (_server, caller) = start().await;
     let page = a_page(&caller, "acme").await["id"].clone();
     let email = |left: usize| format!("{}@{}.example", "a".repeat(left), "b".repeat(60));
@@ -101,7 +101,7 @@ async fn fields_hold_up_to_their_limits_and_not_past_them() {
 
 // design: §6 "goes through one egress client"
 #[tokio::test]
-async fn a_webhook_into_the_network_of_the_operator_is_refused_by_name() {
+async fn private_webhook_address_is_rejected_with_field_name() {
     let server = TestServer::start_with(|settings| settings.allow_private_networks = false).await;
     let caller = server.caller(Scope::Write);
     let page = a_page(&caller, "acme").await;

@@ -62,7 +62,7 @@ async fn walk(
 }
 
 #[tokio::test]
-async fn every_limit_holds_at_its_bound_and_is_refused_one_past_it() {
+async fn values_beyond_a_limit_are_rejected() {
     // issue 7 point 3
     let scene = Scene::start().await;
     let create = "CreateStatusReport";
@@ -78,7 +78,7 @@ async fn every_limit_holds_at_its_bound_and_is_refused_one_past_it() {
 }
 
 #[tokio::test]
-async fn a_report_speaks_of_so_many_components_and_no_more() {
+async fn report_with_too_many_components_is_rejected() {
     let scene = Scene::start().await;
     let most = STATUS_REPORT.block("components").max.unwrap() as usize;
     let mut all = vec![scene.first.clone(), scene.second.clone()];
@@ -95,7 +95,7 @@ async fn a_report_speaks_of_so_many_components_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_report_takes_so_many_updates_and_a_workspace_so_many_templates() {
+async fn updates_and_templates_beyond_maximum_are_rejected() {
     let scene = Scene::start().await;
     let report = scene.opened().await;
     let update = json!({ "status": "monitoring", "text": "We wait." });

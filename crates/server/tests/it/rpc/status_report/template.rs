@@ -14,7 +14,7 @@ async fn a_template(scene: &Scene, fields: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_report_takes_from_its_template_what_is_left_out() {
+async fn report_takes_missing_fields_from_its_template() {
     // issue 7 point 3: "templates"
     let scene = Scene::start().await;
     let other = page(&scene.caller, "other").await;

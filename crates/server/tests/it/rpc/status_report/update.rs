@@ -47,7 +47,7 @@ async fn a_report_is_as_its_latest_update_says() {
 }
 
 #[tokio::test]
-async fn an_edit_changes_what_its_mask_names_and_tells_nobody() {
+async fn update_edit_changes_masked_fields_without_notifying() {
     let scene = Scene::start().await;
     let report = scene.opened().await;
     scene.server.advance(Duration::from_mins(10));
@@ -89,7 +89,7 @@ async fn an_edit_changes_what_its_mask_names_and_tells_nobody() {
 }
 
 #[tokio::test]
-async fn an_update_is_deleted_but_for_the_only_one() {
+async fn only_update_of_a_report_cannot_be_deleted() {
     let scene = Scene::start().await;
     let report = scene.opened().await;
     let first = json!({ "id": report["updates"][0]["id"] });

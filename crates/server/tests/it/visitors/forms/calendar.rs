@@ -36,7 +36,7 @@ async fn edit(site: &Site, maintenance: &Value, field: &str, value: Value) {
 
 // issue 7: "iCalendar of maintenance", "iCalendar parsed by a library"
 #[tokio::test]
-async fn maintenance_is_read_from_the_calendar_as_it_was_planned() {
+async fn calendar_contains_planned_maintenance() {
     let target = well().await;
     let site = published(&target).await;
     site.results(1).await;
@@ -78,7 +78,7 @@ async fn maintenance_is_read_from_the_calendar_as_it_was_planned() {
 }
 
 #[tokio::test]
-async fn maintenance_that_comes_again_is_an_event_for_each_time() {
+async fn recurring_maintenance_has_one_event_per_occurrence() {
     let target = well().await;
     let site = published(&target).await;
     site.results(1).await;

@@ -55,7 +55,7 @@ async fn rss_is_valid() {
 
 // RFC 4287 §4.1.1 and §4.1.2: required elements of a feed and its entries
 #[tokio::test]
-async fn atom_has_what_its_standard_asks_for() {
+async fn atom_feed_has_elements_required_by_rfc_4287() {
     let (_target, site) = with_two_entries().await;
     let text = site.text("/feed.atom").await;
     let feed = Feed::read_from(text.as_bytes()).unwrap();
@@ -87,7 +87,7 @@ async fn atom_has_what_its_standard_asks_for() {
 }
 
 #[tokio::test]
-async fn both_feeds_are_read_by_a_reader_of_both() {
+async fn feed_rs_parses_both_feeds() {
     let (_target, site) = with_two_entries().await;
     for form in ["/feed.atom", "/feed.rss"] {
         let feed = feed_rs::parser::parse(site.text(form).await.as_bytes()).unwrap();
@@ -146,7 +146,7 @@ fn attributes<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
 
 // Rules of the W3C Feed Validator, by its names for them.
 #[tokio::test]
-async fn rss_keeps_the_rules_of_the_w3c_s_validator() {
+async fn rss_feed_passes_w3c_validator_rules() {
     let (_target, site) = with_two_entries().await;
     report::opened(&site).await;
     let reply = site.visit("/feed.rss", &[]).await;
@@ -199,7 +199,7 @@ async fn rss_keeps_the_rules_of_the_w3c_s_validator() {
 }
 
 #[tokio::test]
-async fn atom_keeps_the_rules_of_the_w3c_s_validator() {
+async fn atom_feed_passes_w3c_validator_rules() {
     let (_target, site) = with_two_entries().await;
     report::opened(&site).await;
     let reply = site.visit("/feed.atom", &[("accept-language", "pt")]).await;
@@ -242,7 +242,7 @@ async fn atom_keeps_the_rules_of_the_w3c_s_validator() {
 
 // InvalidFullLink: links are absolute even without a configured public URL.
 #[tokio::test]
-async fn links_of_feeds_have_a_host_wherever_the_server_is() {
+async fn feed_links_are_absolute_without_public_url() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;

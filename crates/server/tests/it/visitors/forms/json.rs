@@ -67,7 +67,7 @@ async fn assert_all_fit(site: &Site, what: &str) -> Value {
 
 // issue 7: "the v2 JSON against its published schema's shapes"
 #[tokio::test]
-async fn the_json_of_every_state_has_the_documented_shapes() {
+async fn json_of_every_state_matches_its_schema() {
     let target = well().await;
     let site = published(&target).await;
     site.results(1).await;
@@ -121,7 +121,7 @@ async fn the_json_of_every_state_has_the_documented_shapes() {
 }
 
 #[tokio::test]
-async fn the_json_of_an_empty_and_of_a_large_page_has_them_too() {
+async fn json_of_empty_and_large_pages_matches_schema() {
     let target = well().await;
     let site = published(&target).await;
     site.results(1).await;
@@ -160,7 +160,7 @@ fn fields<const COUNT: usize>(it: &Value, names: [&str; COUNT]) -> [Value; COUNT
 
 // Groups as in Cloudflare's response of 2026; see the schema.
 #[tokio::test]
-async fn components_are_told_to_readers_of_statuspage_as_statuspage_does() {
+async fn v2_components_match_statuspage_format() {
     let target = well().await;
     let site = published(&target).await;
     site.results(1).await;
@@ -179,7 +179,7 @@ async fn components_are_told_to_readers_of_statuspage_as_statuspage_does() {
 
 // As in GitHub's responses of 2022 and 2023; see the schema.
 #[tokio::test]
-async fn an_incident_is_told_with_how_each_update_left_its_components() {
+async fn v2_incident_updates_list_component_status_changes() {
     let target = well().await;
     let site = published(&target).await;
     site.results(1).await;
@@ -199,7 +199,7 @@ async fn an_incident_is_told_with_how_each_update_left_its_components() {
 
 // As in GitHub's response of 2021 and HTX's of 2020; see the schema.
 #[tokio::test]
-async fn maintenance_is_told_with_when_it_was_announced_and_how_it_went_on() {
+async fn v2_maintenance_has_announcement_time_and_status_updates() {
     let target = well().await;
     let site = published(&target).await;
     site.results(1).await;
@@ -243,7 +243,7 @@ async fn statuspage_json_is_stable_while_nothing_changes() {
 
 // https://support.atlassian.com/statuspage/docs/top-level-status-and-incident-impact-calculations/
 #[tokio::test]
-async fn the_state_of_all_is_said_in_statuspage_s_sentences() {
+async fn v2_overall_status_uses_statuspage_descriptions() {
     let target = well().await;
     let site = published(&target).await;
     site.results(1).await;
@@ -308,7 +308,7 @@ fn unknown_fields_do_not_match_the_schema() {
 
 // issue 16 point 23: "Serve the Statuspage-v2 sub-lists"
 #[tokio::test]
-async fn sub_lists_have_what_is_open_on_or_to_come() {
+async fn v2_sublists_contain_unresolved_active_and_upcoming() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;

@@ -112,7 +112,7 @@ async fn closing_a_page_cancels_pending_deliveries() {
 
 // issue 7: tokens
 #[tokio::test]
-async fn a_ticket_is_good_at_its_own_page_and_at_no_other() {
+async fn subscriber_token_is_valid_only_for_its_page() {
     let page = Subscribing::open().await;
     let other = json!({ "title": "Other", "slug": "other" });
     let other = made(&page.site.owner, "CreateStatusPage", "statusPage", other).await;
@@ -144,7 +144,7 @@ async fn a_ticket_is_good_at_its_own_page_and_at_no_other() {
 }
 
 #[tokio::test]
-async fn choosing_stands_behind_the_gate_of_the_page_and_ending_does_not() {
+async fn managing_requires_page_access_but_unsubscribing_does_not() {
     let page = Subscribing::open().await;
     page.subscribes(ADA, 0).await;
     page.reports("investigating", None).await;
@@ -173,7 +173,7 @@ async fn choosing_stands_behind_the_gate_of_the_page_and_ending_does_not() {
 
 // issue 7: "a custom domain's root"
 #[tokio::test]
-async fn letters_of_a_page_at_its_own_domain_lead_there() {
+async fn emails_link_to_the_custom_domain() {
     let page = Subscribing::open().await;
     page.subscribes(ADA, 0).await;
     page.site.has_a_domain().await;
@@ -198,7 +198,7 @@ async fn letters_of_a_page_at_its_own_domain_lead_there() {
 
 // issue 7: "through the same outbox as alerts"
 #[tokio::test]
-async fn a_dead_letter_is_listed_for_the_owner_and_told_again() {
+async fn dead_subscriber_email_is_listed_and_can_replay() {
     let page = Subscribing::open().await;
     page.subscribes(ADA, 0).await;
     page.mail.refuse(RefusedAt::Receiver, 1, 550, "no such mailbox").await;
@@ -211,7 +211,10 @@ async fn a_dead_letter_is_listed_for_the_owner_and_told_again() {
     let of_page = json!({ "pageId": page.site.page["id"], "state": "dead" });
     let dead = until(async || list(of_page.clone()).await.pop()).await;
     assert_eq!(dead["event"], "page.report.opened");
-    assert!(dead["attempts"][0]["answer"].as_str().unwrap().contains("no such mailbox"), "{dead}");
+    assert!(
+        dead["attempts"][0]["response"].as_str().unwrap().contains("no such mailbox"),
+        "{dead}"
+    );
     let to = list(json!({ "subscriberId": dead["subscriberId"], "state": "dead" })).await;
     assert_eq!(to, std::slice::from_ref(&dead));
     assert_eq!(list(json!({})).await, [] as [Value; 0], "without a name it is those to channels");
