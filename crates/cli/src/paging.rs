@@ -56,24 +56,24 @@ pub(crate) fn hint(shown: usize, all: i32) {
 mod tests {
     use super::*;
 
-    fn page(limit: i32, token: &str) -> Option<NextPage> {
+    fn page(limit: i32, token: &str) -> NextPage {
         let page_token = Some(token.to_owned()).filter(|token| !token.is_empty());
-        Some(NextPage { limit: Some(limit), page_token })
+        NextPage { limit: Some(limit), page_token }
     }
 
     #[test]
     fn pages_end_at_the_limit() {
         let mut paging = Paging::up_to(130);
-        assert_eq!(paging.next(0, ""), page(100, ""));
-        assert_eq!(paging.next(70, "a"), page(60, "a"));
+        assert_eq!(paging.next(0, ""), Some(page(100, "")));
+        assert_eq!(paging.next(70, "a"), Some(page(60, "a")));
         assert_eq!(paging.next(130, "b"), None);
     }
 
     #[test]
     fn pages_end_without_a_token() {
         for mut paging in [Paging::up_to(500), Paging::of_all()] {
-            assert_eq!(paging.next(0, ""), page(100, ""));
-            assert_eq!(paging.next(100, "a"), page(100, "a"));
+            assert_eq!(paging.next(0, ""), Some(page(100, "")));
+            assert_eq!(paging.next(100, "a"), Some(page(100, "a")));
             assert_eq!(paging.next(150, ""), None);
         }
     }

@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn many_tiny_parts_count_their_overhead() {
         let mut held = held(&Budget::new(4 * MIB), Some(1));
-        let taken = (0..).take_while(|_| held.take(1)).count();
+        let taken = (0..4 * MIB).take_while(|_| held.take(1)).count();
         assert_eq!(taken, MIB / (PART_BYTES + 1));
     }
 
