@@ -124,7 +124,7 @@ fn maintenance_is_planned_ended_and_deleted() {
     assert_eq!(planned["status"], "active", "{planned}");
     desk.begin();
     assert_eq!(desk.delivery("waiting")["holdReason"], "maintenance");
-    assert_eq!(desk.output(&["maintenance", "end", &id]), format!("{id} is over\n"));
+    assert_eq!(desk.output(&["maintenance", "end", &id]), format!("{id} is completed\n"));
     assert_eq!(desk.delivery("accepted")["event"], "error");
     let listed = desk.output(&["maintenance", "list", "--status", "completed"]);
     assert!(listed.contains(&id) && listed.contains("Moving"), "{listed}");

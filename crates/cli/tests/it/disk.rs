@@ -96,7 +96,7 @@ fn stop_on_full_disk_logs_lost_results() {
         get(address, "/readyz").unwrap().body.contains("nothing can be stored").then_some(())
     });
     let log = server.stop_with_log();
-    assert!(log.contains("ended without storing 1 results, 0 missed slots"), "{log}");
+    assert!(log.contains("ended without storing 1 results, "), "{log}");
 }
 
 // docs/decisions/0047-failed-sync.md

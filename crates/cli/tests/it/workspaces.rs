@@ -22,14 +22,15 @@ fn limits_and_usage_show_with_and_without_server() {
     let show = ["workspaces", "show", "--slug", "acme"];
     let beside = home.run(&show).out;
     let stable = |out: &str| {
-        let lines = out.lines().filter(|line| !line.starts_with("ID") && !line.starts_with("Made"));
+        let lines =
+            out.lines().filter(|line| !line.starts_with("ID") && !line.starts_with("Created"));
         lines.map(str::trim_end).collect::<Vec<_>>().join("\n")
     };
     insta::assert_snapshot!(stable(&beside), @"
-    Slug    acme
-    Name    Acme
-    Plan    team
-    Weight  1
+    Slug     acme
+    Name     Acme
+    Plan     team
+    Weight   1
 
                      USED  LIMIT
     Monitors         2     50
