@@ -47,7 +47,7 @@ const PARTS: [Part; 7] = [
         &[
             "HOUR_",
             "DAY_",
-            "RESULTS_",
+            "RETENTION_",
             "EVIDENCE_KEPT",
             "IDEMPOTENCY_KEYS_",
             "STATUS_CHANGES",
