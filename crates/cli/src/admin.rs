@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
-use contract::monitor::{decode_instant, wire};
+
 use rules::{KeyId, Scope, Timestamp};
 use serde_json::json;
 use server::context::Context;
@@ -97,10 +97,10 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "ACTOR")]
     actor: Option<String>,
     /// Only changes at this time or later, such as 2026-12-01T22:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = crate::time::instant)]
     from: Option<Timestamp>,
     /// Only changes before this time
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = crate::time::instant)]
     to: Option<Timestamp>,
 }
 
@@ -283,13 +283,6 @@ fn lifetime(text: &str) -> Result<Duration> {
         bail!("a key cannot expire at once; use a duration such as 30d");
     }
     Ok(Duration::from_secs(u64::from(count) * seconds))
-}
-
-/// Parses a time such as `2026-12-01T22:00:00Z`.
-fn time(text: &str) -> Result<Timestamp> {
-    let given: Option<wire::Timestamp> = serde_json::from_value(json!(text)).ok();
-    let at = given.and_then(|given| decode_instant(&given));
-    at.with_context(|| format!("`{text}` is not a time; write it as 2026-12-01T22:00:00Z"))
 }
 
 #[cfg(test)]

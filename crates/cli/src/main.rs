@@ -21,6 +21,7 @@ mod serve;
 mod service;
 mod subscribers;
 mod terraform;
+mod time;
 mod workspaces;
 
 use std::path::PathBuf;

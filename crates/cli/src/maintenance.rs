@@ -1,7 +1,7 @@
 //! `aloft maintenance`: lists, plans, ends and deletes maintenance. Calls a running service with a
 //! key.
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use contract::maintenance::wire::{
     CreateMaintenanceRequest, DeleteMaintenanceRequest, EndMaintenanceRequest,
@@ -15,6 +15,7 @@ use server::context::Context;
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};
 use crate::service::OutputArgs;
+use crate::time;
 
 /// Subcommands of `aloft maintenance`.
 #[derive(Debug, Subcommand)]
@@ -139,12 +140,7 @@ impl Planned {
     fn to_maintenance(&self) -> Result<Maintenance> {
         let starts_at = match &self.start {
             None => encode_instant(Context::system().now()),
-            Some(given) => {
-                let at: Timestamp = serde_json::from_value(json!(given)).with_context(|| {
-                    format!("`--start {given}` is not a time; write it as 2026-12-01T22:00:00Z")
-                })?;
-                at.into()
-            }
+            Some(given) => time::parse(&format!("--start {given}"), given)?.into(),
         };
         Ok(Maintenance {
             title: Some(self.title.clone()),

@@ -5,9 +5,9 @@ mod change;
 mod print;
 mod templates;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Result, anyhow};
 use clap::{Args, Subcommand};
-use contract::monitor::wire::{FieldMask, Timestamp};
+use contract::monitor::wire::FieldMask;
 use contract::status_report::wire::{
     AddStatusReportUpdateRequest, ComponentImpact, CreateStatusReportRequest,
     DeleteStatusReportRequest, DeleteStatusReportUpdateRequest, EditStatusReportUpdateRequest,
@@ -20,6 +20,7 @@ use serde_json::json;
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};
 use crate::service::OutputArgs;
+use crate::time;
 
 /// Status that ends a report.
 const RESOLVED: &str = "resolved";
@@ -323,7 +324,11 @@ impl ListArgs {
     }
 
     fn to_update(&self) -> Result<StatusReportUpdate> {
-        let at = self.at.as_deref().map(moment).transpose()?;
+        let at = self
+            .at
+            .as_deref()
+            .map(|given| time::parse(&format!("--at {given}"), given))
+            .transpose()?;
         Ok(StatusReportUpdate {
             status: self.status.clone(),
             text: self.text.clone(),
@@ -332,11 +337,6 @@ impl ListArgs {
             ..Default::default()
         })
     }
-}
-
-fn moment(given: &str) -> Result<Timestamp> {
-    serde_json::from_value(json!(given))
-        .with_context(|| format!("`--at {given}` is not a time; write it as 2026-12-01T22:00:00Z"))
 }
 
 /// Parses impacts of components, such as `cmp_1=down`.

@@ -1,6 +1,6 @@
 //! Measures the cost of a check for the probe: CPU time of its thread, and the memory of a check in
 //! flight. Covers plain requests, DNS and TLS, 64 at a time against loopback targets. Run with
-//! `cargo run --release -p aloft-probe --example check_cost`.
+//! `cargo run --profile dist -p aloft-probe --example check_cost`.
 
 #![expect(clippy::print_stdout, reason = "the example prints its measurements")]
 

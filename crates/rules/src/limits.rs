@@ -86,6 +86,9 @@ pub const TRIGGER_ATTEMPTED_WITHIN: Duration = Duration::from_secs(25);
 /// [`TRIGGER_ATTEMPTED_WITHIN`], the last one takes up to the longest timeout, plus time for
 /// transport and storing.
 pub const TRIGGER_ANSWERED_WITHIN: Duration = Duration::from_secs(150);
+/// Maximum time that a caller waits for a change of a monitor (ours): longer than a transaction may
+/// take.
+pub const CHANGE_ANSWERED_WITHIN: Duration = Duration::from_secs(90);
 /// Maximum grace period after start, resume or an edit (design §5).
 pub const SETTLE_MAX: Duration = Duration::from_secs(30);
 /// Maximum time until an ordinary result is committed (design §2).

@@ -326,11 +326,7 @@ impl RunningServer {
     pub async fn stop(self) -> Result<(), BootError> {
         tracing::info!("stopping");
         self.stop.cancel();
-        for task in self.tasks {
-            if let Err(error) = task.await {
-                tracing::error!(%error, "a task of the server failed: {error}");
-            }
-        }
+        closing::end(self.tasks).await;
         let App { store, pipeline, auth, .. } = self.app;
         drop(pipeline);
         tokio::join!(self.stages.stop(), self.notifier.stop());

@@ -144,7 +144,11 @@ impl ConnectionLimits {
     }
 
     fn is_exempt(&self, peer: IpAddr) -> bool {
-        peer.is_loopback() || self.proxies.iter().any(|proxy| proxy.contains(&peer))
+        peer.is_loopback() || self.is_proxy(peer)
+    }
+
+    fn is_proxy(&self, peer: IpAddr) -> bool {
+        self.proxies.iter().any(|proxy| proxy.contains(&peer))
     }
 
     fn tick(&self) -> u64 {
@@ -180,6 +184,10 @@ impl Connection {
     /// Records that a request of this connection has shown a wrong key, such as a revoked one. The
     /// limits of callers without a key apply to it again.
     pub(crate) fn has_wrong_key(&self) {
+        // A proxy's connection carries the requests of many callers.
+        if self.0.limits.is_proxy(self.0.peer) {
+            return;
+        }
         let mut table = self.0.limits.table();
         self.0.has_wrong_key.store(true, Ordering::Relaxed);
         let had_key = self.0.has_key.swap(false, Ordering::Relaxed);

@@ -184,11 +184,11 @@ fn admit(
     {
         return connection.verify().map(Admission::Unverified).ok_or(ConnectionLimitReached);
     }
-    let (kind, is_about_health) = (kind(request), is_about_health(path));
-    if is_about_health && kind == RequestKind::WithoutBody {
+    let kind = kind(request);
+    if is_probe(path) && kind == RequestKind::WithoutBody {
         return Ok(Admission::Exempt);
     }
-    if connection.is_on_probation() && !is_about_health {
+    if connection.is_on_probation() && !is_about_health(path) {
         return Err(ConnectionLimitReached);
     }
     connection.open(kind).map(Admission::WithoutKey).ok_or(ConnectionLimitReached)
@@ -205,15 +205,20 @@ fn kind(request: &Request) -> RequestKind {
     }
 }
 
-/// Returns whether the path is for load balancers and operators. These requests are answered even
-/// under overload.
+/// Returns whether the path is for load balancers. These requests are answered even under overload.
+fn is_probe(path: &str) -> bool {
+    matches!(path, "/readyz" | "/healthz")
+}
+
+/// Returns whether the path is for load balancers and operators. A connection on probation may use
+/// it, but unread pages of metrics count as requests.
 fn is_about_health(path: &str) -> bool {
-    matches!(path, "/readyz" | "/healthz" | "/metrics")
+    is_probe(path) || path == "/metrics"
 }
 
 /// Rejects a request without a key because there are too many.
 fn too_many_requests(request: &Request) -> Response {
-    let why = "too many requests without a key are under way; retry later";
+    let why = "too many requests without a verified key are in progress; retry later";
     let mut response =
         Protocol::from_path(request.uri().path()).refuse(rpc::deferred(why), request);
     if request.version() < Version::HTTP_2 {

@@ -23,7 +23,7 @@ use domain::cadence::{FirstRun, Regions};
 use domain::check::Plan;
 use domain::judge::{HostMark, JudgeState, Policy};
 use rules::monitor::{Monitor, MonitorSettings, TcpCheck};
-use rules::{IncidentId, MonitorId, Region};
+use rules::{IncidentId, MonitorId, Region, limits};
 use store::{Store, StoreError};
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -52,8 +52,6 @@ const CHANGED_AT_A_TIME: usize = 64;
 /// Manual checks may use one in this many of the concurrent checks, so that they do not delay
 /// scheduled ones.
 const ASKED_FOR_SHARE: usize = 4;
-/// Time that a caller waits for a change of a monitor: longer than the database may take.
-const CHANGED_WITHIN: Duration = Duration::from_mins(1);
 /// Time that a stop waits for running checks. Their slots are recorded as missed after that.
 const CHECKS_STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Maximum duration of a stop, even if the store accepts no commits: longer than for the checks.
@@ -235,7 +233,7 @@ impl Pipeline {
         tokio::select! {
             biased;
             done = tokio::spawn(whole) => done.map_err(|_| PipelineError::Stopping),
-            () = self.ctx.sleep_until(self.ctx.now() + CHANGED_WITHIN) => {
+            () = self.ctx.sleep_until(self.ctx.now() + limits::CHANGE_ANSWERED_WITHIN) => {
                 Err(PipelineError::Unfinished)
             }
         }

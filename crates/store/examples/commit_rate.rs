@@ -3,7 +3,7 @@
 //! synced before the reply. Prints rows/s, CPU µs and bytes per row, and the time to open the
 //! store. Run with:
 //!
-//! `cargo run --release -p aloft-store --example commit_rate`
+//! `cargo run --profile dist -p aloft-store --example commit_rate`
 
 #![expect(clippy::print_stdout, reason = "an example prints to its user")]
 

@@ -5,7 +5,7 @@
 //! Prints the time to commit and compact each result, and its bytes on disk. Also prints the read
 //! times of the newest 25 logs, a rare filter and summaries. For 50 million results, run:
 //!
-//! `cargo run --release -p aloft-store --example history_cost -- 14`
+//! `cargo run --profile dist -p aloft-store --example history_cost -- 14`
 
 #![expect(clippy::print_stdout, reason = "an example prints to its user")]
 

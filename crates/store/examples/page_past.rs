@@ -2,7 +2,7 @@
 //! `cargo xtask bench pages` shows it on status pages. The server of the data folder must be
 //! stopped. Run with:
 //!
-//! `cargo run --release -p aloft-store --example page_past -- FOLDER WORKSPACE`
+//! `cargo run --profile dist -p aloft-store --example page_past -- FOLDER WORKSPACE`
 
 #![expect(clippy::print_stdout, reason = "an example prints to its user")]
 #![expect(clippy::disallowed_methods, reason = "the history ends now")]

@@ -90,9 +90,9 @@ pub struct ProbeEvent {
 /// Change of a probe's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeTransition {
-    /// The probe became suspect: its votes do not count. `probe.doubt` in the audit log.
+    /// The probe became suspect: its votes do not count. `probe.suspect` in the audit log.
     Suspected,
-    /// The probe is no longer suspect. `probe.recover` in the audit log.
+    /// The probe is no longer suspect. `probe.recovered` in the audit log.
     Recovered,
 }
 
@@ -209,8 +209,8 @@ pub(crate) async fn record(
 
 async fn record_probe(db: &mut Connection, probe: &ProbeEvent) -> Result<(), StoreError> {
     let action = match probe.turn {
-        ProbeTransition::Suspected => "probe.doubt",
-        ProbeTransition::Recovered => "probe.recover",
+        ProbeTransition::Suspected => "probe.suspect",
+        ProbeTransition::Recovered => "probe.recovered",
     };
     let written = query(
         "SELECT 1 FROM audit \

@@ -122,6 +122,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0030_field_terms.sql"),
         postgres: include_str!("../migrations/postgres/0030_field_terms.sql"),
     },
+    Migration {
+        version: 31,
+        sqlite: include_str!("../migrations/sqlite/0031_probe_suspect.sql"),
+        postgres: include_str!("../migrations/postgres/0031_probe_suspect.sql"),
+    },
 ];
 
 impl Migration {

@@ -59,9 +59,9 @@ fn visits(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
             let bytes = get(site.service.address, &path, word)?.len() as f64;
             figures.push(figure(&format!("{encoding} bytes"), bytes / KILOBYTE, "KB"));
         }
-        let [project, say, whole] = measure_rebuild(&site, count)?;
-        figures.push(figure("rebuild, as HTML", project + say, "ms"));
-        figures.push(figure("rebuild, content only", project, "ms"));
+        let [build, render, whole] = measure_rebuild(&site, count)?;
+        figures.push(figure("rebuild, as HTML", build + render, "ms"));
+        figures.push(figure("rebuild, content only", build, "ms"));
         figures.push(figure("rebuild, with reads and response", whole, "ms"));
         let used = site.service.usage()?.cpu;
         let seen = load(&visitors, &site, &path, sizes)?;
@@ -111,7 +111,7 @@ fn measure_rebuild(site: &Site, count: usize) -> Result<[f64; 3]> {
             let name = format!("aloft_page_{what}_seconds_sum");
             after.sum(&name) - before.sum(&name)
         };
-        rounds.push([spent("project"), spent("say"), whole].map(|seconds| seconds * 1e3));
+        rounds.push([spent("build"), spent("render"), whole].map(|seconds| seconds * 1e3));
     }
     let middle = |place: usize| {
         let mut values: Vec<f64> = rounds.iter().map(|round| round[place]).collect();

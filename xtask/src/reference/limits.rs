@@ -32,6 +32,7 @@ const PARTS: [Part; 7] = [
             "FIRST_RETRY",
             "SETTLE",
             "COMMIT_",
+            "CHANGE_",
             "SUSPICION_",
             "CONNECTIVITY_",
             "CONFIRMATIONS_",

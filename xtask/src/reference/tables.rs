@@ -225,12 +225,16 @@ fn interval(minutes: u32) -> String {
     if minutes.is_multiple_of(60) { format!("{}h", minutes / 60) } else { format!("{minutes}m") }
 }
 
+/// Reasons for which a delivery is held that are also names of fields.
+const HOLD_REASONS: [&str; 1] = ["quiet_hours"];
+
 /// Returns every enum value, which no sentence may spell differently.
 pub(super) fn vocabulary() -> BTreeSet<&'static str> {
     let mut words: BTreeSet<_> = super::values::ENUMERATIONS
         .iter()
         .flat_map(|enumeration| enumeration.words.iter().map(|(word, _)| *word))
         .collect();
+    words.extend(HOLD_REASONS);
     words.extend(Reason::WORDS);
     words.extend(Reason::ALL.iter().map(|reason| reason.code()));
     words

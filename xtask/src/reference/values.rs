@@ -49,7 +49,7 @@ pub(super) static ENUMERATIONS: LazyLock<Vec<Enumeration>> = LazyLock::new(|| {
         "Kind of channel", "`providerType` of a channel", ProviderType;
         "Account of Opsgenie", "`region` of the block `opsgenie`", OpsgenieRegion;
         "Event of a channel", "`events` of a channel", AlertEvent;
-        "Scope of quiet hours", "`held` of `quietHours`", QuietHoursScope;
+        "Scope of quiet hours", "`appliesTo` of `quietHours`", QuietHoursScope;
         "Access to a status page", "`accessType` of a status page", AccessType;
         "Theme of a status page", "`theme` of a status page", Theme;
         "Type of a component", "`type` of a component", ComponentType;

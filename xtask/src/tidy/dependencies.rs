@@ -33,7 +33,7 @@ fn against(package: &Package) -> Vec<Finding> {
     let manifest = manifest_of(name);
     if !ALLOWED.iter().any(|(from, _)| *from == name) {
         let message = format!(
-            "`{name}` has no allowed dependencies yet; list them in xtask/src/tidy/arrows.rs"
+            "`{name}` has no allowed dependencies yet; list them in xtask/src/tidy/dependencies.rs"
         );
         return vec![Finding::file(&manifest, message)];
     }

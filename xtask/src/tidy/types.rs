@@ -59,7 +59,7 @@ pub(super) fn modules_explained(tree: &Tree) -> Vec<Finding> {
     for (file, views) in tree.rust().filter(|(file, _)| file.path.ends_with("/src/lib.rs")) {
         let text: String = file.text.lines().take_while(|line| line.starts_with("//!")).collect();
         for (line, code) in views.product() {
-            let name = code.trim_start_matches("pub ").strip_prefix("mod ");
+            let name = without_visibility(code).strip_prefix("mod ");
             let Some(name) = name.and_then(|rest| rest.strip_suffix(';')) else { continue };
             if !text.contains(&format!("`{name}`")) {
                 let message = format!("the text at the top does not explain the module `{name}`");

@@ -4,7 +4,7 @@ import type { CallOptions } from "../options.js";
 import type { Pages } from "../pages.js";
 import type { Timestamp } from "../shapes.js";
 import type { AttemptLog } from "./monitor.js";
-import type { DeliveryEvent, DeliveryState, IncidentEnd, IncidentState, ProviderType, Region, TimelineKind, Trigger } from "./words.js";
+import type { CloseReason, DeliveryEvent, DeliveryState, IncidentState, ProviderType, Region, TimelineKind, Trigger } from "./words.js";
 
 /**
  * Reads incidents of the caller's workspace, and lets people work on them. The service opens and closes
@@ -79,7 +79,7 @@ export interface Incident {
    * Reason of the closing: `recovered`, `degraded` (no longer down, not yet well), `paused` or `deleted` with
    * its monitor, `resolved` by a person. Empty while the incident is open.
    */
-  closeReason: IncidentEnd | "";
+  closeReason: CloseReason | "";
 }
 
 /** The actor of a change, as known at that time. */
@@ -106,7 +106,7 @@ export interface TimelineEntry {
   /** `region_failed`: the region. */
   region: Region | "";
   /** `closed`: the reason, as in Incident. */
-  closeReason: IncidentEnd | "";
+  closeReason: CloseReason | "";
   /** `notified`: the notification. */
   notified?: Notified;
   /** `region_failed`: the place that checks of the region come from, as in RegionEvidence. */

@@ -125,7 +125,7 @@ DeleteNotificationRequest id
 DeleteNotificationResponse
 TestNotificationRequest id? notification:Notification
 TestNotificationResponse accepted:bool status?:int32 response duration_ms:int32 help
-Delivery id notification_id provider_type monitor_id? incident_id? event reminder:int32 state hold_reason? key created_at:google.protobuf.Timestamp next_attempt_at:google.protobuf.Timestamp done_at:google.protobuf.Timestamp attempts*:DeliveryAttempt subscriber_id? page_id?
+Delivery id notification_id provider_type monitor_id? incident_id? event reminder:int32 state hold_reason? key created_at:google.protobuf.Timestamp next_attempt_at:google.protobuf.Timestamp completed_at:google.protobuf.Timestamp attempts*:DeliveryAttempt subscriber_id? page_id?
 DeliveryAttempt number:int32 at:google.protobuf.Timestamp duration_ms:int32 status?:int32 response
 ListDeliveriesRequest notification_id? monitor_id? state? limit?:int32 offset?:int32 page_token? subscriber_id? page_id?
 ListDeliveriesResponse deliveries*:Delivery total_size:int32 next_page_token

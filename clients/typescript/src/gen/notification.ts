@@ -3,7 +3,7 @@
 import type { CallOptions } from "../options.js";
 import type { Pages } from "../pages.js";
 import type { FieldMask, Part, Timestamp, Whole } from "../shapes.js";
-import type { DeliveryEvent, DeliveryHold, DeliveryState, Held, OpsgenieRegion, ProviderType, WishedEvent } from "./words.js";
+import type { AlertEvent, DeliveryEvent, DeliveryState, HoldReason, OpsgenieRegion, ProviderType, QuietHoursScope } from "./words.js";
 
 /**
  * Creates, updates and reads the notification channels of the caller's workspace.
@@ -121,7 +121,7 @@ export interface NotificationCommon {
    * Events that the channel sends: a set of `error`, `degraded` and `recovered`. Absent: all. Test messages
    * are always sent. An update changes this and the next two fields only if the mask names them.
    */
-  events: WishedEvent[];
+  events: AlertEvent[];
   /**
    * Interval of reminders while a monitor is down, until the incident is acknowledged or closed: `5m` to
    * `24h`, in whole minutes or hours. Absent: no reminders.
@@ -182,7 +182,7 @@ export interface NotificationInputCommon {
    * Events that the channel sends: a set of `error`, `degraded` and `recovered`. Absent: all. Test messages
    * are always sent. An update changes this and the next two fields only if the mask names them.
    */
-  events?: readonly WishedEvent[] | undefined;
+  events?: readonly AlertEvent[] | undefined;
   /**
    * Interval of reminders while a monitor is down, until the incident is acknowledged or closed: `5m` to
    * `24h`, in whole minutes or hours. Absent: no reminders.
@@ -238,7 +238,7 @@ export interface QuietHours {
    * Messages to hold: `all`, or `all_but_errors` for all but outages and their end. Test messages are never
    * held. Default `all`.
    */
-  appliesTo: Held;
+  appliesTo: QuietHoursScope;
 }
 
 /**
@@ -257,7 +257,7 @@ export interface QuietHoursInput {
    * Messages to hold: `all`, or `all_but_errors` for all but outages and their end. Test messages are never
    * held. Default `all`.
    */
-  appliesTo?: Held | undefined;
+  appliesTo?: QuietHoursScope | undefined;
 }
 
 /** A Discord channel, through a webhook. */
@@ -525,7 +525,7 @@ export type UpdateNotificationRequest =
        * Names of the Notification arguments and blocks to change, for example `name,monitorIds`. A named field
        * that `notification` omits is cleared. A block is replaced as a whole. If the mask names `providerType`
        * and the kind changes, the previous block is removed. Absent: replaces all arguments except `events`,
-       * `remindEvery` and `quietHours`.
+       * `remindEvery` and quiet hours.
        */
       updateMask: FieldMask<NotificationInput>;
     };
@@ -598,7 +598,7 @@ export interface Delivery {
    * Reason why the delivery is held before its first attempt: `min_duration` (sent only if the event lasts),
    * `maintenance`, `quiet_hours` or `digest` (sent in a digest). Absent if it is not held.
    */
-  holdReason?: DeliveryHold;
+  holdReason?: HoldReason;
   /**
    * Deduplication key, equal in all attempts, for receivers that get a message twice. It is sent if the
    * vendor supports one. A digest has a key of its own.
@@ -609,7 +609,7 @@ export interface Delivery {
   /** Time of the next attempt. Absent unless the delivery waits. */
   nextAttemptAt?: Timestamp;
   /** Time of completion. Absent while the delivery waits. */
-  doneAt?: Timestamp;
+  completedAt?: Timestamp;
   /** The newest ten attempts, oldest first. */
   attempts: DeliveryAttempt[];
   /** The subscriber, `sub_…`. Absent for a delivery to a channel. */

@@ -73,16 +73,16 @@ export const OPSGENIE_REGIONS = ["us", "eu"] as const;
 export type OpsgenieRegion = (typeof OPSGENIE_REGIONS)[number];
 
 /** Events of which a channel is notified. */
-export const WISHED_EVENTS = ["error", "degraded", "recovered"] as const;
+export const ALERT_EVENTS = ["error", "degraded", "recovered"] as const;
 
 /** Events of which a channel is notified. */
-export type WishedEvent = (typeof WISHED_EVENTS)[number];
+export type AlertEvent = (typeof ALERT_EVENTS)[number];
 
 /** Events that quiet hours hold back. */
-export const HELD = ["all", "all_but_errors"] as const;
+export const QUIET_HOURS_SCOPES = ["all", "all_but_errors"] as const;
 
 /** Events that quiet hours hold back. */
-export type Held = (typeof HELD)[number];
+export type QuietHoursScope = (typeof QUIET_HOURS_SCOPES)[number];
 
 /** Kinds of access to a status page. */
 export const ACCESS_TYPES = ["public", "password", "email-domain"] as const;
@@ -217,16 +217,16 @@ export const DELIVERY_STATES = ["waiting", "accepted", "dead", "cancelled"] as c
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** Reasons why a delivery is held back. */
-export const DELIVERY_HOLD_REASONS = ["min_duration", "maintenance", "quiet_hours", "digest"] as const;
+export const HOLD_REASONS = ["min_duration", "maintenance", "quiet_hours", "digest"] as const;
 
 /** Reasons why a delivery is held back. */
-export type DeliveryHold = (typeof DELIVERY_HOLD_REASONS)[number];
+export type HoldReason = (typeof HOLD_REASONS)[number];
 
 /** Ways in which an incident ended. */
-export const INCIDENT_ENDS = ["recovered", "degraded", "paused", "deleted", "resolved"] as const;
+export const CLOSE_REASONS = ["recovered", "degraded", "paused", "deleted", "resolved"] as const;
 
 /** Ways in which an incident ended. */
-export type IncidentEnd = (typeof INCIDENT_ENDS)[number];
+export type CloseReason = (typeof CLOSE_REASONS)[number];
 
 /** Kinds of timeline entries. */
 export const TIMELINE_KINDS = ["opened", "acknowledged", "commented", "region_failed", "notified", "resolved", "closed"] as const;

@@ -157,7 +157,7 @@ fn retention_is_set_per_workspace_within_bounds() {
     }
     assert!(keep("3651").err.contains("results are kept for 1 to 3650 days"));
     let back = home.json(&["workspaces", "set-retention", "--slug", "acme"]);
-    assert_eq!(back["resultsKeptDays"], serde_json::Value::Null);
+    assert_eq!(back.get("retentionDays"), Some(&serde_json::Value::Null), "{back}");
 }
 
 // issue 16 points 20 and 22: operator commands for workspaces, and `aloft audit`

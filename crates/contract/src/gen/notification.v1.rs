@@ -3751,7 +3751,7 @@ pub struct UpdateNotificationRequest {
     /// Names of the Notification arguments and blocks to change, for example `name,monitor_ids`. A named field
     /// that `notification` omits is cleared. A block is replaced as a whole. If the mask names `provider_type`
     /// and the kind changes, the previous block is removed. Absent: replaces all arguments except `events`,
-    /// `remind_every` and `quiet_hours`.
+    /// `remind_every` and quiet hours.
     ///
     /// Field 2: `update_mask`
     #[serde(
@@ -4771,13 +4771,13 @@ pub struct Delivery {
     >,
     /// Time of completion. Absent while the delivery waits.
     ///
-    /// Field 13: `done_at`
+    /// Field 13: `completed_at`
     #[serde(
-        rename = "doneAt",
-        alias = "done_at",
+        rename = "completedAt",
+        alias = "completed_at",
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
-    pub done_at: ::buffa::MessageField<
+    pub completed_at: ::buffa::MessageField<
         ::buffa_types::google::protobuf::Timestamp,
         ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
     >,
@@ -4823,7 +4823,7 @@ impl ::core::fmt::Debug for Delivery {
             .field("key", &self.key)
             .field("created_at", &self.created_at)
             .field("next_attempt_at", &self.next_attempt_at)
-            .field("done_at", &self.done_at)
+            .field("completed_at", &self.completed_at)
             .field("attempts", &self.attempts)
             .field("subscriber_id", &self.subscriber_id)
             .field("page_id", &self.page_id)
@@ -4906,9 +4906,9 @@ impl ::buffa::Message for Delivery {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
-        if self.done_at.is_set() {
+        if self.completed_at.is_set() {
             let __slot = __cache.reserve();
-            let inner_size = self.done_at.compute_size(__cache);
+            let inner_size = self.completed_at.compute_size(__cache);
             __cache.set(__slot, inner_size);
             size
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -4983,13 +4983,13 @@ impl ::buffa::Message for Delivery {
             );
             self.next_attempt_at.write_to(__cache, buf);
         }
-        if self.done_at.is_set() {
+        if self.completed_at.is_set() {
             ::buffa::types::put_len_delimited_header(
                 13u32,
                 u64::from(__cache.consume_next()),
                 buf,
             );
-            self.done_at.write_to(__cache, buf);
+            self.completed_at.write_to(__cache, buf);
         }
         for v in &self.attempts {
             ::buffa::types::put_len_delimited_header(
@@ -5130,7 +5130,7 @@ impl ::buffa::Message for Delivery {
                     ::buffa::encoding::WireType::LengthDelimited,
                 )?;
                 ::buffa::Message::merge_length_delimited(
-                    self.done_at.get_or_insert_default(),
+                    self.completed_at.get_or_insert_default(),
                     buf,
                     ctx,
                 )?;
@@ -5188,7 +5188,7 @@ impl ::buffa::Message for Delivery {
         self.key.clear();
         self.created_at = ::buffa::MessageField::none();
         self.next_attempt_at = ::buffa::MessageField::none();
-        self.done_at = ::buffa::MessageField::none();
+        self.completed_at = ::buffa::MessageField::none();
         self.attempts.clear();
         self.subscriber_id = ::core::option::Option::None;
         self.page_id = ::core::option::Option::None;
@@ -14828,7 +14828,7 @@ pub mod __buffa {
             /// Names of the Notification arguments and blocks to change, for example `name,monitor_ids`. A named field
             /// that `notification` omits is cleared. A block is replaced as a whole. If the mask names `provider_type`
             /// and the kind changes, the previous block is removed. Absent: replaces all arguments except `events`,
-            /// `remind_every` and `quiet_hours`.
+            /// `remind_every` and quiet hours.
             ///
             /// Field 2: `update_mask`
             pub update_mask: ::buffa::MessageFieldView<
@@ -15188,7 +15188,7 @@ pub mod __buffa {
             /// Names of the Notification arguments and blocks to change, for example `name,monitor_ids`. A named field
             /// that `notification` omits is cleared. A block is replaced as a whole. If the mask names `provider_type`
             /// and the kind changes, the previous block is removed. Absent: replaces all arguments except `events`,
-            /// `remind_every` and `quiet_hours`.
+            /// `remind_every` and quiet hours.
             ///
             /// Field 2: `update_mask`
             #[must_use]
@@ -16934,8 +16934,8 @@ pub mod __buffa {
             >,
             /// Time of completion. Absent while the delivery waits.
             ///
-            /// Field 13: `done_at`
-            pub done_at: ::buffa::MessageFieldView<
+            /// Field 13: `completed_at`
+            pub completed_at: ::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'a>,
             >,
             /// The newest ten attempts, oldest first.
@@ -17117,7 +17117,7 @@ pub mod __buffa {
                         )?;
                         let __sub_ctx = ctx.descend()?;
                         let sub = ::buffa::types::borrow_bytes(&mut cur)?;
-                        match view.done_at.as_mut() {
+                        match view.completed_at.as_mut() {
                             Some(existing) => {
                                 ::buffa::MessageView::merge_into_view(
                                     existing,
@@ -17126,7 +17126,7 @@ pub mod __buffa {
                                 )?
                             }
                             None => {
-                                view.done_at = ::buffa::MessageFieldView::set(
+                                view.completed_at = ::buffa::MessageFieldView::set(
                                     <::buffa_types::google::protobuf::__buffa::view::TimestampView as ::buffa::MessageView>::decode_view_ctx(
                                         sub,
                                         __sub_ctx,
@@ -17217,7 +17217,7 @@ pub mod __buffa {
                         }
                         None => ::buffa::MessageField::none(),
                     },
-                    done_at: match self.done_at.as_option() {
+                    completed_at: match self.completed_at.as_option() {
                         Some(v) => {
                             ::buffa::MessageField::<
                                 ::buffa_types::google::protobuf::Timestamp,
@@ -17299,9 +17299,9 @@ pub mod __buffa {
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                             + inner_size as u64;
                 }
-                if self.done_at.is_set() {
+                if self.completed_at.is_set() {
                     let __slot = __cache.reserve();
-                    let inner_size = self.done_at.compute_size(__cache);
+                    let inner_size = self.completed_at.compute_size(__cache);
                     __cache.set(__slot, inner_size);
                     size
                         += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -17377,13 +17377,13 @@ pub mod __buffa {
                     );
                     self.next_attempt_at.write_to(__cache, buf);
                 }
-                if self.done_at.is_set() {
+                if self.completed_at.is_set() {
                     ::buffa::types::put_len_delimited_header(
                         13u32,
                         u64::from(__cache.consume_next()),
                         buf,
                     );
-                    self.done_at.write_to(__cache, buf);
+                    self.completed_at.write_to(__cache, buf);
                 }
                 for v in &self.attempts {
                     ::buffa::types::put_len_delimited_header(
@@ -17470,8 +17470,11 @@ pub mod __buffa {
                     }
                 }
                 {
-                    if let ::core::option::Option::Some(__v) = self.done_at.as_option() {
-                        __map.serialize_entry("doneAt", __v)?;
+                    if let ::core::option::Option::Some(__v) = self
+                        .completed_at
+                        .as_option()
+                    {
+                        __map.serialize_entry("completedAt", __v)?;
                     }
                 }
                 if !self.attempts.is_empty() {
@@ -17674,14 +17677,14 @@ pub mod __buffa {
             }
             /// Time of completion. Absent while the delivery waits.
             ///
-            /// Field 13: `done_at`
+            /// Field 13: `completed_at`
             #[must_use]
-            pub fn done_at(
+            pub fn completed_at(
                 &self,
             ) -> &::buffa::MessageFieldView<
                 ::buffa_types::google::protobuf::__buffa::view::TimestampView<'_>,
             > {
-                &self.0.reborrow().done_at
+                &self.0.reborrow().completed_at
             }
             /// The newest ten attempts, oldest first.
             ///

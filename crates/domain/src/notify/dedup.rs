@@ -43,7 +43,7 @@ pub fn digest_key(channel: ChannelId, events: &[Event]) -> String {
 
 /// Returns the key of a digest of `count` deliveries, the oldest of which has the key `first`.
 pub fn digest_of(first: &str, count: usize) -> String {
-    format!("storm-{count}-{first}")
+    format!("digest-{count}-{first}")
 }
 
 /// Returns the key by which a vendor groups and closes alerts: the incident, else the monitor. A
@@ -108,7 +108,7 @@ mod tests {
     fn larger_digest_has_another_key() {
         let events = [an_event(EventKind::Error), an_event(EventKind::Degraded)];
         let key = digest_key(CHANNEL, &events);
-        assert_eq!(key, "storm-2-inc_0000000000005-chn_0000000000007-error");
+        assert_eq!(key, "digest-2-inc_0000000000005-chn_0000000000007-error");
         assert_ne!(key, digest_key(CHANNEL, &events[..1]));
     }
 }

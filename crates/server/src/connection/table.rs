@@ -21,6 +21,8 @@ const NEW_FOR: Duration = Duration::from_secs(2);
 const LOAD_STEP: u32 = 32;
 /// Number of connections that one search finds. A flood must not search all connections each time.
 const FOUND_MAX: usize = 64;
+/// Number of networks whose found connections are kept.
+const NETWORKS_MAX: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct ConnectionTable {
@@ -28,8 +30,8 @@ pub(super) struct ConnectionTable {
     pub(super) without_key: usize,
     pub(super) of_peer: PeerCounts,
     pub(super) requests: Requests,
-    /// Connections to close next.
-    next: VecDeque<Candidate>,
+    /// Connections to close next, of any network (`None`) and of networks at their limit.
+    next: HashMap<Option<IpAddr>, VecDeque<Candidate>>,
 }
 
 /// Connection that may close. The order of the fields decides which one is first.
@@ -44,25 +46,33 @@ struct Candidate {
 impl ConnectionTable {
     /// Closes a connection without a key that is not being served. Returns whether there was one.
     pub(super) fn evict(&mut self, now: Instant) -> bool {
-        if self.next.is_empty() {
-            self.next = self.search(now, |_| true).into();
-        }
-        while let Some(candidate) = self.next.pop_front() {
-            if self.close(candidate) {
-                return true;
-            }
-            if self.next.is_empty() {
-                self.next = self.search(now, |_| true).into();
-            }
-        }
-        false
+        self.close_next(None, now)
     }
 
     /// Like [`Self::evict`], among the connections of the peer's network.
     pub(super) fn evict_near(&mut self, peer: IpAddr, now: Instant) -> bool {
-        let near = network(peer);
-        let found = self.search(now, |it| network(it.peer) == near);
-        found.first().is_some_and(|candidate| self.close(*candidate))
+        self.close_next(Some(network(peer)), now)
+    }
+
+    /// Closes the next connection of this network, or of any, and searches only if no found one is left.
+    fn close_next(&mut self, near: Option<IpAddr>, now: Instant) -> bool {
+        let mut has_searched = false;
+        loop {
+            while let Some(candidate) = self.next.get_mut(&near).and_then(VecDeque::pop_front) {
+                if self.close(candidate) {
+                    return true;
+                }
+            }
+            if has_searched {
+                return false;
+            }
+            let found = self.search(now, |it| near.is_none_or(|near| network(it.peer) == near));
+            if self.next.len() >= NETWORKS_MAX {
+                self.next.clear();
+            }
+            self.next.insert(near, found.into());
+            has_searched = true;
+        }
     }
 
     pub(super) fn remove(&mut self, connection: &ConnectionState) {

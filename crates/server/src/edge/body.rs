@@ -231,6 +231,7 @@ impl HttpBody for Bounded {
             Poll::Ready(frame) => frame,
             Poll::Pending => {
                 if self.limit.as_mut().is_some_and(|it| it.as_mut().poll(task).is_ready()) {
+                    self.limit = None;
                     return self.intake.cut_off(Broken::StreamEnded);
                 }
                 ready!(self.deadline.as_mut().poll(task));

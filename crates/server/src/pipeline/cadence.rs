@@ -286,7 +286,7 @@ impl Cadence {
                 slot: now,
                 trigger: Trigger::Confirmation,
                 next_slot,
-                keep_evidence: self.details.take(plan.workspace, now),
+                keep_evidence: self.details.take(plan.workspace, self.last_poll),
             };
             let (validity, under_way) = (validity.clone(), self.in_flight.begin());
             self.send(QueuedJob::scheduled(job, handle, validity, under_way)).await;

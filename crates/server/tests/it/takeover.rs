@@ -1,8 +1,6 @@
 //! Loss of the database connection. The server continues after it returns, and exits if another
 //! server took over.
 
-use std::time::Duration;
-
 use domain::check::Outcome;
 use rules::{MonitorId, MonitorKind, Secret, limits};
 use server::boot::{self, Signals};
@@ -96,7 +94,7 @@ async fn caller_waits_a_limited_time_for_a_change() {
         pipeline.change(MonitorId::from_bits(1), forever).await
     });
     has_begun.await.unwrap();
-    watched.server.advance(Duration::from_mins(1));
+    watched.server.advance(rules::limits::CHANGE_ANSWERED_WITHIN);
     let ended = tokio::time::timeout(crate::pipeline::PATIENCE, changing).await.unwrap();
     assert!(matches!(ended, Ok(Err(PipelineError::Unfinished))), "{ended:?}");
 }

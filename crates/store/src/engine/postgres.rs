@@ -26,6 +26,8 @@ const READER_CHECK_AFTER: Duration = Duration::from_secs(1);
 pub(crate) const READER_WAIT: Duration = Duration::from_secs(10);
 /// Time limit for connecting, including the lock.
 const CONNECT: Duration = Duration::from_secs(10);
+/// Maximum number of former sessions of the writer that a reconnect ends.
+const SESSIONS_MAX: usize = 16;
 /// Advisory lock of the server that owns the database: `aloft` in ASCII, and its version.
 const LOCK: i64 = 0x0061_6c6f_6674_0001;
 /// SQLSTATE of a lock timeout.
@@ -52,7 +54,8 @@ macro_rules! lock_holder {
 pub(crate) struct Owner {
     options: PgConnectOptions,
     number: i64,
-    session: ServerSession,
+    /// Sessions of the writer that may hold the lock, newest last.
+    sessions: Vec<ServerSession>,
 }
 
 /// Session of the writer in the database server. Sessions of the same process ID differ by start.
@@ -154,23 +157,29 @@ impl Owner {
         .fetch_one(db)
         .await?;
         let session = ServerSession { pid: row.try_get(1)?, started: row.try_get(2)? };
-        Ok(Self { options, number: row.try_get(0)?, session })
+        Ok(Self { options, number: row.try_get(0)?, sessions: vec![session] })
     }
 
     /// Restores the lost connection of the writer. Fails if another server owned the database
     /// meanwhile, because this server's cached state is stale then.
     pub(crate) async fn reconnect(&mut self) -> Result<Connection, StoreError> {
         let opened = tokio::time::timeout(CONNECT, self.reopen()).await;
-        let (db, session) = opened.unwrap_or_else(|_| Err(db::timeout_error(CONNECT).into()))?;
-        self.session = session;
-        Ok(db)
+        opened.unwrap_or_else(|_| Err(db::timeout_error(CONNECT).into()))
     }
 
-    async fn reopen(&self) -> Result<(Connection, ServerSession), StoreError> {
+    async fn reopen(&mut self) -> Result<Connection, StoreError> {
         let mut db = self.options.connect().await?;
         // A server that took over holds the lock as long as it runs. Do not wait for that.
-        self.still_owns(&mut db).await?;
-        let is_own = self.session.end(&mut db).await?;
+        let session = self.still_owns(&mut db).await?;
+        let mut is_own = false;
+        for former in &self.sessions {
+            is_own |= former.end(&mut db).await?;
+        }
+        // Recorded before it takes the lock: if the response is lost, the next attempt ends it.
+        self.sessions.push(session);
+        if self.sessions.len() > SESSIONS_MAX {
+            self.sessions.remove(0);
+        }
         match lock(&mut db).await {
             Err(StoreError::DatabaseInUse { .. }) if is_own => {
                 let why = "the session of the lost connection has not ended yet";
@@ -180,7 +189,8 @@ impl Owner {
         }
         // Another server may have taken over before the lock was acquired.
         let session = self.still_owns(&mut db).await?;
-        Ok((Connection::Postgres(db), session))
+        self.sessions = vec![session];
+        Ok(Connection::Postgres(db))
     }
 
     /// Returns the session of this connection. Fails if another server owned the database

@@ -123,7 +123,12 @@ impl Extents {
             .mode(0o600)
             .open(path)?;
         let length = file.metadata()?.len();
-        Self::of_file(file, length)
+        let extents = Self::of_file(file, length)?;
+        if extents.end < length {
+            let lost = length - extents.end;
+            tracing::warn!("dropped the unreadable last {lost} bytes of `{}`", path.display());
+        }
+        Ok(extents)
     }
 }
 

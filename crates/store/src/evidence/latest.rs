@@ -90,7 +90,13 @@ impl LatestSuccesses {
         let (monitor, region) = (identity.monitor, identity.region);
         let row = row_name(identity);
         let place = EncryptionContext { column: COLUMN, row: &row };
-        let sealed = extents.read(monitor, region).ok().flatten();
+        let sealed = match extents.read(monitor, region) {
+            Ok(sealed) => sealed,
+            Err(why) => {
+                state.log_error(&self.path, &Err(why));
+                return None;
+            }
+        };
         let evidence = sealed.and_then(|sealed| vault.open(place, &sealed).ok());
         if evidence.is_none() {
             let erased = extents.erase((monitor, region));

@@ -197,7 +197,8 @@ impl Session {
         if !(is_alone && is_embedded && are_by_work) {
             self.begin().await?;
         }
-        let (mut touched, mut has_changed) = (ChangedWorkspaces::NOTHING, false);
+        let (mut touched, mut has_changed, mut are_all_kept) =
+            (ChangedWorkspaces::NOTHING, false, true);
         for task in tasks {
             if !is_alone {
                 self.control("SAVEPOINT task").await?;
@@ -209,6 +210,7 @@ impl Session {
                 touched.merge(std::mem::take(&mut self.changed_workspaces));
                 has_changed |= self.db.rows_changed() != before;
             } else {
+                are_all_kept = false;
                 self.row_ids.roll_back();
             }
             match (is_alone, kept) {
@@ -241,7 +243,8 @@ impl Session {
         if is_embedded && has_changed {
             self.disk.record_commit(due, began.elapsed());
         }
-        if has_changed || !is_embedded {
+        // Another engine does not say whether the commit wrote anything, so one failed task counts.
+        if has_changed || (!is_embedded && are_all_kept) {
             self.health.succeeded();
         }
         self.row_ids.commit();

@@ -46,7 +46,7 @@ impl Judge {
         let effect = if self.connectivity.is_disabled() {
             "its votes count, because no hosts for connectivity checks are set"
         } else {
-            "its votes are void until connectivity checks answer"
+            "its votes are void until its connectivity checks succeed"
         };
         error!(
             probe.name = name,

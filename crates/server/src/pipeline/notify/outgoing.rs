@@ -297,17 +297,17 @@ mod tests {
     #[test]
     fn digest_deliveries_share_one_message() {
         let none = InFlightMessages::default();
-        let dues = vec![due(1, 1), loose(2, 2), loose(3, 3), begun(4, 4, "storm-9-x")];
+        let dues = vec![due(1, 1), loose(2, 2), loose(3, 3), begun(4, 4, "digest-9-x")];
         assert_eq!(
             shown(ProviderType::Slack, dues, &none),
-            ["key-1: 1", "storm-2: 2 3 together", "storm-9: 4"]
+            ["key-1: 1", "digest-2: 2 3 together", "digest-9: 4"]
         );
         assert_eq!(shown(ProviderType::Slack, vec![loose(2, 2)], &none), ["key-2: 2 alone"]);
     }
 
     #[test]
     fn started_digest_is_sent_whole_or_waits() {
-        let storm = || vec![begun(4, 4, "storm-4-x"), begun(5, 5, "storm-4-x")];
+        let storm = || vec![begun(4, 4, "digest-4-x"), begun(5, 5, "digest-4-x")];
         let dues = || [vec![due(1, 5), due(2, 6)], storm(), vec![loose(7, 7)]].concat();
         assert_eq!(
             shown(ProviderType::Slack, dues(), &InFlightMessages::default()),
@@ -319,12 +319,12 @@ mod tests {
         under_way.add(&first);
         assert_eq!(shown(ProviderType::Slack, storm(), &under_way), [""; 0]);
         under_way.remove(&first);
-        assert_eq!(shown(ProviderType::Slack, storm(), &under_way), ["storm-4: 4 5"]);
+        assert_eq!(shown(ProviderType::Slack, storm(), &under_way), ["digest-4: 4 5"]);
     }
 
     #[test]
     fn stateful_kinds_get_one_event_per_message() {
-        let dues = vec![loose(1, 1), loose(2, 1), begun(3, 2, "storm-2-x"), loose(4, 3)];
+        let dues = vec![loose(1, 1), loose(2, 1), begun(3, 2, "digest-2-x"), loose(4, 3)];
         assert_eq!(
             shown(ProviderType::Opsgenie, dues, &InFlightMessages::default()),
             ["key-1: 1 alone", "key-3: 3 alone", "key-4: 4 alone"]

@@ -97,7 +97,7 @@ fn row(day: &Day, words: &Strings, base: &str) -> (String, Vec<String>) {
 
 fn ranges(shown: Range, words: &Strings, path: &str) -> Vec<(String, Option<String>)> {
     let choice = |range: Range| {
-        let link = (range != shown).then(|| format!("{path}/{}#course", range.as_str()));
+        let link = (range != shown).then(|| format!("{path}/{}#latency", range.as_str()));
         (Depth::pluralize(words.depth.days, range.days()), link)
     };
     Range::ALL.into_iter().map(choice).collect()

@@ -117,7 +117,7 @@ async fn probe_without_connectivity_has_no_vote() {
     let story = Story::start(&[canary.address(), silent.address(), silent.address()]).await;
     story.answer_all(ScriptedResponse::status(503)).await;
     let told = format_entries(&story.audit_entries(1).await);
-    insta::assert_snapshot!(told.join("\n"), @"server probe.doubt this server: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer");
+    insta::assert_snapshot!(told.join("\n"), @"server probe.suspect this server: 4 of 6 hosts failed within a minute; its votes are void until its connectivity checks succeed");
     assert!(story.figure("aloft_probes_suspect 1").await);
     assert_eq!(story.health().await, "suspect");
     assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
@@ -144,8 +144,8 @@ async fn reachable_connectivity_hosts_confirm_the_outage() {
     story.answer_all(ScriptedResponse::status(503)).await;
     let told = format_entries(&story.audit_entries(2).await);
     insta::assert_snapshot!(told.join("\n"), @"
-    server probe.doubt this server: 4 of 6 hosts failed within a minute; its votes are void until connectivity checks answer
-    server probe.recover this server: after 0 s: its connectivity checks succeed
+    server probe.suspect this server: 4 of 6 hosts failed within a minute; its votes are void until its connectivity checks succeed
+    server probe.recovered this server: after 0 s: its connectivity checks succeed
     ");
     assert_eq!(story.statuses().await, ["error"; HOSTS]);
     let asked = canary.taken();

@@ -142,10 +142,11 @@ async fn only_public_monitors_have_latency_charts() {
             "<th scope=\"col\">p99</th>",
             "<th scope=\"col\">First byte</th>",
             "aria-current=\"page\"",
+            "id=\"latency\"",
         ] {
             assert!(page.contains(there), "{range}: {there} is not in {page}");
         }
-        assert_eq!(page.matches("#course\"").count(), others, "{range}: {page}");
+        assert_eq!(page.matches("#latency\"").count(), others, "{range}: {page}");
         assert!(!page.contains("style=\"") && !page.contains("onclick"), "the policy forbids it");
         assert!(!page.contains(&target.url("/")), "{page}");
     }

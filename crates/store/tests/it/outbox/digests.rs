@@ -90,7 +90,7 @@ async fn single_delivery_joins_no_digest() {
         assert_eq!(keys, [("error 4".to_owned(), None), loose("error 5"), loose("error 6")]);
         assert_eq!(queue[0].key, alone.key);
         let ids: Vec<_> = queue.iter().map(|it| it.id).collect();
-        let fixed = outbox.fix_digest(&ids, "storm-3".to_owned()).await.unwrap();
+        let fixed = outbox.fix_digest(&ids, "digest-3".to_owned()).await.unwrap();
         assert_eq!(fixed, ids[1..], "it joins no digest any more");
     })
     .await;
@@ -106,13 +106,13 @@ async fn delivery_sent_singly_leaves_its_digest() {
         deliver(home, channel, 6 * SECOND).await;
         let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
         let outbox = home.store.outbox();
-        outbox.fix_digest(&storm, "storm-3".to_owned()).await.unwrap();
+        outbox.fix_digest(&storm, "digest-3".to_owned()).await.unwrap();
         assert!(outbox.fix_single(storm[1]).await.unwrap());
-        let left = outbox.fix_digest(&storm, "storm-3".to_owned()).await.unwrap();
+        let left = outbox.fix_digest(&storm, "digest-3".to_owned()).await.unwrap();
         assert_eq!(left, [storm[0], storm[2]]);
         let keys: Vec<_> =
             due(home, channel, MINUTE).await.due.into_iter().map(|it| it.digest_key).collect();
-        let of_storm = Some("storm-3".to_owned());
+        let of_storm = Some("digest-3".to_owned());
         assert_eq!(keys, [None, of_storm.clone(), of_storm]);
     })
     .await;
@@ -127,7 +127,7 @@ async fn dead_letters_of_a_digest_are_replayed_singly() {
         deliver(home, channel, 5 * SECOND).await;
         let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
         let outbox = home.store.outbox();
-        outbox.fix_digest(&storm, "storm-2".to_owned()).await.unwrap();
+        outbox.fix_digest(&storm, "digest-2".to_owned()).await.unwrap();
         let refused =
             storm.iter().map(|id| attempt_result((*id, 1), MINUTE, NextStep::Dead)).collect();
         outbox.record_attempts(refused).await.unwrap();
@@ -152,7 +152,7 @@ async fn attempted_digest_keeps_its_set_and_key() {
         let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
         let outbox = home.store.outbox();
         for _ in 0..2 {
-            let fixed = outbox.fix_digest(&storm, "storm-2".to_owned()).await.unwrap();
+            let fixed = outbox.fix_digest(&storm, "digest-2".to_owned()).await.unwrap();
             assert_eq!(fixed, storm, "a repeated call changes nothing");
         }
         let (again, later) = (instant(2 * MINUTE), 2 * MINUTE);
@@ -167,7 +167,7 @@ async fn attempted_digest_keeps_its_set_and_key() {
         let due = due(home, channel, later).await.due;
         let keys: Vec<_> =
             due.iter().map(|it| (format_due(it), it.digest_key.as_deref())).collect();
-        let of_storm = |text: &str| (text.to_owned(), Some("storm-2"));
+        let of_storm = |text: &str| (text.to_owned(), Some("digest-2"));
         assert_eq!(keys, [("error 6".to_owned(), None), of_storm("error 4"), of_storm("error 5")]);
         let told = deliver(home, channel, later).await;
         assert_eq!(told, ["error 6", "error 4 + error 5", "recovered 4"]);

@@ -110,7 +110,7 @@ async fn end_attempted_in_a_digest_stays_in_it() {
             due(home, channel, 2 * MINUTE).await.due.iter().map(|it| it.id).collect();
         assert_eq!(shown(home, channel, 2 * MINUTE).await, ["error 4", "recovered 1"]);
         let outbox = home.store.outbox();
-        outbox.fix_digest(&storm, "storm-2".to_owned()).await.unwrap();
+        outbox.fix_digest(&storm, "digest-2".to_owned()).await.unwrap();
         let again = NextStep::Again(instant(2 * HOUR));
         let failed = storm.iter().map(|id| attempt_result((*id, 1), 2 * MINUTE, again)).collect();
         outbox.record_attempts(failed).await.unwrap();

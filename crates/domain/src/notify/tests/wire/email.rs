@@ -210,8 +210,8 @@ fn digest_is_composed() {
     assert_snapshot!(wire(KIND, EventBatch::Digest(&a_digest())), @r#"
     To: ops@example.com
     Subject: 3 events: 1 down, 1 degraded, 1 recovered
-    Message-ID: storm-3-inc_0000000000005-chn_0000000000007-error
-    References: storm-3-inc_0000000000005-chn_0000000000007-error
+    Message-ID: digest-3-inc_0000000000005-chn_0000000000007-error
+    References: digest-3-inc_0000000000005-chn_0000000000007-error
 
     3 events: 1 down, 1 degraded, 1 recovered
 

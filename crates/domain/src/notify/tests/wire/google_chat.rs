@@ -267,12 +267,12 @@ fn reminder_is_composed() {
 #[test]
 fn digest_is_composed() {
     assert_snapshot!(wire(KIND, EventBatch::Digest(&a_digest())), @r#"
-    POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=storm-3-inc_0000000000005-chn_0000000000007-error
+    POST https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D&messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD&requestId=digest-3-inc_0000000000005-chn_0000000000007-error
     content-type: application/json
 
     {
       "fallbackText": "🔴 3 events: 1 down, 1 degraded, 1 recovered",
-      "thread": {"threadKey":"storm-3-inc_0000000000005-chn_0000000000007-error"},
+      "thread": {"threadKey":"digest-3-inc_0000000000005-chn_0000000000007-error"},
       "cardsV2": [
         {
           "cardId": "event",

@@ -303,7 +303,7 @@ fn digest_is_composed() {
     content-type: application/json
     authorization: Basic dXNlcjpwYXNz
     x-team: core
-    webhook-id: storm-3-inc_0000000000005-chn_0000000000007-error
+    webhook-id: digest-3-inc_0000000000005-chn_0000000000007-error
     webhook-timestamp: 1795279735
     webhook-signature: v1,SB1XjI2mealjEV5GP7dU4xsjFDKlGHG1Fr8xDO7jyT0= v1,5Mz168IbSTbkTdH6SBSlW7DolfK4pQtNolnB854e2s8=
 

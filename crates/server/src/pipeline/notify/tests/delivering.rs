@@ -137,7 +137,7 @@ async fn digest_is_one_message_with_one_key() {
     receiver.answers([ScriptedResponse::status(500)]);
     bench.clock.advance(Duration::from_mins(1));
     let storm = receiver.next_told().await;
-    assert!(storm.contains(" storm-3-inc_"), "{storm}");
+    assert!(storm.contains(" digest-3-inc_"), "{storm}");
     bench.once(|it| it.attempt_count == 1).await;
     bench.clock.advance(Duration::from_mins(1));
     assert_eq!(receiver.next_told().await, storm);
