@@ -305,7 +305,7 @@ fn digest_is_composed() {
     x-team: core
     webhook-id: digest-3-inc_0000000000005-chn_0000000000007-error
     webhook-timestamp: 1795279735
-    webhook-signature: v1,SB1XjI2mealjEV5GP7dU4xsjFDKlGHG1Fr8xDO7jyT0= v1,5Mz168IbSTbkTdH6SBSlW7DolfK4pQtNolnB854e2s8=
+    webhook-signature: v1,JAugRXf0EBB3A/N74RTEF6XZLwmGQrVDdYu1Qw5lF48= v1,9BuaxWJkvNKviuP+oLG1JKY7XYiMQANhRkqwmYHYCgQ=
 
     {
       "version": 1,
