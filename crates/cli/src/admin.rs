@@ -9,10 +9,10 @@ use clap::{Args, Subcommand};
 
 use rules::{KeyId, Scope, Timestamp};
 use serde_json::json;
-use server::context::Context;
 use server::control::{
     AuditQuery, AuditRow, CreateKey, CreateWorkspace, KeepResults, KeyRow, RenameWorkspace,
 };
+use web::context::Context;
 
 use crate::database_args::DatabaseArgs;
 use crate::{output, workspaces};

@@ -17,7 +17,7 @@ use rules::monitor::{Monitor, MonitorDraft};
 use rules::{MonitorId, Region, WorkspaceId};
 use serde_json::json;
 use server::boot;
-use server::context::Context;
+use web::context::Context;
 
 use self::terminal::Paper;
 use crate::database_args::ConfigArg;

@@ -10,7 +10,7 @@ use contract::maintenance::wire::{
 use contract::monitor::wire::Timestamp;
 use contract::monitor::{decode_instant, encode_instant};
 use serde_json::json;
-use server::context::Context;
+use web::context::Context;
 
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};

@@ -10,8 +10,8 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use rules::Secret;
 use server::boot::{self, Signals};
-use server::context::Context;
 use server::observe::log;
+use web::context::Context;
 
 use crate::flags::Flags;
 use crate::{memory, output};

@@ -22,8 +22,8 @@ use store::{
 pub(crate) use self::targets::Targets;
 use crate::app::App;
 use crate::auth::key;
-use crate::context::Context;
 use crate::pipeline::PipelineError;
+use web::context::Context;
 
 /// Slug of the demo's workspace.
 const WORKSPACE: &str = "demo";

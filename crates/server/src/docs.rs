@@ -30,7 +30,7 @@ use http::{HeaderMap, StatusCode};
 use self::cache::{CachedDocument, Docs, HTML, Overloaded, StaticResource};
 use self::document::Document;
 use self::handlers::{build_response, is_browser, overloaded, prefers, redirect};
-use crate::http_body::{EncodedBody, Encoding};
+use web::http_body::{EncodedBody, Encoding};
 
 /// Path of the documentation.
 const BASE: &str = "/docs";

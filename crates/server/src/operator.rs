@@ -10,14 +10,15 @@ use domain::notify::{ListLinks, Mail};
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method};
 use probe::{Client, Request};
-use rules::{Secret, Timestamp, WorkspaceId};
+use rules::WorkspaceId;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
-use crate::context::Context;
-use crate::pipeline::Notifier;
+use crate::config::Operator;
+use crate::pipeline::{Notifier, SuspicionNotice};
+use url::Url;
+use web::context::Context;
 
 /// Maximum number of queued messages. There are few probes.
 const WAITING_MAX: usize = 16;
@@ -31,49 +32,16 @@ const PAUSES: [Duration; 4] = [
     Duration::from_mins(5),
 ];
 
-/// Recipient of messages about suspect probes.
-#[derive(Clone, Debug)]
-pub enum Operator {
-    /// Email address.
-    Email(String),
-    /// Webhook. Its URL may contain a token.
-    Webhook(Secret<String>),
-}
-
-/// Message about a probe.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// Time of the change.
-    pub at: Timestamp,
-    pub probe: String,
-    /// Whether the probe became suspect. False if it recovered.
-    pub is_suspect: bool,
-    /// Reason, as a sentence.
-    pub detail: String,
-}
-
 /// Task that sends the messages.
 pub(crate) struct OperatorNotifier {
     ctx: Context,
     operator: Operator,
     client: Client,
     notifier: Notifier,
-    notes: mpsc::Receiver<Note>,
+    notes: mpsc::Receiver<SuspicionNotice>,
 }
 
-impl Operator {
-    /// Parses an email address or the URL of a webhook.
-    pub fn parse(text: &str) -> Option<Self> {
-        if text.starts_with("http://") || text.starts_with("https://") {
-            let url = Url::parse(text).ok();
-            return url.map(|url| Self::Webhook(Secret::new(url.into())));
-        }
-        let is_mailbox = rules::tables::SUBSCRIBER.shape_of("email").takes(text);
-        is_mailbox.then(|| Self::Email(text.to_owned()))
-    }
-}
-
-impl Note {
+impl SuspicionNotice {
     fn title(&self) -> String {
         let Self { probe, is_suspect, .. } = self;
         if *is_suspect {
@@ -108,7 +76,7 @@ impl Note {
 }
 
 /// Creates the channel from the judge to the sender.
-pub(crate) fn notes() -> (mpsc::Sender<Note>, mpsc::Receiver<Note>) {
+pub(crate) fn notes() -> (mpsc::Sender<SuspicionNotice>, mpsc::Receiver<SuspicionNotice>) {
     mpsc::channel(WAITING_MAX)
 }
 
@@ -117,7 +85,7 @@ impl OperatorNotifier {
         ctx: Context,
         operator: Operator,
         (client, notifier): (Client, Notifier),
-        notes: mpsc::Receiver<Note>,
+        notes: mpsc::Receiver<SuspicionNotice>,
     ) -> Self {
         Self { ctx, operator, client, notifier, notes }
     }
@@ -137,7 +105,7 @@ impl OperatorNotifier {
         }
     }
 
-    async fn notify(&self, note: &Note) {
+    async fn notify(&self, note: &SuspicionNotice) {
         let mut pauses = PAUSES.iter();
         loop {
             let Err(why) = self.send(note).await else { return };
@@ -150,7 +118,7 @@ impl OperatorNotifier {
         }
     }
 
-    async fn send(&self, note: &Note) -> Result<(), String> {
+    async fn send(&self, note: &SuspicionNotice) -> Result<(), String> {
         match &self.operator {
             Operator::Email(to) => {
                 let mail = note.mail(to, self.ctx.random());
@@ -176,20 +144,13 @@ impl OperatorNotifier {
 
 #[cfg(test)]
 mod tests {
+    use rules::Timestamp;
+
     use super::*;
 
     #[test]
-    fn operator_is_a_mailbox_or_a_webhook() {
-        assert!(matches!(Operator::parse("ops@example.com"), Some(Operator::Email(_))));
-        assert!(matches!(Operator::parse("https://hooks.example/x"), Some(Operator::Webhook(_))));
-        for wrong in ["", "ops", "ftp://example.com", "https://"] {
-            assert!(Operator::parse(wrong).is_none(), "{wrong}");
-        }
-    }
-
-    #[test]
     fn message_names_the_probe_and_the_reason() {
-        let note = Note {
+        let note = SuspicionNotice {
             at: Timestamp::from_millis(1_795_279_735_250),
             probe: "this server".to_owned(),
             is_suspect: true,

@@ -8,7 +8,6 @@ mod concurrency;
 mod judge;
 mod manual_checks;
 mod notify;
-pub(crate) mod page;
 mod probes;
 mod startup;
 mod threads;
@@ -35,15 +34,14 @@ use self::cadence::{Cadence, ScheduleCommand, TimetableEntry};
 use self::check::Checkers;
 use self::concurrency::CheckPermits;
 use self::judge::{Command, ConnectivityChecks, Judge, JudgedMonitor};
-pub use self::judge::{Health, RegionHealth};
+pub use self::judge::{Health, RegionHealth, SuspicionNotice};
 pub use self::notify::{Notifier, NotifierParts, RunningNotifier, Tested};
 pub use self::probes::{Probes, THIS_SERVER};
 use self::threads::Thread;
 pub use self::view::{MonitorView, RegionView};
-use crate::context::Context;
 use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, QueuedJob};
 use crate::observe::metrics::Metrics;
-use crate::operator::Note;
+use web::context::Context;
 
 /// Capacity of the queues of orders and commands.
 const ORDERS_WAITING: usize = 256;
@@ -71,7 +69,7 @@ pub struct PipelineParts {
     /// Maximum number of concurrent checks.
     pub in_flight_max: usize,
     /// Sends messages about suspect probes to the operator; `None` sends none.
-    pub operator: Option<mpsc::Sender<Note>>,
+    pub operator: Option<mpsc::Sender<SuspicionNotice>>,
 }
 
 /// Handle of the running pipeline, to change monitors and query their state. Cheap to clone.

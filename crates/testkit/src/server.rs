@@ -11,10 +11,10 @@ use std::time::Duration;
 use rules::{KeyId, RecordKind, Region, Scope, Secret, Timestamp, WorkspaceId};
 use server::boot::{RunningServer, Zones};
 use server::config::{PageHost, Settings};
-use server::context::{Context, ManualClock};
 use server::control::{CreateKey, CreateWorkspace, CreatedKey};
 use store::Database;
 use tempfile::TempDir;
+use web::context::{Context, ManualClock};
 
 pub(crate) use self::caller::read;
 pub use self::caller::{Caller, Reply};

@@ -28,9 +28,9 @@ use tower::{Service, ServiceExt as _};
 use super::draining::Draining;
 use super::opening::PrefaceTimeout;
 use super::stalled::{StreamExecutor, WatchedBody};
-use crate::auth::Peer;
 use crate::connection::{AdmitResult, Connection, ConnectionLimits, ConnectionPermit};
-use crate::domains::{ACME_TLS, EntryPoint};
+use crate::domains::ACME_TLS;
+use web::client::{EntryPoint, Peer};
 
 /// Timeout for the first bytes of a connection, and for the headers of a request.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);

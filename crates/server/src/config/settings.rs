@@ -14,9 +14,9 @@ use rules::{HostPort, Region, Secret, limits};
 use store::Database;
 
 use super::domains::{self, DomainSettings};
+use super::operator::Operator;
 use super::servers::{self, MailServer};
 use super::{ConfigError, Layers, Value, Values};
-use crate::operator::Operator;
 
 /// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

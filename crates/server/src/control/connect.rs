@@ -21,7 +21,7 @@ use super::{
     KeepResults, KeyRow, RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceDetails,
     WorkspaceRow,
 };
-use crate::context::Context;
+use web::context::Context;
 
 /// Maximum length of a response: some ten thousand keys.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;

@@ -18,8 +18,8 @@ use super::{
     UnreadableRow, WorkspaceRow,
 };
 use crate::auth::{Auth, key};
-use crate::context::Context;
 use crate::pipeline::Pipeline;
+use web::context::Context;
 
 /// Executes the operations, in a running server or in a command.
 #[derive(Clone, Debug)]

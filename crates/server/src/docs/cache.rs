@@ -11,12 +11,12 @@ use bytes::Bytes;
 use http::HeaderValue;
 use tokio::sync::{Notify, Semaphore};
 
-use super::assets::{ICON, SCRIPT};
+use super::assets::SCRIPT;
 use super::catalog::{self, File};
 use super::document::Document;
 use super::search::Index;
 use super::{openapi, pages};
-use crate::http_body::{EncodedBody, Encoding};
+use web::http_body::{EncodedBody, Encoding};
 
 /// Time without requests after which the cache is freed.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(10);
@@ -209,7 +209,7 @@ impl StaticResource {
                 EncodedBody::new(MARKDOWN, pages::markdown_list(origin.unwrap_or_default()))
             }
             Self::Script => EncodedBody::new("text/javascript; charset=utf-8", SCRIPT),
-            Self::Icon => EncodedBody::new("image/svg+xml", ICON),
+            Self::Icon => EncodedBody::new("image/svg+xml", web::ICON),
             Self::OpenApi => EncodedBody::new(super::JSON, openapi::description()),
         }
     }

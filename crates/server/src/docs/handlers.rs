@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::assets::STYLE;
 use super::cache::CachedDocument;
-use crate::http_body::{content_security_policy, matches_etag};
+use web::http_body::{content_security_policy, matches_etag};
 
 /// Content type of pages.
 const PAGE: &str = "text/html";

@@ -16,7 +16,7 @@ use super::schedule::{
 };
 use super::{Domains, dns_check};
 use crate::config::TlsSettings;
-use crate::context::Context;
+use web::context::Context;
 
 /// Time limit of one attempt.
 const TRY_WITHIN: Duration = Duration::from_mins(6);

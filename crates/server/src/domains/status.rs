@@ -1,10 +1,9 @@
 //! Status of a custom domain for its owner: whether it has a certificate, and the reason if not.
 
 use rules::{DomainName, Timestamp};
-use store::{DomainCertificate, StoreError};
+use store::{DomainCertificate, Store, StoreError};
 
 use super::Domains;
-use crate::app::App;
 
 /// The state of the certificate of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +48,9 @@ impl Domains {
     /// Returns the status of this domain.
     pub(crate) async fn status(
         &self,
-        app: &App,
+        store: &Store,
         domain: &DomainName,
+        now: Timestamp,
     ) -> Result<DomainStatus, StoreError> {
         if self.settings.tls.is_none() {
             return Ok(DomainStatus {
@@ -61,8 +61,8 @@ impl Domains {
                 next_attempt_at: None,
             });
         }
-        let known = app.store.certificates().get(domain).await?;
-        Ok(status(domain, known.as_ref(), app.ctx.now()))
+        let known = store.certificates().get(domain).await?;
+        Ok(status(domain, known.as_ref(), now))
     }
 }
 

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use super::budget::{Budget, Held};
-use crate::auth;
+use super::paths::is_public_stream;
 use crate::connection::{Connection, Open, Served, StreamLimit};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
@@ -125,7 +125,7 @@ impl Intake {
             connection: connection.cloned(),
             served: Mutex::new(None),
         }));
-        let is_stream = auth::is_public_stream(request.uri().path());
+        let is_stream = is_public_stream(request.uri().path());
         let within = if is_stream { STREAM_WITHIN } else { BODY_WITHIN };
         let limit = request.extensions().get::<StreamLimit>().cloned();
         let bounded = Bounded {

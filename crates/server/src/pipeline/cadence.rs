@@ -14,9 +14,9 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 
 use super::concurrency::CheckPermits;
-use crate::context::Context;
 use crate::lane::{Finished, InFlight, Jobs, QueuedJob, Report, RevisionFlag};
 use crate::observe::metrics::Metrics;
+use web::context::Context;
 
 /// Interval between detailed successes, if more checks run than have details
 /// (`limits::DETAILED_CHECKS_PER_SECOND`). The first check in each interval has them

@@ -18,9 +18,9 @@ use tracing::error;
 use super::Probes;
 use super::concurrency::CheckPermits;
 use super::threads::Alive;
-use crate::context::Context;
 use crate::lane::{Finished, QueuedJob, Report};
 use crate::observe::metrics::Metrics;
+use web::context::Context;
 
 /// Jobs that start before running ones get a turn. Under overload, checks then wait to start
 /// instead of all running late.

@@ -37,12 +37,12 @@ pub(super) use self::connectivity::ConnectivityChecks;
 use self::health::Heartbeats;
 pub use self::health::{Health, RegionHealth};
 pub(super) use self::judged_monitor::JudgedMonitor;
+pub use self::suspicion::SuspicionNotice;
 use super::cadence::ScheduleCommand;
 use super::probes::Probes;
-use crate::context::Context;
 use crate::lane::{BatchedReceiver, RecvOutcome, Report};
 use crate::observe::metrics::Metrics;
-use crate::operator::Note;
+use web::context::Context;
 
 /// Time that results wait for others to share a commit; design §2 allows 100 ms.
 const COMMIT_WITHIN: Duration = Duration::from_millis(80);
@@ -79,7 +79,7 @@ pub(super) struct Judge {
     deferred: DeferredWrites,
     pending: PendingCommit,
     /// Sends messages about suspect probes to the operator.
-    operator: Option<mpsc::Sender<Note>>,
+    operator: Option<mpsc::Sender<SuspicionNotice>>,
 }
 
 impl Judge {
@@ -114,7 +114,7 @@ impl Judge {
     }
 
     /// Sets the channel to the operator.
-    pub(super) fn set_operator(&mut self, operator: Option<mpsc::Sender<Note>>) {
+    pub(super) fn set_operator(&mut self, operator: Option<mpsc::Sender<SuspicionNotice>>) {
         self.operator = operator;
     }
 

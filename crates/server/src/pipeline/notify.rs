@@ -36,9 +36,9 @@ use self::dispatcher::Dispatcher;
 use self::send::{AttemptOutcome, SendDisposition, SendTarget, Sender, TRY_WITHIN};
 use self::smtp::Mailer;
 use crate::config::MailServer;
-use crate::context::Context;
 use crate::observe::Metrics;
-use crate::status_page::SubscriberTokens;
+use pages::SubscriberTokens;
+use web::context::Context;
 
 /// Time between two scans of everything that waits. A scan finds deliveries without a wakeup and
 /// updates the metrics of the outbox.

@@ -13,11 +13,11 @@ use super::history::parse_time;
 use super::list::{PageRequest, PageSlice};
 use super::request::caller;
 use crate::actor;
-use crate::app::{App, rpc_error};
+use crate::rpc::{Services, rpc_error};
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct AuditLog(pub(super) App);
+pub(super) struct AuditLog(pub(super) Services);
 
 impl AuditService for AuditLog {
     async fn list_audit_entries(

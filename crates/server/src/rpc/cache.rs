@@ -23,9 +23,9 @@ pub(crate) use self::entries::CacheEntries;
 use self::key::CacheKey;
 use super::body::CallStage;
 use crate::auth::Caller;
-use crate::context::Context;
 use crate::edge::Protocol;
 use crate::observe::Metrics;
+use web::context::Context;
 
 /// Methods whose responses are cached. They depend only on the message, the caller's workspace and
 /// scope, and resources with their status. Methods that return results or depend on the time are

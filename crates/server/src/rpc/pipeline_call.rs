@@ -4,16 +4,16 @@ use contract::rpc::{self, Error};
 use rules::MonitorId;
 use tracing::Instrument as _;
 
-use crate::app::App;
 use crate::pipeline::PipelineError;
+use crate::rpc::Services;
 
 /// Completes a change of a monitor even if the caller disconnects. See `Pipeline::change`.
 pub(super) async fn run_to_end<T: Send + 'static>(
-    app: &App,
+    services: &Services,
     monitor: MonitorId,
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
-    let done = app.pipeline.change(monitor, work.in_current_span()).await;
+    let done = services.pipeline.change(monitor, work.in_current_span()).await;
     done.map_err(|error| unavailable(&error, &monitor.to_string()))?
 }
 

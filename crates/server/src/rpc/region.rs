@@ -8,12 +8,12 @@ use contract::region::wire::{
 use contract::rpc::{self, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::judge::ProbeIndex;
 
-use crate::app::App;
 use crate::pipeline::{PipelineError, RegionHealth};
+use crate::rpc::Services;
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct Regions(pub(super) App);
+pub(super) struct Regions(pub(super) Services);
 
 impl RegionService for Regions {
     async fn list_regions(

@@ -10,8 +10,8 @@ use rules::{Timestamp, Violation, Violations, limits};
 use sha2::{Digest as _, Sha256};
 use store::{Actor, AuditContext, Idempotency, StoreError};
 
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
+use crate::rpc::{Services, rpc_error};
 
 /// Maximum number of attempts of an edit. Each time edits conflict, one of them succeeds, so this
 /// many concurrent edits of a resource are possible.
@@ -23,8 +23,8 @@ pub(super) fn caller(context: &RequestContext) -> Caller {
 }
 
 /// Returns the author and time of a change that this caller makes now.
-pub(super) fn change(app: &App, caller: Caller) -> AuditContext {
-    AuditContext { actor: Actor::Key(caller.key), at: app.ctx.now() }
+pub(super) fn change(services: &Services, caller: Caller) -> AuditContext {
+    AuditContext { actor: Actor::Key(caller.key), at: services.ctx.now() }
 }
 
 /// Returns whether this caller reads secrets. Write keys do (design §4).

@@ -29,11 +29,11 @@ use contract::status_page::wire::{
 };
 
 use super::list::PageRequest;
-use crate::app::App;
+use crate::rpc::Services;
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct StatusPages(pub(super) App);
+pub(super) struct StatusPages(pub(super) Services);
 
 impl StatusPageService for StatusPages {
     async fn create_status_page(

@@ -205,7 +205,7 @@ async fn get_call_of_a_writing_method_is_405() {
 async fn nothing_that_is_sent_makes_the_server_panic() {
     // issue 3: no input makes the server panic; a caught panic is 500 and code 13
     let server = TestServer::start().await;
-    let (chance, _clock) = server::context::Context::manual(testkit::server::START);
+    let (chance, _clock) = web::context::Context::manual(testkit::server::START);
     let pick = |count: usize| (chance.random() % count as u64) as usize;
     let bodies = [
         json!({ "monitor": a_monitor("http"), "updateMask": "name,retry" }).to_string(),

@@ -4,7 +4,6 @@
 use domain::check::Outcome;
 use rules::{MonitorId, MonitorKind, Secret, limits};
 use server::boot::{self, Signals};
-use server::context::Context;
 use server::pipeline::PipelineError;
 use store::{Database, MasterKeySource, Store};
 use testkit::flaky_proxy::FlakyProxy;
@@ -14,6 +13,7 @@ use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use web::context::Context;
 
 use crate::pipeline::Watched;
 

@@ -12,9 +12,9 @@ use rules::{MonitorId, Periodicity, Region, WorkspaceId, limits};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::context::Context;
 use crate::lane::Report;
 use crate::pipeline::{PipelineError, Probes};
+use web::context::Context;
 
 /// Runs the connectivity check of suspect probes.
 pub(in crate::pipeline) struct ConnectivityChecks {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::outgoing::OutgoingMessage;
 use super::send::{AttemptOutcome, SendTarget, Sender};
-use crate::status_page::{PageAddress, Purpose};
+use pages::{PageAddress, Purpose};
 
 /// Destination of a delivery, with the signing secrets of webhooks, newest first.
 pub(super) enum Destination {

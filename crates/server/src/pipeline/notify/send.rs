@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::concurrency::{ConcurrencyLimits, Permit};
 use super::smtp::Mailer;
-use crate::context::Context;
-use crate::status_page::SubscriberTokens;
+use pages::SubscriberTokens;
+use web::context::Context;
 
 /// Maximum duration of an attempt, from the DNS lookup to the response.
 pub(super) const TRY_WITHIN: Duration = limits::DELIVERY_ATTEMPT_TIMEOUT;

@@ -26,7 +26,7 @@ use testkit::target::{HttpTarget, Received, ScriptedResponse};
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::context::ManualClock;
+use web::context::ManualClock;
 
 pub(super) const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 /// Longer than any operation here takes, and shorter than a person waits.

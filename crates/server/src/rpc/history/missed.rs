@@ -13,13 +13,13 @@ use store::{MissedCursor, MissedFilter};
 use super::super::answer::location;
 use super::super::monitor::find;
 use super::{limit, parse_names, parse_time, regions};
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::pipeline::Probes;
+use crate::rpc::{Services, rpc_error};
 
 /// Implements `ListMissedSlots`.
 pub(in crate::rpc) async fn list_missed(
-    app: &App,
+    services: &Services,
     caller: Caller,
     request: ListMissedSlotsRequest,
 ) -> Result<ListMissedSlotsResponse, Error> {
@@ -47,12 +47,16 @@ pub(in crate::rpc) async fn list_missed(
     if !wrong.is_empty() {
         return Err(rpc::invalid(&Violations(wrong)));
     }
-    let monitor = find(app, caller, &request.id).await?.monitor.id;
-    let missed = app.store.missed();
+    let monitor = find(services, caller, &request.id).await?.monitor.id;
+    let missed = services.store.missed();
     let page = missed.list(caller.workspace, monitor, &filter, after, limit).await;
     let page = page.map_err(rpc_error)?;
     Ok(ListMissedSlotsResponse {
-        missed: page.ranges.iter().map(|it| encode_missed(it, app.pipeline.probes())).collect(),
+        missed: page
+            .ranges
+            .iter()
+            .map(|it| encode_missed(it, services.pipeline.probes()))
+            .collect(),
         next_page_token: page.next.as_ref().map(encode_token).unwrap_or_default(),
     })
 }

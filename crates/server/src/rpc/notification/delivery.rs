@@ -17,16 +17,16 @@ use store::{
 };
 
 use super::test::millis;
-use crate::app::{App, rpc_error};
 use crate::rpc::list::{PageRequest, encode_total};
 use crate::rpc::request::{caller, change, id};
+use crate::rpc::{Services, rpc_error};
 
 /// Noun of this resource in error messages.
 const NOUN: &str = "delivery";
 
 /// Implements `ListDeliveries`.
 pub(super) async fn list(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: ListDeliveriesRequest,
 ) -> Result<ListDeliveriesResponse, Error> {
@@ -35,7 +35,7 @@ pub(super) async fn list(
     let page = PageRequest { limit, offset, page_token: request.page_token.as_deref() }.parse();
     if let Some(filter) = subscriber_filter(&request).map_err(|wrong| rpc::invalid(&wrong))? {
         let page = page.map_err(|wrong| rpc::invalid(&wrong))?;
-        let found = app
+        let found = services
             .store
             .outbox()
             .subscriber_deliveries(caller.workspace, filter, page.with_one_more())
@@ -60,7 +60,7 @@ pub(super) async fn list(
             return Err(rpc::invalid(&Violations(wrong.collect())));
         }
     };
-    let found = app.store.outbox().list(caller.workspace, filter, page.with_one_more()).await;
+    let found = services.store.outbox().list(caller.workspace, filter, page.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
     let (deliveries, next_page_token) = page.cut(
         &found,
@@ -77,14 +77,14 @@ pub(super) async fn list(
 
 /// Implements `GetDelivery`.
 pub(super) async fn get(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: GetDeliveryRequest,
 ) -> Result<GetDeliveryResponse, Error> {
     let (workspace, id) = (caller(context).workspace, id(NOUN, &request.id)?);
-    let shown = match app.store.outbox().get(workspace, id).await {
+    let shown = match services.store.outbox().get(workspace, id).await {
         Err(StoreError::NotFound { .. }) => {
-            app.store.outbox().letter(workspace, id).await.map(encode_subscriber_delivery)
+            services.store.outbox().letter(workspace, id).await.map(encode_subscriber_delivery)
         }
         found => found.map(encode),
     };
@@ -93,13 +93,13 @@ pub(super) async fn get(
 
 /// Implements `ReplayDelivery`.
 pub(super) async fn replay(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: ReplayDeliveryRequest,
 ) -> Result<ReplayDeliveryResponse, Error> {
     let caller = caller(context);
-    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    let outbox = app.store.outbox();
+    let (id, change) = (id(NOUN, &request.id)?, change(services, caller));
+    let outbox = services.store.outbox();
     let replayed = match outbox.replay(caller.workspace, id, change).await {
         Err(StoreError::NotFound { .. }) => outbox
             .replay_subscriber_delivery(caller.workspace, id, change)

@@ -18,9 +18,8 @@ use domain::page::{
 use rules::{ComponentId, GroupId, Timestamp, Violation};
 
 use super::page::NOUN as PAGE;
-use crate::app::{App, rpc_error};
-use crate::pipeline::page::page_facts;
 use crate::rpc::request::{caller, id};
+use crate::rpc::{Services, rpc_error};
 
 /// Noun of a component in error messages.
 const COMPONENT: &str = "component";
@@ -28,13 +27,14 @@ const DAY_MILLIS: u64 = 24 * 60 * 60 * 1_000;
 
 /// Implements `GetStatusPageOverview`.
 pub(super) async fn page(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: GetStatusPageOverviewRequest,
 ) -> Result<GetStatusPageOverviewResponse, Error> {
     let workspace = caller(context).workspace;
-    let page = app.store.pages().get(workspace, id(PAGE, &request.id)?).await.map_err(rpc_error)?;
-    let facts = page_facts(&app.store, &app.pipeline, page, app.ctx.now()).await;
+    let page =
+        services.store.pages().get(workspace, id(PAGE, &request.id)?).await.map_err(rpc_error)?;
+    let facts = services.pages.facts(page, services.ctx.now()).await;
     let facts = facts.map_err(rpc_error)?;
     let seen = overview(&facts, &project(&facts));
     Ok(GetStatusPageOverviewResponse { overview: seen.into() })
@@ -42,7 +42,7 @@ pub(super) async fn page(
 
 /// Implements `GetComponentSummary`.
 pub(super) async fn component(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: GetComponentSummaryRequest,
 ) -> Result<GetComponentSummaryResponse, Error> {
@@ -54,9 +54,9 @@ pub(super) async fn component(
     };
     let workspace = caller(context).workspace;
     let id: ComponentId = id(COMPONENT, &request.id)?;
-    let component = app.store.components().get(workspace, id).await.map_err(rpc_error)?;
-    let page = app.store.pages().get(workspace, component.settings.page_id).await;
-    let facts = app.store.shown().facts(page.map_err(rpc_error)?, app.ctx.now()).await;
+    let component = services.store.components().get(workspace, id).await.map_err(rpc_error)?;
+    let page = services.store.pages().get(workspace, component.settings.page_id).await;
+    let facts = services.store.shown().facts(page.map_err(rpc_error)?, services.ctx.now()).await;
     let view = project(&facts.map_err(rpc_error)?);
     // The component is missing if it was deleted in between.
     let shown = view.components().find(|it| it.id == id);

@@ -7,9 +7,9 @@ use rules::notification::Provider;
 use rules::{ProviderType, Scope};
 use serde_json::json;
 use server::boot;
-use server::context::Context;
 use store::{Delivery, DeliveryState};
 use testkit::server::{Caller, NOTIFICATIONS, START, TestServer};
+use web::context::Context;
 
 use super::story::{Story, Vendors, a_mailbox, deliveries};
 use crate::pipeline::PERIOD;

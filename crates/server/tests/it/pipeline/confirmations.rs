@@ -11,8 +11,8 @@ use testkit::server::TestServer;
 use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::{PERIOD, Stored, until};
-use server::context::{Context, ManualClock};
 use testkit::server::START;
+use web::context::{Context, ManualClock};
 
 /// A monitor in two regions and the pipeline that runs it.
 struct Story {

@@ -6,13 +6,13 @@ use rules::monitor::Monitor;
 use serde_json::json;
 use server::boot;
 use server::config::Settings;
-use server::context::{Context, ManualClock};
 use store::{Actor, AuditContext, MasterKeySource, Store};
 use tempfile::TempDir;
 use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
+use web::context::{Context, ManualClock};
 
 use super::{PERIOD, Stored, Watched, until};
 

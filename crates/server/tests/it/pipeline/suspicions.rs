@@ -8,7 +8,7 @@ use http::Method;
 use rules::monitor::TcpCheck;
 use rules::{MonitorId, Scope, limits};
 use serde_json::Value;
-use server::operator::Operator;
+use server::config::Operator;
 use store::AuditEntry;
 use testkit::server::TestServer;
 use testkit::target::{DnsTarget, HttpTarget, ScriptedResponse, TcpTarget};

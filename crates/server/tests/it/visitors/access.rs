@@ -19,7 +19,7 @@ const TICKETS: [&str; 3] = ["/confirm/{ticket}", "/manage/{ticket}", "/unsubscri
 /// Returns the subpaths that a page serves on GET, with these IDs in place of parameters.
 fn paths(component: &str, report: &str, incident: &str) -> Vec<String> {
     let is_walked = |path: &&str| !OPEN.contains(path) && !TICKETS.contains(path);
-    let told = server::page_paths().filter(is_walked);
+    let told = pages::page_paths().filter(is_walked);
     told.map(|path| {
         let path = match path {
             "/component/{id}" => path.replace("{id}", component),
