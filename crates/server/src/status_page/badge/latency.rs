@@ -25,7 +25,7 @@ pub(in crate::status_page) type Latencies = Arc<HashMap<MonitorId, Sketch>>;
 pub(in crate::status_page) async fn read(
     app: &App,
     shown: &CachedPage,
-    wish: &BadgeQuery,
+    query: &BadgeQuery,
 ) -> Sketch {
     let known = match read_all(app, shown).await {
         Ok(known) => known,
@@ -34,7 +34,7 @@ pub(in crate::status_page) async fn read(
             return Sketch::default();
         }
     };
-    let about = shown.view.components().filter(|it| wish.component.is_none_or(|id| id == it.id));
+    let about = shown.view.components().filter(|it| query.component.is_none_or(|id| id == it.id));
     let monitors = about.filter(|it| it.is_public).filter_map(|it| it.monitor);
     let mut all = Sketch::default();
     for sketch in monitors.filter_map(|monitor| known.get(&monitor)) {
