@@ -158,7 +158,7 @@ impl Metrics {
             expired_slots: counter(
                 registry,
                 "expired_slots",
-                "Missed slots that waited for a place until the next one was due",
+                "Missed slots that waited for a permit until the next one was due",
             ),
             bodies_cut: counter(
                 registry,
@@ -166,11 +166,11 @@ impl Metrics {
                 "Bodies cut short because the memory budget was used up",
             ),
             in_flight: gauge(registry, "checks_in_flight", "Checks that run now"),
-            checks_waiting: gauge(registry, "checks_waiting", "Checks that wait for a place"),
+            checks_waiting: gauge(registry, "checks_waiting", "Checks that wait for a permit"),
             workspaces_waiting: gauge(
                 registry,
                 "workspaces_waiting",
-                "Workspaces whose checks wait for a place",
+                "Workspaces whose checks wait for a permit",
             ),
             confirmations_requested: counter(
                 registry,
@@ -225,7 +225,7 @@ impl Metrics {
             page_streams: gauge(
                 registry,
                 "page_streams",
-                "Browsers that wait for news of a status page now",
+                "Browsers that wait for live updates of a status page now",
             ),
             calls,
             registry: root,

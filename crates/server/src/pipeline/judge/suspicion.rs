@@ -12,7 +12,7 @@ use store::{ProbeEvent, ProbeTransition};
 use tracing::{error, warn};
 
 use super::Judge;
-use crate::operator::Note;
+use crate::operator::OperatorNotice;
 
 impl Judge {
     /// Records a result as evidence about the probe that ran it.
@@ -76,21 +76,21 @@ impl Judge {
         let concerned = self.watched.values().filter(|watched| watched.is_checked_by(probe));
         let workspaces: BTreeSet<WorkspaceId> = concerned.map(|it| it.workspace).collect();
         let (id, at) = (self.connectivity.probes.known(probe).0.clone(), self.ctx.now());
-        let note = |workspace| ProbeEvent {
+        let notice = |workspace| ProbeEvent {
             workspace,
             probe: id.clone(),
             turn,
             at,
             detail: detail.to_owned(),
         };
-        self.pending.add_probe_events(workspaces.into_iter().map(note));
+        self.pending.add_probe_events(workspaces.into_iter().map(notice));
     }
 
     /// Queues a message to the operator. The judge never waits for it.
     fn notify_operator(&self, probe: String, is_suspect: bool, detail: String) {
         let Some(operator) = &self.operator else { return };
-        let note = Note { at: self.ctx.now(), probe, is_suspect, detail };
-        if operator.try_send(note).is_err() {
+        let notice = OperatorNotice { at: self.ctx.now(), probe, is_suspect, detail };
+        if operator.try_send(notice).is_err() {
             warn!("the operator is not notified: too many messages are waiting");
         }
     }
