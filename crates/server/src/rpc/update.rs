@@ -84,7 +84,7 @@ async fn try_update(
     match app.store.monitors().update(seen.monitor, settings, change(app, caller)).await {
         Ok(monitor) => {
             if monitor.revision != revision {
-                let applied = app.pipeline.changed(&monitor).await;
+                let applied = app.pipeline.apply_change(&monitor).await;
                 log_failure(applied, monitor.id, Some(&monitor.settings.name));
             }
             let status =

@@ -15,7 +15,7 @@ use rules::status_page::{PageDraft, PageSettings, StatusPage};
 use rules::{AccessType, PageId, ProviderType, Theme, Violation};
 use store::{NewPage, StoreError};
 
-use super::asked;
+use super::page_request;
 use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::domains::{Claim, DomainStatus};
@@ -58,7 +58,7 @@ pub(super) async fn get(
     let page = find(app, caller, id(NOUN, &request.id)?).await?;
     let custom_domain_status = match page.settings.custom_domain_name() {
         Some(domain) => {
-            shown_domain(app.domains.status(app, &domain).await.map_err(rpc_error)?).into()
+            encode_domain(app.domains.status(app, &domain).await.map_err(rpc_error)?).into()
         }
         None => MessageField::none(),
     };
@@ -73,7 +73,7 @@ pub(super) async fn list(
     request: ListStatusPagesRequest,
 ) -> Result<ListStatusPagesResponse, Error> {
     let caller = caller(context);
-    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = page_request(request.limit, request.offset, request.page_token.as_deref()).parse();
     let part = part.map_err(|violations| rpc::invalid(&violations))?;
     let found = app.store.pages().list(caller.workspace, part.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
@@ -200,7 +200,7 @@ async fn accept_domain(
     accepted.map_err(|violation| invalid(RESOURCE)(violation.into()))
 }
 
-fn shown_domain(status: DomainStatus) -> CustomDomainStatus {
+fn encode_domain(status: DomainStatus) -> CustomDomainStatus {
     CustomDomainStatus {
         domain: status.domain,
         state: status.state.as_str().to_owned(),
