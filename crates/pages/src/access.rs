@@ -199,9 +199,9 @@ impl AccessControl {
     /// Returns the link of a token, if its domain still has access to the page.
     fn link(&self, page: &StatusPage, token: &str) -> Option<MagicLink> {
         let link = MagicLink::parse(token, &self.signer, page.id, self.ctx.now())?;
-        let is_asked_for = page.settings.effective_access() == AccessType::EmailDomain;
+        let is_login_by_email = page.settings.effective_access() == AccessType::EmailDomain;
         let is_member = page.settings.member_domains().any(|domain| domain == link.domain);
-        (is_asked_for && is_member).then_some(link)
+        (is_login_by_email && is_member).then_some(link)
     }
 
     fn session_cookie(&self, page: PageId, proof: Proof<'_>, visitor: &Visitor<'_>) -> HeaderValue {

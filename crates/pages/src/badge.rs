@@ -1,5 +1,5 @@
 //! Badges: the state, the uptime or the latency of a page or a component as a small SVG image to
-//! embed elsewhere. A badge is drawn text with a text alternative. `wish` parses the query, and
+//! embed elsewhere. A badge is drawn text with a text alternative. `query` parses the query, and
 //! `latency` reads latencies.
 
 pub(super) mod latency;
@@ -36,13 +36,13 @@ struct BadgeText {
 }
 
 /// Returns whether the page has the component of a badge.
-pub(super) fn has_component(shown: &CachedPage, wish: &BadgeQuery) -> bool {
-    wish.component.is_none_or(|id| shown.view.components().any(|it| it.id == id))
+pub(super) fn has_component(shown: &CachedPage, badge_query: &BadgeQuery) -> bool {
+    badge_query.component.is_none_or(|id| shown.view.components().any(|it| it.id == id))
 }
 
 /// Returns the error for a component that the page does not have.
-pub(super) fn unknown_component(wish: &BadgeQuery) -> String {
-    let id = wish.component.map(|id| id.to_string()).unwrap_or_default();
+pub(super) fn unknown_component(badge_query: &BadgeQuery) -> String {
+    let id = badge_query.component.map(|id| id.to_string()).unwrap_or_default();
     format!("the page has no component `{id}`")
 }
 
@@ -51,12 +51,12 @@ pub(super) fn unknown_component(wish: &BadgeQuery) -> String {
 pub(super) fn badge(
     shown: &CachedPage,
     words: &Strings,
-    wish: &BadgeQuery,
+    badge_query: &BadgeQuery,
     latencies: Option<&Sketch>,
 ) -> String {
-    let about = wish.component.and_then(|id| shown.view.components().find(|it| it.id == id));
+    let about = badge_query.component.and_then(|id| shown.view.components().find(|it| it.id == id));
     let name = truncate(about.map_or(&shown.page.settings.title, |it| &it.name));
-    let told = match wish.subject {
+    let text = match badge_query.subject {
         BadgeMetric::State => {
             let state = about.map_or(shown.view.overall_status.state, |it| it.state);
             let word = words.state(state).to_owned();
@@ -67,21 +67,21 @@ pub(super) fn badge(
                 colour: state,
             }
         }
-        BadgeMetric::Uptime => uptime(&name, about, shown, (words, wish)),
-        BadgeMetric::Latency => response_time(&name, latencies, (words, wish)),
+        BadgeMetric::Uptime => uptime(&name, about, shown, (words, badge_query)),
+        BadgeMetric::Latency => response_time(&name, latencies, (words, badge_query)),
     };
-    draw(&told, wish.style)
+    draw(&text, badge_query.style)
 }
 
 fn uptime(
     name: &str,
     about: Option<&ComponentView>,
     shown: &CachedPage,
-    (words, wish): (&Strings, &BadgeQuery),
+    (words, badge_query): (&Strings, &BadgeQuery),
 ) -> BadgeText {
     let last = |it: &ComponentView| -> Vec<Day> {
         let days = it.days.as_deref().unwrap_or_default();
-        days[days.len().saturating_sub(wish.days)..].to_vec()
+        days[days.len().saturating_sub(badge_query.days)..].to_vec()
     };
     let days: Vec<Day> = match about {
         Some(it) => last(it),
@@ -92,7 +92,7 @@ fn uptime(
         || words.no_data.to_owned(),
         |uptime| words.uptime.replace("{}", &uptime.to_string()),
     );
-    let span = words.last_days.replace("{}", &wish.days.to_string());
+    let span = words.last_days.replace("{}", &badge_query.days.to_string());
     let left = format!("{name} · {span}");
     BadgeText { alternative: format!("{left}: {right}"), left, right, colour: quality(uptime) }
 }
@@ -100,12 +100,12 @@ fn uptime(
 fn response_time(
     name: &str,
     latencies: Option<&Sketch>,
-    (words, wish): (&Strings, &BadgeQuery),
+    (words, badge_query): (&Strings, &BadgeQuery),
 ) -> BadgeText {
-    let value = latencies.and_then(|sketch| sketch.percentile(wish.percentile));
+    let value = latencies.and_then(|sketch| sketch.percentile(badge_query.percentile));
     let right = value.map_or_else(|| words.no_data.to_owned(), milliseconds);
     let hours = words.hours.replace("{}", &latency::HOURS.to_string());
-    let percentile = format!("p{}", wish.percentile);
+    let percentile = format!("p{}", badge_query.percentile);
     BadgeText {
         alternative: format!("{name}, {} ({percentile}, {hours}): {right}", words.response_time),
         left: format!("{name} · {percentile} · {hours}"),
@@ -135,18 +135,18 @@ fn quality(uptime: Option<Uptime>) -> State {
 }
 
 /// Draws two texts side by side. Each has an explicit width, so that it fits in any font.
-fn draw(told: &BadgeText, style: Style) -> String {
+fn draw(text: &BadgeText, style: Style) -> String {
     let (wide_left, wide_right) =
-        (font::width(&told.left, FONT_SIZE), font::width(&told.right, FONT_SIZE));
+        (font::width(&text.left, FONT_SIZE), font::width(&text.right, FONT_SIZE));
     let (left, right) = ((wide_left + 2.0 * SIDE).ceil(), (wide_right + 2.0 * SIDE).ceil());
-    let (whole, ink, fill) = (left + right, ink(told.colour), fill(told.colour));
+    let (whole, ink, fill) = (left + right, ink(text.colour), fill(text.colour));
     let (at_left, at_right) = ((left - wide_left) / 2.0, left + (right - wide_right) / 2.0);
     let round = match style {
         Style::Flat => 4,
         Style::FlatSquare => 0,
     };
-    let alternative = escaped(&told.alternative);
-    let (first, second) = (escaped(&told.left), escaped(&told.right));
+    let alternative = escaped(&text.alternative);
+    let (first, second) = (escaped(&text.left), escaped(&text.right));
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{whole}\" height=\"{HEIGHT}\" \
          role=\"img\" aria-label=\"{alternative}\"><title>{alternative}</title>\
@@ -213,9 +213,9 @@ mod tests {
 
     #[test]
     fn latencies_have_readable_units() {
-        let told = [0, 999, 1_000, 12_345, 999_001, 1_500_000, 120_000_000].map(milliseconds);
+        let text = [0, 999, 1_000, 12_345, 999_001, 1_500_000, 120_000_000].map(milliseconds);
         let due = ["< 1 ms", "< 1 ms", "1 ms", "13 ms", "1000 ms", "1500 ms", "120 s"];
-        assert_eq!(told, due);
+        assert_eq!(text, due);
     }
 
     #[test]

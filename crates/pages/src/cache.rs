@@ -3,7 +3,7 @@
 //! few seconds, because the page shows the age of its data. One request renews an expired entry
 //! while the others get the previous one. If only time has passed, no request waits. If the
 //! database is unavailable, the last entry is served again with its age. No entry survives a change
-//! of access to the page (see `store::Access`): the page is then read again or not shown.
+//! of access to the page (see `store::AccessVersion`): the page is then read again or not shown.
 
 mod entry;
 mod key;
@@ -94,7 +94,7 @@ pub(crate) enum Representation {
 #[derive(Debug)]
 pub(crate) struct PageCache {
     shared: Arc<SharedState>,
-    cache: Mutex<Kept>,
+    cache: Mutex<CacheState>,
     /// Addresses without a page.
     absent: Absent<PageAddress, u64>,
     /// Limit of concurrent lookups.
@@ -108,7 +108,7 @@ pub(crate) struct PageCache {
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CacheState {
     addresses: HashMap<PageAddress, PageId>,
     pages: HashMap<PageId, Arc<CachedPage>>,
 }
@@ -310,7 +310,7 @@ impl PageCache {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, CacheState> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -322,7 +322,7 @@ impl Representation {
     }
 }
 
-impl Kept {
+impl CacheState {
     fn remember(&mut self, address: PageAddress, page: PageId) {
         if self.addresses.len() >= ADDRESSES_MAX {
             let Self { addresses, pages } = self;
@@ -347,11 +347,11 @@ pub(super) fn too_slow() -> String {
 
 /// Renews a page in the background, once per entry.
 fn renew_in_background(pages: &Pages, shown: &Arc<CachedPage>, now: Timestamp) {
-    if !shown.is_renewing.swap(true, Ordering::Relaxed) {
+    if !shown.is_renewal_taken.swap(true, Ordering::Relaxed) {
         let (pages, shown) = (pages.clone(), Arc::clone(shown));
         tokio::spawn(async move {
             let is_done = pages.cache.renew(&pages, &shown, now).await;
-            shown.is_renewing.store(is_done, Ordering::Relaxed);
+            shown.is_renewal_taken.store(is_done, Ordering::Relaxed);
         });
     }
 }

@@ -174,17 +174,17 @@ impl Chart<'_> {
         let mut hints = String::from("<g fill=\"transparent\">");
         for (place, (time, values)) in self.times.iter().zip(self.values).enumerate() {
             let Some(values) = values else { continue };
-            let told = self.names.iter().zip(values);
-            let told =
-                told.map(|(name, value)| format!("{name} {}", milliseconds(*value, self.unit)));
-            let told: Vec<String> = told.collect();
+            let values_by_name = self.names.iter().zip(values);
+            let values_by_name = values_by_name
+                .map(|(name, value)| format!("{name} {}", milliseconds(*value, self.unit)));
+            let values_by_name: Vec<String> = values_by_name.collect();
             let _ = write!(
                 hints,
                 "<rect x=\"{}\" width=\"{}\" height=\"{height}\"><title>{}: {}</title></rect>",
                 self.percent(place as f64),
                 self.percent(1.0),
                 escaped(time),
-                escaped(&told.join(", "))
+                escaped(&values_by_name.join(", "))
             );
         }
         hints + "</g>"

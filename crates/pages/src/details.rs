@@ -16,7 +16,7 @@ use rules::report::Report;
 use rules::{ComponentId, IncidentId, MonitorId, PageId, ReportId, Timestamp, WorkspaceId};
 use store::{Bucket, StoreError};
 
-use self::read_through::{EntryFreshness, ReadThroughCache};
+use self::read_through::{FreshnessRule, ReadThroughCache};
 use super::address::PageAddress;
 use super::badge::latency::Latencies;
 use super::cache::{CachedPage, EncodedBody, Encoding, RepresentationKey, RequestedContent, Work};
@@ -56,12 +56,12 @@ pub(crate) struct DetailCache {
 impl Default for DetailCache {
     fn default() -> Self {
         Self {
-            reports: ReadThroughCache::new(EntryFreshness::Unchanged(FRESH)),
-            incidents: ReadThroughCache::new(EntryFreshness::Unchanged(FRESH)),
-            months: ReadThroughCache::new(EntryFreshness::Unchanged(FRESH)),
-            first_events: ReadThroughCache::new(EntryFreshness::Unchanged(FRESH)),
-            latencies: ReadThroughCache::new(EntryFreshness::MaxAge(LATENCY_FRESH)),
-            latency_series: ReadThroughCache::new(EntryFreshness::MaxAge(LATENCY_FRESH)),
+            reports: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
+            incidents: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
+            months: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
+            first_events: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
+            latencies: ReadThroughCache::new(FreshnessRule::MaxAge(LATENCY_FRESH)),
+            latency_series: ReadThroughCache::new(FreshnessRule::MaxAge(LATENCY_FRESH)),
         }
     }
 }
@@ -87,8 +87,8 @@ pub(super) async fn page(
     (place, named): (DetailRoute, RawPathParams),
     headers: HeaderMap,
 ) -> Response {
-    let tongue = locale(&address, &headers);
-    let words = tongue.words;
+    let locale = locale(&address, &headers);
+    let words = locale.words;
     let (shown, base) = match find(&pages, &address, words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
@@ -96,14 +96,13 @@ pub(super) async fn page(
     let not_found = || message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
     let Some(wanted) = detail_key(place, &shown, name) else { return not_found() };
-    let asked =
-        RepresentationKey { content: RequestedContent::Details(wanted.clone()), locale: tongue };
-    let visit = Visit { pages: &pages, shown: &shown, words, base };
-    let said =
-        shown.get_or_render(&asked, Encoding::negotiate(&headers), || visit.prepare(wanted)).await;
-    match said {
-        Ok(Some(said)) => {
-            finish(&pages, &shown, build_response(&said, StatusCode::OK, access(&shown), &headers))
+    let key = RepresentationKey { content: RequestedContent::Details(wanted.clone()), locale };
+    let request = DetailRequest { pages: &pages, shown: &shown, words, base };
+    let body =
+        shown.get_or_render(&key, Encoding::negotiate(&headers), || request.prepare(wanted)).await;
+    match body {
+        Ok(Some(body)) => {
+            finish(&pages, &shown, build_response(&body, StatusCode::OK, access(&shown), &headers))
         }
         Ok(None) => not_found(),
         Err(why) => {
@@ -136,14 +135,14 @@ fn detail_key<'a>(
 }
 
 /// Request of a visitor who may see the page.
-struct Visit<'a> {
+struct DetailRequest<'a> {
     pages: &'a Pages,
     shown: &'a Arc<CachedPage>,
     words: &'static Strings,
     base: String,
 }
 
-impl Visit<'_> {
+impl DetailRequest<'_> {
     /// Reads what the detail page needs, unless cached, and returns the work that renders it.
     /// Returns `None` if there is no such detail page.
     async fn prepare(self, wanted: DetailKey) -> Result<Option<Work>, String> {
@@ -197,12 +196,12 @@ impl Visit<'_> {
         let found = kept.get(self.pages, page.workspace, (page.id, id), read.incident(page.id, id));
         // The components may have changed since. The page shows the incident only if a component
         // still shows its monitor.
-        let told = found
+        let detail = found
             .await?
             .and_then(|(facts, regions)| Some((self.shown.view.incident(&facts)?, regions)));
         // Several regions of one probe are a single location, so a count would be misleading.
         let is_one = self.pages.backend.has_one_probe();
-        Ok(told.map(|(it, regions)| {
+        Ok(detail.map(|(it, regions)| {
             let regions = if is_one { 0 } else { regions };
             self.render_work(move |shown, words, base| {
                 html::incident_page(shown, words, base, &it, regions)
@@ -221,8 +220,8 @@ impl Visit<'_> {
         }
         let kept = &self.pages.details.months;
         let found = kept.get(self.pages, page.workspace, (page.id, month), self.read_month(month));
-        let told = found.await?;
-        Ok(told.map(|it| {
+        let detail = found.await?;
+        Ok(detail.map(|it| {
             self.render_work(move |shown, words, base| html::history_page(shown, words, base, &it))
         }))
     }
@@ -238,10 +237,10 @@ impl Visit<'_> {
     async fn read_month(&self, month: Month) -> Result<Option<Arc<MonthView>>, StoreError> {
         let view = &self.shown.view;
         let components = view.components().enumerate();
-        let places: HashMap<ComponentId, usize> =
+        let positions: HashMap<ComponentId, usize> =
             components.map(|(place, component)| (component.id, place)).collect();
         let page = self.shown.page.id;
-        let facts = self.pages.store.shown().past(page, &places, month.span()).await?;
+        let facts = self.pages.store.shown().past(page, &positions, month.span()).await?;
         Ok(view.month(month, &facts).map(Arc::new))
     }
 

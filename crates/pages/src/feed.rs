@@ -113,11 +113,11 @@ pub(super) fn json(shown: &CachedPage, words: &Strings, url: &str) -> String {
 /// Returns the time of the last change that feeds and the calendar contain: of the page, a report,
 /// an incident or maintenance.
 pub(super) fn last_change(shown: &CachedPage) -> Timestamp {
-    let news = incidents(shown).map(incident_changed);
+    let incident_changes = incidents(shown).map(incident_changed);
     let planned = windows(shown).map(|it| it.updated_at.max(announced_at(it)));
     let past = planned.filter(|at| *at <= shown.view.at);
     let reports = shown.view.reports.iter().map(|it| it.last_update_at);
-    news.chain(past).chain(reports).fold(shown.page.updated_at, Timestamp::max)
+    incident_changes.chain(past).chain(reports).fold(shown.page.updated_at, Timestamp::max)
 }
 
 fn entries(shown: &CachedPage, words: &Strings, url: &str) -> Vec<FeedEntry> {

@@ -48,42 +48,42 @@ pub(super) async fn serve_badge(
     (subject, query): (BadgeMetric, Option<String>),
     headers: HeaderMap,
 ) -> Response {
-    let tongue = locale(&address, &headers);
-    let (shown, _) = match find(&pages, &address, tongue.words, &headers).await {
+    let locale = locale(&address, &headers);
+    let (shown, _) = match find(&pages, &address, locale.words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
     let refused = |status, sentence: &str| {
-        let said = EncodedBody::new("text/plain; charset=utf-8", format!("{sentence}\n"));
-        finish(&pages, &shown, build_response(&said, status, access(&shown), &headers))
+        let body = EncodedBody::new("text/plain; charset=utf-8", format!("{sentence}\n"));
+        finish(&pages, &shown, build_response(&body, status, access(&shown), &headers))
     };
-    let wish = match BadgeQuery::parse(subject, query.as_deref()) {
+    let badge_query = match BadgeQuery::parse(subject, query.as_deref()) {
         Err(wrong) => return refused(StatusCode::BAD_REQUEST, &wrong),
-        Ok(wish) if !badge::has_component(&shown, &wish) => {
-            return refused(StatusCode::NOT_FOUND, &badge::unknown_component(&wish));
+        Ok(badge_query) if !badge::has_component(&shown, &badge_query) => {
+            return refused(StatusCode::NOT_FOUND, &badge::unknown_component(&badge_query));
         }
-        Ok(wish) => wish,
+        Ok(badge_query) => badge_query,
     };
-    let asked = RepresentationKey { content: RequestedContent::Badge(wish), locale: tongue };
+    let key = RepresentationKey { content: RequestedContent::Badge(badge_query), locale };
     let encoding = Encoding::negotiate(&headers);
-    let said = shown.get_or_render(&asked, encoding, || async {
+    let body = shown.get_or_render(&key, encoding, || async {
         let latency = match subject {
             BadgeMetric::State | BadgeMetric::Uptime => None,
-            BadgeMetric::Latency => Some(badge::latency::read(&pages, &shown, &wish).await),
+            BadgeMetric::Latency => Some(badge::latency::read(&pages, &shown, &badge_query).await),
         };
         let shown = Arc::clone(&shown);
         let work = move || {
-            let svg = badge::badge(&shown, tongue.words, &wish, latency.as_ref());
+            let svg = badge::badge(&shown, locale.words, &badge_query, latency.as_ref());
             EncodedBody::new("image/svg+xml", svg)
         };
         Ok(Some(Box::new(work) as Work))
     });
     // A badge without latencies says so.
-    match said.await.ok().flatten() {
-        Some(said) => {
-            finish(&pages, &shown, build_response(&said, StatusCode::OK, access(&shown), &headers))
+    match body.await.ok().flatten() {
+        Some(body) => {
+            finish(&pages, &shown, build_response(&body, StatusCode::OK, access(&shown), &headers))
         }
-        None => unavailable(tongue.words, &headers),
+        None => unavailable(locale.words, &headers),
     }
 }
 
@@ -93,18 +93,18 @@ async fn representation_response(
     form: Representation,
     headers: &HeaderMap,
 ) -> Response {
-    let tongue = locale(address, headers);
-    let (shown, _) = match find(pages, address, tongue.words, headers).await {
+    let locale = locale(address, headers);
+    let (shown, _) = match find(pages, address, locale.words, headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
     let encoding =
         if form.is_picture() { Encoding::Identity } else { Encoding::negotiate(headers) };
-    let Some(said) = shown.representation(form, tongue, encoding).await else {
-        return unavailable(tongue.words, headers);
+    let Some(body) = shown.representation(form, locale, encoding).await else {
+        return unavailable(locale.words, headers);
     };
     let access = access(&shown);
-    let mut answer = finish(pages, &shown, build_response(&said, StatusCode::OK, access, headers));
+    let mut answer = finish(pages, &shown, build_response(&body, StatusCode::OK, access, headers));
     if form == Representation::Widget && access == AccessType::Public {
         answer.headers_mut().insert(CONTENT_SECURITY_POLICY, widget::policy());
     }
@@ -174,18 +174,18 @@ pub(super) async fn find(
     };
     if status == StatusCode::FORBIDDEN && !subscribe::is_offered(pages) {
         let text = login::email_unavailable(&shown.page, words, &base);
-        let said = EncodedBody::new("text/html; charset=utf-8", text);
-        return Err(Box::new(build_response(&said, status, access(&shown), headers)));
+        let body = EncodedBody::new("text/html; charset=utf-8", text);
+        return Err(Box::new(build_response(&body, status, access(&shown), headers)));
     }
-    let door = shown
+    let login_page = shown
         .representation(
             Representation::Login,
             locale(address, headers),
             Encoding::negotiate(headers),
         )
         .await;
-    Err(Box::new(match door {
-        Some(said) => build_response(&said, status, access(&shown), headers),
+    Err(Box::new(match login_page {
+        Some(body) => build_response(&body, status, access(&shown), headers),
         None => unavailable(words, headers),
     }))
 }
@@ -210,19 +210,19 @@ pub(super) fn message_response(
 ) -> Response {
     static RENDERED: LazyLock<Mutex<Sentences>> = LazyLock::new(Mutex::default);
     let mut kept = RENDERED.lock().unwrap_or_else(PoisonError::into_inner);
-    let said = kept.entry((words.lang, sentence)).or_insert_with(|| {
+    let body = kept.entry((words.lang, sentence)).or_insert_with(|| {
         let about = (status == StatusCode::NOT_FOUND).then_some(words.not_found_about);
         let text = login::message_page(sentence, about, words);
         Arc::new(EncodedBody::new("text/html; charset=utf-8", text))
     });
-    let said = Arc::clone(said);
+    let body = Arc::clone(body);
     drop(kept);
-    build_response(&said, status, AccessType::Password, headers)
+    build_response(&body, status, AccessType::Password, headers)
 }
 
 /// Returns a body as a response in the best encoding that the visitor accepts.
 pub(super) fn build_response(
-    said: &EncodedBody,
+    body: &EncodedBody,
     status: StatusCode,
     access: AccessType,
     request: &HeaderMap,
@@ -242,20 +242,20 @@ pub(super) fn build_response(
     headers.insert(CONTENT_SECURITY_POLICY, html::policy());
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(ETAG, said.etag.clone());
-    if let Some(at) = said.changed_at {
+    headers.insert(ETAG, body.etag.clone());
+    if let Some(at) = body.changed_at {
         let at = HeaderValue::try_from(httpdate::fmt_http_date(at));
         headers.insert(LAST_MODIFIED, at.expect("a date is a header"));
     }
-    if status == StatusCode::OK && said.matches_etag(request) {
+    if status == StatusCode::OK && body.matches_etag(request) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return response;
     }
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(said.content_type));
-    let encoding = said.encoding(request);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(body.content_type));
+    let encoding = body.encoding(request);
     if let Some(word) = encoding.as_token() {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static(word));
     }
-    *response.body_mut() = Body::from(said.bytes(encoding));
+    *response.body_mut() = Body::from(body.bytes(encoding));
     response
 }

@@ -137,8 +137,8 @@ const NAMES_MAX: usize = 3;
 /// Returns the language that an `Accept-Language` header prefers.
 pub(super) fn choose(header: Option<&str>) -> &'static Strings {
     let mut best: Option<(f32, &Strings)> = None;
-    for wish in header.unwrap_or_default().split(',').take(32) {
-        let (tag, weight) = wish.trim().split_once(";q=").unwrap_or((wish.trim(), "1"));
+    for range in header.unwrap_or_default().split(',').take(32) {
+        let (tag, weight) = range.trim().split_once(";q=").unwrap_or((range.trim(), "1"));
         let primary = tag.split('-').next().unwrap_or_default();
         let weight: f32 = weight.trim().parse().unwrap_or(0.0);
         let known = ALL.into_iter().find(|words| words.lang.eq_ignore_ascii_case(primary));
@@ -186,14 +186,14 @@ impl Strings {
 
     /// Joins names into a list within a sentence.
     pub(super) fn names(&self, names: &[String]) -> String {
-        let mut told: Vec<String> = names.iter().take(NAMES_MAX).cloned().collect();
+        let mut listed: Vec<String> = names.iter().take(NAMES_MAX).cloned().collect();
         if names.len() > NAMES_MAX {
             let left_out = names.len() - NAMES_MAX;
             let [one, several] = self.more;
             let more = if left_out == 1 { one } else { several };
-            told.push(more.replace("{}", &left_out.to_string()));
+            listed.push(more.replace("{}", &left_out.to_string()));
         }
-        match told.split_last() {
+        match listed.split_last() {
             None => String::new(),
             Some((only, [])) => only.clone(),
             Some((last, others)) => format!("{}{}{last}", others.join(self.comma), self.and),
@@ -293,9 +293,12 @@ mod tests {
     #[test]
     fn at_most_three_names_are_listed() {
         let names = |count: usize| (1..=count).map(|name| name.to_string()).collect::<Vec<_>>();
-        let told = |count| en::WORDS.names(&names(count));
-        assert_eq!([told(0), told(1), told(2), told(3)], ["", "1", "1 and 2", "1, 2 and 3"]);
-        assert_eq!(told(9), "1, 2, 3 and 6 more");
+        let listed = |count| en::WORDS.names(&names(count));
+        assert_eq!(
+            [listed(0), listed(1), listed(2), listed(3)],
+            ["", "1", "1 and 2", "1, 2 and 3"]
+        );
+        assert_eq!(listed(9), "1, 2, 3 and 6 more");
     }
 
     #[test]
@@ -314,9 +317,9 @@ mod tests {
     #[test]
     fn single_name_left_out_is_singular() {
         let names = |count: usize| (1..=count).map(|name| name.to_string()).collect::<Vec<_>>();
-        let said =
+        let negotiated =
             ALL.map(|words| format!("{}; {}", words.names(&names(4)), words.names(&names(5))));
-        insta::assert_snapshot!(said.join("\n"), @"
+        insta::assert_snapshot!(negotiated.join("\n"), @"
         1, 2, 3 and 1 more; 1, 2, 3 and 2 more
         1, 2, 3 und 1 weitere Komponente; 1, 2, 3 und 2 weitere
         1, 2, 3 et 1 autre; 1, 2, 3 et 2 autres
@@ -372,8 +375,8 @@ mod tests {
     #[test]
     fn dates_and_durations_are_formatted_by_language() {
         let at = Timestamp::from_millis(1_795_271_700_000);
-        let said: Vec<_> = ALL.iter().map(|words| words.time(at)).collect();
-        insta::assert_snapshot!(said.join(" | "), @"21 Nov 2026, 14:35 UTC | 21. November 2026, 14:35 UTC | 21 novembre 2026, 14:35 UTC | 21 de noviembre de 2026, 14:35 UTC | 21 de novembro de 2026, 14:35 UTC | 2026年11月21日, 14:35 UTC | 2026年11月21日, 14:35 UTC");
+        let negotiated: Vec<_> = ALL.iter().map(|words| words.time(at)).collect();
+        insta::assert_snapshot!(negotiated.join(" | "), @"21 Nov 2026, 14:35 UTC | 21. November 2026, 14:35 UTC | 21 novembre 2026, 14:35 UTC | 21 de noviembre de 2026, 14:35 UTC | 21 de novembro de 2026, 14:35 UTC | 2026年11月21日, 14:35 UTC | 2026年11月21日, 14:35 UTC");
         let long = |millis| en::WORDS.format_duration(millis);
         assert_eq!(
             [long(900), long(61_000), long(7_200_000), long(7_260_000)],

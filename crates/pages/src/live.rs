@@ -53,7 +53,7 @@ pub(super) struct LiveUpdates(Mutex<Watched>);
 
 #[derive(Debug, Default)]
 struct Watched {
-    pages: HashMap<PageId, Sender<Seen>>,
+    pages: HashMap<PageId, Sender<PageOutline>>,
     waiting: usize,
     /// Number of connections per network. Networks without connections are removed.
     networks: HashMap<IpAddr, usize>,
@@ -70,7 +70,7 @@ enum TooMany {
 
 /// Content of a page: the time of the snapshot, and a hash of everything that triggers an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
+struct PageOutline {
     at: Timestamp,
     outline: u64,
 }
@@ -80,9 +80,9 @@ struct Waiting {
     pages: Pages,
     address: PageAddress,
     headers: HeaderMap,
-    updates: Receiver<Seen>,
+    updates: Receiver<PageOutline>,
     /// Content that the browser knows.
-    last_seen: Seen,
+    last_seen: PageOutline,
     network: IpAddr,
     open: Gauge,
 }
@@ -105,7 +105,7 @@ pub(super) async fn events(
         Ok(waiting) => waiting,
         Err(why) => return (why.status(), [(RETRY_AFTER, RETRY_AFTER_SECONDS)]).into_response(),
     };
-    let news = stream::unfold(waiting, move |mut waiting| {
+    let events = stream::unfold(waiting, move |mut waiting| {
         let stop = stop.clone();
         async move {
             let at = tokio::select! {
@@ -116,7 +116,7 @@ pub(super) async fn events(
             Some((Ok::<_, Infallible>(event), waiting))
         }
     });
-    Sse::new(news).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)).into_response()
+    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)).into_response()
 }
 
 impl Waiting {
@@ -128,8 +128,8 @@ impl Waiting {
         shown: &CachedPage,
         stop: &CancellationToken,
     ) -> Result<Self, TooMany> {
-        let seen = Seen::from_page(shown);
-        let news = pages.cache.live_updates.subscribe(shown.page.id, network, || {
+        let seen = PageOutline::from_page(shown);
+        let updates = pages.cache.live_updates.subscribe(shown.page.id, network, || {
             let (sender, receiver) = channel(seen);
             let page = (address.clone(), shown.page.id);
             tokio::spawn(watch(pages.clone(), page, seen, stop.clone()));
@@ -137,15 +137,7 @@ impl Waiting {
         })?;
         let open = pages.metrics.streams.clone();
         open.inc();
-        Ok(Self {
-            pages: pages.clone(),
-            address,
-            headers,
-            updates: news,
-            last_seen: seen,
-            network,
-            open,
-        })
+        Ok(Self { pages: pages.clone(), address, headers, updates, last_seen: seen, network, open })
     }
 
     /// Returns the time of the next snapshot that differs from the known one. Returns `None` if the
@@ -173,8 +165,8 @@ impl LiveUpdates {
         &self,
         page: PageId,
         network: IpAddr,
-        begin: impl FnOnce() -> (Sender<Seen>, Receiver<Seen>),
-    ) -> Result<Receiver<Seen>, TooMany> {
+        begin: impl FnOnce() -> (Sender<PageOutline>, Receiver<PageOutline>),
+    ) -> Result<Receiver<PageOutline>, TooMany> {
         let mut watched = self.lock();
         if watched
             .networks
@@ -200,7 +192,7 @@ impl LiveUpdates {
 
     /// Publishes the content of a page and returns whether any browser waits. If none does, or the
     /// page is gone, the page is no longer watched.
-    fn publish(&self, page: PageId, seen: Option<Seen>) -> bool {
+    fn publish(&self, page: PageId, seen: Option<PageOutline>) -> bool {
         let mut watched = self.lock();
         let sender = watched.pages.get(&page).filter(|sender| sender.receiver_count() > 0);
         let (Some(sender), Some(seen)) = (sender, seen) else {
@@ -208,9 +200,9 @@ impl LiveUpdates {
             return false;
         };
         sender.send_if_modified(|last| {
-            let is_news = last.outline != seen.outline;
+            let is_changed = last.outline != seen.outline;
             *last = seen;
-            is_news
+            is_changed
         });
         true
     }
@@ -246,7 +238,7 @@ impl TooMany {
 async fn watch(
     pages: Pages,
     (address, page): (PageAddress, PageId),
-    seen: Seen,
+    seen: PageOutline,
     stop: CancellationToken,
 ) {
     let mut last = Some(seen);
@@ -257,12 +249,14 @@ async fn watch(
         }
         // If the page can be neither read nor taken from the cache, assume that it is unchanged.
         if let Ok(shown) = pages.cache.get(&pages, &address).await {
-            last = shown.filter(|shown| shown.page.id == page).map(|shown| Seen::from_page(&shown));
+            last = shown
+                .filter(|shown| shown.page.id == page)
+                .map(|shown| PageOutline::from_page(&shown));
         }
     }
 }
 
-impl Seen {
+impl PageOutline {
     /// Hashes states, open incidents, reports, maintenance and all settings, including access.
     fn from_page(shown: &CachedPage) -> Self {
         let view = &shown.view;
@@ -291,8 +285,8 @@ mod tests {
 
     const PAGE: PageId = PageId::from_bits(1);
 
-    const fn seen(at: i64, outline: u64) -> Seen {
-        Seen { at: Timestamp::from_millis(at), outline }
+    const fn seen(at: i64, outline: u64) -> PageOutline {
+        PageOutline { at: Timestamp::from_millis(at), outline }
     }
 
     fn host(number: usize) -> IpAddr {
@@ -300,66 +294,71 @@ mod tests {
     }
 
     /// Subscribes to a page that must be watched already.
-    fn second(news: &LiveUpdates) -> Receiver<Seen> {
-        news.subscribe(PAGE, host(2), || panic!("it is looked at twice")).unwrap()
+    fn second(live_updates: &LiveUpdates) -> Receiver<PageOutline> {
+        live_updates.subscribe(PAGE, host(2), || panic!("it is looked at twice")).unwrap()
     }
 
-    fn first(news: &LiveUpdates, page: PageId, at: usize) -> Result<Receiver<Seen>, TooMany> {
-        news.subscribe(page, host(at), || channel(seen(0, 1)))
+    fn first(
+        live_updates: &LiveUpdates,
+        page: PageId,
+        at: usize,
+    ) -> Result<Receiver<PageOutline>, TooMany> {
+        live_updates.subscribe(page, host(at), || channel(seen(0, 1)))
     }
 
     #[test]
     fn page_is_watched_only_while_somebody_waits() {
-        let news = LiveUpdates::default();
-        let one = first(&news, PAGE, 1).unwrap();
-        let second = second(&news);
+        let live_updates = LiveUpdates::default();
+        let one = first(&live_updates, PAGE, 1).unwrap();
+        let second = second(&live_updates);
         drop(one);
-        assert!(news.publish(PAGE, Some(seen(1, 1))));
+        assert!(live_updates.publish(PAGE, Some(seen(1, 1))));
         drop(second);
-        assert!(!news.publish(PAGE, Some(seen(2, 1))));
-        first(&news, PAGE, 1).unwrap();
+        assert!(!live_updates.publish(PAGE, Some(seen(2, 1))));
+        first(&live_updates, PAGE, 1).unwrap();
     }
 
     #[test]
     fn only_changes_are_published_until_page_ends() {
-        let news = LiveUpdates::default();
-        let mut first = first(&news, PAGE, 1).unwrap();
-        assert!(news.publish(PAGE, Some(seen(1, 1))) && !first.has_changed().unwrap());
-        assert!(news.publish(PAGE, Some(seen(2, 7))) && first.has_changed().unwrap());
+        let live_updates = LiveUpdates::default();
+        let mut first = first(&live_updates, PAGE, 1).unwrap();
+        assert!(live_updates.publish(PAGE, Some(seen(1, 1))) && !first.has_changed().unwrap());
+        assert!(live_updates.publish(PAGE, Some(seen(2, 7))) && first.has_changed().unwrap());
         assert_eq!(*first.borrow_and_update(), seen(2, 7));
-        assert!(!news.publish(PAGE, None));
+        assert!(!live_updates.publish(PAGE, None));
         assert!(first.has_changed().is_err());
     }
 
     // issue 7: open streams are bounded, of a network, at a page and in all
     #[test]
     fn connections_are_limited_per_network_page_and_server() {
-        let news = LiveUpdates::default();
+        let live_updates = LiveUpdates::default();
         let other = PageId::from_bits(2);
         let mut all: Vec<_> = (0..CONNECTIONS_PER_PAGE_MAX)
-            .map(|it| first(&news, PAGE, it / CONNECTIONS_PER_NETWORK_MAX).unwrap())
+            .map(|it| first(&live_updates, PAGE, it / CONNECTIONS_PER_NETWORK_MAX).unwrap())
             .collect();
-        assert_eq!(first(&news, other, 0).unwrap_err(), TooMany::Network);
-        assert_eq!(first(&news, PAGE, 9_999).unwrap_err(), TooMany::Total);
+        assert_eq!(first(&live_updates, other, 0).unwrap_err(), TooMany::Network);
+        assert_eq!(first(&live_updates, PAGE, 9_999).unwrap_err(), TooMany::Total);
         let hosts =
             (CONNECTIONS_PER_PAGE_MAX..WAITING_MAX).map(|it| it / CONNECTIONS_PER_NETWORK_MAX);
-        all.extend(hosts.map(|host| first(&news, other, host).unwrap()));
-        assert_eq!(first(&news, PageId::from_bits(3), 9_999).unwrap_err(), TooMany::Total);
+        all.extend(hosts.map(|host| first(&live_updates, other, host).unwrap()));
+        assert_eq!(first(&live_updates, PageId::from_bits(3), 9_999).unwrap_err(), TooMany::Total);
         let statuses = [TooMany::Network, TooMany::Total].map(TooMany::status);
         assert_eq!(statuses.map(|it| it.as_u16()), [429, 503]);
     }
 
     #[test]
     fn closed_connection_frees_its_slot() {
-        let news = LiveUpdates::default();
-        let waiting: Vec<_> =
-            (0..CONNECTIONS_PER_NETWORK_MAX).map(|_| first(&news, PAGE, 1).unwrap()).collect();
-        assert!(first(&news, PAGE, 1).is_err());
-        news.lock().remove(host(1));
-        first(&news, PAGE, 1).unwrap();
+        let live_updates = LiveUpdates::default();
+        let waiting: Vec<_> = (0..CONNECTIONS_PER_NETWORK_MAX)
+            .map(|_| first(&live_updates, PAGE, 1).unwrap())
+            .collect();
+        assert!(first(&live_updates, PAGE, 1).is_err());
+        live_updates.lock().remove(host(1));
+        first(&live_updates, PAGE, 1).unwrap();
         for _ in 0..waiting.len() {
-            news.lock().remove(host(1));
+            live_updates.lock().remove(host(1));
         }
-        assert!(news.lock().networks.is_empty() && news.lock().waiting == 0);
+        assert!(live_updates.lock().networks.is_empty() && live_updates.lock().waiting == 0);
     }
 }

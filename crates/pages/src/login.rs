@@ -1,5 +1,5 @@
 //! Login page of pages with restricted access, messages that belong to no page, and the password
-//! form. The password never appears in a URL. Login by email is in `members`.
+//! form. The password never appears in a URL. Login by email is in `email_form`.
 
 pub(super) mod email_form;
 mod magic_link_email;
@@ -44,12 +44,12 @@ pub(super) struct Arrival {
 
 /// Body of the password form.
 #[derive(Deserialize)]
-pub(super) struct Given {
+pub(super) struct PasswordForm {
     password: String,
 }
 
 /// Input that the login page offers.
-enum Asks<'a> {
+enum LoginInput<'a> {
     Nothing,
     Password,
     /// A form for an email address at one of the page's domains.
@@ -59,13 +59,13 @@ enum Asks<'a> {
 }
 
 #[derive(askama::Template)]
-#[template(path = "door.html")]
+#[template(path = "login.html")]
 struct LoginPage<'a> {
     frame: PageLayout<'a>,
     sentence: &'a str,
     /// Advice below the message.
     about: Option<&'a str>,
-    input: Asks<'a>,
+    input: LoginInput<'a>,
     wrong: Option<&'a str>,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn password(
     base: &str,
     wrong: Option<&str>,
 ) -> String {
-    login_page(page, words, base, (words.password_prompt, Asks::Password, wrong))
+    login_page(page, words, base, (words.password_prompt, LoginInput::Password, wrong))
 }
 
 /// Renders one sentence that belongs to no page, with advice below it.
@@ -98,7 +98,7 @@ pub(super) fn message_page(sentence: &str, about: Option<&str>, words: &'static 
         share: None,
         style: html::STYLE,
     };
-    render(&LoginPage { frame, sentence, about, input: Asks::Nothing, wrong: None })
+    render(&LoginPage { frame, sentence, about, input: LoginInput::Nothing, wrong: None })
 }
 
 /// Checks the password and redirects to the page.
@@ -106,7 +106,7 @@ pub(super) async fn unlock(
     State(pages): State<Pages>,
     address: PageAddress,
     arrival: Arrival,
-    Form(given): Form<Given>,
+    Form(given): Form<PasswordForm>,
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
@@ -172,22 +172,22 @@ async fn find_page(
 
 /// Tells visitors who need a link by email that this server cannot send any.
 pub(super) fn email_unavailable(page: &StatusPage, words: &'static Strings, base: &str) -> String {
-    login_page(page, words, base, (words.no_email, Asks::Nothing, None))
+    login_page(page, words, base, (words.no_email, LoginInput::Nothing, None))
 }
 
 fn login_page(
     page: &StatusPage,
     words: &'static Strings,
     base: &str,
-    (sentence, asks, wrong): (&str, Asks<'_>, Option<&str>),
+    (sentence, input, wrong): (&str, LoginInput<'_>, Option<&str>),
 ) -> String {
     let frame = PageLayout::restricted(page, words, base);
-    render(&LoginPage { frame, sentence, about: None, input: asks, wrong })
+    render(&LoginPage { frame, sentence, about: None, input, wrong })
 }
 
 fn login_response(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
-    let said = EncodedBody::new("text/html; charset=utf-8", text);
-    build_response(&said, status, AccessType::Password, headers)
+    let body = EncodedBody::new("text/html; charset=utf-8", text);
+    build_response(&body, status, AccessType::Password, headers)
 }
 
 fn redirect_with_cookie(home: &str, cookie: HeaderValue) -> Response {

@@ -130,8 +130,8 @@ fn report(it: &ReportView, words: &Strings) -> String {
         let _ = write!(line, " · {}", escaped(&affected));
     }
     if let Some(latest) = it.updates.first() {
-        let (at, said) = (words.time(latest.at), plain(&latest.text));
-        let _ = write!(line, " · {at}. {}", escaped(&said));
+        let (at, update_text) = (words.time(latest.at), plain(&latest.text));
+        let _ = write!(line, " · {at}. {}", escaped(&update_text));
     }
     line
 }
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn nothing_that_owners_wrote_is_markup() {
-        for (written, told) in [
+        for (written, expected) in [
             ("API, v2; \"fine\"?", "API, v2; \"fine\"?"),
             ("*bold* _it_ `code`", r"\*bold\* \_it\_ \`code\`"),
             ("[a](http://b)", r"\[a\]\(http\:\/\/b\)"),
@@ -197,7 +197,7 @@ mod tests {
             (r"a\b|c", r"a\\b\|c"),
             ("", ""),
         ] {
-            assert_eq!(escaped(written), told, "{written}");
+            assert_eq!(escaped(written), expected, "{written}");
         }
     }
 }

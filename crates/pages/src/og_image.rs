@@ -158,17 +158,17 @@ mod tests {
     #[test]
     fn text_without_glyphs_is_omitted() {
         let down = |name: &str| saying(StatusSummary::SomeDown(vec![name.to_owned()]));
-        let told = |title: &str, view: &PageView, language: &str| {
+        let describe = |title: &str, view: &PageView, language: &str| {
             let texts = texts(title, view, choose(Some(language)));
             format!("{:?}: {} ({})", texts.title, texts.sentence, texts.facts)
         };
-        let told = [
-            told("Acme", &down("Größe"), "de"),
-            told("アクメ", &down("API"), "ja"),
-            told("Acme", &down("支付"), "en"),
-            told("Acme 🚀", &saying(StatusSummary::AllDown), "zh"),
+        let descriptions = [
+            describe("Acme", &down("Größe"), "de"),
+            describe("アクメ", &down("API"), "ja"),
+            describe("Acme", &down("支付"), "en"),
+            describe("Acme 🚀", &saying(StatusSummary::AllDown), "zh"),
         ];
-        insta::assert_snapshot!(told.join("\n"), @r#"
+        insta::assert_snapshot!(descriptions.join("\n"), @r#"
         Some("Acme"): Größe ist ausgefallen (0 Komponenten)
         None: API is down (0 components)
         Some("Acme"): Down (0 components)

@@ -25,11 +25,11 @@ pub(super) fn affected(report: &ReportView, words: &Strings) -> Option<String> {
 
 /// Returns all updates as plain text for feeds, newest first.
 pub(super) fn text(report: &ReportView, words: &Strings) -> String {
-    let told = report.updates.iter().map(|update| {
+    let updates = report.updates.iter().map(|update| {
         let status = status(update.status, words);
         format!("{status} · {}\n{}", words.time(update.at), markdown::plain(&update.text))
     });
-    affected(report, words).into_iter().chain(told).collect::<Vec<_>>().join("\n\n")
+    affected(report, words).into_iter().chain(updates).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Encodes a report in the JSON format of Aloft.
@@ -49,8 +49,8 @@ pub(super) fn to_json(report: &ReportView) -> Value {
 }
 
 fn reported(components: &[ReportedComponent]) -> Vec<Value> {
-    let said = components.iter().map(
+    let affected_names = components.iter().map(
         |it| json!({ "id": it.id.to_string(), "name": it.name, "impact": it.impact.as_str() }),
     );
-    said.collect()
+    affected_names.collect()
 }

@@ -59,9 +59,9 @@ pub(crate) const PARTS: &[(&str, PageResource)] = &[
     ("/report/{id}", PageResource::Details(DetailRoute::Report)),
     ("/enter/{token}", PageResource::Enter),
     ("/subscribe", PageResource::Subscribe),
-    ("/confirm/{ticket}", PageResource::TokenPage(Purpose::Confirm)),
-    ("/manage/{ticket}", PageResource::TokenPage(Purpose::Manage)),
-    ("/unsubscribe/{ticket}", PageResource::TokenPage(Purpose::Unsubscribe)),
+    ("/confirm/{token}", PageResource::TokenPage(Purpose::Confirm)),
+    ("/manage/{token}", PageResource::TokenPage(Purpose::Manage)),
+    ("/unsubscribe/{token}", PageResource::TokenPage(Purpose::Unsubscribe)),
     ("/events", PageResource::Events),
     ("/live.js", PageResource::Script),
 ];
@@ -72,9 +72,9 @@ const ACTS: &[(&str, Act)] = &[
     ("/enter", Act::RequestLink),
     ("/enter/{token}", Act::Enter),
     ("/subscribe", Act::Subscribe),
-    ("/confirm/{ticket}", Act::TokenAction(Purpose::Confirm)),
-    ("/manage/{ticket}", Act::TokenAction(Purpose::Manage)),
-    ("/unsubscribe/{ticket}", Act::TokenAction(Purpose::Unsubscribe)),
+    ("/confirm/{token}", Act::TokenAction(Purpose::Confirm)),
+    ("/manage/{token}", Act::TokenAction(Purpose::Manage)),
+    ("/unsubscribe/{token}", Act::TokenAction(Purpose::Unsubscribe)),
 ];
 
 /// Response to GET that is not a representation of the page.
@@ -216,9 +216,9 @@ fn token_page_route(purpose: Purpose) -> MethodRouter<Pages> {
     get(
         move |State(pages): State<Pages>,
               address: PageAddress,
-              ticket: PathSegment,
+              token: PathSegment,
               headers: HeaderMap| {
-            subscribe::manage::show_form(pages, address, (purpose, ticket), headers)
+            subscribe::manage::show_form(pages, address, (purpose, token), headers)
         },
     )
 }
@@ -227,10 +227,10 @@ fn token_action_route(purpose: Purpose) -> MethodRouter<Pages> {
     post(
         move |State(pages): State<Pages>,
               address: PageAddress,
-              ticket: PathSegment,
+              token: PathSegment,
               headers: HeaderMap,
               body: Bytes| {
-            subscribe::manage::submit_form(pages, address, (purpose, ticket), headers, body)
+            subscribe::manage::submit_form(pages, address, (purpose, token), headers, body)
         },
     )
 }

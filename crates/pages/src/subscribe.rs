@@ -1,5 +1,5 @@
 //! Subscriptions by email. No response reveals whether an address is known, and subscribing
-//! requires access to the page. Pages for holders of a token are in `holder`. The outbox sends the
+//! requires access to the page. Pages for holders of a token are in `manage`. The outbox sends the
 //! emails.
 
 mod form;
@@ -40,17 +40,17 @@ const COUNTED_IN: Duration = Duration::from_hours(1);
 /// Tokens and limits of subscribing.
 #[derive(Debug)]
 pub(crate) struct SubscribeLimits {
-    tickets: SubscriberTokens,
+    tokens: SubscriberTokens,
     networks: AttemptLimiter<IpAddr>,
     mailboxes: AttemptLimiter<[u8; 32]>,
 }
 
 impl SubscribeLimits {
     /// Creates an instance that uses the tokens of the emails.
-    pub(crate) fn new(ctx: &Context, tickets: SubscriberTokens) -> Self {
+    pub(crate) fn new(ctx: &Context, tokens: SubscriberTokens) -> Self {
         let times = |count| NonZeroU32::new(count).expect("the limits are not nothing");
         Self {
-            tickets,
+            tokens,
             networks: AttemptLimiter::new(
                 ctx,
                 times(limits::SUBSCRIBE_PER_NETWORK_AND_HOUR),
@@ -142,12 +142,12 @@ pub(super) async fn request(
     }
     // A mailbox over its limit gets the same response, so that nothing is revealed.
     if pages.subscribe_limits.can_email(page.id, settings.destination.expose()) {
-        let visit = SignupSource { page: page.clone(), network };
+        let signup_source = SignupSource { page: page.clone(), network };
         let store = pages.store.subscribers();
-        match store.ask(pages.ctx.new_id(), settings, visit, pages.ctx.now()).await {
+        match store.ask(pages.ctx.new_id(), settings, signup_source, pages.ctx.now()).await {
             Ok(SignupOutcome::New | SignupOutcome::Again | SignupOutcome::Known) => {}
             Ok(SignupOutcome::Full) => tracing::warn!(
-                page.id = %page.id, "the page {} has as many subscribers as it may have", page.id
+                page.id = %page.id, "signup refused: page {} is at its limit of subscribers", page.id
             ),
             Ok(SignupOutcome::TooMany) => tracing::warn!(
                 page.id = %page.id,
@@ -180,14 +180,14 @@ fn storage_error(
     words: &'static Strings,
     headers: &HeaderMap,
 ) -> Response {
-    tracing::error!(%error, "what a subscriber wants could not be stored: {error}");
+    tracing::error!(%error, "failed to store the settings of a subscriber: {error}");
     message_response(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers)
 }
 
 /// Returns a page for this visitor only, which must not be cached.
 fn private_response(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
-    let said = EncodedBody::new("text/html; charset=utf-8", text);
-    build_response(&said, status, AccessType::Password, headers)
+    let encoded = EncodedBody::new("text/html; charset=utf-8", text);
+    build_response(&encoded, status, AccessType::Password, headers)
 }
 
 /// Returns the visitor's language.

@@ -59,17 +59,17 @@ impl SubscriberTokens {
     /// Issues a token of letters, digits, `_` and `-`.
     pub fn issue(&self, purpose: Purpose, subscriber: SubscriberId) -> String {
         let id = subscriber.bits().to_be_bytes();
-        let mut ticket = id.to_vec();
-        ticket.extend(self.0.sign(&purpose.parts(&id)));
-        URL_SAFE_NO_PAD.encode(ticket)
+        let mut token = id.to_vec();
+        token.extend(self.0.sign(&purpose.parts(&id)));
+        URL_SAFE_NO_PAD.encode(token)
     }
 
     /// Returns the subscriber of a token, or `None` if it is invalid for this purpose.
-    pub fn read(&self, purpose: Purpose, ticket: &str) -> Option<SubscriberId> {
-        if ticket.len() > CHARS_MAX {
+    pub fn read(&self, purpose: Purpose, token: &str) -> Option<SubscriberId> {
+        if token.len() > CHARS_MAX {
             return None;
         }
-        let bytes = URL_SAFE_NO_PAD.decode(ticket).ok()?;
+        let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
         let (id, signature) = bytes.split_first_chunk::<ID_BYTES>()?;
         let is_ours = self.0.verify(&purpose.parts(id), signature);
         is_ours.then(|| SubscriberId::from_bits(u64::from_be_bytes(*id)))
@@ -85,7 +85,7 @@ mod tests {
 
     const ALL: [Purpose; 3] = [Purpose::Confirm, Purpose::Manage, Purpose::Unsubscribe];
 
-    fn tickets(byte: u8) -> SubscriberTokens {
+    fn tokens(byte: u8) -> SubscriberTokens {
         SubscriberTokens::new(Secret::new([byte; 32]))
     }
 
@@ -93,11 +93,11 @@ mod tests {
     fn token_is_valid_only_for_purpose_and_key() {
         let id = SubscriberId::from_bits(7);
         for purpose in ALL {
-            let ticket = tickets(1).issue(purpose, id);
-            assert_eq!(tickets(1).read(purpose, &ticket), Some(id));
-            assert_eq!(tickets(2).read(purpose, &ticket), None);
+            let token = tokens(1).issue(purpose, id);
+            assert_eq!(tokens(1).read(purpose, &token), Some(id));
+            assert_eq!(tokens(2).read(purpose, &token), None);
             for other in ALL.into_iter().filter(|other| *other != purpose) {
-                assert_eq!(tickets(1).read(other, &ticket), None, "{purpose} as {other}");
+                assert_eq!(tokens(1).read(other, &token), None, "{purpose} as {other}");
             }
         }
     }
@@ -109,19 +109,19 @@ mod tests {
             bits: u64, place in 0..ID_BYTES + SIGNATURE_BYTES, flip in 1_u8..,
         ) {
             let id = SubscriberId::from_bits(bits);
-            let ticket = tickets(1).issue(Purpose::Unsubscribe, id);
-            let mut bytes = URL_SAFE_NO_PAD.decode(&ticket).unwrap();
+            let token = tokens(1).issue(Purpose::Unsubscribe, id);
+            let mut bytes = URL_SAFE_NO_PAD.decode(&token).unwrap();
             bytes[place] ^= flip;
             let forged = URL_SAFE_NO_PAD.encode(&bytes);
-            prop_assert_eq!(tickets(1).read(Purpose::Unsubscribe, &forged), None);
+            prop_assert_eq!(tokens(1).read(Purpose::Unsubscribe, &forged), None);
             bytes.truncate(place);
             let cut = URL_SAFE_NO_PAD.encode(&bytes);
-            prop_assert_eq!(tickets(1).read(Purpose::Unsubscribe, &cut), None);
+            prop_assert_eq!(tokens(1).read(Purpose::Unsubscribe, &cut), None);
         }
 
         #[test]
-        fn no_text_is_a_ticket_by_chance(text in "\\PC{0,80}") {
-            prop_assert_eq!(tickets(1).read(Purpose::Confirm, &text), None);
+        fn arbitrary_text_is_rejected(text in "\\PC{0,80}") {
+            prop_assert_eq!(tokens(1).read(Purpose::Confirm, &text), None);
         }
     }
 }

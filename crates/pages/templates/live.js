@@ -37,21 +37,21 @@
   // Times in the visitor's zone, with UTC beside them. Creating the formatter takes as long as painting the page.
   const local = () => {
     const { lang } = document.documentElement;
-    const say = new Intl.DateTimeFormat(navigator.languages.find((it) => it.startsWith(lang)) || lang, { dateStyle: "medium", timeStyle: "short" });
+    const format = new Intl.DateTimeFormat(navigator.languages.find((it) => it.startsWith(lang)) || lang, { dateStyle: "medium", timeStyle: "short" });
     document.querySelectorAll("time[datetime*=T]:not([title])").forEach((time) => {
       const at = new Date(time.dateTime);
       time.title = time.textContent;
-      if (at.getTimezoneOffset()) time.textContent = `${say.format(at)} (${time.dateTime.slice(11, 16)} UTC)`;
+      if (at.getTimezoneOffset()) time.textContent = `${format.format(at)} (${time.dateTime.slice(11, 16)} UTC)`;
     });
   };
   const days = () => document.getElementById("days").content.children;
   // Link of a day in a row, with its text. The texts of events are in the image.
   const link = (bars, place) => {
     const it = days()[place].cloneNode(), { well, none } = document.getElementById("days").dataset;
-    const told = bars.querySelector(`svg a[href="${it.getAttribute("href")}"] title`);
+    const drawn = bars.querySelector(`svg a[href="${it.getAttribute("href")}"] title`);
     const x = 8 * place;
     const silent = [...bars.querySelectorAll(".fn")].some((run) => run.x.baseVal.value <= x && x < run.x.baseVal.value + run.width.baseVal.value);
-    it.title = told ? told.textContent : `${it.title}: ${silent ? none : well}`;
+    it.title = drawn ? drawn.textContent : `${it.title}: ${silent ? none : well}`;
     return it;
   };
   // Links of all days of a row, when somebody comes near: nobody needs thousands to see a page.
@@ -87,9 +87,9 @@
     setInterval(renew, 30000);
     setTimeout(() => {
       local();
-      const news = new EventSource(base + "/events");
-      news.addEventListener("changed", renew);
-      news.addEventListener("open", renew);
+      const events = new EventSource(base + "/events");
+      events.addEventListener("changed", renew);
+      events.addEventListener("open", renew);
     }, 250);
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

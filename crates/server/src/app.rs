@@ -88,7 +88,7 @@ impl App {
     }
 
     /// Returns the operations on workspaces and keys.
-    pub fn desk(&self) -> ControlService {
+    pub fn control(&self) -> ControlService {
         let auth = Some(Arc::clone(&self.auth));
         ControlService::new(self.ctx.clone(), self.store.clone(), auth)
             .with_pipeline(self.pipeline.clone())

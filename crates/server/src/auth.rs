@@ -26,12 +26,12 @@ use self::limits::{Limits, RateLimitStatus};
 use crate::config::Settings;
 
 /// Lookups of one known key from blocked networks.
-const KNOWN_TRIES: NonZeroU32 = NonZeroU32::new(30).expect("it is not 0");
-const KNOWN_TRIES_IN: Duration = Duration::from_mins(1);
+const KNOWN_KEY_LOOKUPS: NonZeroU32 = NonZeroU32::new(30).expect("it is not 0");
+const KNOWN_KEY_LOOKUPS_IN: Duration = Duration::from_mins(1);
 /// Scheme of `Authorization` whose token is a key.
 const BEARER: &[u8] = b"bearer ";
 /// Lifetime of the list of known key IDs.
-const KNOWN_FOR: Duration = Duration::from_mins(1);
+const KNOWN_KEYS_TTL: Duration = Duration::from_mins(1);
 
 /// Authenticated caller, in the extensions of every request that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Auth {
             cache: Cache::default(),
             used: Mutex::default(),
             known_keys: Mutex::default(),
-            attempts: AttemptLimiter::new(&ctx, KNOWN_TRIES, KNOWN_TRIES_IN),
+            attempts: AttemptLimiter::new(&ctx, KNOWN_KEY_LOOKUPS, KNOWN_KEY_LOOKUPS_IN),
             ctx,
             store,
         }
@@ -162,7 +162,7 @@ impl Auth {
     /// blocked. Other clients behind the same proxy must not lock it out, even after a restart.
     async fn can_bypass_block(&self, key: KeyId, now: Timestamp) -> Result<bool, rpc::Error> {
         let is_fresh =
-            |known: &KnownKeys| known.read_at.is_some_and(|at| now.since(at) < KNOWN_FOR);
+            |known: &KnownKeys| known.read_at.is_some_and(|at| now.since(at) < KNOWN_KEYS_TTL);
         if !is_fresh(&self.known_keys()) {
             let ids = self.store.keys().active_ids().await.map_err(|error| lookup_error(&error))?;
             *self.known_keys() = KnownKeys { ids, read_at: Some(now) };

@@ -211,10 +211,10 @@ async fn start_on(
     names.domains.read(&store).await?;
     let notifier = notifier(settings, &ctx, &store, &metrics, &network)?;
     let client = probe::Client::new(network.clone());
-    let (notes, notes_end) = operator::notes();
+    let (notice_channel, notice_receiver) = operator::notice_channel();
     let operator_client = probe::Client::new(network.clone());
     let parts = PipelineParts {
-        operator: settings.operator.is_some().then_some(notes),
+        operator: settings.operator.is_some().then_some(notice_channel),
         ..parts(settings, &ctx, &store, &metrics, network)
     };
     let (pipeline, stages) = Pipeline::start(parts).await?;
@@ -259,11 +259,12 @@ async fn start_on(
     let (router, config) = (app.router(stop.clone()), names.certificates.tls());
     let connections = (connections_max(), settings.trusted_proxies.clone());
     tasks.push(tokio::spawn(listeners.serve(router, config, connections, stop.clone())));
-    tasks.push(tokio::spawn(socket.serve(app.desk(), stop.clone())));
+    tasks.push(tokio::spawn(socket.serve(app.control(), stop.clone())));
     if let Some(operator) = settings.operator.clone() {
         let means = (operator_client, app.notifier.clone());
-        let teller = operator::OperatorNotifier::new(app.ctx.clone(), operator, means, notes_end);
-        tasks.push(tokio::spawn(teller.run(stop.clone())));
+        let operator_notifier =
+            operator::OperatorNotifier::new(app.ctx.clone(), operator, means, notice_receiver);
+        tasks.push(tokio::spawn(operator_notifier.run(stop.clone())));
     }
     let keep = housekeeping::run(app.clone(), settings.retention, stop.clone());
     tasks.push(tokio::spawn(keep));
@@ -302,8 +303,8 @@ impl RunningServer {
     }
 
     /// Returns the operations on workspaces and keys.
-    pub fn desk(&self) -> ControlService {
-        self.app.desk()
+    pub fn control(&self) -> ControlService {
+        self.app.control()
     }
 
     /// Waits for a signal to end, then stops.

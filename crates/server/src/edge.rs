@@ -173,7 +173,7 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
 }
 
 /// Counts a request without a valid key until the result is dropped. Fails if there are too many,
-/// or if its connection has a place reserved for callers with a key.
+/// or if its connection is one of those reserved for callers with a key.
 fn admit(
     connection: Option<&Connection>,
     request: &Request,
@@ -284,8 +284,8 @@ fn preflight(request: &HeaderMap) -> Response {
         header::ACCESS_CONTROL_ALLOW_METHODS,
         HeaderValue::from_static("GET, POST, DELETE"),
     );
-    let asked = request.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, asked.unwrap_or(ANY));
+    let requested = request.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, requested.unwrap_or(ANY));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("7200"));
     headers.insert(header::VARY, HeaderValue::from_static("access-control-request-headers"));
     response

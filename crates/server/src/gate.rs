@@ -88,7 +88,7 @@ impl AuthLayer {
 impl AuthenticatedCaller {
     async fn run(self, mut request: Request, next: Next) -> Response {
         if let Some(intake) = request.extensions().get::<Intake>() {
-            intake.has_key(self.caller.workspace);
+            intake.set_has_key(self.caller.workspace);
         }
         if let Some(connection) = request.extensions().get::<Connection>() {
             connection.set_has_key();
@@ -114,6 +114,6 @@ fn note(error: &rpc::Error, request: &Request) {
         && error.code == rpc::Code::Unauthenticated
         && has_well_formed_key(request.headers())
     {
-        connection.has_wrong_key();
+        connection.set_has_wrong_key();
     }
 }

@@ -1,7 +1,6 @@
 //! rpc: the services of the contract, one file per service. The gate authenticates callers;
 //! `contract` defines the wire format.
 
-mod answer;
 mod audit;
 mod body;
 mod cache;
@@ -14,6 +13,7 @@ mod incident;
 mod list;
 mod maintenance;
 mod monitor;
+mod monitor_status;
 mod notification;
 mod pipeline_call;
 mod reflection;

@@ -211,29 +211,29 @@ mod tests {
     fn compressed_body_decodes_to_same_text() {
         use std::io::{Read as _, Write as _};
         let text = "all works. ".repeat(500);
-        let said = EncodedBody::new("text/plain", text.clone());
-        assert_eq!(said.byte_size(), text.len(), "nothing is compressed before somebody asks");
+        let body = EncodedBody::new("text/plain", text.clone());
+        assert_eq!(body.byte_size(), text.len(), "nothing is compressed before somebody asks");
         let mut gzip = String::new();
-        let bytes = said.bytes(Encoding::Gzip);
+        let bytes = body.bytes(Encoding::Gzip);
         flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut gzip).unwrap();
         let mut brotli = brotli::DecompressorWriter::new(Vec::new(), 4_096);
-        brotli.write_all(&said.bytes(Encoding::Brotli)).unwrap();
+        brotli.write_all(&body.bytes(Encoding::Brotli)).unwrap();
         let brotli = String::from_utf8(brotli.into_inner().unwrap()).unwrap();
         assert_eq!((gzip.as_str(), brotli.as_str()), (text.as_str(), text.as_str()));
-        assert!(said.byte_size() < text.len() + 200);
+        assert!(body.byte_size() < text.len() + 200);
     }
 
     #[test]
     fn weak_and_strong_etags_match() {
-        let said = EncodedBody::new("text/plain", "fine");
-        let weak = said.etag.to_str().unwrap().to_owned();
+        let body = EncodedBody::new("text/plain", "fine");
+        let weak = body.etag.to_str().unwrap().to_owned();
         let strong = weak.strip_prefix("W/").unwrap();
         for known in [&weak, strong, &format!("\"other\", {weak}"), "*"] {
             let known = HeaderValue::from_str(known).unwrap();
             let request = HeaderMap::from_iter([(http::header::IF_NONE_MATCH, known)]);
-            assert!(said.matches_etag(&request));
+            assert!(body.matches_etag(&request));
         }
-        assert!(!said.matches_etag(&headers(http::header::IF_NONE_MATCH, "\"other\"")));
-        assert!(!said.matches_etag(&HeaderMap::new()));
+        assert!(!body.matches_etag(&headers(http::header::IF_NONE_MATCH, "\"other\"")));
+        assert!(!body.matches_etag(&HeaderMap::new()));
     }
 }

@@ -22,7 +22,7 @@ pub(crate) type Latencies = Arc<HashMap<MonitorId, Sketch>>;
 
 /// Returns the latencies of the badge's component, or of the whole page. They are empty if no
 /// monitor is public or the database is unavailable.
-pub(crate) async fn read(pages: &Pages, shown: &CachedPage, wish: &BadgeQuery) -> Sketch {
+pub(crate) async fn read(pages: &Pages, shown: &CachedPage, query: &BadgeQuery) -> Sketch {
     let known = match read_all(pages, shown).await {
         Ok(known) => known,
         Err(why) => {
@@ -30,7 +30,7 @@ pub(crate) async fn read(pages: &Pages, shown: &CachedPage, wish: &BadgeQuery) -
             return Sketch::default();
         }
     };
-    let about = shown.view.components().filter(|it| wish.component.is_none_or(|id| id == it.id));
+    let about = shown.view.components().filter(|it| query.component.is_none_or(|id| id == it.id));
     let monitors = about.filter(|it| it.is_public).filter_map(|it| it.monitor);
     let mut all = Sketch::default();
     for sketch in monitors.filter_map(|monitor| known.get(&monitor)) {

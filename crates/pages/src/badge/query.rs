@@ -57,7 +57,7 @@ impl BadgeMetric {
 impl BadgeQuery {
     /// Parses the query of a badge. Returns an error that names the problem and the valid choices.
     pub(crate) fn parse(subject: BadgeMetric, query: Option<&str>) -> Result<Self, String> {
-        let mut wish = Self {
+        let mut badge_query = Self {
             subject,
             component: None,
             style: Style::Flat,
@@ -74,10 +74,10 @@ impl BadgeQuery {
             if named.iter().any(|before| *before == name) {
                 return Err(format!("`{name}` is given twice"));
             }
-            wish.set_parameter(&name, &value)?;
+            badge_query.set_parameter(&name, &value)?;
             named.push(name.into_owned());
         }
-        Ok(wish)
+        Ok(badge_query)
     }
 
     fn set_parameter(&mut self, name: &str, value: &str) -> Result<(), String> {
@@ -126,9 +126,17 @@ mod tests {
     fn query_without_parameters_gives_the_default_badge() {
         for subject in SUBJECTS {
             for query in [None, Some("")] {
-                let wish = BadgeQuery::parse(subject, query).unwrap();
+                let badge_query = BadgeQuery::parse(subject, query).unwrap();
                 let usual = (None, Style::Flat, 90, 95);
-                assert_eq!((wish.component, wish.style, wish.days, wish.percentile), usual);
+                assert_eq!(
+                    (
+                        badge_query.component,
+                        badge_query.style,
+                        badge_query.days,
+                        badge_query.percentile
+                    ),
+                    usual
+                );
             }
         }
     }
@@ -141,20 +149,21 @@ mod tests {
                 assert!(wrong.contains(&format!("`{name}` must be")), "{wrong}");
             }
         }
-        let wish =
+        let badge_query =
             BadgeQuery::parse(BadgeMetric::Uptime, Some("days=30&style=flat-square")).unwrap();
-        assert_eq!((wish.days, wish.style), (30, Style::FlatSquare));
-        let wish = BadgeQuery::parse(BadgeMetric::Latency, Some("percentile=50")).unwrap();
-        assert_eq!(wish.percentile, 50);
+        assert_eq!((badge_query.days, badge_query.style), (30, Style::FlatSquare));
+        let badge_query = BadgeQuery::parse(BadgeMetric::Latency, Some("percentile=50")).unwrap();
+        assert_eq!(badge_query.percentile, 50);
         let id = ComponentId::from_bits(7);
-        let wish = BadgeQuery::parse(BadgeMetric::State, Some(&format!("component={id}"))).unwrap();
-        assert_eq!(wish.component, Some(id));
+        let badge_query =
+            BadgeQuery::parse(BadgeMetric::State, Some(&format!("component={id}"))).unwrap();
+        assert_eq!(badge_query.component, Some(id));
     }
 
     // issue 7: badges; a wrong parameter is rejected and never shows an unintended badge
     #[test]
     fn invalid_parameter_error_lists_valid_choices() {
-        let told: Vec<String> = [
+        let errors: Vec<String> = [
             (BadgeMetric::State, "days=30"),
             (BadgeMetric::Uptime, "days=31"),
             (BadgeMetric::Uptime, "days=30&days=90"),
@@ -166,7 +175,7 @@ mod tests {
         .into_iter()
         .map(|(subject, query)| BadgeQuery::parse(subject, Some(query)).unwrap_err())
         .collect();
-        insta::assert_snapshot!(told.join("\n"), @"
+        insta::assert_snapshot!(errors.join("\n"), @"
         unknown parameter `days`; expected one of `component`, `style`
         `days` must be one of 30, 60, 90, not `31`
         `days` is given twice

@@ -1,5 +1,5 @@
 //! Cached page: its settings, its content and the bodies rendered so far. This module decides when
-//! an entry is stale. The cache in `shelf` renews it.
+//! an entry is stale. Module `cache` renews it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -38,7 +38,7 @@ pub(crate) struct CachedPage {
     since: Since,
     generation: Option<Generation>,
     /// Whether a background task already renews the page.
-    pub(super) is_renewing: AtomicBool,
+    pub(super) is_renewal_taken: AtomicBool,
     forms: Forms,
 }
 
@@ -92,7 +92,7 @@ impl CachedPage {
             view: Arc::new(view),
             since,
             generation,
-            is_renewing: AtomicBool::new(false),
+            is_renewal_taken: AtomicBool::new(false),
             forms,
         }
     }
@@ -107,7 +107,7 @@ impl CachedPage {
             tried_at,
             since: Since { reading, ..self.since },
             generation: None,
-            is_renewing: AtomicBool::new(false),
+            is_renewal_taken: AtomicBool::new(false),
             forms: Forms::new(Weight::new(&self.forms.weight.shared)),
         }
     }
@@ -151,76 +151,76 @@ impl CachedPage {
     pub(crate) async fn representation(
         self: &Arc<Self>,
         form: Representation,
-        tongue: Locale,
+        locale: Locale,
         encoding: Encoding,
     ) -> Option<Arc<EncodedBody>> {
-        let said = self.rendered_body(form, tongue, encoding).await;
+        let body = self.rendered_body(form, locale, encoding).await;
         self.forms.record_request(
-            &RepresentationKey { content: RequestedContent::Form(form), locale: tongue },
+            &RepresentationKey { content: RequestedContent::Form(form), locale },
             encoding,
         );
-        said
+        body
     }
 
     async fn rendered_body(
         self: &Arc<Self>,
         form: Representation,
-        tongue: Locale,
+        locale: Locale,
         encoding: Encoding,
     ) -> Option<Arc<EncodedBody>> {
-        let asked = RepresentationKey { content: RequestedContent::Form(form), locale: tongue };
-        let said = self.get_or_render(&asked, encoding, || async {
+        let key = RepresentationKey { content: RequestedContent::Form(form), locale };
+        let body = self.get_or_render(&key, encoding, || async {
             // An image takes a lot of memory, so draw one at a time.
             let turn =
                 if form.is_picture() { Some(og_image::DRAW_LOCK.lock().await) } else { None };
             let shown = Arc::clone(self);
             let work = move || {
                 let _turn = turn;
-                shown.render(form, tongue)
+                shown.render(form, locale)
             };
             Ok(Some(Box::new(work) as Work))
         });
         // Rendering reads nothing from the database and therefore cannot fail.
-        said.await.ok().flatten()
+        body.await.ok().flatten()
     }
 
     /// Returns the body that `make` produces, rendered once for all requests while the page is
     /// unchanged.
     pub(crate) async fn get_or_render<F>(
         &self,
-        asked: &RepresentationKey,
+        key: &RepresentationKey,
         encoding: Encoding,
         make: impl FnOnce() -> F + Send,
     ) -> Result<Option<Arc<EncodedBody>>, String>
     where
         F: Future<Output = Result<Option<Work>, String>> + Send,
     {
-        self.forms.get_or_render(asked, encoding, make).await
+        self.forms.get_or_render(key, encoding, make).await
     }
 
     /// Renders the representations that visitors requested of the previous version. Detail pages
     /// are rendered on demand.
     pub(super) async fn prerender(self: &Arc<Self>, before: &Self) {
-        for (form, tongue, encodings) in before.forms.requested() {
+        for (form, locale, encodings) in before.forms.requested() {
             for encoding in encodings {
-                self.rendered_body(form, tongue, encoding).await;
+                self.rendered_body(form, locale, encoding).await;
             }
         }
     }
 
     /// Renders a representation in the language and with the links of the request.
-    fn render(&self, form: Representation, tongue: Locale) -> EncodedBody {
+    fn render(&self, form: Representation, locale: Locale) -> EncodedBody {
         let began = Instant::now();
         let address = match &self.domain {
-            Some(domain) if tongue.is_domain => PageAddress::Domain(domain.to_string()),
+            Some(domain) if locale.is_domain => PageAddress::Domain(domain.to_string()),
             _ => PageAddress::Slug(self.page.settings.slug.clone()),
         };
         // Consumers outside the browser need absolute URLs, and feeds are invalid without a host.
         let SharedState { origin, listener_url: own, metrics, .. } = &*self.forms.weight.shared;
         let (base, url) = (address.base(), address.url(Some(origin.as_deref().unwrap_or(own))));
-        let said = self.render_form(form, tongue.words, &base, &url);
+        let body = self.render_form(form, locale.words, &base, &url);
         metrics.render_seconds.observe(began.elapsed().as_secs_f64());
-        said
+        body
     }
 
     /// Renders a representation. Links begin with `base`, or with `url` if they are read outside
@@ -286,12 +286,12 @@ impl CachedPage {
                 return EncodedBody::new(PNG, og_image::draw(title, &self.view, words));
             }
         };
-        let said = EncodedBody::new(text.0, text.1);
+        let body = EncodedBody::new(text.0, text.1);
         match form {
             Representation::Atom
             | Representation::Rss
             | Representation::JsonFeed
-            | Representation::Calendar => said.changed_at(feed::last_change(self)),
+            | Representation::Calendar => body.changed_at(feed::last_change(self)),
             Representation::Home
             | Representation::Json
             | Representation::V2Summary
@@ -307,7 +307,7 @@ impl CachedPage {
             | Representation::Widget
             | Representation::WidgetScript
             | Representation::Robots
-            | Representation::Login => said,
+            | Representation::Login => body,
         }
     }
 

@@ -65,12 +65,12 @@ impl Forms {
     /// rendered.
     pub(super) fn after(weight: Weight, before: &Self) -> Self {
         let cells = before.cells();
-        let forms = cells.all.iter().filter(|(asked, _)| asked.content.form().is_some());
+        let forms = cells.all.iter().filter(|(key, _)| key.content.form().is_some());
         let last: HashMap<_, _> = forms
-            .filter_map(|(asked, cell)| Some((asked.clone(), Arc::clone(cell.body.get()?))))
+            .filter_map(|(key, cell)| Some((key.clone(), Arc::clone(cell.body.get()?))))
             .collect();
         drop(cells);
-        weight.add(last.values().map(|said| said.byte_size()).sum());
+        weight.add(last.values().map(|body| body.byte_size()).sum());
         Self { cells: Mutex::default(), previous: Mutex::new(last), weight }
     }
 
@@ -79,18 +79,18 @@ impl Forms {
     /// here.
     pub(super) async fn get_or_render<F>(
         &self,
-        asked: &RepresentationKey,
+        key: &RepresentationKey,
         encoding: Encoding,
         make: impl FnOnce() -> F + Send,
     ) -> Result<Option<Arc<EncodedBody>>, String>
     where
         F: Future<Output = Result<Option<Work>, String>> + Send,
     {
-        let cell = self.cell(asked);
-        if let Some(said) = cell.ready(encoding) {
-            return Ok(Some(said));
+        let cell = self.cell(key);
+        if let Some(body) = cell.ready(encoding) {
+            return Ok(Some(body));
         }
-        let _turn = match (cell.render_lock.try_lock(), self.previous(asked, encoding)) {
+        let _turn = match (cell.render_lock.try_lock(), self.previous(key, encoding)) {
             (Ok(turn), _) => turn,
             (Err(_), Some(last)) => return Ok(Some(last)),
             (Err(_), None) => {
@@ -98,35 +98,35 @@ impl Forms {
                 turn.map_err(|_| too_slow())?
             }
         };
-        if let Some(said) = cell.ready(encoding) {
-            return Ok(Some(said));
+        if let Some(body) = cell.ready(encoding) {
+            return Ok(Some(body));
         }
         let work: Box<dyn FnOnce() -> Arc<EncodedBody> + Send> = match cell.body.get().cloned() {
-            Some(said) => Box::new(move || said),
+            Some(body) => Box::new(move || body),
             None => match make().await {
                 Ok(Some(work)) => Box::new(move || Arc::new(work())),
                 nothing => {
-                    self.remove_if_current(asked, &cell);
+                    self.remove_if_current(key, &cell);
                     return nothing.map(|_| None);
                 }
             },
         };
         let made = self.run_blocking(move || {
-            let said = work();
-            said.bytes(encoding);
-            said
+            let body = work();
+            body.bytes(encoding);
+            body
         });
         // The server is shutting down and renders nothing more.
-        let Some(said) = made.await else { return Ok(None) };
-        let said = Arc::clone(cell.body.get_or_init(|| said));
-        self.count(asked, &cell, said.byte_size());
-        Ok(Some(said))
+        let Some(body) = made.await else { return Ok(None) };
+        let body = Arc::clone(cell.body.get_or_init(|| body));
+        self.count(key, &cell, body.byte_size());
+        Ok(Some(body))
     }
 
     /// Records that a visitor requested this. It is then rendered in advance when the page changes.
-    pub(super) fn record_request(&self, asked: &RepresentationKey, encoding: Encoding) {
+    pub(super) fn record_request(&self, key: &RepresentationKey, encoding: Encoding) {
         let cells = self.cells();
-        if let Some(cell) = cells.all.get(asked) {
+        if let Some(cell) = cells.all.get(key) {
             cell.requested.fetch_or(bit(encoding), Ordering::Relaxed);
         }
     }
@@ -134,30 +134,30 @@ impl Forms {
     /// Returns the representations that visitors requested, each with the encodings.
     pub(super) fn requested(&self) -> Vec<(Representation, Locale, Vec<Encoding>)> {
         let cells = self.cells();
-        let form = |(asked, cell): (&RepresentationKey, &Arc<Cell>)| {
+        let form = |(key, cell): (&RepresentationKey, &Arc<Cell>)| {
             let bits = cell.requested.load(Ordering::Relaxed);
             let encodings = Encoding::ALL.into_iter().filter(|it| bits & bit(*it) != 0).collect();
-            (bits != 0).then_some((asked.content.form()?, asked.locale, encodings))
+            (bits != 0).then_some((key.content.form()?, key.locale, encodings))
         };
         cells.all.iter().filter_map(form).collect()
     }
 
     /// Returns the representation of the previous version, if it is already in this encoding.
-    fn previous(&self, asked: &RepresentationKey, encoding: Encoding) -> Option<Arc<EncodedBody>> {
+    fn previous(&self, key: &RepresentationKey, encoding: Encoding) -> Option<Arc<EncodedBody>> {
         let last = self.previous.lock().unwrap_or_else(PoisonError::into_inner);
-        last.get(asked).filter(|said| said.is_ready(encoding)).cloned()
+        last.get(key).filter(|body| body.is_ready(encoding)).cloned()
     }
 
-    fn cell(&self, asked: &RepresentationKey) -> Arc<Cell> {
+    fn cell(&self, key: &RepresentationKey) -> Arc<Cell> {
         let mut cells = self.cells();
         cells.clock += 1;
         let now = cells.clock;
-        if let Some(known) = cells.all.get(asked) {
+        if let Some(known) = cells.all.get(key) {
             known.used.store(now, Ordering::Relaxed);
             return Arc::clone(known);
         }
         let cell = Arc::new(Cell { used: AtomicU64::new(now), ..Cell::default() });
-        if asked.content.form().is_none() {
+        if key.content.form().is_none() {
             // If pages exceed their memory limit, the body is rendered for this request only.
             if self.weight.shared.bytes() > BYTES_MAX {
                 return cell;
@@ -165,24 +165,23 @@ impl Forms {
             cells.details += 1;
             self.make_room(&mut cells);
         }
-        cells.all.insert(asked.clone(), Arc::clone(&cell));
+        cells.all.insert(key.clone(), Arc::clone(&cell));
         cell
     }
 
     /// Counts the size of a cell, unless it was evicted.
-    fn count(&self, asked: &RepresentationKey, cell: &Arc<Cell>, bytes: usize) {
+    fn count(&self, key: &RepresentationKey, cell: &Arc<Cell>, bytes: usize) {
         let mut cells = self.cells();
-        if !cells.all.get(asked).is_some_and(|kept| Arc::ptr_eq(kept, cell)) {
+        if !cells.all.get(key).is_some_and(|kept| Arc::ptr_eq(kept, cell)) {
             return;
         }
         let before = cell.bytes.swap(bytes as u64, Ordering::Relaxed) as usize;
         let more = bytes.saturating_sub(before);
         self.weight.add(more);
-        if asked.content.form().is_some() {
+        if key.content.form().is_some() {
             drop(cells);
-            let replaced =
-                self.previous.lock().unwrap_or_else(PoisonError::into_inner).remove(asked);
-            self.weight.subtract(replaced.map_or(0, |said| said.byte_size()));
+            let replaced = self.previous.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+            self.weight.subtract(replaced.map_or(0, |body| body.byte_size()));
         } else {
             cells.detail_bytes += more;
             self.make_room(&mut cells);
@@ -192,25 +191,25 @@ impl Forms {
     /// Evicts the least recently used detail pages and badges until the rest fits.
     fn make_room(&self, cells: &mut Cells) {
         while cells.details > DETAILS_MAX || cells.detail_bytes > DETAIL_BYTES_MAX {
-            let behind = cells.all.iter().filter(|(asked, _)| asked.content.form().is_none());
+            let behind = cells.all.iter().filter(|(key, _)| key.content.form().is_none());
             let oldest = behind.min_by_key(|(_, cell)| cell.used.load(Ordering::Relaxed));
-            let Some(oldest) = oldest.map(|(asked, _)| asked.clone()) else { return };
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
             self.remove(cells, &oldest);
         }
     }
 
-    fn remove_if_current(&self, asked: &RepresentationKey, cell: &Arc<Cell>) {
+    fn remove_if_current(&self, key: &RepresentationKey, cell: &Arc<Cell>) {
         let mut cells = self.cells();
-        if cells.all.get(asked).is_some_and(|kept| Arc::ptr_eq(kept, cell)) {
-            self.remove(&mut cells, asked);
+        if cells.all.get(key).is_some_and(|kept| Arc::ptr_eq(kept, cell)) {
+            self.remove(&mut cells, key);
         }
     }
 
-    fn remove(&self, cells: &mut Cells, asked: &RepresentationKey) {
-        let Some(cell) = cells.all.remove(asked) else { return };
+    fn remove(&self, cells: &mut Cells, key: &RepresentationKey) {
+        let Some(cell) = cells.all.remove(key) else { return };
         let bytes = cell.bytes.load(Ordering::Relaxed) as usize;
         self.weight.subtract(bytes);
-        if asked.content.form().is_none() {
+        if key.content.form().is_none() {
             cells.details -= 1;
             cells.detail_bytes -= bytes;
         }
@@ -242,7 +241,7 @@ impl Forms {
 
 impl Cell {
     fn ready(&self, encoding: Encoding) -> Option<Arc<EncodedBody>> {
-        self.body.get().filter(|said| said.is_ready(encoding)).cloned()
+        self.body.get().filter(|body| body.is_ready(encoding)).cloned()
     }
 }
 
@@ -267,7 +266,7 @@ mod tests {
     use crate::html::DetailKey;
     use crate::i18n::choose;
 
-    fn asked(what: RequestedContent) -> RepresentationKey {
+    fn key(what: RequestedContent) -> RepresentationKey {
         RepresentationKey {
             content: what,
             locale: Locale { words: choose(None), is_domain: false },
@@ -275,7 +274,7 @@ mod tests {
     }
 
     fn incident(number: u64) -> RepresentationKey {
-        asked(RequestedContent::Details(DetailKey::Incident(IncidentId::from_bits(number))))
+        key(RequestedContent::Details(DetailKey::Incident(IncidentId::from_bits(number))))
     }
 
     fn shared() -> Arc<SharedState> {
@@ -291,15 +290,15 @@ mod tests {
         Forms::new(Weight::new(shared))
     }
 
-    async fn say(forms: &Forms, asked: &RepresentationKey, text: &str) -> Arc<EncodedBody> {
+    async fn render(forms: &Forms, key: &RepresentationKey, text: &str) -> Arc<EncodedBody> {
         let text = text.to_owned();
         let make =
             || async { Ok(Some(Box::new(move || EncodedBody::new("text/plain", text)) as Work)) };
-        forms.get_or_render(asked, Encoding::Gzip, make).await.unwrap().unwrap()
+        forms.get_or_render(key, Encoding::Gzip, make).await.unwrap().unwrap()
     }
 
-    fn text(said: &Arc<EncodedBody>) -> String {
-        String::from_utf8(said.bytes(Encoding::Identity).to_vec()).unwrap()
+    fn text(body: &Arc<EncodedBody>) -> String {
+        String::from_utf8(body.bytes(Encoding::Identity).to_vec()).unwrap()
     }
 
     // issue 7: "rendered once per change, kept as compressed bytes"
@@ -322,10 +321,10 @@ mod tests {
     async fn only_requested_representations_are_prerendered() {
         let forms = forms(&shared());
         let [home, json] = [Representation::Home, Representation::Json]
-            .map(|form| asked(RequestedContent::Form(form)));
-        say(&forms, &home, "for a visitor").await;
-        say(&forms, &json, "ahead").await;
-        say(&forms, &incident(1), "behind").await;
+            .map(|form| key(RequestedContent::Form(form)));
+        render(&forms, &home, "for a visitor").await;
+        render(&forms, &json, "ahead").await;
+        render(&forms, &incident(1), "behind").await;
         forms.record_request(&home, Encoding::Gzip);
         let ahead = forms.requested();
         let [(Representation::Home, _, encodings)] = &ahead[..] else { panic!("{ahead:?}") };
@@ -336,40 +335,41 @@ mod tests {
     #[tokio::test]
     async fn concurrent_requests_get_the_previous_body() {
         let shared = shared();
-        let home = asked(RequestedContent::Form(Representation::Home));
+        let home = key(RequestedContent::Form(Representation::Home));
         let before = forms(&shared);
-        say(&before, &home, "before").await;
+        render(&before, &home, "before").await;
         let forms = Forms::after(Weight::new(&shared), &before);
         let (begun, wait) = oneshot::channel::<()>();
-        let (go_on, told) = oneshot::channel::<()>();
+        let (go_on, may_go_on) = oneshot::channel::<()>();
         let make = || async {
             begun.send(()).unwrap();
-            told.await.unwrap();
+            may_go_on.await.unwrap();
             Ok(Some(Box::new(|| EncodedBody::new("text/plain", "now")) as Work))
         };
         let others = async {
             wait.await.unwrap();
-            let given = say(&forms, &home, "twice").await;
+            let given = render(&forms, &home, "twice").await;
             go_on.send(()).unwrap();
             given
         };
         let (made, given) = tokio::join!(forms.get_or_render(&home, Encoding::Gzip, make), others);
         assert_eq!((text(&given), text(&made.unwrap().unwrap())), ("before".into(), "now".into()));
-        assert_eq!(text(&say(&forms, &home, "twice").await), "now", "it is made");
+        assert_eq!(text(&render(&forms, &home, "twice").await), "now", "it is made");
     }
 
     #[tokio::test]
     async fn many_addresses_stay_within_limits_and_keep_forms() {
         let shared = shared();
         let forms = forms(&shared);
-        let home = asked(RequestedContent::Form(Representation::Home));
-        say(&forms, &home, "home").await;
+        let home = key(RequestedContent::Form(Representation::Home));
+        render(&forms, &home, "home").await;
         for number in 0..2 * DETAILS_MAX as u64 {
-            say(&forms, &incident(number), "small").await;
+            render(&forms, &incident(number), "small").await;
         }
         assert_eq!(forms.cells().details, DETAILS_MAX);
         for number in 0..20 {
-            say(&forms, &incident(number), &number.to_string().repeat(DETAIL_BYTES_MAX / 10)).await;
+            render(&forms, &incident(number), &number.to_string().repeat(DETAIL_BYTES_MAX / 10))
+                .await;
         }
         let cells = forms.cells();
         assert!(cells.details < 20 && cells.detail_bytes <= DETAIL_BYTES_MAX);
@@ -391,6 +391,6 @@ mod tests {
             .await;
         assert_eq!(failed.unwrap_err(), "away");
         assert_eq!(forms.cells().details, 0);
-        assert_eq!(text(&say(&forms, &incident(1), "there").await), "there");
+        assert_eq!(text(&render(&forms, &incident(1), "there").await), "there");
     }
 }

@@ -24,7 +24,7 @@ const READS: usize = 8;
 
 /// Condition under which a value is returned without reading it again.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum EntryFreshness {
+pub(super) enum FreshnessRule {
     /// The workspace has not changed for API callers, and the value is younger than this.
     Unchanged(Duration),
     /// The value is younger than this.
@@ -33,7 +33,7 @@ pub(super) enum EntryFreshness {
 
 /// Values by key.
 pub(crate) struct ReadThroughCache<K, V> {
-    freshness: EntryFreshness,
+    freshness: FreshnessRule,
     slots: Mutex<HashMap<K, Arc<CacheSlot<V>>>>,
     absent: Absent<K, Option<Generation>>,
     reads: Semaphore,
@@ -53,7 +53,7 @@ struct Read<V> {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
-    pub(super) fn new(freshness: EntryFreshness) -> Self {
+    pub(super) fn new(freshness: FreshnessRule) -> Self {
         let (absent, reads) = (Absent::default(), Semaphore::new(READS));
         Self { freshness, slots: Mutex::default(), absent, reads }
     }
@@ -73,8 +73,8 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
         if generation.is_some() && self.absent.contains(&key, &generation, now) {
             return Ok(None);
         }
-        let place = self.slot(key.clone(), now);
-        let turn = tokio::time::timeout(READ_TIMEOUT, place.value.lock()).await;
+        let slot = self.slot(key.clone(), now);
+        let turn = tokio::time::timeout(READ_TIMEOUT, slot.value.lock()).await;
         let mut kept = turn.map_err(|_| too_slow())?;
         let generation = pages.store.generation(workspace);
         if let Some(last) = kept.as_ref()
@@ -89,7 +89,7 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
         let why = match tokio::time::timeout(READ_TIMEOUT, read).await {
             Ok(Ok(Some(value))) => {
                 *kept = Some(Read { value: value.clone(), at: now, generation });
-                place.is_read.store(true, Ordering::Relaxed);
+                slot.is_read.store(true, Ordering::Relaxed);
                 return Ok(Some(value));
             }
             Ok(Ok(None)) => {
@@ -111,27 +111,27 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
 
     fn is_fresh(&self, last: &Read<V>, generation: Option<Generation>, now: Timestamp) -> bool {
         let (long, is_same) = match self.freshness {
-            EntryFreshness::Unchanged(long) => {
+            FreshnessRule::Unchanged(long) => {
                 (long, last.generation.is_some() && last.generation == generation)
             }
-            EntryFreshness::MaxAge(long) => (long, true),
+            FreshnessRule::MaxAge(long) => (long, true),
         };
         is_same && last.at <= now && now.since(last.at) < long
     }
 
     fn slot(&self, key: K, now: Timestamp) -> Arc<CacheSlot<V>> {
-        let mut places = self.lock();
-        if places.len() >= VALUES_MAX && !places.contains_key(&key) {
-            let is_read = |place: &CacheSlot<V>| place.is_read.load(Ordering::Relaxed);
-            let oldest = places.iter().min_by_key(|(_, place)| (is_read(place), place.since));
+        let mut slots = self.lock();
+        if slots.len() >= VALUES_MAX && !slots.contains_key(&key) {
+            let is_read = |slot: &CacheSlot<V>| slot.is_read.load(Ordering::Relaxed);
+            let oldest = slots.iter().min_by_key(|(_, slot)| (is_read(slot), slot.since));
             let oldest = oldest.map(|(key, _)| key.clone());
-            oldest.and_then(|key| places.remove(&key));
+            oldest.and_then(|key| slots.remove(&key));
         }
-        let place = || {
+        let slot = || {
             let (is_read, value) = (AtomicBool::new(false), tokio::sync::Mutex::new(None));
             Arc::new(CacheSlot { since: now, is_read, value })
         };
-        Arc::clone(places.entry(key).or_insert_with(place))
+        Arc::clone(slots.entry(key).or_insert_with(slot))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<K, Arc<CacheSlot<V>>>> {
@@ -141,7 +141,7 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
 
 impl<K, V> fmt::Debug for ReadThroughCache<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let places = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        write!(f, "{} values, each held {:?}", places.len(), self.freshness)
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        write!(f, "{} values, each held {:?}", slots.len(), self.freshness)
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn component_page(
     words: &'static Strings,
     base: &str,
     it: &ComponentView,
-    course: Option<(Range, &[LatencyPoint])>,
+    latency_series: Option<(Range, &[LatencyPoint])>,
 ) -> String {
     let mut frame = PageLayout::for_page(&shown.page, words, base);
     frame.heading = format!("{} · {}", it.name, shown.page.settings.title);
@@ -66,7 +66,7 @@ pub(crate) fn component_page(
         about: it.description.as_deref(),
         since: it.since.map(|at| words.since.replace("{}", &stamp(at, words))),
         uptimes: it.days.as_ref().map(|days| uptimes(days, words)).unwrap_or_default(),
-        latency: course.map(|(range, points)| LatencyCharts {
+        latency: latency_series.map(|(range, points)| LatencyCharts {
             ranges: ranges(range, words, &format!("{base}/component/{}", it.id)),
             charts: charts(range, points, words),
         }),

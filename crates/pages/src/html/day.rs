@@ -38,9 +38,11 @@ pub(crate) fn day_page(
     let begins = first.get(place).map_or(shown.view.at, |day| day.begins);
     let row = |component: &ComponentView| {
         let day = component.days.as_ref()?.get(place)?;
-        let told = bars::describe_day(day, words);
-        let told = told.split_once(": ").map_or(told.clone(), |(_, told)| told.to_owned());
-        Some(vec![component.name.clone(), told])
+        let description = bars::describe_day(day, words);
+        let description = description
+            .split_once(": ")
+            .map_or(description.clone(), |(_, description)| description.to_owned());
+        Some(vec![component.name.clone(), description])
     };
     let day = shown.view.history.iter().find(|day| day.begins == begins);
     let events = day.map(|day| render_events(day, words, base));

@@ -189,8 +189,8 @@ fn component<'a>(
     bars: &'a Bars<'a>,
 ) -> ComponentPart<'a> {
     let uptime = it.uptime.map(|uptime| words.uptime.replace("{}", &uptime.to_string()));
-    let told = uptime.as_deref().unwrap_or(words.no_data);
-    let label = format!("{}: {told}", it.name);
+    let status = uptime.as_deref().unwrap_or(words.no_data);
+    let label = format!("{}: {status}", it.name);
     ComponentPart {
         id: it.id.to_string(),
         name: &it.name,
@@ -233,8 +233,8 @@ mod tests {
     fn quiet_days_are_merged() {
         let days = [(9, false), (8, false), (7, false), (6, true), (5, true), (4, false)];
         let days = days.map(|(of_november, happened)| day(of_november, happened));
-        let told = history(&days, i18n::choose(None), "/status/acme");
-        let told: Vec<_> = told
+        let history = history(&days, i18n::choose(None), "/status/acme");
+        let history: Vec<_> = history
             .iter()
             .map(|part| {
                 let last = part.last.as_ref().map(|last| last.iso.as_str());
@@ -247,6 +247,6 @@ mod tests {
             ("2026-11-05", None, 1),
             ("2026-11-04", None, 0),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(history, expected);
     }
 }

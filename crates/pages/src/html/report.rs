@@ -70,16 +70,16 @@ pub(super) fn card(
 ) -> String {
     let incident =
         |it: &&IncidentView| (format!("{base}/incident/{}", it.id), incident_stamps(it, words));
-    let told = if report.is_open() { UPDATES_WHILE_OPEN } else { 1 };
+    let shown_updates = if report.is_open() { UPDATES_WHILE_OPEN } else { 1 };
     let all = report.updates.len();
     render(&Card {
         state: report.state,
         title: &report.title,
         link: format!("{base}/report/{}", report.id),
         affected: affected(report, words),
-        updates: report.updates.iter().take(told).map(|it| update(it, words)).collect(),
+        updates: report.updates.iter().take(shown_updates).map(|it| update(it, words)).collect(),
         incidents: incidents.iter().map(incident).collect(),
-        more: (all > told).then(|| words.all_updates.replace("{}", &all.to_string())),
+        more: (all > shown_updates).then(|| words.all_updates.replace("{}", &all.to_string())),
     })
 }
 

@@ -17,13 +17,14 @@ use super::super::cache::CachedPage;
 use super::super::handlers::{language, message_response};
 use super::super::i18n::Strings;
 use super::{
-    Arrival, Asks, find_page, login_page, login_response, magic_link_email, redirect_with_cookie,
+    Arrival, LoginInput, find_page, login_page, login_response, magic_link_email,
+    redirect_with_cookie,
 };
 use crate::Pages;
 
 /// Body of the form for an email address.
 #[derive(Deserialize)]
-pub(in super::super) struct Wish {
+pub(in super::super) struct EmailForm {
     email: String,
 }
 
@@ -34,7 +35,7 @@ pub(in super::super) fn email_form(
     base: &str,
     wrong: Option<&str>,
 ) -> String {
-    login_page(page, words, base, (words.email_prompt, Asks::Email, wrong))
+    login_page(page, words, base, (words.email_prompt, LoginInput::Email, wrong))
 }
 
 /// Sends a link if the address is at one of the page's domains.
@@ -42,7 +43,7 @@ pub(in super::super) async fn request_link(
     State(pages): State<Pages>,
     address: PageAddress,
     arrival: Arrival,
-    Form(wish): Form<Wish>,
+    Form(form): Form<EmailForm>,
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
@@ -66,7 +67,7 @@ pub(in super::super) async fn request_link(
         );
         return again(words.no_email, StatusCode::SERVICE_UNAVAILABLE);
     }
-    let mailbox = wish.email.trim();
+    let mailbox = form.email.trim();
     if !SUBSCRIBER.shape_of("email").takes(mailbox) {
         return again(words.no_address, StatusCode::BAD_REQUEST);
     }
@@ -90,7 +91,7 @@ pub(in super::super) async fn request_link(
             return again(words.too_often, StatusCode::TOO_MANY_REQUESTS);
         }
     }
-    let sentence = (words.link_sent, Asks::Nothing, None);
+    let sentence = (words.link_sent, LoginInput::Nothing, None);
     login_response(login_page(&shown.page, words, &base, sentence), StatusCode::ACCEPTED, headers)
 }
 
@@ -113,7 +114,7 @@ pub(in super::super) async fn link_page(
     if !pages.access.is_valid_link(&shown.page, &token) {
         return link_expired(&shown, words, &base, &headers);
     }
-    let sentence = (words.link_is_good, Asks::Button(&token), None);
+    let sentence = (words.link_is_good, LoginInput::Button(&token), None);
     login_response(login_page(&shown.page, words, &base, sentence), StatusCode::OK, &headers)
 }
 

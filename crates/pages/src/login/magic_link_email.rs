@@ -9,8 +9,8 @@ use super::super::html::render;
 use super::super::i18n::Strings;
 
 #[derive(Template)]
-#[template(path = "letter.html")]
-struct Letter<'a> {
+#[template(path = "magic_link_email.html")]
+struct MagicLinkEmail<'a> {
     words: &'static Strings,
     page: &'a str,
     title: &'a str,
@@ -33,8 +33,8 @@ pub(super) fn compose(
         open = words.enter,
         unasked = words.link_unrequested,
     );
-    let letter = Letter { words, page: name, title: &title, why: &why, link };
-    let html = render(&letter);
+    let email = MagicLinkEmail { words, page: name, title: &title, why: &why, link };
+    let html = render(&email);
     let id = format!("enter-{number:016x}");
     Mail {
         to: mailbox.to_owned(),

@@ -11,7 +11,7 @@ use super::font;
 pub(super) type Rgb = [u8; 3];
 
 /// Background colour.
-pub(super) const GROUND: Rgb = [0x0f, 0x14, 0x19];
+pub(super) const BACKGROUND: Rgb = [0x0f, 0x14, 0x19];
 pub(super) const INK: Rgb = [0xff, 0xff, 0xff];
 pub(super) const SOFT: Rgb = [0xa3, 0xb1, 0xbd];
 
@@ -24,7 +24,7 @@ impl Canvas {
     /// Creates an empty image of this size in pixels.
     pub(super) fn new(width: u32, height: u32) -> Self {
         let mut pixels = Pixmap::new(width, height).expect("a picture has a size");
-        pixels.fill(Color::from_rgba8(GROUND[0], GROUND[1], GROUND[2], 0xff));
+        pixels.fill(Color::from_rgba8(BACKGROUND[0], BACKGROUND[1], BACKGROUND[2], 0xff));
         Self { pixels }
     }
 
@@ -64,17 +64,17 @@ impl Canvas {
         for step in 0..count {
             let y = step as f32 * width / 2.0;
             match state {
-                State::Degraded => self.fill(circle(width / 2.0, y, width / 8.0), GROUND),
-                State::Down => self.line(&[(0.0, y), (width, y - width)], width / 8.0, GROUND),
-                State::Maintenance => self.fill(rectangle(0.0, y, width, width / 8.0), GROUND),
+                State::Degraded => self.fill(circle(width / 2.0, y, width / 8.0), BACKGROUND),
+                State::Down => self.line(&[(0.0, y), (width, y - width)], width / 8.0, BACKGROUND),
+                State::Maintenance => self.fill(rectangle(0.0, y, width, width / 8.0), BACKGROUND),
                 State::Unknown if step % 2 == 0 => {
-                    self.fill(rectangle(0.0, y, width, width / 2.0), GROUND);
+                    self.fill(rectangle(0.0, y, width, width / 2.0), BACKGROUND);
                 }
                 State::Up | State::Unknown => {}
             }
         }
         // Erase what the pattern drew outside the band.
-        self.fill(rectangle(width, 0.0, width, height), GROUND);
+        self.fill(rectangle(width, 0.0, width, height), BACKGROUND);
     }
 
     /// Draws the sign of a state with this size and centre.
@@ -85,12 +85,12 @@ impl Canvas {
         match state {
             State::Up => {
                 self.fill(circle(x, y, 11.0 * unit), fill);
-                self.line(&[(7.0, 12.5), (10.4, 15.9), (17.0, 9.0)].map(at), thin, GROUND);
+                self.line(&[(7.0, 12.5), (10.4, 15.9), (17.0, 9.0)].map(at), thin, BACKGROUND);
             }
             State::Degraded => {
                 self.fill(polygon(&[(12.0, 1.5), (23.4, 22.0), (0.6, 22.0)].map(at)), fill);
-                self.line(&[(12.0, 9.0), (12.0, 15.0)].map(at), thin, GROUND);
-                self.line(&[(12.0, 18.6), (12.0, 18.8)].map(at), thin, GROUND);
+                self.line(&[(12.0, 9.0), (12.0, 15.0)].map(at), thin, BACKGROUND);
+                self.line(&[(12.0, 18.6), (12.0, 18.8)].map(at), thin, BACKGROUND);
             }
             State::Down => {
                 let corners = [
@@ -104,8 +104,8 @@ impl Canvas {
                     (1.0, 7.4),
                 ];
                 self.fill(polygon(&corners.map(at)), fill);
-                self.line(&[(8.3, 8.3), (15.7, 15.7)].map(at), thin, GROUND);
-                self.line(&[(15.7, 8.3), (8.3, 15.7)].map(at), thin, GROUND);
+                self.line(&[(8.3, 8.3), (15.7, 15.7)].map(at), thin, BACKGROUND);
+                self.line(&[(15.7, 8.3), (8.3, 15.7)].map(at), thin, BACKGROUND);
             }
             State::Maintenance => {
                 self.fill(
@@ -117,7 +117,7 @@ impl Canvas {
             }
             State::Unknown => {
                 self.fill(circle(x, y, 11.0 * unit), fill);
-                self.fill(circle(x, y, 8.4 * unit), GROUND);
+                self.fill(circle(x, y, 8.4 * unit), BACKGROUND);
                 self.line(&[(9.0, 12.0), (15.0, 12.0)].map(at), thin, fill);
             }
         }
@@ -203,6 +203,6 @@ mod tests {
     fn a_band_ends_where_it_should() {
         let mut canvas = Canvas::new(100, 60);
         canvas.band(State::Down, (20.0, 60.0));
-        assert!((20..100).all(|x| (0..60).all(|y| canvas.at(x, y) == GROUND)));
+        assert!((20..100).all(|x| (0..60).all(|y| canvas.at(x, y) == BACKGROUND)));
     }
 }

@@ -119,7 +119,9 @@ impl Events<'_> {
             let old = before.into_iter().find(|it| it.id == component.id).map(|it| it.impact);
             let is_over = it.status == ReportStatus::Resolved;
             let new = Some(component.impact).filter(|_| !is_over);
-            let state = |said: Option<Impact>| said.map_or(State::Up, State::from_impact);
+            let state = |component_impact: Option<Impact>| {
+                component_impact.map_or(State::Up, State::from_impact)
+            };
             (component.id, state(old), state(new))
         });
         json!({

@@ -48,17 +48,17 @@ enum At {
 pub(in super::super) async fn show_form(
     pages: Pages,
     address: PageAddress,
-    (purpose, ticket): (Purpose, PathSegment),
+    (purpose, token): (Purpose, PathSegment),
     headers: HeaderMap,
 ) -> Response {
     let words = language(&headers);
-    let came = match identify(&pages, &address, (purpose, &ticket.0), &headers).await {
+    let came = match identify(&pages, &address, (purpose, &token.0), &headers).await {
         Ok(TokenHolder::Current(came)) => came,
         Ok(TokenHolder::Former) => return subscription_ended(purpose, words, &headers),
         Err(refusal) => return *refusal,
     };
     let base = address.base();
-    let action = format!("{base}/{purpose}/{}", ticket.0);
+    let action = format!("{base}/{purpose}/{}", token.0);
     let form = match &came.location {
         At::WithAccess(shown) if purpose == Purpose::Manage => {
             Form::for_manage(&shown.view, &came.receiving.subscriber, action, words)
@@ -75,12 +75,12 @@ pub(in super::super) async fn show_form(
 pub(in super::super) async fn submit_form(
     pages: Pages,
     address: PageAddress,
-    (purpose, ticket): (Purpose, PathSegment),
+    (purpose, token): (Purpose, PathSegment),
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
     let words = language(&headers);
-    let came = match identify(&pages, &address, (purpose, &ticket.0), &headers).await {
+    let came = match identify(&pages, &address, (purpose, &token.0), &headers).await {
         Ok(TokenHolder::Current(came)) => came,
         Ok(TokenHolder::Former) => return subscription_ended(purpose, words, &headers),
         Err(refusal) => return *refusal,
@@ -90,8 +90,8 @@ pub(in super::super) async fn submit_form(
         Ok(Some(ResultPage::Ended)) if matches!(came.location, At::FormerAddress) => {
             subscription_ended(purpose, words, &headers)
         }
-        Ok(Some(said)) => {
-            let text = view::result_page(&came.receiving.page, words, &address.base(), said);
+        Ok(Some(result)) => {
+            let text = view::result_page(&came.receiving.page, words, &address.base(), result);
             private_response(text, StatusCode::OK, &headers)
         }
         Ok(None) => subscription_ended(purpose, words, &headers),
@@ -141,11 +141,11 @@ async fn perform(
 async fn identify(
     pages: &Pages,
     address: &PageAddress,
-    (purpose, ticket): (Purpose, &str),
+    (purpose, token): (Purpose, &str),
     headers: &HeaderMap,
 ) -> Result<TokenHolder, Box<Response>> {
     let words = language(headers);
-    let Some(id) = pages.subscribe_limits.tickets.read(purpose, ticket) else {
+    let Some(id) = pages.subscribe_limits.tokens.read(purpose, token) else {
         return Err(refusal_or_not_found(pages, address, words, headers).await);
     };
     let receiving = match pages.store.subscribers().get_with_page(id).await {

@@ -51,7 +51,7 @@ pub(super) enum ResultPage {
 impl Form {
     /// Returns the form that asks for an email address.
     pub(super) fn for_signup(view: &PageView, base: &str, words: &'static Strings) -> Self {
-        let say = i18n::for_language(language_of(words));
+        let strings = i18n::for_language(language_of(words));
         let component = |(id, name): (ComponentId, &str)| Choice {
             value: id.to_string(),
             label: name.to_owned(),
@@ -59,20 +59,20 @@ impl Form {
         };
         Self {
             action: format!("{base}/subscribe"),
-            button: say.submit,
+            button: strings.submit,
             has_email_field: true,
-            topics: topics(say, Topic::BY_DEFAULT),
+            topics: topics(strings, Topic::BY_DEFAULT),
             components: components_of(view).map(component).collect(),
         }
     }
 
     /// Returns the form that asks for confirmation with one button.
     pub(super) fn button(purpose: Purpose, action: String, words: &'static Strings) -> Self {
-        let say = i18n::for_language(language_of(words));
+        let strings = i18n::for_language(language_of(words));
         let button = match purpose {
-            Purpose::Confirm => say.confirm,
-            Purpose::Manage => say.save,
-            Purpose::Unsubscribe => say.unsubscribe,
+            Purpose::Confirm => strings.confirm,
+            Purpose::Manage => strings.save,
+            Purpose::Unsubscribe => strings.unsubscribe,
         };
         let (topics, components) = (Vec::new(), Vec::new());
         Self { action, button, has_email_field: false, topics, components }
@@ -85,7 +85,7 @@ impl Form {
         action: String,
         words: &'static Strings,
     ) -> Self {
-        let say = i18n::for_language(language_of(words));
+        let strings = i18n::for_language(language_of(words));
         let settings = &subscriber.settings;
         let is_chosen = |id: &ComponentId| match &settings.scope {
             ComponentScope::All => false,
@@ -98,9 +98,9 @@ impl Form {
         };
         Self {
             action,
-            button: say.save,
+            button: strings.save,
             has_email_field: false,
-            topics: topics(say, &settings.topics),
+            topics: topics(strings, &settings.topics),
             components: components_of(view).map(component).collect(),
         }
     }
@@ -113,15 +113,15 @@ pub(super) fn signup_page(
     base: &str,
     (form, wrong): (Option<Form>, Option<&'static str>),
 ) -> String {
-    let say = i18n::for_language(language_of(words));
+    let strings = i18n::for_language(language_of(words));
     let mut frame = PageLayout::for_page(page, words, base);
     // A live update would discard what the visitor is typing.
     frame.is_open = false;
     let (heading, sentences) = match &form {
-        Some(_) => (say.title, vec![say.intro]),
+        Some(_) => (strings.title, vec![strings.intro]),
         None => (words.subscribe, Vec::new()),
     };
-    render(&Subscribe { frame, strings: say, heading, sentences, form, wrong, has_feeds: true })
+    render(&Subscribe { frame, strings, heading, sentences, form, wrong, has_feeds: true })
 }
 
 /// Renders the form for the holder of a token, who may have no access to the page itself.
@@ -131,17 +131,17 @@ pub(super) fn token_page(
     base: &str,
     (purpose, form): (Purpose, Form),
 ) -> String {
-    let say = i18n::for_language(language_of(words));
+    let strings = i18n::for_language(language_of(words));
     let frame = PageLayout::restricted(page, words, base);
     let heading = match purpose {
-        Purpose::Confirm => say.confirm_title,
-        Purpose::Manage => say.manage_title,
-        Purpose::Unsubscribe => say.unsubscribe_title,
+        Purpose::Confirm => strings.confirm_title,
+        Purpose::Manage => strings.manage_title,
+        Purpose::Unsubscribe => strings.unsubscribe_title,
     };
     let sentences = Vec::new();
     render(&Subscribe {
         frame,
-        strings: say,
+        strings,
         heading,
         sentences,
         form: Some(form),
@@ -155,20 +155,20 @@ pub(super) fn result_page(
     page: &StatusPage,
     words: &'static Strings,
     base: &str,
-    said: ResultPage,
+    result: ResultPage,
 ) -> String {
-    let say = i18n::for_language(language_of(words));
+    let strings = i18n::for_language(language_of(words));
     let frame = PageLayout::restricted(page, words, base);
-    let (heading, sentence) = match said {
-        ResultPage::Sent => (say.title, say.sent),
-        ResultPage::Confirmed => (say.confirm_title, say.confirmed),
-        ResultPage::Saved => (say.manage_title, say.saved),
-        ResultPage::Ended => (say.unsubscribe_title, say.ended),
+    let (heading, sentence) = match result {
+        ResultPage::Sent => (strings.title, strings.sent),
+        ResultPage::Confirmed => (strings.confirm_title, strings.confirmed),
+        ResultPage::Saved => (strings.manage_title, strings.saved),
+        ResultPage::Ended => (strings.unsubscribe_title, strings.ended),
     };
     let sentences = vec![sentence];
     render(&Subscribe {
         frame,
-        strings: say,
+        strings,
         heading,
         sentences,
         form: None,
@@ -177,10 +177,10 @@ pub(super) fn result_page(
     })
 }
 
-fn topics(say: &'static i18n::SubscribeStrings, chosen: &[Topic]) -> Vec<Choice> {
+fn topics(strings: &'static i18n::SubscribeStrings, chosen: &[Topic]) -> Vec<Choice> {
     let choice = |topic: &Topic| Choice {
         value: topic.to_string(),
-        label: say.topic(*topic).to_owned(),
+        label: strings.topic(*topic).to_owned(),
         is_selected: chosen.contains(topic),
     };
     Topic::ALL.iter().map(choice).collect()

@@ -57,13 +57,13 @@ impl Service<Request> for ByHost {
             return Either::Left(self.service.call(request));
         }
         let trusted = self.is_from_proxy(&request);
-        let asked = host::requested_host(&request, trusted);
-        let Some(domain) = asked.as_deref().filter(|asked| table.has(asked)) else {
+        let host_name = host::requested_host(&request, trusted);
+        let Some(domain) = host_name.as_deref().filter(|host_name| table.has(host_name)) else {
             return match entrance {
                 EntryPoint::Plain | EntryPoint::Tls => Either::Left(self.service.call(request)),
-                EntryPoint::Redirecting => {
-                    Either::Right(ready(Ok(self.redirect_to_service(asked.as_deref(), &request))))
-                }
+                EntryPoint::Redirecting => Either::Right(ready(Ok(
+                    self.redirect_to_service(host_name.as_deref(), &request)
+                ))),
             };
         };
         // A proxy that terminates TLS sends plain HTTP; a redirect would loop.

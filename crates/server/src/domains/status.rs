@@ -108,15 +108,15 @@ mod tests {
             last_error: error.map(str::to_owned),
             next_attempt_at: Some(at(70)),
         };
-        let said = |known: Option<DomainCertificate>, now| {
+        let describe = |known: Option<DomainCertificate>, now| {
             let status = status(&domain, known.as_ref(), at(now));
             format!("{} {}", status.state.as_str(), status.reason.unwrap_or_default())
         };
-        assert_eq!(said(None, 5), "pending ");
-        assert_eq!(said(Some(known(None, None)), 5), "pending ");
-        assert_eq!(said(Some(known(None, Some("no way"))), 5), "failed no way");
-        assert_eq!(said(Some(known(Some(&issued), None)), 5), "active ");
-        assert_eq!(said(Some(known(Some(&issued), Some("no way"))), 65), "active no way");
-        assert_eq!(said(Some(known(Some(&issued), Some("no way"))), 90), "failed no way");
+        assert_eq!(describe(None, 5), "pending ");
+        assert_eq!(describe(Some(known(None, None)), 5), "pending ");
+        assert_eq!(describe(Some(known(None, Some("no way"))), 5), "failed no way");
+        assert_eq!(describe(Some(known(Some(&issued), None)), 5), "active ");
+        assert_eq!(describe(Some(known(Some(&issued), Some("no way"))), 65), "active no way");
+        assert_eq!(describe(Some(known(Some(&issued), Some("no way"))), 90), "failed no way");
     }
 }

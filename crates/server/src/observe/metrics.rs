@@ -154,7 +154,7 @@ impl Metrics {
             expired_slots: counter(
                 registry,
                 "expired_slots",
-                "Missed slots that waited for a place until the next one was due",
+                "Missed slots that waited for a permit until the next one was due",
             ),
             bodies_cut: counter(
                 registry,
@@ -162,11 +162,11 @@ impl Metrics {
                 "Bodies cut short because the memory budget was used up",
             ),
             in_flight: gauge(registry, "checks_in_flight", "Checks that run now"),
-            checks_waiting: gauge(registry, "checks_waiting", "Checks that wait for a place"),
+            checks_waiting: gauge(registry, "checks_waiting", "Checks that wait for a permit"),
             workspaces_waiting: gauge(
                 registry,
                 "workspaces_waiting",
-                "Workspaces whose checks wait for a place",
+                "Workspaces whose checks wait for a permit",
             ),
             confirmations_requested: counter(
                 registry,

@@ -1,5 +1,5 @@
 //! History of a monitor: summaries and logs of `monitor.v1.MonitorService`. This file validates
-//! requests; `place` encodes positions in a list, `log` encodes evidence.
+//! requests; `cursor` encodes positions in a list, `log` encodes evidence.
 
 mod cursor;
 mod log;
@@ -42,12 +42,13 @@ pub(super) async fn summary(
     request: GetMonitorSummaryRequest,
 ) -> Result<GetMonitorSummaryResponse, Error> {
     let mut wrong = Vec::new();
-    let asked = request.window.as_deref().filter(|window| !window.is_empty());
-    let window = WINDOWS.iter().find(|(name, _)| asked.is_none_or(|asked| asked == *name));
+    let requested = request.window.as_deref().filter(|window| !window.is_empty());
+    let window =
+        WINDOWS.iter().find(|(name, _)| requested.is_none_or(|requested| requested == *name));
     if window.is_none() {
         let known: Vec<&str> = WINDOWS.iter().map(|(name, _)| *name).collect();
         let allowed = format!("must be one of {}", known.join(", "));
-        wrong.push(Violation::new("window", asked.unwrap_or_default(), allowed));
+        wrong.push(Violation::new("window", requested.unwrap_or_default(), allowed));
     }
     let wanted = regions(&request.regions, &mut wrong);
     let (Some((name, days)), true) = (window, wrong.is_empty()) else {

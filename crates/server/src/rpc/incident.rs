@@ -1,5 +1,5 @@
 //! `incident.v1.IncidentService`: incidents of monitors and the actions of people on them. The
-//! judge opens and closes incidents, even if a person resolves one. `encode_incident` encodes them.
+//! judge opens and closes incidents, even if a person resolves one. `encode` encodes them.
 
 mod encode;
 
@@ -124,7 +124,7 @@ impl Incidents {
         let resolve = async move {
             let incidents = services.store.incidents();
             incidents.request_resolution(workspace, id, change).await.map_err(rpc_error)?;
-            let resolved = services.pipeline.resolved(monitor, id).await;
+            let resolved = services.pipeline.resolve_incident(monitor, id).await;
             resolved.map_err(|error| unavailable(&error, &monitor.to_string()))?;
             incidents.find(workspace, id).await.map_err(rpc_error)
         };

@@ -129,9 +129,9 @@ impl Maintenances {
         request: ListMaintenancesRequest,
     ) -> Result<ListMaintenancesResponse, Error> {
         let page_token = request.page_token.as_deref();
-        let asked = PageRequest { limit: request.limit, offset: request.offset, page_token };
+        let page_request = PageRequest { limit: request.limit, offset: request.offset, page_token };
         let filter = filter(request.status.as_deref(), request.monitor_id.as_deref());
-        let (part, filter) = match (asked.parse(), filter) {
+        let (part, filter) = match (page_request.parse(), filter) {
             (Ok(part), Ok(filter)) => (part, filter),
             (part, filter) => {
                 let wrong = [part.err(), filter.err()].into_iter().flatten();

@@ -22,7 +22,7 @@ use rules::monitor::{Monitor as Stored, MonitorDraft};
 use rules::{MonitorId, MonitorStatus, Violation};
 use store::{Created, MonitorWithStatus, NewMonitor};
 
-use super::answer::{encode_region, encode_result};
+use super::monitor_status::{encode_region, encode_result};
 use super::pipeline_call::{log_failure, run_to_end, unavailable};
 use super::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, secrets,
@@ -291,7 +291,7 @@ impl Monitors {
                     services.store.monitors().create(new, change).await.map_err(rpc_error)?;
                 if let Created::Now(monitor) = &created {
                     log_failure(
-                        services.pipeline.changed(monitor).await,
+                        services.pipeline.apply_change(monitor).await,
                         monitor.id,
                         Some(&monitor.settings.name),
                     );

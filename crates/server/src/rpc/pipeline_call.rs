@@ -20,11 +20,11 @@ pub(super) async fn run_to_end<T: Send + 'static>(
 /// Logs a failure to notify the pipeline of a committed change. The pipeline loads the change at
 /// its next start.
 pub(super) fn log_failure(
-    heard: Result<(), PipelineError>,
+    result: Result<(), PipelineError>,
     monitor: MonitorId,
     name: Option<&str>,
 ) {
-    if let Err(error) = heard {
+    if let Err(error) = result {
         let shown = name.unwrap_or("deleted");
         tracing::warn!(
             monitor.id = %monitor,
@@ -37,7 +37,7 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
     match error {
         PipelineError::NotFound(_) => rpc::not_found("monitor", id),
         PipelineError::Unplannable(_) | PipelineError::Store(_) | PipelineError::Threads(_) => {
-            tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
+            tracing::error!(monitor.id = id, "failed to query monitor `{id}`: {error}");
             rpc::internal()
         }
         // Nothing was done. In the other cases, part of the work may be done.

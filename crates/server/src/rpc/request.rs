@@ -15,7 +15,7 @@ use crate::rpc::{Services, rpc_error};
 
 /// Maximum number of attempts of an edit. Each time edits conflict, one of them succeeds, so this
 /// many concurrent edits of a resource are possible.
-const TRIES: usize = 32;
+const ATTEMPTS_MAX: usize = 32;
 
 /// Returns the caller that the gate authenticated.
 pub(super) fn caller(context: &RequestContext) -> Caller {
@@ -130,7 +130,7 @@ pub(super) async fn retry_edit<T, F: Future<Output = Result<Option<T>, Error>>>(
     id: impl Display,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, Error> {
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         if let Some(edited) = attempt().await? {
             return Ok(edited);
         }

@@ -230,6 +230,10 @@ impl StatusPageService for StatusPages {
 }
 
 /// Returns the requested page of a list.
-fn asked(limit: Option<i32>, offset: Option<i32>, page_token: Option<&str>) -> PageRequest<'_> {
+fn page_request(
+    limit: Option<i32>,
+    offset: Option<i32>,
+    page_token: Option<&str>,
+) -> PageRequest<'_> {
     PageRequest { limit, offset, page_token }
 }

@@ -174,7 +174,7 @@ async fn create(
     if let Some(template) = request.template_id {
         fill(services, caller, &template, (&mut report, &mut update)).await?;
     }
-    let says_of_components = !update.components.is_empty();
+    let names_components = !update.components.is_empty();
     let (settings, mut first) = match (report.parse(), update.parse(services.ctx.now())) {
         (Ok(settings), Ok(first)) => (settings, first),
         (report, update) => {
@@ -186,7 +186,7 @@ async fn create(
             return Err(rpc::invalid(&Violations(wrong)));
         }
     };
-    if !says_of_components {
+    if !names_components {
         first.components.clone_from(&settings.components);
     }
     let new = NewReport {
@@ -199,7 +199,7 @@ async fn create(
         idempotency,
     };
     let created = services.store.reports().create(new, change(services, caller)).await;
-    let is_of_update = |it: &Violation| it.field == COMPONENTS && says_of_components;
+    let is_of_update = |it: &Violation| it.field == COMPONENTS && names_components;
     let created = created.map_err(|error| {
         let of_update = matches!(&error, StoreError::Refused(it) if is_of_update(it));
         store_error(if of_update { UPDATE } else { RESOURCE })(error)
@@ -240,9 +240,9 @@ async fn list(
     request: ListStatusReportsRequest,
 ) -> Result<ListStatusReportsResponse, Error> {
     let page_token = request.page_token.as_deref();
-    let asked = PageRequest { limit: request.limit, offset: request.offset, page_token };
+    let page_request = PageRequest { limit: request.limit, offset: request.offset, page_token };
     let filter = filter(request.page_id.as_deref(), request.state.as_deref());
-    let (part, filter) = match (asked.parse(), filter) {
+    let (part, filter) = match (page_request.parse(), filter) {
         (Ok(part), Ok(filter)) => (part, filter),
         (part, filter) => {
             let wrong = [part.err(), filter.err()].into_iter().flatten();

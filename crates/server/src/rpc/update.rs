@@ -84,7 +84,7 @@ async fn try_update(
     match services.store.monitors().update(seen.monitor, settings, change(services, caller)).await {
         Ok(monitor) => {
             if monitor.revision != revision {
-                let applied = services.pipeline.changed(&monitor).await;
+                let applied = services.pipeline.apply_change(&monitor).await;
                 log_failure(applied, monitor.id, Some(&monitor.settings.name));
             }
             let status =

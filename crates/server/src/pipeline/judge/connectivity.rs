@@ -34,7 +34,7 @@ impl ConnectivityChecks {
         hosts: &[TcpCheck],
         reports: mpsc::WeakSender<Report>,
     ) -> Result<Self, PipelineError> {
-        let plan = |canary: &TcpCheck| Plan::new(&as_monitor(canary)).map(Arc::new);
+        let plan = |check: &TcpCheck| Plan::new(&as_monitor(check)).map(Arc::new);
         let plans = hosts.iter().map(plan).collect::<Result<_, _>>()?;
         Ok(Self { ctx, probes, plans, reports, tasks: HashMap::new() })
     }

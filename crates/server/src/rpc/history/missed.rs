@@ -10,8 +10,8 @@ use domain::cadence::{Missed, MissedReason};
 use rules::{Timestamp, Violation, Violations, limits};
 use store::{MissedCursor, MissedFilter};
 
-use super::super::answer::location;
 use super::super::monitor::find;
+use super::super::monitor_status::location;
 use super::{limit, parse_names, parse_time, regions};
 use crate::auth::Caller;
 use crate::pipeline::Probes;
@@ -72,8 +72,8 @@ fn encode_missed(missed: &Missed, probes: &Probes) -> MissedSlots {
     }
 }
 
-fn encode_token(place: &MissedCursor) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{}/r{}", place.first_slot.as_millis(), place.region))
+fn encode_token(cursor: &MissedCursor) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{}/r{}", cursor.first_slot.as_millis(), cursor.region))
 }
 
 fn decode_token(token: &str) -> Option<MissedCursor> {
@@ -93,9 +93,9 @@ mod tests {
     #[test]
     fn token_round_trips_and_forged_one_fails() {
         let first_slot = Timestamp::from_millis(1_800_000_000_123);
-        let place = MissedCursor { first_slot, region: 27 };
-        assert_eq!(decode_token(&encode_token(&place)), Some(place));
-        for made_up in ["", "!", "MS8y", &encode_token(&place)[1..], &"A".repeat(300)] {
+        let cursor = MissedCursor { first_slot, region: 27 };
+        assert_eq!(decode_token(&encode_token(&cursor)), Some(cursor));
+        for made_up in ["", "!", "MS8y", &encode_token(&cursor)[1..], &"A".repeat(300)] {
             assert_eq!(decode_token(made_up), None, "{made_up}");
         }
     }

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use contract::monitor::encode_instant;
 use contract::notification::wire::{
-    Delivery as Shown, DeliveryAttempt as ShownAttempt, GetDeliveryRequest, GetDeliveryResponse,
-    ListDeliveriesRequest, ListDeliveriesResponse, ReplayDeliveryRequest, ReplayDeliveryResponse,
+    Delivery as WireDelivery, DeliveryAttempt as WireAttempt, GetDeliveryRequest,
+    GetDeliveryResponse, ListDeliveriesRequest, ListDeliveriesResponse, ReplayDeliveryRequest,
+    ReplayDeliveryResponse,
 };
 use contract::rpc::{self, Error, RequestContext};
 use domain::notify::{HoldReason, event_key};
@@ -43,8 +44,8 @@ pub(super) async fn list(
         let found = found.map_err(rpc_error)?;
         let (deliveries, next_page_token) = page.cut(
             &found,
-            |letter| letter.id,
-            |letter| encode_subscriber_delivery(letter.clone()),
+            |subscriber_delivery| subscriber_delivery.id,
+            |subscriber_delivery| encode_subscriber_delivery(subscriber_delivery.clone()),
             rpc::encoded_bytes,
         );
         return Ok(ListDeliveriesResponse {
@@ -182,9 +183,9 @@ fn state(given: Option<&str>) -> Result<Option<DeliveryState>, Violation> {
     })
 }
 
-fn encode(delivery: Delivery) -> Shown {
+fn encode(delivery: Delivery) -> WireDelivery {
     let waits = delivery.state == DeliveryState::Waiting;
-    Shown {
+    WireDelivery {
         id: delivery.id.to_string(),
         notification_id: delivery.channel.to_string(),
         provider_type: delivery.kind.to_string(),
@@ -207,33 +208,37 @@ fn encode(delivery: Delivery) -> Shown {
     }
 }
 
-fn encode_subscriber_delivery(letter: SubscriberDelivery) -> Shown {
-    let waits = letter.state == DeliveryState::Waiting;
-    Shown {
-        id: letter.id.to_string(),
+fn encode_subscriber_delivery(subscriber_delivery: SubscriberDelivery) -> WireDelivery {
+    let waits = subscriber_delivery.state == DeliveryState::Waiting;
+    WireDelivery {
+        id: subscriber_delivery.id.to_string(),
         notification_id: String::new(),
-        provider_type: letter.kind.to_string(),
+        provider_type: subscriber_delivery.kind.to_string(),
         monitor_id: None,
         incident_id: None,
-        event: letter.word,
+        event: subscriber_delivery.word,
         reminder: 0,
-        state: letter.state.as_str().to_owned(),
-        hold_reason: letter
+        state: subscriber_delivery.state.as_str().to_owned(),
+        hold_reason: subscriber_delivery
             .hold_reason
             .filter(|_| waits)
             .map(|holds| hold_reason_name(holds).to_owned()),
-        key: letter.key,
-        created_at: encode_instant(letter.created_at),
-        next_attempt_at: if waits { encode_instant(letter.due_at) } else { <_>::default() },
-        completed_at: letter.completed_at.map(encode_instant).unwrap_or_default(),
-        attempts: letter.attempts.into_iter().map(attempt).collect(),
-        subscriber_id: Some(letter.subscriber.to_string()),
-        page_id: Some(letter.page.to_string()),
+        key: subscriber_delivery.key,
+        created_at: encode_instant(subscriber_delivery.created_at),
+        next_attempt_at: if waits {
+            encode_instant(subscriber_delivery.due_at)
+        } else {
+            <_>::default()
+        },
+        completed_at: subscriber_delivery.completed_at.map(encode_instant).unwrap_or_default(),
+        attempts: subscriber_delivery.attempts.into_iter().map(attempt).collect(),
+        subscriber_id: Some(subscriber_delivery.subscriber.to_string()),
+        page_id: Some(subscriber_delivery.page.to_string()),
     }
 }
 
-fn attempt(attempt: DeliveryAttempt) -> ShownAttempt {
-    ShownAttempt {
+fn attempt(attempt: DeliveryAttempt) -> WireAttempt {
+    WireAttempt {
         number: i32::try_from(attempt.number).unwrap_or(i32::MAX),
         at: encode_instant(attempt.at),
         duration_ms: millis(attempt.duration),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use contract::monitor::encode_instant;
 use contract::notification::wire::{
     ListSigningSecretsRequest, ListSigningSecretsResponse, RotateSigningSecretRequest,
-    RotateSigningSecretResponse, SigningSecret as Shown,
+    RotateSigningSecretResponse, SigningSecret as WireSecret,
 };
 use contract::rpc::{self, Error, RequestContext};
 use domain::notify::signing_secret_text;
@@ -52,8 +52,8 @@ fn overlap(hours: Option<i32>) -> Result<Duration, Violations> {
     Ok(Duration::from_hours(u64::try_from(hours).expect("the table has no negative hours")))
 }
 
-fn encode(secret: &SigningSecret) -> Shown {
-    Shown {
+fn encode(secret: &SigningSecret) -> WireSecret {
+    WireSecret {
         id: secret.id.to_string(),
         created_at: encode_instant(secret.created_at),
         expires_at: secret.expires_at.map(encode_instant).unwrap_or_default(),

@@ -31,7 +31,7 @@ const ENDS_WITHIN: Duration = Duration::from_secs(1);
 /// Error of a test that sent nothing.
 const NOT_BEGUN: &str = "too many deliveries at once, or the server is stopping; test again";
 /// Error of a test that may have sent its message.
-const UNDER_WAY: &str = "the receiver did not respond in time; the message may still arrive";
+const IN_FLIGHT: &str = "the receiver did not respond in time; the message may still arrive";
 /// Help if a receiver is temporarily unavailable.
 const LATER: &str = "try again later: the receiver does not accept messages at the moment";
 /// Help if nothing more specific is known.
@@ -91,7 +91,7 @@ async fn wait_for_test(
             tracing::error!("a test of a channel failed: {why}");
             Err(rpc::internal())
         }
-        Err(_) => Err(rpc::unavailable(UNDER_WAY)),
+        Err(_) => Err(rpc::unavailable(IN_FLIGHT)),
     }
 }
 
@@ -258,8 +258,8 @@ mod tests {
         for (kind, status) in operators {
             let help = helped(kind, status);
             let variable = setting::variable(account(kind).unwrap());
-            let said = format!("the operator of this server has to look at `{variable}`");
-            assert_eq!(help, said, "{kind} {status:?}");
+            let expected = format!("the operator of this server has to look at `{variable}`");
+            assert_eq!(help, expected, "{kind} {status:?}");
         }
         let senders = [
             (ProviderType::Email, Some(450), LATER),
@@ -278,8 +278,8 @@ mod tests {
                 "put the address that the receiver has today into the channel",
             ),
         ];
-        for (kind, status, said) in senders {
-            assert_eq!(helped(kind, status), said, "{kind} {status:?}");
+        for (kind, status, expected) in senders {
+            assert_eq!(helped(kind, status), expected, "{kind} {status:?}");
         }
     }
 }

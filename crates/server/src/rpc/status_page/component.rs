@@ -12,8 +12,8 @@ use rules::status_page::{Component, ComponentDraft};
 use rules::{ComponentId, PageId};
 use store::{NewComponent, StoreError};
 
-use super::asked;
 use super::page::NOUN as PAGE;
+use super::page_request;
 use crate::auth::Caller;
 use crate::rpc::list::encode_total;
 use crate::rpc::request::{
@@ -62,7 +62,7 @@ pub(super) async fn list(
     request: ListComponentsRequest,
 ) -> Result<ListComponentsResponse, Error> {
     let caller = caller(context);
-    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = page_request(request.limit, request.offset, request.page_token.as_deref()).parse();
     let part = part.map_err(|violations| rpc::invalid(&violations))?;
     let of = request.page_id.filter(|page| !page.is_empty());
     let of: Option<PageId> = of.map(|page| id(PAGE, &page)).transpose()?;

@@ -15,7 +15,7 @@ use rules::status_page::{PageDraft, PageSettings, StatusPage};
 use rules::{AccessType, PageId, ProviderType, Theme, Violation};
 use store::{NewPage, StoreError};
 
-use super::asked;
+use super::page_request;
 use crate::auth::Caller;
 use crate::domains::{Claim, DomainStatus};
 use crate::rpc::list::encode_total;
@@ -60,7 +60,7 @@ pub(super) async fn get(
         Some(domain) => {
             let now = services.ctx.now();
             let status = services.domains.status(&services.store, &domain, now).await;
-            shown_domain(status.map_err(rpc_error)?).into()
+            encode_domain(status.map_err(rpc_error)?).into()
         }
         None => MessageField::none(),
     };
@@ -75,7 +75,7 @@ pub(super) async fn list(
     request: ListStatusPagesRequest,
 ) -> Result<ListStatusPagesResponse, Error> {
     let caller = caller(context);
-    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = page_request(request.limit, request.offset, request.page_token.as_deref()).parse();
     let part = part.map_err(|violations| rpc::invalid(&violations))?;
     let found = services.store.pages().list(caller.workspace, part.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
@@ -202,7 +202,7 @@ async fn accept_domain(
     accepted.map_err(|violation| invalid(RESOURCE)(violation.into()))
 }
 
-fn shown_domain(status: DomainStatus) -> CustomDomainStatus {
+fn encode_domain(status: DomainStatus) -> CustomDomainStatus {
     CustomDomainStatus {
         domain: status.domain,
         state: status.state.as_str().to_owned(),

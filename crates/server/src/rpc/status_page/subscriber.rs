@@ -1,5 +1,5 @@
 //! Subscribers of status pages: owners of a page create, read and delete them. Actions of visitors
-//! are in `pages::subscribe`.
+//! are in `status_page::subscribe`.
 
 use contract::monitor::SecretVisibility;
 use contract::rpc::{self, Error, RequestContext};
@@ -12,8 +12,8 @@ use rules::status_page::{Destination, SubscriberDraft, SubscriberKind, Subscribe
 use rules::{PageId, UnknownVariant, Violation};
 use store::{InitialState, NewSubscriber, SubscriberFilter, SubscriberWithPage};
 
-use super::asked;
 use super::page::NOUN as PAGE;
+use super::page_request;
 use crate::rpc::list::encode_total;
 use crate::rpc::request::{
     caller, change, id, idempotency, invalid, require, secrets, store_error,
@@ -31,7 +31,7 @@ pub(super) async fn list(
     request: ListSubscribersRequest,
 ) -> Result<ListSubscribersResponse, Error> {
     let caller = caller(context);
-    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = page_request(request.limit, request.offset, request.page_token.as_deref()).parse();
     let part = part.map_err(|violations| rpc::invalid(&violations))?;
     let page = request.page_id.filter(|page| !page.is_empty());
     let page: Option<PageId> = page.map(|page| id(PAGE, &page)).transpose()?;

@@ -46,8 +46,8 @@ pub(super) async fn list(
     request: ListReportTemplatesRequest,
 ) -> Result<ListReportTemplatesResponse, Error> {
     let page_token = request.page_token.as_deref();
-    let asked = PageRequest { limit: request.limit, offset: request.offset, page_token };
-    let part = asked.parse().map_err(|violations| rpc::invalid(&violations))?;
+    let page_request = PageRequest { limit: request.limit, offset: request.offset, page_token };
+    let part = page_request.parse().map_err(|violations| rpc::invalid(&violations))?;
     let templates = services.store.report_templates();
     let found = templates.list(caller(context).workspace, part.with_one_more()).await;
     let found = found.map_err(rpc_error)?;

@@ -118,7 +118,7 @@ async fn region_votes_are_stored_every_minute_and_restored() {
     let votes = async |store: &Store| {
         let history = store.judge_states().history(monitor).await.unwrap().unwrap();
         let state = history.regions[0];
-        [state.latest, state.before].map(|heard| heard.map(|heard| heard.slot))
+        [state.latest, state.before].map(|result| result.map(|result| result.slot))
     };
     for checks in 1..=3 {
         watched.stored.at_least(checks, monitor).await;

@@ -28,7 +28,7 @@ pub(super) struct Vendors {
 }
 
 /// A server with a monitor and its target.
-pub(super) struct Story {
+pub(super) struct AlertFixture {
     pub(super) watched: Watched,
     pub(super) target: HttpTarget,
     pub(super) monitor: MonitorId,
@@ -82,7 +82,7 @@ impl Vendors {
     }
 }
 
-impl Story {
+impl AlertFixture {
     /// Creates a monitor of a healthy target and waits for its first check.
     pub(super) async fn on(server: TestServer) -> Self {
         let target = HttpTarget::start().await;
@@ -137,7 +137,7 @@ impl Story {
     }
 
     /// Creates a channel that sends to this receiver.
-    pub(super) async fn tells(&self, receiver: &Receiver) -> ChannelId {
+    pub(super) async fn notify(&self, receiver: &Receiver) -> ChannelId {
         self.channel(&receiver.provider(), &[self.monitor]).await
     }
 

@@ -3,18 +3,17 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use rules::notification::{Phone, Provider};
 use rules::{ChannelId, ProviderType};
 use serde_json::json;
 use testkit::receivers::Receiver;
 use testkit::server::TestServer;
 use testkit::target::{HttpTarget, ScriptedResponse};
 
-use super::story::{Story, Vendors, a_mailbox, format_mail, format_message, stable};
+use super::fixture::{AlertFixture, Vendors, a_mailbox, format_mail, format_message, stable};
 
 /// A scenario with a channel of every kind except WhatsApp.
 pub(super) struct All {
-    pub(super) story: Story,
+    pub(super) fixture: AlertFixture,
     pub(super) vendors: Vendors,
     webhook: Receiver,
     pub(super) channels: Vec<ChannelId>,
@@ -29,15 +28,17 @@ impl All {
 
     async fn of(target: HttpTarget, vendors: Vendors, fields: serde_json::Value) -> Self {
         let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
-        let story = Story::with_target(server, target, fields).await;
-        story.create_page(json!({ "title": "Acme", "slug": "acme" })).await;
-        let webhook = story.webhook().await;
-        let mut channels =
-            vec![story.tells(&webhook).await, story.channel(&a_mailbox(), &[story.monitor]).await];
+        let fixture = AlertFixture::with_target(server, target, fields).await;
+        fixture.create_page(json!({ "title": "Acme", "slug": "acme" })).await;
+        let webhook = fixture.webhook().await;
+        let mut channels = vec![
+            fixture.notify(&webhook).await,
+            fixture.channel(&a_mailbox(), &[fixture.monitor]).await,
+        ];
         for receiver in vendors.receivers.iter().filter(|it| it.kind() != ProviderType::Whatsapp) {
-            channels.push(story.tells(receiver).await);
+            channels.push(fixture.notify(receiver).await);
         }
-        Self { story, vendors, webhook, channels }
+        Self { fixture, vendors, webhook, channels }
     }
 
     /// Waits for `number` messages at each receiver and formats the last ones.
@@ -51,16 +52,16 @@ impl All {
         }
         let mail = self.vendors.mail.takes(number).await.remove(number - 1);
         all.push(format!("# email\n{}", format_mail(&mail)));
-        stable(&all.join("\n\n"), &[(self.story.target.address().to_string(), "api.example")])
+        stable(&all.join("\n\n"), &[(self.fixture.target.address().to_string(), "api.example")])
     }
 }
 
 // issue 6: "Each kind × event has a snapshot of what goes over the wire"
 #[tokio::test]
-#[expect(clippy::too_many_lines, reason = "most of them are what goes over the wire")]
+#[expect(clippy::too_many_lines, reason = "most of them are what is sent")]
 async fn an_error_and_its_recovery_reach_every_kind() {
     let all = All::start().await;
-    all.story.breaks().await;
+    all.fixture.breaks().await;
     assert_snapshot!(all.messages(1).await, @r##"
     # discord
     POST /api/webhooks/1100000000000000001/wH3n-you_see_this-iT-leaked-0123456789-abcdefghijklmnopqrstuvwxyz?thread_id=7&wait=true
@@ -161,7 +162,7 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     <p style="margin:16px 0 0;color:#5b6470;font-size:13px">Aloft · 2026-11-21 00:00:30 UTC</p>
     </div></body></html>
     "##);
-    all.story.recovers().await;
+    all.fixture.recovers().await;
     assert_snapshot!(all.messages(2).await, @r##"
     # discord
     POST /api/webhooks/1100000000000000001/wH3n-you_see_this-iT-leaked-0123456789-abcdefghijklmnopqrstuvwxyz?thread_id=7&wait=true
@@ -266,17 +267,17 @@ async fn an_error_and_its_recovery_reach_every_kind() {
 }
 
 #[tokio::test]
-#[expect(clippy::too_many_lines, reason = "most of them are what goes over the wire")]
+#[expect(clippy::too_many_lines, reason = "most of them are what is sent")]
 async fn a_degradation_that_lasts_reaches_every_kind() {
     let (target, vendors) = (HttpTarget::start().await, Vendors::start().await);
     let slow = ScriptedResponse::ok("fine").after(Duration::from_millis(20));
     target.on("/", slow.clone());
     let all = Box::pin(All::of(target, vendors, json!({ "degradedAt": 1 }))).await;
-    let monitors = [all.story.monitor];
+    let monitors = [all.fixture.monitor];
     // The second slow check sets the status to degraded. The fourth, two periods later, sends the
     // messages, so the clock stops there until every receiver has one.
     for _ in 0..3 {
-        all.story.becomes(slow.clone(), &monitors).await;
+        all.fixture.becomes(slow.clone(), &monitors).await;
     }
     assert_snapshot!(all.messages(1).await, @r##"
     # discord
@@ -378,52 +379,4 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     <p style="margin:16px 0 0;color:#5b6470;font-size:13px">Aloft · 2026-11-21 00:01:30 UTC</p>
     </div></body></html>
     "##);
-}
-
-#[tokio::test]
-async fn whatsapp_has_the_number_of_its_own() {
-    let vendors = Vendors::start().await;
-    let server = TestServer::start_with(|settings| {
-        vendors.set_up(settings);
-        settings.vendors.twilio = Some(vendors.telephone(ProviderType::Whatsapp));
-    })
-    .await;
-    let story = Story::on(server).await;
-    story.create_page(json!({ "title": "Acme", "slug": "acme" })).await;
-    let phone = Provider::Whatsapp(Phone { phone_number: "+4915112345678".to_owned() });
-    story.channel(&phone, &[story.monitor]).await;
-    story.breaks().await;
-    let whatsapp = vendors.of(ProviderType::Whatsapp);
-    let opened = format_message(&whatsapp.takes(1).await[0]);
-    story.recovers().await;
-    let over = format_message(&whatsapp.takes(2).await[1]);
-    let names = [(story.target.address().to_string(), "api.example")];
-    assert_snapshot!(stable(&format!("{opened}\n\n{over}"), &names), @"
-    POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json
-    content-type: application/x-www-form-urlencoded
-    authorization: Basic QUMwMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZjpmZWRjYmE5ODc2NTQzMjEwZmVkY2JhOTg3NjU0MzIxMA==
-    To=whatsapp:+4915112345678
-    From=whatsapp:+15005550007
-    Body=🔴 Down: API & <shop>
-    status is 503, expected 2xx
-    Target: GET http://api.example/
-    Since: 2026-11-21 00:00:30 UTC
-    Workspace: Acme
-    • this server: failing, status 503, N ms: status is 503, expected 2xx
-    https://aloft.example.com/status/acme/incident/inc_1
-
-    POST /2010-04-01/Accounts/AC0123456789abcdef0123456789abcdef/Messages.json
-    content-type: application/x-www-form-urlencoded
-    authorization: Basic QUMwMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZjpmZWRjYmE5ODc2NTQzMjEwZmVkY2JhOTg3NjU0MzIxMA==
-    To=whatsapp:+4915112345678
-    From=whatsapp:+15005550007
-    Body=🟢 Recovered after 30 s: API & <shop>
-    the check succeeds
-    Target: GET http://api.example/
-    Started: 2026-11-21 00:00:30 UTC
-    Duration: 30 s
-    Workspace: Acme
-    • this server: ok, N ms
-    https://aloft.example.com/status/acme/incident/inc_1
-    ");
 }

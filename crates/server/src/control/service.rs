@@ -68,7 +68,7 @@ impl ControlService {
         };
         self.refuse_unknown_plan(&workspace.plan)?;
         self.store.workspaces().create(workspace.clone(), change).await.map_err(control_error)?;
-        self.weigh(&workspace);
+        self.update_weight(&workspace);
         Ok(workspace.into())
     }
 
@@ -93,7 +93,7 @@ impl ControlService {
         self.refuse_unknown_plan(&plan)?;
         self.edit(workspace.id, WorkspaceEdit::Plan(plan)).await?;
         let workspace = self.workspace(slug).await?;
-        self.weigh(&workspace);
+        self.update_weight(&workspace);
         Ok(workspace.into())
     }
 
@@ -142,9 +142,9 @@ impl ControlService {
     }
 
     /// Sets the weight of a workspace's checks to that of its plan.
-    fn weigh(&self, workspace: &Workspace) {
+    fn update_weight(&self, workspace: &Workspace) {
         if let Some(pipeline) = &self.pipeline {
-            pipeline.weigh(workspace.id, &workspace.plan);
+            pipeline.set_weight(workspace.id, &workspace.plan);
         }
     }
 
