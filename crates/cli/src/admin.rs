@@ -9,10 +9,10 @@ use clap::{Args, Subcommand};
 
 use rules::{KeyId, Scope, Timestamp};
 use serde_json::json;
-use server::context::Context;
 use server::control::{
     AuditQuery, AuditRow, CreateKey, CreateWorkspace, KeepResults, KeyRow, RenameWorkspace,
 };
+use web::context::Context;
 
 use crate::database_args::DatabaseArgs;
 use crate::{output, workspaces};
@@ -222,9 +222,9 @@ pub(crate) async fn keys(action: KeyAction, database: DatabaseArgs) -> Result<Ex
 }
 
 /// Prints the newest changes of a workspace.
-pub(crate) async fn audit(asked: AuditArgs, database: DatabaseArgs) -> Result<ExitCode> {
+pub(crate) async fn audit(args: AuditArgs, database: DatabaseArgs) -> Result<ExitCode> {
     let admin = database.open().await?;
-    let AuditArgs { workspace, limit, resource, actor, from, to } = asked;
+    let AuditArgs { workspace, limit, resource, actor, from, to } = args;
     let query = AuditQuery { workspace, limit, resource_id: resource, actor, from, to };
     let rows = admin.audit(query).await?;
     database.print_result(serde_json::to_value(&rows)?, || table_of_changes(&rows));

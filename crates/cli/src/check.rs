@@ -17,7 +17,7 @@ use rules::monitor::{Monitor, MonitorDraft};
 use rules::{MonitorId, Region, WorkspaceId};
 use serde_json::json;
 use server::boot;
-use server::context::Context;
+use web::context::Context;
 
 use self::terminal::Paper;
 use crate::database_args::ConfigArg;
@@ -65,20 +65,20 @@ pub(crate) struct CheckArgs {
 
 /// Runs a check and prints it. A completed check is not an error of the program: the exit code is 0
 /// for success, 3 for degraded and 1 for failure.
-pub(crate) async fn run(target: Target, manner: CheckArgs) -> Result<ExitCode> {
+pub(crate) async fn run(target: Target, output_args: CheckArgs) -> Result<ExitCode> {
     let ctx = Context::system();
     let (target, mut draft) = match target {
         Target::Http(http) => (without_credentials(&http.url), http.draft()?),
         Target::Tcp(tcp) => (tcp.uri.clone(), tcp.draft()),
         Target::Dns(dns) => (dns.uri.clone(), dns.draft()?),
     };
-    manner.complete(&mut draft);
+    output_args.complete(&mut draft);
     let job = job(&ctx, draft)?;
-    let probe = Probe::new(manner.probe()?);
+    let probe = Probe::new(output_args.probe()?);
     let attempts = probe.run(&job, || ctx.now()).await;
     let outcome = attempts.last().map_or(Outcome::Failure, |(_, assessment)| assessment.outcome);
     let evidence = Evidence::new(&job.plan, attempts);
-    if manner.json {
+    if output_args.json {
         let attempts = evidence.attempts;
         output::print_json(
             json!({ "target": target, "outcome": word(outcome), "attempts": attempts }),

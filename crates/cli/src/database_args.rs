@@ -8,8 +8,8 @@ use anyhow::Result;
 use clap::Args;
 use server::boot;
 use server::config::Settings;
-use server::context::Context;
 use server::control::{self, Admin};
+use web::context::Context;
 
 use crate::flags::Flags;
 use crate::output;

@@ -23,28 +23,28 @@ pub(crate) enum IncidentCommand {
         #[command(flatten)]
         which: IncidentFilterArgs,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Show an incident with its timeline and the results of each region
     Show {
         #[command(flatten)]
         incident: IncidentIdArg,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Acknowledge an incident; reminders stop
     Acknowledge {
         #[command(flatten)]
         incident: IncidentIdArg,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Resolve an incident manually
     Resolve {
         #[command(flatten)]
         incident: IncidentIdArg,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Add a comment to an incident
     Comment {
@@ -53,7 +53,7 @@ pub(crate) enum IncidentCommand {
         /// Text of the comment, 1 to 4096 characters
         text: String,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
 }
 
@@ -81,28 +81,35 @@ pub(crate) struct IncidentFilterArgs {
 
 pub(crate) async fn run(action: IncidentCommand) -> Result<()> {
     match action {
-        IncidentCommand::List { which, manner } => list(which, &manner).await,
-        IncidentCommand::Show { incident, manner } => show(incident.id, &manner).await,
-        IncidentCommand::Acknowledge { incident, manner } => {
+        IncidentCommand::List { which, output_args } => list(which, &output_args).await,
+        IncidentCommand::Show { incident, output_args } => show(incident.id, &output_args).await,
+        IncidentCommand::Acknowledge { incident, output_args } => {
             let request = AcknowledgeIncidentRequest { id: incident.id };
-            let answer = manner.service.client()?.incidents.acknowledge_incident(request).await;
-            let answer = manner.service.map_error("acknowledging the incident", answer)?;
-            print_incident(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
+            let answer =
+                output_args.service.client()?.incidents.acknowledge_incident(request).await;
+            let answer = output_args.service.map_error("acknowledging the incident", answer)?;
+            print_incident(
+                &answer.into_owned().incident.into_option().unwrap_or_default(),
+                &output_args,
+            )
         }
-        IncidentCommand::Resolve { incident, manner } => {
+        IncidentCommand::Resolve { incident, output_args } => {
             let request = ResolveIncidentRequest { id: incident.id };
-            let answer = manner.service.client()?.incidents.resolve_incident(request).await;
-            let answer = manner.service.map_error("resolving the incident", answer)?;
-            print_incident(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
+            let answer = output_args.service.client()?.incidents.resolve_incident(request).await;
+            let answer = output_args.service.map_error("resolving the incident", answer)?;
+            print_incident(
+                &answer.into_owned().incident.into_option().unwrap_or_default(),
+                &output_args,
+            )
         }
-        IncidentCommand::Comment { incident, text, manner } => {
-            comment(incident.id, text, &manner).await
+        IncidentCommand::Comment { incident, text, output_args } => {
+            comment(incident.id, text, &output_args).await
         }
     }
 }
 
-async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
-    let client = manner.service.client()?;
+async fn list(which: IncidentFilterArgs, output_args: &OutputArgs) -> Result<()> {
+    let client = output_args.service.client()?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListIncidentsResponse::default();
     while let Some(next) = paging.next(page.incidents.len(), &page.next_page_token) {
@@ -115,12 +122,12 @@ async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
             ..Default::default()
         };
         let answer = client.incidents.list_incidents(request).await;
-        let part = manner.service.map_error("listing incidents", answer)?.into_owned();
+        let part = output_args.service.map_error("listing incidents", answer)?.into_owned();
         page.incidents.extend(part.incidents);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
@@ -135,11 +142,11 @@ async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn show(id: String, manner: &OutputArgs) -> Result<()> {
+async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = GetIncidentRequest { id };
-    let answer = manner.service.client()?.incidents.get_incident(request).await;
-    let whole = manner.service.map_error("reading the incident", answer)?.into_owned();
-    if manner.json {
+    let answer = output_args.service.client()?.incidents.get_incident(request).await;
+    let whole = output_args.service.map_error("reading the incident", answer)?.into_owned();
+    if output_args.json {
         output::print_json(serde_json::to_value(&whole)?);
         return Ok(());
     }
@@ -160,12 +167,12 @@ async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn comment(id: String, text: String, manner: &OutputArgs) -> Result<()> {
+async fn comment(id: String, text: String, output_args: &OutputArgs) -> Result<()> {
     let request = CommentIncidentRequest { id, text: Some(text) };
-    let answer = manner.service.client()?.incidents.comment_incident(request).await;
-    let written = manner.service.map_error("commenting on the incident", answer)?.into_owned();
+    let answer = output_args.service.client()?.incidents.comment_incident(request).await;
+    let written = output_args.service.map_error("commenting on the incident", answer)?.into_owned();
     let entry = written.entry.into_option().unwrap_or_default();
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&entry)?);
     } else {
         output::print_text(&output::table(&[line(&entry)]));
@@ -173,8 +180,8 @@ async fn comment(id: String, text: String, manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-fn print_incident(incident: &Incident, manner: &OutputArgs) -> Result<()> {
-    if manner.json {
+fn print_incident(incident: &Incident, output_args: &OutputArgs) -> Result<()> {
+    if output_args.json {
         output::print_json(serde_json::to_value(incident)?);
     } else {
         output::print_text(&format!("{} is {}", incident.id, state(incident)));
@@ -193,14 +200,14 @@ fn state(incident: &Incident) -> String {
 
 /// Returns a timeline entry as a row of a table: time, kind, details.
 fn line(entry: &TimelineEntry) -> [String; 3] {
-    let told = entry.notified.as_option();
-    let told = told.map(|it| {
+    let notified = entry.notified.as_option();
+    let notified = notified.map(|it| {
         format!("{} {}: {}, {}", it.provider_type, it.notification_id, it.event, it.state)
     });
     let by = entry.by.as_option().map(|by| format!("by {}", person_name(by)));
     let text = |given: &String| Some(given.clone()).filter(|text| !text.is_empty());
     let region = text(&entry.place).or_else(|| text(&entry.region));
-    let rest = [by, text(&entry.text), region, text(&entry.close_reason), told];
+    let rest = [by, text(&entry.text), region, text(&entry.close_reason), notified];
     let rest: Vec<String> = rest.into_iter().flatten().collect();
     let at = entry.at.as_option().map(moment).unwrap_or_default();
     [at, entry.kind.clone(), rest.join(": ")]

@@ -70,7 +70,7 @@ enum Command {
         #[command(subcommand)]
         target: check::Target,
         #[command(flatten)]
-        manner: check::CheckArgs,
+        output_args: check::CheckArgs,
     },
     /// Create, list and revoke API keys
     Keys {
@@ -206,15 +206,17 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Serve { start, flags } => runtime(None)?.block_on(serve::run(flags, &start)),
-        Command::Check { target, manner } => runtime(Some(1))?.block_on(check::run(target, manner)),
+        Command::Check { target, output_args } => {
+            runtime(Some(1))?.block_on(check::run(target, output_args))
+        }
         Command::Keys { action, database } => {
             runtime(Some(1))?.block_on(admin::keys(action, database))
         }
         Command::Workspaces { action, database } => {
             runtime(Some(1))?.block_on(admin::workspaces(action, database))
         }
-        Command::Audit { args: asked, database } => {
-            runtime(Some(1))?.block_on(admin::audit(asked, database))
+        Command::Audit { args, database } => {
+            runtime(Some(1))?.block_on(admin::audit(args, database))
         }
         Command::Backup { file, database } => {
             runtime(Some(1))?.block_on(database::back_up(&file, database))
@@ -236,8 +238,8 @@ fn run(command: Command) -> Result<ExitCode> {
             runtime(Some(1))?.block_on(incidents::run(action))?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Missed { args: asked } => {
-            runtime(Some(1))?.block_on(missed::run(asked))?;
+        Command::Missed { args } => {
+            runtime(Some(1))?.block_on(missed::run(args))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Reports { action } => {

@@ -10,7 +10,7 @@ use contract::maintenance::wire::{
 use contract::monitor::wire::Timestamp;
 use contract::monitor::{decode_instant, encode_instant};
 use serde_json::json;
-use server::context::Context;
+use web::context::Context;
 
 use crate::output;
 use crate::paging::{self, NextPage, Paging, SHOWN};
@@ -25,28 +25,28 @@ pub(crate) enum MaintenanceCommand {
         #[command(flatten)]
         which: MaintenanceFilterArgs,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Plan maintenance: checks continue, alerts are held back
     Plan {
         #[command(flatten)]
         plan: Box<Planned>,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// End the current window; later windows stay planned
     End {
         #[command(flatten)]
         maintenance: MaintenanceIdArg,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Delete a maintenance and end its current window
     Delete {
         #[command(flatten)]
         maintenance: MaintenanceIdArg,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
 }
 
@@ -103,30 +103,32 @@ pub(crate) struct Planned {
 
 pub(crate) async fn run(action: MaintenanceCommand) -> Result<()> {
     match action {
-        MaintenanceCommand::List { which, manner } => list(which, &manner).await,
-        MaintenanceCommand::Plan { plan, manner } => {
+        MaintenanceCommand::List { which, output_args } => list(which, &output_args).await,
+        MaintenanceCommand::Plan { plan, output_args } => {
             let request = CreateMaintenanceRequest { maintenance: plan.to_maintenance()?.into() };
-            let answer = manner.service.client()?.maintenances.create_maintenance(request).await;
-            let answer = manner.service.map_error("planning the maintenance", answer)?;
+            let answer =
+                output_args.service.client()?.maintenances.create_maintenance(request).await;
+            let answer = output_args.service.map_error("planning the maintenance", answer)?;
             print_maintenance(
                 &answer.into_owned().maintenance.into_option().unwrap_or_default(),
-                &manner,
+                &output_args,
             )
         }
-        MaintenanceCommand::End { maintenance, manner } => {
+        MaintenanceCommand::End { maintenance, output_args } => {
             let request = EndMaintenanceRequest { id: maintenance.id };
-            let answer = manner.service.client()?.maintenances.end_maintenance(request).await;
-            let answer = manner.service.map_error("ending the maintenance", answer)?;
+            let answer = output_args.service.client()?.maintenances.end_maintenance(request).await;
+            let answer = output_args.service.map_error("ending the maintenance", answer)?;
             print_maintenance(
                 &answer.into_owned().maintenance.into_option().unwrap_or_default(),
-                &manner,
+                &output_args,
             )
         }
-        MaintenanceCommand::Delete { maintenance, manner } => {
+        MaintenanceCommand::Delete { maintenance, output_args } => {
             let request = DeleteMaintenanceRequest { id: maintenance.id.clone() };
-            let answer = manner.service.client()?.maintenances.delete_maintenance(request).await;
-            manner.service.map_error("deleting the maintenance", answer)?;
-            if manner.json {
+            let answer =
+                output_args.service.client()?.maintenances.delete_maintenance(request).await;
+            output_args.service.map_error("deleting the maintenance", answer)?;
+            if output_args.json {
                 output::print_json(json!({}));
             } else {
                 output::print_text(&format!("{} was deleted", maintenance.id));
@@ -156,8 +158,8 @@ impl Planned {
     }
 }
 
-async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
-    let client = manner.service.client()?;
+async fn list(which: MaintenanceFilterArgs, output_args: &OutputArgs) -> Result<()> {
+    let client = output_args.service.client()?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListMaintenancesResponse::default();
     while let Some(next) = paging.next(page.maintenances.len(), &page.next_page_token) {
@@ -170,12 +172,12 @@ async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
             ..Default::default()
         };
         let answer = client.maintenances.list_maintenances(request).await;
-        let part = manner.service.map_error("listing maintenance", answer)?.into_owned();
+        let part = output_args.service.map_error("listing maintenance", answer)?.into_owned();
         page.maintenances.extend(part.maintenances);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
@@ -190,14 +192,14 @@ async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-fn print_maintenance(maintenance: &Maintenance, manner: &OutputArgs) -> Result<()> {
-    if manner.json {
+fn print_maintenance(maintenance: &Maintenance, output_args: &OutputArgs) -> Result<()> {
+    if output_args.json {
         output::print_json(serde_json::to_value(maintenance)?);
         return Ok(());
     }
     let (id, status) = (maintenance.id.as_deref(), maintenance.status.as_deref());
-    let said = [id.unwrap_or_default(), "is", status.unwrap_or_default(), &window(maintenance)];
-    output::print_text(said.join(" ").trim_end());
+    let sentence = [id.unwrap_or_default(), "is", status.unwrap_or_default(), &window(maintenance)];
+    output::print_text(sentence.join(" ").trim_end());
     Ok(())
 }
 

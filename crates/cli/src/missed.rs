@@ -35,26 +35,26 @@ pub(crate) struct MissedArgs {
     json: bool,
 }
 
-pub(crate) async fn run(asked: MissedArgs) -> Result<()> {
-    let client = asked.service.client()?;
-    let mut paging = Paging::up_to(asked.limit);
+pub(crate) async fn run(args: MissedArgs) -> Result<()> {
+    let client = args.service.client()?;
+    let mut paging = Paging::up_to(args.limit);
     let mut page = ListMissedSlotsResponse::default();
     while let Some(next) = paging.next(page.missed.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListMissedSlotsRequest {
-            id: asked.monitor.clone(),
+            id: args.monitor.clone(),
             limit,
             page_token,
-            regions: asked.region.clone(),
-            reasons: asked.reason.clone(),
+            regions: args.region.clone(),
+            reasons: args.reason.clone(),
             ..Default::default()
         };
         let answer = client.monitors.list_missed_slots(request).await;
-        let part = asked.service.map_error("listing missed slots", answer)?.into_owned();
+        let part = args.service.map_error("listing missed slots", answer)?.into_owned();
         page.missed.extend(part.missed);
         page.next_page_token = part.next_page_token;
     }
-    if asked.json {
+    if args.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }

@@ -25,7 +25,7 @@ pub(crate) enum NotificationCommand {
     /// List the channels of the workspace, newest first
     List {
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Send a test message through a channel and print the receiver's response
     #[command(after_help = format!("{TEST_EXIT_CODES} {KEY_HELP}"))]
@@ -33,21 +33,21 @@ pub(crate) enum NotificationCommand {
         /// ID of the channel, chn_…
         channel: String,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// List deliveries, newest first
     Deliveries {
         #[command(flatten)]
         which: DeliveryFilterArgs,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Retry a dead letter
     Replay {
         /// ID of the delivery, dlv_…
         delivery: String,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Rotate the signing secret of webhooks and print the new one once
     RotateSigningSecret {
@@ -55,7 +55,7 @@ pub(crate) enum NotificationCommand {
         #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
         overlap_hours: Option<i32>,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
 }
 
@@ -84,30 +84,36 @@ pub(crate) struct DeliveryFilterArgs {
 
 pub(crate) async fn run(action: NotificationCommand) -> Result<ExitCode> {
     match action {
-        NotificationCommand::List { manner } => list(&manner).await?,
-        NotificationCommand::Test { channel, manner } => return test(channel, &manner).await,
-        NotificationCommand::Deliveries { which, manner } => deliveries(which, &manner).await?,
-        NotificationCommand::Replay { delivery, manner } => replay(delivery, &manner).await?,
-        NotificationCommand::RotateSigningSecret { overlap_hours, manner } => {
-            rotate(overlap_hours, &manner).await?;
+        NotificationCommand::List { output_args } => list(&output_args).await?,
+        NotificationCommand::Test { channel, output_args } => {
+            return test(channel, &output_args).await;
+        }
+        NotificationCommand::Deliveries { which, output_args } => {
+            deliveries(which, &output_args).await?
+        }
+        NotificationCommand::Replay { delivery, output_args } => {
+            replay(delivery, &output_args).await?
+        }
+        NotificationCommand::RotateSigningSecret { overlap_hours, output_args } => {
+            rotate(overlap_hours, &output_args).await?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(manner: &OutputArgs) -> Result<()> {
-    let client = manner.service.client()?;
+async fn list(output_args: &OutputArgs) -> Result<()> {
+    let client = output_args.service.client()?;
     let mut paging = Paging::of_all();
     let (mut channels, mut token) = (Vec::new(), String::new());
     while let Some(next) = paging.next(channels.len(), &token) {
         let NextPage { limit, page_token } = next;
         let request = ListNotificationsRequest { limit, page_token, ..Default::default() };
         let answer = client.notifications.list_notifications(request).await;
-        let part = manner.service.map_error("listing channels", answer)?.into_owned();
+        let part = output_args.service.map_error("listing channels", answer)?.into_owned();
         channels.extend(part.notifications);
         token = part.next_page_token;
     }
-    if manner.json {
+    if output_args.json {
         output::print_json(channels.iter().map(channel).collect());
         return Ok(());
     }
@@ -126,25 +132,25 @@ async fn list(manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn test(channel: String, manner: &OutputArgs) -> Result<ExitCode> {
+async fn test(channel: String, output_args: &OutputArgs) -> Result<ExitCode> {
     let request = TestNotificationRequest { id: Some(channel), ..Default::default() };
-    let answer = manner.service.client()?.notifications.test_notification(request).await;
-    let tested = manner.service.map_error("testing the channel", answer)?.into_owned();
-    if manner.json {
+    let answer = output_args.service.client()?.notifications.test_notification(request).await;
+    let tested = output_args.service.map_error("testing the channel", answer)?.into_owned();
+    if output_args.json {
         output::print_json(serde_json::to_value(&tested)?);
     } else {
         let became = if tested.accepted { "accepted" } else { "not accepted" };
-        let mut said = format!("{became}, in {} ms: {}", tested.duration_ms, tested.response);
+        let mut summary = format!("{became}, in {} ms: {}", tested.duration_ms, tested.response);
         if !tested.help.is_empty() {
-            said = format!("{said}\n{}", tested.help);
+            summary = format!("{summary}\n{}", tested.help);
         }
-        output::print_text(&said);
+        output::print_text(&summary);
     }
     Ok(if tested.accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()> {
-    let client = manner.service.client()?;
+async fn deliveries(which: DeliveryFilterArgs, output_args: &OutputArgs) -> Result<()> {
+    let client = output_args.service.client()?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListDeliveriesResponse::default();
     while let Some(next) = paging.next(page.deliveries.len(), &page.next_page_token) {
@@ -160,12 +166,12 @@ async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()
             ..Default::default()
         };
         let answer = client.notifications.list_deliveries(request).await;
-        let part = manner.service.map_error("listing deliveries", answer)?.into_owned();
+        let part = output_args.service.map_error("listing deliveries", answer)?.into_owned();
         page.deliveries.extend(part.deliveries);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
@@ -176,15 +182,15 @@ async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()
     Ok(())
 }
 
-async fn replay(delivery: String, manner: &OutputArgs) -> Result<()> {
+async fn replay(delivery: String, output_args: &OutputArgs) -> Result<()> {
     let request = ReplayDeliveryRequest { id: delivery };
-    let answer = manner.service.client()?.notifications.replay_delivery(request).await;
-    let replayed = manner.service.map_error("replaying the delivery", answer)?.into_owned();
+    let answer = output_args.service.client()?.notifications.replay_delivery(request).await;
+    let replayed = output_args.service.map_error("replaying the delivery", answer)?.into_owned();
     let delivery = replayed.delivery.into_option().unwrap_or_default();
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&delivery)?);
     } else {
-        let said = match &delivery.subscriber_id {
+        let description = match &delivery.subscriber_id {
             Some(subscriber) => {
                 format!("{} will be retried for subscriber {subscriber}", delivery.id)
             }
@@ -192,16 +198,17 @@ async fn replay(delivery: String, manner: &OutputArgs) -> Result<()> {
                 format!("{} will be retried on channel {}", delivery.id, delivery.notification_id)
             }
         };
-        output::print_text(&said);
+        output::print_text(&description);
     }
     Ok(())
 }
 
-async fn rotate(overlap_hours: Option<i32>, manner: &OutputArgs) -> Result<()> {
+async fn rotate(overlap_hours: Option<i32>, output_args: &OutputArgs) -> Result<()> {
     let request = RotateSigningSecretRequest { overlap_hours };
-    let answer = manner.service.client()?.notifications.rotate_signing_secret(request).await;
-    let rotated = manner.service.map_error("rotating the signing secret", answer)?.into_owned();
-    if manner.json {
+    let answer = output_args.service.client()?.notifications.rotate_signing_secret(request).await;
+    let rotated =
+        output_args.service.map_error("rotating the signing secret", answer)?.into_owned();
+    if output_args.json {
         output::print_json(serde_json::to_value(&rotated)?);
         return Ok(());
     }

@@ -23,7 +23,7 @@ pub(crate) enum PageCommand {
     /// List status pages, newest first
     List {
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Show what visitors of a page see now
     Overview {
@@ -31,7 +31,7 @@ pub(crate) enum PageCommand {
         #[arg(value_name = "PAGE")]
         id: String,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Show the daily history of a component (UTC)
     Uptime {
@@ -42,35 +42,35 @@ pub(crate) enum PageCommand {
         #[arg(long, value_name = "NUMBER", default_value_t = 30, allow_negative_numbers = true)]
         days: i32,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Show the settings of a page: access, domain, theme, indexing
     Show {
         #[command(flatten)]
         page: PageIdArg,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// List the components of a page with their monitors and groups, newest first
     Components {
         #[command(flatten)]
         page: PageIdArg,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Publish a page
     Publish {
         #[command(flatten)]
         page: PageIdArg,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Unpublish a page; its content is kept
     Unpublish {
         #[command(flatten)]
         page: PageIdArg,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Set the theme of a page
     Theme {
@@ -80,7 +80,7 @@ pub(crate) enum PageCommand {
         #[arg(value_name = "THEME")]
         theme: String,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Allow or forbid indexing by search engines
     Indexing {
@@ -90,7 +90,7 @@ pub(crate) enum PageCommand {
         #[arg(value_name = "CHOICE")]
         choice: settings::Indexing,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
 }
 
@@ -104,36 +104,42 @@ pub(crate) struct PageIdArg {
 
 pub(crate) async fn run(action: PageCommand) -> Result<()> {
     match action {
-        PageCommand::List { manner } => list(&manner).await,
-        PageCommand::Overview { id, manner } => overview(id, &manner).await,
-        PageCommand::Uptime { id, days, manner } => by_days(id, days, &manner).await,
-        PageCommand::Show { page, manner } => settings::show(page.id, &manner).await,
-        PageCommand::Components { page, manner } => settings::components(page.id, &manner).await,
-        PageCommand::Publish { page, manner } => settings::publish(page.id, &manner).await,
-        PageCommand::Unpublish { page, manner } => settings::unpublish(page.id, &manner).await,
-        PageCommand::Theme { page, theme, manner } => {
-            settings::theme(page.id, theme, &manner).await
+        PageCommand::List { output_args } => list(&output_args).await,
+        PageCommand::Overview { id, output_args } => overview(id, &output_args).await,
+        PageCommand::Uptime { id, days, output_args } => by_days(id, days, &output_args).await,
+        PageCommand::Show { page, output_args } => settings::show(page.id, &output_args).await,
+        PageCommand::Components { page, output_args } => {
+            settings::components(page.id, &output_args).await
         }
-        PageCommand::Indexing { page, choice, manner } => {
-            settings::indexing(page.id, choice, &manner).await
+        PageCommand::Publish { page, output_args } => {
+            settings::publish(page.id, &output_args).await
+        }
+        PageCommand::Unpublish { page, output_args } => {
+            settings::unpublish(page.id, &output_args).await
+        }
+        PageCommand::Theme { page, theme, output_args } => {
+            settings::theme(page.id, theme, &output_args).await
+        }
+        PageCommand::Indexing { page, choice, output_args } => {
+            settings::indexing(page.id, choice, &output_args).await
         }
     }
 }
 
-async fn list(manner: &OutputArgs) -> Result<()> {
-    let client = manner.service.client()?;
+async fn list(output_args: &OutputArgs) -> Result<()> {
+    let client = output_args.service.client()?;
     let mut paging = Paging::of_all();
     let mut list = ListStatusPagesResponse::default();
     while let Some(next) = paging.next(list.status_pages.len(), &list.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListStatusPagesRequest { limit, page_token, ..Default::default() };
         let answer = client.status_pages.list_status_pages(request).await;
-        let part = manner.service.map_error("listing status pages", answer)?.into_owned();
+        let part = output_args.service.map_error("listing status pages", answer)?.into_owned();
         list.status_pages.extend(part.status_pages);
         list.next_page_token = part.next_page_token;
         list.total_size = part.total_size;
     }
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&list)?);
         return Ok(());
     }
@@ -150,11 +156,11 @@ async fn list(manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn overview(id: String, manner: &OutputArgs) -> Result<()> {
+async fn overview(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = GetStatusPageOverviewRequest { id };
-    let answer = manner.service.client()?.status_pages.get_status_page_overview(request).await;
-    let answer = manner.service.map_error("reading the status page", answer)?.into_owned();
-    if manner.json {
+    let answer = output_args.service.client()?.status_pages.get_status_page_overview(request).await;
+    let answer = output_args.service.map_error("reading the status page", answer)?.into_owned();
+    if output_args.json {
         output::print_json(serde_json::to_value(&answer)?);
         return Ok(());
     }
@@ -179,11 +185,11 @@ async fn overview(id: String, manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn by_days(id: String, days: i32, manner: &OutputArgs) -> Result<()> {
+async fn by_days(id: String, days: i32, output_args: &OutputArgs) -> Result<()> {
     let request = GetComponentSummaryRequest { id, days: Some(days) };
-    let answer = manner.service.client()?.status_pages.get_component_summary(request).await;
-    let summary = manner.service.map_error("reading the component", answer)?.into_owned();
-    if manner.json {
+    let answer = output_args.service.client()?.status_pages.get_component_summary(request).await;
+    let summary = output_args.service.map_error("reading the component", answer)?.into_owned();
+    if output_args.json {
         output::print_json(serde_json::to_value(&summary)?);
         return Ok(());
     }

@@ -1,5 +1,5 @@
 //! `aloft reports`: creates, updates, resolves and deletes status reports and their templates.
-//! Calls a running service with a key. Leaves the output to `said`.
+//! Calls a running service with a key. Leaves the output to `print`.
 
 mod change;
 mod print;
@@ -33,21 +33,21 @@ pub(crate) enum ReportCommand {
         #[command(flatten)]
         which: ReportFilterArgs,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Show a report with all its updates
     Show {
         #[command(flatten)]
         report: ReportIdArg,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Create a report on a status page
     Create {
         #[command(flatten)]
         opened: Box<Opened>,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Add an update to a report
     AddUpdate {
@@ -59,7 +59,7 @@ pub(crate) enum ReportCommand {
         #[command(flatten)]
         added: Added,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Resolve a report with a last update
     Resolve {
@@ -68,7 +68,7 @@ pub(crate) enum ReportCommand {
         #[command(flatten)]
         added: Added,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Edit an update; subscribers are not notified
     EditUpdate {
@@ -76,9 +76,9 @@ pub(crate) enum ReportCommand {
         #[arg(value_name = "UPDATE")]
         update: String,
         #[command(flatten)]
-        wanted: ListArgs,
+        wanted: UpdateArgs,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Edit the title of a report or the components of its latest update; subscribers are not notified
     Edit {
@@ -87,7 +87,7 @@ pub(crate) enum ReportCommand {
         #[command(flatten)]
         change: change::Changes,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Delete a report, rpt_…, or one of its updates, upd_…
     Delete {
@@ -95,7 +95,7 @@ pub(crate) enum ReportCommand {
         #[arg(value_name = "ID")]
         id: String,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Templates of reports: list, create, edit and delete them
     Templates {
@@ -139,7 +139,7 @@ pub(crate) struct Opened {
     #[arg(long, value_name = "ID")]
     template: Option<String>,
     #[command(flatten)]
-    first: ListArgs,
+    first: UpdateArgs,
     /// Do not notify subscribers
     #[arg(long)]
     no_notify: bool,
@@ -165,7 +165,7 @@ pub(crate) struct Added {
 
 /// Changes of an update. Missing values stay as they are.
 #[derive(Debug, Default, Args)]
-pub(crate) struct ListArgs {
+pub(crate) struct UpdateArgs {
     /// investigating, identified, monitoring or resolved
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
@@ -182,26 +182,28 @@ pub(crate) struct ListArgs {
 
 pub(crate) async fn run(action: ReportCommand) -> Result<()> {
     match action {
-        ReportCommand::List { which, manner } => list(which, &manner).await,
-        ReportCommand::Show { report, manner } => show(report.id, &manner).await,
-        ReportCommand::Create { opened, manner } => create(*opened, &manner).await,
-        ReportCommand::AddUpdate { report, status, added, manner } => {
-            add(report.id, status, added, &manner).await
+        ReportCommand::List { which, output_args } => list(which, &output_args).await,
+        ReportCommand::Show { report, output_args } => show(report.id, &output_args).await,
+        ReportCommand::Create { opened, output_args } => create(*opened, &output_args).await,
+        ReportCommand::AddUpdate { report, status, added, output_args } => {
+            add(report.id, status, added, &output_args).await
         }
-        ReportCommand::Resolve { report, added, manner } => {
-            add(report.id, RESOLVED.to_owned(), added, &manner).await
+        ReportCommand::Resolve { report, added, output_args } => {
+            add(report.id, RESOLVED.to_owned(), added, &output_args).await
         }
-        ReportCommand::EditUpdate { update, wanted, manner } => edit(update, wanted, &manner).await,
-        ReportCommand::Edit { report, change, manner } => {
-            change::change(report.id, change, &manner).await
+        ReportCommand::EditUpdate { update, wanted, output_args } => {
+            edit(update, wanted, &output_args).await
         }
-        ReportCommand::Delete { id, manner } => delete(id, &manner).await,
+        ReportCommand::Edit { report, change, output_args } => {
+            change::change(report.id, change, &output_args).await
+        }
+        ReportCommand::Delete { id, output_args } => delete(id, &output_args).await,
         ReportCommand::Templates { action } => templates::run(action).await,
     }
 }
 
-async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
-    let client = manner.service.client()?;
+async fn list(which: ReportFilterArgs, output_args: &OutputArgs) -> Result<()> {
+    let client = output_args.service.client()?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListStatusReportsResponse::default();
     while let Some(next) = paging.next(page.status_reports.len(), &page.next_page_token) {
@@ -214,12 +216,12 @@ async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
             ..Default::default()
         };
         let answer = client.status_reports.list_status_reports(request).await;
-        let part = manner.service.map_error("listing reports", answer)?.into_owned();
+        let part = output_args.service.map_error("listing reports", answer)?.into_owned();
         page.status_reports.extend(part.status_reports);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
@@ -228,12 +230,12 @@ async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn show(id: String, manner: &OutputArgs) -> Result<()> {
+async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = GetStatusReportRequest { id };
-    let answer = manner.service.client()?.status_reports.get_status_report(request).await;
-    let report = manner.service.map_error("reading the report", answer)?.into_owned();
+    let answer = output_args.service.client()?.status_reports.get_status_report(request).await;
+    let report = output_args.service.map_error("reading the report", answer)?.into_owned();
     let report = report.status_report.into_option().unwrap_or_default();
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&report)?);
     } else {
         output::print_text(&print::format_report(&report));
@@ -241,7 +243,7 @@ async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn create(opened: Opened, manner: &OutputArgs) -> Result<()> {
+async fn create(opened: Opened, output_args: &OutputArgs) -> Result<()> {
     let report =
         StatusReport { page_id: Some(opened.page), title: opened.title, ..Default::default() };
     let request = CreateStatusReportRequest {
@@ -250,22 +252,23 @@ async fn create(opened: Opened, manner: &OutputArgs) -> Result<()> {
         template_id: opened.template,
         notify: Some(!opened.no_notify),
     };
-    let answer = manner.service.client()?.status_reports.create_status_report(request).await;
-    let answer = manner.service.map_error("creating the report", answer)?.into_owned();
-    print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
+    let answer = output_args.service.client()?.status_reports.create_status_report(request).await;
+    let answer = output_args.service.map_error("creating the report", answer)?.into_owned();
+    print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }
 
-async fn add(id: String, status: String, added: Added, manner: &OutputArgs) -> Result<()> {
+async fn add(id: String, status: String, added: Added, output_args: &OutputArgs) -> Result<()> {
     let Added { text, at, components, no_notify } = added;
-    let wanted = ListArgs { status: Some(status), text: Some(text), at, components };
+    let wanted = UpdateArgs { status: Some(status), text: Some(text), at, components };
     let update = wanted.to_update()?.into();
     let request = AddStatusReportUpdateRequest { id, update, notify: Some(!no_notify) };
-    let answer = manner.service.client()?.status_reports.add_status_report_update(request).await;
-    let answer = manner.service.map_error("adding the update", answer)?.into_owned();
-    print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
+    let answer =
+        output_args.service.client()?.status_reports.add_status_report_update(request).await;
+    let answer = output_args.service.map_error("adding the update", answer)?.into_owned();
+    print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }
 
-async fn edit(update: String, wanted: ListArgs, manner: &OutputArgs) -> Result<()> {
+async fn edit(update: String, wanted: UpdateArgs, output_args: &OutputArgs) -> Result<()> {
     let paths = wanted.given_fields();
     if paths.is_empty() {
         return Err(anyhow!("nothing to change; give --status, --text, --at or --component"));
@@ -273,28 +276,29 @@ async fn edit(update: String, wanted: ListArgs, manner: &OutputArgs) -> Result<(
     let written = StatusReportUpdate { id: Some(update), ..wanted.to_update()? };
     let update_mask = FieldMask { paths, ..Default::default() }.into();
     let request = EditStatusReportUpdateRequest { update: written.into(), update_mask };
-    let answer = manner.service.client()?.status_reports.edit_status_report_update(request).await;
-    let answer = manner.service.map_error("editing the update", answer)?.into_owned();
-    print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
+    let answer =
+        output_args.service.client()?.status_reports.edit_status_report_update(request).await;
+    let answer = output_args.service.map_error("editing the update", answer)?.into_owned();
+    print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }
 
-async fn delete(id: String, manner: &OutputArgs) -> Result<()> {
-    let reports = manner.service.client()?.status_reports;
+async fn delete(id: String, output_args: &OutputArgs) -> Result<()> {
+    let reports = output_args.service.client()?.status_reports;
     if id.starts_with(UpdateId::PREFIX) {
         let request = DeleteStatusReportUpdateRequest { id };
         let answer = reports.delete_status_report_update(request).await;
-        let answer = manner.service.map_error("deleting the update", answer)?.into_owned();
-        return print_report(&answer.status_report.into_option().unwrap_or_default(), manner);
+        let answer = output_args.service.map_error("deleting the update", answer)?.into_owned();
+        return print_report(&answer.status_report.into_option().unwrap_or_default(), output_args);
     }
     let request = DeleteStatusReportRequest { id: id.clone() };
     let answer = reports.delete_status_report(request).await;
-    manner.service.map_error("deleting the report", answer)?;
-    print_deleted(&id, manner.json);
+    output_args.service.map_error("deleting the report", answer)?;
+    print_deleted(&id, output_args.json);
     Ok(())
 }
 
-fn print_report(report: &StatusReport, manner: &OutputArgs) -> Result<()> {
-    if manner.json {
+fn print_report(report: &StatusReport, output_args: &OutputArgs) -> Result<()> {
+    if output_args.json {
         output::print_json(serde_json::to_value(report)?);
     } else {
         output::print_text(&print::line(report));
@@ -311,7 +315,7 @@ fn print_deleted(id: &str, json: bool) {
     }
 }
 
-impl ListArgs {
+impl UpdateArgs {
     /// Returns the names of the given fields.
     fn given_fields(&self) -> Vec<String> {
         let given = [
@@ -361,23 +365,24 @@ mod tests {
 
     #[test]
     fn component_requires_an_impact() {
-        let said = impacts(&["cmp_1=down".to_owned()]).unwrap();
-        assert_eq!(said[0].component_id.as_deref(), Some("cmp_1"));
-        assert_eq!(said[0].impact.as_deref(), Some("down"));
+        let parsed = impacts(&["cmp_1=down".to_owned()]).unwrap();
+        assert_eq!(parsed[0].component_id.as_deref(), Some("cmp_1"));
+        assert_eq!(parsed[0].impact.as_deref(), Some("down"));
         let refusal = impacts(&["cmp_1".to_owned()]).unwrap_err();
         insta::assert_snapshot!(refusal, @"`--component cmp_1` is not a component with an impact; write it as cmp_…=down");
     }
 
     #[test]
     fn edit_changes_only_given_fields() {
-        let wanted = ListArgs { text: Some("x".to_owned()), ..ListArgs::default() };
+        let wanted = UpdateArgs { text: Some("x".to_owned()), ..UpdateArgs::default() };
         assert_eq!(wanted.given_fields(), ["text"]);
         let at = Some("2026-12-01T22:00:00Z".to_owned());
-        let wanted = ListArgs { at, components: vec!["a=down".to_owned()], ..ListArgs::default() };
+        let wanted =
+            UpdateArgs { at, components: vec!["a=down".to_owned()], ..UpdateArgs::default() };
         assert_eq!(wanted.given_fields(), ["at", "components"]);
         let written = wanted.to_update().unwrap();
         assert_eq!(written.at.as_option().map(|at| at.seconds), Some(1_796_162_400));
-        let wrong = ListArgs { at: Some("tomorrow".to_owned()), ..ListArgs::default() };
+        let wrong = UpdateArgs { at: Some("tomorrow".to_owned()), ..UpdateArgs::default() };
         let refusal = wrong.to_update().unwrap_err().to_string();
         assert_eq!(refusal, "`--at tomorrow` is not a time; write it as 2026-12-01T22:00:00Z");
     }

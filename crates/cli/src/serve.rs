@@ -10,8 +10,8 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use rules::Secret;
 use server::boot::{self, Signals};
-use server::context::Context;
 use server::observe::log;
+use web::context::Context;
 
 use crate::flags::Flags;
 use crate::{memory, output};
@@ -52,7 +52,7 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
         } else {
             boot::start(&settings, ctx).await?
         };
-        if running.desk().list_workspaces().await?.is_empty() {
+        if running.control().list_workspaces().await?.is_empty() {
             output::print_text(&first_steps(&settings.data));
         }
         running

@@ -76,7 +76,7 @@ impl Service {
     /// Returns the response, or its error with context. `doing` names the call.
     pub(crate) fn map_error<T>(&self, doing: &str, answer: Result<T, Error>) -> Result<T> {
         let address = self.address()?;
-        let answer = answer.map_err(|error| said(&error));
+        let answer = answer.map_err(|error| service_error(&error));
         answer
             .with_context(|| format!("{doing} at {}", crate::check::without_credentials(&address)))
     }
@@ -95,7 +95,7 @@ fn local_address(listen: SocketAddr) -> String {
 }
 
 /// Formats an error of the service.
-pub(crate) fn said(error: &Error) -> anyhow::Error {
+pub(crate) fn service_error(error: &Error) -> anyhow::Error {
     let message = error.message.clone().unwrap_or_else(|| format!("{:?}", error.code));
     if let Some(failure) = rpc::proxy_failure(error) {
         let variable = failure.variable;

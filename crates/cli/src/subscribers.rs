@@ -21,14 +21,14 @@ pub(crate) enum SubscriberCommand {
         #[command(flatten)]
         which: SubscriberFilterArgs,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Add a subscriber: an email address, which must confirm, or a webhook URL
     Add {
         #[command(flatten)]
         new: NewSubscriberArgs,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Remove a subscriber and all its data
     Remove {
@@ -36,7 +36,7 @@ pub(crate) enum SubscriberCommand {
         #[arg(value_name = "SUBSCRIBER")]
         id: String,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
 }
 
@@ -86,14 +86,14 @@ pub(crate) struct NewSubscriberArgs {
 
 pub(crate) async fn run(action: SubscriberCommand) -> Result<()> {
     match action {
-        SubscriberCommand::List { which, manner } => list(which, &manner).await,
-        SubscriberCommand::Add { new, manner } => add(new, &manner).await,
-        SubscriberCommand::Remove { id, manner } => remove(id, &manner).await,
+        SubscriberCommand::List { which, output_args } => list(which, &output_args).await,
+        SubscriberCommand::Add { new, output_args } => add(new, &output_args).await,
+        SubscriberCommand::Remove { id, output_args } => remove(id, &output_args).await,
     }
 }
 
-async fn list(which: SubscriberFilterArgs, manner: &OutputArgs) -> Result<()> {
-    let client = manner.service.client()?;
+async fn list(which: SubscriberFilterArgs, output_args: &OutputArgs) -> Result<()> {
+    let client = output_args.service.client()?;
     let mut paging = Paging::up_to(which.limit);
     let mut page = ListSubscribersResponse::default();
     while let Some(next) = paging.next(page.subscribers.len(), &page.next_page_token) {
@@ -107,12 +107,12 @@ async fn list(which: SubscriberFilterArgs, manner: &OutputArgs) -> Result<()> {
             ..Default::default()
         };
         let answer = client.status_pages.list_subscribers(request).await;
-        let part = manner.service.map_error("listing subscribers", answer)?.into_owned();
+        let part = output_args.service.map_error("listing subscribers", answer)?.into_owned();
         page.subscribers.extend(part.subscribers);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
@@ -124,7 +124,7 @@ async fn list(which: SubscriberFilterArgs, manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn add(new: NewSubscriberArgs, manner: &OutputArgs) -> Result<()> {
+async fn add(new: NewSubscriberArgs, output_args: &OutputArgs) -> Result<()> {
     let subscriber = Subscriber {
         page_id: Some(new.page),
         email: new.email,
@@ -136,10 +136,10 @@ async fn add(new: NewSubscriberArgs, manner: &OutputArgs) -> Result<()> {
     };
     let request =
         AddSubscriberRequest { subscriber: subscriber.into(), confirm: Some(!new.confirmed) };
-    let answer = manner.service.client()?.status_pages.add_subscriber(request).await;
-    let added = manner.service.map_error("adding the subscriber", answer)?.into_owned();
+    let answer = output_args.service.client()?.status_pages.add_subscriber(request).await;
+    let added = output_args.service.map_error("adding the subscriber", answer)?.into_owned();
     let subscriber = added.subscriber.into_option().unwrap_or_default();
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&subscriber)?);
         return Ok(());
     }
@@ -149,11 +149,11 @@ async fn add(new: NewSubscriberArgs, manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn remove(id: String, manner: &OutputArgs) -> Result<()> {
+async fn remove(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = RemoveSubscriberRequest { id: id.clone() };
-    let answer = manner.service.client()?.status_pages.remove_subscriber(request).await;
-    manner.service.map_error("removing the subscriber", answer)?;
-    if manner.json {
+    let answer = output_args.service.client()?.status_pages.remove_subscriber(request).await;
+    output_args.service.map_error("removing the subscriber", answer)?;
+    if output_args.json {
         output::print_json(json!({ "id": id }));
     } else {
         output::print_text(&format!("{id} was removed"));

@@ -48,21 +48,21 @@ pub(crate) struct ExportArgs {
     with_secrets: bool,
 }
 
-pub(crate) async fn run(TerraformCommand::Export(asked): TerraformCommand) -> Result<ExitCode> {
-    let client = asked.service.client()?;
-    let base_url = asked.service.address()?;
+pub(crate) async fn run(TerraformCommand::Export(args): TerraformCommand) -> Result<ExitCode> {
+    let client = args.service.client()?;
+    let base_url = args.service.address()?;
     let workspace = workspace::read(&client).await.with_context(|| {
         format!("reading the workspace at {}", crate::check::without_credentials(&base_url))
     })?;
-    if asked.with_secrets && workspace.reads_only {
+    if args.with_secrets && workspace.reads_only {
         bail!("`--with-secrets` needs a key with the scope write; this key has the scope read");
     }
     let export = export::export_workspace(&workspace, &base_url);
-    match &asked.out {
-        Some(folder) => write(&export, folder, asked.with_secrets)?,
+    match &args.out {
+        Some(folder) => write(&export, folder, args.with_secrets)?,
         None => output::print_text(&export.text()),
     }
-    output::print_stderr(&export.summary(asked.with_secrets));
+    output::print_stderr(&export.summary(args.with_secrets));
     Ok(ExitCode::SUCCESS)
 }
 

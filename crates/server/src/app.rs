@@ -4,23 +4,28 @@ use std::sync::Arc;
 
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::{Extension, Router};
-use contract::rpc;
+use pages::{PageDomain, Pages};
 use probe::Egress;
 use rules::Region;
-use store::{Store, StoreError};
+use store::Store;
 use tokio_util::sync::CancellationToken;
+use web::context::Context;
+use web::proxies::TrustedProxies;
 
-use crate::auth::{Auth, AuthLayer};
-use crate::context::Context;
+use crate::auth::Auth;
 use crate::control::ControlService;
+use crate::docs;
 use crate::domains::{ByHost, Domains};
 use crate::edge::{self, Budget, Edge};
-use crate::observe::{Metrics, health};
+use crate::gate::AuthLayer;
+use crate::health::{self, HealthState};
+use crate::observe::Metrics;
 use crate::pipeline::{Notifier, Pipeline};
-use crate::status_page::{AccessControl, DetailCache, Icons, PageCache, SubscribeLimits};
-use crate::{docs, rpc as services, status_page, v1};
+use crate::rpc::{self, CacheEntries, ResponseCache, Services};
+use crate::v1::{self, V1State};
 
-/// Dependencies of request handlers. Cheap to clone.
+/// Composes the surfaces of a running server. Each surface gets the parts that it needs; nothing else
+/// imports this type.
 #[derive(Clone, Debug)]
 pub struct App {
     pub ctx: Context,
@@ -29,25 +34,19 @@ pub struct App {
     pub notifier: Notifier,
     pub auth: Arc<Auth>,
     pub metrics: Metrics,
+    pub pages: Pages,
+    /// The operator's proxies.
+    pub(crate) proxies: TrustedProxies,
     /// Memory budgets for request bodies.
     pub(crate) bodies: Budget,
     /// Cache of RPC responses.
-    pub(crate) response_cache: Arc<services::CacheEntries>,
-    /// Cache of rendered status pages.
-    pub(crate) page_cache: Arc<PageCache>,
+    pub(crate) response_cache: Arc<CacheEntries>,
     /// Custom domains of status pages.
     pub(crate) domains: Arc<Domains>,
-    /// Cache of the detail pages of status pages.
-    pub(crate) detail_cache: Arc<DetailCache>,
-    pub(crate) icons: Arc<Icons>,
-    /// Access control of status pages.
-    pub(crate) page_access: Arc<AccessControl>,
-    /// Subscription to status pages.
-    pub(crate) subscribe_limits: Arc<SubscribeLimits>,
     /// Egress policy for messages and checks.
-    pub egress: Egress,
+    pub(crate) egress: Egress,
     /// Regions of a monitor that names none.
-    pub default_regions: Arc<[Region]>,
+    pub(crate) default_regions: Arc<[Region]>,
 }
 
 impl App {
@@ -59,47 +58,71 @@ impl App {
     /// that have no end.
     pub fn router(&self, stop: CancellationToken) -> Router {
         let pages_stop = stop.clone();
-        let service = services::service(self, stop);
+        let service = rpc::service(&self.services(), stop);
         let services = Router::new()
             .nest_service("/rpc", service.clone())
             .fallback_service(service)
-            .layer(from_fn_with_state(
-                self.response_cache_layer(),
-                services::ResponseCache::serve_cached,
-            ))
-            .layer(from_fn_with_state(self.metrics.clone(), services::whole))
+            .layer(from_fn_with_state(self.response_cache_layer(), ResponseCache::serve_cached))
+            .layer(from_fn_with_state(self.metrics.clone(), rpc::whole))
             .layer(from_fn_with_state(self.auth_layer(), AuthLayer::before_rpc))
-            .layer(from_fn(services::normalize_headers));
-        let pages = status_page::domain_routes(self, pages_stop.clone());
+            .layer(from_fn(rpc::normalize_headers));
+        let pages = pages::domain_routes(&self.pages, pages_stop.clone());
         let service = Router::new()
-            .merge(health::routes(self))
-            .merge(v1::routes(self))
-            .merge(status_page::routes(self, pages_stop))
-            .merge(docs::routes(self.page_cache.origin()))
+            .merge(health::routes(self.health()))
+            .merge(v1::routes(self.keys(), self.auth_layer()))
+            .merge(pages::routes(&self.pages, pages_stop))
+            .merge(docs::routes(self.pages.origin()))
             .fallback_service(services);
-        let (domains, auth) = (Arc::clone(&self.domains), Arc::clone(&self.auth));
+        let (domains, proxies) = (Arc::clone(&self.domains), self.proxies.clone());
         let edge = Edge { ctx: self.ctx.clone(), budget: self.bodies.clone() };
         Router::new()
-            .fallback_service(ByHost { domains, auth, service, pages })
+            .fallback_service(ByHost { domains, proxies, service, pages })
             .layer(from_fn_with_state(edge, edge::edge))
     }
 
     /// Returns the router that serves the status page of a custom domain at the root of its host.
     /// `domain` is normalized as in [`rules::DomainName`].
     pub fn page_router(&self, domain: &str, stop: CancellationToken) -> Router {
-        let domain = status_page::PageDomain(domain.to_owned());
-        status_page::domain_routes(self, stop).layer(Extension(domain))
+        let domain = PageDomain(domain.to_owned());
+        pages::domain_routes(&self.pages, stop).layer(Extension(domain))
     }
 
     /// Returns the operations on workspaces and keys.
-    pub fn desk(&self) -> ControlService {
+    pub fn control(&self) -> ControlService {
         let auth = Some(Arc::clone(&self.auth));
         ControlService::new(self.ctx.clone(), self.store.clone(), auth)
             .with_pipeline(self.pipeline.clone())
     }
 
-    fn response_cache_layer(&self) -> services::ResponseCache {
-        services::ResponseCache {
+    fn services(&self) -> Services {
+        Services {
+            ctx: self.ctx.clone(),
+            store: self.store.clone(),
+            pipeline: self.pipeline.clone(),
+            notifier: self.notifier.clone(),
+            metrics: self.metrics.clone(),
+            pages: self.pages.clone(),
+            domains: Arc::clone(&self.domains),
+            egress: self.egress.clone(),
+            default_regions: Arc::clone(&self.default_regions),
+        }
+    }
+
+    fn keys(&self) -> V1State {
+        let auth = Arc::clone(&self.auth);
+        V1State { ctx: self.ctx.clone(), store: self.store.clone(), auth }
+    }
+
+    fn health(&self) -> HealthState {
+        HealthState {
+            store: self.store.clone(),
+            pipeline: self.pipeline.clone(),
+            metrics: self.metrics.clone(),
+        }
+    }
+
+    fn response_cache_layer(&self) -> ResponseCache {
+        ResponseCache {
             ctx: self.ctx.clone(),
             store: self.store.clone(),
             metrics: self.metrics.clone(),
@@ -107,7 +130,7 @@ impl App {
         }
     }
 
-    pub(crate) fn auth_layer(&self) -> AuthLayer {
+    fn auth_layer(&self) -> AuthLayer {
         AuthLayer { auth: Arc::clone(&self.auth), metrics: self.metrics.clone() }
     }
 }
@@ -116,46 +139,5 @@ impl App {
 /// parameters. The routers are built from the same lists.
 pub fn paths() -> impl Iterator<Item = String> {
     let fixed = health::paths().chain(v1::paths()).chain(docs::paths());
-    fixed.map(str::to_owned).chain(status_page::paths())
-}
-
-/// Converts an error of the store into an RPC error.
-pub(crate) fn rpc_error(error: StoreError) -> rpc::Error {
-    match error {
-        StoreError::NotFound { what, id } => rpc::not_found(what, &id),
-        StoreError::AlreadyExists { .. }
-        | StoreError::Gone { .. }
-        | StoreError::KeyReused { .. } => rpc::already_exists(error.to_string()),
-        StoreError::Taken(violation) => rpc::taken(&violation.into()),
-        StoreError::Refused(violation) => rpc::invalid(&violation.into()),
-        StoreError::Conflict { .. } => rpc::conflict(error.to_string()),
-        StoreError::PlanLimit { .. } => rpc::failed_precondition(error.to_string()),
-        StoreError::Closed => rpc::deferred("the server is stopping; try again"),
-        StoreError::NoSpace { .. } => {
-            tracing::error!(%error, "a call failed: {error}");
-            rpc::deferred(error.to_string())
-        }
-        StoreError::NotCommitted { .. }
-        | StoreError::Database(_)
-        | StoreError::NewerDatabase { .. }
-        | StoreError::ChangedMigration { .. }
-        | StoreError::Locked { .. }
-        | StoreError::DatabaseInUse { .. }
-        | StoreError::TakenOver
-        | StoreError::NotEmpty { .. }
-        | StoreError::Moved { .. }
-        | StoreError::NoDatabase { .. }
-        | StoreError::Emptied { .. }
-        | StoreError::NotFresh { .. }
-        | StoreError::NotEmbedded
-        | StoreError::Address { .. }
-        | StoreError::Unconfirmed { .. }
-        | StoreError::Folder { .. }
-        | StoreError::KeyFile { .. }
-        | StoreError::WrongMasterKey
-        | StoreError::Corrupt { .. } => {
-            tracing::error!(%error, "a call failed: {error}");
-            rpc::internal()
-        }
-    }
+    fixed.map(str::to_owned).chain(pages::paths())
 }

@@ -2,40 +2,36 @@
 //! to reject it, and enforces rate limits. `gate` decides from the contract which operations a
 //! caller may use. `control` and `/v1` create and revoke keys.
 
-mod address;
 mod cache;
-mod gate;
 pub mod key;
 mod limits;
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use contract::rpc::{self, Reason};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
-use ipnet::IpNet;
 use rules::{KeyId, Scope, Timestamp, WorkspaceId};
 use store::{Store, StoreError, Workspace};
+use web::context::Context;
+use web::limits::AttemptLimiter;
+use web::proxies::TrustedProxies;
 
 use self::cache::{Cache, CacheLookup, CachedKey};
-pub(crate) use self::gate::{AuthLayer, Peer, is_for_keys, is_public_stream};
-pub(crate) use self::limits::{AttemptLimiter, network};
 use self::limits::{Limits, RateLimitStatus};
 use crate::config::Settings;
-use crate::context::Context;
 
 /// Lookups of one known key from blocked networks.
-const KNOWN_TRIES: NonZeroU32 = NonZeroU32::new(30).expect("it is not 0");
-const KNOWN_TRIES_IN: Duration = Duration::from_mins(1);
+const KNOWN_KEY_LOOKUPS: NonZeroU32 = NonZeroU32::new(30).expect("it is not 0");
+const KNOWN_KEY_LOOKUPS_IN: Duration = Duration::from_mins(1);
 /// Scheme of `Authorization` whose token is a key.
 const BEARER: &[u8] = b"bearer ";
 /// Lifetime of the list of known key IDs.
-const KNOWN_FOR: Duration = Duration::from_mins(1);
+const KNOWN_KEYS_TTL: Duration = Duration::from_mins(1);
 
 /// Authenticated caller, in the extensions of every request that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,10 +55,10 @@ enum Refused {
 
 /// Authenticated caller with its rate limit status.
 #[derive(Debug)]
-struct AuthenticatedCaller {
-    caller: Caller,
-    workspace: Arc<Workspace>,
-    rate_limit: RateLimitStatus,
+pub(crate) struct AuthenticatedCaller {
+    pub(crate) caller: Caller,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) rate_limit: RateLimitStatus,
 }
 
 /// Authenticates the requests of one server.
@@ -72,13 +68,11 @@ pub struct Auth {
     store: Store,
     cache: Cache,
     limits: Limits,
-    trusted_proxies: Vec<IpNet>,
+    proxies: TrustedProxies,
     used: Mutex<HashMap<KeyId, Timestamp>>,
     known_keys: Mutex<KnownKeys>,
     /// Limits the lookups of known keys from blocked networks.
     attempts: AttemptLimiter<KeyId>,
-    /// Whether the log already warned that forwarded addresses are ignored.
-    has_warned: AtomicBool,
 }
 
 /// IDs of existing keys, so that a block of their network does not affect them.
@@ -90,46 +84,27 @@ struct KnownKeys {
 
 impl Auth {
     /// Creates an authenticator with the limits of `settings` and an empty cache.
-    pub fn new(ctx: Context, store: Store, settings: &Settings) -> Self {
+    pub fn new(ctx: Context, store: Store, settings: &Settings, proxies: TrustedProxies) -> Self {
         Self {
             limits: Limits::new(ctx.clone(), settings),
-            trusted_proxies: settings.trusted_proxies.clone(),
+            proxies,
             cache: Cache::default(),
             used: Mutex::default(),
             known_keys: Mutex::default(),
-            attempts: AttemptLimiter::new(&ctx, KNOWN_TRIES, KNOWN_TRIES_IN),
-            has_warned: AtomicBool::new(false),
+            attempts: AttemptLimiter::new(&ctx, KNOWN_KEY_LOOKUPS, KNOWN_KEY_LOOKUPS_IN),
             ctx,
             store,
         }
     }
 
-    /// Returns the client address of a request with these headers on a connection from `peer`.
-    pub(crate) fn address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let is_ignored = self.trusted_proxies.is_empty() && address::is_forwarded(headers);
-        if is_ignored && !self.has_warned.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                client.address = %peer,
-                "ignoring X-Forwarded-For from {peer}: if it is your proxy, name it in the setting \
-                 `trusted_proxies`; else all its clients share the limits of one address"
-            );
-        }
-        address::caller(peer, headers, &self.trusted_proxies)
-    }
-
-    /// Returns whether the address belongs to a trusted proxy.
-    pub(crate) fn is_proxy(&self, peer: IpAddr) -> bool {
-        address::is_trusted(peer, &self.trusted_proxies)
-    }
-
     /// Authenticates a request with these headers on a connection from `peer`. Also returns the
     /// rate limit status of the key.
-    async fn admit(
+    pub(crate) async fn admit(
         &self,
         headers: &HeaderMap,
         peer: IpAddr,
     ) -> Result<AuthenticatedCaller, rpc::Error> {
-        let address = self.address(peer, headers);
+        let address = self.proxies.address(peer, headers);
         let (caller, workspace) = self.identify(headers, address).await?;
         let standing = self.limits.count_call(caller.key)?;
         Ok(AuthenticatedCaller { caller, workspace, rate_limit: standing })
@@ -187,7 +162,7 @@ impl Auth {
     /// blocked. Other clients behind the same proxy must not lock it out, even after a restart.
     async fn can_bypass_block(&self, key: KeyId, now: Timestamp) -> Result<bool, rpc::Error> {
         let is_fresh =
-            |known: &KnownKeys| known.read_at.is_some_and(|at| now.since(at) < KNOWN_FOR);
+            |known: &KnownKeys| known.read_at.is_some_and(|at| now.since(at) < KNOWN_KEYS_TTL);
         if !is_fresh(&self.known_keys()) {
             let ids = self.store.keys().active_ids().await.map_err(|error| lookup_error(&error))?;
             *self.known_keys() = KnownKeys { ids, read_at: Some(now) };
@@ -276,48 +251,5 @@ impl From<Refused> for Reason {
             Refused::Expired => Self::KeyExpired,
             Refused::Revoked => Self::KeyRevoked,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rules::Timestamp;
-    use store::{Database, MasterKeySource};
-
-    use super::*;
-    use crate::observe::log::captured;
-
-    async fn auth(settings: &Settings) -> Auth {
-        let folder = tempfile::tempdir().unwrap();
-        let store = store::Settings {
-            folder: folder.path().join("data"),
-            database: Database::Embedded,
-            master_key: MasterKeySource::File,
-        };
-        let store = Store::open(store).await.unwrap();
-        Auth::new(Context::manual(Timestamp::from_millis(0)).0, store, settings)
-    }
-
-    // issue 16, point 10
-    #[tokio::test]
-    async fn ignored_forwarded_addresses_are_logged_once() {
-        let peer = IpAddr::from([192, 0, 2, 7]);
-        let forwarded = HeaderMap::from_iter([(
-            http::HeaderName::from_static("x-forwarded-for"),
-            HeaderValue::from_static("203.0.113.9"),
-        )]);
-        let mut settings = Settings::defaults();
-        let without = auth(&settings).await;
-        let lines = captured(|| {
-            assert_eq!(without.address(peer, &HeaderMap::new()), peer);
-            assert_eq!(without.address(peer, &forwarded), peer);
-            assert_eq!(without.address(peer, &forwarded), peer);
-        });
-        insta::assert_snapshot!(lines.trim(), @"WARN ignoring X-Forwarded-For from 192.0.2.7: if it is your proxy, name it in the setting `trusted_proxies`; else all its clients share the limits of one address client.address=192.0.2.7");
-
-        settings.trusted_proxies = vec![IpNet::from(peer)];
-        let with = auth(&settings).await;
-        let lines = captured(|| assert_ne!(with.address(peer, &forwarded), peer));
-        assert_eq!(lines, "");
     }
 }

@@ -11,6 +11,7 @@ mod listeners;
 mod names;
 mod network;
 mod opening;
+mod page_backend;
 mod signals;
 mod stalled;
 
@@ -31,10 +32,14 @@ use self::names::DomainTasks;
 pub use self::network::network;
 use self::network::{egress, egress_addresses};
 pub use self::signals::Signals;
+use pages::{Pages, PagesParts};
+use web::context::Context;
+use web::proxies::TrustedProxies;
+
+use self::page_backend::PageBackend;
 use crate::app::App;
 use crate::auth::Auth;
 use crate::config::{ConfigError, Layers, SETTINGS, Settings, Values};
-use crate::context::Context;
 use crate::control::{ControlService, Socket};
 use crate::demo::{self, DemoError};
 use crate::edge::Budget;
@@ -43,7 +48,6 @@ use crate::operator;
 use crate::pipeline::{
     self, Notifier, NotifierParts, Pipeline, PipelineError, PipelineParts, Probes, RunningNotifier,
 };
-use crate::status_page::{AccessControl, Icons, PageCache, SubscribeLimits, SubscriberTokens};
 
 /// Settings that are paths.
 const PATHS: [&str; 2] = ["data", "extra_ca_file"];
@@ -206,23 +210,27 @@ async fn start_on(
     let names = DomainTasks::new(settings, &network);
     names.domains.read(&store).await?;
     let notifier = notifier(settings, &ctx, &store, &metrics, &network)?;
-    let icons = Arc::new(Icons::new(probe::Client::new(network.clone())));
-    let (notes, notes_end) = operator::notes();
+    let client = probe::Client::new(network.clone());
+    let (notice_channel, notice_receiver) = operator::notice_channel();
     let operator_client = probe::Client::new(network.clone());
     let parts = PipelineParts {
-        operator: settings.operator.is_some().then_some(notes),
+        operator: settings.operator.is_some().then_some(notice_channel),
         ..parts(settings, &ctx, &store, &metrics, network)
     };
     let (pipeline, stages) = Pipeline::start(parts).await?;
     let notifying = notifier.start();
-    let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings));
-    let default_regions = settings.default_regions.clone().into();
-    let (egress, response_cache) = (egress(settings), Arc::default());
-    let visitors = Arc::new(AccessControl::new(&ctx, store.session_key()));
-    let subscribing =
-        Arc::new(SubscribeLimits::new(&ctx, SubscriberTokens::new(store.session_key())));
-    let own = listeners.addresses.local_url();
-    let page_cache = Arc::new(PageCache::new(settings.public_url.clone(), own, metrics.clone()));
+    let proxies = TrustedProxies::new(&settings.trusted_proxies);
+    let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings, proxies.clone()));
+    let pages = Pages::new(PagesParts {
+        ctx: ctx.clone(),
+        store: store.clone(),
+        backend: Arc::new(PageBackend { pipeline: pipeline.clone(), notifier: notifier.clone() }),
+        proxies: proxies.clone(),
+        metrics: metrics.pages.clone(),
+        client,
+        public_url: settings.public_url.clone(),
+        listener_url: listeners.addresses.local_url(),
+    });
     let app = App {
         ctx,
         store,
@@ -230,15 +238,12 @@ async fn start_on(
         notifier,
         auth,
         metrics,
+        pages,
+        proxies,
         bodies: Budget::new(settings.request_body_memory),
-        response_cache,
-        page_cache,
-        detail_cache: Arc::default(),
-        icons,
-        page_access: visitors,
-        subscribe_limits: subscribing,
-        egress,
-        default_regions,
+        response_cache: Arc::default(),
+        egress: egress(settings),
+        default_regions: settings.default_regions.clone().into(),
         domains: Arc::clone(&names.domains),
     };
 
@@ -248,17 +253,18 @@ async fn start_on(
         );
     }
     let stop = CancellationToken::new();
-    let mut tasks = names.start(&app, &stop).await?;
+    let mut tasks = names.start(&app.ctx, &app.store, &stop).await?;
     let addresses = listeners.addresses;
     addresses.log();
     let (router, config) = (app.router(stop.clone()), names.certificates.tls());
     let connections = (connections_max(), settings.trusted_proxies.clone());
     tasks.push(tokio::spawn(listeners.serve(router, config, connections, stop.clone())));
-    tasks.push(tokio::spawn(socket.serve(app.desk(), stop.clone())));
+    tasks.push(tokio::spawn(socket.serve(app.control(), stop.clone())));
     if let Some(operator) = settings.operator.clone() {
         let means = (operator_client, app.notifier.clone());
-        let teller = operator::OperatorNotifier::new(app.ctx.clone(), operator, means, notes_end);
-        tasks.push(tokio::spawn(teller.run(stop.clone())));
+        let operator_notifier =
+            operator::OperatorNotifier::new(app.ctx.clone(), operator, means, notice_receiver);
+        tasks.push(tokio::spawn(operator_notifier.run(stop.clone())));
     }
     let keep = housekeeping::run(app.clone(), settings.retention, stop.clone());
     tasks.push(tokio::spawn(keep));
@@ -297,8 +303,8 @@ impl RunningServer {
     }
 
     /// Returns the operations on workspaces and keys.
-    pub fn desk(&self) -> ControlService {
-        self.app.desk()
+    pub fn control(&self) -> ControlService {
+        self.app.control()
     }
 
     /// Waits for a signal to end, then stops.

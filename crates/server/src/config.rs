@@ -7,6 +7,7 @@ mod domains;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 mod layers;
+mod operator;
 mod servers;
 mod settings;
 
@@ -14,6 +15,7 @@ use domain::notify::setting;
 
 pub use domains::{AcmeSettings, ChallengeChoice, DomainSettings, PageHost, TlsSettings};
 pub use layers::{Layers, Origin, Value, Values};
+pub use operator::Operator;
 pub use servers::{MailAccount, MailServer, MailTls};
 pub use settings::{LogFormat, Settings};
 pub use store::Database;

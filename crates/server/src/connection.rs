@@ -1,4 +1,4 @@
-//! connection: connection limits. Callers without a key have limits per address and per network,
+//! Connection limits. Callers without a key have limits per address and per network,
 //! and leave a share of all connections to callers with a key. At a limit, a connection that is not
 //! being served is closed, so that slow clients block nobody. If all are being served, a new
 //! connection is on probation and must show a key. `table` chooses connections to close, and
@@ -81,7 +81,7 @@ pub(crate) enum AdmitResult {
     /// Its address or network is at the limit, and all its connections are being served.
     Refused,
     /// All connections, including the reserved ones, are being served. A free place wakes
-    /// [`ConnectionLimits::wait_for_place`].
+    /// [`ConnectionLimits::wait_until_freed`].
     Full,
 }
 
@@ -138,8 +138,8 @@ impl ConnectionLimits {
         AdmitResult::Admitted(ConnectionPermit(connection))
     }
 
-    /// Waits until a place may be free.
-    pub(crate) async fn wait_for_place(&self) {
+    /// Waits until a connection may have been freed.
+    pub(crate) async fn wait_until_freed(&self) {
         self.freed.notified().await;
     }
 
@@ -178,12 +178,12 @@ impl Connection {
             table.count(&self.0, false);
         }
         self.0.has_wrong_key.store(false, Ordering::Relaxed);
-        table.requests.verified(&self.0);
+        table.requests.mark_verified(&self.0);
     }
 
     /// Records that a request of this connection has shown a wrong key, such as a revoked one. The
     /// limits of callers without a key apply to it again.
-    pub(crate) fn has_wrong_key(&self) {
+    pub(crate) fn set_has_wrong_key(&self) {
         // A proxy's connection carries the requests of many callers.
         if self.0.limits.is_proxy(self.0.peer) {
             return;
@@ -338,7 +338,7 @@ mod tests {
         assert!(connection.may_show_key());
         connection.set_has_key();
         assert_eq!((connection.is_without_key(), limits.table().without_key), (false, 0));
-        connection.has_wrong_key();
+        connection.set_has_wrong_key();
         assert_eq!((connection.is_without_key(), limits.table().without_key), (true, 1));
         assert!(!connection.may_show_key());
         connection.set_has_key();

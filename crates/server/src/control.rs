@@ -6,19 +6,19 @@
 mod audit;
 mod connect;
 mod database;
-mod desk;
 mod details;
 mod operation;
+mod service;
 mod socket;
 
 pub use self::connect::{Admin, connect};
 pub use self::database::{DatabaseUrl, migrate, restore};
-pub use self::desk::ControlService;
 pub use self::details::{WorkspaceDetails, WorkspaceUsage};
 pub use self::operation::{
     AuditQuery, AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults,
     KeyRow, RenameWorkspace, UnreadableRow, WorkspaceRow,
 };
+pub use self::service::ControlService;
 pub(crate) use self::socket::Socket;
 
 use std::fs::File;

@@ -22,8 +22,8 @@ use store::{
 pub(crate) use self::targets::Targets;
 use crate::app::App;
 use crate::auth::key;
-use crate::context::Context;
 use crate::pipeline::PipelineError;
+use web::context::Context;
 
 /// Slug of the demo's workspace.
 const WORKSPACE: &str = "demo";
@@ -80,7 +80,7 @@ pub(crate) async fn fill(
         let (Created::Now(monitor) | Created::Before(monitor)) =
             store.monitors().create(new, change).await?;
         past::store(app, &monitor, change.at).await?;
-        app.pipeline.changed(&monitor).await?;
+        app.pipeline.apply_change(&monitor).await?;
         shown.push(monitor);
     }
     page::publish(app, workspace.id, &shown, change).await?;
@@ -143,7 +143,7 @@ async fn update_targets(
             let settings =
                 rules::monitor::MonitorSettings { check: wanted.check, ..monitor.settings.clone() };
             let moved = app.store.monitors().update(monitor.clone(), settings, change).await?;
-            app.pipeline.changed(&moved).await?;
+            app.pipeline.apply_change(&moved).await?;
         }
     }
     Ok(())

@@ -30,7 +30,7 @@ use http::{HeaderMap, StatusCode};
 use self::cache::{CachedDocument, Docs, HTML, Overloaded, StaticResource};
 use self::document::Document;
 use self::handlers::{build_response, is_browser, overloaded, prefers, redirect};
-use crate::http_body::{EncodedBody, Encoding};
+use web::http_body::{EncodedBody, Encoding};
 
 /// Path of the documentation.
 const BASE: &str = "/docs";
@@ -94,43 +94,43 @@ impl DocsRoute {
             Self::Home => get(home),
             Self::Moved => get(async || redirect(BASE)),
             Self::Search => get(search),
-            Self::Static(resource) => thing(resource),
+            Self::Static(resource) => serve_static(resource),
             Self::Page => get(page),
         }
     }
 }
 
-fn thing(thing: StaticResource) -> MethodRouter<SharedDocs> {
+fn serve_static(static_resource: StaticResource) -> MethodRouter<SharedDocs> {
     get(move |State(docs): State<SharedDocs>, headers: HeaderMap| async move {
-        serve(&docs, thing, &headers).await
+        serve(&docs, static_resource, &headers).await
     })
 }
 
-async fn serve(docs: &Docs, thing: StaticResource, headers: &HeaderMap) -> Response {
-    let leaf = docs.get(thing, Encoding::negotiate(headers)).await;
-    respond(leaf, StatusCode::OK, headers)
+async fn serve(docs: &Docs, static_resource: StaticResource, headers: &HeaderMap) -> Response {
+    let cached = docs.get(static_resource, Encoding::negotiate(headers)).await;
+    respond(cached, StatusCode::OK, headers)
 }
 
 /// Returns the resource, or 503 if the queue is full.
 fn respond(
-    leaf: Result<CachedDocument, Overloaded>,
+    cached: Result<CachedDocument, Overloaded>,
     status: StatusCode,
     headers: &HeaderMap,
 ) -> Response {
-    leaf.map_or_else(|Overloaded| overloaded(), |leaf| build_response(leaf, status, headers))
+    cached.map_or_else(|Overloaded| overloaded(), |cached| build_response(cached, status, headers))
 }
 
 /// Serves the root of the server.
 async fn front(State(docs): State<SharedDocs>, headers: HeaderMap) -> Response {
-    let thing =
+    let static_resource =
         if is_browser(&headers) { StaticResource::Front } else { StaticResource::FrontText };
-    serve(&docs, thing, &headers).await
+    serve(&docs, static_resource, &headers).await
 }
 
 async fn home(State(docs): State<SharedDocs>, headers: HeaderMap) -> Response {
-    let thing =
+    let static_resource =
         if prefers(&headers, MARKDOWN) { StaticResource::List } else { StaticResource::Home };
-    serve(&docs, thing, &headers).await
+    serve(&docs, static_resource, &headers).await
 }
 
 /// Serves a document as a page or as Markdown, or another file.
@@ -145,12 +145,12 @@ async fn page(
     let bare = address.trim_end_matches('/');
     let read_at = |document: &&Document| document.address() == bare;
     if let Some(document) = catalog::documents().find(read_at) {
-        let thing = match prefers(&headers, MARKDOWN) {
+        let static_resource = match prefers(&headers, MARKDOWN) {
             _ if bare != address => return redirect(bare),
             true => StaticResource::Markdown(document.path),
             false => StaticResource::Document(document.path),
         };
-        return serve(&docs, thing, &headers).await;
+        return serve(&docs, static_resource, &headers).await;
     }
     if let Some(document) = catalog::documents().find(|it| it.path == path) {
         return serve(&docs, StaticResource::Markdown(document.path), &headers).await;
@@ -185,12 +185,12 @@ async fn search(State(docs): State<SharedDocs>, query: RawQuery, headers: Header
     let (encoding, is_json) = (Encoding::negotiate(&headers), prefers(&headers, JSON));
     let results = docs.with_index(move |index| {
         let found = index.search(&written);
-        let said = if is_json {
+        let body = if is_json {
             EncodedBody::new(JSON, found.json().to_string())
         } else {
             EncodedBody::new(HTML, pages::results(&found))
         };
-        CachedDocument::new(&said, encoding)
+        CachedDocument::new(&body, encoding)
     });
     respond(results.await, StatusCode::OK, &headers)
 }

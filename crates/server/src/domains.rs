@@ -21,9 +21,9 @@ use tokio::sync::watch;
 
 pub(crate) use self::certificates::{ACME_TLS, Certificates};
 use self::dns_check::ExpectedTargets;
-pub(crate) use self::host_router::{ByHost, EntryPoint};
+pub(crate) use self::host_router::ByHost;
 pub(crate) use self::ownership::Claim;
-pub(crate) use self::renewer::{CertificateRenewer, KeeperParts};
+pub(crate) use self::renewer::{CertificateRenewer, RenewerParts};
 pub(crate) use self::status::DomainStatus;
 use self::table::DomainTable;
 pub(crate) use self::table::follow;

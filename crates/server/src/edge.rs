@@ -4,6 +4,8 @@
 mod body;
 mod budget;
 mod grpc_status;
+mod paths;
+mod problem;
 
 use std::panic::AssertUnwindSafe;
 
@@ -20,10 +22,12 @@ use tracing::Instrument as _;
 use self::body::Holding;
 pub(crate) use self::body::{Intake, cut_off_error};
 pub(crate) use self::budget::Budget;
+use self::paths::{is_for_keys, is_public_stream};
+pub(crate) use self::paths::{is_public, looks_like_a_method};
+pub(crate) use self::problem::Problem;
 use crate::auth;
 use crate::connection::{Connection, Open, RequestKind, Unverified};
-use crate::context::Context;
-use crate::v1::Problem;
+use web::context::Context;
 
 /// Header with the ID of a request, for responses and logs.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -169,7 +173,7 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
 }
 
 /// Counts a request without a valid key until the result is dropped. Fails if there are too many,
-/// or if its connection has a place reserved for callers with a key.
+/// or if its connection is one of those reserved for callers with a key.
 fn admit(
     connection: Option<&Connection>,
     request: &Request,
@@ -179,7 +183,7 @@ fn admit(
     };
     let path = request.uri().path();
     if connection.may_show_key()
-        && auth::is_for_keys(path)
+        && is_for_keys(path)
         && auth::has_well_formed_key(request.headers())
     {
         return connection.verify().map(Admission::Unverified).ok_or(ConnectionLimitReached);
@@ -196,7 +200,7 @@ fn admit(
 
 /// Returns the kind of a request for the limits of callers without a key.
 fn kind(request: &Request) -> RequestKind {
-    if auth::is_public_stream(request.uri().path()) {
+    if is_public_stream(request.uri().path()) {
         RequestKind::Stream
     } else if request.body().is_end_stream() {
         RequestKind::WithoutBody
@@ -280,8 +284,8 @@ fn preflight(request: &HeaderMap) -> Response {
         header::ACCESS_CONTROL_ALLOW_METHODS,
         HeaderValue::from_static("GET, POST, DELETE"),
     );
-    let asked = request.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, asked.unwrap_or(ANY));
+    let requested = request.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, requested.unwrap_or(ANY));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("7200"));
     headers.insert(header::VARY, HeaderValue::from_static("access-control-request-headers"));
     response

@@ -10,14 +10,15 @@ use domain::notify::{ListLinks, Mail};
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method};
 use probe::{Client, Request};
-use rules::{Secret, Timestamp, WorkspaceId};
+use rules::WorkspaceId;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use url::Url;
+use web::context::Context;
 
-use crate::context::Context;
-use crate::pipeline::Notifier;
+use crate::config::Operator;
+use crate::pipeline::{Notifier, OperatorNotice};
 
 /// Maximum number of queued messages. There are few probes.
 const WAITING_MAX: usize = 16;
@@ -31,49 +32,16 @@ const PAUSES: [Duration; 4] = [
     Duration::from_mins(5),
 ];
 
-/// Recipient of messages about suspect probes.
-#[derive(Clone, Debug)]
-pub enum Operator {
-    /// Email address.
-    Email(String),
-    /// Webhook. Its URL may contain a token.
-    Webhook(Secret<String>),
-}
-
-/// Message about a probe.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// Time of the change.
-    pub at: Timestamp,
-    pub probe: String,
-    /// Whether the probe became suspect. False if it recovered.
-    pub is_suspect: bool,
-    /// Reason, as a sentence.
-    pub detail: String,
-}
-
 /// Task that sends the messages.
 pub(crate) struct OperatorNotifier {
     ctx: Context,
     operator: Operator,
     client: Client,
     notifier: Notifier,
-    notes: mpsc::Receiver<Note>,
+    notices: mpsc::Receiver<OperatorNotice>,
 }
 
-impl Operator {
-    /// Parses an email address or the URL of a webhook.
-    pub fn parse(text: &str) -> Option<Self> {
-        if text.starts_with("http://") || text.starts_with("https://") {
-            let url = Url::parse(text).ok();
-            return url.map(|url| Self::Webhook(Secret::new(url.into())));
-        }
-        let is_mailbox = rules::tables::SUBSCRIBER.shape_of("email").takes(text);
-        is_mailbox.then(|| Self::Email(text.to_owned()))
-    }
-}
-
-impl Note {
+impl OperatorNotice {
     fn title(&self) -> String {
         let Self { probe, is_suspect, .. } = self;
         if *is_suspect {
@@ -108,7 +76,7 @@ impl Note {
 }
 
 /// Creates the channel from the judge to the sender.
-pub(crate) fn notes() -> (mpsc::Sender<Note>, mpsc::Receiver<Note>) {
+pub(crate) fn notice_channel() -> (mpsc::Sender<OperatorNotice>, mpsc::Receiver<OperatorNotice>) {
     mpsc::channel(WAITING_MAX)
 }
 
@@ -117,32 +85,32 @@ impl OperatorNotifier {
         ctx: Context,
         operator: Operator,
         (client, notifier): (Client, Notifier),
-        notes: mpsc::Receiver<Note>,
+        notices: mpsc::Receiver<OperatorNotice>,
     ) -> Self {
-        Self { ctx, operator, client, notifier, notes }
+        Self { ctx, operator, client, notifier, notices }
     }
 
     /// Sends messages until the server stops.
     pub(crate) async fn run(mut self, stop: CancellationToken) {
         loop {
-            let note = tokio::select! {
+            let notice = tokio::select! {
                 () = stop.cancelled() => return,
-                note = self.notes.recv() => note,
+                notice = self.notices.recv() => notice,
             };
-            let Some(note) = note else { return };
+            let Some(notice) = notice else { return };
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = self.notify(&note) => {}
+                () = self.notify(&notice) => {}
             }
         }
     }
 
-    async fn notify(&self, note: &Note) {
+    async fn notify(&self, notice: &OperatorNotice) {
         let mut pauses = PAUSES.iter();
         loop {
-            let Err(why) = self.send(note).await else { return };
+            let Err(why) = self.send(notice).await else { return };
             let Some(pause) = pauses.next() else {
-                tracing::error!("failed to notify the operator that {}: {why}", note.detail);
+                tracing::error!("failed to notify the operator that {}: {why}", notice.detail);
                 return;
             };
             tracing::warn!("failed to notify the operator, retrying: {why}");
@@ -150,10 +118,10 @@ impl OperatorNotifier {
         }
     }
 
-    async fn send(&self, note: &Note) -> Result<(), String> {
+    async fn send(&self, notice: &OperatorNotice) -> Result<(), String> {
         match &self.operator {
             Operator::Email(to) => {
-                let mail = note.mail(to, self.ctx.random());
+                let mail = notice.mail(to, self.ctx.random());
                 // Emails are scheduled by workspace. This one belongs to none.
                 self.notifier.post(WorkspaceId::from_bits(0), mail).await
             }
@@ -164,7 +132,7 @@ impl OperatorNotifier {
                     method: Method::POST,
                     url,
                     headers: vec![(CONTENT_TYPE, json)],
-                    body: note.body(),
+                    body: notice.body(),
                 };
                 let answer = self.client.send(&request, WITHIN).await.map_err(|it| it.detail)?;
                 let status = answer.status;
@@ -176,27 +144,20 @@ impl OperatorNotifier {
 
 #[cfg(test)]
 mod tests {
+    use rules::Timestamp;
+
     use super::*;
 
     #[test]
-    fn operator_is_a_mailbox_or_a_webhook() {
-        assert!(matches!(Operator::parse("ops@example.com"), Some(Operator::Email(_))));
-        assert!(matches!(Operator::parse("https://hooks.example/x"), Some(Operator::Webhook(_))));
-        for wrong in ["", "ops", "ftp://example.com", "https://"] {
-            assert!(Operator::parse(wrong).is_none(), "{wrong}");
-        }
-    }
-
-    #[test]
     fn message_names_the_probe_and_the_reason() {
-        let note = Note {
+        let notice = OperatorNotice {
             at: Timestamp::from_millis(1_795_279_735_250),
             probe: "this server".to_owned(),
             is_suspect: true,
             detail: "4 of 6 hosts failed within a minute".to_owned(),
         };
-        insta::assert_snapshot!(String::from_utf8_lossy(&note.body()), @r#"{"version":1,"type":"probe.suspect","timestamp":"2026-11-21T16:48:55.250Z","data":{"probe":"this server","message":"4 of 6 hosts failed within a minute"}}"#);
-        let mail = note.mail("ops@example.com", 7);
+        insta::assert_snapshot!(String::from_utf8_lossy(&notice.body()), @r#"{"version":1,"type":"probe.suspect","timestamp":"2026-11-21T16:48:55.250Z","data":{"probe":"this server","message":"4 of 6 hosts failed within a minute"}}"#);
+        let mail = notice.mail("ops@example.com", 7);
         assert_eq!(mail.subject, "Aloft: probe `this server` may be at fault");
         assert!(mail.text.starts_with("4 of 6 hosts failed within a minute\n"), "{}", mail.text);
     }

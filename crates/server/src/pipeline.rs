@@ -8,7 +8,6 @@ mod concurrency;
 mod judge;
 mod manual_checks;
 mod notify;
-pub(crate) mod page;
 mod probes;
 mod startup;
 mod threads;
@@ -35,15 +34,14 @@ use self::cadence::{Cadence, ScheduleCommand, TimetableEntry};
 use self::check::Checkers;
 use self::concurrency::CheckPermits;
 use self::judge::{Command, ConnectivityChecks, Judge, JudgedMonitor};
-pub use self::judge::{Health, RegionHealth};
+pub use self::judge::{Health, OperatorNotice, RegionHealth};
 pub use self::notify::{Notifier, NotifierParts, RunningNotifier, Tested};
 pub use self::probes::{Probes, THIS_SERVER};
 use self::threads::Thread;
 pub use self::view::{MonitorView, RegionView};
-use crate::context::Context;
 use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, QueuedJob};
 use crate::observe::metrics::Metrics;
-use crate::operator::Note;
+use web::context::Context;
 
 /// Capacity of the queues of orders and commands.
 const ORDERS_WAITING: usize = 256;
@@ -51,7 +49,7 @@ const ORDERS_WAITING: usize = 256;
 const CHANGED_AT_A_TIME: usize = 64;
 /// Manual checks may use one in this many of the concurrent checks, so that they do not delay
 /// scheduled ones.
-const ASKED_FOR_SHARE: usize = 4;
+const MANUAL_CHECKS_SHARE: usize = 4;
 /// Time that a stop waits for running checks. Their slots are recorded as missed after that.
 const CHECKS_STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Maximum duration of a stop, even if the store accepts no commits: longer than for the checks.
@@ -71,7 +69,7 @@ pub struct PipelineParts {
     /// Maximum number of concurrent checks.
     pub in_flight_max: usize,
     /// Sends messages about suspect probes to the operator; `None` sends none.
-    pub operator: Option<mpsc::Sender<Note>>,
+    pub operator: Option<mpsc::Sender<OperatorNotice>>,
 }
 
 /// Handle of the running pipeline, to change monitors and query their state. Cheap to clone.
@@ -144,7 +142,7 @@ impl Pipeline {
         let (reports, reports_end) = lane::reports();
         let (orders, orders_end) = mpsc::channel(ORDERS_WAITING);
         let (commands, commands_end) = mpsc::channel(ORDERS_WAITING);
-        let (finished, under_way) = (Arc::<Finished>::default(), Arc::<InFlight>::default());
+        let (finished, in_flight) = (Arc::<Finished>::default(), Arc::<InFlight>::default());
         let PipelineParts { ctx, store, probes, metrics, in_flight_max, .. } = parts.clone();
         let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
         let (abandon, is_stuck) = (CancellationToken::new(), Arc::<AtomicBool>::default());
@@ -165,11 +163,11 @@ impl Pipeline {
             is_stuck.clone(),
         );
         judge.set_operator(parts.operator);
-        let places = Arc::new(CheckPermits::new(in_flight_max, metrics.clone()));
+        let check_permits = Arc::new(CheckPermits::new(in_flight_max, metrics.clone()));
         let mut cadence = Cadence::new(
             ctx.clone(),
             metrics.clone(),
-            (jobs.clone(), places.clone(), under_way.clone()),
+            (jobs.clone(), check_permits.clone(), in_flight.clone()),
             reports.clone(),
             finished.clone(),
         );
@@ -179,13 +177,13 @@ impl Pipeline {
             probes: probes.clone(),
             reports,
             finished,
-            permits: places.clone(),
+            permits: check_permits.clone(),
             tasks: TaskTracker::new(),
             stop: stop.clone(),
             give_up: give_up.clone(),
         });
-        let asked_for_max =
-            u32::try_from(in_flight_max / ASKED_FOR_SHARE).unwrap_or(u32::MAX).max(1);
+        let manual_checks_max =
+            u32::try_from(in_flight_max / MANUAL_CHECKS_SHARE).unwrap_or(u32::MAX).max(1);
         let this = Self {
             ctx,
             store,
@@ -194,18 +192,18 @@ impl Pipeline {
             orders,
             commands,
             jobs,
-            permits: places,
-            in_flight: under_way.clone(),
+            permits: check_permits,
+            in_flight: in_flight.clone(),
             is_stuck,
             changing: Arc::new(std::array::from_fn(|_| Mutex::new(()))),
-            manual_checks: Arc::new(Semaphore::new(asked_for_max as usize)),
-            manual_checks_max: asked_for_max,
+            manual_checks: Arc::new(Semaphore::new(manual_checks_max as usize)),
+            manual_checks_max,
         };
         startup::load_monitors(&this, &mut judge, &mut cadence).await?;
         let running = RunningPipeline {
             cadence: threads[0].spawn(cadence.run(orders_end)),
             judge: threads[0]
-                .spawn(judge.run(BatchedReceiver::new(reports_end, under_way), commands_end)),
+                .spawn(judge.run(BatchedReceiver::new(reports_end, in_flight), commands_end)),
             checkers: spawn_checkers(&checkers, &threads, jobs_ends),
             checks: checkers.tasks.clone(),
             stop,
@@ -241,7 +239,7 @@ impl Pipeline {
 
     /// Loads a monitor that was created or edited and is committed. Returns when cadence and judge
     /// have the new revision: no check of the old one starts after that.
-    pub async fn changed(&self, monitor: &Monitor) -> Result<(), PipelineError> {
+    pub async fn apply_change(&self, monitor: &Monitor) -> Result<(), PipelineError> {
         if !monitor.settings.active {
             return self.apply_pause(monitor).await;
         }
@@ -260,7 +258,7 @@ impl Pipeline {
     /// closed incident has no effect.
     ///
     /// Must be called within [`Self::change`].
-    pub async fn resolved(
+    pub async fn resolve_incident(
         &self,
         monitor: MonitorId,
         incident: IncidentId,
@@ -346,14 +344,14 @@ impl RunningPipeline {
     /// does stop.
     pub async fn stop(self) {
         let abandon = self.abandon.clone();
-        let given_up = async {
+        let stop_timeout = async {
             tokio::time::sleep(STOP_WITHIN).await;
             abandon.cancel();
             std::future::pending::<()>().await;
         };
         tokio::select! {
             () = self.stop_stages() => {}
-            () = given_up => {}
+            () = stop_timeout => {}
         }
     }
 

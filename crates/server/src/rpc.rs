@@ -1,11 +1,11 @@
 //! rpc: the services of the contract, one file per service. The gate authenticates callers;
 //! `contract` defines the wire format.
 
-mod answer;
 mod audit;
 mod body;
 mod cache;
 mod call_metrics;
+mod error;
 mod headers;
 mod health;
 mod history;
@@ -13,6 +13,7 @@ mod incident;
 mod list;
 mod maintenance;
 mod monitor;
+mod monitor_status;
 mod notification;
 mod pipeline_call;
 mod reflection;
@@ -34,12 +35,18 @@ use contract::region::wire::RegionServiceExt as _;
 use contract::rpc;
 use contract::status_page::wire::StatusPageServiceExt as _;
 use contract::status_report::wire::StatusReportServiceExt as _;
+use pages::Pages;
+use probe::Egress;
+use rules::Region;
+use store::Store;
 use tokio_util::sync::CancellationToken;
+use web::context::Context;
 
 use self::audit::AuditLog;
 pub(crate) use self::body::whole;
 pub(crate) use self::cache::{CacheEntries, ResponseCache};
 use self::call_metrics::CallMetrics;
+pub(crate) use self::error::rpc_error;
 pub(crate) use self::headers::normalize_headers;
 use self::incident::Incidents;
 use self::maintenance::Maintenances;
@@ -48,20 +55,40 @@ use self::notification::Notifications;
 use self::region::Regions;
 use self::status_page::StatusPages;
 use self::status_report::StatusReports;
-use crate::app::App;
+use crate::domains::Domains;
+use crate::observe::Metrics;
+use crate::pipeline::{Notifier, Pipeline};
+
+/// State of the services. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Services {
+    pub(crate) ctx: Context,
+    pub(crate) store: Store,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) notifier: Notifier,
+    pub(crate) metrics: Metrics,
+    /// Status pages, for their owner's overview.
+    pub(crate) pages: Pages,
+    /// Custom domains of status pages.
+    pub(crate) domains: Arc<Domains>,
+    /// Egress policy for messages and checks.
+    pub(crate) egress: Egress,
+    /// Regions of a monitor that names none.
+    pub(crate) default_regions: Arc<[Region]>,
+}
 
 /// Creates all services, with health and reflection, over every protocol. Health streams end at
 /// `stop`, so that the server need not wait for them.
-pub(crate) fn service(app: &App, stop: CancellationToken) -> rpc::Service {
-    let routes = Arc::new(Monitors(app.clone())).register(rpc::Routes::new());
-    let routes = Arc::new(AuditLog(app.clone())).register(routes);
-    let routes = Arc::new(Incidents(app.clone())).register(routes);
-    let routes = Arc::new(Maintenances(app.clone())).register(routes);
-    let routes = Arc::new(Notifications(app.clone())).register(routes);
-    let routes = Arc::new(Regions(app.clone())).register(routes);
-    let routes = Arc::new(StatusPages(app.clone())).register(routes);
-    let routes = Arc::new(StatusReports(app.clone())).register(routes);
+pub(crate) fn service(services: &Services, stop: CancellationToken) -> rpc::Service {
+    let routes = Arc::new(Monitors(services.clone())).register(rpc::Routes::new());
+    let routes = Arc::new(AuditLog(services.clone())).register(routes);
+    let routes = Arc::new(Incidents(services.clone())).register(routes);
+    let routes = Arc::new(Maintenances(services.clone())).register(routes);
+    let routes = Arc::new(Notifications(services.clone())).register(routes);
+    let routes = Arc::new(Regions(services.clone())).register(routes);
+    let routes = Arc::new(StatusPages(services.clone())).register(routes);
+    let routes = Arc::new(StatusReports(services.clone())).register(routes);
     let routes = health::install(routes, stop);
     let routes = reflection::install(routes);
-    rpc::serve_with(routes, CallMetrics(app.metrics.clone()))
+    rpc::serve_with(routes, CallMetrics(services.metrics.clone()))
 }

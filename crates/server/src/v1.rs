@@ -2,8 +2,9 @@
 //! `application/problem+json` with the same reasons as the RPC. `docs::openapi` describes both.
 
 mod key;
-mod problem;
 mod whoami;
+
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
@@ -11,16 +12,27 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, any, delete, get};
 use http::StatusCode;
 use rules::Reason;
+use store::Store;
+use web::context::Context;
 
-pub(crate) use self::problem::Problem;
-use crate::app::App;
-use crate::auth::AuthLayer;
+use crate::auth::Auth;
+
+use crate::edge::Problem;
+use crate::gate::AuthLayer;
 
 /// All endpoints. The routes are built from this list.
 const ENDPOINTS: &[(&str, Endpoint)] =
     &[("/v1/whoami", Endpoint::Whoami), ("/v1/api-key/{id}", Endpoint::RevokeKey)];
 /// All other paths of `/v1`, which return 404.
 const UNKNOWN: &[&str] = &["/v1", "/v1/", "/v1/{*rest}"];
+
+/// State of the endpoints.
+#[derive(Clone, Debug)]
+pub(crate) struct V1State {
+    pub(crate) ctx: Context,
+    pub(crate) store: Store,
+    pub(crate) auth: Arc<Auth>,
+}
 
 #[derive(Clone, Copy, Debug)]
 enum Endpoint {
@@ -29,16 +41,16 @@ enum Endpoint {
 }
 
 /// Returns the routes of `/v1`.
-pub(crate) fn routes(app: &App) -> Router {
+pub(crate) fn routes(state: V1State, layer: AuthLayer) -> Router {
     let endpoints = ENDPOINTS
         .iter()
         .fold(Router::new(), |router, (path, endpoint)| router.route(path, endpoint.handler()))
-        .route_layer(from_fn_with_state(app.auth_layer(), AuthLayer::before_v1))
+        .route_layer(from_fn_with_state(layer, AuthLayer::before_v1))
         .method_not_allowed_fallback(wrong_method);
     UNKNOWN
         .iter()
         .fold(endpoints, |router, path| router.route(path, any(unknown_path)))
-        .with_state(app.clone())
+        .with_state(state)
 }
 
 /// Returns all paths, with `{…}` for parameters.
@@ -47,7 +59,7 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
 }
 
 impl Endpoint {
-    fn handler(self) -> MethodRouter<App> {
+    fn handler(self) -> MethodRouter<V1State> {
         match self {
             Self::Whoami => get(whoami::whoami),
             Self::RevokeKey => delete(key::revoke),

@@ -36,13 +36,14 @@ struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     fn text(&self) -> String {
-        String::from_utf8(self.0.lock().expect("no holder panics").clone()).expect("a log is text")
+        String::from_utf8(self.0.lock().expect("no thread panics while it holds the lock").clone())
+            .expect("a log is text")
     }
 }
 
 impl std::io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().expect("no holder panics").extend_from_slice(bytes);
+        self.0.lock().expect("no thread panics while it holds the lock").extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rules::{ProviderType, Secret};
-use server::context::Context;
 use tokio::sync::watch;
+use web::context::Context;
 
 pub use channel::json_of;
 pub use telegram::TOKEN as TELEGRAM_TOKEN;

@@ -11,10 +11,10 @@ use std::time::Duration;
 use rules::{KeyId, RecordKind, Region, Scope, Secret, Timestamp, WorkspaceId};
 use server::boot::{RunningServer, Zones};
 use server::config::{PageHost, Settings};
-use server::context::{Context, ManualClock};
 use server::control::{CreateKey, CreateWorkspace, CreatedKey};
 use store::Database;
 use tempfile::TempDir;
+use web::context::{Context, ManualClock};
 
 pub(crate) use self::caller::read;
 pub use self::caller::{Caller, Reply};
@@ -109,10 +109,10 @@ impl TestServer {
         }
         let running = Box::pin(server::boot::start_in_zones(&settings, ctx, zones(&names))).await;
         let running = running.expect("the server can start");
-        let desk = running.desk();
+        let control = running.control();
         let workspace = async |slug: &str, name: &str| {
             let new = CreateWorkspace { slug: slug.to_owned(), name: name.to_owned(), plan: None };
-            desk.create_workspace(new).await.expect("the workspace is new").id
+            control.create_workspace(new).await.expect("the workspace is new").id
         };
         let workspaces = [workspace("acme", "Acme").await, workspace("other", "Other").await];
         for (domain, slug) in DOMAINS.into_iter().flat_map(|it| SLUGS.map(|slug| (it, slug))) {
@@ -123,7 +123,7 @@ impl TestServer {
         }
         let key = async |workspace: &str, scope| {
             let new = new_key(workspace, scope, None);
-            desk.create_key(new).await.expect("the workspace exists")
+            control.create_key(new).await.expect("the workspace exists")
         };
         Self {
             read: key("acme", Scope::Read).await,
@@ -208,7 +208,7 @@ impl TestServer {
     /// Creates a key of the workspace `acme`.
     pub async fn new_key(&self, scope: Scope, expires_in: Option<Duration>) -> CreatedKey {
         let new = new_key("acme", scope, expires_in);
-        self.running.desk().create_key(new).await.expect("the workspace exists")
+        self.running.control().create_key(new).await.expect("the workspace exists")
     }
 
     /// Restarts the server with its clock moved forward by `later`, and with the same folder and keys.

@@ -1,10 +1,12 @@
 //! `cargo xtask tidy`: checks the house rules that no compiler checks. Every file is read once into
 //! a [`Tree`]. A check is a function that returns findings, listed in [`CHECKS`].
 
+mod circles;
 mod code;
 mod dependencies;
 mod documents;
 mod english;
+mod imports;
 mod modules;
 mod places;
 mod tree;
@@ -41,6 +43,7 @@ const CHECKS: &[TidyRule] = &[
         name: "dependencies between crates are allowed",
         run: dependencies::check_dependencies,
     },
+    TidyRule { name: "modules form no circle", run: circles::circles },
     TidyRule { name: "limits are in tables", run: places::limits },
     TidyRule { name: "SQL is in the store", run: places::sql },
     TidyRule { name: "only boot reads the environment", run: places::environment },

@@ -10,6 +10,8 @@ use super::tree::{File, Tree};
 pub(super) const STAGES: [&str; 5] = ["cadence", "check", "judge", "notify", "page"];
 /// Folders with a folder or a file per stage: the decisions, and their execution.
 pub(super) const STAGED: [&str; 2] = ["crates/domain/src", "crates/server/src/pipeline"];
+/// The last stage is executed by a crate of its own.
+const PAGE: &str = "crates/pages/src";
 
 /// Maximum number of lines.
 const LINES: usize = 400;
@@ -82,7 +84,10 @@ pub(super) fn stages(tree: &Tree) -> Vec<Finding> {
 /// Returns the stages that have a folder or a file in `folder`.
 pub(super) fn stages_in(tree: &Tree, folder: &str) -> BTreeSet<&'static str> {
     let here = |stage: &&str| {
-        tree.has(&format!("{folder}/{stage}")) || tree.has(&format!("{folder}/{stage}.rs"))
+        let is_page = folder == STAGED[1] && *stage == STAGES[4] && tree.has(PAGE);
+        is_page
+            || tree.has(&format!("{folder}/{stage}"))
+            || tree.has(&format!("{folder}/{stage}.rs"))
     };
     STAGES.into_iter().filter(here).collect()
 }
@@ -146,7 +151,7 @@ mod tests {
             ("crates/domain/src/check/mod.rs", ""),
             ("crates/domain/src/judge.rs", ""),
             ("crates/server/src/pipeline/check.rs", ""),
-            ("crates/server/src/pipeline/page/mod.rs", ""),
+            ("crates/pages/src/lib.rs", ""),
         ];
         let found = paths(&files, stages);
         assert_eq!(found, ["crates/server/src/pipeline", "crates/domain/src"]);

@@ -24,11 +24,11 @@ pub(crate) enum Indexing {
     Forbid,
 }
 
-pub(super) async fn show(id: String, manner: &OutputArgs) -> Result<()> {
+pub(super) async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = GetStatusPageRequest { id };
-    let answer = manner.service.client()?.status_pages.get_status_page(request).await;
-    let answer = manner.service.map_error("reading the status page", answer)?.into_owned();
-    if manner.json {
+    let answer = output_args.service.client()?.status_pages.get_status_page(request).await;
+    let answer = output_args.service.map_error("reading the status page", answer)?.into_owned();
+    if output_args.json {
         output::print_json(serde_json::to_value(&answer)?);
         return Ok(());
     }
@@ -38,49 +38,50 @@ pub(super) async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-pub(super) async fn publish(id: String, manner: &OutputArgs) -> Result<()> {
+pub(super) async fn publish(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = PublishStatusPageRequest { id };
-    let answer = manner.service.client()?.status_pages.publish_status_page(request).await;
-    let answer = manner.service.map_error("publishing the status page", answer)?.into_owned();
-    print_page(answer.status_page.into_option(), "is published", manner)
+    let answer = output_args.service.client()?.status_pages.publish_status_page(request).await;
+    let answer = output_args.service.map_error("publishing the status page", answer)?.into_owned();
+    print_page(answer.status_page.into_option(), "is published", output_args)
 }
 
-pub(super) async fn unpublish(id: String, manner: &OutputArgs) -> Result<()> {
+pub(super) async fn unpublish(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = UnpublishStatusPageRequest { id };
-    let answer = manner.service.client()?.status_pages.unpublish_status_page(request).await;
-    let answer = manner.service.map_error("unpublishing the status page", answer)?.into_owned();
-    print_page(answer.status_page.into_option(), "is hidden", manner)
+    let answer = output_args.service.client()?.status_pages.unpublish_status_page(request).await;
+    let answer =
+        output_args.service.map_error("unpublishing the status page", answer)?.into_owned();
+    print_page(answer.status_page.into_option(), "is hidden", output_args)
 }
 
-pub(super) async fn theme(id: String, theme: String, manner: &OutputArgs) -> Result<()> {
-    let said_so = format!("now has the theme {theme}");
+pub(super) async fn theme(id: String, theme: String, output_args: &OutputArgs) -> Result<()> {
+    let message = format!("now has the theme {theme}");
     let request = SetStatusPageThemeRequest { id, theme };
-    let answer = manner.service.client()?.status_pages.set_status_page_theme(request).await;
-    let answer = manner.service.map_error("changing the theme", answer)?.into_owned();
-    print_page(answer.status_page.into_option(), &said_so, manner)
+    let answer = output_args.service.client()?.status_pages.set_status_page_theme(request).await;
+    let answer = output_args.service.map_error("changing the theme", answer)?.into_owned();
+    print_page(answer.status_page.into_option(), &message, output_args)
 }
 
-pub(super) async fn indexing(id: String, wanted: Indexing, manner: &OutputArgs) -> Result<()> {
-    let (allow, said_so) = match wanted {
+pub(super) async fn indexing(id: String, wanted: Indexing, output_args: &OutputArgs) -> Result<()> {
+    let (allow, message) = match wanted {
         Indexing::Allow => (true, "may be indexed by search engines if it is public"),
         Indexing::Forbid => (false, "may not be indexed by search engines"),
     };
     let request = SetStatusPageIndexingRequest { id, allow_indexing: Some(allow) };
-    let answer = manner.service.client()?.status_pages.set_status_page_indexing(request).await;
-    let answer = manner.service.map_error("changing the indexing", answer)?.into_owned();
-    print_page(answer.status_page.into_option(), said_so, manner)
+    let answer = output_args.service.client()?.status_pages.set_status_page_indexing(request).await;
+    let answer = output_args.service.map_error("changing the indexing", answer)?.into_owned();
+    print_page(answer.status_page.into_option(), message, output_args)
 }
 
 /// Prints the components of a page with their groups.
-pub(super) async fn components(page: String, manner: &OutputArgs) -> Result<()> {
-    let client = manner.service.client()?.status_pages;
+pub(super) async fn components(page: String, output_args: &OutputArgs) -> Result<()> {
+    let client = output_args.service.client()?.status_pages;
     let (mut groups, mut token, mut paging) = (Vec::new(), String::new(), Paging::of_all());
     while let Some(NextPage { limit, page_token }) = paging.next(groups.len(), &token) {
         let page_id = Some(page.clone());
         let request =
             ListComponentGroupsRequest { page_id, limit, page_token, ..Default::default() };
         let answer = client.list_component_groups(request).await;
-        let part = manner.service.map_error("listing groups", answer)?.into_owned();
+        let part = output_args.service.map_error("listing groups", answer)?.into_owned();
         groups.extend(part.component_groups);
         token = part.next_page_token;
     }
@@ -90,11 +91,11 @@ pub(super) async fn components(page: String, manner: &OutputArgs) -> Result<()> 
         let page_id = Some(page.clone());
         let request = ListComponentsRequest { page_id, limit, page_token, ..Default::default() };
         let answer = client.list_components(request).await;
-        let part = manner.service.map_error("listing components", answer)?.into_owned();
+        let part = output_args.service.map_error("listing components", answer)?.into_owned();
         all.extend(part.components);
         token = part.next_page_token;
     }
-    if manner.json {
+    if output_args.json {
         output::print_json(json!({ "components": all, "componentGroups": groups }));
         return Ok(());
     }
@@ -104,9 +105,9 @@ pub(super) async fn components(page: String, manner: &OutputArgs) -> Result<()> 
     Ok(())
 }
 
-fn print_page(page: Option<StatusPage>, what: &str, manner: &OutputArgs) -> Result<()> {
+fn print_page(page: Option<StatusPage>, what: &str, output_args: &OutputArgs) -> Result<()> {
     let page = page.unwrap_or_default();
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&page)?);
     } else {
         output::print_text(&format!("{} {what}", text(page.id)));

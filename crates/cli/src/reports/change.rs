@@ -19,7 +19,7 @@ pub(crate) struct Changes {
     components: Vec<String>,
 }
 
-pub(super) async fn change(id: String, change: Changes, manner: &OutputArgs) -> Result<()> {
+pub(super) async fn change(id: String, change: Changes, output_args: &OutputArgs) -> Result<()> {
     let given = [("title", change.title.is_some()), ("components", !change.components.is_empty())];
     let paths: Vec<String> =
         given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name.to_owned()).collect();
@@ -35,7 +35,7 @@ pub(super) async fn change(id: String, change: Changes, manner: &OutputArgs) -> 
     let update_mask = FieldMask { paths, ..Default::default() }.into();
     let request =
         UpdateStatusReportRequest { status_report: report.into(), update_mask, revision: None };
-    let answer = manner.service.client()?.status_reports.update_status_report(request).await;
-    let answer = manner.service.map_error("changing the report", answer)?.into_owned();
-    print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
+    let answer = output_args.service.client()?.status_reports.update_status_report(request).await;
+    let answer = output_args.service.map_error("changing the report", answer)?.into_owned();
+    print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }

@@ -32,39 +32,39 @@ pub(super) fn line(report: &StatusReport) -> String {
 
 /// Formats a report with all its updates.
 pub(super) fn format_report(report: &StatusReport) -> String {
-    let mut said = format!(
+    let mut output = format!(
         "{}: {}, {}",
         text(report.id.as_deref()),
         plain(report.title.as_deref()),
         text(report.status.as_deref())
     );
     for update in &report.updates {
-        said.push_str("\n\n");
-        said.push_str(&format_update(update));
+        output.push_str("\n\n");
+        output.push_str(&format_update(update));
     }
-    said
+    output
 }
 
 fn format_update(update: &StatusReportUpdate) -> String {
     let about: Vec<String> = update.components.iter().map(impact).collect();
     let at = moment(update.at.as_option());
-    let mut said =
+    let mut output =
         format!("{at}  {}  {}", text(update.status.as_deref()), text(update.id.as_deref()));
     if !about.is_empty() {
-        said.push_str("  ");
-        said.push_str(&about.join(", "));
+        output.push_str("  ");
+        output.push_str(&about.join(", "));
     }
     for line in text(update.text.as_deref()).lines() {
-        said.push_str("\n  ");
+        output.push_str("\n  ");
         // Texts written by users must not control the terminal.
-        said.push_str(&line.replace(char::is_control, " "));
+        output.push_str(&line.replace(char::is_control, " "));
     }
-    said
+    output
 }
 
 /// Formats a component with its impact.
-pub(super) fn impact(said: &ComponentImpact) -> String {
-    format!("{}={}", text(said.component_id.as_deref()), text(said.impact.as_deref()))
+pub(super) fn impact(impact: &ComponentImpact) -> String {
+    format!("{}={}", text(impact.component_id.as_deref()), text(impact.impact.as_deref()))
 }
 
 /// Returns a field on one line.
@@ -88,19 +88,19 @@ mod tests {
 
     #[test]
     fn report_shows_updates_without_control_characters() {
-        let said = |text: &str| Some(text.to_owned());
+        let some = |text: &str| Some(text.to_owned());
         let update = StatusReportUpdate {
-            id: said("upd_1"),
-            status: said("identified"),
-            text: said("A disk.\n\u{1b}[31mMore."),
+            id: some("upd_1"),
+            status: some("identified"),
+            text: some("A disk.\n\u{1b}[31mMore."),
             at: encode_instant(rules::Timestamp::from_millis(60_000)),
-            components: vec![ComponentImpact { component_id: said("cmp_1"), impact: said("down") }],
+            components: vec![ComponentImpact { component_id: some("cmp_1"), impact: some("down") }],
             ..Default::default()
         };
         let report = StatusReport {
-            id: said("rpt_1"),
-            title: said("Disks"),
-            status: said("identified"),
+            id: some("rpt_1"),
+            title: some("Disks"),
+            status: some("identified"),
             updates: vec![update],
             ..Default::default()
         };

@@ -19,14 +19,14 @@ pub(crate) enum TemplateCommand {
     /// List templates, newest first
     List {
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Create a template
     Create {
         #[command(flatten)]
         template: Box<NewTemplateArgs>,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Change a template; existing reports stay as they are
     Edit {
@@ -36,7 +36,7 @@ pub(crate) enum TemplateCommand {
         #[command(flatten)]
         edit: Box<Edits>,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
     /// Delete a template; existing reports stay as they are
     Delete {
@@ -44,7 +44,7 @@ pub(crate) enum TemplateCommand {
         #[arg(value_name = "TEMPLATE")]
         id: String,
         #[command(flatten)]
-        manner: OutputArgs,
+        output_args: OutputArgs,
     },
 }
 
@@ -90,34 +90,36 @@ pub(crate) struct Edits {
 
 pub(super) async fn run(action: TemplateCommand) -> Result<()> {
     match action {
-        TemplateCommand::List { manner } => list(&manner).await,
-        TemplateCommand::Create { template, manner } => create(*template, &manner).await,
-        TemplateCommand::Edit { id, edit: wanted, manner } => edit(id, *wanted, &manner).await,
-        TemplateCommand::Delete { id, manner } => {
+        TemplateCommand::List { output_args } => list(&output_args).await,
+        TemplateCommand::Create { template, output_args } => create(*template, &output_args).await,
+        TemplateCommand::Edit { id, edit: wanted, output_args } => {
+            edit(id, *wanted, &output_args).await
+        }
+        TemplateCommand::Delete { id, output_args } => {
             let request = DeleteReportTemplateRequest { id: id.clone() };
             let answer =
-                manner.service.client()?.status_reports.delete_report_template(request).await;
-            manner.service.map_error("deleting the template", answer)?;
-            print_deleted(&id, manner.json);
+                output_args.service.client()?.status_reports.delete_report_template(request).await;
+            output_args.service.map_error("deleting the template", answer)?;
+            print_deleted(&id, output_args.json);
             Ok(())
         }
     }
 }
 
-async fn list(manner: &OutputArgs) -> Result<()> {
-    let client = manner.service.client()?;
+async fn list(output_args: &OutputArgs) -> Result<()> {
+    let client = output_args.service.client()?;
     let mut paging = Paging::of_all();
     let mut page = ListReportTemplatesResponse::default();
     while let Some(next) = paging.next(page.templates.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListReportTemplatesRequest { limit, page_token, ..Default::default() };
         let answer = client.status_reports.list_report_templates(request).await;
-        let part = manner.service.map_error("listing templates", answer)?.into_owned();
+        let part = output_args.service.map_error("listing templates", answer)?.into_owned();
         page.templates.extend(part.templates);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
     }
-    if manner.json {
+    if output_args.json {
         output::print_json(serde_json::to_value(&page)?);
         return Ok(());
     }
@@ -136,7 +138,7 @@ async fn list(manner: &OutputArgs) -> Result<()> {
     Ok(())
 }
 
-async fn create(new: NewTemplateArgs, manner: &OutputArgs) -> Result<()> {
+async fn create(new: NewTemplateArgs, output_args: &OutputArgs) -> Result<()> {
     let template = ReportTemplate {
         name: Some(new.name),
         title: new.title,
@@ -146,12 +148,12 @@ async fn create(new: NewTemplateArgs, manner: &OutputArgs) -> Result<()> {
         ..Default::default()
     };
     let request = CreateReportTemplateRequest { template: template.into() };
-    let answer = manner.service.client()?.status_reports.create_report_template(request).await;
-    let answer = manner.service.map_error("creating the template", answer)?.into_owned();
-    print_template(&answer.template.into_option().unwrap_or_default(), "made", manner)
+    let answer = output_args.service.client()?.status_reports.create_report_template(request).await;
+    let answer = output_args.service.map_error("creating the template", answer)?.into_owned();
+    print_template(&answer.template.into_option().unwrap_or_default(), "made", output_args)
 }
 
-async fn edit(id: String, wanted: Edits, manner: &OutputArgs) -> Result<()> {
+async fn edit(id: String, wanted: Edits, output_args: &OutputArgs) -> Result<()> {
     let Edits { name, title, status, text, components } = wanted;
     let given = [
         ("name", name.is_some()),
@@ -179,13 +181,13 @@ async fn edit(id: String, wanted: Edits, manner: &OutputArgs) -> Result<()> {
     let update_mask = FieldMask { paths, ..Default::default() }.into();
     let request =
         UpdateReportTemplateRequest { template: template.into(), update_mask, revision: None };
-    let answer = manner.service.client()?.status_reports.update_report_template(request).await;
-    let answer = manner.service.map_error("editing the template", answer)?.into_owned();
-    print_template(&answer.template.into_option().unwrap_or_default(), "edited", manner)
+    let answer = output_args.service.client()?.status_reports.update_report_template(request).await;
+    let answer = output_args.service.map_error("editing the template", answer)?.into_owned();
+    print_template(&answer.template.into_option().unwrap_or_default(), "edited", output_args)
 }
 
-fn print_template(template: &ReportTemplate, how: &str, manner: &OutputArgs) -> Result<()> {
-    if manner.json {
+fn print_template(template: &ReportTemplate, how: &str, output_args: &OutputArgs) -> Result<()> {
+    if output_args.json {
         output::print_json(serde_json::to_value(template)?);
     } else {
         let [id, name] = [&template.id, &template.name].map(|field| plain(field.as_deref()));

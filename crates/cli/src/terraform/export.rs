@@ -154,7 +154,7 @@ impl Writer<'_> {
         body
     }
 
-    fn field_expression(&self, field: &Field, given: &Json, asked_for: bool) -> FieldExpr {
+    fn field_expression(&self, field: &Field, given: &Json, may_have_variable: bool) -> FieldExpr {
         if let (true, Some(text)) = (is_secret(field, given), given.as_str()) {
             return FieldExpr::Secret {
                 value: Some(Secret::new(text.to_owned())),
@@ -166,7 +166,7 @@ impl Writer<'_> {
         }
         let may_be_hidden = may_be_hidden(field);
         match expression(given) {
-            None if may_be_hidden && asked_for => {
+            None if may_be_hidden && may_have_variable => {
                 FieldExpr::Secret { value: None, optional: false }
             }
             None if may_be_hidden && self.reads_only => {
@@ -304,8 +304,9 @@ fn labels(found: &[&Found]) -> Vec<String> {
         let named = ["name", "title", "slug"].iter().find_map(|field| words(text(json, field)));
         let shown = || by_id.get(text(json, "monitorId")).cloned();
         let kind = || words(text(json, "providerType"));
-        let wish = named.or_else(shown).or_else(kind).unwrap_or_else(|| noun(table).to_owned());
-        let label = taken.entry(table.name).or_default().unique(&wish);
+        let candidate =
+            named.or_else(shown).or_else(kind).unwrap_or_else(|| noun(table).to_owned());
+        let label = taken.entry(table.name).or_default().unique(&candidate);
         by_id.insert(text(json, "id"), label.clone());
         labels.push(label);
     }

@@ -11,9 +11,10 @@ pub(super) struct Names(HashSet<String>);
 
 impl Names {
     /// Returns the name, with a number appended if it is in use.
-    pub(super) fn unique(&mut self, wish: &str) -> String {
-        let numbered = (2_usize..).map(|number| format!("{wish}_{number}"));
-        let name = std::iter::once(wish.to_owned()).chain(numbered).find(|it| !self.0.contains(it));
+    pub(super) fn unique(&mut self, candidate: &str) -> String {
+        let numbered = (2_usize..).map(|number| format!("{candidate}_{number}"));
+        let name =
+            std::iter::once(candidate.to_owned()).chain(numbered).find(|it| !self.0.contains(it));
         let name = name.expect("the range of numbers is larger than any set of names");
         self.0.insert(name.clone());
         name
@@ -54,7 +55,7 @@ mod tests {
     #[test]
     fn repeated_name_gets_a_number() {
         let mut names = Names::default();
-        let given = ["api", "api_2", "api", "api"].map(|wish| names.unique(wish));
+        let given = ["api", "api_2", "api", "api"].map(|candidate| names.unique(candidate));
         assert_eq!(given, ["api", "api_2", "api_3", "api_4"]);
     }
 }

@@ -15,7 +15,7 @@ use rules::tables;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::service::said;
+use crate::service::service_error;
 
 /// The content of a workspace.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ macro_rules! all {
         all(&mut $found, async |token| {
             let limit = Some(LIST_LIMIT_MAX as i32);
             let request = $Request { limit, page_token: token, ..Default::default() };
-            let answer = $client.$service.$method(request).await.map_err(|error| said(&error))?;
+            let answer = $client.$service.$method(request).await.map_err(|error| service_error(&error))?;
             let answer = answer.into_owned();
             let mut found = Vec::new();
             $(add(&mut found, &tables::$table, &answer.$list)?;)+
@@ -56,7 +56,7 @@ macro_rules! all {
 
 /// Reads the workspace.
 pub(super) async fn read(client: &Client) -> Result<Workspace> {
-    let who = client.whoami().await.map_err(|error| said(&error))?;
+    let who = client.whoami().await.map_err(|error| service_error(&error))?;
     let writes = who.actor.scopes.iter().any(|scope| scope == Scope::Write.as_str());
     let mut found = Vec::new();
     all!(found, client, monitors.list_monitors(ListMonitorsRequest),

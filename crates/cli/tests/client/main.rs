@@ -88,19 +88,19 @@ impl Stage {
 }
 
 /// Runs files of tests in Node.js. Panics with their output if one fails.
-fn node(files: &[&str], told: &Value) {
+fn node(files: &[&str], workspaces: &Value) {
     build::assert_new();
     let timeout = format!("--test-timeout={NODE_TIMEOUT_MS}");
     let mut args = vec!["--test".to_owned(), "--test-reporter=spec".to_owned(), timeout];
     args.extend(files.iter().map(|file| format!("test/{file}")));
-    run_node(&args, told);
+    run_node(&args, workspaces);
 }
 
-fn run_node(args: &[String], told: &Value) {
+fn run_node(args: &[String], workspaces: &Value) {
     let output = Command::new("node")
         .args(args)
         .current_dir(CLIENT)
-        .env("ALOFT_CLIENT_TESTS", told.to_string())
+        .env("ALOFT_CLIENT_TESTS", workspaces.to_string())
         // The developer's environment must not influence a test.
         .env_remove("SERVICE_API_KEY")
         .env_remove("SERVICE_API_URL")
@@ -108,8 +108,8 @@ fn run_node(args: &[String], told: &Value) {
         .stdin(Stdio::null())
         .output()
         .expect("these tests start Node.js: run `cargo xtask setup`");
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?} ended with {}:\n{said}", output.status);
+    let printed = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?} ended with {}:\n{printed}", output.status);
 }
 
 /// Runs files of tests with one server and a workspace with every kind of key.
@@ -123,8 +123,8 @@ fn node_with_server(files: &[&str]) {
 fn node_with_scenarios(files: &[&str]) {
     let scenarios = Scenario::all();
     let plain = Stage::set(&[]);
-    let (mut told, mut others) = (Map::new(), Vec::new());
-    told.insert("server".to_owned(), plain.workspace("client", &BTreeSet::from(["write"])));
+    let (mut workspaces, mut others) = (Map::new(), Vec::new());
+    workspaces.insert("server".to_owned(), plain.workspace("client", &BTreeSet::from(["write"])));
     for scenario in &scenarios {
         let keys = scenario.keys();
         let flags = scenario.flags();
@@ -136,9 +136,9 @@ fn node_with_scenarios(files: &[&str]) {
             others.push(other);
             given
         };
-        told.insert(scenario.name.clone(), given);
+        workspaces.insert(scenario.name.clone(), given);
     }
-    node(files, &Value::Object(told));
+    node(files, &Value::Object(workspaces));
 }
 
 #[test]

@@ -155,7 +155,8 @@ fn every_reason_occurs_in_a_scenario() {
     // issue 8, point 2: "every error class"
     let scenarios = Scenario::all();
     let steps = scenarios.iter().flat_map(Scenario::steps);
-    let said: BTreeSet<&str> = steps.filter_map(|step| step["error"]["reason"].as_str()).collect();
+    let used_reasons: BTreeSet<&str> =
+        steps.filter_map(|step| step["error"]["reason"].as_str()).collect();
     let known: BTreeSet<&str> = Reason::ALL.iter().map(|reason| reason.as_str()).collect();
-    assert_eq!(said, known);
+    assert_eq!(used_reasons, known);
 }

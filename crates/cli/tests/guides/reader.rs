@@ -17,7 +17,7 @@ use crate::shell::{PATIENCE, Shell, Terminal};
 /// Prefix of a key before `…` in a page, and minimum number of the following characters.
 const KEY: (&str, usize) = ("aloft_", 40);
 /// The same for all other received values.
-const ANSWERS: [(&str, usize); 16] = [
+const RESPONSES: [(&str, usize); 16] = [
     KEY,
     ("ws_", 10),
     ("mon_", 10),
@@ -156,7 +156,7 @@ impl Reader {
             .shell
             .run(&text)
             .unwrap_or_else(|why| panic!("{place} failed:\n{text}\n{why}\n{}", self.output()));
-        record_values(&mut self.answered, &ANSWERS, &printed);
+        record_values(&mut self.answered, &RESPONSES, &printed);
         let asked = self.world.path("to-start");
         for flags in fs::read_to_string(&asked).unwrap_or_default().lines() {
             self.serve(flags);
@@ -192,13 +192,14 @@ impl Reader {
     /// Opens a terminal and waits until its program prints the address on which it listens.
     fn open(&mut self, bash: Command, text: &str) -> String {
         let terminal = Terminal::open(bash, text);
-        let mut said = String::new();
+        let mut terminal_text = String::new();
         let address = loop {
-            let line =
-                terminal.line().unwrap_or_else(|| panic!("it does not listen: {text}\n{said}"));
+            let line = terminal
+                .line()
+                .unwrap_or_else(|| panic!("it does not listen: {text}\n{terminal_text}"));
             record_values(&mut self.answered, &[KEY], &line);
-            said = said + &line + "\n";
-            if let Some(address) = listens(&said) {
+            terminal_text = terminal_text + &line + "\n";
+            if let Some(address) = listens(&terminal_text) {
                 break address;
             }
         };
@@ -238,7 +239,7 @@ impl Reader {
     /// Returns a text with the addresses of this test and with received values in place of `…`.
     fn filled(&mut self, place: &str, text: &str) -> String {
         let mut text = self.placed(text);
-        for (prefix, _) in ANSWERS {
+        for (prefix, _) in RESPONSES {
             let open = format!("{prefix}…");
             if text.contains(&open) {
                 text = text.replace(&open, &self.answer(place, prefix));
@@ -253,14 +254,14 @@ impl Reader {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
             // The server's log contains ids, and the demo prints a key.
-            let said = self.output();
-            record_values(&mut self.answered, &[KEY], &said);
+            let terminal_text = self.output();
+            record_values(&mut self.answered, &[KEY], &terminal_text);
             if let Some(known) = self.answered.get(prefix) {
                 return known.clone();
             }
             if let Some((_, asked)) = COMES.iter().find(|(it, _)| *it == prefix) {
                 let printed = self.shell.run(asked).unwrap_or_else(|why| panic!("{place}: {why}"));
-                record_values(&mut self.answered, &ANSWERS, &printed);
+                record_values(&mut self.answered, &RESPONSES, &printed);
             } else if let Some(line) = self.terminals.last().and_then(Terminal::line) {
                 record_values(&mut self.answered, &[KEY], &line);
             } else {
@@ -297,12 +298,12 @@ fn is_complete(text: &str) -> bool {
 }
 
 /// Returns the address on which a program says that it listens.
-fn listens(said: &str) -> Option<SocketAddr> {
-    if let Some((_, after)) = said.split_once("answering on http://") {
+fn listens(terminal_text: &str) -> Option<SocketAddr> {
+    if let Some((_, after)) = terminal_text.split_once("answering on http://") {
         let end = after.find(|it: char| !it.is_ascii_digit() && !".:".contains(it))?;
         return after[..end].parse().ok();
     }
-    let (_, after) = said.split_once("listening")?.1.split_once("port: ")?;
+    let (_, after) = terminal_text.split_once("listening")?.1.split_once("port: ")?;
     let port: String = after.chars().take_while(char::is_ascii_digit).collect();
     format!("127.0.0.1:{port}").parse().ok()
 }
@@ -365,7 +366,7 @@ fn complete_values_are_found_in_output() {
     let mut answered = HashMap::new();
     record_values(
         &mut answered,
-        &ANSWERS,
+        &RESPONSES,
         "{\"id\":\"mon_0000000000001\"} xmon_0000000000002 mon_3 aloft_checks_total",
     );
     assert_eq!(answered, HashMap::from([("mon_", "mon_0000000000001".to_owned())]));

@@ -29,7 +29,7 @@ pub(crate) struct Shell {
 pub(crate) struct Terminal {
     group: Pid,
     ended: Arc<AtomicBool>,
-    said: Receiver<String>,
+    output_lines: Receiver<String>,
 }
 
 impl Shell {
@@ -74,12 +74,12 @@ impl Terminal {
         let mut child = bash.spawn().unwrap();
         let (group, ended) = (Pid::from_child(&child), Arc::new(AtomicBool::new(false)));
         let over = Arc::clone(&ended);
-        let said = lines(child.stdout.take().unwrap(), move || {
+        let output_lines = lines(child.stdout.take().unwrap(), move || {
             // Set only after the process is gone, which its waiters check.
             over.store(true, Ordering::Relaxed);
             let _ = child.wait();
         });
-        Self { group, ended, said }
+        Self { group, ended, output_lines }
     }
 
     /// Returns the process id, for signals.
@@ -89,12 +89,12 @@ impl Terminal {
 
     /// Returns the next line of output.
     pub(crate) fn line(&self) -> Option<String> {
-        self.said.recv_timeout(PATIENCE).ok()
+        self.output_lines.recv_timeout(PATIENCE).ok()
     }
 
     /// Returns the output that was not read yet.
     pub(crate) fn rest(&self) -> String {
-        self.said.try_iter().map(|line| line + "\n").collect()
+        self.output_lines.try_iter().map(|line| line + "\n").collect()
     }
 }
 

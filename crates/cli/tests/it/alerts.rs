@@ -9,7 +9,7 @@ use crate::process::{Home, Server, call_service, http_monitor, until};
 const NOTIFICATIONS: &str = "notification.v1.NotificationService";
 
 /// A server with a monitor whose page is broken, and a webhook channel that is notified.
-struct Desk {
+struct AlertFixture {
     home: Home,
     server: Server,
     key: String,
@@ -20,7 +20,7 @@ struct Desk {
     _runtime: tokio::runtime::Runtime,
 }
 
-impl Desk {
+impl AlertFixture {
     /// Creates the server with a paused monitor.
     fn set() -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -58,9 +58,9 @@ impl Desk {
 
     /// Returns the output of a command that must succeed.
     fn output(&self, args: &[&str]) -> String {
-        let (code, said) = self.run(args);
-        assert_eq!(code, Some(0), "{args:?}: {said}");
-        said
+        let (code, printed) = self.run(args);
+        assert_eq!(code, Some(0), "{args:?}: {printed}");
+        printed
     }
 
     fn json(&self, args: &[&str]) -> Value {
@@ -86,51 +86,52 @@ fn text(value: &Value) -> String {
 #[test]
 fn incident_is_acknowledged_commented_and_resolved() {
     // issue 6, points 1 and 3
-    let desk = Desk::set();
-    let tested = desk.output(&["notifications", "test", &desk.channel]);
+    let fixture = AlertFixture::set();
+    let tested = fixture.output(&["notifications", "test", &fixture.channel]);
     assert!(tested.starts_with("accepted, in ") && tested.contains("thanks"), "{tested}");
-    desk.begin();
-    let told = text(&desk.delivery("accepted")["id"]);
-    let listed = desk.output(&["notifications", "deliveries", "--monitor", &desk.monitor]);
-    assert!(listed.contains(&told) && listed.contains("error"), "{listed}");
-    let incident = text(&desk.json(&["incidents", "list"])["incidents"][0]["id"]);
+    fixture.begin();
+    let delivery_id = text(&fixture.delivery("accepted")["id"]);
+    let listed = fixture.output(&["notifications", "deliveries", "--monitor", &fixture.monitor]);
+    assert!(listed.contains(&delivery_id) && listed.contains("error"), "{listed}");
+    let incident = text(&fixture.json(&["incidents", "list"])["incidents"][0]["id"]);
     assert_eq!(
-        desk.output(&["incidents", "acknowledge", &incident]),
+        fixture.output(&["incidents", "acknowledge", &incident]),
         format!("{incident} is open, acknowledged by test\n")
     );
-    let comment = desk.output(&["incidents", "comment", &incident, "the disk\nis \u{1b}[31mfull"]);
+    let comment =
+        fixture.output(&["incidents", "comment", &incident, "the disk\nis \u{1b}[31mfull"]);
     // Comments must not control the terminals of others.
     assert!(comment.ends_with("by test: the disk is  [31mfull\n"), "{comment:?}");
     assert_eq!(
-        desk.output(&["incidents", "resolve", &incident]),
+        fixture.output(&["incidents", "resolve", &incident]),
         format!("{incident} is closed, resolved\n")
     );
-    let shown = desk.output(&["incidents", "show", &incident]);
+    let shown = fixture.output(&["incidents", "show", &incident]);
     for what in ["acknowledged", "commented", "resolved", "status is 503, expected 2xx"] {
         assert!(shown.contains(what), "{what}: {shown}");
     }
-    let (code, said) = desk.run(&["notifications", "replay", &told]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("`id` must be a dead letter"), "{said}");
+    let (code, printed) = fixture.run(&["notifications", "replay", &delivery_id]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.contains("`id` must be a dead letter"), "{printed}");
 }
 
 #[test]
 fn maintenance_is_planned_ended_and_deleted() {
     // issue 6, point 5
-    let desk = Desk::set();
+    let fixture = AlertFixture::set();
     let plan = ["maintenance", "plan", "--title", "Moving", "--for", "30m"];
-    let planned = desk.json(&[&plan[..], &["--monitor", &desk.monitor]].concat());
+    let planned = fixture.json(&[&plan[..], &["--monitor", &fixture.monitor]].concat());
     let id = text(&planned["id"]);
     assert_eq!(planned["status"], "active", "{planned}");
-    desk.begin();
-    assert_eq!(desk.delivery("waiting")["holdReason"], "maintenance");
-    assert_eq!(desk.output(&["maintenance", "end", &id]), format!("{id} is completed\n"));
-    assert_eq!(desk.delivery("accepted")["event"], "error");
-    let listed = desk.output(&["maintenance", "list", "--status", "completed"]);
+    fixture.begin();
+    assert_eq!(fixture.delivery("waiting")["holdReason"], "maintenance");
+    assert_eq!(fixture.output(&["maintenance", "end", &id]), format!("{id} is completed\n"));
+    assert_eq!(fixture.delivery("accepted")["event"], "error");
+    let listed = fixture.output(&["maintenance", "list", "--status", "completed"]);
     assert!(listed.contains(&id) && listed.contains("Moving"), "{listed}");
-    assert_eq!(desk.output(&["maintenance", "delete", &id]), format!("{id} was deleted\n"));
+    assert_eq!(fixture.output(&["maintenance", "delete", &id]), format!("{id} was deleted\n"));
     assert_eq!(
-        desk.run(&[&plan[..], &["--monitor", "mon_none"]].concat()),
+        fixture.run(&[&plan[..], &["--monitor", "mon_none"]].concat()),
         (
             Some(1),
             "error: planning the maintenance at URL: `maintenance.monitor_ids` may only name monitors of \

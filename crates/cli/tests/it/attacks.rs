@@ -43,9 +43,9 @@ const AT_A_TIME: usize = 40;
 const GROWTH_KIB: u64 = 64 * 1024;
 
 /// A persistent connection.
-struct Kept(TcpStream);
+struct OpenConnection(TcpStream);
 
-impl Kept {
+impl OpenConnection {
     fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect_timeout(&address, PATIENCE).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -114,7 +114,7 @@ fn resident_kib(server: &Server) -> u64 {
 fn slow_clients_do_not_block_others() {
     let (home, key) = Home::with_key();
     let server = home.serve_with_files(FEW_FILES);
-    let mut keyed = Kept::open(server.address);
+    let mut keyed = OpenConnection::open(server.address);
     let read = format!("x-service-key: {key}\r\ncontent-type: application/json\r\n");
     let list = "/rpc/monitor.v1.MonitorService/ListMonitors";
     assert_eq!(keyed.send("POST", list, &read, b"{}").0, 200);
@@ -169,7 +169,7 @@ fn early_refusals_keep_the_connection() {
     let key = home.new_key(&["--scope", "read"]);
     let key = format!("x-service-key: {}\r\n", key["key"].as_str().unwrap());
     let server = home.serve();
-    let mut kept = Kept::open(server.address);
+    let mut kept = OpenConnection::open(server.address);
     let create = "/rpc/monitor.v1.MonitorService/CreateHttpMonitor";
     let json = "content-type: application/json\r\n";
     for body in [vec![b' '; 10], vec![b' '; 5_000_000]] {
@@ -215,7 +215,7 @@ fn request_must_name_exactly_one_host() {
     let home = Home::with_database();
     let server = home.serve();
     for hosts in ["", "host: a\r\nhost: b\r\n"] {
-        let mut kept = Kept::open(server.address);
+        let mut kept = OpenConnection::open(server.address);
         write!(kept.0, "GET /healthz HTTP/1.1\r\n{hosts}\r\n").unwrap();
         assert_eq!(kept.read().0, 400, "{hosts}");
     }
@@ -231,7 +231,7 @@ fn broken_chunk_is_a_malformed_body() {
     for (path, headers) in
         [("/status/none/unlock", form), ("/rpc/monitor.v1.MonitorService/ListMonitors", json)]
     {
-        let mut kept = Kept::open(server.address);
+        let mut kept = OpenConnection::open(server.address);
         write!(
             kept.0,
             "POST {path} HTTP/1.1\r\nhost: a\r\n{headers}transfer-encoding: chunked\r\n\r\nZZ\r\n{{}}\r\n"
@@ -245,7 +245,7 @@ fn broken_chunk_is_a_malformed_body() {
 fn expect_continue_client_is_rejected_immediately() {
     let home = Home::with_database();
     let server = home.serve();
-    let mut kept = Kept::open(server.address);
+    let mut kept = OpenConnection::open(server.address);
     kept.0
         .write_all(b"POST /v1/whoami HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n")
         .unwrap();
@@ -261,7 +261,7 @@ fn expect_continue_client_is_rejected_immediately() {
 fn grpc_over_http1_is_rejected_without_execution() {
     let (home, key) = Home::with_key();
     let server = home.serve();
-    let mut kept = Kept::open(server.address);
+    let mut kept = OpenConnection::open(server.address);
     let create = "/monitor.v1.MonitorService/CreateTcpMonitor";
     let message = b"\x0a\x0e\x12\x01a\x1a\x05b:443\x22\x0230";
     let framed = [&[0, 0, 0, 0, message.len() as u8][..], message].concat();

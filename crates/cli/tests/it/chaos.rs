@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver as News, Sender, channel};
+use std::sync::mpsc::{Receiver as MessageReceiver, Sender, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use testkit::postgres;
 use tokio::time::Instant;
 
 use self::page::Page;
-use self::receiver::{Mood, Receiver, Told};
+use self::receiver::{Mood, ReceivedEvent, Receiver};
 use crate::flips::Flips;
 use crate::process::{Home, PATIENCE, Server, call_service, http_monitor};
 
@@ -35,7 +35,7 @@ const SUBSCRIBERS: usize = 2;
 /// Maximum number of concurrent messages of one channel (see `pipeline::notify`).
 const IN_FLIGHT_MAX: usize = 4;
 /// Maximum number of responses and messages in one life of the server.
-const NEWS_MAX: u64 = 24;
+const MESSAGES_MAX: u64 = 24;
 /// Time for the last life to deliver everything, because delays between attempts have grown by
 /// then.
 const LAST_PATIENCE: Duration = Duration::from_mins(6);
@@ -59,8 +59,8 @@ struct Chaos {
     flags: Vec<String>,
     flips: Flips,
     receivers: Vec<Receiver>,
-    news: News<()>,
-    telling: Sender<()>,
+    messages: MessageReceiver<()>,
+    message_sender: Sender<()>,
     monitors: Vec<String>,
     /// Number of reported changes of each monitor to `error`.
     reported: BTreeMap<String, u64>,
@@ -80,9 +80,9 @@ impl Chaos {
         assert_eq!(made.code, Some(0), "{}", made.err);
         let key = home.new_key(&["--scope", "write"])["key"].as_str().unwrap().to_owned();
         drop(server);
-        let (telling, news) = channel();
+        let (message_sender, messages) = channel();
         let count = CHANNELS + SUBSCRIBERS;
-        let receivers = (0..count).map(|_| Receiver::start(telling.clone())).collect();
+        let receivers = (0..count).map(|_| Receiver::start(message_sender.clone())).collect();
         let flags = flags.into_iter().map(str::to_owned).collect();
         let (flips, monitors, reported) = (Flips::start(MONITORS), Vec::new(), BTreeMap::new());
         let (page, updates) = (None, BTreeSet::new());
@@ -92,8 +92,8 @@ impl Chaos {
             flags,
             flips,
             receivers,
-            news,
-            telling,
+            messages,
+            message_sender,
             monitors,
             reported,
             page,
@@ -103,9 +103,9 @@ impl Chaos {
 
     fn run(mut self) {
         #[expect(clippy::disallowed_methods, reason = "only tests read the number of kills")]
-        let told = std::env::var("ALOFT_CHAOS_KILLS");
+        let given = std::env::var("ALOFT_CHAOS_KILLS");
         let kills =
-            told.map_or(KILLS, |kills| kills.parse().expect("ALOFT_CHAOS_KILLS is a number"));
+            given.map_or(KILLS, |kills| kills.parse().expect("ALOFT_CHAOS_KILLS is a number"));
         let server = self.serve();
         self.set_up(&server);
         drop(server);
@@ -165,11 +165,11 @@ impl Chaos {
             monitors: self.monitors.clone(),
             page: self.page.clone().expect("`set_up` created the page"),
             is_over: Arc::clone(&is_over),
-            telling: self.telling.clone(),
+            message_sender: self.message_sender.clone(),
         };
-        while self.news.try_recv().is_ok() {}
+        while self.messages.try_recv().is_ok() {}
         let flipping = std::thread::spawn(move || caller.flip(life));
-        for number in 0..=random(life) % NEWS_MAX {
+        for number in 0..=random(life) % MESSAGES_MAX {
             for (place, receiver) in self.receivers.iter().enumerate().skip(1) {
                 match random(life * 1_000 + number * 10 + place as u64) % 8 {
                     0 => receiver.be(Mood::Failing),
@@ -178,7 +178,7 @@ impl Chaos {
                     _ => {}
                 }
             }
-            self.news.recv_timeout(PATIENCE).expect("flipping monitors cause messages");
+            self.messages.recv_timeout(PATIENCE).expect("flipping monitors cause messages");
         }
         is_over.store(true, Ordering::SeqCst);
         server.kill();
@@ -198,10 +198,14 @@ impl Chaos {
                 .unwrap()
         };
         while waiting() > 0 || !self.undelivered_updates().is_empty() {
-            let untold = self.undelivered_updates();
-            assert!(Instant::now() < end, "{} deliveries still wait, and {untold:?}", waiting());
+            let missing_by_receiver = self.undelivered_updates();
+            assert!(
+                Instant::now() < end,
+                "{} deliveries still wait, and {missing_by_receiver:?}",
+                waiting()
+            );
             // Nothing new arrives for a while if all delays are long.
-            let _ = self.news.recv_timeout(Duration::from_millis(500));
+            let _ = self.messages.recv_timeout(Duration::from_millis(500));
         }
     }
 
@@ -211,23 +215,23 @@ impl Chaos {
             let stored = incidents.iter().filter(|it| it["monitorId"] == monitor.as_str()).count();
             assert!(stored as u64 >= *errors, "{monitor}: {errors} reported, {stored} stored");
         }
-        let told = |incident: &Value, event: &str| Told {
+        let expected = |incident: &Value, event: &str| ReceivedEvent {
             incident: incident["id"].as_str().unwrap().to_owned(),
             event: event.to_owned(),
         };
-        let opened = incidents.iter().map(|incident| told(incident, "error"));
+        let opened = incidents.iter().map(|incident| expected(incident, "error"));
         let closed = incidents.iter().filter(|it| it["closedAt"].is_string());
-        let due: BTreeSet<_> = opened.chain(closed.map(|it| told(it, "recovered"))).collect();
+        let due: BTreeSet<_> = opened.chain(closed.map(|it| expected(it, "recovered"))).collect();
         println!("{} incidents, {} events for each channel", incidents.len(), due.len());
         for (place, receiver) in self.receivers.iter().take(CHANNELS).enumerate() {
             let keys = receiver.keys();
-            let missing: Vec<_> = due.iter().filter(|told| !keys.contains_key(told)).collect();
+            let missing: Vec<_> = due.iter().filter(|event| !keys.contains_key(event)).collect();
             assert!(missing.is_empty(), "receiver {place} did not get {missing:?}");
-            for (told, mut keys) in keys {
+            for (event, mut keys) in keys {
                 keys.sort_unstable();
                 keys.dedup();
-                assert_eq!(keys.len(), 1, "receiver {place}: {told:?} has the keys {keys:?}");
-                assert!(due.contains(&told), "receiver {place}: {told:?} is not a known event");
+                assert_eq!(keys.len(), 1, "receiver {place}: {event:?} has the keys {keys:?}");
+                assert!(due.contains(&event), "receiver {place}: {event:?} is not a known event");
             }
         }
     }
@@ -236,13 +240,13 @@ impl Chaos {
     /// receiver.
     fn undelivered_updates(&self) -> Vec<(usize, String)> {
         let subscribers = self.receivers.iter().enumerate().skip(CHANNELS);
-        let untold = subscribers.flat_map(|(place, receiver)| {
-            let told: BTreeSet<String> =
+        let missing_by_receiver = subscribers.flat_map(|(place, receiver)| {
+            let received: BTreeSet<String> =
                 receiver.keys().into_keys().map(|it| it.incident).collect();
-            let missing = self.updates.iter().filter(move |update| !told.contains(*update));
+            let missing = self.updates.iter().filter(move |update| !received.contains(*update));
             missing.map(move |update| (place, update.clone())).collect::<Vec<_>>()
         });
-        untold.collect()
+        missing_by_receiver.collect()
     }
 
     fn assert_one_key_per_update(&self) {
@@ -250,10 +254,10 @@ impl Chaos {
         assert!(!self.updates.is_empty(), "reports were written");
         assert_eq!(self.undelivered_updates(), [], "no reported update is lost");
         for (place, receiver) in self.receivers.iter().enumerate().skip(CHANNELS) {
-            for (told, mut keys) in receiver.keys() {
+            for (event, mut keys) in receiver.keys() {
                 keys.sort_unstable();
                 keys.dedup();
-                assert_eq!(keys.len(), 1, "receiver {place}: {told:?} has the keys {keys:?}");
+                assert_eq!(keys.len(), 1, "receiver {place}: {event:?} has the keys {keys:?}");
             }
         }
     }
@@ -318,7 +322,7 @@ struct Caller {
     monitors: Vec<String>,
     page: Page,
     is_over: Arc<AtomicBool>,
-    telling: Sender<()>,
+    message_sender: Sender<()>,
 }
 
 /// State that the server reported as stored.
@@ -353,7 +357,7 @@ impl Caller {
                 reported.updates.extend(updates);
             }
             // The test may have ended.
-            let _ = self.telling.send(());
+            let _ = self.message_sender.send(());
         }
         reported
     }

@@ -150,12 +150,12 @@ impl Redirect {
 async fn redirects_are_shown_per_hop_with_certificate() {
     let redirect = Redirect::start().await;
     let drawn = redirect.check(&["--expect-body", "eq hello"]);
-    let told: Vec<&str> = drawn
+    let rows: Vec<&str> = drawn
         .lines()
         .filter(|line| !line.contains(" ms  ") && !line.is_empty())
         .map(|line| line.split(", 2").next().unwrap())
         .collect();
-    insta::assert_snapshot!(redirect.stable(&told.join("\n")), @"
+    insta::assert_snapshot!(redirect.stable(&rows.join("\n")), @"
     http://127.0.0.1:PLAIN/
       302 Found  HTTP/1.1  127.0.0.1:PLAIN
     ↳ https://localhost:SECURE/

@@ -15,7 +15,7 @@ use crate::target::Target;
 
 const KILLS: u64 = 20;
 /// Maximum number of responses in a round.
-const ANSWERS_MAX: u64 = 40;
+const RESPONSES_MAX: u64 = 40;
 const METRIC: &str = "aloft_results_committed_total ";
 
 /// Possible names of a monitor after a crash, because an edit without a response may have happened
@@ -23,7 +23,7 @@ const METRIC: &str = "aloft_results_committed_total ";
 type Expected = BTreeMap<String, Vec<Option<String>>>;
 
 /// A response to a caller.
-enum Answered {
+enum ReportedChange {
     /// A monitor exists with this name.
     Stored { id: String, name: String },
     /// A change was sent: the monitor has this name or the one before. `None` deletes.
@@ -39,7 +39,7 @@ struct Work {
     address: SocketAddr,
     key: String,
     url: String,
-    answers: Sender<Answered>,
+    answers: Sender<ReportedChange>,
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn confirmed_writes_survive_twenty_kills() {
             scope.spawn(|| write(&work, round));
             scope.spawn(|| trigger(&work, &kept));
             scope.spawn(|| count(&work, &reported));
-            for _ in 0..=random(round) % ANSWERS_MAX {
+            for _ in 0..=random(round) % RESPONSES_MAX {
                 let answer = answered.recv_timeout(PATIENCE).expect("callers get responses");
                 checked += record(&mut expected, answer);
             }
@@ -104,16 +104,16 @@ fn write(work: &Work, round: u64) -> Option<()> {
         let monitor = http_monitor(&name, &work.url, &["fly-ams"]);
         let made = work.call("CreateHttpMonitor", &json!({ "monitor": monitor }))?;
         let id = made["monitor"]["id"].as_str()?.to_owned();
-        work.send(Answered::Stored { id: id.clone(), name: name.clone() })?;
+        work.send(ReportedChange::Stored { id: id.clone(), name: name.clone() })?;
         let name = format!("{name}, edited");
-        work.send(Answered::Sent { id: id.clone(), name: Some(name.clone()) })?;
+        work.send(ReportedChange::Sent { id: id.clone(), name: Some(name.clone()) })?;
         let edit = json!({ "monitor": { "id": id, "name": name }, "updateMask": "name" });
         work.call("UpdateHttpMonitor", &edit)?;
-        work.send(Answered::Stored { id: id.clone(), name })?;
+        work.send(ReportedChange::Stored { id: id.clone(), name })?;
         if number % 2 == 0 {
-            work.send(Answered::Sent { id: id.clone(), name: None })?;
+            work.send(ReportedChange::Sent { id: id.clone(), name: None })?;
             work.call("DeleteMonitor", &json!({ "id": id }))?;
-            work.send(Answered::Deleted { id })?;
+            work.send(ReportedChange::Deleted { id })?;
         }
     }
     None
@@ -123,7 +123,7 @@ fn write(work: &Work, round: u64) -> Option<()> {
 fn trigger(work: &Work, id: &str) -> Option<()> {
     loop {
         let checked = work.call("TriggerMonitor", &json!({ "id": id }))?;
-        work.send(Answered::Checked(checked["results"].as_array()?.len() as u64))?;
+        work.send(ReportedChange::Checked(checked["results"].as_array()?.len() as u64))?;
     }
 }
 
@@ -142,22 +142,22 @@ impl Work {
         Some(reply.json())
     }
 
-    fn send(&self, answered: Answered) -> Option<()> {
+    fn send(&self, answered: ReportedChange) -> Option<()> {
         self.answers.send(answered).ok()
     }
 }
 
 /// Records a response. Returns the number of results that it reports as stored.
-fn record(expected: &mut Expected, answered: Answered) -> u64 {
+fn record(expected: &mut Expected, answered: ReportedChange) -> u64 {
     match answered {
-        Answered::Stored { id, name } => {
+        ReportedChange::Stored { id, name } => {
             expected.insert(id, vec![Some(name)]);
         }
-        Answered::Sent { id, name } => expected.entry(id).or_default().push(name),
-        Answered::Deleted { id } => {
+        ReportedChange::Sent { id, name } => expected.entry(id).or_default().push(name),
+        ReportedChange::Deleted { id } => {
             expected.insert(id, vec![None]);
         }
-        Answered::Checked(results) => return results,
+        ReportedChange::Checked(results) => return results,
     }
     0
 }

@@ -93,18 +93,18 @@ fn printed_commands_work_after_restart_and_with_spaces() {
     let first = home.serve_with(&["--demo"]);
     let printed = commands(&welcome(&first));
     assert_eq!(printed.len(), 3, "{printed:?}");
-    let said = paste(&home, &printed.join("\n"));
-    assert!(said.contains(r#""name":"Mine""#) && said.contains("✓ success"), "{said}");
+    let pasted = paste(&home, &printed.join("\n"));
+    assert!(pasted.contains(r#""name":"Mine""#) && pasted.contains("✓ success"), "{pasted}");
     assert_eq!(first.stop().code(), Some(0));
     let second = home.serve_with(&["--demo"]);
     let printed = commands(&welcome(&second));
     assert_eq!(printed.len(), 4, "{printed:?}");
     // A user pastes them into one shell, in any folder.
     let elsewhere = Home::new();
-    let said = paste(&elsewhere, &printed.join("\n"));
-    let monitors = said.lines().filter(|line| line.starts_with("\"name\":")).count();
-    assert_eq!(monitors, 7, "{said}");
-    assert!(said.contains("✓ success"), "{said}");
+    let pasted = paste(&elsewhere, &printed.join("\n"));
+    let monitors = pasted.lines().filter(|line| line.starts_with("\"name\":")).count();
+    assert_eq!(monitors, 7, "{pasted}");
+    assert!(pasted.contains("✓ success"), "{pasted}");
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn commands_of_an_empty_server_work_as_pasted() {
         text.push_str(&server.out.recv_timeout(PATIENCE).expect("the server prints commands"));
         text.push('\n');
     }
-    let said = paste(&Home::new(), &commands(&text).join("\n"));
-    assert!(said.contains("aloft_"), "{said}");
+    let pasted = paste(&Home::new(), &commands(&text).join("\n"));
+    assert!(pasted.contains("aloft_"), "{pasted}");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn demo_page_shows_outages_and_maintenance() {
     let home = Home::new();
     let server = home.serve_with(&["--demo"]);
     let key = key_in(&welcome(&server));
-    let told = |server: &Server| {
+    let list_reports = |server: &Server| {
         let page = server.get("/status/demo/status.json", None).json();
         let reports = page["reports"].as_array().unwrap().iter().map(|report| {
             let updates = report["updates"].as_array().unwrap().len();
@@ -141,7 +141,7 @@ fn demo_page_shows_outages_and_maintenance() {
             .chain(planned.map(|it| it["title"].as_str().unwrap().to_owned()))
             .collect::<Vec<_>>()
     };
-    let first = told(&server);
+    let first = list_reports(&server);
     insta::assert_snapshot!(first.join("; "), @"The failing page answers 503 (identified, 2); The slow page responded slowly (resolved, 3); Disk replacement on the name server");
     let page = server.get("/status/demo", None).body;
     assert!(page.contains("<em>on purpose</em>"), "{page}");
@@ -157,7 +157,7 @@ fn demo_page_shows_outages_and_maintenance() {
     assert_eq!(server.stop().code(), Some(0));
     let again = home.serve_with(&["--demo"]);
     welcome(&again);
-    assert_eq!(told(&again), first, "a restart repeats no report");
+    assert_eq!(list_reports(&again), first, "a restart repeats no report");
 }
 
 #[test]

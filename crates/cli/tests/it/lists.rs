@@ -18,13 +18,13 @@ use crate::process::{Home, Ran};
 const ENTRIES: usize = 103;
 
 /// A server in this process, and commands on it.
-struct Scene {
+struct ListFixture {
     server: TestServer,
     home: Home,
     owner: Caller,
 }
 
-impl Scene {
+impl ListFixture {
     async fn start() -> Self {
         let server = TestServer::start().await;
         let owner = server.caller(Scope::Write);
@@ -53,10 +53,10 @@ impl Scene {
 // issue 16: "Make missed slots listable"
 #[tokio::test(flavor = "multi_thread")]
 async fn missed_lists_slots_with_reasons() {
-    let scene = Scene::start().await;
+    let fixture = ListFixture::start().await;
     let monitor = json!({ "name": "api", "uri": "example.com:443", "periodicity": "30s" });
     let monitor = json!({ "monitor": monitor });
-    let monitor = scene.create(MONITORS, "CreateTcpMonitor", monitor).await;
+    let monitor = fixture.create(MONITORS, "CreateTcpMonitor", monitor).await;
     let id = monitor["monitor"]["id"].as_str().unwrap();
     let monitor = MonitorId::parse(id).unwrap();
     let slot = |number: u64, region, reason| {
@@ -65,33 +65,33 @@ async fn missed_lists_slots_with_reasons() {
     let old = (2..=ENTRIES as u64).map(|number| slot(number, Region::FlyAms, MissedReason::Down));
     let missed = old.chain([slot(1, Region::FlySin, MissedReason::Overloaded)]).collect();
     let batch = Batch { missed, ..Batch::default() };
-    scene.server.running().app().store.commit(Arc::new(batch)).await.unwrap();
+    fixture.server.running().app().store.commit(Arc::new(batch)).await.unwrap();
 
-    let first = scene.run(&["missed", id, "--limit", "2"]);
+    let first = fixture.run(&["missed", id, "--limit", "2"]);
     insta::assert_snapshot!(first.out, @r"
     FIRST                 LAST                  SLOTS  REGION   REASON
     2026-11-20 23:50 UTC  2026-11-20 23:50 UTC  1      fly-sin  overloaded
     2026-11-20 23:40 UTC  2026-11-20 23:40 UTC  1      fly-ams  down
     ");
     assert_eq!(first.err, "there are more; a higher --limit shows them\n");
-    let one = scene.run(&["missed", id, "--reason", "overloaded", "--region", "fly-sin"]);
+    let one = fixture.run(&["missed", id, "--reason", "overloaded", "--region", "fly-sin"]);
     assert_eq!((one.out.lines().count(), &*one.err), (2, ""), "{}", one.out);
-    let all = scene.run(&["missed", id, "--limit", "1000"]);
+    let all = fixture.run(&["missed", id, "--limit", "1000"]);
     assert_eq!((all.out.lines().count(), &*all.err), (ENTRIES + 1, ""));
-    let json = scene.json(&["missed", id, "--limit", "101"]);
+    let json = fixture.json(&["missed", id, "--limit", "101"]);
     assert_eq!(json["missed"].as_array().unwrap().len(), 101);
-    let none = scene.run(&["missed", id, "--limit", "0"]);
+    let none = fixture.run(&["missed", id, "--limit", "0"]);
     assert_eq!(none.code, Some(2), "{}", none.err);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_reach_entries_beyond_one_page() {
-    let scene = Scene::start().await;
+    let fixture = ListFixture::start().await;
     let page = json!({ "statusPage": { "title": "Status", "slug": "status" } });
-    let page = scene.create(STATUS_PAGES, "CreateStatusPage", page).await;
+    let page = fixture.create(STATUS_PAGES, "CreateStatusPage", page).await;
     let page = &page["statusPage"]["id"];
     let monitor = json!({ "name": "api", "uri": "example.com:443", "periodicity": "30s" });
-    let monitor = scene.create(MONITORS, "CreateTcpMonitor", json!({ "monitor": monitor })).await;
+    let monitor = fixture.create(MONITORS, "CreateTcpMonitor", json!({ "monitor": monitor })).await;
     let monitor = &monitor["monitor"]["id"];
     for number in 0..ENTRIES {
         let title = format!("entry {number}");
@@ -99,38 +99,38 @@ async fn lists_reach_entries_beyond_one_page() {
             "statusReport": { "pageId": page, "title": title },
             "update": { "status": "resolved", "text": "Over." },
         });
-        scene.create(STATUS_REPORTS, "CreateStatusReport", report).await;
+        fixture.create(STATUS_REPORTS, "CreateStatusReport", report).await;
         let template = json!({ "template": { "name": title } });
-        scene.create(STATUS_REPORTS, "CreateReportTemplate", template).await;
+        fixture.create(STATUS_REPORTS, "CreateReportTemplate", template).await;
         let window = json!({
             "title": title, "startsAt": "2026-12-01T00:00:00Z", "duration": "1h",
             "monitorIds": [monitor],
         });
-        scene.create(MAINTENANCES, "CreateMaintenance", json!({ "maintenance": window })).await;
+        fixture.create(MAINTENANCES, "CreateMaintenance", json!({ "maintenance": window })).await;
         let email = format!("user{number}@example.com");
         let subscriber =
             json!({ "subscriber": { "pageId": page, "email": email }, "confirm": false });
-        scene.create(STATUS_PAGES, "AddSubscriber", subscriber).await;
+        fixture.create(STATUS_PAGES, "AddSubscriber", subscriber).await;
         let page = json!({ "statusPage": { "title": title, "slug": format!("page-{number}") } });
-        scene.create(STATUS_PAGES, "CreateStatusPage", page).await;
+        fixture.create(STATUS_PAGES, "CreateStatusPage", page).await;
     }
     for (command, field) in [
         ("reports", "statusReports"),
         ("maintenance", "maintenances"),
         ("subscribers", "subscribers"),
     ] {
-        let few = scene.run(&[command, "list"]);
+        let few = fixture.run(&[command, "list"]);
         assert_eq!(few.out.lines().count(), 21, "{command}: {}", few.out);
         assert_eq!(few.err, format!("20 of {ENTRIES}; a higher --limit shows more\n"), "{command}");
-        let all = scene.run(&[command, "list", "--limit", "500"]);
+        let all = fixture.run(&[command, "list", "--limit", "500"]);
         assert_eq!((all.out.lines().count(), &*all.err), (ENTRIES + 1, ""), "{command}");
-        let listed = scene.json(&[command, "list", "--limit", "102"]);
+        let listed = fixture.json(&[command, "list", "--limit", "102"]);
         let ids: BTreeSet<_> =
             listed[field].as_array().unwrap().iter().map(|it| it["id"].to_string()).collect();
         assert_eq!((ids.len(), &listed["totalSize"]), (102, &json!(ENTRIES)), "{command}");
     }
-    let templates = scene.json(&["reports", "templates", "list"]);
+    let templates = fixture.json(&["reports", "templates", "list"]);
     assert_eq!(templates["templates"].as_array().unwrap().len(), ENTRIES);
-    let pages = scene.json(&["pages", "list"]);
+    let pages = fixture.json(&["pages", "list"]);
     assert_eq!(pages["statusPages"].as_array().unwrap().len(), ENTRIES + 1);
 }

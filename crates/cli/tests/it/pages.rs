@@ -66,19 +66,19 @@ fn page_settings_are_shown_and_changed() {
         (ran.code, ran.out + &ran.err)
     };
     let done = |args: &[&str]| {
-        let (code, said) = run(args);
-        assert_eq!(code, Some(0), "{args:?}: {said}");
-        said
+        let (code, printed) = run(args);
+        assert_eq!(code, Some(0), "{args:?}: {printed}");
+        printed
     };
     let shown = || -> Vec<String> {
         let shown = done(&["pages", "show", &page]);
-        let told = ["access ", "shown ", "theme ", "search engines "];
-        let lines = shown.lines().filter(|line| told.iter().any(|name| line.starts_with(name)));
+        let names = ["access ", "shown ", "theme ", "search engines "];
+        let lines = shown.lines().filter(|line| names.iter().any(|name| line.starts_with(name)));
         lines.map(|line| line.split_once("  ").unwrap().1.trim().to_owned()).collect()
     };
     assert_eq!(shown(), ["public", "published", "system", "may list it"]);
-    let said = done(&["pages", "indexing", &page, "forbid"]);
-    assert_eq!(said.trim(), format!("{page} may not be indexed by search engines"));
+    let printed = done(&["pages", "indexing", &page, "forbid"]);
+    assert_eq!(printed.trim(), format!("{page} may not be indexed by search engines"));
     done(&["pages", "theme", &page, "dark"]);
     done(&["pages", "unpublish", &page]);
     assert_eq!(shown(), ["public", "hidden", "dark", "may not list it"]);

@@ -80,19 +80,19 @@ fn file_and_variables_apply_to_every_command() {
         (&["workspaces", "list", "--data", "../data"], "elsewhere", &[("ALOFT_DATA", "nowhere")]),
     ] {
         // A temporary folder may be behind a symbolic link.
-        let (code, said) = run(args, folder, variables);
-        assert!(said.ends_with(&expected["data folder: [home]".len()..]), "{args:?}: {said}");
-        assert!(!said.contains(".."), "{args:?}: {said}");
-        assert_eq!(code, listed, "{args:?} {folder}: {said}");
+        let (code, printed) = run(args, folder, variables);
+        assert!(printed.ends_with(&expected["data folder: [home]".len()..]), "{args:?}: {printed}");
+        assert!(!printed.contains(".."), "{args:?}: {printed}");
+        assert_eq!(code, listed, "{args:?} {folder}: {printed}");
     }
     for args in [&["incidents", "list"][..], &["pages", "list"], &["terraform", "export"]] {
-        let (code, said) = run(args, "elsewhere", &[key]);
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.starts_with("service: http://127.0.0.1:9/rpc\n"), "{args:?}: {said}");
+        let (code, printed) = run(args, "elsewhere", &[key]);
+        assert_eq!(code, Some(1), "{printed}");
+        assert!(printed.starts_with("service: http://127.0.0.1:9/rpc\n"), "{args:?}: {printed}");
     }
     let given = ("SERVICE_API_URL", "http://127.0.0.1:10/rpc");
-    let (_, said) = run(&["incidents", "list"], "elsewhere", &[key, given]);
-    assert!(said.starts_with("service: http://127.0.0.1:10/rpc\n"), "{said}");
+    let (_, printed) = run(&["incidents", "list"], "elsewhere", &[key, given]);
+    assert!(printed.starts_with("service: http://127.0.0.1:10/rpc\n"), "{printed}");
     // Private networks stay blocked for checks unless the settings allow them.
     let open = [("ALOFT_ALLOW_PRIVATE_NETWORKS", "true")];
     let check = ["check", "tcp", "127.0.0.1:9", "--json"];

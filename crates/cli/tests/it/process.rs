@@ -103,8 +103,8 @@ impl Home {
     /// Runs a command with environment variables.
     pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
         let output = self.command(args).envs(variables.iter().copied()).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        let (place, err): (Vec<_>, Vec<_>) = said
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let (place, err): (Vec<_>, Vec<_>) = stderr
             .split_inclusive('\n')
             .partition(|line| PLACES.iter().any(|place| line.starts_with(place)));
         Ran {
@@ -234,19 +234,19 @@ fn started(mut command: Command) -> Server {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let out = lines(child.stdout.take().unwrap());
     let err = lines(child.stderr.take().unwrap());
-    let mut said = String::new();
+    let mut log_text = String::new();
     let address = loop {
         let Ok(line) = err.recv_timeout(PATIENCE) else {
             child.kill().unwrap();
-            panic!("the server did not start: {said}");
+            panic!("the server did not start: {log_text}");
         };
-        said.push_str(&line);
-        said.push('\n');
+        log_text.push_str(&line);
+        log_text.push('\n');
         if let Some((_, after)) = line.split_once(ANSWERING) {
             break after.split(' ').next().unwrap().parse().unwrap();
         }
     };
-    Server { child, address, out, log: said, err }
+    Server { child, address, out, log: log_text, err }
 }
 
 /// Calls a method of the monitor service with Connect JSON.

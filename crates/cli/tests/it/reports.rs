@@ -11,7 +11,7 @@ fn text(value: &Value) -> String {
 }
 
 /// A server with a page and a component, and commands on it.
-struct Scene {
+struct ReportFixture {
     home: Home,
     _server: Server,
     address: String,
@@ -20,7 +20,7 @@ struct Scene {
     component: String,
 }
 
-impl Scene {
+impl ReportFixture {
     fn start() -> Self {
         let (home, key) = Home::with_key();
         let server = home.serve();
@@ -45,39 +45,41 @@ impl Scene {
 
     /// Returns the output of a command that must succeed.
     fn done(&self, args: &[&str]) -> String {
-        let (code, said) = self.run(args);
-        assert_eq!(code, Some(0), "{args:?}: {said}");
-        said
+        let (code, printed) = self.run(args);
+        assert_eq!(code, Some(0), "{args:?}: {printed}");
+        printed
     }
 }
 
 // issue 7, point 3
 #[test]
 fn report_is_created_updated_and_resolved() {
-    let scene = Scene::start();
+    let fixture = ReportFixture::start();
     let template =
         ["reports", "templates", "create", "--name", "Mail", "--text", "We look.", "--json"];
-    let template: Value = serde_json::from_str(&scene.done(&template)).unwrap();
-    let (template, impact) = (text(&template["id"]), format!("{}=down", scene.component));
-    let create = ["reports", "create", "--page", &scene.page, "--title", "Mail is stuck", "--json"];
+    let template: Value = serde_json::from_str(&fixture.done(&template)).unwrap();
+    let (template, impact) = (text(&template["id"]), format!("{}=down", fixture.component));
+    let create =
+        ["reports", "create", "--page", &fixture.page, "--title", "Mail is stuck", "--json"];
     let first = ["--template", &template, "--status", "investigating", "--component", &impact];
-    let opened = scene.done(&[&create[..], &first[..]].concat());
+    let opened = fixture.done(&[&create[..], &first[..]].concat());
     let opened: Value = serde_json::from_str(&opened).unwrap();
     let (report, update) = (text(&opened["id"]), text(&opened["updates"][0]["id"]));
     assert_eq!(opened["updates"][0]["text"], "We look.");
     let update_it =
         ["reports", "add-update", &report, "--status", "identified", "--text", "A queue."];
-    let known = scene.done(&[&update_it[..], &["--no-notify"][..]].concat());
+    let known = fixture.done(&[&update_it[..], &["--no-notify"][..]].concat());
     assert!(known.starts_with(&format!("{report} is identified (upd_")), "{known}");
-    let edited = scene.done(&["reports", "edit-update", &update, "--text", "We *look*."]);
+    let edited = fixture.done(&["reports", "edit-update", &update, "--text", "We *look*."]);
     assert!(edited.starts_with(&format!("{report} is identified")), "{edited}");
-    let shown = scene.done(&["reports", "show", &report]);
+    let shown = fixture.done(&["reports", "show", &report]);
     assert!(shown.contains("We *look*.") && shown.contains(&impact), "{shown}");
-    scene.done(&["reports", "resolve", &report, "--text", "Over."]);
-    let listed = scene.done(&["reports", "list", "--state", "resolved"]);
+    fixture.done(&["reports", "resolve", &report, "--text", "Over."]);
+    let listed = fixture.done(&["reports", "list", "--state", "resolved"]);
     assert!(listed.contains(&report) && listed.contains("Mail is stuck"), "{listed}");
-    assert!(!scene.done(&["reports", "list", "--state", "open"]).contains(&report));
-    let changed = scene.done(&["reports", "edit", &report, "--title", "Mail was stuck", "--json"]);
+    assert!(!fixture.done(&["reports", "list", "--state", "open"]).contains(&report));
+    let changed =
+        fixture.done(&["reports", "edit", &report, "--title", "Mail was stuck", "--json"]);
     let changed: Value = serde_json::from_str(&changed).unwrap();
     assert_eq!(changed["title"], "Mail was stuck", "{changed}");
     assert_eq!(
@@ -85,19 +87,19 @@ fn report_is_created_updated_and_resolved() {
         3,
         "the number of updates is unchanged"
     );
-    scene.done(&["reports", "delete", &update]);
-    let gone = scene.done(&["reports", "delete", &report]);
+    fixture.done(&["reports", "delete", &update]);
+    let gone = fixture.done(&["reports", "delete", &report]);
     assert_eq!(gone.trim(), format!("{report} was deleted"));
     let edit = ["reports", "templates", "edit", &template, "--title", "Mail waits", "--json"];
-    let edited: Value = serde_json::from_str(&scene.done(&edit)).unwrap();
+    let edited: Value = serde_json::from_str(&fixture.done(&edit)).unwrap();
     assert_eq!((&edited["title"], &edited["text"]), (&json!("Mail waits"), &json!("We look.")));
-    scene.done(&["reports", "templates", "delete", &template]);
-    assert!(!scene.done(&["reports", "templates", "list"]).contains(&template));
+    fixture.done(&["reports", "templates", "delete", &template]);
+    assert!(!fixture.done(&["reports", "templates", "list"]).contains(&template));
 }
 
 #[test]
 fn impossible_changes_name_the_reason() {
-    let scene = Scene::start();
+    let fixture = ReportFixture::start();
     for (args, why) in [
         (["reports", "show", "rpt_0000000000001"], "status report `rpt_0000000000001` not found"),
         (["reports", "edit-update", "upd_0000000000001"], "nothing to change"),
@@ -107,8 +109,8 @@ fn impossible_changes_name_the_reason() {
             "update of a report `upd_0000000000001` not found",
         ),
     ] {
-        let (code, said) = scene.run(&args);
-        assert_eq!(code, Some(1), "{args:?}: {said}");
-        assert!(said.contains(why), "{args:?}: {said}");
+        let (code, printed) = fixture.run(&args);
+        assert_eq!(code, Some(1), "{args:?}: {printed}");
+        assert!(printed.contains(why), "{args:?}: {printed}");
     }
 }

@@ -101,9 +101,9 @@ fn server_finishes_interrupted_restore_and_logs_it() {
     let intent = r#"{"backup":"/copy.db","replaced":"aloft.db.before-restore"}"#;
     fs::write(home.data().join("aloft.restore"), intent).unwrap();
     let server = home.serve();
-    let said = server.log();
-    assert!(said.contains("finished an interrupted restore"), "{said}");
-    assert!(said.contains("aloft.db.before-restore"), "{said}");
+    let log_text = server.log();
+    assert!(log_text.contains("finished an interrupted restore"), "{log_text}");
+    assert!(log_text.contains("aloft.db.before-restore"), "{log_text}");
     assert_eq!(slugs(&home, "data"), [NEW]);
     assert!(server.stop().success());
     // The replaced database is complete: with its log it has the workspace that only the log had.
@@ -118,8 +118,8 @@ fn server_discards_undecided_restore_and_logs_it() {
     fs::create_dir(home.data().join("restoring")).unwrap();
     fs::write(home.data().join("restoring/aloft.db"), "half a copy").unwrap();
     let server = home.serve();
-    let said = server.log();
-    assert!(said.contains("an interrupted restore changed nothing"), "{said}");
+    let log_text = server.log();
+    assert!(log_text.contains("an interrupted restore changed nothing"), "{log_text}");
     assert_eq!(slugs(&home, "data"), [OLD, NEW]);
     assert!(!home.data().join("restoring").exists());
 }

@@ -49,17 +49,17 @@ fn unknown_variable_is_named() {
     let address = taken.local_addr().unwrap().to_string();
     let listen = ["serve", "--listen", address.as_str()];
     // The port is taken, so the server exits by itself.
-    let said = home.run_with(&listen, &[("ALOFT_LISTNE", "x"), ("ALOFT_DATA", "data")]).err;
-    assert!(said.contains("`ALOFT_LISTNE` is not a setting"), "{said}");
-    assert!(!said.contains("`ALOFT_DATA`"), "{said}");
+    let errors = home.run_with(&listen, &[("ALOFT_LISTNE", "x"), ("ALOFT_DATA", "data")]).err;
+    assert!(errors.contains("`ALOFT_LISTNE` is not a setting"), "{errors}");
+    assert!(!errors.contains("`ALOFT_DATA`"), "{errors}");
 }
 
 #[test]
 fn server_without_workspace_prints_how_to_create_one() {
     let home = Home::new();
     let server = home.serve();
-    let mut said = server.out.iter();
-    let steps: Vec<String> = said.by_ref().take(4).collect();
+    let mut lines = server.out.iter();
+    let steps: Vec<String> = lines.by_ref().take(4).collect();
     let program = env!("CARGO_BIN_EXE_aloft");
     insta::assert_snapshot!(home.masked(&steps.join("\n").replace(program, "[aloft]")), @"
     There is no workspace yet. Create one with a key while this runs:

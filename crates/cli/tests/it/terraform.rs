@@ -29,25 +29,25 @@ fn export_names_missing_requirements() {
     let (home, _) = Home::with_key();
     let server = home.serve();
     let base_url = format!("http://user:pw@{}/rpc", server.address);
-    let said = |args: &[&str], variables: &[(&str, &str)]| {
+    let export = |args: &[&str], variables: &[(&str, &str)]| {
         let ran = home.run_with(&[&EXPORT[..], args].concat(), variables);
         assert_ne!(ran.code, Some(0), "{}", ran.out);
         ran.err.lines().next().unwrap().replace(&server.address.to_string(), "HOST")
     };
     let read = home.new_key(&["--scope", "read"]);
     let read = read["key"].as_str().unwrap();
-    let said = [
-        said(&[], &[]),
-        said(&["--base-url", &base_url], &[("SERVICE_API_TOKEN", "unknown")]),
-        said(&["--base-url", "nowhere"], &[("SERVICE_API_TOKEN", read)]),
-        said(&["--base-url", &base_url], &[("SERVICE_API_KEY", "schlüssel")]),
-        said(&["--with-secrets"], &[("SERVICE_API_TOKEN", read)]),
-        said(
+    let outputs = [
+        export(&[], &[]),
+        export(&["--base-url", &base_url], &[("SERVICE_API_TOKEN", "unknown")]),
+        export(&["--base-url", "nowhere"], &[("SERVICE_API_TOKEN", read)]),
+        export(&["--base-url", &base_url], &[("SERVICE_API_KEY", "schlüssel")]),
+        export(&["--with-secrets"], &[("SERVICE_API_TOKEN", read)]),
+        export(
             &["--with-secrets", "--out", "exported"],
             &[("SERVICE_API_TOKEN", read), ("SERVICE_API_URL", &base_url)],
         ),
     ];
-    insta::assert_snapshot!(said.join("\n"), @r"
+    insta::assert_snapshot!(outputs.join("\n"), @r"
     error: no API key; set SERVICE_API_TOKEN to a key of the workspace
     error: reading the workspace at http://HOST/rpc: unknown API key; check that it is complete and belongs to this server
     error: `nowhere` is not a base URL; one looks like http://127.0.0.1:8080/rpc

@@ -28,7 +28,7 @@ pub(super) struct Workspace {
     read: String,
     other: String,
     /// Id of a key that may be revoked.
-    pub(super) spare: String,
+    pub(super) spare_key: String,
 }
 
 impl Stage {
@@ -60,7 +60,7 @@ impl Stage {
             write: key(slug, "write", "key"),
             read: key(slug, "read", "key"),
             other: key(&other, "write", "key"),
-            spare: key(slug, "read", "id"),
+            spare_key: key(slug, "read", "id"),
         }
     }
 
@@ -78,7 +78,7 @@ impl Stage {
     pub(super) fn shell(&self, text: &str, workspace: &Workspace, key: &str) -> Value {
         let mut command = Command::new("bash");
         command.args(["-euo", "pipefail", "-c", text]);
-        self.run(command.env("KEY_ID", &workspace.spare), workspace, key)
+        self.run(command.env("KEY_ID", &workspace.spare_key), workspace, key)
     }
 
     /// Calls a method with curl.
@@ -109,8 +109,8 @@ impl Stage {
             .output()
             .expect("these tests start bash and curl: run `cargo xtask setup`");
         let text = String::from_utf8(output.stdout).unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{command:?}: {text} {said}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command:?}: {text} {errors}");
         if text.is_empty() {
             return Value::Null;
         }

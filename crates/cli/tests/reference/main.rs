@@ -31,7 +31,7 @@ use self::blocks::{Block, Pages};
 use self::fixture::Stage;
 use self::player::{Example, Taken, play};
 use self::program::Program;
-use self::responses::Answers;
+use self::responses::RecordedResponses;
 
 /// Folder of the scenarios with the examples.
 const SCENARIOS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/scenarios");
@@ -69,7 +69,7 @@ fn every_method_has_curl_and_typescript_examples() {
 fn curl_examples_match_their_scenarios() {
     let stage = Stage::set();
     let pages = Pages::read();
-    let mut answers = Answers::default();
+    let mut answers = RecordedResponses::default();
     for scenario in scenarios() {
         let workspace = stage.workspace(scenario["name"].as_str().unwrap());
         play(&stage, &workspace, &scenario, &mut |example: &Example<'_>| {
@@ -101,7 +101,7 @@ fn typescript_examples_compile_and_match_their_scenarios() {
     }
     let workspace = stage.workspace("pages");
     let key = workspace.key("write").expect("every workspace has a write key");
-    let id = workspace.spare.as_str();
+    let id = workspace.spare_key.as_str();
     for page in program.modules() {
         let asked =
             json!({ "run": page, "saved": {}, "key": key, "url": stage.url(), "keyId": id });

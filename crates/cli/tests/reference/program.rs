@@ -68,8 +68,12 @@ impl Program {
             .current_dir(folder.path())
             .output()
             .expect("these tests start Node.js: run `cargo xtask setup`");
-        let said = String::from_utf8_lossy(&checked.stdout);
-        assert!(checked.status.success(), "{said}\n{}", with_numbers(&blocks(pages, scenarios)));
+        let check_output = String::from_utf8_lossy(&checked.stdout);
+        assert!(
+            checked.status.success(),
+            "{check_output}\n{}",
+            with_numbers(&blocks(pages, scenarios))
+        );
         Self::start(folder, modules)
     }
 

@@ -25,19 +25,19 @@ const ADDRESS: &str = "192.0.2.10:443";
 
 /// Responses by the paths of their methods.
 #[derive(Default)]
-pub(super) struct Answers(BTreeMap<String, Value>);
+pub(super) struct RecordedResponses(BTreeMap<String, Value>);
 
-impl Answers {
+impl RecordedResponses {
     pub(super) fn record(&mut self, stage: &Stage, call: &str, answer: &Value) {
         let [(_, target), (_, receiver)] = stage.places();
-        let told = |text: &str| {
+        let replace = |text: &str| {
             let text = text.replace(&target, "https://example.com");
             let text = text.replace(&receiver, "https://hooks.example.com");
             let bare = target.trim_start_matches("http://");
             let text = text.replace(bare, ADDRESS);
             text.replace(receiver.trim_start_matches("http://"), ADDRESS)
         };
-        self.0.insert(call.to_owned(), steady(answer, &told));
+        self.0.insert(call.to_owned(), steady(answer, &replace));
     }
 
     /// Writes the responses to a file per package, if requested.
@@ -59,12 +59,12 @@ impl Answers {
 }
 
 /// Returns a value without everything that differs between days.
-fn steady(value: &Value, told: &dyn Fn(&str) -> String) -> Value {
+fn steady(value: &Value, replace: &dyn Fn(&str) -> String) -> Value {
     match value {
-        Value::String(text) => Value::from(steady_text(&told(text))),
-        Value::Array(items) => items.iter().map(|item| steady(item, told)).collect(),
+        Value::String(text) => Value::from(steady_text(&replace(text))),
+        Value::Array(items) => items.iter().map(|item| steady(item, replace)).collect(),
         Value::Object(fields) => {
-            let steady = |(name, value): (&String, &Value)| (name.clone(), steady(value, told));
+            let steady = |(name, value): (&String, &Value)| (name.clone(), steady(value, replace));
             Value::Object(fields.iter().map(steady).collect())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),

@@ -14,7 +14,7 @@ use super::{Caller, Refused};
 const LOOKUP_TTL: Duration = Duration::from_millis(900);
 /// Time that a valid key is remembered. Its caller is not guessing keys, whatever others at the
 /// same address do.
-const KNOWN: Duration = Duration::from_mins(10);
+const VALID_KEY_TTL: Duration = Duration::from_mins(10);
 /// Maximum number of cached keys. The cache is cleared when it is full, which costs one lookup per
 /// key.
 const KEYS_MAX: usize = 16_384;
@@ -128,7 +128,7 @@ impl Cache {
     }
 
     pub(super) fn evict_expired(&self, now: Timestamp) {
-        self.write().by_hash.retain(|_, (_, read_at)| now.since(*read_at) < KNOWN);
+        self.write().by_hash.retain(|_, (_, read_at)| now.since(*read_at) < VALID_KEY_TTL);
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Entries> {

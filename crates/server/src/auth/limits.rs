@@ -2,29 +2,25 @@
 //! at status pages (design §6). Rejections of calls include the time to retry.
 
 use std::collections::HashMap;
-use std::hash::Hash;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use contract::rpc;
+use governor::Quota;
 use governor::clock::Clock;
-use governor::middleware::StateInformationMiddleware;
-use governor::state::keyed::DashMapStateStore;
-use governor::{Quota, RateLimiter};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use rules::{KeyId, Timestamp};
 
 use crate::config::Settings;
-use crate::context::Context;
+use web::client::network;
+use web::context::Context;
+use web::limits::{Buckets, buckets};
 
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
-
-type Buckets<Key> =
-    RateLimiter<Key, DashMapStateStore<Key>, ContextClock, StateInformationMiddleware>;
 
 /// Rate limits of one server, with their current state.
 #[derive(Debug)]
@@ -44,21 +40,6 @@ pub(crate) struct RateLimitStatus {
     limit: u32,
     remaining: u32,
     reset_seconds: u32,
-}
-
-/// Rate limit of attempts by unauthenticated clients, per key.
-#[derive(Debug)]
-pub(crate) struct AttemptLimiter<Key: Hash + Eq + Clone>(Buckets<Key>);
-
-#[derive(Clone, Debug)]
-struct ContextClock(Context);
-
-impl Clock for ContextClock {
-    type Instant = Duration;
-
-    fn now(&self) -> Duration {
-        Duration::from_millis(u64::try_from(self.0.now().as_millis()).unwrap_or(0))
-    }
 }
 
 impl Limits {
@@ -86,7 +67,7 @@ impl Limits {
         match self.calls.check_key(&key) {
             Ok(state) => Ok(standing(state.remaining_burst_capacity())),
             Err(not_until) => {
-                let wait = not_until.wait_time_from(ContextClock(self.ctx.clone()).now());
+                let wait = not_until.wait_time_from(self.now());
                 let message = format!(
                     "this key made more than {} calls a second; wait and retry",
                     self.rate.get()
@@ -102,7 +83,7 @@ impl Limits {
     pub(super) fn count_failure(&self, address: IpAddr) -> Result<(), rpc::Error> {
         let network = network(address);
         let Err(not_until) = self.failures.check_key(&network) else { return Ok(()) };
-        let wait = not_until.wait_time_from(ContextClock(self.ctx.clone()).now());
+        let wait = not_until.wait_time_from(self.now());
         self.blocked().insert(network, self.ctx.now() + wait);
         Err(too_many_failures(wait))
     }
@@ -123,29 +104,13 @@ impl Limits {
         self.blocked().retain(|_, until| *until > now);
     }
 
+    /// Returns the time on the clock of the limits.
+    fn now(&self) -> Duration {
+        self.calls.clock().now()
+    }
+
     fn blocked(&self) -> std::sync::MutexGuard<'_, HashMap<IpAddr, Timestamp>> {
         self.blocked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<Key: Hash + Eq + Clone> AttemptLimiter<Key> {
-    /// Creates a limiter that allows `at_once` attempts in a burst, and as many again in each
-    /// `within`.
-    ///
-    /// Panics if `within` is zero.
-    pub(crate) fn new(ctx: &Context, at_once: NonZeroU32, within: Duration) -> Self {
-        let quota = Quota::with_period(within / at_once.get()).expect("a time that is not over");
-        Self(buckets(quota.allow_burst(at_once), ctx))
-    }
-
-    /// Counts an attempt and returns whether it is allowed.
-    pub(crate) fn try_acquire(&self, key: &Key) -> bool {
-        self.0.check_key(key).is_ok()
-    }
-
-    /// Removes the keys that are at no limit any more.
-    pub(crate) fn evict_expired(&self) {
-        self.0.retain_recent();
     }
 }
 
@@ -158,24 +123,8 @@ impl RateLimitStatus {
     }
 }
 
-fn buckets<Key: Hash + Eq + Clone>(quota: Quota, ctx: &Context) -> Buckets<Key> {
-    let clock = ContextClock(ctx.clone());
-    Buckets::new(quota, DashMapStateStore::default(), clock)
-}
-
 fn too_many_failures(wait: Duration) -> rpc::Error {
     rpc::resource_exhausted("too many calls with an unknown key from this address", wait)
-}
-
-/// Returns the address that limits count for. An IPv6 /64 counts as one address, because each
-/// customer has one.
-pub(crate) fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => IpAddr::V4(address),
-        IpAddr::V6(address) => {
-            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -184,7 +133,7 @@ mod tests {
 
     const KEY: KeyId = KeyId::from_bits(1);
 
-    fn limits(rate: u32, burst: u32, failures: u32) -> (Limits, crate::context::ManualClock) {
+    fn limits(rate: u32, burst: u32, failures: u32) -> (Limits, web::context::ManualClock) {
         let (ctx, clock) = Context::manual(Timestamp::from_millis(1_800_000_000_000));
         let number = |it| NonZeroU32::new(it).unwrap();
         let settings = Settings {

@@ -19,7 +19,7 @@ pub(super) struct Draining<Io> {
 }
 
 impl<Io> Draining<Io> {
-    /// Limits the time of each write to `new`.
+    /// Limits the time of each write to `within`.
     pub(super) const fn new(io: Io, within: Duration) -> Self {
         Self { io, within, until: None }
     }

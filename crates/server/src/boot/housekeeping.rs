@@ -21,8 +21,7 @@ pub(super) async fn run(app: App, results_for: Duration, stop: CancellationToken
             tracing::warn!(%error, "failed to store when keys were last used: {error}");
         }
         app.auth.evict_expired();
-        app.page_access.evict_expired();
-        app.subscribe_limits.evict_expired();
+        app.pages.evict_expired();
         app.response_cache.evict_expired(app.ctx.now());
         if let Err(error) = compact(&app, &stop).await {
             tracing::error!(%error, "failed to aggregate results into the history: {error}");

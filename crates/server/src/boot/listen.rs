@@ -28,9 +28,9 @@ use tower::{Service, ServiceExt as _};
 use super::draining::Draining;
 use super::opening::PrefaceTimeout;
 use super::stalled::{StreamExecutor, WatchedBody};
-use crate::auth::Peer;
 use crate::connection::{AdmitResult, Connection, ConnectionLimits, ConnectionPermit};
-use crate::domains::{ACME_TLS, EntryPoint};
+use crate::domains::ACME_TLS;
+use web::client::{EntryPoint, Peer};
 
 /// Timeout for the first bytes of a connection, and for the headers of a request.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
@@ -112,7 +112,7 @@ async fn accept(
             match limits.admit(peer.ip()) {
                 AdmitResult::Admitted(place) => return Ok((stream, peer, place)),
                 AdmitResult::Refused => break,
-                AdmitResult::Full => limits.wait_for_place().await,
+                AdmitResult::Full => limits.wait_until_freed().await,
             }
         }
     }
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use crate::domains::Certificates;
 
-    const ASKED: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
+    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 
     /// Creates a plain-text listener that serves nothing, with one connection at a time.
     fn in_the_clear() -> Serving {
@@ -237,14 +237,14 @@ mod tests {
             let mut nothing = Vec::new();
             // Either the end or a reset, if the operating system is faster than the peer.
             let _ = silent.read_to_end(&mut nothing).await;
-            assert!(nothing.is_empty(), "nothing was said to who says nothing");
+            assert!(nothing.is_empty(), "a silent client gets no response");
         }
         stop.cancel();
         serving.await.unwrap();
     }
 
     async fn asks(stream: &mut TcpStream) {
-        stream.write_all(ASKED).await.unwrap();
+        stream.write_all(REQUEST).await.unwrap();
         let mut answer = Vec::new();
         // An empty body ends with the headers.
         while !answer.ends_with(b"\r\n\r\n") {

@@ -17,7 +17,7 @@ use super::BootError;
 use super::listen::{self, Serving};
 use crate::config::Settings;
 use crate::connection::ConnectionLimits;
-use crate::domains::EntryPoint;
+use web::client::EntryPoint;
 
 /// Timeout of a TLS handshake.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);

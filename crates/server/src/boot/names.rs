@@ -6,9 +6,10 @@ use store::StoreError;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
 use crate::config::{Settings, TlsSettings};
-use crate::domains::{self, CertificateRenewer, Certificates, Domains, KeeperParts};
+use crate::domains::{self, CertificateRenewer, Certificates, Domains, RenewerParts};
+use store::Store;
+use web::context::Context;
 
 /// Custom domains and their certificates.
 pub(super) struct DomainTasks {
@@ -23,8 +24,8 @@ impl DomainTasks {
     /// egress policy does not apply to it.
     pub(super) fn new(settings: &Settings, network: &probe::Settings) -> Self {
         let certificates = Arc::<Certificates>::default();
-        let asked = probe::DnsLookup::new(network);
-        let domains = Domains::new(settings.domains.clone(), asked, Arc::clone(&certificates));
+        let dns_lookup = probe::DnsLookup::new(network);
+        let domains = Domains::new(settings.domains.clone(), dns_lookup, Arc::clone(&certificates));
         let network = probe::Settings { egress: probe::Egress::new(true, []), ..network.clone() };
         let tls = settings.domains.tls.clone();
         Self { domains: Arc::new(domains), certificates, tls, network }
@@ -34,16 +35,17 @@ impl DomainTasks {
     /// until `stop`.
     pub(super) async fn start(
         &self,
-        app: &App,
+        ctx: &Context,
+        store: &Store,
         stop: &CancellationToken,
     ) -> Result<Vec<JoinHandle<()>>, StoreError> {
         let domains = Arc::clone(&self.domains);
-        let follow = domains::follow(domains, app.store.clone(), stop.clone());
+        let follow = domains::follow(domains, store.clone(), stop.clone());
         let mut tasks = vec![tokio::spawn(follow)];
         if let Some(tls) = self.tls.clone() {
-            let parts = KeeperParts {
-                ctx: app.ctx.clone(),
-                store: app.store.clone(),
+            let parts = RenewerParts {
+                ctx: ctx.clone(),
+                store: store.clone(),
                 domains: Arc::clone(&self.domains),
                 certificates: Arc::clone(&self.certificates),
                 tls,

@@ -36,12 +36,12 @@ impl<Io: AsyncRead + Unpin> AsyncRead for PrefaceTimeout<Io> {
     ) -> Poll<io::Result<()>> {
         let before = into.filled().len();
         let read = Pin::new(&mut self.io).poll_read(task, into);
-        let Some((heard, end)) = &mut self.waiting else { return read };
+        let Some((received, end)) = &mut self.waiting else { return read };
         if read.is_pending() {
             return end.as_mut().poll(task).map(|()| Err(io::ErrorKind::TimedOut.into()));
         }
-        *heard += into.filled().len() - before;
-        if *heard >= PREFACE_BYTES {
+        *received += into.filled().len() - before;
+        if *received >= PREFACE_BYTES {
             self.waiting = None;
         }
         read
@@ -86,12 +86,12 @@ mod tests {
 
     #[tokio::test]
     async fn incomplete_preface_times_out() {
-        for said in ["", "G", "PRI * HT"] {
+        for start in ["", "G", "PRI * HT"] {
             let (mut client, server) = duplex(64);
-            client.write_all(said.as_bytes()).await.unwrap();
+            client.write_all(start.as_bytes()).await.unwrap();
             let mut opening = PrefaceTimeout::new(server, Duration::ZERO);
             let end = opening.read_to_end(&mut Vec::new()).await;
-            assert_eq!(end.unwrap_err().kind(), io::ErrorKind::TimedOut, "{said}");
+            assert_eq!(end.unwrap_err().kind(), io::ErrorKind::TimedOut, "{start}");
         }
     }
 

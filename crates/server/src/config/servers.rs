@@ -295,8 +295,8 @@ mod tests {
         ]
         .map(|pairs| parse(pairs).unwrap_err())
         .to_vec();
-        let said = refusals.join("\n");
-        insta::assert_snapshot!(said, @"
+        let listed = refusals.join("\n");
+        insta::assert_snapshot!(listed, @"
         `smtp_url` must be smtp://user:password@host or smtps://user:password@host; ?tls=off goes with smtp:// and without a password (from the environment)
         `smtp_url` must be smtp://user:password@host or smtps://user:password@host; ?tls=off goes with smtp:// and without a password (from the environment)
         `smtp_url` must be smtp://user:password@host or smtps://user:password@host; ?tls=off goes with smtp:// and without a password (from the environment)

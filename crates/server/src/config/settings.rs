@@ -14,9 +14,9 @@ use rules::{HostPort, Region, Secret, limits};
 use store::Database;
 
 use super::domains::{self, DomainSettings};
+use super::operator::Operator;
 use super::servers::{self, MailServer};
 use super::{ConfigError, Layers, Value, Values};
-use crate::operator::Operator;
 
 /// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,18 +263,18 @@ fn regions(value: &Value) -> Result<Vec<Region>, ConfigError> {
 fn connectivity_check_hosts(value: &Value) -> Result<Vec<TcpCheck>, ConfigError> {
     let invalid =
         |why| ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() };
-    let canary = |uri: &str| match HostPort::parse(uri) {
+    let check = |uri: &str| match HostPort::parse(uri) {
         Ok(_) => Ok(TcpCheck { uri: uri.to_owned() }),
         Err(why) => Err(invalid(format!("{}, not `{uri}`", why.0))),
     };
-    let canaries = items(&value.text).map(canary).collect::<Result<Vec<_>, _>>()?;
-    if canaries.len() > limits::CONNECTIVITY_CHECK_HOSTS_MAX {
+    let checks = items(&value.text).map(check).collect::<Result<Vec<_>, _>>()?;
+    if checks.len() > limits::CONNECTIVITY_CHECK_HOSTS_MAX {
         return Err(invalid(format!(
             "must name {} hosts at most",
             limits::CONNECTIVITY_CHECK_HOSTS_MAX
         )));
     }
-    Ok(canaries)
+    Ok(checks)
 }
 
 fn master_key(value: &Value) -> Result<Option<Secret<[u8; 32]>>, ConfigError> {

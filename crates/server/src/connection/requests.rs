@@ -114,7 +114,7 @@ impl Connection {
 
 impl Requests {
     /// Counts no request of this connection as unverified any longer.
-    pub(super) fn verified(&mut self, connection: &ConnectionState) {
+    pub(super) fn mark_verified(&mut self, connection: &ConnectionState) {
         self.unverified -= connection.unverified.swap(0, Ordering::Relaxed);
     }
 
@@ -174,10 +174,10 @@ impl Open {
     }
 
     /// Counts the request for its connection only, because its response waits for the client.
-    pub(crate) fn answered(&mut self) {
+    pub(crate) fn mark_answered(&mut self) {
         if !std::mem::replace(&mut self.is_answered, true) {
-            let places = &self.connection.0.limits;
-            places.table().requests.remove(self);
+            let limits = &self.connection.0.limits;
+            limits.table().requests.remove(self);
         }
     }
 }
@@ -192,7 +192,7 @@ impl StreamLimit {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.answered();
+        self.mark_answered();
         self.connection.0.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -219,13 +219,13 @@ mod tests {
 
     /// Opens as many requests as the limits admit, on ten connections of each peer.
     fn open(
-        places: &Arc<ConnectionLimits>,
+        limits: &Arc<ConnectionLimits>,
         kind: RequestKind,
         peers: &[String],
     ) -> (Vec<Open>, Vec<ConnectionPermit>) {
         let connections: Vec<ConnectionPermit> = (0..10)
             .flat_map(|_| peers)
-            .map(|peer| match places.admit(peer.parse().unwrap()) {
+            .map(|peer| match limits.admit(peer.parse().unwrap()) {
                 AdmitResult::Admitted(place) => place,
                 AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a place"),
             })
@@ -248,11 +248,11 @@ mod tests {
             (WithBody, 512, 1_024, limits::WITHOUT_KEY_WITH_BODY_MAX),
             (Stream, 32, 128, 20 * 128),
         ] {
-            let places = ConnectionLimits::new(10_000, Vec::new());
-            let (mut held, mut connections) = open(&places, kind, &addresses(0, 1));
+            let limits = ConnectionLimits::new(10_000, Vec::new());
+            let (mut held, mut connections) = open(&limits, kind, &addresses(0, 1));
             assert_eq!(held.len(), of_address, "{kind:?}");
             let mut more = |network| {
-                let (open, of) = open(&places, kind, &addresses(network, 6));
+                let (open, of) = open(&limits, kind, &addresses(network, 6));
                 held.extend(open);
                 connections.extend(of);
                 held.len()
@@ -261,7 +261,7 @@ mod tests {
             let total = (1..20).map(&mut more).last();
             assert_eq!(total, Some(in_all as usize), "{kind:?}");
             drop(held);
-            let requests = &places.table().requests;
+            let requests = &limits.table().requests;
             assert_eq!((requests.in_all, requests.with_body), (0, 0));
             assert!(requests.of_peer.is_empty() && requests.streams_of_peer.is_empty());
         }
@@ -269,8 +269,8 @@ mod tests {
 
     #[test]
     fn one_connection_has_a_limit() {
-        let places = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
-        let (held, connections) = open(&places, Stream, &addresses(0, 1));
+        let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+        let (held, connections) = open(&limits, Stream, &addresses(0, 1));
         assert_eq!(
             held.len() as u32,
             limits::WITHOUT_KEY_OF_CONNECTION_MAX * connections.len() as u32
@@ -280,8 +280,8 @@ mod tests {
     // 9 addresses with 90 connections of 100 streams each took all status pages offline
     #[test]
     fn streams_leave_capacity_to_other_requests() {
-        let places = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
-        let streams = open(&places, Stream, &addresses(0, 9));
+        let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+        let streams = open(&limits, Stream, &addresses(0, 9));
         assert_eq!(streams.0.len(), 9_000);
         let ended = streams.0.iter().filter(|it| it.evicted.is_cancelled()).count();
         assert_eq!(ended, 9_000 - limits::WITHOUT_KEY_STREAMS_MAX);
@@ -293,9 +293,9 @@ mod tests {
                 .take(limits::WITHOUT_KEY_STREAMS_MAX)
                 .all(|it| !it.evicted.is_cancelled())
         );
-        let bodies = open(&places, WithBody, &addresses(1, 9));
+        let bodies = open(&limits, WithBody, &addresses(1, 9));
         assert_eq!(bodies.0.len() as u32, limits::WITHOUT_KEY_WITH_BODY_MAX);
-        let visitors = open(&places, WithoutBody, &addresses(2, 9));
+        let visitors = open(&limits, WithoutBody, &addresses(2, 9));
         assert_eq!(
             visitors.0.len() as u32,
             limits::WITHOUT_KEY_MAX - limits::WITHOUT_KEY_WITH_BODY_MAX
@@ -304,10 +304,10 @@ mod tests {
 
     #[test]
     fn unread_responses_count_for_their_connection_only() {
-        let places = ConnectionLimits::new(10_000, Vec::new());
-        let (mut held, connections) = open(&places, WithoutBody, &addresses(0, 1));
-        held.iter_mut().for_each(Open::answered);
-        assert_eq!(places.table().requests.in_all, 0);
+        let limits = ConnectionLimits::new(10_000, Vec::new());
+        let (mut held, connections) = open(&limits, WithoutBody, &addresses(0, 1));
+        held.iter_mut().for_each(Open::mark_answered);
+        assert_eq!(limits.table().requests.in_all, 0);
         assert!(connections[0].connection().open(WithoutBody).is_none());
         drop(held);
         assert!(connections[0].connection().open(WithoutBody).is_some());
@@ -315,28 +315,28 @@ mod tests {
 
     #[test]
     fn verified_connection_gives_its_count_back_once() {
-        let places = ConnectionLimits::new(10_000, Vec::new());
-        let (_, connections) = open(&places, WithoutBody, &addresses(0, 2));
+        let limits = ConnectionLimits::new(10_000, Vec::new());
+        let (_, connections) = open(&limits, WithoutBody, &addresses(0, 2));
         let [one, other] = [0, 1].map(|it| connections[it].connection());
         let held: Vec<Unverified> = (0..3).filter_map(|_| one.verify()).collect();
         let _other = other.verify();
         one.set_has_key();
-        assert_eq!(places.table().requests.unverified, 1);
+        assert_eq!(limits.table().requests.unverified, 1);
         drop(held);
-        assert_eq!(places.table().requests.unverified, 1);
+        assert_eq!(limits.table().requests.unverified, 1);
         let many: Vec<Unverified> = std::iter::from_fn(|| other.verify()).collect();
         assert_eq!(many.len() as u32, UNVERIFIED_MAX - 1);
     }
 
     #[tokio::test]
     async fn stream_ends_by_eviction_or_time() {
-        let places = ConnectionLimits::new(10_000, Vec::new());
-        let (held, _connections) = open(&places, Stream, &addresses(0, 1));
+        let limits = ConnectionLimits::new(10_000, Vec::new());
+        let (held, _connections) = open(&limits, Stream, &addresses(0, 1));
         let limit = held[0].stream_limit().unwrap();
         assert_eq!(limit.within, limits::WITHOUT_KEY_STREAM_WITHIN);
         StreamLimit { within: Duration::ZERO, ..limit.clone() }.reached().await;
         held[0].evicted.cancel();
         limit.reached().await;
-        assert!(open(&places, WithBody, &addresses(1, 1)).0[0].stream_limit().is_none());
+        assert!(open(&limits, WithBody, &addresses(1, 1)).0[0].stream_limit().is_none());
     }
 }

@@ -20,7 +20,7 @@ const NEW_FOR: Duration = Duration::from_secs(2);
 /// matter.
 const LOAD_STEP: u32 = 32;
 /// Number of connections that one search finds. A flood must not search all connections each time.
-const FOUND_MAX: usize = 64;
+const MATCHES_MAX: usize = 64;
 /// Number of networks whose found connections are kept.
 const NETWORKS_MAX: usize = 64;
 
@@ -98,9 +98,9 @@ impl ConnectionTable {
         let idle = self.connections.values().map(|it| &*it.0);
         let idle = idle.filter(|it| it.is_idle() && is_wanted(it));
         let mut found: Vec<Candidate> = idle.map(|it| self.candidate(it, now)).collect();
-        if found.len() > FOUND_MAX {
-            found.select_nth_unstable(FOUND_MAX);
-            found.truncate(FOUND_MAX);
+        if found.len() > MATCHES_MAX {
+            found.select_nth_unstable(MATCHES_MAX);
+            found.truncate(MATCHES_MAX);
         }
         found.sort_unstable();
         found
@@ -137,8 +137,8 @@ mod tests {
     use super::*;
     use crate::connection::{AdmitResult, ConnectionLimits, ConnectionPermit};
 
-    fn from(places: &Arc<ConnectionLimits>, peer: &str, at: Instant) -> ConnectionPermit {
-        match places.admit_at(peer.parse().unwrap(), at) {
+    fn from(limits: &Arc<ConnectionLimits>, peer: &str, at: Instant) -> ConnectionPermit {
+        match limits.admit_at(peer.parse().unwrap(), at) {
             AdmitResult::Admitted(place) => place,
             AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a place"),
         }
@@ -151,9 +151,9 @@ mod tests {
     // A fresh connection was closed before its request with a key was read.
     #[test]
     fn new_connections_close_last() {
-        let places = ConnectionLimits::new(4, Vec::new());
+        let limits = ConnectionLimits::new(4, Vec::new());
         let began = Instant::now();
-        let at = |peer, seconds| from(&places, peer, began + Duration::from_secs(seconds));
+        let at = |peer, seconds| from(&limits, peer, began + Duration::from_secs(seconds));
         let old = at("192.0.2.1", 0);
         let new = [at("198.51.100.1", 3), at("203.0.113.1", 3)];
         drop(old.connection().serve());
@@ -165,11 +165,11 @@ mod tests {
 
     #[test]
     fn networks_with_many_connections_close_first() {
-        let places = ConnectionLimits::new(100, Vec::new());
+        let limits = ConnectionLimits::new(100, Vec::new());
         let now = Instant::now();
-        let visitor = from(&places, "192.0.2.1", now);
+        let visitor = from(&limits, "192.0.2.1", now);
         let flood: Vec<_> =
-            (0..80).map(|it| from(&places, &format!("198.51.100.{it}"), now)).collect();
+            (0..80).map(|it| from(&limits, &format!("198.51.100.{it}"), now)).collect();
         assert!(!is_closed(&visitor));
         assert_eq!(flood.iter().filter(|it| is_closed(it)).count(), 6);
     }

@@ -2,7 +2,7 @@
 
 use store::{AuditEntry, AuditFilter, Page};
 
-use super::desk::control_error;
+use super::service::control_error;
 use super::{AuditQuery, AuditRow, ControlError, ControlService};
 use crate::actor;
 

@@ -21,12 +21,12 @@ use super::{
     KeepResults, KeyRow, RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceDetails,
     WorkspaceRow,
 };
-use crate::context::Context;
+use web::context::Context;
 
 /// Maximum length of a response: some ten thousand keys.
-const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+const RESPONSE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Number of retries if a server has locked the folder but does not answer yet.
-const TRIES: u32 = 40;
+const ATTEMPTS_MAX: u32 = 40;
 /// Pause between retries.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -44,7 +44,7 @@ enum Backend {
 /// until [`Admin::close`].
 pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, ControlError> {
     let folder = settings.folder.as_path();
-    let mut tries = 0;
+    let mut attempts = 0;
     loop {
         if is_running(folder).await {
             return Ok(Admin(Backend::Server(folder.to_owned())));
@@ -58,7 +58,7 @@ pub async fn connect(ctx: &Context, settings: Settings) -> Result<Admin, Control
                 )))));
             }
             // A starting server locks the folder before it answers.
-            Err(StoreError::Locked { .. }) if tries < TRIES => tries += 1,
+            Err(StoreError::Locked { .. }) if attempts < ATTEMPTS_MAX => attempts += 1,
             Err(error) => return Err(error.into()),
         }
         tokio::time::sleep(PAUSE).await;
@@ -154,7 +154,7 @@ impl Admin {
     pub fn apply_plans(&self, plans: Plans, default_days: u32) {
         match &self.0 {
             Backend::Server(_) => {}
-            Backend::Store(desk) => desk.apply_plans(plans, default_days),
+            Backend::Store(service) => service.apply_plans(plans, default_days),
         }
     }
 
@@ -232,13 +232,13 @@ impl Admin {
     pub async fn close(self) -> Result<(), ControlError> {
         match self.0 {
             Backend::Server(_) => Ok(()),
-            Backend::Store(desk) => Ok(desk.into_store().close().await?),
+            Backend::Store(service) => Ok(service.into_store().close().await?),
         }
     }
 
     async fn perform(&self, operation: Operation) -> Result<OperationReply, ControlError> {
         let folder = match &self.0 {
-            Backend::Store(desk) => return desk.perform(operation).await,
+            Backend::Store(service) => return service.perform(operation).await,
             Backend::Server(folder) => folder,
         };
         let unreachable =
@@ -287,7 +287,7 @@ async fn send_request(
         .body(Full::new(Bytes::from(body)))?;
     let response = sender.send_request(request).await?;
     let status = response.status();
-    let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
+    let body = Limited::new(response.into_body(), RESPONSE_BYTES_MAX).collect().await;
     let body = body?.to_bytes();
     drop(sender);
     connection.abort();

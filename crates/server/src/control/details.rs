@@ -5,7 +5,7 @@ use rules::plan::Plan;
 use serde::{Deserialize, Serialize};
 use store::{Usage, Workspace};
 
-use super::desk::control_error;
+use super::service::control_error;
 use super::{ControlError, ControlService, WorkspaceRow};
 
 /// A workspace with its limits and its usage.

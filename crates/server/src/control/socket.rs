@@ -49,8 +49,8 @@ impl Socket {
     }
 
     /// Serves requests until `stop`, then removes the file.
-    pub(crate) async fn serve(self, desk: ControlService, stop: CancellationToken) {
-        let router = Router::new().route("/control", post(handle)).with_state(desk);
+    pub(crate) async fn serve(self, service: ControlService, stop: CancellationToken) {
+        let router = Router::new().route("/control", post(handle)).with_state(service);
         let serving = axum::serve(self.listener, router)
             .with_graceful_shutdown(stop.clone().cancelled_owned())
             .into_future();
@@ -70,10 +70,10 @@ impl Socket {
 }
 
 async fn handle(
-    State(desk): State<ControlService>,
+    State(service): State<ControlService>,
     Json(operation): Json<Operation>,
 ) -> Json<OperationReply> {
-    Json(match desk.perform(operation).await {
+    Json(match service.perform(operation).await {
         Ok(answer) => answer,
         Err(error) => OperationReply::Refused(error.to_string()),
     })

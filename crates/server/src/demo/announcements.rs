@@ -74,9 +74,9 @@ pub(super) async fn publish(
     change: AuditContext,
 ) -> Result<(), StoreError> {
     let named = |name: &str| components.iter().find(|it| it.0 == name).map(|it| it.1);
-    for story in [&PAST, &OPEN] {
-        if let Some(about) = named(story.about) {
-            report(app, (workspace, page), (story, about), change).await?;
+    for demo_report in [&PAST, &OPEN] {
+        if let Some(about) = named(demo_report.about) {
+            report(app, (workspace, page), (demo_report, about), change).await?;
         }
     }
     match named(DNS_RECORDS) {
@@ -88,19 +88,19 @@ pub(super) async fn publish(
 async fn report(
     app: &App,
     (workspace, page): (WorkspaceId, PageId),
-    (story, about): (&DemoReport, ComponentId),
+    (demo_report, about): (&DemoReport, ComponentId),
     change: AuditContext,
 ) -> Result<(), StoreError> {
     let impact = ImpactDraft {
         component_id: Some(about.to_string()),
-        impact: Some(story.impact.to_string()),
+        impact: Some(demo_report.impact.to_string()),
     };
     let draft = ReportDraft {
         page_id: Some(page.to_string()),
-        title: Some(story.title.to_owned()),
+        title: Some(demo_report.title.to_owned()),
         components: vec![impact.clone()],
     };
-    let said = |(status, ago, text): (ReportStatus, Duration, &str)| {
+    let parse_update = |(status, ago, text): (ReportStatus, Duration, &str)| {
         let draft = UpdateDraft {
             status: Some(status.to_string()),
             text: Some(text.to_owned()),
@@ -109,7 +109,7 @@ async fn report(
         };
         draft.parse(change.at).expect("the demo's reports are valid")
     };
-    let [first, second] = story.updates.map(said);
+    let [first, second] = demo_report.updates.map(parse_update);
     let id = app.ctx.new_id();
     let new = NewReport {
         id,
@@ -121,7 +121,8 @@ async fn report(
         idempotency: None,
     };
     app.store.reports().create(new, change).await?;
-    let last = story.resolution.map(|(ago, text)| said((ReportStatus::Resolved, ago, text)));
+    let last =
+        demo_report.resolution.map(|(ago, text)| parse_update((ReportStatus::Resolved, ago, text)));
     for settings in [second].into_iter().chain(last) {
         let update = NewUpdate {
             id: app.ctx.new_id(),

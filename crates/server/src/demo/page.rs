@@ -1,4 +1,4 @@
-//! The demo's status page. Its reports belong to `told`.
+//! The demo's status page. Its reports belong to `announcements`.
 
 use rules::monitor::Monitor;
 use rules::status_page::{ComponentDraft, PageDraft};

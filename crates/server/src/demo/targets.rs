@@ -12,7 +12,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, UdpSocket};
 
 use super::zone;
-use crate::context::Context;
+use web::context::Context;
 
 /// Preferred ports, so that a demo looks the same after a restart. If one is in use, any free port.
 const PREFERRED_HTTP: u16 = 8090;

@@ -5,5 +5,3 @@
 pub(super) const STYLE: &str = include_str!("../../templates/docs/style.css");
 /// Script that remembers a language, copies code and shows results during typing.
 pub(super) const SCRIPT: &str = include_str!("../../templates/docs/docs.js");
-/// Icon in browser tabs.
-pub(super) const ICON: &str = include_str!("../../templates/status_page/icon.svg");

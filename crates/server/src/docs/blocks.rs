@@ -156,7 +156,7 @@ fn own_name(language: &Language, code: &str) -> Option<&'static str> {
 /// beginning.
 fn label(events: &[Event<'_>], line: Range<usize>) -> Option<(&'static str, Range<usize>)> {
     let inside = line.start + 1..line.end - 1;
-    let (said, beside) = match (&events[line.start], events.get(inside.start)?) {
+    let (label, beside) = match (&events[line.start], events.get(inside.start)?) {
         (Event::Start(Tag::Heading { level, .. }), _) if *level as u8 >= 3 => (inside, 0..0),
         (Event::Start(Tag::Paragraph), Event::Start(Tag::Strong)) => {
             let is_end = |event: &Event<'_>| matches!(event, Event::End(TagEnd::Strong));
@@ -165,9 +165,9 @@ fn label(events: &[Event<'_>], line: Range<usize>) -> Option<(&'static str, Rang
         }
         _ => return None,
     };
-    let text: String = events[said].iter().filter_map(plain).collect();
+    let text: String = events[label].iter().filter_map(plain).collect();
     let text = text.trim_end_matches(':').to_lowercase();
-    let (_, name) = NAMES.iter().find(|(said, _)| *said == text)?;
+    let (_, name) = NAMES.iter().find(|(label, _)| *label == text)?;
     Some((name, beside))
 }
 

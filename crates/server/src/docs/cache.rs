@@ -11,12 +11,12 @@ use bytes::Bytes;
 use http::HeaderValue;
 use tokio::sync::{Notify, Semaphore};
 
-use super::assets::{ICON, SCRIPT};
+use super::assets::SCRIPT;
 use super::catalog::{self, File};
 use super::document::Document;
 use super::search::Index;
 use super::{openapi, pages};
-use crate::http_body::{EncodedBody, Encoding};
+use web::http_body::{EncodedBody, Encoding};
 
 /// Time without requests after which the cache is freed.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(10);
@@ -100,20 +100,20 @@ impl Docs {
     /// Returns a resource in this encoding, from the cache if possible. Fails if the queue is full.
     pub(super) async fn get(
         &self,
-        thing: StaticResource,
+        resource: StaticResource,
         encoding: Encoding,
     ) -> Result<CachedDocument, Overloaded> {
         let made = self.cache();
-        if let Some(leaf) = made.get(thing, encoding) {
-            return Ok(leaf);
+        if let Some(document) = made.get(resource, encoding) {
+            return Ok(document);
         }
         let origin = self.origin.clone();
         self.run_limited(move || {
             // Another request may have rendered it meanwhile.
-            made.get(thing, encoding).unwrap_or_else(|| {
-                let leaf = CachedDocument::new(&thing.render(origin.as_deref()), encoding);
-                made.store(thing, &leaf);
-                leaf
+            made.get(resource, encoding).unwrap_or_else(|| {
+                let document = CachedDocument::new(&resource.render(origin.as_deref()), encoding);
+                made.store(resource, &document);
+                document
             })
         })
         .await
@@ -164,25 +164,25 @@ async fn hold_until_idle(made: Arc<Made>, stays: Duration) {
 }
 
 impl Made {
-    fn get(&self, thing: StaticResource, encoding: Encoding) -> Option<CachedDocument> {
-        let leaves = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        leaves.get(&(thing, encoding)).cloned()
+    fn get(&self, resource: StaticResource, encoding: Encoding) -> Option<CachedDocument> {
+        let documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        documents.get(&(resource, encoding)).cloned()
     }
 
-    fn store(&self, thing: StaticResource, leaf: &CachedDocument) {
-        let mut leaves = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        leaves.insert((thing, leaf.encoding), leaf.clone());
+    fn store(&self, resource: StaticResource, document: &CachedDocument) {
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        documents.insert((resource, document.encoding), document.clone());
     }
 }
 
 impl CachedDocument {
     /// Returns the body in this encoding.
-    pub(super) fn new(said: &EncodedBody, encoding: Encoding) -> Self {
+    pub(super) fn new(body: &EncodedBody, encoding: Encoding) -> Self {
         Self {
-            content_type: said.content_type,
-            etag: said.etag.clone(),
+            content_type: body.content_type,
+            etag: body.etag.clone(),
             encoding,
-            bytes: said.bytes(encoding),
+            bytes: body.bytes(encoding),
         }
     }
 }
@@ -209,7 +209,7 @@ impl StaticResource {
                 EncodedBody::new(MARKDOWN, pages::markdown_list(origin.unwrap_or_default()))
             }
             Self::Script => EncodedBody::new("text/javascript; charset=utf-8", SCRIPT),
-            Self::Icon => EncodedBody::new("image/svg+xml", ICON),
+            Self::Icon => EncodedBody::new("image/svg+xml", web::ICON),
             Self::OpenApi => EncodedBody::new(super::JSON, openapi::description()),
         }
     }
@@ -237,16 +237,16 @@ mod tests {
         let docs = Docs::new(None);
         assert!(docs.cache.lock().unwrap().upgrade().is_none(), "nothing is made at the start");
         for encoding in Encoding::ALL {
-            let leaf = docs.get(StaticResource::Home, encoding).await.unwrap();
+            let document = docs.get(StaticResource::Home, encoding).await.unwrap();
             let again = docs.get(StaticResource::Home, encoding).await.unwrap();
-            assert_eq!(leaf.bytes.as_ptr(), again.bytes.as_ptr(), "{encoding:?}");
+            assert_eq!(document.bytes.as_ptr(), again.bytes.as_ptr(), "{encoding:?}");
         }
     }
 
     #[tokio::test]
     async fn idle_cache_is_freed() {
         let docs = Docs { idle_timeout: Duration::ZERO, ..Docs::new(None) };
-        let leaf = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
+        let document = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
         let made = docs.cache.lock().unwrap().clone();
         let gone = async {
             while made.upgrade().is_some() {
@@ -254,7 +254,10 @@ mod tests {
             }
         };
         tokio::time::timeout(PATIENCE, gone).await.expect("it is let go of");
-        assert_eq!(docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap().etag, leaf.etag);
+        assert_eq!(
+            docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap().etag,
+            document.etag
+        );
     }
 
     #[tokio::test]
@@ -262,17 +265,17 @@ mod tests {
         let docs = Docs::new(None);
         let kept = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
         let turn = docs.render_permits.acquire().await.unwrap();
-        let places = docs.queue_permits.available_permits();
+        let permits = docs.queue_permits.available_permits();
         let wait = |_| {
             let mut one = Box::pin(docs.run_limited(|| ()));
             let mut nobody = std::task::Context::from_waker(Waker::noop());
             assert!(one.as_mut().poll(&mut nobody).is_pending());
             one
         };
-        let mut waiting: Vec<_> = (0..places).map(wait).collect();
+        let mut waiting: Vec<_> = (0..permits).map(wait).collect();
         assert_eq!(docs.run_limited(|| ()).await, Err(Overloaded));
         let other = docs.get(StaticResource::Front, Encoding::Brotli).await;
-        assert_eq!(other.map(|leaf| leaf.etag), Err(Overloaded));
+        assert_eq!(other.map(|document| document.etag), Err(Overloaded));
         let again = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
         assert_eq!(again.etag, kept.etag, "what is there needs no turn");
         // A cancelled request frees its place.

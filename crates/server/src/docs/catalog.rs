@@ -198,7 +198,7 @@ mod tests {
             there.iter().filter(|path| !listed.contains(path.as_str())).collect();
         assert!(
             forgotten.is_empty(),
-            "give these a place in crates/server/src/docs/list.rs: {forgotten:?}"
+            "add these to crates/server/src/docs/catalog.rs: {forgotten:?}"
         );
     }
 

@@ -1,5 +1,5 @@
-//! A document: an embedded Markdown file below `docs/`, with its address, title and summary. `reading`
-//! parses its content.
+//! A document: an embedded Markdown file below `docs/`, with its address, title and summary.
+//! `markdown` parses its content.
 
 use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
@@ -113,8 +113,8 @@ mod tests {
         let source = "---\npage_title: \"x\"\n---\n\n# `service_x` (Resource)\n\nSends a `GET`\nto [it](y.md). More.\n\nNot this.\n\n## Schema\n\nNor this.\n";
         let document = Document { path: "x.md", source };
         let (title, about) = ("service_x (Resource)", "Sends a GET to it. More.");
-        let told = Summary { title: title.to_owned(), about: about.to_owned() };
-        assert_eq!(document.summary(), told);
+        let expected = Summary { title: title.to_owned(), about: about.to_owned() };
+        assert_eq!(document.summary(), expected);
         assert_eq!(document.name(), "service_x");
         assert!(document.text().starts_with("# "));
         let source = "[//]: # (Generated.)\n\n# X\n";

@@ -1,5 +1,5 @@
 //! The OpenAPI description, which `cargo xtask docs` compresses and embeds. It is decompressed for each
-//! requested encoding; `shelf` caches the result.
+//! requested encoding; `cache` caches the result.
 
 use std::io::Read as _;
 

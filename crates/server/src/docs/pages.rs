@@ -26,7 +26,7 @@ struct DocsHome {
 
 #[derive(Template)]
 #[template(path = "docs/document.html")]
-struct Shown<'a> {
+struct DocumentPage<'a> {
     frame: DocsLayout,
     body: &'a str,
     chapter: &'static str,
@@ -72,7 +72,7 @@ pub(super) fn document(document: &Document, origin: Option<&str>) -> String {
     let neighbour = |at: Option<usize>| Some(NavEntry::from_document(all.get(at?)?));
     let chapter = CHAPTERS.iter().find(|it| it.documents.iter().any(|it| it.path == document.path));
     let chapter = chapter.expect("it is in the list").title;
-    render(&Shown {
+    render(&DocumentPage {
         frame: DocsLayout::for_document(document),
         contents: contents(&body.headings),
         body: &body.html,

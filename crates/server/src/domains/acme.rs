@@ -1,7 +1,7 @@
 //! Obtains certificates by ACME (RFC 8555): account, order, challenge and certificate with its key.
 //! Also requests the suggested time of renewal (RFC 9773).
 //!
-//! The schedule and the storage belong to `keeper`.
+//! The schedule and the storage belong to `renewer`.
 
 mod transport;
 
@@ -24,11 +24,11 @@ use super::schedule::{FailureScope, Window};
 use crate::config::{AcmeSettings, ChallengeChoice};
 
 /// Time limit for the server to validate a challenge or to issue a certificate.
-const ANSWER_WITHIN: Duration = Duration::from_mins(2);
+const RESPONSE_WITHIN: Duration = Duration::from_mins(2);
 /// Maximum length of a stored failure reason, in characters.
 const REASON_CHARS_MAX: usize = 500;
 /// Number of restarts after the server rejects its own nonce.
-const NONCE_TRIES: u32 = 5;
+const NONCE_ATTEMPTS: u32 = 5;
 /// Error types for a rejected nonce, an unknown account and too many requests (RFC 8555 §6.7).
 const BAD_NONCE: &str = "urn:ietf:params:acme:error:badNonce";
 const NO_ACCOUNT: &str = "urn:ietf:params:acme:error:accountDoesNotExist";
@@ -43,7 +43,7 @@ pub(super) struct Acme {
 }
 
 /// A certificate with its key, both in PEM.
-pub(super) struct Obtained {
+pub(super) struct IssuedChain {
     pub(super) chain: String,
     pub(super) key: Secret<String>,
 }
@@ -84,16 +84,16 @@ impl Acme {
         &self,
         domain: &DomainName,
         now: Timestamp,
-    ) -> Result<Obtained, Failed> {
+    ) -> Result<IssuedChain, Failed> {
         let ways = challenge_types(self.settings.challenge);
-        let (mut at, mut nonces) = (0, NONCE_TRIES);
+        let (mut at, mut nonces) = (0, NONCE_ATTEMPTS);
         loop {
-            let told = Arc::new(RetryAfter::default());
-            let trouble = match self.attempt(domain, &ways[at], now, &told).await {
+            let retry_after = Arc::new(RetryAfter::default());
+            let trouble = match self.attempt(domain, &ways[at], now, &retry_after).await {
                 Ok(obtained) => return Ok(obtained),
                 Err(trouble) => trouble,
             };
-            let failed = Failed::new(&trouble, &told);
+            let failed = Failed::new(&trouble, &retry_after);
             match trouble {
                 // The library makes only three attempts, but a busy server rejects more nonces.
                 AcmeFailure::Account(Error::Api(problem))
@@ -126,8 +126,8 @@ impl Acme {
         domain: &DomainName,
         chain: &str,
     ) -> Result<Option<RenewalInfo>, String> {
-        let told = Arc::new(RetryAfter::default());
-        let account = self.saved_account(&told).await.map_err(|why| why.to_string())?;
+        let retry_after = Arc::new(RetryAfter::default());
+        let account = self.saved_account(&retry_after).await.map_err(|why| why.to_string())?;
         let Some(account) = account else { return Ok(None) };
         let CertificateId { authority, serial } =
             certificate_id(domain, chain).map_err(|why| why.to_string())?;
@@ -153,28 +153,28 @@ impl Acme {
         domain: &DomainName,
         way: &ChallengeType,
         now: Timestamp,
-        told: &Arc<RetryAfter>,
-    ) -> Result<Obtained, AcmeFailure> {
+        retry_after: &Arc<RetryAfter>,
+    ) -> Result<IssuedChain, AcmeFailure> {
         let names = [Identifier::Dns(domain.to_string())];
-        let account = self.account(now, told).await?;
+        let account = self.account(now, retry_after).await?;
         let order = match account.new_order(&NewOrder::new(&names)).await {
             // A server that lost its accounts gets a new one.
             Err(Error::Api(problem)) if has_type(&problem, NO_ACCOUNT) => {
-                self.new_account(now, told).await?.new_order(&NewOrder::new(&names)).await
+                self.new_account(now, retry_after).await?.new_order(&NewOrder::new(&names)).await
             }
             order => order,
         };
         let mut order = order.map_err(AcmeFailure::Order)?;
         // Dropping this removes the challenge, even after an error.
         let _shown = self.publish_challenges(&mut order, domain, way).await?;
-        let patience = RetryPolicy::default().timeout(ANSWER_WITHIN);
+        let patience = RetryPolicy::default().timeout(RESPONSE_WITHIN);
         let ready = order.poll_ready(&patience).await;
         if !matches!(ready, Ok(OrderStatus::Ready | OrderStatus::Valid)) {
             return Err(order_failure(&mut order, ready.err()).await);
         }
         let key = Secret::new(order.finalize().await?);
         let chain = order.poll_certificate(&patience).await?;
-        Ok(Obtained { chain, key })
+        Ok(IssuedChain { chain, key })
     }
 
     /// Publishes the challenge and tells the server that it is ready. Does nothing if the name is
@@ -221,29 +221,32 @@ impl Acme {
     async fn account(
         &self,
         now: Timestamp,
-        told: &Arc<RetryAfter>,
+        retry_after: &Arc<RetryAfter>,
     ) -> Result<Account, AcmeFailure> {
-        match self.saved_account(told).await? {
+        match self.saved_account(retry_after).await? {
             Some(account) => Ok(account),
-            None => self.new_account(now, told).await,
+            None => self.new_account(now, retry_after).await,
         }
     }
 
-    async fn saved_account(&self, told: &Arc<RetryAfter>) -> Result<Option<Account>, AcmeFailure> {
+    async fn saved_account(
+        &self,
+        retry_after: &Arc<RetryAfter>,
+    ) -> Result<Option<Account>, AcmeFailure> {
         let saved = self.store.certificates().account(&self.settings.directory).await?;
         let Some(saved) = saved else { return Ok(None) };
         let credentials: AccountCredentials =
             serde_json::from_str(saved.expose()).map_err(|why| {
                 AcmeFailure::Other(format!("the saved account cannot be read: {why}"))
             })?;
-        let builder = Account::builder_with_http(Box::new(self.transport(told)));
+        let builder = Account::builder_with_http(Box::new(self.transport(retry_after)));
         builder.from_credentials(credentials).await.map(Some).map_err(AcmeFailure::Account)
     }
 
     async fn new_account(
         &self,
         now: Timestamp,
-        told: &Arc<RetryAfter>,
+        retry_after: &Arc<RetryAfter>,
     ) -> Result<Account, AcmeFailure> {
         let contact = self.settings.email.as_ref().map(|email| format!("mailto:{email}"));
         let contact: Vec<&str> = contact.iter().map(String::as_str).collect();
@@ -253,7 +256,7 @@ impl Acme {
             terms_of_service_agreed: true,
             only_return_existing: false,
         };
-        let builder = Account::builder_with_http(Box::new(self.transport(told)));
+        let builder = Account::builder_with_http(Box::new(self.transport(retry_after)));
         let directory = self.settings.directory.clone();
         let created = builder.create(&new, directory.clone(), None).await;
         let (account, credentials) = created.map_err(AcmeFailure::Account)?;
@@ -265,8 +268,8 @@ impl Acme {
         Ok(account)
     }
 
-    fn transport(&self, told: &Arc<RetryAfter>) -> AcmeTransport {
-        AcmeTransport { client: self.client.clone(), retry_after: Arc::clone(told) }
+    fn transport(&self, retry_after: &Arc<RetryAfter>) -> AcmeTransport {
+        AcmeTransport { client: self.client.clone(), retry_after: Arc::clone(retry_after) }
     }
 }
 
@@ -295,9 +298,9 @@ enum AcmeFailure {
 }
 
 impl Failed {
-    fn new(trouble: &AcmeFailure, told: &RetryAfter) -> Self {
+    fn new(trouble: &AcmeFailure, retry_after: &RetryAfter) -> Self {
         let why: String = trouble.to_string().chars().take(REASON_CHARS_MAX).collect();
-        Self { why, retry_after: told.get(), scope: trouble.scope() }
+        Self { why, retry_after: retry_after.get(), scope: trouble.scope() }
     }
 }
 
@@ -332,8 +335,8 @@ async fn order_failure(order: &mut Order, error: Option<Error>) -> AcmeFailure {
             Ok(now) => now,
             Err(error) => return AcmeFailure::Acme(error),
         };
-        let said = now.challenges.iter().find_map(|challenge| challenge.error.as_ref());
-        if let Some(problem) = said {
+        let challenge_error = now.challenges.iter().find_map(|challenge| challenge.error.as_ref());
+        if let Some(problem) = challenge_error {
             return AcmeFailure::Challenge(problem_text(problem));
         }
     }

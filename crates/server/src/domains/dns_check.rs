@@ -184,7 +184,7 @@ mod tests {
         let two = wanted(&[], &["192.0.2.7", "2001:db8::7"]);
         let many: Vec<String> = (1..=6).map(|last| format!("198.51.100.{last}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        let said = [
+        let errors = [
             judge(&ours, &leads(&[], &["198.51.100.1"])),
             judge(&ours, &leads(&["elsewhere.example"], &["198.51.100.1", "2001:db8::9"])),
             judge(&ours, &leads(&["elsewhere.example"], &[])),
@@ -193,7 +193,7 @@ mod tests {
             judge(&wanted(&["a.example", "b.example"], &[]), &leads(&[], &["::1"])),
         ]
         .map(|judged| judged.unwrap_err());
-        insta::assert_snapshot!(said.join("\n"), @"
+        insta::assert_snapshot!(errors.join("\n"), @"
         must point to this service in DNS already, by a CNAME to `pages.example.com` or the address 192.0.2.7; found the address 198.51.100.1
         must point to this service in DNS already, by a CNAME to `pages.example.com` or the address 192.0.2.7; found a CNAME to `elsewhere.example` with the addresses 198.51.100.1, 2001:db8::9
         must point to this service in DNS already, by a CNAME to `pages.example.com` or the address 192.0.2.7; found a CNAME to `elsewhere.example`

@@ -42,7 +42,7 @@ fn name(authority: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn asked(uri: &str, headers: &[(&'static str, &str)], trusted: bool) -> Option<String> {
+    fn requested(uri: &str, headers: &[(&'static str, &str)], trusted: bool) -> Option<String> {
         let mut request = Request::get(uri);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -62,23 +62,23 @@ mod tests {
             ("", None),
             ("a b", None),
         ] {
-            assert_eq!(asked("/", &[("host", host)], false).as_deref(), expected, "{host}");
+            assert_eq!(requested("/", &[("host", host)], false).as_deref(), expected, "{host}");
         }
         assert_eq!(
-            asked("http://a.example/x", &[("host", "b.example")], false).unwrap(),
+            requested("http://a.example/x", &[("host", "b.example")], false).unwrap(),
             "a.example"
         );
-        assert_eq!(asked("/", &[], false), None);
+        assert_eq!(requested("/", &[], false), None);
     }
 
     // issue 7: "or behind a trusted proxy"
     #[test]
     fn forwarded_host_needs_a_trusted_proxy() {
         let headers = [("host", "inner:8080"), ("x-forwarded-host", "status.example.com, inner")];
-        assert_eq!(asked("/", &headers, true).unwrap(), "status.example.com");
-        assert_eq!(asked("/", &headers, false).unwrap(), "inner");
+        assert_eq!(requested("/", &headers, true).unwrap(), "status.example.com");
+        assert_eq!(requested("/", &headers, false).unwrap(), "inner");
         assert_eq!(
-            asked("/", &[("host", "a.example"), ("x-forwarded-host", "")], true).unwrap(),
+            requested("/", &[("host", "a.example"), ("x-forwarded-host", "")], true).unwrap(),
             "a.example"
         );
     }

@@ -17,32 +17,21 @@ use axum::routing::future::RouteFuture;
 use futures_util::future::Either;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
+use pages::PageDomain;
 use tower::Service;
+use web::client::{EntryPoint, Peer};
+use web::proxies::TrustedProxies;
 
 use super::{Domains, host};
-use crate::auth::{Auth, Peer};
-use crate::status_page::PageDomain;
 
 /// Path of HTTP challenges (RFC 8555 §8.3).
 const CHALLENGES: &str = "/.well-known/acme-challenge/";
-
-/// The listener that received a request. Listeners add it to the extensions of the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EntryPoint {
-    /// HTTP, with all routes.
-    Plain,
-    /// HTTPS, with all routes.
-    Tls,
-    /// HTTP that redirects to HTTPS.
-    Redirecting,
-}
 
 /// Routes requests by host name.
 #[derive(Clone)]
 pub(crate) struct ByHost {
     pub(crate) domains: Arc<Domains>,
-    /// Knows the trusted proxies.
-    pub(crate) auth: Arc<Auth>,
+    pub(crate) proxies: TrustedProxies,
     /// Routes of this service.
     pub(crate) service: Router,
     /// Routes of pages at the root of their domains.
@@ -68,13 +57,13 @@ impl Service<Request> for ByHost {
             return Either::Left(self.service.call(request));
         }
         let trusted = self.is_from_proxy(&request);
-        let asked = host::requested_host(&request, trusted);
-        let Some(domain) = asked.as_deref().filter(|asked| table.has(asked)) else {
+        let host_name = host::requested_host(&request, trusted);
+        let Some(domain) = host_name.as_deref().filter(|host_name| table.has(host_name)) else {
             return match entrance {
                 EntryPoint::Plain | EntryPoint::Tls => Either::Left(self.service.call(request)),
-                EntryPoint::Redirecting => {
-                    Either::Right(ready(Ok(self.redirect_to_service(asked.as_deref(), &request))))
-                }
+                EntryPoint::Redirecting => Either::Right(ready(Ok(
+                    self.redirect_to_service(host_name.as_deref(), &request)
+                ))),
             };
         };
         // A proxy that terminates TLS sends plain HTTP; a redirect would loop.
@@ -90,7 +79,7 @@ impl Service<Request> for ByHost {
 impl ByHost {
     fn is_from_proxy(&self, request: &Request) -> bool {
         let peer = request.extensions().get::<Peer>();
-        peer.is_some_and(|peer| self.auth.is_proxy(peer.0))
+        peer.is_some_and(|peer| self.proxies.contains(peer.0))
     }
 
     /// Answers an ACME server that requests a challenge.

@@ -15,7 +15,7 @@ const LOOK_UP_WITHIN: Duration = Duration::from_secs(10);
 /// Maximum number of values in an error.
 const LISTED_MAX: usize = 4;
 /// Maximum number of characters of each value in an error.
-const SHOWN_MAX: usize = 80;
+const VALUE_CHARS_MAX: usize = 80;
 
 /// The page that claims a domain.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ fn judge(owner: &str, found: &[String], wanted: &str) -> Result<(), String> {
     let mut shown: Vec<String> = found
         .iter()
         .take(LISTED_MAX)
-        .map(|text| format!("`{}`", text.chars().take(SHOWN_MAX).collect::<String>()))
+        .map(|text| format!("`{}`", text.chars().take(VALUE_CHARS_MAX).collect::<String>()))
         .collect();
     if found.len() > LISTED_MAX {
         shown.push("…".to_owned());

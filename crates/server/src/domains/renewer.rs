@@ -9,24 +9,24 @@ use rules::{DomainName, Timestamp};
 use store::{DomainCertificate, IssuedCertificate, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
-use super::acme::{Acme, Failed, Obtained};
+use super::acme::{Acme, Failed, IssuedChain};
 use super::certificates::{Certificates, lifetime};
 use super::schedule::{
     FailureScope, Refusals, default_renewal, due, next_attempt, next_refresh, renewal_time,
 };
 use super::{Domains, dns_check};
 use crate::config::TlsSettings;
-use crate::context::Context;
+use web::context::Context;
 
 /// Time limit of one attempt.
-const TRY_WITHIN: Duration = Duration::from_mins(6);
+const ATTEMPT_WITHIN: Duration = Duration::from_mins(6);
 /// Time limit for the request of a renewal suggestion.
 const SUGGESTED_WITHIN: Duration = Duration::from_mins(1);
 /// Pause before a retry after a failure of the store.
-const AGAIN_AFTER: Duration = Duration::from_secs(5);
+const RETRY_AFTER_FAILURE: Duration = Duration::from_secs(5);
 
 /// The dependencies of a [`CertificateRenewer`].
-pub(crate) struct KeeperParts {
+pub(crate) struct RenewerParts {
     pub(crate) ctx: Context,
     pub(crate) store: Store,
     pub(crate) domains: Arc<Domains>,
@@ -66,11 +66,11 @@ enum Next {
 
 impl CertificateRenewer {
     /// Loads the stored certificates. Those that cannot be used are obtained again.
-    pub(crate) async fn load(parts: KeeperParts) -> Result<Self, StoreError> {
-        let KeeperParts { ctx, store, domains, certificates, tls, client } = parts;
+    pub(crate) async fn load(parts: RenewerParts) -> Result<Self, StoreError> {
+        let RenewerParts { ctx, store, domains, certificates, tls, client } = parts;
         let acme = Acme::new(tls.acme, client, store.clone(), Arc::clone(&certificates));
         let (known, covers_own) = (HashMap::new(), tls.covers_own);
-        let mut keeper = Self {
+        let mut renewer = Self {
             ctx,
             store,
             domains,
@@ -82,10 +82,10 @@ impl CertificateRenewer {
             refusals: Refusals::default(),
             renewal_info_at: HashMap::new(),
         };
-        for mut found in keeper.store.certificates().all().await? {
+        for mut found in renewer.store.certificates().all().await? {
             if let Some(issued) = &found.issued
                 && let Err(why) =
-                    keeper.certificates.insert(&found.domain, &issued.chain, &issued.key)
+                    renewer.certificates.insert(&found.domain, &issued.chain, &issued.key)
             {
                 tracing::error!(
                     domain = %found.domain,
@@ -93,9 +93,9 @@ impl CertificateRenewer {
                 );
                 found.issued = None;
             }
-            keeper.known.insert(found.domain.clone(), found);
+            renewer.known.insert(found.domain.clone(), found);
         }
-        Ok(keeper)
+        Ok(renewer)
     }
 
     /// Runs until `stop`, which aborts a running request.
@@ -107,7 +107,7 @@ impl CertificateRenewer {
                 let wanted = self.required_names();
                 if let Err(error) = self.remove_others(&wanted).await {
                     tracing::warn!(%error, "certificates could not be read: {error}");
-                    return Some(self.ctx.now() + AGAIN_AFTER);
+                    return Some(self.ctx.now() + RETRY_AFTER_FAILURE);
                 }
                 match self.next(&wanted) {
                     Next::Obtain(domain) => {
@@ -194,27 +194,27 @@ impl CertificateRenewer {
         let now = self.ctx.now();
         let Some(known) = self.known.get_mut(&domain) else { return };
         let Some(issued) = &mut known.issued else { return };
-        let asked = self.acme.renewal_info(&domain, &issued.chain);
-        let said = match tokio::time::timeout(SUGGESTED_WITHIN, asked).await {
-            Ok(Ok(said)) => said,
+        let renewal_request = self.acme.renewal_info(&domain, &issued.chain);
+        let renewal_info = match tokio::time::timeout(SUGGESTED_WITHIN, renewal_request).await {
+            Ok(Ok(renewal_info)) => renewal_info,
             Ok(Err(why)) => {
                 tracing::debug!(domain = %domain, "when to renew `{domain}` is not known: {why}");
                 None
             }
             Err(_) => None,
         };
-        let again = next_refresh(now, said.map(|said| said.refresh_after));
+        let again = next_refresh(now, renewal_info.map(|renewal_info| renewal_info.refresh_after));
         self.renewal_info_at.insert(domain.clone(), again);
-        let Some(said) = said else { return };
+        let Some(renewal_info) = renewal_info else { return };
         let planned = (issued.renew_at, issued.expires_at);
-        let renew_at = renewal_time(planned, said.window, now, self.ctx.random());
+        let renew_at = renewal_time(planned, renewal_info.window, now, self.ctx.random());
         if renew_at == issued.renew_at {
             return;
         }
         issued.renew_at = renew_at;
         tracing::info!(domain = %domain, "the certificate of `{domain}` is renewed at {renew_at}");
         if let Err(error) = self.store.certificates().set_renewal_time(domain, renew_at).await {
-            tracing::warn!(%error, "when to renew a certificate is not written down: {error}");
+            tracing::warn!(%error, "failed to store the renewal time of a certificate: {error}");
         }
     }
 
@@ -229,32 +229,35 @@ impl CertificateRenewer {
             next_attempt_at: None,
         });
         known.attempts = known.attempts.saturating_add(1);
-        let tries = known.attempts;
-        let then = next_attempt(tries, now, None);
+        let attempts = known.attempts;
+        let then = next_attempt(attempts, now, None);
         known.next_attempt_at = Some(then);
-        if let Err(error) = self.store.certificates().begin(domain.clone(), tries, then).await {
-            tracing::warn!(%error, "no certificate is asked for: {error}");
+        if let Err(error) = self.store.certificates().begin(domain.clone(), attempts, then).await {
+            tracing::warn!(%error, "failed to record the attempt for a certificate: {error}");
             return;
         }
-        let obtained = match tokio::time::timeout(TRY_WITHIN, self.obtain(&domain, now)).await {
-            Ok(obtained) => obtained,
-            Err(_) => Err(Failed {
-                why: format!("the ACME server did not come to an end within {TRY_WITHIN:?}"),
-                retry_after: None,
-                scope: FailureScope::ThisName,
-            }),
-        };
-        let kept = match obtained {
-            Ok(obtained) => self.store_obtained(&domain, obtained).await,
+        let issued_certificate =
+            match tokio::time::timeout(ATTEMPT_WITHIN, self.obtain(&domain, now)).await {
+                Ok(issued_certificate) => issued_certificate,
+                Err(_) => Err(Failed {
+                    why: format!(
+                        "the ACME server did not come to an end within {ATTEMPT_WITHIN:?}"
+                    ),
+                    retry_after: None,
+                    scope: FailureScope::ThisName,
+                }),
+            };
+        let kept = match issued_certificate {
+            Ok(issued_certificate) => self.store_certificate(&domain, issued_certificate).await,
             Err(failed) => Err(failed),
         };
         if let Err(failed) = kept {
-            self.store_failure(&domain, tries, failed).await;
+            self.store_failure(&domain, attempts, failed).await;
         }
     }
 
     /// Check DNS first, because ACME servers count failed orders.
-    async fn obtain(&self, domain: &DomainName, now: Timestamp) -> Result<Obtained, Failed> {
+    async fn obtain(&self, domain: &DomainName, now: Timestamp) -> Result<IssuedChain, Failed> {
         let Domains { dns: names, targets: wanted, settings, .. } = &*self.domains;
         if settings.own.as_ref() != Some(domain) {
             let led = dns_check::check_target(names, wanted, domain).await;
@@ -267,12 +270,12 @@ impl CertificateRenewer {
         self.acme.obtain(domain, now).await
     }
 
-    async fn store_obtained(
+    async fn store_certificate(
         &mut self,
         domain: &DomainName,
-        obtained: Obtained,
+        issued_certificate: IssuedChain,
     ) -> Result<(), Failed> {
-        let Obtained { chain, key } = obtained;
+        let IssuedChain { chain, key } = issued_certificate;
         let unusable = |why: &dyn std::fmt::Display| Failed {
             why: why.to_string(),
             retry_after: None,
@@ -298,11 +301,11 @@ impl CertificateRenewer {
         Ok(())
     }
 
-    async fn store_failure(&mut self, domain: &DomainName, tries: u32, failed: Failed) {
-        let Failed { why, retry_after: wished, scope: says } = failed;
+    async fn store_failure(&mut self, domain: &DomainName, attempts: u32, failed: Failed) {
+        let Failed { why, retry_after, scope } = failed;
         let now = self.ctx.now();
-        let then = next_attempt(tries, now, wished);
-        let quiet_until = self.refusals.pause_until(domain, says, (now, then));
+        let then = next_attempt(attempts, now, retry_after);
+        let quiet_until = self.refusals.pause_until(domain, scope, (now, then));
         self.paused_until = quiet_until.or(self.paused_until);
         tracing::warn!(domain = %domain, "no certificate of `{domain}` until {then}: {why}");
         if let Some(known) = self.known.get_mut(domain) {

@@ -22,7 +22,7 @@ const QUIET_MAX: Duration = Duration::from_hours(1);
 /// Minimum and maximum validity of a renewal suggestion (RFC 9773 §4.3.2).
 const SUGGESTED_FOR: (Duration, Duration) = (Duration::from_mins(1), Duration::from_hours(24));
 /// Pause before the next request to an authority without a suggestion.
-const ASK_AGAIN_AFTER: Duration = Duration::from_hours(6);
+const POLL_WITHOUT_SUGGESTION: Duration = Duration::from_hours(6);
 
 /// The consequence of a failure for the certificates of other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +57,10 @@ impl Refusals {
     pub(super) fn pause_until(
         &mut self,
         domain: &DomainName,
-        says: FailureScope,
+        scope: FailureScope,
         (now, then): (Timestamp, Timestamp),
     ) -> Option<Timestamp> {
-        match says {
+        match scope {
             FailureScope::ThisName => None,
             FailureScope::OrderAccepted => {
                 self.record_accepted_order();
@@ -107,7 +107,7 @@ pub(super) fn renewal_time(
 /// Without a suggestion it is later.
 pub(super) fn next_refresh(now: Timestamp, holds: Option<Duration>) -> Timestamp {
     let (least, most) = SUGGESTED_FOR;
-    now + holds.map_or(ASK_AGAIN_AFTER, |holds| holds.clamp(least, most))
+    now + holds.map_or(POLL_WITHOUT_SUGGESTION, |holds| holds.clamp(least, most))
 }
 
 /// Returns the time of the request for a certificate of this name, or `None` (now) if none was ever
@@ -120,10 +120,14 @@ pub(super) fn due(known: &DomainCertificate) -> Option<Timestamp> {
 
 /// Returns the time of the next attempt after attempt number `attempts`, which fails now. The server may
 /// require a longer pause.
-pub(super) fn next_attempt(tries: u32, now: Timestamp, wished: Option<Duration>) -> Timestamp {
-    let doublings = tries.saturating_sub(1).min(DOUBLINGS_MAX);
+pub(super) fn next_attempt(
+    attempts: u32,
+    now: Timestamp,
+    retry_after: Option<Duration>,
+) -> Timestamp {
+    let doublings = attempts.saturating_sub(1).min(DOUBLINGS_MAX);
     let pause = (PAUSE_FIRST * 2_u32.pow(doublings)).min(PAUSE_MAX);
-    now + pause.max(wished.unwrap_or_default())
+    now + pause.max(retry_after.unwrap_or_default())
 }
 
 /// Returns the time of renewal of a certificate issued now: after two thirds of its lifetime. It is
@@ -160,7 +164,7 @@ mod tests {
         let (now, then) = (at(1), at(2));
         let hour = now + Duration::from_hours(1);
         let mut refusals = Refusals::default();
-        let mut quiet = |domain, says| refusals.pause_until(domain, says, (now, then));
+        let mut quiet = |domain, scope| refusals.pause_until(domain, scope, (now, then));
         assert_eq!(quiet(&a, FailureScope::NameOrAccount), None, "it may be of this name");
         assert_eq!(quiet(&a, FailureScope::NameOrAccount), None);
         assert_eq!(
@@ -172,7 +176,7 @@ mod tests {
         assert_eq!(quiet(&c, FailureScope::OrderAccepted), None);
         assert_eq!(quiet(&a, FailureScope::NameOrAccount), None, "others got theirs meanwhile");
         assert_eq!(quiet(&c, FailureScope::ThisName), None);
-        assert_eq!(quiet(&a, FailureScope::AllNames), Some(then), "the server said so itself");
+        assert_eq!(quiet(&a, FailureScope::AllNames), Some(then), "the server requested it");
         let soon = now + Duration::from_mins(5);
         assert_eq!(refusals.pause_until(&b, FailureScope::NameOrAccount, (now, soon)), Some(soon));
     }
@@ -207,8 +211,10 @@ mod tests {
     #[test]
     fn pause_doubles_up_to_half_a_day() {
         let now = at(1);
-        let pause = |tries, wished| next_attempt(tries, now, wished).since(now).as_secs() / 60;
-        let pauses: Vec<_> = (1..=10).map(|tries| pause(tries, None)).collect();
+        let pause = |attempts, retry_after| {
+            next_attempt(attempts, now, retry_after).since(now).as_secs() / 60
+        };
+        let pauses: Vec<_> = (1..=10).map(|attempts| pause(attempts, None)).collect();
         assert_eq!(pauses, [5, 10, 20, 40, 80, 160, 320, 640, 720, 720]);
         let first_hour = [0, 5, 15, 35, 75].iter().filter(|minute| **minute < 60).count();
         assert!(first_hour < 5, "Let's Encrypt lets five fail in an hour");

@@ -1,10 +1,9 @@
 //! Status of a custom domain for its owner: whether it has a certificate, and the reason if not.
 
 use rules::{DomainName, Timestamp};
-use store::{DomainCertificate, StoreError};
+use store::{DomainCertificate, Store, StoreError};
 
 use super::Domains;
-use crate::app::App;
 
 /// The state of the certificate of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +48,9 @@ impl Domains {
     /// Returns the status of this domain.
     pub(crate) async fn status(
         &self,
-        app: &App,
+        store: &Store,
         domain: &DomainName,
+        now: Timestamp,
     ) -> Result<DomainStatus, StoreError> {
         if self.settings.tls.is_none() {
             return Ok(DomainStatus {
@@ -61,8 +61,8 @@ impl Domains {
                 next_attempt_at: None,
             });
         }
-        let known = app.store.certificates().get(domain).await?;
-        Ok(status(domain, known.as_ref(), app.ctx.now()))
+        let known = store.certificates().get(domain).await?;
+        Ok(status(domain, known.as_ref(), now))
     }
 }
 
@@ -108,15 +108,15 @@ mod tests {
             last_error: error.map(str::to_owned),
             next_attempt_at: Some(at(70)),
         };
-        let said = |known: Option<DomainCertificate>, now| {
+        let describe = |known: Option<DomainCertificate>, now| {
             let status = status(&domain, known.as_ref(), at(now));
             format!("{} {}", status.state.as_str(), status.reason.unwrap_or_default())
         };
-        assert_eq!(said(None, 5), "pending ");
-        assert_eq!(said(Some(known(None, None)), 5), "pending ");
-        assert_eq!(said(Some(known(None, Some("no way"))), 5), "failed no way");
-        assert_eq!(said(Some(known(Some(&issued), None)), 5), "active ");
-        assert_eq!(said(Some(known(Some(&issued), Some("no way"))), 65), "active no way");
-        assert_eq!(said(Some(known(Some(&issued), Some("no way"))), 90), "failed no way");
+        assert_eq!(describe(None, 5), "pending ");
+        assert_eq!(describe(Some(known(None, None)), 5), "pending ");
+        assert_eq!(describe(Some(known(None, Some("no way"))), 5), "failed no way");
+        assert_eq!(describe(Some(known(Some(&issued), None)), 5), "active ");
+        assert_eq!(describe(Some(known(Some(&issued), Some("no way"))), 65), "active no way");
+        assert_eq!(describe(Some(known(Some(&issued), Some("no way"))), 90), "failed no way");
     }
 }

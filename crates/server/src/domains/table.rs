@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::Domains;
 
 /// Pause before a retry after a failure of the store.
-const AGAIN_AFTER: Duration = Duration::from_millis(500);
+const RETRY_AFTER_FAILURE: Duration = Duration::from_millis(500);
 
 /// All custom domains.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub(crate) async fn follow(domains: Arc<Domains>, store: Store, stop: Cancellati
                 }
                 Err(error) => {
                     tracing::warn!(%error, "the domains of pages could not be read: {error}");
-                    tokio::time::sleep(AGAIN_AFTER).await;
+                    tokio::time::sleep(RETRY_AFTER_FAILURE).await;
                 }
             }
         };

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use super::budget::{Budget, Held};
-use crate::auth;
+use super::budget::{Budget, Reservation};
+use super::paths::is_public_stream;
 use crate::connection::{Connection, Open, Served, StreamLimit};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
@@ -40,7 +40,7 @@ pub(crate) struct Intake(Arc<BodyState>);
 
 struct BodyState {
     /// Memory that the body has taken from the budget, until the response.
-    held: Mutex<Held>,
+    reservation: Mutex<Reservation>,
     /// Part of the body that the handler did not read.
     rest: Mutex<Option<Body>>,
     /// Reason that the body was cut off, as a status.
@@ -119,13 +119,13 @@ impl Intake {
             return None;
         }
         let intake = Self(Arc::new(BodyState {
-            held: Mutex::new(budget.hold()),
+            reservation: Mutex::new(budget.reserve()),
             rest: Mutex::new(None),
             broken: Mutex::new(None),
             connection: connection.cloned(),
             served: Mutex::new(None),
         }));
-        let is_stream = auth::is_public_stream(request.uri().path());
+        let is_stream = is_public_stream(request.uri().path());
         let within = if is_stream { STREAM_WITHIN } else { BODY_WITHIN };
         let limit = request.extensions().get::<StreamLimit>().cloned();
         let bounded = Bounded {
@@ -140,8 +140,8 @@ impl Intake {
     }
 
     /// Records that the caller has shown a valid key of this workspace.
-    pub(crate) fn has_key(&self, workspace: WorkspaceId) {
-        locked(&self.0.held).belongs_to(workspace);
+    pub(crate) fn set_has_key(&self, workspace: WorkspaceId) {
+        locked(&self.0.reservation).belongs_to(workspace);
     }
 
     /// Discards the unread part of the body, or announces that the connection closes.
@@ -157,7 +157,7 @@ impl Intake {
             }
         }
         let rest = locked(&self.0.rest).take();
-        locked(&self.0.held).release();
+        locked(&self.0.reservation).release();
         locked(&self.0.served).take();
         let Some(rest) = rest.filter(|_| version < Version::HTTP_2) else { return };
         // A client that waits for `100 Continue` has not sent the body, and reading would request
@@ -185,8 +185,8 @@ impl Intake {
 
     /// Takes memory for this many bytes from the budget.
     fn reserve(&self, bytes: usize) -> Result<(), Broken> {
-        let mut held = locked(&self.0.held);
-        match (held.take(bytes), held.has_key()) {
+        let mut reservation = locked(&self.0.reservation);
+        match (reservation.take(bytes), reservation.has_key()) {
             (true, _) => Ok(()),
             (false, true) => Err(Broken::NoMemoryForWorkspace),
             (false, false) => Err(Broken::NoMemory),
@@ -285,7 +285,7 @@ impl Holding {
             return response;
         }
         if is_complete {
-            open.answered();
+            open.mark_answered();
         }
         response.map(|body| Body::new(Self { body, _open: open }))
     }

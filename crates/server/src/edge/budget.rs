@@ -29,7 +29,7 @@ struct MemoryUse {
 
 /// Memory of one body, given back on drop.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct Reservation {
     budget: Budget,
     /// Workspace of the caller. `None` until it has shown a valid key.
     workspace: Option<WorkspaceId>,
@@ -43,8 +43,8 @@ impl Budget {
     }
 
     /// Begins a body that uses no memory yet.
-    pub(super) fn hold(&self) -> Held {
-        Held { budget: self.clone(), workspace: None, bytes: 0 }
+    pub(super) fn reserve(&self) -> Reservation {
+        Reservation { budget: self.clone(), workspace: None, bytes: 0 }
     }
 
     fn used(&self) -> MutexGuard<'_, MemoryUse> {
@@ -52,7 +52,7 @@ impl Budget {
     }
 }
 
-impl Held {
+impl Reservation {
     /// Counts the body for a workspace, because its caller has shown a valid key.
     pub(super) fn belongs_to(&mut self, workspace: WorkspaceId) {
         self.release();
@@ -110,7 +110,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.release();
     }
@@ -122,23 +122,26 @@ mod tests {
 
     const MIB: usize = 1024 * 1024;
 
-    fn held(budget: &Budget, workspace: Option<u64>) -> Held {
-        let mut held = budget.hold();
+    fn reservation(budget: &Budget, workspace: Option<u64>) -> Reservation {
+        let mut reservation = budget.reserve();
         if let Some(workspace) = workspace {
-            held.belongs_to(WorkspaceId::from_bits(workspace));
+            reservation.belongs_to(WorkspaceId::from_bits(workspace));
         }
-        held
+        reservation
     }
 
     #[test]
     fn workspace_uses_a_quarter_of_the_memory() {
         let budget = Budget::new(64 * MIB);
-        let parts = |held: &mut Held| (0..100).filter(|_| held.take(MIB - PART_BYTES)).count();
-        let mut bodies: Vec<Held> = (0..5).map(|it| held(&budget, Some(it))).collect();
+        let parts = |reservation: &mut Reservation| {
+            (0..100).filter(|_| reservation.take(MIB - PART_BYTES)).count()
+        };
+        let mut bodies: Vec<Reservation> =
+            (0..5).map(|it| reservation(&budget, Some(it))).collect();
         let taken: Vec<usize> = bodies.iter_mut().map(parts).collect();
         assert_eq!(taken, [16, 16, 16, 16, 0]);
-        assert_eq!(parts(&mut held(&budget, Some(0))), 0);
-        assert_eq!(parts(&mut held(&budget, None)), 32);
+        assert_eq!(parts(&mut reservation(&budget, Some(0))), 0);
+        assert_eq!(parts(&mut reservation(&budget, None)), 32);
         drop(bodies);
         let used = budget.used();
         assert_eq!((used.without_key, used.with_key, used.of_workspace.len()), (0, 0, 0));
@@ -146,21 +149,21 @@ mod tests {
 
     #[test]
     fn many_tiny_parts_count_their_overhead() {
-        let mut held = held(&Budget::new(4 * MIB), Some(1));
-        let taken = (0..4 * MIB).take_while(|_| held.take(1)).count();
+        let mut reservation = reservation(&Budget::new(4 * MIB), Some(1));
+        let taken = (0..4 * MIB).take_while(|_| reservation.take(1)).count();
         assert_eq!(taken, MIB / (PART_BYTES + 1));
     }
 
     #[test]
     fn verified_key_moves_a_body_to_its_workspace() {
         let budget = Budget::new(64 * MIB);
-        let mut held = held(&budget, None);
-        assert!(held.take(MIB));
-        held.belongs_to(WorkspaceId::from_bits(1));
+        let mut reservation = reservation(&budget, None);
+        assert!(reservation.take(MIB));
+        reservation.belongs_to(WorkspaceId::from_bits(1));
         assert_eq!(budget.used().without_key, 0);
-        assert!(held.take(MIB));
+        assert!(reservation.take(MIB));
         assert!(budget.used().with_key > MIB);
-        held.release();
+        reservation.release();
         assert_eq!(budget.used().with_key, 0);
     }
 }

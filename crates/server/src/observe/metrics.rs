@@ -8,6 +8,7 @@ mod bounds;
 use std::sync::Arc;
 
 use domain::check::Outcome;
+use pages::PageMetrics;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -71,12 +72,7 @@ pub struct MetricSet {
     pub call_seconds: Histogram,
     /// Calls that were answered from the cache.
     pub calls_cached: Counter,
-    /// Time to build a status page after its data was read, in seconds.
-    pub page_build_seconds: Histogram,
-    /// Time to render a status page in one representation, in seconds.
-    pub page_render_seconds: Histogram,
-    /// Browsers that wait for live updates of a status page.
-    pub page_streams: Gauge,
+    pub pages: PageMetrics,
     /// Unreadable database rows.
     pub unreadable_rows: Gauge,
     calls: Family<[(&'static str, &'static str); 2], Counter>,
@@ -158,7 +154,7 @@ impl Metrics {
             expired_slots: counter(
                 registry,
                 "expired_slots",
-                "Missed slots that waited for a place until the next one was due",
+                "Missed slots that waited for a permit until the next one was due",
             ),
             bodies_cut: counter(
                 registry,
@@ -166,11 +162,11 @@ impl Metrics {
                 "Bodies cut short because the memory budget was used up",
             ),
             in_flight: gauge(registry, "checks_in_flight", "Checks that run now"),
-            checks_waiting: gauge(registry, "checks_waiting", "Checks that wait for a place"),
+            checks_waiting: gauge(registry, "checks_waiting", "Checks that wait for a permit"),
             workspaces_waiting: gauge(
                 registry,
                 "workspaces_waiting",
-                "Workspaces whose checks wait for a place",
+                "Workspaces whose checks wait for a permit",
             ),
             confirmations_requested: counter(
                 registry,
@@ -210,23 +206,25 @@ impl Metrics {
                 "calls_cached",
                 "Answered calls whose answer was given before",
             ),
-            page_build_seconds: histogram(
-                registry,
-                "page_build",
-                "Duration of deciding what a status page shows",
-                CALL_BOUNDS,
-            ),
-            page_render_seconds: histogram(
-                registry,
-                "page_render",
-                "Duration of saying it in one form",
-                CALL_BOUNDS,
-            ),
-            page_streams: gauge(
-                registry,
-                "page_streams",
-                "Browsers that wait for news of a status page now",
-            ),
+            pages: PageMetrics {
+                build_seconds: histogram(
+                    registry,
+                    "page_build",
+                    "Duration of deciding what a status page shows",
+                    CALL_BOUNDS,
+                ),
+                render_seconds: histogram(
+                    registry,
+                    "page_render",
+                    "Duration of rendering a status page in one representation",
+                    CALL_BOUNDS,
+                ),
+                streams: gauge(
+                    registry,
+                    "page_streams",
+                    "Browsers that wait for live updates of a status page now",
+                ),
+            },
             calls,
             registry: root,
         };

@@ -14,9 +14,9 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 
 use super::concurrency::CheckPermits;
-use crate::context::Context;
 use crate::lane::{Finished, InFlight, Jobs, QueuedJob, Report, RevisionFlag};
 use crate::observe::metrics::Metrics;
+use web::context::Context;
 
 /// Interval between detailed successes, if more checks run than have details
 /// (`limits::DETAILED_CHECKS_PER_SECOND`). The first check in each interval has them
@@ -25,7 +25,7 @@ use crate::observe::metrics::Metrics;
 const EVIDENCE_EVERY_MS: i64 = 600_000;
 
 /// Slots that are sent between two readings of the clock.
-const CALLED_AT_A_TIME: usize = 256;
+const DISPATCHED_AT_A_TIME: usize = 256;
 
 /// Order to cadence.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl Cadence {
         *monitors -= 1;
         if *monitors == 0 {
             self.workspaces.remove(&plan.workspace);
-            for job in self.permits.leave(plan.workspace, self.last_poll) {
+            for job in self.permits.remove_workspace(plan.workspace, self.last_poll) {
                 self.send(job).await;
             }
         }
@@ -177,7 +177,7 @@ impl Cadence {
     async fn dispatch_due(&mut self, orders: &mut mpsc::Receiver<ScheduleCommand>) {
         loop {
             self.poll().await;
-            for _ in 0..CALLED_AT_A_TIME {
+            for _ in 0..DISPATCHED_AT_A_TIME {
                 while let Some(order) = self.order_before_room(orders).await {
                     self.handle(order).await;
                 }
@@ -260,8 +260,8 @@ impl Cadence {
         };
         match due.call {
             SlotAction::Run => {
-                let (validity, under_way) = (validity.clone(), self.in_flight.begin());
-                self.send(QueuedJob::scheduled(job, due.handle, validity, under_way)).await;
+                let (validity, in_flight_guard) = (validity.clone(), self.in_flight.begin());
+                self.send(QueuedJob::scheduled(job, due.handle, validity, in_flight_guard)).await;
             }
             SlotAction::Skip => {
                 self.metrics.skipped_slots.inc();
@@ -277,9 +277,10 @@ impl Cadence {
         let now = self.ctx.now();
         let known = self.plans.get(&monitor).filter(|(plan, _)| plan.revision == revision);
         let Some((plan, validity)) = known.cloned() else { return };
-        let asked = self.schedule.confirm(monitor, regions, &mut self.confirmations, now);
-        self.metrics.confirmations_requested.inc_by(asked.len() as u64);
-        for ConfirmationCheck { handle, region, next_slot } in asked {
+        let confirmation_checks =
+            self.schedule.confirm(monitor, regions, &mut self.confirmations, now);
+        self.metrics.confirmations_requested.inc_by(confirmation_checks.len() as u64);
+        for ConfirmationCheck { handle, region, next_slot } in confirmation_checks {
             let job = Job {
                 plan: plan.clone(),
                 region,
@@ -288,13 +289,13 @@ impl Cadence {
                 next_slot,
                 keep_evidence: self.details.take(plan.workspace, self.last_poll),
             };
-            let (validity, under_way) = (validity.clone(), self.in_flight.begin());
-            self.send(QueuedJob::scheduled(job, handle, validity, under_way)).await;
+            let (validity, in_flight_guard) = (validity.clone(), self.in_flight.begin());
+            self.send(QueuedJob::scheduled(job, handle, validity, in_flight_guard)).await;
         }
     }
 
     async fn send(&self, job: QueuedJob) {
-        // The checkers end after cadence; see `Running::stop`.
+        // The checkers end after cadence; see `RunningPipeline::stop`.
         let _ = self.jobs.send(job).await;
     }
 
@@ -304,7 +305,7 @@ impl Cadence {
     }
 
     async fn report(&self, report: Report) {
-        // The judge ends after cadence; see `Running::stop`.
+        // The judge ends after cadence; see `RunningPipeline::stop`.
         let _ = self.reports.send(report).await;
     }
 }

@@ -1,5 +1,5 @@
-//! check at work: takes jobs from a lane and runs them with the embedded probe, within the limit of
-//! concurrent checks (see `permits`). `domain::check` decides what a job means.
+//! Runs checks: takes jobs from a lane and runs them with the embedded probe, within the limit of
+//! concurrent checks (see `concurrency`). `domain::check` decides what a job means.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -18,9 +18,9 @@ use tracing::error;
 use super::Probes;
 use super::concurrency::CheckPermits;
 use super::threads::Alive;
-use crate::context::Context;
 use crate::lane::{Finished, QueuedJob, Report};
 use crate::observe::metrics::Metrics;
+use web::context::Context;
 
 /// Jobs that start before running ones get a turn. Under overload, checks then wait to start
 /// instead of all running late.
@@ -46,35 +46,35 @@ impl Checkers {
     /// lane's thread lives until its last check has ended.
     pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<QueuedJob>, alive: Alive) {
         let mut started = 0_u32;
-        while let Some(Some(errand)) = self.stop.run_until_cancelled(jobs.recv()).await {
-            let Some(errand) = self.permits.admit(errand) else { continue };
-            self.start(errand, &alive);
+        while let Some(Some(queued)) = self.stop.run_until_cancelled(jobs.recv()).await {
+            let Some(queued) = self.permits.admit(queued) else { continue };
+            self.start(queued, &alive);
             started = started.wrapping_add(1);
             if started.is_multiple_of(STARTED_AT_A_TIME) {
                 tokio::task::yield_now().await;
             }
         }
         jobs.close();
-        while let Some(errand) = jobs.recv().await {
-            self.report_missed(&errand.job, MissedReason::Down).await;
+        while let Some(queued) = jobs.recv().await {
+            self.report_missed(&queued.job, MissedReason::Down).await;
         }
-        for errand in self.permits.drain() {
-            self.report_missed(&errand.job, MissedReason::Down).await;
+        for queued in self.permits.drain() {
+            self.report_missed(&queued.job, MissedReason::Down).await;
         }
     }
 
     /// Starts a check that has a permit. After its report the permit passes to the next check in
     /// turn.
-    fn start(self: &Arc<Self>, errand: QueuedJob, alive: &Alive) {
+    fn start(self: &Arc<Self>, queued: QueuedJob, alive: &Alive) {
         let (this, alive) = (self.clone(), alive.clone());
-        let workspace = errand.job.plan.workspace;
+        let workspace = queued.job.plan.workspace;
         // Boxed because the task is several kilobytes and is moved before it runs. Type-erased
         // because it starts further tasks of its own type.
         let check: BoxFuture<'static, ()> = Box::pin(async move {
             if this.stop.is_cancelled() {
-                this.report_missed(&errand.job, MissedReason::Down).await;
+                this.report_missed(&queued.job, MissedReason::Down).await;
             } else {
-                this.check(errand).await;
+                this.check(queued).await;
             }
             for next in this.permits.ended(workspace, this.ctx.now()) {
                 this.start(next, &alive);
@@ -90,14 +90,14 @@ impl Checkers {
         }
         self.metrics.missed_slots.inc();
         let missed = Missed::slot(job.plan.monitor, job.region, job.slot, reason);
-        // The judge ends last; see `Running::stop`.
+        // The judge ends last; see `RunningPipeline::stop`.
         let _ = self.reports.send(Report::Missed(missed)).await;
     }
 
     /// Runs one check. It keeps its permit until it is reported. While the judge cannot store, this
     /// bounds the number of checks that wait with a result.
-    async fn check(&self, errand: QueuedJob) {
-        let QueuedJob { job, handle, reply, validity, in_flight: _in_flight, .. } = errand;
+    async fn check(&self, queued: QueuedJob) {
+        let QueuedJob { job, handle, reply, validity, in_flight: _in_flight, .. } = queued;
         // The monitor changed while the check waited.
         if !validity.is_current() {
             return self.report_missed(&job, MissedReason::Changed).await;
@@ -133,7 +133,7 @@ impl Checkers {
         };
         self.metrics.checks(kind(&job.plan.check), result.outcome).inc();
         self.metrics.check_seconds.observe(result.finished_at.since(begun).as_secs_f64());
-        // The judge ends last; see `Running::stop`.
+        // The judge ends last; see `RunningPipeline::stop`.
         let _ = self.reports.send(Report::Result(result, reply)).await;
     }
 }
@@ -189,7 +189,7 @@ pub(super) mod tests {
         Monitor { id, workspace, revision: 1, settings, created_at, updated_at: created_at }
     }
 
-    fn an_errand(plan: &Arc<Plan>, slot: i64) -> QueuedJob {
+    fn queued_job(plan: &Arc<Plan>, slot: i64) -> QueuedJob {
         let job = Job {
             plan: plan.clone(),
             region: Region::FlyAms,
@@ -212,16 +212,16 @@ pub(super) mod tests {
     #[tokio::test]
     async fn check_keeps_its_permit_until_reported() {
         let probe = probe::Probe::new(probe::Settings::default());
-        let (reports, mut heard) = mpsc::channel(1);
+        let (reports, mut report_receiver) = mpsc::channel(1);
         let (stop, metrics) = (CancellationToken::new(), Metrics::new());
-        let places = Arc::new(CheckPermits::new(2, metrics.clone()));
+        let permits = Arc::new(CheckPermits::new(2, metrics.clone()));
         let checkers = Arc::new(Checkers {
             ctx: Context::manual(Timestamp::from_millis(0)).0,
             metrics: metrics.clone(),
             probes: Probes::embedded(probe, Vec::new()),
             reports,
             finished: Arc::default(),
-            permits: places.clone(),
+            permits: permits.clone(),
             tasks: TaskTracker::new(),
             stop: stop.clone(),
             give_up: CancellationToken::new(),
@@ -231,23 +231,23 @@ pub(super) mod tests {
         let running = tokio::spawn(checkers.clone().run(waiting, alive));
         let plan = a_plan(1);
         for slot in 0..3 {
-            jobs.send(an_errand(&plan, slot)).await.unwrap();
+            jobs.send(queued_job(&plan, slot)).await.unwrap();
         }
         // One report fits in the channel; the two others wait, so no further check may start.
         let failed = metrics.checks(MonitorKind::Tcp, Outcome::Failure);
         while failed.get() < 3 {
             tokio::task::yield_now().await;
         }
-        assert!(places.admit(an_errand(&plan, 3)).is_none(), "nobody has reported");
+        assert!(permits.admit(queued_job(&plan, 3)).is_none(), "nobody has reported");
         for _ in 0..4 {
-            heard.recv().await.unwrap();
+            report_receiver.recv().await.unwrap();
         }
-        while places.waiting() > 0 {
+        while permits.waiting() > 0 {
             tokio::task::yield_now().await;
         }
         checkers.tasks.close();
         checkers.tasks.wait().await;
-        assert!(places.admit(an_errand(&plan, 4)).is_some(), "all places are free again");
+        assert!(permits.admit(queued_job(&plan, 4)).is_some(), "all places are free again");
         stop.cancel();
         running.await.unwrap();
     }

@@ -28,13 +28,17 @@ impl CheckPermits {
 
     /// Removes a workspace that has no monitors any more. Returns the jobs that may run now, for the
     /// lanes.
-    pub(super) fn leave(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<QueuedJob> {
+    pub(super) fn remove_workspace(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+    ) -> Vec<QueuedJob> {
         self.with(|turns| with_permits(turns.leave(workspace, now)))
     }
 
     /// Sets the weight of a workspace among those that share the permits. Returns the jobs that may
     /// run now, for the lanes.
-    pub(super) fn weigh(
+    pub(super) fn set_weight(
         &self,
         workspace: WorkspaceId,
         weight: u32,
@@ -44,12 +48,12 @@ impl CheckPermits {
     }
 
     /// Returns the job if it has a permit or gets one now; otherwise queues it.
-    pub(super) fn admit(&self, errand: QueuedJob) -> Option<QueuedJob> {
-        if errand.has_permit {
-            return Some(errand);
+    pub(super) fn admit(&self, queued: QueuedJob) -> Option<QueuedJob> {
+        if queued.has_permit {
+            return Some(queued);
         }
-        let (workspace, deadline) = (errand.job.plan.workspace, errand.job.next_slot);
-        self.with(|turns| turns.admit(workspace, deadline, errand))
+        let (workspace, deadline) = (queued.job.plan.workspace, queued.job.next_slot);
+        self.with(|turns| turns.admit(workspace, deadline, queued))
     }
 
     /// Releases the permit of an ended check and returns the jobs that may run next.

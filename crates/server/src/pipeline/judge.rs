@@ -1,4 +1,4 @@
-//! judge at work: records reports, has `domain::judge` decide, and commits the effects. A report
+//! Runs the judge: records reports, has `domain::judge` decide, and commits the effects. A report
 //! that changes a verdict is committed immediately, others together within 100 ms. `commit` does
 //! the commits. No report is recorded during a commit, so that memory never runs ahead of the
 //! database.
@@ -37,12 +37,12 @@ pub(super) use self::connectivity::ConnectivityChecks;
 use self::health::Heartbeats;
 pub use self::health::{Health, RegionHealth};
 pub(super) use self::judged_monitor::JudgedMonitor;
+pub use self::suspicion::OperatorNotice;
 use super::cadence::ScheduleCommand;
 use super::probes::Probes;
-use crate::context::Context;
 use crate::lane::{BatchedReceiver, RecvOutcome, Report};
 use crate::observe::metrics::Metrics;
-use crate::operator::Note;
+use web::context::Context;
 
 /// Time that results wait for others to share a commit; design §2 allows 100 ms.
 const COMMIT_WITHIN: Duration = Duration::from_millis(80);
@@ -79,7 +79,7 @@ pub(super) struct Judge {
     deferred: DeferredWrites,
     pending: PendingCommit,
     /// Sends messages about suspect probes to the operator.
-    operator: Option<mpsc::Sender<Note>>,
+    operator: Option<mpsc::Sender<OperatorNotice>>,
 }
 
 impl Judge {
@@ -114,7 +114,7 @@ impl Judge {
     }
 
     /// Sets the channel to the operator.
-    pub(super) fn set_operator(&mut self, operator: Option<mpsc::Sender<Note>>) {
+    pub(super) fn set_operator(&mut self, operator: Option<mpsc::Sender<OperatorNotice>>) {
         self.operator = operator;
     }
 
@@ -167,18 +167,18 @@ impl Judge {
         reports: &mut BatchedReceiver,
         mut commands: mpsc::Receiver<Command>,
     ) -> Result<(), StoreEnded> {
-        let mut heard = Vec::with_capacity(REPORTS_AT_ONCE);
+        let mut received = Vec::with_capacity(REPORTS_AT_ONCE);
         loop {
             let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
             let wake =
                 wake.into_iter().chain(self.suspicions.wake_at()).min().map(cadence::on_grid);
             tokio::select! {
-                taken = reports.recv_batch(&mut heard, REPORTS_AT_ONCE) => {
+                taken = reports.recv_batch(&mut received, REPORTS_AT_ONCE) => {
                     if taken == RecvOutcome::Closed {
                         break;
                     }
                     self.read_clock();
-                    for report in heard.drain(..) {
+                    for report in received.drain(..) {
                         self.record(report);
                     }
                     // If no check is in progress, no other result can share this commit.
@@ -322,17 +322,17 @@ impl Judge {
             self.request_confirmations(monitor, watched.policy.revision, effects.ask.clone());
         }
         if let Some(transition) = effects.transition {
-            let mut grounds = watched.cause(&transition, &self.suspicions, transition.at);
-            set_locations(&mut grounds, watched, &self.connectivity.probes);
+            let mut cause = watched.cause(&transition, &self.suspicions, transition.at);
+            set_locations(&mut cause, watched, &self.connectivity.probes);
             if let Some((failing, hosts)) = watched.suspicion(&self.suspicions) {
-                grounds.why = format!(
+                cause.why = format!(
                     "{}. {failing} of {hosts} hosts failed within a minute; this server's own \
                      network may be at fault",
-                    grounds.why
+                    cause.why
                 );
             }
-            log(watched, &transition, &grounds);
-            self.pending.add_transition(monitor, transition, grounds);
+            log(watched, &transition, &cause);
+            self.pending.add_transition(monitor, transition, cause);
         }
     }
 
@@ -358,10 +358,10 @@ impl Judge {
 }
 
 /// Sets the location of each region whose probe is the server's own or serves several regions.
-fn set_locations(grounds: &mut Cause, watched: &JudgedMonitor, probes: &Probes) {
+fn set_locations(cause: &mut Cause, watched: &JudgedMonitor, probes: &Probes) {
     let slots: Vec<_> =
-        grounds.regions.iter().map(|seen| watched.policy.probe_of(seen.region)).collect();
-    for (seen, slot) in grounds.regions.iter_mut().zip(&slots) {
+        cause.regions.iter().map(|seen| watched.policy.probe_of(seen.region)).collect();
+    for (seen, slot) in cause.regions.iter_mut().zip(&slots) {
         let Some(slot) = *slot else { continue };
         let shares = slots.iter().filter(|other| **other == Some(slot)).count() > 1;
         if shares || slot == ProbeIndex::EMBEDDED {
@@ -371,11 +371,11 @@ fn set_locations(grounds: &mut Cause, watched: &JudgedMonitor, probes: &Probes) 
 }
 
 /// Logs the transition with the reason of the first failing region.
-fn log(watched: &JudgedMonitor, transition: &Transition, grounds: &Cause) {
+fn log(watched: &JudgedMonitor, transition: &Transition, reason: &Cause) {
     let JudgedMonitor { monitor, name, .. } = watched;
     let Transition { from, to, why, .. } = transition;
     let why = why.to_string();
-    let cause = Some(&grounds.why).filter(|cause| !cause.is_empty() && **cause != why);
+    let cause = Some(&reason.why).filter(|cause| !cause.is_empty() && **cause != why);
     let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
     info!(
         monitor.id = %monitor, monitor.name = %name,
@@ -383,8 +383,8 @@ fn log(watched: &JudgedMonitor, transition: &Transition, grounds: &Cause) {
     );
 }
 
-fn step_context<'d>(ctx: &Context, doubts: &'d ProbeSuspicions, now: Timestamp) -> StepContext<'d> {
-    StepContext { now, chance: ctx.random(), suspicions: doubts }
+fn step_context<'d>(ctx: &Context, probes: &'d ProbeSuspicions, now: Timestamp) -> StepContext<'d> {
+    StepContext { now, chance: ctx.random(), suspicions: probes }
 }
 
 async fn sleep_until_wake(ctx: &Context, wake: Option<Timestamp>) {

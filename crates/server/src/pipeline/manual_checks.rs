@@ -13,7 +13,7 @@ use super::{Pipeline, PipelineError};
 use crate::lane::{QueuedJob, RevisionFlag};
 
 /// Time of a manual check's call in which its answer is on its way. The caller gives up after that.
-const ANSWER_ON_ITS_WAY: Duration = Duration::from_secs(2);
+const RESPONSE_MARGIN: Duration = Duration::from_secs(2);
 
 impl Pipeline {
     /// Checks a monitor now in each of its regions, and returns the stored results by region. Also
@@ -22,11 +22,12 @@ impl Pipeline {
     /// If no permit is free within the time that a manual check may take, nothing is checked. If
     /// the results are not stored before the caller gives up, the checks still end.
     pub async fn trigger(&self, monitor: &Monitor) -> Result<Vec<CheckResult>, PipelineError> {
-        let asked_at = self.ctx.now();
-        let deadline = asked_at + limits::TRIGGER_ANSWERED_WITHIN.saturating_sub(ANSWER_ON_ITS_WAY);
+        let requested_at = self.ctx.now();
+        let deadline =
+            requested_at + limits::TRIGGER_ANSWERED_WITHIN.saturating_sub(RESPONSE_MARGIN);
         tokio::select! {
             biased;
-            results = self.trigger_at(monitor, asked_at) => results,
+            results = self.trigger_at(monitor, requested_at) => results,
             () = self.ctx.sleep_until(deadline) => Err(PipelineError::Unfinished),
         }
     }
@@ -34,17 +35,17 @@ impl Pipeline {
     async fn trigger_at(
         &self,
         monitor: &Monitor,
-        asked_at: Timestamp,
+        requested_at: Timestamp,
     ) -> Result<Vec<CheckResult>, PipelineError> {
         let plan = Arc::new(Plan::new(monitor)?);
         let regions = self.regions(&monitor.settings);
-        let places = regions.len().min(self.manual_checks_max);
-        let _places = tokio::select! {
+        let permit_count = regions.len().min(self.manual_checks_max);
+        let _permits = tokio::select! {
             biased;
-            places = self.manual_checks.acquire_many(places) => {
-                places.expect("the semaphore is never closed")
+            permit_count = self.manual_checks.acquire_many(permit_count) => {
+                permit_count.expect("the semaphore is never closed")
             }
-            () = self.ctx.sleep_until(asked_at + limits::TRIGGER_ATTEMPTED_WITHIN) => {
+            () = self.ctx.sleep_until(requested_at + limits::TRIGGER_ATTEMPTED_WITHIN) => {
                 return Err(PipelineError::TooManyChecks);
             }
         };
@@ -53,10 +54,10 @@ impl Pipeline {
         let mut waiting = Vec::new();
         for region in regions.iter() {
             let (reply, answer) = oneshot::channel();
-            let job = Job { slot, ..Job::manual(plan.clone(), region, asked_at) };
+            let job = Job { slot, ..Job::manual(plan.clone(), region, requested_at) };
             let (handle, validity) = (None, RevisionFlag::default());
             let in_flight = self.in_flight.begin();
-            let errand = QueuedJob {
+            let queued = QueuedJob {
                 job,
                 handle,
                 reply: Some(reply),
@@ -64,13 +65,14 @@ impl Pipeline {
                 has_permit: false,
                 in_flight,
             };
-            self.jobs.send(errand).await.map_err(|_| PipelineError::Stopping)?;
+            self.jobs.send(queued).await.map_err(|_| PipelineError::Stopping)?;
             waiting.push(answer);
         }
         let mut results = Vec::with_capacity(waiting.len());
         for answer in waiting {
             results.push(
-                self.wait_for_result(answer, asked_at + limits::TRIGGER_ATTEMPTED_WITHIN).await?,
+                self.wait_for_result(answer, requested_at + limits::TRIGGER_ATTEMPTED_WITHIN)
+                    .await?,
             );
         }
         Ok(results)

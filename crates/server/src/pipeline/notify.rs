@@ -33,23 +33,23 @@ use tracing::warn;
 
 use self::concurrency::ConcurrencyLimits;
 use self::dispatcher::Dispatcher;
-use self::send::{AttemptOutcome, SendDisposition, SendTarget, Sender, TRY_WITHIN};
+use self::send::{ATTEMPT_WITHIN, AttemptOutcome, SendDisposition, SendTarget, Sender};
 use self::smtp::Mailer;
 use crate::config::MailServer;
-use crate::context::Context;
 use crate::observe::Metrics;
-use crate::status_page::SubscriberTokens;
+use pages::SubscriberTokens;
+use web::context::Context;
 
 /// Time between two scans of everything that waits. A scan finds deliveries without a wakeup and
 /// updates the metrics of the outbox.
-const ROUND: Duration = Duration::from_secs(30);
+const SCAN_INTERVAL: Duration = Duration::from_secs(30);
 /// Pause after the database failed to respond at the start.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Time that a stop waits for the last results to be recorded.
 const RECORD_WITHIN: Duration = Duration::from_secs(2);
 
 const _: () =
-    assert!(TRY_WITHIN.as_secs() + RECORD_WITHIN.as_secs() <= super::STOP_WITHIN.as_secs());
+    assert!(ATTEMPT_WITHIN.as_secs() + RECORD_WITHIN.as_secs() <= super::STOP_WITHIN.as_secs());
 
 /// Pauses between attempts of an email that a caller waits for. Greylisting mail servers refuse the
 /// first attempt.
@@ -116,27 +116,20 @@ impl Notifier {
         } = parts;
         let mailer = mail.map(|server| Mailer::new(server, extra_roots)).transpose();
         let mailer = mailer.map_err(|error| error.to_string())?;
-        let places = ConcurrencyLimits::new();
-        let tickets = SubscriberTokens::new(store.session_key());
-        let sender = Sender {
-            ctx,
-            client,
-            mailer,
-            vendors: servers,
-            public_url,
-            concurrency: places,
-            tokens: tickets,
-        };
+        let concurrency = ConcurrencyLimits::new();
+        let tokens = SubscriberTokens::new(store.session_key());
+        let sender =
+            Sender { ctx, client, mailer, vendors: servers, public_url, concurrency, tokens };
         Ok(Self(Arc::new(Dispatcher::new(sender, store, metrics))))
     }
 
     /// Starts sending.
     pub fn start(&self) -> RunningNotifier {
-        let rounds = Arc::clone(&self.0);
+        let dispatcher = Arc::clone(&self.0);
         // Subscribe before the first scan, so that nothing is missed.
-        let news = rounds.store.outbox().listen();
-        let listening = tokio::spawn(listen(Arc::clone(&rounds), news));
-        RunningNotifier { dispatcher: rounds, listening }
+        let wakeup_receiver = dispatcher.store.outbox().listen();
+        let listening = tokio::spawn(listen(Arc::clone(&dispatcher), wakeup_receiver));
+        RunningNotifier { dispatcher, listening }
     }
 
     /// Returns the settings that this server lacks to send to a channel of this kind. Returns
@@ -234,14 +227,18 @@ impl RunningNotifier {
     /// Stops in order: starts nothing new, waits for attempts in progress up to their timeout, and
     /// records their results. The next server sends again what was abandoned.
     pub async fn stop(self) {
-        let rounds = self.dispatcher;
-        rounds.stop.cancel();
-        rounds.workers.close();
-        let ended = tokio::time::timeout(TRY_WITHIN + RECORD_WITHIN, rounds.workers.wait()).await;
+        let dispatcher = self.dispatcher;
+        dispatcher.stop.cancel();
+        dispatcher.workers.close();
+        let ended =
+            tokio::time::timeout(ATTEMPT_WITHIN + RECORD_WITHIN, dispatcher.workers.wait()).await;
         if ended.is_err() {
-            warn!("{} deliveries were still in flight and were cancelled", rounds.workers.len());
-            rounds.abandon.cancel();
-            rounds.workers.wait().await;
+            warn!(
+                "{} deliveries were still in flight and were cancelled",
+                dispatcher.workers.len()
+            );
+            dispatcher.abandon.cancel();
+            dispatcher.workers.wait().await;
         }
         if let Err(why) = self.listening.await {
             warn!("alert delivery failed: {why}");
@@ -250,16 +247,16 @@ impl RunningNotifier {
 }
 
 /// Wakes a delivery worker for each wakeup, and scans periodically for missed ones.
-async fn listen(rounds: Arc<Dispatcher>, mut wakeups: UnboundedReceiver<Wakeup>) {
+async fn listen(dispatcher: Arc<Dispatcher>, mut wakeups: UnboundedReceiver<Wakeup>) {
     loop {
         // A scan takes longer the more there is to clean up. No alert waits for it.
-        let looked = wake_workers_during(&rounds, &mut wakeups, scan(&rounds)).await;
+        let looked = wake_workers_during(&dispatcher, &mut wakeups, scan(&dispatcher)).await;
         let Some(looked) = looked else { return };
         if let Err(error) = &looked {
             warn!(%error, "failed to read the outbox: {error}");
         }
-        let rest = sleep_until_scan(&rounds.sender.ctx, looked.ok().flatten());
-        if wake_workers_during(&rounds, &mut wakeups, rest).await.is_none() {
+        let rest = sleep_until_scan(&dispatcher.sender.ctx, looked.ok().flatten());
+        if wake_workers_during(&dispatcher, &mut wakeups, rest).await.is_none() {
             return;
         }
     }
@@ -268,16 +265,16 @@ async fn listen(rounds: Arc<Dispatcher>, mut wakeups: UnboundedReceiver<Wakeup>)
 /// Runs `work` and wakes delivery workers meanwhile. Returns `None` if the server stops first, so
 /// that an unresponsive database does not delay the stop.
 async fn wake_workers_during<T>(
-    rounds: &Arc<Dispatcher>,
-    news: &mut UnboundedReceiver<Wakeup>,
+    dispatcher: &Arc<Dispatcher>,
+    wakeup_receiver: &mut UnboundedReceiver<Wakeup>,
     work: impl Future<Output = T>,
 ) -> Option<T> {
     let mut work = pin!(work);
     loop {
         tokio::select! {
-            () = rounds.stop.cancelled() => return None,
+            () = dispatcher.stop.cancelled() => return None,
             done = &mut work => return Some(done),
-            Some(woken) = news.recv() => rounds.wake(woken.recipient),
+            Some(woken) = wakeup_receiver.recv() => dispatcher.wake(woken.recipient),
         }
     }
 }
@@ -292,16 +289,16 @@ async fn sleep_until_scan(ctx: &Context, next_look: Option<Timestamp>) {
 
 /// Finds waiting deliveries without a worker and those that became due, and updates the metrics.
 /// Returns the time of the next scan.
-async fn scan(rounds: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreError> {
-    let now = rounds.sender.ctx.now();
-    let turns_at = rounds.store.subscribers().announce_maintenance(now).await?;
-    rounds.store.subscribers().expire(now).await?;
-    for woken in rounds.store.outbox().waiting().await? {
-        rounds.wake_new(woken.recipient);
+async fn scan(dispatcher: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreError> {
+    let now = dispatcher.sender.ctx.now();
+    let turns_at = dispatcher.store.subscribers().announce_maintenance(now).await?;
+    dispatcher.store.subscribers().expire(now).await?;
+    for woken in dispatcher.store.outbox().waiting().await? {
+        dispatcher.wake_new(woken.recipient);
     }
-    let counts = rounds.store.outbox().counts().await?;
-    rounds.metrics.deliveries_waiting.set(i64::try_from(counts.waiting).unwrap_or(i64::MAX));
-    rounds.metrics.deliveries_dead.set(i64::try_from(counts.dead).unwrap_or(i64::MAX));
-    let round = now + ROUND;
+    let counts = dispatcher.store.outbox().counts().await?;
+    dispatcher.metrics.deliveries_waiting.set(i64::try_from(counts.waiting).unwrap_or(i64::MAX));
+    dispatcher.metrics.deliveries_dead.set(i64::try_from(counts.dead).unwrap_or(i64::MAX));
+    let round = now + SCAN_INTERVAL;
     Ok(Some(turns_at.map_or(round, |at| at.min(round))))
 }

@@ -19,10 +19,10 @@ use super::{Pipeline, PipelineError};
 /// Age, relative to the last stored slot, of slots that may have been in progress when the previous
 /// process ended. It is the longest duration of an attempt plus some overhead. Checks with longer
 /// retries are handled in [`checked_since`].
-const UNDER_WAY: Duration = Duration::from_secs(150);
+const IN_FLIGHT: Duration = Duration::from_secs(150);
 
 // The recalled results also cover these slots.
-const _: () = assert!(RECALL_PERIOD.as_secs() >= UNDER_WAY.as_secs());
+const _: () = assert!(RECALL_PERIOD.as_secs() >= IN_FLIGHT.as_secs());
 
 /// Stored state of the last minutes of the previous process.
 struct Before {
@@ -39,7 +39,7 @@ pub(super) async fn load_monitors(
     judge: &mut Judge,
     cadence: &mut Cadence,
 ) -> Result<(), PipelineError> {
-    pipeline.weigh_all().await?;
+    pipeline.set_all_weights().await?;
     let before = Before::read(&pipeline.store).await?;
     before.worked_until.into_iter().for_each(|slot| judge.set_last_slot(slot));
     let mut stored = pipeline.store.monitors().all_for_boot();
@@ -106,7 +106,7 @@ fn load_monitor(
 /// Returns the time from which each slot of a monitor is checked. Older slots had ended, or began
 /// before its latest edit.
 fn checked_since(worked_until: Timestamp, longest: Duration, monitor: &Monitor) -> Timestamp {
-    (worked_until - UNDER_WAY.max(longest)).max(monitor.updated_at)
+    (worked_until - IN_FLIGHT.max(longest)).max(monitor.updated_at)
 }
 
 /// Returns whether a scheduled result of this slot or a later one is known for the region. Then
@@ -114,8 +114,8 @@ fn checked_since(worked_until: Timestamp, longest: Duration, monitor: &Monitor) 
 /// do not count.
 fn is_before_known_result(history: &JudgeState, region: Region, slot: Timestamp) -> bool {
     let state = history.region(region);
-    let heard = state.into_iter().flat_map(|state| [state.latest, state.before]).flatten();
-    heard.filter(|heard| heard.trigger == Trigger::Scheduled).any(|heard| slot <= heard.slot)
+    let results = state.into_iter().flat_map(|state| [state.latest, state.before]).flatten();
+    results.filter(|result| result.trigger == Trigger::Scheduled).any(|result| slot <= result.slot)
 }
 
 impl Before {
@@ -193,7 +193,7 @@ mod tests {
         assert!(longest > 20 * MINUTE, "eleven attempts of two minutes: {longest:?}");
         let worked_until = START + 60 * MINUTE;
         assert_eq!(checked_since(worked_until, longest, &monitor), worked_until - longest);
-        assert_eq!(checked_since(worked_until, MINUTE, &monitor), worked_until - UNDER_WAY);
+        assert_eq!(checked_since(worked_until, MINUTE, &monitor), worked_until - IN_FLIGHT);
         let edited = a_monitor(worked_until - MINUTE);
         assert_eq!(checked_since(worked_until, longest, &edited), edited.updated_at);
     }
@@ -204,16 +204,16 @@ mod tests {
         let is_past =
             |history: &JudgeState, slot| is_before_known_result(history, Region::FlyAms, slot);
         assert!(!is_past(&history, START));
-        let heard = |slot, trigger| RegionResult {
+        let region_result = |slot, trigger| RegionResult {
             slot,
             finished_at: slot,
             revision: 1,
             trigger,
             ballot: Vote::Fine,
         };
-        history.regions[0].latest = Some(heard(START + 2 * MINUTE, Trigger::Manual));
+        history.regions[0].latest = Some(region_result(START + 2 * MINUTE, Trigger::Manual));
         assert!(!is_past(&history, START), "somebody asked, which says nothing of the slots");
-        history.regions[0].before = Some(heard(START + MINUTE, Trigger::Scheduled));
+        history.regions[0].before = Some(region_result(START + MINUTE, Trigger::Scheduled));
         assert!(is_past(&history, START + MINUTE));
         assert!(!is_past(&history, START + 2 * MINUTE));
         assert!(!is_before_known_result(&history, Region::FlySin, START));

@@ -78,14 +78,14 @@ impl Pipeline {
 
     async fn query<T>(
         &self,
-        question: impl FnOnce(oneshot::Sender<T>) -> Command,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, PipelineError> {
         let (answer, answered) = oneshot::channel();
-        let asked = async {
-            let sent = self.commands.send(question(answer)).await;
+        let reply = async {
+            let sent = self.commands.send(command(answer)).await;
             sent.map_err(|_| PipelineError::Stopping)?;
             answered.await.map_err(|_| PipelineError::Stopping)
         };
-        timeout(ANSWERED_WITHIN, asked).await.map_err(|_| PipelineError::Busy)?
+        timeout(ANSWERED_WITHIN, reply).await.map_err(|_| PipelineError::Busy)?
     }
 }

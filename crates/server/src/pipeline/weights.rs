@@ -8,9 +8,9 @@ use super::{Pipeline, PipelineError};
 impl Pipeline {
     /// Sets the share of this workspace by its new plan. Waiting jobs that may run now start without
     /// the caller, which may be dropped.
-    pub fn weigh(&self, workspace: WorkspaceId, plan: &str) {
+    pub fn set_weight(&self, workspace: WorkspaceId, plan: &str) {
         let weight = self.store.plans().of(plan).weight;
-        let runnable = self.permits.weigh(workspace, weight, self.ctx.now());
+        let runnable = self.permits.set_weight(workspace, weight, self.ctx.now());
         if runnable.is_empty() {
             return;
         }
@@ -24,9 +24,9 @@ impl Pipeline {
     }
 
     /// Sets the share of every workspace by its plan at startup.
-    pub(super) async fn weigh_all(&self) -> Result<(), PipelineError> {
+    pub(super) async fn set_all_weights(&self) -> Result<(), PipelineError> {
         for workspace in self.store.workspaces().list().await? {
-            self.weigh(workspace.id, &workspace.plan);
+            self.set_weight(workspace.id, &workspace.plan);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! in the transaction of each change.
 
 use contract::audit::wire::{
-    AuditEntry as ShownEntry, AuditService, ListAuditEntriesRequest, ListAuditEntriesResponse,
+    AuditEntry as WireEntry, AuditService, ListAuditEntriesRequest, ListAuditEntriesResponse,
 };
 use contract::monitor::encode_instant;
 use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
@@ -13,11 +13,11 @@ use super::history::parse_time;
 use super::list::{PageRequest, PageSlice};
 use super::request::caller;
 use crate::actor;
-use crate::app::{App, rpc_error};
+use crate::rpc::{Services, rpc_error};
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct AuditLog(pub(super) App);
+pub(super) struct AuditLog(pub(super) Services);
 
 impl AuditService for AuditLog {
     async fn list_audit_entries(
@@ -64,8 +64,8 @@ fn parse_request(
     }
 }
 
-fn encode(entry: &AuditEntry) -> ShownEntry {
-    ShownEntry {
+fn encode(entry: &AuditEntry) -> WireEntry {
+    WireEntry {
         at: encode_instant(entry.at),
         actor: actor::encode(entry.actor.clone()),
         actor_name: entry.key_name.clone().unwrap_or_default(),

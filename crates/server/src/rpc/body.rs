@@ -1,4 +1,4 @@
-//! whole: layer behind the gate that buffers a request within limits of size and time, before a
+//! Layer behind the gate that buffers a request within limits of size and time, before a
 //! method runs. It also adds a reason to errors that the RPC library returns before the call
 //! reaches a method.
 
@@ -87,7 +87,7 @@ pub(crate) async fn whole(
         return next.run(request).await;
     };
     let content_type = request.headers().get(CONTENT_TYPE).cloned();
-    let asked = ErrorContext {
+    let error_context = ErrorContext {
         verb: request.method().clone(),
         content_type: content_type.map(|it| (CONTENT_TYPE, it)).into_iter().collect(),
         id: request.extensions().get().cloned(),
@@ -96,13 +96,17 @@ pub(crate) async fn whole(
     let (mut parts, body) = request.into_parts();
     let message = match read_body(body, WITHIN).await {
         Ok(message) => message,
-        Err(error) => return asked.error_response(error, &metrics),
+        Err(error) => return error_context.error_response(error, &metrics),
     };
     let stage = CallStage::default();
     parts.extensions.insert(stage.clone());
     parts.extensions.insert(BufferedBody(message.clone()));
     let response = next.run(Request::from_parts(parts, Body::from(message))).await;
-    if stage.has_reached() { response } else { asked.translate_error(response, &metrics).await }
+    if stage.has_reached() {
+        response
+    } else {
+        error_context.translate_error(response, &metrics).await
+    }
 }
 
 /// Reads a whole body. Fails if it is too large, incomplete, or not received within this time.

@@ -1,6 +1,6 @@
-//! kept: cache of responses to frequent reads (docs/decisions/0011). A response is reused until the
+//! Cache of responses to frequent reads (docs/decisions/0011). A response is reused until the
 //! workspace changes. The layer is behind the gate, so that authentication and limits apply to each
-//! call. `question` computes the cache key; `entries` stores the responses.
+//! call. `key` computes the cache key; `entries` stores the responses.
 
 mod entries;
 mod key;
@@ -23,9 +23,9 @@ pub(crate) use self::entries::CacheEntries;
 use self::key::CacheKey;
 use super::body::CallStage;
 use crate::auth::Caller;
-use crate::context::Context;
 use crate::edge::Protocol;
 use crate::observe::Metrics;
+use web::context::Context;
 
 /// Methods whose responses are cached. They depend only on the message, the caller's workspace and
 /// scope, and resources with their status. Methods that return results or depend on the time are
@@ -34,7 +34,7 @@ const METHODS: [&str; 2] =
     ["/monitor.v1.MonitorService/GetMonitor", "/monitor.v1.MonitorService/ListMonitors"];
 
 /// Maximum size of a cached response, in bytes: a full page of large monitors.
-const ANSWER_BYTES_MAX: u64 = 1_048_576;
+const RESPONSE_BYTES_MAX: u64 = 1_048_576;
 
 /// Layer that caches responses.
 #[derive(Clone, Debug)]
@@ -72,14 +72,14 @@ impl ResponseCache {
         let (Some(caller), Some(stage)) = (caller, extensions.get::<CallStage>().cloned()) else {
             return next.run(request).await;
         };
-        let question = CacheKey::from_request(caller, method, &request);
+        let cache_key = CacheKey::from_request(caller, method, &request);
         // Get the generation before reading: a later change makes the cached response stale.
         let generation = kept.store.generation(caller.workspace);
-        let (Some(question), Some(generation)) = (question, generation) else {
+        let (Some(cache_key), Some(generation)) = (cache_key, generation) else {
             return next.run(request).await;
         };
         let now = kept.ctx.now();
-        if let Some(answer) = kept.entries.get(&question, generation, now) {
+        if let Some(answer) = kept.entries.get(&cache_key, generation, now) {
             stage.mark_succeeded();
             kept.count(method, began);
             return answer.into_response();
@@ -92,7 +92,7 @@ impl ResponseCache {
             Ok(answer) => answer,
             Err(response) => return response,
         };
-        kept.entries.put(question, answer.clone(), generation, now);
+        kept.entries.put(cache_key, answer.clone(), generation, now);
         answer.into_response()
     }
 
@@ -109,7 +109,7 @@ impl CachedResponse {
     /// Reads a whole response. Returns it unchanged if it is too large to be cached.
     async fn from_response(response: Response) -> Result<Self, Response> {
         // Services answer with bodies of known length, unlike streams.
-        if response.body().size_hint().lower() > ANSWER_BYTES_MAX {
+        if response.body().size_hint().lower() > RESPONSE_BYTES_MAX {
             return Err(response);
         }
         let (parts, body) = response.into_parts();

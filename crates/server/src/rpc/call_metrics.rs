@@ -1,5 +1,5 @@
 //! Interceptor that counts calls (method, code, duration) and adds the request ID to errors. Calls
-//! that the gate, `whole` or `kept` answers do not get here. Those layers count them.
+//! that the gate, `body` or `cache` answers do not get here. Those layers count them.
 
 use connectrpc::interceptor::{StreamRequest, StreamResponse, UnaryRequest, UnaryResponse};
 use connectrpc::{Interceptor, Next, NextStream, PayloadStream};

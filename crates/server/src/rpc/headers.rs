@@ -1,4 +1,4 @@
-//! headers: layer in front of the gate that normalizes headers for the RPC library. Media types and
+//! Layer in front of the gate that normalizes headers for the RPC library. Media types and
 //! codings are case-insensitive (RFC 9110 §8.3.1, §8.4.1). Malformed deadlines are rejected; the
 //! library would ignore them.
 

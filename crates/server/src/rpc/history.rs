@@ -1,5 +1,5 @@
 //! History of a monitor: summaries and logs of `monitor.v1.MonitorService`. This file validates
-//! requests; `place` encodes positions in a list, `log` encodes evidence.
+//! requests; `cursor` encodes positions in a list, `log` encodes evidence.
 
 mod cursor;
 mod log;
@@ -24,9 +24,9 @@ use store::{LogFilter, StoreError};
 
 use super::monitor::{find, monitor_id};
 use super::request::secrets;
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::observe::metrics::outcome_name;
+use crate::rpc::{Services, rpc_error};
 
 /// Allowed windows with their number of days.
 const WINDOWS: &[(&str, u64)] = &[("1d", 1), ("7d", 7), ("14d", 14), ("30d", 30), ("90d", 90)];
@@ -37,34 +37,36 @@ const HOUR_MILLIS: i64 = 3_600_000;
 
 /// Implements `GetMonitorSummary`.
 pub(super) async fn summary(
-    app: &App,
+    services: &Services,
     caller: Caller,
     request: GetMonitorSummaryRequest,
 ) -> Result<GetMonitorSummaryResponse, Error> {
     let mut wrong = Vec::new();
-    let asked = request.window.as_deref().filter(|window| !window.is_empty());
-    let window = WINDOWS.iter().find(|(name, _)| asked.is_none_or(|asked| asked == *name));
+    let requested = request.window.as_deref().filter(|window| !window.is_empty());
+    let window =
+        WINDOWS.iter().find(|(name, _)| requested.is_none_or(|requested| requested == *name));
     if window.is_none() {
         let known: Vec<&str> = WINDOWS.iter().map(|(name, _)| *name).collect();
         let allowed = format!("must be one of {}", known.join(", "));
-        wrong.push(Violation::new("window", asked.unwrap_or_default(), allowed));
+        wrong.push(Violation::new("window", requested.unwrap_or_default(), allowed));
     }
     let wanted = regions(&request.regions, &mut wrong);
     let (Some((name, days)), true) = (window, wrong.is_empty()) else {
         return Err(rpc::invalid(&Violations(wrong)));
     };
-    let monitor = find(app, caller, &request.id).await?.monitor.id;
-    let now = app.ctx.now();
+    let monitor = find(services, caller, &request.id).await?.monitor.id;
+    let now = services.ctx.now();
     let from = hour_of(now - Duration::from_hours(24 * days));
-    let history = app.store.history();
+    let history = services.store.history();
     let mut sums = history.sums(caller.workspace, monitor, from).await.map_err(rpc_error)?;
     sums.retain(|region, _| wanted.is_empty() || wanted.contains(region));
     let (before, changes) =
         history.status_history(caller.workspace, monitor, from).await.map_err(rpc_error)?;
     let range = Span { from, to: now };
-    let left_out = app.store.maintenances().excluded_spans(caller.workspace, monitor, range).await;
+    let left_out =
+        services.store.maintenances().excluded_spans(caller.workspace, monitor, range).await;
     let up = uptime(before, &changes, &left_out.map_err(rpc_error)?, range);
-    let missed = app.store.missed().counts(caller.workspace, monitor, from).await;
+    let missed = services.store.missed().counts(caller.workspace, monitor, from).await;
     let mut missed = missed.map_err(rpc_error)?;
     missed.retain(|region, _| wanted.is_empty() || wanted.contains(region));
     for region in missed.keys() {
@@ -95,7 +97,7 @@ pub(super) async fn summary(
 
 /// Implements `ListResponseLogs`.
 pub(super) async fn list(
-    app: &App,
+    services: &Services,
     caller: Caller,
     request: ListResponseLogsRequest,
 ) -> Result<ListResponseLogsResponse, Error> {
@@ -124,8 +126,8 @@ pub(super) async fn list(
     if !wrong.is_empty() {
         return Err(rpc::invalid(&Violations(wrong)));
     }
-    let monitor = find(app, caller, &request.id).await?.monitor.id;
-    let logs = app.store.logs();
+    let monitor = find(services, caller, &request.id).await?.monitor.id;
+    let logs = services.store.logs();
     let page =
         logs.list(caller.workspace, monitor, &filter, after, limit).await.map_err(rpc_error)?;
     Ok(ListResponseLogsResponse {
@@ -133,7 +135,7 @@ pub(super) async fn list(
             .logs
             .iter()
             .map(|it| {
-                log::encode_log(it, app.pipeline.probes(), page.details.contains(&it.identity))
+                log::encode_log(it, services.pipeline.probes(), page.details.contains(&it.identity))
             })
             .collect(),
         next_page_token: page.next.as_ref().map(cursor::encode_token).unwrap_or_default(),
@@ -142,7 +144,7 @@ pub(super) async fn list(
 
 /// Implements `GetResponseLog`.
 pub(super) async fn get(
-    app: &App,
+    services: &Services,
     caller: Caller,
     request: GetResponseLogRequest,
 ) -> Result<GetResponseLogResponse, Error> {
@@ -155,15 +157,15 @@ pub(super) async fn get(
     let monitor = monitor_id(&request.monitor_id)?;
     let missing = || rpc::not_found("response log", &request.id);
     let place = cursor::decode_id(&request.id).ok_or_else(missing)?;
-    find(app, caller, &request.monitor_id).await?;
-    let found = app.store.logs().get(caller.workspace, monitor, place).await;
+    find(services, caller, &request.monitor_id).await?;
+    let found = services.store.logs().get(caller.workspace, monitor, place).await;
     if matches!(found, Err(StoreError::NotFound { .. })) {
         return Err(missing());
     }
     let result = found.map_err(rpc_error)?;
     let attempts = result.evidence.iter().flat_map(|evidence| &evidence.attempts);
     Ok(GetResponseLogResponse {
-        log: log::encode_log(&result, app.pipeline.probes(), result.evidence.is_some()).into(),
+        log: log::encode_log(&result, services.pipeline.probes(), result.evidence.is_some()).into(),
         attempts: attempts.map(|it| log::attempt(it, secrets(caller))).collect(),
     })
 }

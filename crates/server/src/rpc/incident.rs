@@ -1,5 +1,5 @@
 //! `incident.v1.IncidentService`: incidents of monitors and the actions of people on them. The
-//! judge opens and closes incidents, even if a person resolves one. `encode_incident` encodes them.
+//! judge opens and closes incidents, even if a person resolves one. `encode` encodes them.
 
 mod encode;
 
@@ -18,15 +18,15 @@ use super::history::parse_time;
 use super::list::{PageRequest, PageSlice, encode_total};
 use super::pipeline_call::{run_to_end, unavailable};
 use super::request::{caller, change, id, idempotency, secrets};
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
+use crate::rpc::{Services, rpc_error};
 
 /// Noun of this resource in error messages.
 const NOUN: &str = "incident";
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct Incidents(pub(super) App);
+pub(super) struct Incidents(pub(super) Services);
 
 impl IncidentService for Incidents {
     async fn list_incidents(
@@ -114,16 +114,17 @@ impl Incidents {
     /// Has the judge close the incident, in order with the changes of its monitor. Completes even
     /// if the caller disconnects.
     async fn resolve(&self, caller: Caller, id: IncidentId) -> Result<Incident, Error> {
-        let (app, workspace, change) = (self.0.clone(), caller.workspace, change(&self.0, caller));
-        let found = app.store.incidents().find(workspace, id).await.map_err(rpc_error)?;
+        let (services, workspace, change) =
+            (self.0.clone(), caller.workspace, change(&self.0, caller));
+        let found = services.store.incidents().find(workspace, id).await.map_err(rpc_error)?;
         if found.closed.is_some() {
             return Ok(found);
         }
         let monitor = found.monitor;
         let resolve = async move {
-            let incidents = app.store.incidents();
+            let incidents = services.store.incidents();
             incidents.request_resolution(workspace, id, change).await.map_err(rpc_error)?;
-            let resolved = app.pipeline.resolved(monitor, id).await;
+            let resolved = services.pipeline.resolve_incident(monitor, id).await;
             resolved.map_err(|error| unavailable(&error, &monitor.to_string()))?;
             incidents.find(workspace, id).await.map_err(rpc_error)
         };

@@ -129,8 +129,8 @@ mod tests {
 
     use super::*;
 
-    fn refused(asked: PageRequest<'_>) -> String {
-        asked.parse::<MonitorId>().unwrap_err().to_string()
+    fn refused(request: PageRequest<'_>) -> String {
+        request.parse::<MonitorId>().unwrap_err().to_string()
     }
 
     #[test]
@@ -138,16 +138,16 @@ mod tests {
         // spec: §2.8, §8.1
         let page = PageRequest::default().parse::<MonitorId>().unwrap();
         assert_eq!(page, PageSlice(Page { limit: 50, offset: 0, after: None }));
-        let asked = PageRequest { page_token: Some(""), ..PageRequest::default() };
-        assert_eq!(asked.parse().unwrap(), page);
+        let request = PageRequest { page_token: Some(""), ..PageRequest::default() };
+        assert_eq!(request.parse().unwrap(), page);
     }
 
     #[test]
     fn out_of_range_limits_are_rejected() {
         // spec: §8.1
         for (limit, holds) in [(0, false), (1, true), (100, true), (101, false), (-1, false)] {
-            let asked = PageRequest { limit: Some(limit), ..PageRequest::default() };
-            assert_eq!(asked.parse::<MonitorId>().is_ok(), holds, "{limit}");
+            let request = PageRequest { limit: Some(limit), ..PageRequest::default() };
+            assert_eq!(request.parse::<MonitorId>().is_ok(), holds, "{limit}");
         }
         insta::assert_snapshot!(
             refused(PageRequest { limit: Some(101), offset: Some(-1), page_token: Some("x") }),
@@ -178,8 +178,8 @@ mod tests {
     #[test]
     fn token_leads_past_unreadable_rows() {
         // issue 16, point 7
-        let asked = PageRequest { limit: Some(2), ..PageRequest::default() };
-        let page = asked.parse::<MonitorId>().unwrap();
+        let request = PageRequest { limit: Some(2), ..PageRequest::default() };
+        let page = request.parse::<MonitorId>().unwrap();
         let token = |rows: &[u64], left_out: &[&str]| {
             let rows = rows.iter().copied().map(MonitorId::from_bits).collect();
             let left_out = left_out.iter().copied().map(str::to_owned).collect();
@@ -200,14 +200,14 @@ mod tests {
     fn token_continues_and_forged_one_is_rejected() {
         let id = MonitorId::from_bits(77);
         let token = encode_token(id);
-        let asked = PageRequest { page_token: Some(&token), ..PageRequest::default() };
-        assert_eq!(asked.parse().unwrap().0.after, Some(id));
+        let request = PageRequest { page_token: Some(&token), ..PageRequest::default() };
+        assert_eq!(request.parse().unwrap().0.after, Some(id));
         for made_up in ["!", "bW9uXw", "a2V5XzAwMDAwMDAwMDAwMDA", &"A".repeat(300)] {
-            let asked = PageRequest { page_token: Some(made_up), ..PageRequest::default() };
-            assert!(asked.parse::<MonitorId>().is_err(), "{made_up}");
+            let request = PageRequest { page_token: Some(made_up), ..PageRequest::default() };
+            assert!(request.parse::<MonitorId>().is_err(), "{made_up}");
         }
-        let asked =
+        let request =
             PageRequest { page_token: Some(&token), offset: Some(1), ..PageRequest::default() };
-        assert_eq!(refused(asked), "`offset` cannot be given together with page_token");
+        assert_eq!(refused(request), "`offset` cannot be given together with page_token");
     }
 }

@@ -21,8 +21,8 @@ use super::list::{PageRequest, encode_total};
 use super::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
 };
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
+use crate::rpc::{Services, rpc_error};
 
 /// Field of requests that contains a maintenance.
 const RESOURCE: &str = "maintenance";
@@ -31,7 +31,7 @@ const NOUN: &str = "maintenance";
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct Maintenances(pub(super) App);
+pub(super) struct Maintenances(pub(super) Services);
 
 impl MaintenanceService for Maintenances {
     async fn create_maintenance(
@@ -129,9 +129,9 @@ impl Maintenances {
         request: ListMaintenancesRequest,
     ) -> Result<ListMaintenancesResponse, Error> {
         let page_token = request.page_token.as_deref();
-        let asked = PageRequest { limit: request.limit, offset: request.offset, page_token };
+        let page_request = PageRequest { limit: request.limit, offset: request.offset, page_token };
         let filter = filter(request.status.as_deref(), request.monitor_id.as_deref());
-        let (part, filter) = match (asked.parse(), filter) {
+        let (part, filter) = match (page_request.parse(), filter) {
             (Ok(part), Ok(filter)) => (part, filter),
             (part, filter) => {
                 let wrong = [part.err(), filter.err()].into_iter().flatten();

@@ -22,22 +22,22 @@ use rules::monitor::{Monitor as Stored, MonitorDraft};
 use rules::{MonitorId, MonitorStatus, Violation};
 use store::{Created, MonitorWithStatus, NewMonitor};
 
-use super::answer::{encode_region, encode_result};
+use super::monitor_status::{encode_region, encode_result};
 use super::pipeline_call::{log_failure, run_to_end, unavailable};
 use super::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, secrets,
 };
 use super::{history, list, update, warning};
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::pipeline::{PipelineError, RegionView};
+use crate::rpc::{Services, rpc_error};
 
 /// Field of requests that contains a monitor, and its noun in error messages.
 pub(super) const RESOURCE: &str = "monitor";
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct Monitors(pub(super) App);
+pub(super) struct Monitors(pub(super) Services);
 
 impl MonitorService for Monitors {
     async fn create_http_monitor(
@@ -166,10 +166,15 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<DeleteMonitorResponse> {
         let caller = caller(&context);
         let id = monitor_id(request.id)?;
-        let (app, change) = (self.0.clone(), change(&self.0, caller));
+        let (services, change) = (self.0.clone(), change(&self.0, caller));
         let delete = async move {
-            app.store.monitors().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
-            log_failure(app.pipeline.apply_removal(id).await, id, None);
+            services
+                .store
+                .monitors()
+                .delete(caller.workspace, id, change)
+                .await
+                .map_err(rpc_error)?;
+            log_failure(services.pipeline.apply_removal(id).await, id, None);
             Ok::<(), Error>(())
         };
         run_to_end(&self.0, id, delete).await?;
@@ -266,25 +271,27 @@ impl Monitors {
         method: &'static str,
         sent: Option<Sent>,
     ) -> Result<MonitorWithStatus, Error> {
-        let app = &self.0;
+        let services = &self.0;
         let caller = caller(context);
         let sent = require(RESOURCE, sent)?;
         let idempotency = idempotency(context, method, &sent)?;
         let draft: MonitorDraft = sent.into();
         let settings = draft.parse().map_err(invalid(RESOURCE))?;
-        let (id, workspace, change) = (app.ctx.new_id(), caller.workspace, change(app, caller));
+        let (id, workspace, change) =
+            (services.ctx.new_id(), caller.workspace, change(services, caller));
         let revision = 1;
         let (created_at, updated_at) = (change.at, change.at);
         let monitor = Stored { id, workspace, revision, settings, created_at, updated_at };
         refuse_unplannable(&monitor)?;
         let new = NewMonitor { id, workspace, settings: monitor.settings, idempotency };
         let create = {
-            let app = app.clone();
+            let services = services.clone();
             async move {
-                let created = app.store.monitors().create(new, change).await.map_err(rpc_error)?;
+                let created =
+                    services.store.monitors().create(new, change).await.map_err(rpc_error)?;
                 if let Created::Now(monitor) = &created {
                     log_failure(
-                        app.pipeline.changed(monitor).await,
+                        services.pipeline.apply_change(monitor).await,
                         monitor.id,
                         Some(&monitor.settings.name),
                     );
@@ -292,11 +299,11 @@ impl Monitors {
                 Ok::<Created<Stored>, Error>(created)
             }
         };
-        match run_to_end(app, id, create).await? {
+        match run_to_end(services, id, create).await? {
             Created::Now(monitor) => {
                 Ok(MonitorWithStatus { monitor, status: MonitorStatus::Unknown, since: None })
             }
-            Created::Before(monitor) => find(app, caller, &monitor.id.to_string()).await,
+            Created::Before(monitor) => find(services, caller, &monitor.id.to_string()).await,
         }
     }
 
@@ -345,8 +352,12 @@ impl Monitors {
 }
 
 /// Returns the monitor with this ID in the caller's workspace.
-pub(super) async fn find(app: &App, caller: Caller, id: &str) -> Result<MonitorWithStatus, Error> {
-    let found = app.store.monitors().get(caller.workspace, monitor_id(id)?).await;
+pub(super) async fn find(
+    services: &Services,
+    caller: Caller,
+    id: &str,
+) -> Result<MonitorWithStatus, Error> {
+    let found = services.store.monitors().get(caller.workspace, monitor_id(id)?).await;
     found.map_err(rpc_error)
 }
 

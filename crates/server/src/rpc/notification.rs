@@ -28,8 +28,8 @@ use super::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, secrets,
     store_error,
 };
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
+use crate::rpc::{Services, rpc_error};
 
 /// Field of requests that contains a channel: prefix of the paths of violations.
 const RESOURCE: &str = "notification";
@@ -38,7 +38,7 @@ const NOUN: &str = "channel";
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct Notifications(pub(super) App);
+pub(super) struct Notifications(pub(super) Services);
 
 impl NotificationService for Notifications {
     async fn create_notification(
@@ -46,19 +46,19 @@ impl NotificationService for Notifications {
         context: RequestContext,
         request: ServiceRequest<'_, CreateNotificationRequest>,
     ) -> ServiceResult<CreateNotificationResponse> {
-        let (app, caller) = (&self.0, caller(&context));
+        let (services, caller) = (&self.0, caller(&context));
         let request = request.to_owned_message();
         let idempotency = idempotency(&context, "CreateNotification", &request)?;
         let given = require(RESOURCE, request.notification.into_option())?;
         let settings = ChannelDraft::from(given).parse().map_err(invalid(RESOURCE))?;
-        reject_blocked_address(app, &settings.provider)?;
-        let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+        reject_blocked_address(services, &settings.provider)?;
+        let (id, workspace) = (services.ctx.new_id(), caller.workspace);
         let new = NewChannel { id, workspace, settings, idempotency };
-        let created = app.store.channels().create(new, change(app, caller)).await;
+        let created = services.store.channels().create(new, change(services, caller)).await;
         let channel = created.map_err(store_error(RESOURCE))?.into_inner();
         Response::ok(CreateNotificationResponse {
             notification: encode(&channel, secrets(caller)).into(),
-            warnings: warnings(app, &channel),
+            warnings: warnings(services, &channel),
         })
     }
 
@@ -216,9 +216,9 @@ impl Notifications {
 
 /// Rejects a URL with a literal address that this server may not send to (design §6). Names are
 /// checked when a message is sent, because their addresses may change until then.
-fn reject_blocked_address(app: &App, provider: &Provider) -> Result<(), Error> {
+fn reject_blocked_address(services: &Services, provider: &Provider) -> Result<(), Error> {
     let Some((field, address)) = provider.literal_address() else { return Ok(()) };
-    app.egress.permit(address).map_err(|why| {
+    services.egress.permit(address).map_err(|why| {
         let path = format!("{RESOURCE}.{}.{field}", provider.kind());
         let allowed = format!("must be an address that this server may send to: {why}");
         rpc::invalid(&Violation::without_value(path, allowed).into())
@@ -230,16 +230,16 @@ const WITHOUT_TEMPLATE: &str = "WhatsApp delivers this channel's messages only w
     recipient wrote to the sender: ask the operator to set `whatsapp_template`";
 
 /// Returns the warnings about a channel that was stored but cannot deliver every message.
-fn warnings(app: &App, channel: &Channel) -> Vec<Warning> {
+fn warnings(services: &Services, channel: &Channel) -> Vec<Warning> {
     let warning = |missing: Unconfigured| Warning {
         field: format!("{RESOURCE}.provider_type"),
         message: format!("{missing}; until then its messages become dead letters"),
     };
     let kind = channel.settings.provider.kind();
-    let is_untemplated = kind == ProviderType::Whatsapp && app.notifier.is_without_template();
+    let is_untemplated = kind == ProviderType::Whatsapp && services.notifier.is_without_template();
     let untemplated = is_untemplated.then(|| Warning {
         field: format!("{RESOURCE}.provider_type"),
         message: WITHOUT_TEMPLATE.to_owned(),
     });
-    app.notifier.missing_setting(kind).map(warning).or(untemplated).into_iter().collect()
+    services.notifier.missing_setting(kind).map(warning).or(untemplated).into_iter().collect()
 }

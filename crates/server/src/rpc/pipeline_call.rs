@@ -4,27 +4,27 @@ use contract::rpc::{self, Error};
 use rules::MonitorId;
 use tracing::Instrument as _;
 
-use crate::app::App;
 use crate::pipeline::PipelineError;
+use crate::rpc::Services;
 
 /// Completes a change of a monitor even if the caller disconnects. See `Pipeline::change`.
 pub(super) async fn run_to_end<T: Send + 'static>(
-    app: &App,
+    services: &Services,
     monitor: MonitorId,
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
-    let done = app.pipeline.change(monitor, work.in_current_span()).await;
+    let done = services.pipeline.change(monitor, work.in_current_span()).await;
     done.map_err(|error| unavailable(&error, &monitor.to_string()))?
 }
 
 /// Logs a failure to notify the pipeline of a committed change. The pipeline loads the change at
 /// its next start.
 pub(super) fn log_failure(
-    heard: Result<(), PipelineError>,
+    result: Result<(), PipelineError>,
     monitor: MonitorId,
     name: Option<&str>,
 ) {
-    if let Err(error) = heard {
+    if let Err(error) = result {
         let shown = name.unwrap_or("deleted");
         tracing::warn!(
             monitor.id = %monitor,
@@ -37,7 +37,7 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
     match error {
         PipelineError::NotFound(_) => rpc::not_found("monitor", id),
         PipelineError::Unplannable(_) | PipelineError::Store(_) | PipelineError::Threads(_) => {
-            tracing::error!(monitor.id = id, "monitor `{id}` could not be asked: {error}");
+            tracing::error!(monitor.id = id, "failed to query monitor `{id}`: {error}");
             rpc::internal()
         }
         // Nothing was done. In the other cases, part of the work may be done.

@@ -3,17 +3,17 @@
 
 use contract::monitor::encode_instant;
 use contract::region::wire::{
-    ListRegionsRequest, ListRegionsResponse, Region as Shown, RegionService,
+    ListRegionsRequest, ListRegionsResponse, Region as WireRegion, RegionService,
 };
 use contract::rpc::{self, RequestContext, Response, ServiceRequest, ServiceResult};
 use domain::judge::ProbeIndex;
 
-use crate::app::App;
 use crate::pipeline::{PipelineError, RegionHealth};
+use crate::rpc::Services;
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct Regions(pub(super) App);
+pub(super) struct Regions(pub(super) Services);
 
 impl RegionService for Regions {
     async fn list_regions(
@@ -30,11 +30,11 @@ impl RegionService for Regions {
 }
 
 impl Regions {
-    fn encode(&self, found: RegionHealth) -> Shown {
-        let RegionHealth { region, health, last_check_at: heard_at } = found;
+    fn encode(&self, found: RegionHealth) -> WireRegion {
+        let RegionHealth { region, health, last_check_at } = found;
         let (place, probes) = (region.location(), self.0.pipeline.probes());
         let probe = probes.serving(region).probe;
-        Shown {
+        WireRegion {
             id: region.to_string(),
             group: region.group().to_string(),
             city: place.city.to_owned(),
@@ -43,7 +43,7 @@ impl Regions {
             is_fallback: probe == ProbeIndex::EMBEDDED,
             served_by: probes.name(probe).to_owned(),
             health: health.as_str().to_owned(),
-            last_seen_at: heard_at.map(encode_instant).unwrap_or_default(),
+            last_seen_at: last_check_at.map(encode_instant).unwrap_or_default(),
             egress_addresses: probes.egress(probe).iter().map(ToString::to_string).collect(),
         }
     }

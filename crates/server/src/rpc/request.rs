@@ -10,12 +10,12 @@ use rules::{Timestamp, Violation, Violations, limits};
 use sha2::{Digest as _, Sha256};
 use store::{Actor, AuditContext, Idempotency, StoreError};
 
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
+use crate::rpc::{Services, rpc_error};
 
 /// Maximum number of attempts of an edit. Each time edits conflict, one of them succeeds, so this
 /// many concurrent edits of a resource are possible.
-const TRIES: usize = 32;
+const ATTEMPTS_MAX: usize = 32;
 
 /// Returns the caller that the gate authenticated.
 pub(super) fn caller(context: &RequestContext) -> Caller {
@@ -23,8 +23,8 @@ pub(super) fn caller(context: &RequestContext) -> Caller {
 }
 
 /// Returns the author and time of a change that this caller makes now.
-pub(super) fn change(app: &App, caller: Caller) -> AuditContext {
-    AuditContext { actor: Actor::Key(caller.key), at: app.ctx.now() }
+pub(super) fn change(services: &Services, caller: Caller) -> AuditContext {
+    AuditContext { actor: Actor::Key(caller.key), at: services.ctx.now() }
 }
 
 /// Returns whether this caller reads secrets. Write keys do (design §4).
@@ -130,7 +130,7 @@ pub(super) async fn retry_edit<T, F: Future<Output = Result<Option<T>, Error>>>(
     id: impl Display,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, Error> {
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         if let Some(edited) = attempt().await? {
             return Ok(edited);
         }

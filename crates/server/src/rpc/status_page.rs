@@ -29,11 +29,11 @@ use contract::status_page::wire::{
 };
 
 use super::list::PageRequest;
-use crate::app::App;
+use crate::rpc::Services;
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct StatusPages(pub(super) App);
+pub(super) struct StatusPages(pub(super) Services);
 
 impl StatusPageService for StatusPages {
     async fn create_status_page(
@@ -230,6 +230,10 @@ impl StatusPageService for StatusPages {
 }
 
 /// Returns the requested page of a list.
-fn asked(limit: Option<i32>, offset: Option<i32>, page_token: Option<&str>) -> PageRequest<'_> {
+fn page_request(
+    limit: Option<i32>,
+    offset: Option<i32>,
+    page_token: Option<&str>,
+) -> PageRequest<'_> {
     PageRequest { limit, offset, page_token }
 }

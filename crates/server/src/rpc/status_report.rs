@@ -28,8 +28,8 @@ use super::list::{PageRequest, encode_total};
 use super::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
 };
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
+use crate::rpc::{Services, rpc_error};
 
 /// Field of requests that contains a report.
 const RESOURCE: &str = "status_report";
@@ -40,7 +40,7 @@ const NOUN: &str = "status report";
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
-pub(super) struct StatusReports(pub(super) App);
+pub(super) struct StatusReports(pub(super) Services);
 
 impl StatusReportService for StatusReports {
     async fn create_status_report(
@@ -159,7 +159,7 @@ impl StatusReportService for StatusReports {
 }
 
 async fn create(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: CreateStatusReportRequest,
 ) -> Result<Report, Error> {
@@ -172,10 +172,10 @@ async fn create(
     }
     let mut update = update.map(UpdateDraft::from).unwrap_or_default();
     if let Some(template) = request.template_id {
-        fill(app, caller, &template, (&mut report, &mut update)).await?;
+        fill(services, caller, &template, (&mut report, &mut update)).await?;
     }
-    let says_of_components = !update.components.is_empty();
-    let (settings, mut first) = match (report.parse(), update.parse(app.ctx.now())) {
+    let names_components = !update.components.is_empty();
+    let (settings, mut first) = match (report.parse(), update.parse(services.ctx.now())) {
         (Ok(settings), Ok(first)) => (settings, first),
         (report, update) => {
             let wrong = [
@@ -186,20 +186,20 @@ async fn create(
             return Err(rpc::invalid(&Violations(wrong)));
         }
     };
-    if !says_of_components {
+    if !names_components {
         first.components.clone_from(&settings.components);
     }
     let new = NewReport {
-        id: app.ctx.new_id(),
+        id: services.ctx.new_id(),
         workspace: caller.workspace,
         settings,
-        update: app.ctx.new_id(),
+        update: services.ctx.new_id(),
         first,
         notify: request.notify.unwrap_or(true),
         idempotency,
     };
-    let created = app.store.reports().create(new, change(app, caller)).await;
-    let is_of_update = |it: &Violation| it.field == COMPONENTS && says_of_components;
+    let created = services.store.reports().create(new, change(services, caller)).await;
+    let is_of_update = |it: &Violation| it.field == COMPONENTS && names_components;
     let created = created.map_err(|error| {
         let of_update = matches!(&error, StoreError::Refused(it) if is_of_update(it));
         store_error(if of_update { UPDATE } else { RESOURCE })(error)
@@ -209,20 +209,20 @@ async fn create(
 
 /// Fills missing arguments from a template.
 async fn fill(
-    app: &App,
+    services: &Services,
     caller: Caller,
     template: &str,
     (report, update): (&mut ReportDraft, &mut UpdateDraft),
 ) -> Result<(), Error> {
     let unknown = || rpc::invalid(&Violation::new(TEMPLATE, template, A_TEMPLATE).into());
     let id = TemplateId::parse(template).map_err(|_| unknown())?;
-    let found = app.store.report_templates().get(caller.workspace, id).await;
+    let found = services.store.report_templates().get(caller.workspace, id).await;
     let template = found.map_err(|error| {
         if matches!(error, StoreError::NotFound { .. }) { unknown() } else { rpc_error(error) }
     })?;
     let page = report.page_id.as_deref().and_then(|page| PageId::parse(page).ok());
     let known = match page {
-        Some(page) => app.store.reports().page_components(caller.workspace, page).await,
+        Some(page) => services.store.reports().page_components(caller.workspace, page).await,
         None => Ok(std::collections::BTreeSet::new()),
     };
     let known = known.map_err(rpc_error)?;
@@ -230,19 +230,19 @@ async fn fill(
     Ok(())
 }
 
-async fn find(app: &App, caller: Caller, id: ReportId) -> Result<Report, Error> {
-    app.store.reports().get(caller.workspace, id).await.map_err(rpc_error)
+async fn find(services: &Services, caller: Caller, id: ReportId) -> Result<Report, Error> {
+    services.store.reports().get(caller.workspace, id).await.map_err(rpc_error)
 }
 
 async fn list(
-    app: &App,
+    services: &Services,
     caller: Caller,
     request: ListStatusReportsRequest,
 ) -> Result<ListStatusReportsResponse, Error> {
     let page_token = request.page_token.as_deref();
-    let asked = PageRequest { limit: request.limit, offset: request.offset, page_token };
+    let page_request = PageRequest { limit: request.limit, offset: request.offset, page_token };
     let filter = filter(request.page_id.as_deref(), request.state.as_deref());
-    let (part, filter) = match (asked.parse(), filter) {
+    let (part, filter) = match (page_request.parse(), filter) {
         (Ok(part), Ok(filter)) => (part, filter),
         (part, filter) => {
             let wrong = [part.err(), filter.err()].into_iter().flatten();
@@ -250,7 +250,7 @@ async fn list(
             return Err(rpc::invalid(&Violations(wrong)));
         }
     };
-    let reports = app.store.reports();
+    let reports = services.store.reports();
     let found = reports.list(caller.workspace, filter, part.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
     let (status_reports, next_page_token) =
@@ -284,12 +284,12 @@ fn filter(page: Option<&str>, state: Option<&str>) -> Result<ReportFilter, Viola
 
 /// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
-    app: &App,
+    services: &Services,
     caller: Caller,
     id: ReportId,
     (wanted, edit): (ReportDraft, Edit<'_>),
 ) -> Result<Option<Report>, Error> {
-    let seen = find(app, caller, id).await?;
+    let seen = find(services, caller, id).await?;
     edit.require_revision(NOUN, id, seen.updated_at)?;
     let settings = seen.settings();
     let draft = match edit.mask {
@@ -304,7 +304,7 @@ async fn try_update(
     if wanted == settings {
         return Ok(Some(seen));
     }
-    match app.store.reports().update(seen, wanted, change(app, caller)).await {
+    match services.store.reports().update(seen, wanted, change(services, caller)).await {
         Ok(report) => Ok(Some(report)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(RESOURCE)(error)),

@@ -11,8 +11,8 @@ use store::{MonitorWithStatus, StoreError};
 use super::monitor::{RESOURCE, find, refuse_unplannable};
 use super::pipeline_call::{log_failure, run_to_end};
 use super::request::{Edit, change, invalid, retry_edit};
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
+use crate::rpc::{Services, rpc_error};
 
 /// Requested update of a monitor.
 #[derive(Debug)]
@@ -38,26 +38,26 @@ impl MonitorUpdate {
 
 /// Stores the update and notifies the pipeline. Returns the monitor afterwards.
 pub(super) async fn update(
-    app: &App,
+    services: &Services,
     caller: Caller,
     wanted: MonitorUpdate,
 ) -> Result<MonitorWithStatus, Error> {
     let id = wanted.id;
     let wanted = Arc::new(wanted);
     retry_edit(RESOURCE, id, || {
-        let (this, wanted) = (app.clone(), wanted.clone());
-        run_to_end(app, id, async move { try_update(&this, caller, &wanted).await })
+        let (this, wanted) = (services.clone(), wanted.clone());
+        run_to_end(services, id, async move { try_update(&this, caller, &wanted).await })
     })
     .await
 }
 
 /// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
-    app: &App,
+    services: &Services,
     caller: Caller,
     wanted: &MonitorUpdate,
 ) -> Result<Option<MonitorWithStatus>, Error> {
-    let seen = find(app, caller, &wanted.id.to_string()).await?;
+    let seen = find(services, caller, &wanted.id.to_string()).await?;
     wanted.edit().require_revision(RESOURCE, wanted.id, seen.monitor.updated_at)?;
     let is = seen.monitor.settings.check.kind();
     if kind(&wanted.draft.check) != is {
@@ -81,10 +81,10 @@ async fn try_update(
     refuse_unplannable(&candidate)?;
     let revision = seen.monitor.revision;
     let (status, since) = (seen.status, seen.since);
-    match app.store.monitors().update(seen.monitor, settings, change(app, caller)).await {
+    match services.store.monitors().update(seen.monitor, settings, change(services, caller)).await {
         Ok(monitor) => {
             if monitor.revision != revision {
-                let applied = app.pipeline.changed(&monitor).await;
+                let applied = services.pipeline.apply_change(&monitor).await;
                 log_failure(applied, monitor.id, Some(&monitor.settings.name));
             }
             let status =

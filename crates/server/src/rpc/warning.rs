@@ -9,17 +9,17 @@ use rules::notification::literal_address;
 use url::Url;
 
 use super::monitor::RESOURCE;
-use crate::app::App;
+use crate::rpc::Services;
 
 /// Returns the warnings about a new monitor. People forget `active`, whose default is false.
-pub(super) fn for_new_monitor(app: &App, monitor: &Monitor) -> Vec<Warning> {
+pub(super) fn for_new_monitor(services: &Services, monitor: &Monitor) -> Vec<Warning> {
     let inactive = (!monitor.settings.active)
         .then(|| warning("active", "the monitor is not checked until `active` is true".to_owned()));
-    inactive.into_iter().chain(for_monitor(app, monitor)).collect()
+    inactive.into_iter().chain(for_monitor(services, monitor)).collect()
 }
 
 /// Returns the warnings about an updated monitor. Pausing is intended and causes no warning.
-pub(super) fn for_monitor(app: &App, monitor: &Monitor) -> Vec<Warning> {
+pub(super) fn for_monitor(services: &Services, monitor: &Monitor) -> Vec<Warning> {
     let (field, url) = match &monitor.settings.check {
         Check::Http(http) => ("url", http.url.clone()),
         Check::Tcp(tcp) => ("uri", format!("http://{}", tcp.uri)),
@@ -27,7 +27,7 @@ pub(super) fn for_monitor(app: &App, monitor: &Monitor) -> Vec<Warning> {
         Check::Dns(_) => return Vec::new(),
     };
     let address = literal_address(&url).or_else(|| loopback(&url));
-    let refused = address.and_then(|address| app.egress.permit(address).err());
+    let refused = address.and_then(|address| services.egress.permit(address).err());
     let refused = refused.map(|why| {
         warning(field, format!("checks will fail: {why}; the operator of this server decides"))
     });

@@ -8,13 +8,14 @@ use http::StatusCode;
 use rules::KeyId;
 use store::{Actor, AuditContext};
 
-use super::Problem;
-use crate::app::{App, rpc_error};
+use super::V1State;
 use crate::auth::Caller;
+use crate::edge::Problem;
+use crate::rpc::rpc_error;
 
 /// Returns 204. Revoking a revoked key has no effect.
 pub(super) async fn revoke(
-    State(app): State<App>,
+    State(keys): State<V1State>,
     Extension(caller): Extension<Caller>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, Problem> {
@@ -30,8 +31,8 @@ pub(super) async fn revoke(
     }
     let not_found = || Problem::from(rpc::not_found("key", &id));
     let key = KeyId::parse(&id).map_err(|_| not_found())?;
-    let change = AuditContext { actor: Actor::Key(caller.key), at: app.ctx.now() };
-    app.store.keys().revoke(caller.workspace, key, change).await.map_err(rpc_error)?;
-    app.auth.evict(key);
+    let change = AuditContext { actor: Actor::Key(caller.key), at: keys.ctx.now() };
+    keys.store.keys().revoke(caller.workspace, key, change).await.map_err(rpc_error)?;
+    keys.auth.evict(key);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -64,9 +64,9 @@
     }
   });
   const form = field.form;
-  const said = made("p", { className: "hide", role: "status" });
+  const status = made("p", { className: "hide", role: "status" });
   const list = made("ul", { className: "found", hidden: true });
-  form.append(list, said);
+  form.append(list, status);
   const hit = ({ address, document: title, section, snippet }) => {
     const link = made("a", { href: address });
     const text = made("p");
@@ -79,7 +79,7 @@
   const show = ({ hits, total }) => {
     list.replaceChildren(...hits.slice(0, 8).map(hit));
     list.hidden = hits.length === 0;
-    said.textContent = total === 1 ? "1 section" : `${total} sections`;
+    status.textContent = total === 1 ? "1 section" : `${total} sections`;
   };
   let last = 0, waits;
   // Discards pending and scheduled searches.
@@ -97,9 +97,9 @@
     if (event.key === "Escape") { hide(); field.focus(); }
     const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!way || list.hidden) return;
-    const places = [field, ...all("a", list)];
-    const next = places.indexOf(document.activeElement) + way;
-    places[Math.max(0, Math.min(places.length - 1, next))].focus();
+    const items = [field, ...all("a", list)];
+    const next = items.indexOf(document.activeElement) + way;
+    items[Math.max(0, Math.min(items.length - 1, next))].focus();
     event.preventDefault();
   });
   form.addEventListener("focusout", ({ relatedTarget }) => { if (!form.contains(relatedTarget)) hide(); });

@@ -2,12 +2,13 @@
 //! accept the same requests as their vendors. `domain` tests the content of each message.
 
 mod channel_test;
+mod fixture;
 mod hostile;
 mod mail;
 mod order;
 mod private;
 mod reading;
-mod story;
+mod requests;
 mod threads;
 mod unconfigured;
-mod wire;
+mod whatsapp;

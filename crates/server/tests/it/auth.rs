@@ -8,7 +8,7 @@ use serde_json::json;
 use server::auth::key;
 use testkit::server::{Caller, Reply, TestServer};
 
-use crate::protocols::{Known, Wire, framed, is_about_all, makes_a_resource};
+use crate::protocols::{KnownResources, RpcProtocol, framed, is_about_all, makes_a_resource};
 
 const UNAUTHENTICATED: u32 = 16;
 const PERMISSION_DENIED: u32 = 7;
@@ -23,7 +23,7 @@ async fn refused(server: &TestServer) -> Vec<(&'static str, Caller)> {
     let expired = server.new_key(Scope::Write, Some(Duration::from_mins(1))).await;
     server.advance(Duration::from_mins(1));
     let revoked = server.new_key(Scope::Write, None).await;
-    server.running().desk().revoke_key(revoked.id).await.unwrap();
+    server.running().control().revoke_key(revoked.id).await.unwrap();
     vec![
         ("KEY_MISSING", server.nobody()),
         ("KEY_MISSING", server.with_key("")),
@@ -37,7 +37,8 @@ async fn refused(server: &TestServer) -> Vec<(&'static str, Caller)> {
 
 async fn legacy(server: &TestServer) -> Caller {
     let acme = server.running().app().store.workspaces().by_slug("acme").await.unwrap();
-    let key = server.running().desk().create_legacy_key(acme.id, "old".to_owned()).await.unwrap();
+    let key =
+        server.running().control().create_legacy_key(acme.id, "old".to_owned()).await.unwrap();
     server.with_key(key.key.expose())
 }
 
@@ -48,12 +49,12 @@ async fn every_method_requires_a_valid_key() {
     let refused = refused(&server).await;
     let mut calls = 0;
     for method in methods().iter().filter(|method| !is_open(&method.service)) {
-        for wire in Wire::ALL.into_iter().filter(|wire| wire.is_for(method)) {
+        for protocol in RpcProtocol::ALL.into_iter().filter(|protocol| protocol.is_for(method)) {
             for (reason, caller) in &refused {
-                let reply = wire.call(caller, method, None).await;
-                let at = format!("{} over {wire:?} with {reason}: {reply}", method.path);
-                assert_eq!(wire.code(&reply), UNAUTHENTICATED, "{at}");
-                assert!(reply.reason().is_none_or(|told| told == *reason), "{at}");
+                let reply = protocol.call(caller, method, None).await;
+                let at = format!("{} over {protocol:?} with {reason}: {reply}", method.path);
+                assert_eq!(protocol.code(&reply), UNAUTHENTICATED, "{at}");
+                assert!(reply.reason().is_none_or(|found| found == *reason), "{at}");
                 assert!(reply.headers.contains_key("x-request-id"), "{at}");
                 calls += 1;
             }
@@ -85,10 +86,10 @@ async fn read_key_may_call_only_reading_methods() {
     let server = TestServer::start().await;
     let read = server.caller(Scope::Read);
     for method in methods().iter().filter(|method| !is_open(&method.service)) {
-        for wire in Wire::ALL.into_iter().filter(|wire| wire.is_for(method)) {
-            let reply = wire.call(&read, method, None).await;
-            let is_denied = wire.code(&reply) == PERMISSION_DENIED;
-            assert_eq!(is_denied, !method.reads_only, "{} over {wire:?}: {reply}", method.path);
+        for protocol in RpcProtocol::ALL.into_iter().filter(|protocol| protocol.is_for(method)) {
+            let reply = protocol.call(&read, method, None).await;
+            let is_denied = protocol.code(&reply) == PERMISSION_DENIED;
+            assert_eq!(is_denied, !method.reads_only, "{} over {protocol:?}: {reply}", method.path);
         }
     }
 }
@@ -99,10 +100,11 @@ async fn write_keys_and_legacy_keys_may_call_everything() {
     let server = TestServer::start().await;
     for caller in [server.caller(Scope::Write), legacy(&server).await] {
         for method in methods().iter().filter(|method| !is_open(&method.service)) {
-            for wire in Wire::ALL.into_iter().filter(|wire| wire.is_for(method)) {
-                let code = wire.code(&wire.call(&caller, method, None).await);
+            for protocol in RpcProtocol::ALL.into_iter().filter(|protocol| protocol.is_for(method))
+            {
+                let code = protocol.code(&protocol.call(&caller, method, None).await);
                 let is_refused = [UNAUTHENTICATED, PERMISSION_DENIED].contains(&code);
-                assert!(!is_refused, "{} over {wire:?}: {code}", method.path);
+                assert!(!is_refused, "{} over {protocol:?}: {code}", method.path);
             }
         }
     }
@@ -112,14 +114,14 @@ async fn write_keys_and_legacy_keys_may_call_everything() {
 async fn other_workspaces_objects_are_never_found() {
     // design: §4, errors
     let server = TestServer::start().await;
-    let known = Known::made_by(&server.caller(Scope::Write)).await;
+    let known = KnownResources::made_by(&server.caller(Scope::Write)).await;
     let stranger = server.stranger();
     for method in methods().iter().filter(|method| !is_open(&method.service)) {
         let id = known.of(method);
-        for wire in Wire::ALL.into_iter().filter(|wire| wire.is_for(method)) {
-            let reply = wire.call(&stranger, method, Some(id)).await;
-            let code = wire.code(&reply);
-            let at = format!("{} over {wire:?}: {reply}", method.path);
+        for protocol in RpcProtocol::ALL.into_iter().filter(|protocol| protocol.is_for(method)) {
+            let reply = protocol.call(&stranger, method, Some(id)).await;
+            let code = protocol.code(&reply);
+            let at = format!("{} over {protocol:?}: {reply}", method.path);
             if is_about_all(method) {
                 assert_eq!(code, 0, "{at}");
                 assert!(!String::from_utf8_lossy(&reply.body).contains(id), "{at}");
@@ -139,7 +141,7 @@ async fn a_revocation_holds_for_the_next_call() {
     let key = server.new_key(Scope::Read, None).await;
     let caller = server.with_key(key.key.expose());
     assert_eq!(list(&caller).await.status, 200);
-    server.running().desk().revoke_key(key.id).await.unwrap();
+    server.running().control().revoke_key(key.id).await.unwrap();
     assert_eq!(list(&caller).await.status, 401);
 }
 
@@ -177,7 +179,7 @@ async fn last_key_use_is_stored() {
     server.advance(Duration::from_secs(5));
     assert_eq!(list(&server.caller(Scope::Read)).await.status, 200);
     server.running().app().auth.save_last_uses().await.unwrap();
-    let keys = server.running().desk().list_keys(Some("acme")).await.unwrap();
+    let keys = server.running().control().list_keys(Some("acme")).await.unwrap();
     let used = keys.iter().find(|key| key.id == server.key_id(Scope::Read)).unwrap();
     assert_eq!(used.last_used_at, Some(testkit::server::START + Duration::from_secs(5)));
     let unused = keys.iter().find(|key| key.id == server.key_id(Scope::Write)).unwrap();

@@ -6,10 +6,10 @@ use rules::Scope;
 use serde_json::json;
 use server::boot::{self, BootError};
 use server::config::Settings;
-use server::context::Context;
 use testkit::server::{Caller, MONITORS, Reply, START, TestServer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
+use web::context::Context;
 
 use crate::pipeline::{PATIENCE, until};
 use crate::protocols::{a_monitor, framed};

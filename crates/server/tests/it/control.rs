@@ -6,10 +6,10 @@ use std::path::Path;
 use rules::Scope;
 use serde_json::json;
 use server::boot::store_settings;
-use server::context::Context;
 use server::control::{Admin, CreateKey, CreateWorkspace, connect};
 use store::{Database, MasterKeySource, Settings, Store};
 use testkit::server::TestServer;
+use web::context::Context;
 
 async fn beside(server: &TestServer) -> Admin {
     connect(&Context::system(), store_settings(server.settings())).await.unwrap()

@@ -51,8 +51,8 @@ async fn bodies_over_4_mib_are_refused() {
         let refused = create(&caller, content_type, large.clone()).await;
         assert_eq!(refused.error().unwrap().code.as_str(), "resource_exhausted", "{content_type}");
         // Clients would retry a 429 without Retry-After forever.
-        let told = (refused.status.as_u16(), refused.reason());
-        assert_eq!(told, (413, Some("PAYLOAD_TOO_LARGE".to_owned())), "{content_type}");
+        let outcome = (refused.status.as_u16(), refused.reason());
+        assert_eq!(outcome, (413, Some("PAYLOAD_TOO_LARGE".to_owned())), "{content_type}");
     }
     let path = format!("/{MONITORS}/CreateTcpMonitor");
     let grpc = caller.send_h2(&path, "application/grpc", framed(&large)).await;
@@ -67,9 +67,9 @@ async fn bodies_over_4_mib_are_refused() {
         .body(bytes::Bytes::from(packed).into())
         .unwrap();
     let refused = caller.request(request).await;
-    let told = (refused.status.as_u16(), refused.reason());
+    let outcome = (refused.status.as_u16(), refused.reason());
     assert_eq!(
-        told,
+        outcome,
         (413, Some("PAYLOAD_TOO_LARGE".to_owned())),
         "also where it is large when unpacked"
     );
@@ -133,8 +133,12 @@ async fn headers_are_read_as_the_protocols_say() {
             .header("content-type", "application/json");
         request.headers_mut().unwrap().insert(name, value.parse().unwrap());
         let reply = caller.request(request.body(bytes::Bytes::from(body).into()).unwrap()).await;
-        let told = (reply.status.as_u16(), reply.reason());
-        assert_eq!(told, (expected.0, expected.1.map(str::to_owned)), "{name}: {value}: {reply}");
+        let outcome = (reply.status.as_u16(), reply.reason());
+        assert_eq!(
+            outcome,
+            (expected.0, expected.1.map(str::to_owned)),
+            "{name}: {value}: {reply}"
+        );
         if expected.0 == 415 {
             assert_eq!(reply.headers["accept-encoding"], "gzip, zstd");
         }
@@ -205,7 +209,7 @@ async fn get_call_of_a_writing_method_is_405() {
 async fn nothing_that_is_sent_makes_the_server_panic() {
     // issue 3: no input makes the server panic; a caught panic is 500 and code 13
     let server = TestServer::start().await;
-    let (chance, _clock) = server::context::Context::manual(testkit::server::START);
+    let (chance, _clock) = web::context::Context::manual(testkit::server::START);
     let pick = |count: usize| (chance.random() % count as u64) as usize;
     let bodies = [
         json!({ "monitor": a_monitor("http"), "updateMask": "name,retry" }).to_string(),

@@ -1,5 +1,5 @@
 //! The effects of the pipeline on the database: real checks of loopback targets with a manual
-//! clock. `restart` tests stops and starts.
+//! clock. `startup` tests stops and starts.
 
 mod changes;
 mod confirmations;

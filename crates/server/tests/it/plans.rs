@@ -13,8 +13,8 @@ async fn limited() -> (TestServer, Caller) {
         settings.plans = Plans::parse(plans).unwrap();
     })
     .await;
-    let desk = server.running().desk();
-    desk.set_plan("acme", "small".to_owned()).await.unwrap();
+    let control = server.running().control();
+    control.set_plan("acme", "small".to_owned()).await.unwrap();
     let owner = server.caller(Scope::Write);
     (server, owner)
 }
@@ -64,7 +64,7 @@ async fn plan_limits_monitors_pages_channels_and_retention() {
         assert_eq!(monitor(&other, "30s").await.status, 200, "its plan limits nothing");
     }
     let keep = KeepResults { workspace: "acme".to_owned(), days: Some(30) };
-    let longer = refusal(server.running().desk().set_retention(keep).await);
+    let longer = refusal(server.running().control().set_retention(keep).await);
     assert_eq!(longer, "the plan `small` keeps results for 7 days at most");
 }
 
@@ -81,9 +81,9 @@ async fn deleting_makes_room_within_the_plan() {
 #[tokio::test]
 async fn workspaces_are_renamed_and_deleted() {
     let (server, owner) = limited().await;
-    let desk = server.running().desk();
+    let control = server.running().control();
     assert_eq!(
-        refusal(desk.set_plan("acme", "large".to_owned()).await),
+        refusal(control.set_plan("acme", "large".to_owned()).await),
         "unknown plan `large`; the setting `plans` has `small`, `free`"
     );
     let renamed = |slug: &str| RenameWorkspace {
@@ -91,25 +91,25 @@ async fn workspaces_are_renamed_and_deleted() {
         slug: Some(slug.to_owned()),
         name: None,
     };
-    assert!(refusal(desk.rename_workspace(renamed("other")).await).contains("already exists"));
-    let row = desk.rename_workspace(renamed("acme-2")).await.unwrap();
+    assert!(refusal(control.rename_workspace(renamed("other")).await).contains("already exists"));
+    let row = control.rename_workspace(renamed("acme-2")).await.unwrap();
     assert_eq!((row.slug.as_str(), row.name.as_str()), ("acme-2", "Acme"));
     assert_eq!(owner.get("/v1/whoami").await.json()["slug"], "acme-2");
     assert_eq!(monitor(&owner, "1m").await.status, 200);
-    desk.delete_workspace("acme-2").await.unwrap();
+    control.delete_workspace("acme-2").await.unwrap();
     assert_eq!(owner.get("/v1/whoami").await.status, StatusCode::UNAUTHORIZED);
-    assert!(refusal(desk.delete_workspace("acme-2").await).contains("not found"));
+    assert!(refusal(control.delete_workspace("acme-2").await).contains("not found"));
     let slugs: Vec<_> =
-        desk.list_workspaces().await.unwrap().into_iter().map(|it| it.workspace.slug).collect();
+        control.list_workspaces().await.unwrap().into_iter().map(|it| it.workspace.slug).collect();
     assert_eq!(slugs, ["other"]);
     let new = server::control::CreateWorkspace {
         slug: "acme-2".to_owned(),
         name: "Again".to_owned(),
         plan: None,
     };
-    desk.create_workspace(new).await.unwrap();
+    control.create_workspace(new).await.unwrap();
     let query = AuditQuery { workspace: "acme-2".to_owned(), limit: 10, ..AuditQuery::default() };
-    let told = desk.audit(query).await.unwrap();
-    let told: Vec<_> = told.iter().map(|row| row.action.as_str()).collect();
-    assert_eq!(told, ["workspace.create"], "the audit of the old one is not the new one's");
+    let actions = control.audit(query).await.unwrap();
+    let actions: Vec<_> = actions.iter().map(|row| row.action.as_str()).collect();
+    assert_eq!(actions, ["workspace.create"], "the audit of the old one is not the new one's");
 }

@@ -15,7 +15,7 @@ const NOT_FOUND: u32 = 5;
 
 /// A protocol and encoding of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wire {
+pub(crate) enum RpcProtocol {
     ConnectJson,
     ConnectProto,
     ConnectGet,
@@ -24,7 +24,7 @@ pub(crate) enum Wire {
     GrpcWeb,
 }
 
-impl Wire {
+impl RpcProtocol {
     pub(crate) const ALL: [Self; 6] = [
         Self::ConnectJson,
         Self::ConnectProto,
@@ -98,7 +98,7 @@ pub(crate) fn a_monitor(kind: &str) -> Value {
 }
 
 /// IDs of one resource of each kind.
-pub(crate) struct Known {
+pub(crate) struct KnownResources {
     monitor: String,
     channel: String,
     delivery: String,
@@ -113,7 +113,7 @@ pub(crate) struct Known {
     incident: String,
 }
 
-impl Known {
+impl KnownResources {
     /// Creates one resource of each kind.
     pub(crate) async fn made_by(caller: &Caller) -> Self {
         let make = async |service: &str, name: &str, field: &str, resource: Value| {
@@ -323,16 +323,21 @@ async fn health_and_reflection_need_no_key() {
 async fn every_read_answers_over_every_protocol() {
     let server = TestServer::start().await;
     let caller = server.caller(rules::Scope::Write);
-    let known = Known::made_by(&caller).await;
+    let known = KnownResources::made_by(&caller).await;
     for method in methods().iter().filter(|it| it.reads_only) {
-        for wire in Wire::ALL {
-            let reply = wire.call(&caller, method, Some(known.of(method))).await;
+        for protocol in RpcProtocol::ALL {
+            let reply = protocol.call(&caller, method, Some(known.of(method))).await;
             // An unchecked monitor has no logs.
             let expected = if method.name == "GetResponseLog" { NOT_FOUND } else { 0 };
-            assert_eq!(wire.code(&reply), expected, "{} over {wire:?}: {reply}", method.path);
+            assert_eq!(
+                protocol.code(&reply),
+                expected,
+                "{} over {protocol:?}: {reply}",
+                method.path
+            );
             // An empty list encodes as an empty message, and a gRPC error has no message.
             let is_empty = reply.body.is_empty();
-            assert!(!is_empty || of_one_monitor(method), "{} over {wire:?}", method.path);
+            assert!(!is_empty || of_one_monitor(method), "{} over {protocol:?}", method.path);
         }
     }
 }

@@ -7,16 +7,16 @@ use testkit::server::{Caller, Reply, TestServer};
 use testkit::target::TcpTarget;
 
 use crate::pipeline::until;
-use crate::protocols::{Wire, a_monitor};
+use crate::protocols::{RpcProtocol, a_monitor};
 
 const READS: [&str; 2] =
     ["/monitor.v1.MonitorService/GetMonitor", "/monitor.v1.MonitorService/ListMonitors"];
 
 /// Calls a read method for the monitor `id`.
-async fn read(wire: Wire, caller: &Caller, method: &'static Method, id: &str) -> Reply {
+async fn read(protocol: RpcProtocol, caller: &Caller, method: &'static Method, id: &str) -> Reply {
     let id = (method.name == "GetMonitor").then_some(id);
-    let reply = wire.call(caller, method, id).await;
-    assert_eq!(wire.code(&reply), 0, "{wire:?} {}: {reply}", method.name);
+    let reply = protocol.call(caller, method, id).await;
+    assert_eq!(protocol.code(&reply), 0, "{protocol:?} {}: {reply}", method.name);
     reply
 }
 
@@ -54,26 +54,26 @@ async fn change_is_visible_to_the_next_read() {
     let mut edits = 0;
     for path in READS {
         let method = method(path).unwrap();
-        for wire in Wire::ALL {
+        for protocol in RpcProtocol::ALL {
             // The first read fills the cache, and the second one hits it.
             let before = from_memory(&server).await;
-            let first = read(wire, &caller, method, &id).await;
-            let again = read(wire, &caller, method, &id).await;
-            assert_eq!(first.body, again.body, "{wire:?} {path}");
-            assert_eq!(first.trailers, again.trailers, "{wire:?} {path}");
-            assert!(from_memory(&server).await > before, "{wire:?} {path} was read twice");
+            let first = read(protocol, &caller, method, &id).await;
+            let again = read(protocol, &caller, method, &id).await;
+            assert_eq!(first.body, again.body, "{protocol:?} {path}");
+            assert_eq!(first.trailers, again.trailers, "{protocol:?} {path}");
+            assert!(from_memory(&server).await > before, "{protocol:?} {path} was read twice");
             edits += 1;
             let request = json!({ "monitor": { "id": id, "name": format!("name {edits}") }, "updateMask": "name" });
             assert_eq!(caller.rpc("UpdateHttpMonitor", request).await.status, 200);
-            let after = read(wire, &caller, method, &id).await;
-            assert!(has(&after, &format!("name {edits}")), "{wire:?} {path}: {after}");
+            let after = read(protocol, &caller, method, &id).await;
+            assert!(has(&after, &format!("name {edits}")), "{protocol:?} {path}: {after}");
         }
     }
     let list = method(READS[1]).unwrap();
     let other = create(&caller, "another").await;
-    assert!(has(&read(Wire::ConnectJson, &caller, list, &id).await, "another"));
+    assert!(has(&read(RpcProtocol::ConnectJson, &caller, list, &id).await, "another"));
     caller.rpc("DeleteMonitor", json!({ "id": other })).await;
-    assert!(!has(&read(Wire::ConnectJson, &caller, list, &id).await, "another"));
+    assert!(!has(&read(RpcProtocol::ConnectJson, &caller, list, &id).await, "another"));
     let gone = caller.rpc("GetMonitor", json!({ "id": other })).await;
     assert_eq!(gone.status, 404, "errors are not kept, and neither is what was deleted");
 }
@@ -86,12 +86,15 @@ async fn read_key_never_gets_cached_write_key_responses() {
     let id = create(&write, "ours").await;
     for path in READS {
         let method = method(path).unwrap();
-        for wire in Wire::ALL {
+        for protocol in RpcProtocol::ALL {
             for _ in 0..2 {
-                assert!(has(&read(wire, &write, method, &id).await, "hunter2"), "{wire:?} {path}");
+                assert!(
+                    has(&read(protocol, &write, method, &id).await, "hunter2"),
+                    "{protocol:?} {path}"
+                );
                 let reader = server.caller(Scope::Read);
-                let shown = read(wire, &reader, method, &id).await;
-                assert!(has(&shown, "ours") && !has(&shown, "hunter2"), "{wire:?} {path}");
+                let shown = read(protocol, &reader, method, &id).await;
+                assert!(has(&shown, "ours") && !has(&shown, "hunter2"), "{protocol:?} {path}");
             }
         }
         let theirs = other.rpc(&method.name, json!({ "id": id })).await;

@@ -4,7 +4,6 @@
 use domain::check::Outcome;
 use rules::{MonitorId, MonitorKind, Secret, limits};
 use server::boot::{self, Signals};
-use server::context::Context;
 use server::pipeline::PipelineError;
 use store::{Database, MasterKeySource, Store};
 use testkit::flaky_proxy::FlakyProxy;
@@ -14,6 +13,7 @@ use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use web::context::Context;
 
 use crate::pipeline::Watched;
 
@@ -152,7 +152,7 @@ async fn server_exits_with_error_after_database_takeover() {
         ..server::config::Settings::defaults()
     };
     let running = boot::start(&settings, ctx).await.unwrap();
-    let desk = running.desk();
+    let control = running.control();
     let ended = tokio::spawn(running.run(Signals::listen().unwrap()));
 
     line.cut();
@@ -169,9 +169,9 @@ async fn server_exits_with_error_after_database_takeover() {
     let new =
         server::control::CreateWorkspace { slug: "acme".into(), name: "Acme".into(), plan: None };
     crate::pipeline::until(async || {
-        let refused = desk.create_workspace(new.clone()).await.unwrap_err();
-        let told = ["another server took", "closed"];
-        told.iter().any(|why| refused.to_string().contains(why)).then_some(())
+        let refused = control.create_workspace(new.clone()).await.unwrap_err();
+        let reasons = ["another server took", "closed"];
+        reasons.iter().any(|why| refused.to_string().contains(why)).then_some(())
     })
     .await;
     let why = ended.await.unwrap().unwrap_err().to_string();

@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 /// Returns the output of a tool installed by the setup.
 async fn output_of(tool: &str, args: &[&str]) -> String {
-    #[expect(clippy::disallowed_methods, reason = "where tools are is told to tests alone")]
+    #[expect(clippy::disallowed_methods, reason = "only tests need the location of tools")]
     let folder = std::env::var("ALOFT_TOOLS_DIR").map_or_else(
         |_| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools")),
         PathBuf::from,

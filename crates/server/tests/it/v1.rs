@@ -30,7 +30,7 @@ async fn a_legacy_key_reports_write() {
     // spec: §5.6
     let server = TestServer::start().await;
     let acme = server.running().app().store.workspaces().by_slug("acme").await.unwrap().id;
-    let key = server.running().desk().create_legacy_key(acme, "old".to_owned()).await.unwrap();
+    let key = server.running().control().create_legacy_key(acme, "old".to_owned()).await.unwrap();
     let reply = server.with_key(key.key.expose()).get("/v1/whoami").await;
     assert_eq!(reply.json()["actor"]["scopes"], json!(["write"]));
 }

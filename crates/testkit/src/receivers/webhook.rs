@@ -10,8 +10,8 @@ use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use rules::{Secret, Timestamp};
 use serde_json::json;
-use server::context::Context;
 use sha2::Sha256;
+use web::context::Context;
 
 use super::schema;
 use super::validation::{Rejection, Validation, json as answer, object, path, refuse};

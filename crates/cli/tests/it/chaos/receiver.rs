@@ -29,7 +29,7 @@ pub(super) enum Mood {
 /// An event of a monitor: its incident, and whether it began or ended. For a status page, an update
 /// of a report and its kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Told {
+pub(super) struct ReceivedEvent {
     pub(super) incident: String,
     pub(super) event: String,
 }
@@ -42,7 +42,7 @@ pub(super) struct Accepted {
     /// Idempotency key.
     pub(super) key: String,
     /// Events in the message.
-    pub(super) events: Vec<Told>,
+    pub(super) events: Vec<ReceivedEvent>,
 }
 
 /// A receiver on loopback that runs until the test's process ends.
@@ -66,16 +66,17 @@ struct Shared {
     accepted: Vec<Accepted>,
     /// Connections without a response until the behaviour changes.
     unanswered: Vec<TcpStream>,
-    news: Sender<()>,
+    messages: Sender<()>,
 }
 
 impl Receiver {
-    /// Starts a receiver. `news` gets a message for each accepted message.
-    pub(super) fn start(news: Sender<()>) -> Self {
+    /// Starts a receiver. `messages` gets a message for each accepted message.
+    pub(super) fn start(messages: Sender<()>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (accepted, unanswered) = (Vec::new(), Vec::new());
-        let shared = Shared { mood: Mood::Well, life: 0, serving: 0, accepted, unanswered, news };
+        let shared =
+            Shared { mood: Mood::Well, life: 0, serving: 0, accepted, unanswered, messages };
         let book = Arc::new(Book { shared: Mutex::new(shared), served: Condvar::new() });
         let this = Self { address, book: Arc::clone(&book) };
         std::thread::spawn(move || {
@@ -117,11 +118,11 @@ impl Receiver {
     }
 
     /// Returns the keys under which each event arrived.
-    pub(super) fn keys(&self) -> BTreeMap<Told, Vec<String>> {
-        let mut keys: BTreeMap<Told, Vec<String>> = BTreeMap::new();
+    pub(super) fn keys(&self) -> BTreeMap<ReceivedEvent, Vec<String>> {
+        let mut keys: BTreeMap<ReceivedEvent, Vec<String>> = BTreeMap::new();
         for message in self.accepted() {
-            for told in message.events {
-                keys.entry(told).or_default().push(message.key.clone());
+            for event in message.events {
+                keys.entry(event).or_default().push(message.key.clone());
             }
         }
         keys
@@ -160,11 +161,11 @@ fn serve(stream: TcpStream, book: &Book) -> Option<()> {
     let mut shared = book.shared.lock().unwrap();
     match shared.mood {
         Mood::Well => {
-            let (key, told) = read(key, &body);
+            let (key, events) = read(key, &body);
             let life = shared.life;
-            shared.accepted.push(Accepted { life, key, events: told });
+            shared.accepted.push(Accepted { life, key, events });
             // The test may have ended.
-            let _ = shared.news.send(());
+            let _ = shared.messages.send(());
             drop(shared);
             (&stream).write_all(OK).ok()
         }
@@ -188,26 +189,26 @@ fn turn_over(mut stream: &TcpStream, book: &Book) -> Option<()> {
 }
 
 /// Returns a webhook's key and events. Grafana OnCall identifies its alerts by incident and state.
-fn read(key: Option<String>, body: &Value) -> (String, Vec<Told>) {
+fn read(key: Option<String>, body: &Value) -> (String, Vec<ReceivedEvent>) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let events = body["data"]["events"].as_array();
     let is_of_page = body["data"]["page"].is_object();
     if let Some(events) = events.filter(|_| !is_of_page) {
-        let told = |event: &Value| Told {
+        let received = |event: &Value| ReceivedEvent {
             incident: text(&event["incident"]),
             event: text(&event["event"]),
         };
-        return (key.expect("webhooks have a key"), events.iter().map(told).collect());
+        return (key.expect("webhooks have a key"), events.iter().map(received).collect());
     }
     if let Some(events) = events {
-        let told = |event: &Value| Told {
+        let received = |event: &Value| ReceivedEvent {
             incident: text(&event["report"]["update"]),
             event: text(&event["type"]),
         };
-        return (key.expect("webhooks have a key"), events.iter().map(told).collect());
+        return (key.expect("webhooks have a key"), events.iter().map(received).collect());
     }
     let incident = text(&body["alert_uid"]);
     let event = if body["state"] == "ok" { "recovered" } else { "error" };
-    let told = Told { incident, event: event.to_owned() };
-    (format!("{}-{}", told.incident, told.event), vec![told])
+    let received = ReceivedEvent { incident, event: event.to_owned() };
+    (format!("{}-{}", received.incident, received.event), vec![received])
 }

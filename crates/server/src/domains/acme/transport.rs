@@ -47,19 +47,19 @@ impl RetryAfter {
 /// 9110 §10.2.3).
 fn parse_retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let wish = text(RETRY_AFTER)?;
-    if let Ok(seconds) = wish.parse() {
+    let delay = text(RETRY_AFTER)?;
+    if let Ok(seconds) = delay.parse() {
         return Some(Duration::from_secs(seconds));
     }
     let date = |text| httpdate::parse_http_date(text).ok();
-    date(wish)?.duration_since(date(text(DATE)?)?).ok()
+    date(delay)?.duration_since(date(text(DATE)?)?).ok()
 }
 
 type ResponseFuture = Pin<Box<dyn Future<Output = Result<BytesResponse, Error>> + Send>>;
 
 impl HttpClient for AcmeTransport {
     fn request(&self, request: Request<BodyWrapper<Bytes>>) -> ResponseFuture {
-        let (client, told) = (self.client.clone(), std::sync::Arc::clone(&self.retry_after));
+        let (client, retry_after) = (self.client.clone(), std::sync::Arc::clone(&self.retry_after));
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let other = |why: String| Error::Other(why.into());
@@ -83,7 +83,7 @@ impl HttpClient for AcmeTransport {
             let mut response = Response::new(Full::new(answer.body));
             *response.status_mut() = answer.status;
             *response.headers_mut() = answer.headers;
-            told.record(&response);
+            retry_after.record(&response);
             Ok(BytesResponse::from(response))
         })
     }
@@ -99,10 +99,10 @@ mod tests {
     #[test]
     fn retry_after_is_recorded_from_refusals_only() {
         let wished = |status: StatusCode, header: &'static str| {
-            let told = RetryAfter::default();
+            let retry_after = RetryAfter::default();
             let answer = Response::builder().status(status).header(RETRY_AFTER, header);
-            told.record(&answer.body(()).unwrap());
-            told.get().map(|pause| pause.as_secs())
+            retry_after.record(&answer.body(()).unwrap());
+            retry_after.get().map(|pause| pause.as_secs())
         };
         assert_eq!(wished(StatusCode::TOO_MANY_REQUESTS, "3600"), Some(3_600));
         assert_eq!(wished(StatusCode::SERVICE_UNAVAILABLE, "999999999"), Some(86_400));

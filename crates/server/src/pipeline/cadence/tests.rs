@@ -18,7 +18,7 @@ fn entry(monitor: u64) -> TimetableEntry {
 #[tokio::test]
 async fn monitor_removal_during_overload_records_missed_slots() {
     let (jobs, _nobody_takes) = lane::jobs(1);
-    let (reports, mut heard) = lane::reports();
+    let (reports, mut report_receiver) = lane::reports();
     let metrics = Metrics::new();
     let ctx = Context::manual(NOW).0;
     let lanes = (jobs, Arc::new(CheckPermits::new(8, metrics.clone())), Arc::default());
@@ -33,7 +33,7 @@ async fn monitor_removal_during_overload_records_missed_slots() {
         let (done, obeyed) = oneshot::channel();
         orders.send(ScheduleCommand::Remove { monitor, done }).await.unwrap();
         obeyed.await.unwrap();
-        while let Ok(Report::Missed(slots)) = heard.try_recv() {
+        while let Ok(Report::Missed(slots)) = report_receiver.try_recv() {
             assert_eq!((slots.monitor, slots.first_slot, slots.count), (monitor, NOW, 1));
             missed += 1;
         }
@@ -73,7 +73,7 @@ fn detailed_success_is_kept_every_ten_minutes() {
 #[tokio::test]
 async fn departing_workspace_lets_waiting_jobs_run() {
     let (jobs, mut lanes) = lane::jobs(1);
-    let (reports, _heard) = lane::reports();
+    let (reports, _report_receiver) = lane::reports();
     let metrics = Metrics::new();
     let permits = Arc::new(CheckPermits::new(16, metrics.clone()));
     let parts = (jobs, permits.clone(), Arc::default());
@@ -114,7 +114,7 @@ fn a_queued_job() -> QueuedJob {
 #[tokio::test]
 async fn budget_pays_only_for_checks_that_need_it() {
     let (jobs, mut lanes) = lane::jobs(1);
-    let (reports, mut heard) = lane::reports();
+    let (reports, mut report_receiver) = lane::reports();
     let metrics = Metrics::new();
     let parts = (jobs, Arc::new(CheckPermits::new(16, metrics.clone())), Arc::default());
     let ctx = Context::manual(NOW).0;
@@ -135,7 +135,7 @@ async fn budget_pays_only_for_checks_that_need_it() {
     let without = *slots.iter().find(|due| !keeps(due)).unwrap();
     let mut kept = async |due: DueSlot| {
         cadence.dispatch(due).await;
-        let _ = heard.try_recv();
+        let _ = report_receiver.try_recv();
         lanes[0].try_recv().ok().map(|sent| sent.job.keep_evidence)
     };
 

@@ -62,10 +62,10 @@ impl PendingCommit {
         &mut self,
         monitor: MonitorId,
         transition: Transition,
-        grounds: Cause,
+        cause: Cause,
     ) {
         self.transitions.push((monitor, transition));
-        self.causes.push((monitor, grounds));
+        self.causes.push((monitor, cause));
         self.begin();
     }
 

@@ -115,7 +115,7 @@ impl Judge {
             incident: IncidentChange::Closed { id: incident, reason: CloseReason::Resolved },
             why: StatusReason::Resolved,
         };
-        let grounds = Cause { why: transition.why.to_string(), regions: Vec::new() };
-        self.pending.add_transition(monitor, transition, grounds);
+        let cause = Cause { why: transition.why.to_string(), regions: Vec::new() };
+        self.pending.add_transition(monitor, transition, cause);
     }
 }

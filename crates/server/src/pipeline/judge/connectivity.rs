@@ -12,9 +12,9 @@ use rules::{MonitorId, Periodicity, Region, WorkspaceId, limits};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::context::Context;
 use crate::lane::Report;
 use crate::pipeline::{PipelineError, Probes};
+use web::context::Context;
 
 /// Runs the connectivity check of suspect probes.
 pub(in crate::pipeline) struct ConnectivityChecks {
@@ -34,7 +34,7 @@ impl ConnectivityChecks {
         hosts: &[TcpCheck],
         reports: mpsc::WeakSender<Report>,
     ) -> Result<Self, PipelineError> {
-        let plan = |canary: &TcpCheck| Plan::new(&as_monitor(canary)).map(Arc::new);
+        let plan = |check: &TcpCheck| Plan::new(&as_monitor(check)).map(Arc::new);
         let plans = hosts.iter().map(plan).collect::<Result<_, _>>()?;
         Ok(Self { ctx, probes, plans, reports, tasks: HashMap::new() })
     }

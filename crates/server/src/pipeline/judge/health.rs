@@ -95,14 +95,14 @@ impl Judge {
         {
             return silent;
         }
-        let (mut due, mut heard) = ([false; Region::ALL.len()], [false; Region::ALL.len()]);
+        let (mut due, mut reported) = ([false; Region::ALL.len()], [false; Region::ALL.len()]);
         for watched in self.watched.values() {
-            for (region, is_heard) in watched.due_regions(now) {
+            for (region, has_reported) in watched.due_regions(now) {
                 due[region as usize] = true;
-                heard[region as usize] |= is_heard;
+                reported[region as usize] |= has_reported;
             }
         }
-        let silent = std::array::from_fn(|region| due[region] && !heard[region]);
+        let silent = std::array::from_fn(|region| due[region] && !reported[region]);
         self.heartbeats.silent = Some((now, silent));
         silent
     }
@@ -115,8 +115,8 @@ impl JudgedMonitor {
         let window = self.policy.window();
         let is_due = now.since(self.runs_since) > window;
         self.state.regions.iter().filter(move |_| is_due).map(move |state| {
-            let heard = state.latest.is_some_and(|last| now.since(last.finished_at) <= window);
-            (state.region, heard)
+            let reported = state.latest.is_some_and(|last| now.since(last.finished_at) <= window);
+            (state.region, reported)
         })
     }
 }

@@ -109,20 +109,20 @@ impl JudgedMonitor {
     pub(super) fn cause(
         &self,
         transition: &Transition,
-        doubts: &ProbeSuspicions,
+        suspicions: &ProbeSuspicions,
         at: Timestamp,
     ) -> Cause {
         let seen = self.state.regions.iter().map(|state| {
-            let status = region_status(&self.policy, &self.state, state.region, doubts, at);
+            let status = region_status(&self.policy, &self.state, state.region, suspicions, at);
             (state.region, status, self.latency(state.region))
         });
         self.failures.cause(transition.why, seen)
     }
 
     /// Returns the evidence of a suspicion of one of its probes: the failing hosts, and all hosts.
-    pub(super) fn suspicion(&self, doubts: &ProbeSuspicions) -> Option<(u32, u32)> {
+    pub(super) fn suspicion(&self, suspicions: &ProbeSuspicions) -> Option<(u32, u32)> {
         let mut regions = self.state.regions.iter();
-        regions.find_map(|state| doubts.suspicion(self.policy.probe_of(state.region)?))
+        regions.find_map(|state| suspicions.suspicion(self.policy.probe_of(state.region)?))
     }
 
     /// Returns the evidence of a result about the checked host. Returns `None` if it has none.
@@ -163,19 +163,19 @@ impl JudgedMonitor {
     /// Returns the end of its last check in any region.
     pub(super) fn checked_at(&self) -> Option<Timestamp> {
         let latest = self.state.regions.iter().filter_map(|state| state.latest);
-        latest.map(|heard| heard.finished_at).max()
+        latest.map(|latest_result| latest_result.finished_at).max()
     }
 
     pub(super) fn view(
         &self,
         probes: &Probes,
-        doubts: &ProbeSuspicions,
+        suspicions: &ProbeSuspicions,
         now: Timestamp,
     ) -> MonitorView {
         let regions = self.state.regions.iter().map(|state| RegionView {
             region: state.region,
-            status: region_status(&self.policy, &self.state, state.region, doubts, now),
-            checked_at: state.latest.map(|heard| heard.finished_at),
+            status: region_status(&self.policy, &self.state, state.region, suspicions, now),
+            checked_at: state.latest.map(|latest_result| latest_result.finished_at),
             latency_us: self.latency(state.region),
             served_by: probes.name_of(state.region).to_owned(),
         });

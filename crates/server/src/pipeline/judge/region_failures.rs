@@ -151,12 +151,12 @@ mod tests {
         regions.into_iter().map(|(region, status)| (region, status, Some(1_500)))
     }
 
-    fn told(grounds: &Cause) -> Vec<String> {
+    fn describe(cause: &Cause) -> Vec<String> {
         let region = |seen: &RegionOutcome| {
             let word = if seen.failing { "failing" } else { "not failing" };
             format!("{} {word} {:?} {:?}", seen.region, seen.reason, seen.status)
         };
-        std::iter::once(grounds.why.clone()).chain(grounds.regions.iter().map(region)).collect()
+        std::iter::once(cause.why.clone()).chain(cause.regions.iter().map(region)).collect()
     }
 
     // issue 6: "reaches its people once, with the evidence"
@@ -173,7 +173,7 @@ mod tests {
             (Region::FlySin, MonitorStatus::Error),
         ];
         assert_eq!(
-            told(&troubles.cause(FAILING, seen(regions))),
+            describe(&troubles.cause(FAILING, seen(regions))),
             [
                 "status is 502",
                 "fly-sin failing Some(\"status is 502\") Some(502)",
@@ -195,7 +195,7 @@ mod tests {
         ];
         let fine = StatusReason::Fine(Share { votes: 1, of_votes: 3, regions: 1, of_regions: 3 });
         assert_eq!(
-            told(&troubles.cause(fine, seen(regions))),
+            describe(&troubles.cause(fine, seen(regions))),
             [
                 "fails in no more than 1 of 3 regions",
                 "fly-sin failing None None",
@@ -213,8 +213,8 @@ mod tests {
             (Region::FlyBom, MonitorStatus::Active),
             (Region::FlySin, MonitorStatus::Error),
         ];
-        let grounds = RegionFailures::new().cause(FAILING, seen(regions));
-        assert_eq!(grounds.why, "fails in 2 of 3 regions");
-        assert_eq!(grounds.regions[0].latency_ms, Some(2));
+        let cause = RegionFailures::new().cause(FAILING, seen(regions));
+        assert_eq!(cause.why, "fails in 2 of 3 regions");
+        assert_eq!(cause.regions[0].latency_ms, Some(2));
     }
 }

@@ -11,8 +11,21 @@ use rules::{MonitorId, WorkspaceId};
 use store::{ProbeEvent, ProbeTransition};
 use tracing::{error, warn};
 
+use rules::Timestamp;
+
 use super::Judge;
-use crate::operator::Note;
+
+/// Notice that a probe became suspect or recovered, for the operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorNotice {
+    /// Time of the change.
+    pub at: Timestamp,
+    pub probe: String,
+    /// Whether the probe became suspect. False if it recovered.
+    pub is_suspect: bool,
+    /// Reason, as a sentence.
+    pub detail: String,
+}
 
 impl Judge {
     /// Records a result as evidence about the probe that ran it.
@@ -76,21 +89,21 @@ impl Judge {
         let concerned = self.watched.values().filter(|watched| watched.is_checked_by(probe));
         let workspaces: BTreeSet<WorkspaceId> = concerned.map(|it| it.workspace).collect();
         let (id, at) = (self.connectivity.probes.known(probe).0.clone(), self.ctx.now());
-        let note = |workspace| ProbeEvent {
+        let notice = |workspace| ProbeEvent {
             workspace,
             probe: id.clone(),
             turn,
             at,
             detail: detail.to_owned(),
         };
-        self.pending.add_probe_events(workspaces.into_iter().map(note));
+        self.pending.add_probe_events(workspaces.into_iter().map(notice));
     }
 
     /// Queues a message to the operator. The judge never waits for it.
     fn notify_operator(&self, probe: String, is_suspect: bool, detail: String) {
         let Some(operator) = &self.operator else { return };
-        let note = Note { at: self.ctx.now(), probe, is_suspect, detail };
-        if operator.try_send(note).is_err() {
+        let notice = OperatorNotice { at: self.ctx.now(), probe, is_suspect, detail };
+        if operator.try_send(notice).is_err() {
             warn!("the operator is not notified: too many messages are waiting");
         }
     }

@@ -51,7 +51,7 @@ fn a_result() -> CheckResult {
 struct JudgeFixture {
     metrics: Metrics,
     reports: mpsc::Sender<Report>,
-    heard: mpsc::Receiver<Report>,
+    report_receiver: mpsc::Receiver<Report>,
     judge: Judge,
     abandon: CancellationToken,
 }
@@ -59,7 +59,7 @@ struct JudgeFixture {
 fn a_judge(store: Store) -> JudgeFixture {
     let (ctx, _clock) = Context::manual(NOW);
     let (orders, _cadence) = mpsc::channel(8);
-    let (reports, heard) = mpsc::channel(8);
+    let (reports, report_receiver) = mpsc::channel(8);
     let abandon = CancellationToken::new();
     let probes = Probes::embedded(probe::Probe::new(probe::Settings::default()), Vec::new());
     let connectivity_checks =
@@ -74,7 +74,7 @@ fn a_judge(store: Store) -> JudgeFixture {
         abandon.clone(),
         Arc::default(),
     );
-    JudgeFixture { metrics, reports, heard, judge, abandon }
+    JudgeFixture { metrics, reports, report_receiver, judge, abandon }
 }
 
 #[tokio::test]
@@ -82,15 +82,17 @@ async fn judge_ends_after_its_store_ended() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     store.clone().close().await.unwrap();
-    let JudgeFixture { judge, reports, heard, .. } = a_judge(store);
-    let (commands, told) = mpsc::channel(8);
-    let judging = tokio::spawn(judge.run(BatchedReceiver::new(heard, Arc::default()), told));
+    let JudgeFixture { judge, reports, report_receiver, .. } = a_judge(store);
+    let (commands, command_receiver) = mpsc::channel(8);
+    let judging = tokio::spawn(
+        judge.run(BatchedReceiver::new(report_receiver, Arc::default()), command_receiver),
+    );
     let (reply, answer) = oneshot::channel();
     reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
     let ended = tokio::time::timeout(PATIENCE, judging).await;
     ended.expect("it ends by itself").unwrap();
     assert!(answer.await.is_err(), "what is not stored is not answered as if it were");
-    assert!(commands.is_closed(), "who asks hears that nobody is there");
+    assert!(commands.is_closed(), "a caller gets an error immediately");
 }
 
 /// Opens a store whose database can be cut off.
@@ -118,14 +120,16 @@ async fn until_a_commit_failed(metrics: &Metrics) {
 async fn failed_commit_is_retried_until_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (store, line) = a_store_at_a_distance(folder.path()).await;
-    let JudgeFixture { judge, metrics, reports, heard, .. } = a_judge(store.clone());
-    let (_commands, told) = mpsc::channel(8);
+    let JudgeFixture { judge, metrics, reports, report_receiver, .. } = a_judge(store.clone());
+    let (_commands, command_receiver) = mpsc::channel(8);
     line.cut();
-    let judging = tokio::spawn(judge.run(BatchedReceiver::new(heard, Arc::default()), told));
+    let judging = tokio::spawn(
+        judge.run(BatchedReceiver::new(report_receiver, Arc::default()), command_receiver),
+    );
     let (reply, mut answer) = oneshot::channel();
     reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
     until_a_commit_failed(&metrics).await;
-    assert!(answer.try_recv().is_err(), "nobody hears of it before");
+    assert!(answer.try_recv().is_err(), "no reply before");
     line.restore();
     let answered = tokio::time::timeout(PATIENCE, answer).await.expect("it is stored in the end");
     assert_eq!(answered.unwrap().identity, a_result().identity);
@@ -138,10 +142,12 @@ async fn failed_commit_is_retried_until_stored() {
 async fn failing_commits_do_not_block_a_stop() {
     let folder = tempfile::tempdir().unwrap();
     let (store, line) = a_store_at_a_distance(folder.path()).await;
-    let JudgeFixture { judge, metrics, reports, heard, abandon } = a_judge(store);
-    let (_commands, told) = mpsc::channel(8);
+    let JudgeFixture { judge, metrics, reports, report_receiver, abandon } = a_judge(store);
+    let (_commands, command_receiver) = mpsc::channel(8);
     line.cut();
-    let judging = tokio::spawn(judge.run(BatchedReceiver::new(heard, Arc::default()), told));
+    let judging = tokio::spawn(
+        judge.run(BatchedReceiver::new(report_receiver, Arc::default()), command_receiver),
+    );
     let (reply, answer) = oneshot::channel();
     reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
     until_a_commit_failed(&metrics).await;

@@ -83,15 +83,15 @@ impl<Of: Eq + Hash> Shares<Of> {
         Name: Eq + Hash + ToOwned<Owned = Of> + ?Sized,
     {
         let mut known = self.semaphores.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(places) = known.get(whose).and_then(Weak::upgrade) {
-            return places;
+        if let Some(permits) = known.get(whose).and_then(Weak::upgrade) {
+            return permits;
         }
         if known.len() >= TIDIED_FROM {
-            known.retain(|_, places| places.strong_count() > 0);
+            known.retain(|_, permits| permits.strong_count() > 0);
         }
-        let places = Arc::new(Semaphore::new(self.each));
-        known.insert(whose.to_owned(), Arc::downgrade(&places));
-        places
+        let permits = Arc::new(Semaphore::new(self.each));
+        known.insert(whose.to_owned(), Arc::downgrade(&permits));
+        permits
     }
 }
 
@@ -126,38 +126,38 @@ mod tests {
 
     #[test]
     fn hanging_receiver_uses_only_its_own_permits() {
-        let places = ConcurrencyLimits::new();
-        let held: Vec<_> = std::iter::from_fn(|| places.try_acquire(OURS, "hangs:443")).collect();
+        let limits = ConcurrencyLimits::new();
+        let held: Vec<_> = std::iter::from_fn(|| limits.try_acquire(OURS, "hangs:443")).collect();
         assert_eq!(held.len(), AT_ONE_RECEIVER);
-        assert!(places.try_acquire(OURS, "answers:443").is_some());
+        assert!(limits.try_acquire(OURS, "answers:443").is_some());
         drop(held);
-        assert!(places.try_acquire(OURS, "hangs:443").is_some());
+        assert!(limits.try_acquire(OURS, "hangs:443").is_some());
     }
 
     #[test]
     fn hanging_workspace_leaves_permits_to_others() {
-        let places = ConcurrencyLimits::new();
-        let hangs = |number: usize| places.try_acquire(OURS, &format!("hangs-{}:443", number % 64));
+        let limits = ConcurrencyLimits::new();
+        let hangs = |number: usize| limits.try_acquire(OURS, &format!("hangs-{}:443", number % 64));
         let held: Vec<_> = (0..2 * IN_ALL).filter_map(hangs).collect();
         assert_eq!(held.len(), OF_ONE_WORKSPACE);
-        assert!(places.try_acquire(OURS, "answers:443").is_none());
-        assert!(places.try_acquire(THEIRS, "answers:443").is_some());
+        assert!(limits.try_acquire(OURS, "answers:443").is_none());
+        assert!(limits.try_acquire(THEIRS, "answers:443").is_some());
         drop(held);
-        assert!(places.try_acquire(OURS, "answers:443").is_some());
+        assert!(limits.try_acquire(OURS, "answers:443").is_some());
     }
 
     #[tokio::test]
     async fn waiting_for_workspace_holds_no_receiver_permit() {
-        let places = ConcurrencyLimits::new();
-        let hangs = |number: usize| places.try_acquire(OURS, &format!("hangs-{}:443", number % 64));
+        let limits = ConcurrencyLimits::new();
+        let hangs = |number: usize| limits.try_acquire(OURS, &format!("hangs-{}:443", number % 64));
         let held: Vec<_> = (0..2 * IN_ALL).filter_map(hangs).collect();
-        let mut waiting = pin!(places.acquire(OURS, "shared:443"));
+        let mut waiting = pin!(limits.acquire(OURS, "shared:443"));
         poll_fn(|cx| {
             assert!(waiting.as_mut().poll(cx).is_pending());
             Poll::Ready(())
         })
         .await;
-        let others = std::iter::from_fn(|| places.try_acquire(THEIRS, "shared:443"));
+        let others = std::iter::from_fn(|| limits.try_acquire(THEIRS, "shared:443"));
         assert_eq!(others.collect::<Vec<_>>().len(), AT_ONE_RECEIVER);
         drop(held);
         waiting.await;
@@ -165,10 +165,10 @@ mod tests {
 
     #[test]
     fn total_concurrency_is_limited() {
-        let places = ConcurrencyLimits::new();
+        let limits = ConcurrencyLimits::new();
         let take = |number: usize| {
             let workspace = WorkspaceId::from_bits(number as u64 % 8);
-            places.try_acquire(workspace, &format!("receiver-{}", number % 64))
+            limits.try_acquire(workspace, &format!("receiver-{}", number % 64))
         };
         let held: Vec<_> = (0..2 * IN_ALL).filter_map(take).collect();
         assert_eq!(held.len(), IN_ALL);
@@ -176,12 +176,12 @@ mod tests {
 
     #[test]
     fn idle_receivers_are_evicted() {
-        let places = ConcurrencyLimits::new();
-        let _held = places.try_acquire(OURS, "kept");
+        let limits = ConcurrencyLimits::new();
+        let _held = limits.try_acquire(OURS, "kept");
         for number in 0..3 * TIDIED_FROM {
-            places.try_acquire(OURS, &format!("receiver-{number}"));
+            limits.try_acquire(OURS, &format!("receiver-{number}"));
         }
-        let known = places.receivers.semaphores.lock().unwrap();
+        let known = limits.receivers.semaphores.lock().unwrap();
         assert!(known.len() <= TIDIED_FROM && known.contains_key("kept"));
     }
 }

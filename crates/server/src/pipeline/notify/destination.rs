@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::outgoing::OutgoingMessage;
 use super::send::{AttemptOutcome, SendTarget, Sender};
-use crate::status_page::{PageAddress, Purpose};
+use pages::{PageAddress, Purpose};
 
 /// Destination of a delivery, with the signing secrets of webhooks, newest first.
 pub(super) enum Destination {
@@ -34,10 +34,10 @@ impl Destination {
     /// Looks up the destination of a recipient.
     pub(super) async fn find(
         store: &Store,
-        addressee: Recipient,
+        recipient: Recipient,
         now: Timestamp,
     ) -> Result<DestinationLookup, StoreError> {
-        match addressee {
+        match recipient {
             Recipient::Channel(id) => {
                 let Some(channel) = store.channels().get_for_sending(id).await? else {
                     return Ok(DestinationLookup::Deleted);
@@ -104,13 +104,13 @@ impl Destination {
     pub(super) async fn send(
         &self,
         sender: &Sender,
-        parcel: &OutgoingMessage,
+        message: &OutgoingMessage,
         read_at: Option<&str>,
         stop: &CancellationToken,
     ) -> Option<AttemptOutcome> {
         match self {
             Self::Channel(channel, signing) => {
-                let events = parcel.events();
+                let events = message.events();
                 let settings = &channel.settings;
                 let target = SendTarget {
                     workspace: channel.workspace,
@@ -120,18 +120,18 @@ impl Destination {
                     link: read_at,
                 };
                 let notice = match events.as_slice() {
-                    [only] if !parcel.is_digest() => EventBatch::One(only),
+                    [only] if !message.is_digest() => EventBatch::One(only),
                     several => EventBatch::Digest(several),
                 };
-                sender.send_notice(target, notice, parcel.key(), stop).await
+                sender.send_notice(target, notice, message.key(), stop).await
             }
             Self::Subscriber(receiving, home, signing) => {
-                let (news, subscriber) = (parcel.page_events(), &receiving.subscriber);
+                let (page_events, subscriber) = (message.page_events(), &receiving.subscriber);
                 let compose = || {
                     let links = home.links(sender, receiving);
                     let now = sender.ctx.now();
-                    let cover = SubscriberEnvelope { key: parcel.key(), now, signing, links };
-                    compose_page_event(subscriber, &news, &sender.vendors, &cover)
+                    let cover = SubscriberEnvelope { key: message.key(), now, signing, links };
+                    compose_page_event(subscriber, &page_events, &sender.vendors, &cover)
                 };
                 sender.send_composed((subscriber.workspace, self.kind()), compose, stop).await
             }
@@ -162,13 +162,13 @@ impl PageLinks {
     fn links(&self, sender: &Sender, receiving: &SubscriberWithPage) -> Option<Links> {
         let origin = sender.public_url.as_deref()?;
         let page = self.0.url(Some(origin));
-        let ticket = |purpose: Purpose| {
+        let token = |purpose: Purpose| {
             format!("{page}/{purpose}/{}", sender.tokens.issue(purpose, receiving.subscriber.id))
         };
         Some(Links {
-            confirm: ticket(Purpose::Confirm),
-            manage: ticket(Purpose::Manage),
-            unsubscribe: ticket(Purpose::Unsubscribe),
+            confirm: token(Purpose::Confirm),
+            manage: token(Purpose::Manage),
+            unsubscribe: token(Purpose::Unsubscribe),
             page,
         })
     }

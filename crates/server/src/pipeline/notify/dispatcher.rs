@@ -74,42 +74,42 @@ impl Dispatcher {
     }
 
     /// Wakes the recipient's worker because something may be due, or starts one.
-    pub(super) fn wake(self: &Arc<Self>, addressee: Recipient) {
+    pub(super) fn wake(self: &Arc<Self>, recipient: Recipient) {
         if self.stop.is_cancelled() {
             return;
         }
         let mut out = self.wake_signals();
-        if let Some(bell) = out.get(&addressee) {
-            bell.set();
+        if let Some(wake_signal) = out.get(&recipient) {
+            wake_signal.set();
             return;
         }
-        let bell = Arc::new(WakeSignal::default());
-        out.insert(addressee, Arc::clone(&bell));
-        let rounds = Arc::clone(self);
+        let wake_signal = Arc::new(WakeSignal::default());
+        out.insert(recipient, Arc::clone(&wake_signal));
+        let dispatcher = Arc::clone(self);
         self.workers.spawn(async move {
-            let work = work(Arc::clone(&rounds), addressee, bell);
+            let work = work(Arc::clone(&dispatcher), recipient, wake_signal);
             // Cancels a worker that waits for the database, too.
-            let run = rounds.abandon.run_until_cancelled(work);
+            let run = dispatcher.abandon.run_until_cancelled(work);
             if AssertUnwindSafe(run).catch_unwind().await.is_err() {
-                error!(%addressee, "a delivery task failed: this is a bug");
-                rounds.wake_signals().remove(&addressee);
+                error!(%recipient, "a delivery task failed: this is a bug");
+                dispatcher.wake_signals().remove(&recipient);
             }
         });
     }
 
     /// Starts a worker as in [`Self::wake`], unless one is running.
-    pub(super) fn wake_new(self: &Arc<Self>, addressee: Recipient) {
-        if !self.wake_signals().contains_key(&addressee) {
-            self.wake(addressee);
+    pub(super) fn wake_new(self: &Arc<Self>, recipient: Recipient) {
+        if !self.wake_signals().contains_key(&recipient) {
+            self.wake(recipient);
         }
     }
 
     /// Removes the recipient's worker, unless it was woken meanwhile.
-    pub(super) fn stop_if_idle(&self, addressee: Recipient, bell: &WakeSignal) -> bool {
+    pub(super) fn stop_if_idle(&self, recipient: Recipient, wake_signal: &WakeSignal) -> bool {
         let mut out = self.wake_signals();
-        let may = !bell.is_set.load(Ordering::SeqCst);
+        let may = !wake_signal.is_set.load(Ordering::SeqCst);
         if may {
-            out.remove(&addressee);
+            out.remove(&recipient);
         }
         may
     }
@@ -120,15 +120,13 @@ impl Dispatcher {
 }
 
 /// Sends due deliveries to a channel or subscriber, or fans out the events of a page.
-async fn work(rounds: Arc<Dispatcher>, addressee: Recipient, bell: Arc<WakeSignal>) {
-    match addressee {
+async fn work(dispatcher: Arc<Dispatcher>, recipient: Recipient, wake_signal: Arc<WakeSignal>) {
+    match recipient {
         Recipient::Channel(_) | Recipient::Subscriber(_) => {
-            DeliveryWorker { dispatcher: rounds, recipient: addressee, wake_signal: bell }
-                .run()
-                .await;
+            DeliveryWorker { dispatcher, recipient, wake_signal }.run().await;
         }
         Recipient::Page(page) => {
-            FanOutWorker { dispatcher: rounds, page, wake_signal: bell }.run().await;
+            FanOutWorker { dispatcher, page, wake_signal }.run().await;
         }
     }
 }

@@ -26,30 +26,30 @@ pub(super) struct FanOutWorker {
 impl FanOutWorker {
     /// Runs until nothing waits or the server stops.
     pub(super) async fn run(self) {
-        let rounds = &*self.dispatcher;
+        let dispatcher = &*self.dispatcher;
         let mut pause = FIRST_PAUSE;
-        while !rounds.stop.is_cancelled() {
+        while !dispatcher.stop.is_cancelled() {
             self.wake_signal.clear();
-            let now = rounds.sender.ctx.now();
-            match rounds.store.outbox().fan_out(self.page, now).await {
+            let now = dispatcher.sender.ctx.now();
+            match dispatcher.store.outbox().fan_out(self.page, now).await {
                 Ok(FanOutProgress::More) => pause = FIRST_PAUSE,
                 Ok(FanOutProgress::Done)
-                    if rounds.stop_if_idle(self.page.into(), &self.wake_signal) =>
+                    if dispatcher.stop_if_idle(self.page.into(), &self.wake_signal) =>
                 {
                     return;
                 }
                 Ok(FanOutProgress::Done) => {}
                 Ok(FanOutProgress::Later(at)) => tokio::select! {
-                    () = rounds.stop.cancelled() => return,
+                    () = dispatcher.stop.cancelled() => return,
                     () = self.wake_signal.wait() => {}
-                    () = rounds.sender.ctx.sleep_until(at) => {}
+                    () = dispatcher.sender.ctx.sleep_until(at) => {}
                 },
                 Err(StoreError::Closed) => return,
                 Err(error) => {
                     let page = self.page;
-                    warn!(page.id = %page, %error, "news of {page} could not be fanned out, retrying: {error}");
+                    warn!(page.id = %page, %error, "failed to fan out events of {page}, retrying: {error}");
                     tokio::select! {
-                        () = rounds.stop.cancelled() => return,
+                        () = dispatcher.stop.cancelled() => return,
                         () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
                     }
                 }

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use tracing::warn;
 
 use super::send::Sender;
-use crate::status_page::PageAddress;
+use pages::PageAddress;
 
 /// Time that a message waits for its link.
 const WITHIN: Duration = Duration::from_secs(2);

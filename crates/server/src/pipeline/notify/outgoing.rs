@@ -44,7 +44,7 @@ impl OutgoingMessage {
     /// Returns the idempotency key, the same in every attempt.
     pub(super) fn key(&self) -> &str {
         match (&self.digest, self.deliveries.as_slice()) {
-            (Some(storm), _) => &storm.key,
+            (Some(digest), _) => &digest.key,
             (None, [due, ..]) => &due.key,
             (None, []) => unreachable!("an outgoing message has a delivery"),
         }
@@ -57,7 +57,7 @@ impl OutgoingMessage {
     /// Returns the membership to record before sending. Returns `None` if it was recorded.
     pub(super) fn unrecorded_membership(&self) -> Option<Membership<'_>> {
         match (&self.digest, self.deliveries.as_slice()) {
-            (Some(storm), _) => (!storm.is_fixed).then_some(Membership::Together(&storm.key)),
+            (Some(digest), _) => (!digest.is_fixed).then_some(Membership::Together(&digest.key)),
             (None, [due, ..]) => Group::for_delivery(due).map(|_| Membership::Alone(due.id)),
             (None, []) => None,
         }
@@ -93,13 +93,13 @@ impl InFlightMessages {
         self.ids.len()
     }
 
-    pub(super) fn add(&mut self, parcel: &OutgoingMessage) {
-        self.ids.extend(parcel.deliveries.iter().map(|due| due.id));
-        self.ordering_keys.extend(parcel.deliveries.iter().filter_map(ordering_key).cloned());
+    pub(super) fn add(&mut self, message: &OutgoingMessage) {
+        self.ids.extend(message.deliveries.iter().map(|due| due.id));
+        self.ordering_keys.extend(message.deliveries.iter().filter_map(ordering_key).cloned());
     }
 
-    pub(super) fn remove(&mut self, parcel: &OutgoingMessage) {
-        for due in &parcel.deliveries {
+    pub(super) fn remove(&mut self, message: &OutgoingMessage) {
+        for due in &message.deliveries {
             self.ids.remove(&due.id);
             if let Some(followed) = ordering_key(due) {
                 self.ordering_keys.remove(followed);
@@ -125,47 +125,47 @@ const fn ordering_key(due: &DueDelivery) -> Option<&OrderingKey> {
 /// one event a message, even if the channel had another kind when a digest began.
 pub(super) fn outgoing_messages(
     kind: ProviderType,
-    dues: Vec<DueDelivery>,
-    under_way: &InFlightMessages,
+    deliveries: Vec<DueDelivery>,
+    in_flight: &InFlightMessages,
 ) -> Vec<OutgoingMessage> {
-    let mut parcels: Vec<OutgoingMessage> = Vec::new();
+    let mut messages: Vec<OutgoingMessage> = Vec::new();
     let mut taken: HashSet<OrderingKey> = HashSet::new();
-    let torn = incomplete_digests(&dues, under_way);
-    for due in dues {
-        let is_torn = due.digest_key.as_ref().is_some_and(|storm| torn.contains(storm));
-        if under_way.conflicts_with(&due) || (is_torn && !is_stateful(kind)) {
+    let torn = incomplete_digests(&deliveries, in_flight);
+    for due in deliveries {
+        let is_torn = due.digest_key.as_ref().is_some_and(|digest| torn.contains(digest));
+        if in_flight.conflicts_with(&due) || (is_torn && !is_stateful(kind)) {
             continue;
         }
         let group = if is_stateful(kind) { None } else { Group::for_delivery(&due) };
         let into = group
             .as_ref()
-            .and_then(|group| parcels.iter_mut().rev().find(|parcel| group.can_add(parcel)));
-        if let Some(parcel) = into {
+            .and_then(|group| messages.iter_mut().rev().find(|message| group.can_add(message)));
+        if let Some(message) = into {
             taken.extend(ordering_key(&due).cloned());
-            parcel.deliveries.push(due);
+            message.deliveries.push(due);
         } else if ordering_key(&due).is_none_or(|followed| taken.insert(followed.clone())) {
-            parcels.push(OutgoingMessage {
+            messages.push(OutgoingMessage {
                 deliveries: vec![due],
                 digest: group.map(Group::into_digest),
             });
         }
     }
-    for parcel in &mut parcels {
-        parcel.finish_digest();
+    for message in &mut messages {
+        message.finish_digest();
     }
-    parcels
+    messages
 }
 
 /// Returns the digests that cannot be sent whole now, because an earlier message of one of their
 /// monitors is in progress or due first. Sending the rest would use up the key, and the receiver
 /// would drop what follows as a duplicate.
-fn incomplete_digests(dues: &[DueDelivery], under_way: &InFlightMessages) -> HashSet<String> {
-    let alone = dues.iter().filter(|due| Group::for_delivery(due).is_none());
+fn incomplete_digests(deliveries: &[DueDelivery], in_flight: &InFlightMessages) -> HashSet<String> {
+    let alone = deliveries.iter().filter(|due| Group::for_delivery(due).is_none());
     let before: HashSet<&OrderingKey> = alone.filter_map(ordering_key).collect();
     let waits = |due: &&DueDelivery| {
-        under_way.conflicts_with(due) || ordering_key(due).is_some_and(|it| before.contains(it))
+        in_flight.conflicts_with(due) || ordering_key(due).is_some_and(|it| before.contains(it))
     };
-    dues.iter().filter(waits).filter_map(|due| due.digest_key.clone()).collect()
+    deliveries.iter().filter(waits).filter_map(|due| due.digest_key.clone()).collect()
 }
 
 /// Digest that a delivery belongs to.
@@ -189,12 +189,12 @@ impl Group {
         }
     }
 
-    fn can_add(&self, parcel: &OutgoingMessage) -> bool {
-        match (self, &parcel.digest) {
+    fn can_add(&self, message: &OutgoingMessage) -> bool {
+        match (self, &message.digest) {
             (_, None) => false,
-            (Self::Started(key), Some(storm)) => storm.is_fixed && storm.key == *key,
-            (Self::Fresh, Some(storm)) => {
-                !storm.is_fixed && parcel.deliveries.len() < STORM_EVENTS_MAX
+            (Self::Started(key), Some(digest)) => digest.is_fixed && digest.key == *key,
+            (Self::Fresh, Some(digest)) => {
+                !digest.is_fixed && message.deliveries.len() < STORM_EVENTS_MAX
             }
         }
     }
@@ -210,7 +210,7 @@ impl Group {
 impl OutgoingMessage {
     /// Gives a new digest its key. A digest of one event becomes a single message.
     fn finish_digest(&mut self) {
-        let is_fresh = self.digest.as_ref().is_some_and(|storm| !storm.is_fixed);
+        let is_fresh = self.digest.as_ref().is_some_and(|digest| !digest.is_fixed);
         if is_fresh && self.deliveries.len() > 1 {
             let key = digest_of(&self.deliveries[0].key, self.deliveries.len());
             self.digest = Some(Digest { key, is_fixed: false });
@@ -277,29 +277,29 @@ mod tests {
     /// Returns the messages as their keys with the numbers of their deliveries.
     fn shown(
         kind: ProviderType,
-        dues: Vec<DueDelivery>,
-        under_way: &InFlightMessages,
+        deliveries: Vec<DueDelivery>,
+        in_flight: &InFlightMessages,
     ) -> Vec<String> {
-        let show = |parcel: &OutgoingMessage| {
+        let show = |message: &OutgoingMessage| {
             let ids: Vec<String> =
-                parcel.deliveries.iter().map(|due| due.id.bits().to_string()).collect();
-            let key = parcel.key().split('-').take(2).collect::<Vec<_>>().join("-");
-            let fix = match parcel.unrecorded_membership() {
+                message.deliveries.iter().map(|due| due.id.bits().to_string()).collect();
+            let key = message.key().split('-').take(2).collect::<Vec<_>>().join("-");
+            let fix = match message.unrecorded_membership() {
                 Some(Membership::Together(_)) => " together",
                 Some(Membership::Alone(_)) => " alone",
                 None => "",
             };
             format!("{key}: {}{fix}", ids.join(" "))
         };
-        outgoing_messages(kind, dues, under_way).iter().map(show).collect()
+        outgoing_messages(kind, deliveries, in_flight).iter().map(show).collect()
     }
 
     #[test]
     fn digest_deliveries_share_one_message() {
         let none = InFlightMessages::default();
-        let dues = vec![due(1, 1), loose(2, 2), loose(3, 3), begun(4, 4, "digest-9-x")];
+        let deliveries = vec![due(1, 1), loose(2, 2), loose(3, 3), begun(4, 4, "digest-9-x")];
         assert_eq!(
-            shown(ProviderType::Slack, dues, &none),
+            shown(ProviderType::Slack, deliveries, &none),
             ["key-1: 1", "digest-2: 2 3 together", "digest-9: 4"]
         );
         assert_eq!(shown(ProviderType::Slack, vec![loose(2, 2)], &none), ["key-2: 2 alone"]);
@@ -307,47 +307,49 @@ mod tests {
 
     #[test]
     fn started_digest_is_sent_whole_or_waits() {
-        let storm = || vec![begun(4, 4, "digest-4-x"), begun(5, 5, "digest-4-x")];
-        let dues = || [vec![due(1, 5), due(2, 6)], storm(), vec![loose(7, 7)]].concat();
+        let digest = || vec![begun(4, 4, "digest-4-x"), begun(5, 5, "digest-4-x")];
+        let deliveries = || [vec![due(1, 5), due(2, 6)], digest(), vec![loose(7, 7)]].concat();
         assert_eq!(
-            shown(ProviderType::Slack, dues(), &InFlightMessages::default()),
+            shown(ProviderType::Slack, deliveries(), &InFlightMessages::default()),
             ["key-1: 1", "key-2: 2", "key-7: 7 alone"],
             "a dead letter of one of its monitors goes before it"
         );
-        let mut under_way = InFlightMessages::default();
-        let first = outgoing_messages(ProviderType::Slack, vec![due(1, 5)], &under_way).remove(0);
-        under_way.add(&first);
-        assert_eq!(shown(ProviderType::Slack, storm(), &under_way), [""; 0]);
-        under_way.remove(&first);
-        assert_eq!(shown(ProviderType::Slack, storm(), &under_way), ["digest-4: 4 5"]);
+        let mut in_flight = InFlightMessages::default();
+        let first = outgoing_messages(ProviderType::Slack, vec![due(1, 5)], &in_flight).remove(0);
+        in_flight.add(&first);
+        assert_eq!(shown(ProviderType::Slack, digest(), &in_flight), [""; 0]);
+        in_flight.remove(&first);
+        assert_eq!(shown(ProviderType::Slack, digest(), &in_flight), ["digest-4: 4 5"]);
     }
 
     #[test]
     fn stateful_kinds_get_one_event_per_message() {
-        let dues = vec![loose(1, 1), loose(2, 1), begun(3, 2, "digest-2-x"), loose(4, 3)];
+        let deliveries = vec![loose(1, 1), loose(2, 1), begun(3, 2, "digest-2-x"), loose(4, 3)];
         assert_eq!(
-            shown(ProviderType::Opsgenie, dues, &InFlightMessages::default()),
+            shown(ProviderType::Opsgenie, deliveries, &InFlightMessages::default()),
             ["key-1: 1 alone", "key-3: 3 alone", "key-4: 4 alone"]
         );
     }
 
     #[test]
     fn monitor_has_one_message_in_flight() {
-        let mut under_way = InFlightMessages::default();
-        let first = outgoing_messages(ProviderType::Slack, vec![due(1, 1)], &under_way).remove(0);
-        under_way.add(&first);
-        let dues = || vec![due(1, 1), due(2, 1), due(3, 2), due(4, 2)];
-        assert_eq!(shown(ProviderType::Slack, dues(), &under_way), ["key-3: 3"]);
-        under_way.remove(&first);
-        assert_eq!(shown(ProviderType::Slack, dues(), &under_way), ["key-1: 1", "key-3: 3"]);
+        let mut in_flight = InFlightMessages::default();
+        let first = outgoing_messages(ProviderType::Slack, vec![due(1, 1)], &in_flight).remove(0);
+        in_flight.add(&first);
+        let deliveries = || vec![due(1, 1), due(2, 1), due(3, 2), due(4, 2)];
+        assert_eq!(shown(ProviderType::Slack, deliveries(), &in_flight), ["key-3: 3"]);
+        in_flight.remove(&first);
+        assert_eq!(shown(ProviderType::Slack, deliveries(), &in_flight), ["key-1: 1", "key-3: 3"]);
     }
 
     #[test]
     fn oversized_digest_is_split() {
-        let dues = (1..=STORM_EVENTS_MAX as u64 + 3).map(|number| loose(number, number)).collect();
-        let parcels = outgoing_messages(ProviderType::Slack, dues, &InFlightMessages::default());
-        let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.deliveries.len()).collect();
+        let deliveries =
+            (1..=STORM_EVENTS_MAX as u64 + 3).map(|number| loose(number, number)).collect();
+        let messages =
+            outgoing_messages(ProviderType::Slack, deliveries, &InFlightMessages::default());
+        let lengths: Vec<usize> = messages.iter().map(|message| message.deliveries.len()).collect();
         assert_eq!(lengths, [STORM_EVENTS_MAX, 3]);
-        assert_ne!(parcels[0].key(), parcels[1].key());
+        assert_ne!(messages[0].key(), messages[1].key());
     }
 }

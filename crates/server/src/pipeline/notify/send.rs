@@ -18,11 +18,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::concurrency::{ConcurrencyLimits, Permit};
 use super::smtp::Mailer;
-use crate::context::Context;
-use crate::status_page::SubscriberTokens;
+use pages::SubscriberTokens;
+use web::context::Context;
 
 /// Maximum duration of an attempt, from the DNS lookup to the response.
-pub(super) const TRY_WITHIN: Duration = limits::DELIVERY_ATTEMPT_TIMEOUT;
+pub(super) const ATTEMPT_WITHIN: Duration = limits::DELIVERY_ATTEMPT_TIMEOUT;
 /// Receiver that all emails count towards.
 const MAIL_SERVER: &str = "mail server";
 
@@ -34,7 +34,7 @@ pub(super) struct SendTarget<'t> {
     pub(super) settings: &'t ChannelSettings,
     /// Signing secrets of webhooks, newest first.
     pub(super) signing: &'t [Secret<Vec<u8>>],
-    /// Link to more details; see `reading`.
+    /// Link to more details; see `links`.
     pub(super) link: Option<&'t str>,
 }
 
@@ -134,7 +134,7 @@ impl Sender {
         let answer = match message {
             Message::Http(message) => self.over_http(message, at).await,
             Message::Mail(mail) => match &self.mailer {
-                Some(mailer) => mailer.send(mail, at, TRY_WITHIN).await,
+                Some(mailer) => mailer.send(mail, at, ATTEMPT_WITHIN).await,
                 None => Err(SendError::Impossible("this server has no mail server".to_owned())),
             },
         };
@@ -164,14 +164,8 @@ impl Sender {
             Disposition::Again { after, why } => (why, SendDisposition::Retry(after)),
             Disposition::Rejected(refusal) => (refusal.why, SendDisposition::GiveUp),
         };
-        let said = without_secrets(words);
-        AttemptOutcome {
-            at,
-            took,
-            status: Some(answer.status),
-            response: said,
-            disposition: verdict,
-        }
+        let response = without_secrets(words);
+        AttemptOutcome { at, took, status: Some(answer.status), response, disposition: verdict }
     }
 
     /// Returns the message with its permit. A message that waited is composed again, because
@@ -218,7 +212,7 @@ impl Sender {
         now: Timestamp,
     ) -> Result<VendorResponse, SendError> {
         let request = request(message).map_err(SendError::Impossible)?;
-        let sent = self.client.send(&request, TRY_WITHIN).await;
+        let sent = self.client.send(&request, ATTEMPT_WITHIN).await;
         let answer = sent.map_err(|failure| SendError::Failed(failure.detail))?;
         if answer.endless && answer.status.is_success() {
             // The receiver may have accepted the message. A retry has the same key.

@@ -26,7 +26,7 @@ use testkit::target::{HttpTarget, Received, ScriptedResponse};
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::context::ManualClock;
+use web::context::ManualClock;
 
 pub(super) const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 /// Longer than any operation here takes, and shorter than a person waits.
@@ -58,12 +58,12 @@ impl Receiver {
     async fn start_with(on_each: impl Fn() + Send + Sync + 'static) -> Self {
         let answers = Arc::<Mutex<VecDeque<ScriptedResponse>>>::default();
         let (comes, came) = mpsc::unbounded_channel();
-        let told = Arc::clone(&answers);
+        let scripted = Arc::clone(&answers);
         let target = HttpTarget::start_with(move |received| {
             on_each();
             // The listener may be gone; the response is the same.
             let _ = comes.send(received.clone());
-            told.lock().unwrap().pop_front().unwrap_or_else(|| ScriptedResponse::ok("ok"))
+            scripted.lock().unwrap().pop_front().unwrap_or_else(|| ScriptedResponse::ok("ok"))
         });
         Self { target: target.await, answers, came }
     }
@@ -77,7 +77,7 @@ impl Receiver {
     }
 
     /// Returns the next request as `event key`.
-    async fn next_told(&mut self) -> String {
+    async fn next_message(&mut self) -> String {
         let received = self.next().await;
         let body: serde_json::Value = serde_json::from_str(&received.body).unwrap();
         let key = received.header("webhook-id").unwrap_or_default();
@@ -180,8 +180,8 @@ impl NotifierFixture {
         let transition =
             Transition { from, to, at: self.ctx.now(), incident, why: StatusReason::NoVotes };
         let transitions = vec![(monitor, transition)];
-        let grounds = vec![(monitor, Cause::default())];
-        let batch = Batch { transitions, causes: grounds, ..Batch::default() };
+        let causes = vec![(monitor, Cause::default())];
+        let batch = Batch { transitions, causes, ..Batch::default() };
         self.store.commit(Arc::new(batch)).await.unwrap();
     }
 
@@ -214,12 +214,12 @@ impl NotifierFixture {
 
     /// Waits until no delivery worker runs.
     async fn quiet(&self, notifier: &Notifier) {
-        let couriers = async {
+        let workers = async {
             while !notifier.0.workers.is_empty() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, couriers).await.expect("they come home");
+        tokio::time::timeout(PATIENCE, workers).await.expect("they come home");
     }
 }
 

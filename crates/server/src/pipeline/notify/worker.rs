@@ -1,6 +1,6 @@
 //! Delivery worker of one channel or subscriber. It takes due deliveries, in order per monitor or
 //! thread, sends a few at a time and records the results. It sleeps while all deliveries are for
-//! later, and ends when none wait. `parcel` decides which deliveries share a message.
+//! later, and ends when none wait. `outgoing` decides which deliveries share a message.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -50,16 +50,16 @@ impl DeliveryWorker {
     /// Runs until nothing waits or the server stops.
     pub(super) async fn run(self) {
         let mut state = WorkerState { is_due: true, ..WorkerState::default() };
-        let rounds = &*self.dispatcher;
+        let dispatcher = &*self.dispatcher;
         loop {
-            let is_stopping = rounds.stop.is_cancelled();
+            let is_stopping = dispatcher.stop.is_cancelled();
             if state.is_due && state.tasks.len() < AT_A_TIME && !is_stopping {
                 self.start_due(&mut state).await;
             }
             if state.tasks.is_empty() {
                 let is_done = !state.is_due && state.next_at.is_none();
                 if is_stopping
-                    || (is_done && rounds.stop_if_idle(self.recipient, &self.wake_signal))
+                    || (is_done && dispatcher.stop_if_idle(self.recipient, &self.wake_signal))
                 {
                     return;
                 }
@@ -67,11 +67,11 @@ impl DeliveryWorker {
             let next_at = state.next_at.filter(|_| !state.is_due);
             tokio::select! {
                 biased;
-                () = rounds.abandon.cancelled() => return,
+                () = dispatcher.abandon.cancelled() => return,
                 Some(ended) = state.tasks.join_next() => self.record_finished(&mut state, ended).await,
                 () = self.wake_signal.wait(), if !state.is_due => state.is_due = true,
-                () = at(rounds, next_at) => state.is_due = true,
-                () = rounds.stop.cancelled(), if !is_stopping => {}
+                () = at(dispatcher, next_at) => state.is_due = true,
+                () = dispatcher.stop.cancelled(), if !is_stopping => {}
             }
         }
     }
@@ -85,7 +85,7 @@ impl DeliveryWorker {
                 Ok(()) => return,
                 Err(StoreError::Closed) => return state.clear(),
                 Err(error) => {
-                    warn!(addressee = %self.recipient, %error, "failed to read deliveries: {error}");
+                    warn!(recipient = %self.recipient, %error, "failed to read deliveries: {error}");
                 }
             }
             tokio::select! {
@@ -96,11 +96,11 @@ impl DeliveryWorker {
     }
 
     async fn try_start_due(&self, state: &mut WorkerState) -> Result<(), StoreError> {
-        let (rounds, outbox) = (&self.dispatcher, self.dispatcher.store.outbox());
-        let now = rounds.sender.ctx.now();
+        let (dispatcher, outbox) = (&self.dispatcher, self.dispatcher.store.outbox());
+        let now = dispatcher.sender.ctx.now();
         let room = AT_A_TIME - state.tasks.len();
-        let asked = u32::try_from(AT_A_TIME + state.in_flight.len()).unwrap_or(u32::MAX);
-        let queue = outbox.due(self.recipient, now, asked).await?;
+        let limit = u32::try_from(AT_A_TIME + state.in_flight.len()).unwrap_or(u32::MAX);
+        let queue = outbox.due(self.recipient, now, limit).await?;
         // The remaining due deliveries wait for messages in progress; their end wakes this worker.
         state.is_due = false;
         state.next_at = queue.next_at;
@@ -109,22 +109,22 @@ impl DeliveryWorker {
         }
         // Deleting a channel or subscriber also cancels its deliveries. This is the moment in
         // between.
-        let destination = match Destination::find(&rounds.store, self.recipient, now).await? {
+        let destination = match Destination::find(&dispatcher.store, self.recipient, now).await? {
             DestinationLookup::Found(destination) => Arc::new(*destination),
             DestinationLookup::Deleted => return Ok(()),
             DestinationLookup::Suppressed(why) => {
-                debug!(addressee = %self.recipient, "{} is not notified: {why}", self.recipient);
+                debug!(recipient = %self.recipient, "{} is not notified: {why}", self.recipient);
                 return self.cancel_suppressed(state, now).await;
             }
         };
-        let parcels = outgoing_messages(destination.kind(), queue.due, &state.in_flight);
-        for mut parcel in parcels.into_iter().take(room) {
-            record_membership(outbox, &mut parcel).await?;
-            if parcel.deliveries.is_empty() {
+        let messages = outgoing_messages(destination.kind(), queue.due, &state.in_flight);
+        for mut message in messages.into_iter().take(room) {
+            record_membership(outbox, &mut message).await?;
+            if message.deliveries.is_empty() {
                 continue;
             }
-            state.in_flight.add(&parcel);
-            state.tasks.spawn(deliver(rounds.clone(), destination.clone(), parcel));
+            state.in_flight.add(&message);
+            state.tasks.spawn(deliver(dispatcher.clone(), destination.clone(), message));
         }
         Ok(())
     }
@@ -149,10 +149,10 @@ impl DeliveryWorker {
         let mut next = Some(first);
         while let Some(ended) = next {
             // An aborted task has no result; panics are caught inside it.
-            if let Ok((parcel, kind, sent)) = ended {
-                state.in_flight.remove(&parcel);
+            if let Ok((message, kind, sent)) = ended {
+                state.in_flight.remove(&message);
                 if let Some(sent) = sent {
-                    self.decide_next_steps(kind, &parcel, &sent, &mut tried);
+                    self.decide_next_steps(kind, &message, &sent, &mut tried);
                 }
             }
             next = state.tasks.try_join_next();
@@ -167,19 +167,25 @@ impl DeliveryWorker {
     fn decide_next_steps(
         &self,
         kind: ProviderType,
-        parcel: &OutgoingMessage,
+        message: &OutgoingMessage,
         sent: &AttemptOutcome,
         tried: &mut Vec<AttemptResult>,
     ) {
-        let rounds = &self.dispatcher;
-        let now = rounds.sender.ctx.now();
+        let dispatcher = &self.dispatcher;
+        let now = dispatcher.sender.ctx.now();
         let then = match sent.disposition {
             SendDisposition::Accepted => NextStep::Accepted,
             SendDisposition::GiveUp => NextStep::Dead,
-            SendDisposition::Retry(asked) => {
-                let first = parcel.first_attempt_at().unwrap_or(sent.at);
-                let tries = parcel.attempts().saturating_add(1);
-                match next_attempt(first, now, tries, asked, rounds.sender.ctx.random()) {
+            SendDisposition::Retry(retry_after) => {
+                let first = message.first_attempt_at().unwrap_or(sent.at);
+                let attempts = message.attempts().saturating_add(1);
+                match next_attempt(
+                    first,
+                    now,
+                    attempts,
+                    retry_after,
+                    dispatcher.sender.ctx.random(),
+                ) {
                     NextAttempt::At(at) => NextStep::Again(at),
                     NextAttempt::Dead => NextStep::Dead,
                 }
@@ -190,22 +196,22 @@ impl DeliveryWorker {
             NextStep::Again(_) => MessageOutcome::Retry,
             NextStep::Dead => MessageOutcome::Dead,
         };
-        rounds.metrics.messages(kind, outcome).inc();
-        for due in &parcel.deliveries {
-            let (id, addressee, status) = (due.id, self.recipient, sent.status);
+        dispatcher.metrics.messages(kind, outcome).inc();
+        for due in &message.deliveries {
+            let (id, recipient, status) = (due.id, self.recipient, sent.status);
             match then {
                 NextStep::Accepted => {
                     let seconds = now.since(due.content.at()).as_secs_f64();
-                    rounds.metrics.message_seconds.observe(seconds);
-                    debug!(delivery.id = %id, %addressee, "delivery {id} was accepted");
+                    dispatcher.metrics.message_seconds.observe(seconds);
+                    debug!(delivery.id = %id, %recipient, "delivery {id} was accepted");
                 }
                 NextStep::Again(at) => debug!(
-                    delivery.id = %id, %addressee, status,
+                    delivery.id = %id, %recipient, status,
                     "delivery {id} failed and will be retried at {at}"
                 ),
                 NextStep::Dead => warn!(
-                    delivery.id = %id, %addressee, status, tries = due.attempt_count + 1,
-                    "delivery {id} to {addressee} about {} is a dead letter; `aloft notifications \
+                    delivery.id = %id, %recipient, status, attempts = due.attempt_count + 1,
+                    "delivery {id} to {recipient} about {} is a dead letter; `aloft notifications \
                      deliveries` shows why", due.content.about()
                 ),
             }
@@ -231,7 +237,7 @@ impl DeliveryWorker {
             match self.dispatcher.store.outbox().record_attempts(tried.clone()).await {
                 Ok(()) | Err(StoreError::Closed) => return,
                 Err(error) => warn!(
-                    addressee = %self.recipient, %error,
+                    recipient = %self.recipient, %error,
                     "{} attempts could not be stored and are kept in memory: {error}", tried.len()
                 ),
             }
@@ -255,11 +261,13 @@ impl WorkerState {
 /// no longer pending.
 async fn record_membership(
     outbox: Outbox<'_>,
-    parcel: &mut OutgoingMessage,
+    message: &mut OutgoingMessage,
 ) -> Result<(), StoreError> {
-    let told = match parcel.unrecorded_membership() {
+    let retained = match message.unrecorded_membership() {
         None => return Ok(()),
-        Some(Membership::Together(key)) => outbox.fix_digest(&parcel.ids(), key.to_owned()).await?,
+        Some(Membership::Together(key)) => {
+            outbox.fix_digest(&message.ids(), key.to_owned()).await?
+        }
         Some(Membership::Alone(id)) => {
             if outbox.fix_single(id).await? {
                 vec![id]
@@ -268,39 +276,40 @@ async fn record_membership(
             }
         }
     };
-    parcel.deliveries.retain(|due| told.contains(&due.id));
+    message.deliveries.retain(|due| retained.contains(&due.id));
     Ok(())
 }
 
 /// Waits until the clock shows `instant`; without one, waits forever.
-async fn at(rounds: &Dispatcher, instant: Option<Timestamp>) {
+async fn at(dispatcher: &Dispatcher, instant: Option<Timestamp>) {
     match instant {
-        Some(instant) => rounds.sender.ctx.sleep_until(instant).await,
+        Some(instant) => dispatcher.sender.ctx.sleep_until(instant).await,
         None => std::future::pending().await,
     }
 }
 
 /// Sends a message in its turn. Starts nothing after the server began to stop.
 async fn deliver(
-    rounds: Arc<Dispatcher>,
+    dispatcher: Arc<Dispatcher>,
     destination: Arc<Destination>,
-    parcel: OutgoingMessage,
+    message: OutgoingMessage,
 ) -> Back {
-    let told = async {
+    let retained = async {
         let read_at = match &*destination {
             Destination::Channel(channel, _) => {
-                let events = parcel.events();
-                links::page_link(&rounds.store, &rounds.sender, channel.workspace, &events).await
+                let events = message.events();
+                links::page_link(&dispatcher.store, &dispatcher.sender, channel.workspace, &events)
+                    .await
             }
             // Emails to subscribers link to their page.
             Destination::Subscriber(..) => None,
         };
-        destination.send(&rounds.sender, &parcel, read_at.as_deref(), &rounds.stop).await
+        destination.send(&dispatcher.sender, &message, read_at.as_deref(), &dispatcher.stop).await
     };
-    let sent = AssertUnwindSafe(told).catch_unwind().await.unwrap_or_else(|_| {
-        let addressee = destination.recipient();
-        error!(%addressee, "failed to compose a message: this is a bug");
-        let at = rounds.sender.ctx.now();
+    let sent = AssertUnwindSafe(retained).catch_unwind().await.unwrap_or_else(|_| {
+        let recipient = destination.recipient();
+        error!(%recipient, "failed to compose a message: this is a bug");
+        let at = dispatcher.sender.ctx.now();
         let answer = "the server failed to compose this message; see its log".to_owned();
         let verdict = SendDisposition::Retry(None);
         Some(AttemptOutcome {
@@ -311,7 +320,7 @@ async fn deliver(
             disposition: verdict,
         })
     });
-    (parcel, destination.kind(), sent)
+    (message, destination.kind(), sent)
 }
 
 #[cfg(test)]
@@ -346,8 +355,8 @@ mod tests {
             idempotency,
         };
         bench.store.subscribers().add(new, change()).await.unwrap();
-        let (rounds, bell) = (bench.notifier().0, Arc::default());
-        (DeliveryWorker { dispatcher: rounds, recipient: id.into(), wake_signal: bell }, page)
+        let (dispatcher, wake_signal) = (bench.notifier().0, Arc::default());
+        (DeliveryWorker { dispatcher, recipient: id.into(), wake_signal }, page)
     }
 
     #[tokio::test]

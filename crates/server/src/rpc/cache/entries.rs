@@ -42,31 +42,31 @@ impl CacheEntries {
     /// Returns a recent response that was read at this generation.
     pub(super) fn get(
         &self,
-        question: &CacheKey,
+        cache_key: &CacheKey,
         generation: Generation,
         now: Timestamp,
     ) -> Option<CachedResponse> {
         let answers = self.read();
-        let entry = answers.by_key.get(question)?;
+        let entry = answers.by_key.get(cache_key)?;
         (entry.generation == generation && entry.is_fresh(now)).then(|| entry.response.clone())
     }
 
     /// Stores a response that was read at `read_at`. The generation must be from before the read.
     pub(super) fn put(
         &self,
-        question: CacheKey,
+        cache_key: CacheKey,
         answer: CachedResponse,
         generation: Generation,
         read_at: Timestamp,
     ) {
-        let bytes = question.bytes() + answer.body.len() + BYTES_BESIDE;
+        let bytes = cache_key.bytes() + answer.body.len() + BYTES_BESIDE;
         let mut answers = self.write();
         if answers.bytes + bytes > BYTES_MAX {
             *answers = EntryMap::default();
         }
         let entry = CacheEntry { response: answer, generation, read_at, bytes };
         answers.bytes += bytes;
-        if let Some(before) = answers.by_key.insert(question, entry) {
+        if let Some(before) = answers.by_key.insert(cache_key, entry) {
             answers.bytes -= before.bytes;
         }
     }
@@ -107,7 +107,7 @@ mod tests {
     use crate::auth::Caller;
     use crate::rpc::body::BufferedBody;
 
-    fn question(message: &str) -> CacheKey {
+    fn cache_key(message: &str) -> CacheKey {
         let workspace = WorkspaceId::from_bits(1);
         let caller =
             Caller { workspace, key: KeyId::from_bits(1), scope: Scope::Read, legacy: false };
@@ -150,33 +150,33 @@ mod tests {
     #[tokio::test]
     async fn response_expires_with_generation_or_ttl() {
         let [old, new] = generations().await;
-        let (shelf, asked) = (CacheEntries::default(), question("{}"));
-        shelf.put(asked.clone(), answer(3), old, at(5_000));
-        let is_there = |generation, millis| shelf.get(&asked, generation, at(millis)).is_some();
+        let (cache, key) = (CacheEntries::default(), cache_key("{}"));
+        cache.put(key.clone(), answer(3), old, at(5_000));
+        let is_there = |generation, millis| cache.get(&key, generation, at(millis)).is_some();
         assert!(is_there(old, 5_000) && is_there(old, 5_999));
         assert!(!is_there(new, 5_000), "something was changed since");
         assert!(!is_there(old, 6_000) && !is_there(old, 4_999), "too old, or from the future");
-        assert!(shelf.get(&question("{ }"), old, at(5_000)).is_none());
-        shelf.put(asked.clone(), answer(4), new, at(5_001));
-        assert_eq!(shelf.get(&asked, new, at(5_001)).unwrap().body, Bytes::from(vec![0; 4]));
+        assert!(cache.get(&cache_key("{ }"), old, at(5_000)).is_none());
+        cache.put(key.clone(), answer(4), new, at(5_001));
+        assert_eq!(cache.get(&key, new, at(5_001)).unwrap().body, Bytes::from(vec![0; 4]));
     }
 
     #[tokio::test]
     async fn cache_stays_within_its_memory_limit() {
         let [generation, _] = generations().await;
-        let shelf = CacheEntries::default();
+        let cache = CacheEntries::default();
         let large = BYTES_MAX / 10;
         for number in 0..40 {
-            shelf.put(question(&number.to_string()), answer(large), generation, at(0));
-            let answers = shelf.read();
+            cache.put(cache_key(&number.to_string()), answer(large), generation, at(0));
+            let answers = cache.read();
             let counted: usize = answers.by_key.values().map(|entry| entry.bytes).sum();
             assert_eq!(answers.bytes, counted);
             assert!(answers.bytes <= BYTES_MAX && !answers.by_key.is_empty());
         }
-        shelf.put(question("39"), answer(large), generation, at(1));
-        shelf.evict_expired(at(1_000));
-        assert_eq!(shelf.read().by_key.len(), 1, "the others are a second old");
-        shelf.evict_expired(at(1_001));
-        assert_eq!((shelf.read().bytes, shelf.read().by_key.len()), (0, 0));
+        cache.put(cache_key("39"), answer(large), generation, at(1));
+        cache.evict_expired(at(1_000));
+        assert_eq!(cache.read().by_key.len(), 1, "the others are a second old");
+        cache.evict_expired(at(1_001));
+        assert_eq!((cache.read().bytes, cache.read().by_key.len()), (0, 0));
     }
 }

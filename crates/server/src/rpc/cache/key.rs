@@ -104,7 +104,7 @@ mod tests {
         request.extension(message).body(Body::empty()).unwrap()
     }
 
-    fn question(caller: Caller, request: &Request) -> CacheKey {
+    fn cache_key(caller: Caller, request: &Request) -> CacheKey {
         CacheKey::from_request(caller, METHOD, request).unwrap()
     }
 
@@ -112,29 +112,29 @@ mod tests {
     fn relevant_difference_changes_the_key() {
         let write = caller(1, Scope::Write);
         let json = ("content-type", "application/json");
-        let asked = [
-            question(write, &request(&[json], "/x", "{}")),
-            question(caller(2, Scope::Write), &request(&[json], "/x", "{}")),
-            question(caller(1, Scope::Read), &request(&[json], "/x", "{}")),
-            question(write, &request(&[("content-type", "application/grpc")], "/x", "{}")),
-            question(write, &request(&[json, ("accept-encoding", "gzip")], "/x", "{}")),
-            question(write, &request(&[json, ("accept-encoding", "")], "/x", "{}")),
-            question(write, &request(&[json, ("grpc-accept-encoding", "gzip")], "/x", "{}")),
-            question(write, &request(&[json, ("connect-protocol-version", "1")], "/x", "{}")),
-            question(write, &request(&[json], "/x?{}", "")),
-            question(write, &request(&[json], "/x", "{ }")),
+        let keys = [
+            cache_key(write, &request(&[json], "/x", "{}")),
+            cache_key(caller(2, Scope::Write), &request(&[json], "/x", "{}")),
+            cache_key(caller(1, Scope::Read), &request(&[json], "/x", "{}")),
+            cache_key(write, &request(&[("content-type", "application/grpc")], "/x", "{}")),
+            cache_key(write, &request(&[json, ("accept-encoding", "gzip")], "/x", "{}")),
+            cache_key(write, &request(&[json, ("accept-encoding", "")], "/x", "{}")),
+            cache_key(write, &request(&[json, ("grpc-accept-encoding", "gzip")], "/x", "{}")),
+            cache_key(write, &request(&[json, ("connect-protocol-version", "1")], "/x", "{}")),
+            cache_key(write, &request(&[json], "/x?{}", "")),
+            cache_key(write, &request(&[json], "/x", "{ }")),
             CacheKey::from_request(write, "/a.B/D", &request(&[json], "/x", "{}")).unwrap(),
         ];
-        for (index, one) in asked.iter().enumerate() {
-            assert!(!asked[index + 1..].contains(one), "question {index} is another's");
+        for (index, one) in keys.iter().enumerate() {
+            assert!(!keys[index + 1..].contains(one), "key {index} is another's");
         }
     }
 
     #[test]
     fn irrelevant_difference_keeps_the_key() {
-        let asked = question(caller(1, Scope::Read), &request(&[], "/x", "{}"));
+        let first = cache_key(caller(1, Scope::Read), &request(&[], "/x", "{}"));
         let other = [("x-request-id", "7"), ("user-agent", "x"), ("connect-timeout-ms", "5")];
-        assert_eq!(question(caller(1, Scope::Read), &request(&other, "/rpc/x", "{}")), asked);
+        assert_eq!(cache_key(caller(1, Scope::Read), &request(&other, "/rpc/x", "{}")), first);
     }
 
     #[test]

@@ -11,8 +11,8 @@ use super::{TRIGGERS, log};
 const PREFIX: &str = "log_";
 
 /// Returns the ID of the log at this position.
-pub(super) fn encode_id(place: &LogCursor) -> String {
-    format!("{PREFIX}{}", encode_token(place))
+pub(super) fn encode_id(cursor: &LogCursor) -> String {
+    format!("{PREFIX}{}", encode_token(cursor))
 }
 
 /// Parses the ID of a log.
@@ -21,21 +21,21 @@ pub(super) fn decode_id(id: &str) -> Option<LogCursor> {
 }
 
 /// Returns the token of a page that begins after this position.
-pub(super) fn encode_token(place: &LogCursor) -> String {
-    let LogCursor { slot, region, trigger, revision } = place;
+pub(super) fn encode_token(cursor: &LogCursor) -> String {
+    let LogCursor { slot, region, trigger, revision } = cursor;
     let text = format!("{}/{region}/{}/{revision}", slot.as_millis(), log::trigger_name(*trigger));
     URL_SAFE_NO_PAD.encode(text)
 }
 
 /// Parses a token of [`encode_token`].
-pub(super) fn decode_token(encode_token: &str) -> Option<LogCursor> {
-    if encode_token.len() > limits::PAGE_TOKEN_BYTES_MAX {
+pub(super) fn decode_token(token: &str) -> Option<LogCursor> {
+    if token.len() > limits::PAGE_TOKEN_BYTES_MAX {
         return None;
     }
-    let bytes = URL_SAFE_NO_PAD.decode(encode_token).ok()?;
+    let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let mut parts = str::from_utf8(&bytes).ok()?.split('/');
     let mut next = || parts.next();
-    let place = LogCursor {
+    let cursor = LogCursor {
         slot: Timestamp::from_millis(next()?.parse().ok()?),
         region: Region::parse(next()?).ok()?,
         trigger: {
@@ -44,7 +44,7 @@ pub(super) fn decode_token(encode_token: &str) -> Option<LogCursor> {
         },
         revision: next()?.parse().ok()?,
     };
-    parts.next().is_none().then_some(place)
+    parts.next().is_none().then_some(cursor)
 }
 
 #[cfg(test)]
@@ -55,15 +55,15 @@ mod tests {
 
     #[test]
     fn cursor_round_trips_and_forged_one_fails() {
-        let place = LogCursor {
+        let cursor = LogCursor {
             slot: Timestamp::from_millis(1_800_000_000_123),
             region: Region::KoyebSin,
             trigger: Trigger::Confirmation,
             revision: 7,
         };
-        assert_eq!(decode_token(&encode_token(&place)), Some(place));
-        assert_eq!(decode_id(&encode_id(&place)), Some(place));
-        for made_up in ["", "!", "log_", "MS8y", &encode_token(&place)[1..], &"A".repeat(300)] {
+        assert_eq!(decode_token(&encode_token(&cursor)), Some(cursor));
+        assert_eq!(decode_id(&encode_id(&cursor)), Some(cursor));
+        for made_up in ["", "!", "log_", "MS8y", &encode_token(&cursor)[1..], &"A".repeat(300)] {
             assert_eq!(decode_token(made_up), None, "{made_up}");
         }
     }

@@ -2,7 +2,7 @@
 
 use contract::monitor::wire::{
     AssertionLog, AttemptLog, CertificateLog, DnsAnswerLog, DnsRecordLog, HopLog,
-    Phases as ShownPhases, ResponseHeader, ResponseLog,
+    Phases as WirePhases, ResponseHeader, ResponseLog,
 };
 use contract::monitor::{SecretVisibility, encode_instant, encode_url, micros};
 use domain::check::{
@@ -11,7 +11,7 @@ use domain::check::{
 };
 use store::LogCursor;
 
-use super::super::answer::location as shown_place;
+use super::super::monitor_status::location as encode_location;
 use super::cursor;
 use crate::observe::metrics::outcome_name;
 use crate::pipeline::Probes;
@@ -47,7 +47,7 @@ pub(super) fn encode_log(result: &CheckResult, probes: &Probes, has_details: boo
         phases: phases(&result.phases).into(),
         finished_at: encode_instant(result.finished_at),
         has_details,
-        place: shown_place(probes, identity.region),
+        place: encode_location(probes, identity.region),
     }
 }
 
@@ -69,8 +69,8 @@ pub(in crate::rpc) fn attempt(attempt: &AttemptEvidence, secrets: SecretVisibili
     }
 }
 
-fn phases(phases: &Phases) -> ShownPhases {
-    ShownPhases {
+fn phases(phases: &Phases) -> WirePhases {
+    WirePhases {
         dns_us: phases.dns_us.map(micros),
         connect_us: phases.connect_us.map(micros),
         tls_us: phases.tls_us.map(micros),

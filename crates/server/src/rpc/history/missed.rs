@@ -10,16 +10,16 @@ use domain::cadence::{Missed, MissedReason};
 use rules::{Timestamp, Violation, Violations, limits};
 use store::{MissedCursor, MissedFilter};
 
-use super::super::answer::location;
 use super::super::monitor::find;
+use super::super::monitor_status::location;
 use super::{limit, parse_names, parse_time, regions};
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::pipeline::Probes;
+use crate::rpc::{Services, rpc_error};
 
 /// Implements `ListMissedSlots`.
 pub(in crate::rpc) async fn list_missed(
-    app: &App,
+    services: &Services,
     caller: Caller,
     request: ListMissedSlotsRequest,
 ) -> Result<ListMissedSlotsResponse, Error> {
@@ -47,12 +47,16 @@ pub(in crate::rpc) async fn list_missed(
     if !wrong.is_empty() {
         return Err(rpc::invalid(&Violations(wrong)));
     }
-    let monitor = find(app, caller, &request.id).await?.monitor.id;
-    let missed = app.store.missed();
+    let monitor = find(services, caller, &request.id).await?.monitor.id;
+    let missed = services.store.missed();
     let page = missed.list(caller.workspace, monitor, &filter, after, limit).await;
     let page = page.map_err(rpc_error)?;
     Ok(ListMissedSlotsResponse {
-        missed: page.ranges.iter().map(|it| encode_missed(it, app.pipeline.probes())).collect(),
+        missed: page
+            .ranges
+            .iter()
+            .map(|it| encode_missed(it, services.pipeline.probes()))
+            .collect(),
         next_page_token: page.next.as_ref().map(encode_token).unwrap_or_default(),
     })
 }
@@ -68,8 +72,8 @@ fn encode_missed(missed: &Missed, probes: &Probes) -> MissedSlots {
     }
 }
 
-fn encode_token(place: &MissedCursor) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{}/r{}", place.first_slot.as_millis(), place.region))
+fn encode_token(cursor: &MissedCursor) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{}/r{}", cursor.first_slot.as_millis(), cursor.region))
 }
 
 fn decode_token(token: &str) -> Option<MissedCursor> {
@@ -89,9 +93,9 @@ mod tests {
     #[test]
     fn token_round_trips_and_forged_one_fails() {
         let first_slot = Timestamp::from_millis(1_800_000_000_123);
-        let place = MissedCursor { first_slot, region: 27 };
-        assert_eq!(decode_token(&encode_token(&place)), Some(place));
-        for made_up in ["", "!", "MS8y", &encode_token(&place)[1..], &"A".repeat(300)] {
+        let cursor = MissedCursor { first_slot, region: 27 };
+        assert_eq!(decode_token(&encode_token(&cursor)), Some(cursor));
+        for made_up in ["", "!", "MS8y", &encode_token(&cursor)[1..], &"A".repeat(300)] {
             assert_eq!(decode_token(made_up), None, "{made_up}");
         }
     }

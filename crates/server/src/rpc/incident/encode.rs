@@ -10,8 +10,8 @@ use rules::KeyId;
 use rules::incident::IncidentState;
 use store::{EvidenceEntry, Incident, Notified, Person, TimelineEntry, TimelineEvent};
 
-use super::super::answer::location;
 use super::super::history::{attempt, trigger_name};
+use super::super::monitor_status::location;
 use crate::pipeline::Probes;
 
 /// Encodes an incident as an item of a list.
@@ -46,8 +46,8 @@ pub(super) fn encode_entry(entry: &TimelineEntry, probes: &Probes) -> WireEntry 
             WireEntry { region: region.to_string(), place: location(probes, *region), ..shown }
         }
         TimelineEvent::Closed(how) => WireEntry { close_reason: how.as_str().to_owned(), ..shown },
-        TimelineEvent::Notified(told) => {
-            WireEntry { notified: encode_notified(told).into(), ..shown }
+        TimelineEvent::Notified(notified) => {
+            WireEntry { notified: encode_notified(notified).into(), ..shown }
         }
     }
 }
@@ -75,12 +75,12 @@ fn encode_person(person: &Person) -> WirePerson {
     WirePerson { key_id, name }
 }
 
-fn encode_notified(told: &Notified) -> WireNotified {
+fn encode_notified(notified: &Notified) -> WireNotified {
     WireNotified {
-        delivery_id: told.delivery.to_string(),
-        notification_id: told.channel.to_string(),
-        provider_type: told.kind.to_string(),
-        event: told.event.clone(),
-        state: told.state.clone(),
+        delivery_id: notified.delivery.to_string(),
+        notification_id: notified.channel.to_string(),
+        provider_type: notified.kind.to_string(),
+        event: notified.event.clone(),
+        state: notified.state.clone(),
     }
 }

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use contract::monitor::encode_instant;
 use contract::notification::wire::{
-    Delivery as Shown, DeliveryAttempt as ShownAttempt, GetDeliveryRequest, GetDeliveryResponse,
-    ListDeliveriesRequest, ListDeliveriesResponse, ReplayDeliveryRequest, ReplayDeliveryResponse,
+    Delivery as WireDelivery, DeliveryAttempt as WireAttempt, GetDeliveryRequest,
+    GetDeliveryResponse, ListDeliveriesRequest, ListDeliveriesResponse, ReplayDeliveryRequest,
+    ReplayDeliveryResponse,
 };
 use contract::rpc::{self, Error, RequestContext};
 use domain::notify::{HoldReason, event_key};
@@ -17,16 +18,16 @@ use store::{
 };
 
 use super::test::millis;
-use crate::app::{App, rpc_error};
 use crate::rpc::list::{PageRequest, encode_total};
 use crate::rpc::request::{caller, change, id};
+use crate::rpc::{Services, rpc_error};
 
 /// Noun of this resource in error messages.
 const NOUN: &str = "delivery";
 
 /// Implements `ListDeliveries`.
 pub(super) async fn list(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: ListDeliveriesRequest,
 ) -> Result<ListDeliveriesResponse, Error> {
@@ -35,7 +36,7 @@ pub(super) async fn list(
     let page = PageRequest { limit, offset, page_token: request.page_token.as_deref() }.parse();
     if let Some(filter) = subscriber_filter(&request).map_err(|wrong| rpc::invalid(&wrong))? {
         let page = page.map_err(|wrong| rpc::invalid(&wrong))?;
-        let found = app
+        let found = services
             .store
             .outbox()
             .subscriber_deliveries(caller.workspace, filter, page.with_one_more())
@@ -43,8 +44,8 @@ pub(super) async fn list(
         let found = found.map_err(rpc_error)?;
         let (deliveries, next_page_token) = page.cut(
             &found,
-            |letter| letter.id,
-            |letter| encode_subscriber_delivery(letter.clone()),
+            |subscriber_delivery| subscriber_delivery.id,
+            |subscriber_delivery| encode_subscriber_delivery(subscriber_delivery.clone()),
             rpc::encoded_bytes,
         );
         return Ok(ListDeliveriesResponse {
@@ -60,7 +61,7 @@ pub(super) async fn list(
             return Err(rpc::invalid(&Violations(wrong.collect())));
         }
     };
-    let found = app.store.outbox().list(caller.workspace, filter, page.with_one_more()).await;
+    let found = services.store.outbox().list(caller.workspace, filter, page.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
     let (deliveries, next_page_token) = page.cut(
         &found,
@@ -77,14 +78,14 @@ pub(super) async fn list(
 
 /// Implements `GetDelivery`.
 pub(super) async fn get(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: GetDeliveryRequest,
 ) -> Result<GetDeliveryResponse, Error> {
     let (workspace, id) = (caller(context).workspace, id(NOUN, &request.id)?);
-    let shown = match app.store.outbox().get(workspace, id).await {
+    let shown = match services.store.outbox().get(workspace, id).await {
         Err(StoreError::NotFound { .. }) => {
-            app.store.outbox().letter(workspace, id).await.map(encode_subscriber_delivery)
+            services.store.outbox().letter(workspace, id).await.map(encode_subscriber_delivery)
         }
         found => found.map(encode),
     };
@@ -93,13 +94,13 @@ pub(super) async fn get(
 
 /// Implements `ReplayDelivery`.
 pub(super) async fn replay(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: ReplayDeliveryRequest,
 ) -> Result<ReplayDeliveryResponse, Error> {
     let caller = caller(context);
-    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    let outbox = app.store.outbox();
+    let (id, change) = (id(NOUN, &request.id)?, change(services, caller));
+    let outbox = services.store.outbox();
     let replayed = match outbox.replay(caller.workspace, id, change).await {
         Err(StoreError::NotFound { .. }) => outbox
             .replay_subscriber_delivery(caller.workspace, id, change)
@@ -182,9 +183,9 @@ fn state(given: Option<&str>) -> Result<Option<DeliveryState>, Violation> {
     })
 }
 
-fn encode(delivery: Delivery) -> Shown {
+fn encode(delivery: Delivery) -> WireDelivery {
     let waits = delivery.state == DeliveryState::Waiting;
-    Shown {
+    WireDelivery {
         id: delivery.id.to_string(),
         notification_id: delivery.channel.to_string(),
         provider_type: delivery.kind.to_string(),
@@ -207,33 +208,37 @@ fn encode(delivery: Delivery) -> Shown {
     }
 }
 
-fn encode_subscriber_delivery(letter: SubscriberDelivery) -> Shown {
-    let waits = letter.state == DeliveryState::Waiting;
-    Shown {
-        id: letter.id.to_string(),
+fn encode_subscriber_delivery(subscriber_delivery: SubscriberDelivery) -> WireDelivery {
+    let waits = subscriber_delivery.state == DeliveryState::Waiting;
+    WireDelivery {
+        id: subscriber_delivery.id.to_string(),
         notification_id: String::new(),
-        provider_type: letter.kind.to_string(),
+        provider_type: subscriber_delivery.kind.to_string(),
         monitor_id: None,
         incident_id: None,
-        event: letter.word,
+        event: subscriber_delivery.word,
         reminder: 0,
-        state: letter.state.as_str().to_owned(),
-        hold_reason: letter
+        state: subscriber_delivery.state.as_str().to_owned(),
+        hold_reason: subscriber_delivery
             .hold_reason
             .filter(|_| waits)
             .map(|holds| hold_reason_name(holds).to_owned()),
-        key: letter.key,
-        created_at: encode_instant(letter.created_at),
-        next_attempt_at: if waits { encode_instant(letter.due_at) } else { <_>::default() },
-        completed_at: letter.completed_at.map(encode_instant).unwrap_or_default(),
-        attempts: letter.attempts.into_iter().map(attempt).collect(),
-        subscriber_id: Some(letter.subscriber.to_string()),
-        page_id: Some(letter.page.to_string()),
+        key: subscriber_delivery.key,
+        created_at: encode_instant(subscriber_delivery.created_at),
+        next_attempt_at: if waits {
+            encode_instant(subscriber_delivery.due_at)
+        } else {
+            <_>::default()
+        },
+        completed_at: subscriber_delivery.completed_at.map(encode_instant).unwrap_or_default(),
+        attempts: subscriber_delivery.attempts.into_iter().map(attempt).collect(),
+        subscriber_id: Some(subscriber_delivery.subscriber.to_string()),
+        page_id: Some(subscriber_delivery.page.to_string()),
     }
 }
 
-fn attempt(attempt: DeliveryAttempt) -> ShownAttempt {
-    ShownAttempt {
+fn attempt(attempt: DeliveryAttempt) -> WireAttempt {
+    WireAttempt {
         number: i32::try_from(attempt.number).unwrap_or(i32::MAX),
         at: encode_instant(attempt.at),
         duration_ms: millis(attempt.duration),

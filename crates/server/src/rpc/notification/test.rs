@@ -17,10 +17,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use super::{NOUN, RESOURCE, reject_blocked_address};
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::pipeline::Tested;
 use crate::rpc::request::{caller, id, invalid};
+use crate::rpc::{Services, rpc_error};
 
 /// Timeout of a test. It may send two messages, and wait for a permit first.
 const WITHIN: Duration = Duration::from_secs(30);
@@ -31,7 +31,7 @@ const ENDS_WITHIN: Duration = Duration::from_secs(1);
 /// Error of a test that sent nothing.
 const NOT_BEGUN: &str = "too many deliveries at once, or the server is stopping; test again";
 /// Error of a test that may have sent its message.
-const UNDER_WAY: &str = "the receiver did not respond in time; the message may still arrive";
+const IN_FLIGHT: &str = "the receiver did not respond in time; the message may still arrive";
 /// Help if a receiver is temporarily unavailable.
 const LATER: &str = "try again later: the receiver does not accept messages at the moment";
 /// Help if nothing more specific is known.
@@ -46,22 +46,23 @@ struct Channel {
 
 /// Implements `TestNotification`.
 pub(super) async fn test(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: TestNotificationRequest,
 ) -> Result<TestNotificationResponse, Error> {
     let caller = caller(context);
     let channel = match (request.id, request.notification.into_option()) {
-        (Some(id), None) => saved(app, caller, &id).await?,
-        (None, Some(given)) => not_saved(app, given)?,
+        (Some(id), None) => saved(services, caller, &id).await?,
+        (None, Some(given)) => not_saved(services, given)?,
         (Some(_), Some(_)) => return Err(one_of_both("must not be given with `notification`")),
         (None, None) => return Err(one_of_both("must be given, or `notification` instead")),
     };
     let kind = channel.settings.provider.kind();
-    let missing = app.notifier.missing_setting(kind);
+    let missing = services.notifier.missing_setting(kind);
     // Store the result of a sent message even if the caller disconnects.
-    let stop = app.notifier.test_stop_token();
-    let sent = tokio::spawn(send(app.clone(), caller, channel, stop.clone()).in_current_span());
+    let stop = services.notifier.test_stop_token();
+    let sent =
+        tokio::spawn(send(services.clone(), caller, channel, stop.clone()).in_current_span());
     let tested = wait_for_test(sent, &stop, [WITHIN, ENDS_WITHIN]).await?;
     Ok(TestNotificationResponse {
         accepted: tested.accepted,
@@ -90,7 +91,7 @@ async fn wait_for_test(
             tracing::error!("a test of a channel failed: {why}");
             Err(rpc::internal())
         }
-        Err(_) => Err(rpc::unavailable(UNDER_WAY)),
+        Err(_) => Err(rpc::unavailable(IN_FLIGHT)),
     }
 }
 
@@ -99,30 +100,30 @@ pub(super) fn millis(took: Duration) -> i32 {
     i32::try_from(took.as_millis()).unwrap_or(i32::MAX)
 }
 
-async fn saved(app: &App, caller: Caller, given: &str) -> Result<Channel, Error> {
+async fn saved(services: &Services, caller: Caller, given: &str) -> Result<Channel, Error> {
     let id = id(NOUN, given)?;
-    let channel = app.store.channels().get(caller.workspace, id).await.map_err(rpc_error)?;
+    let channel = services.store.channels().get(caller.workspace, id).await.map_err(rpc_error)?;
     Ok(Channel { id, settings: channel.settings, is_saved: true })
 }
 
-fn not_saved(app: &App, given: Notification) -> Result<Channel, Error> {
+fn not_saved(services: &Services, given: Notification) -> Result<Channel, Error> {
     let settings = ChannelDraft::from(given).parse().map_err(invalid(RESOURCE))?;
-    reject_blocked_address(app, &settings.provider)?;
-    Ok(Channel { id: app.ctx.new_id(), settings, is_saved: false })
+    reject_blocked_address(services, &settings.provider)?;
+    Ok(Channel { id: services.ctx.new_id(), settings, is_saved: false })
 }
 
 /// Sends the test message and stores the result of a saved channel. Returns `None` if nothing was
 /// sent.
 async fn send(
-    app: App,
+    services: Services,
     caller: Caller,
     channel: Channel,
     stop: CancellationToken,
 ) -> Result<Option<Tested>, Error> {
     let Channel { id, settings, is_saved } = channel;
-    let workspace = app.store.workspaces().get(caller.workspace).await.map_err(rpc_error)?;
-    let event = event(&app, workspace.name);
-    let sent = app.notifier.test(caller.workspace, id, &settings, &event, &stop).await;
+    let workspace = services.store.workspaces().get(caller.workspace).await.map_err(rpc_error)?;
+    let event = event(&services, workspace.name);
+    let sent = services.notifier.test(caller.workspace, id, &settings, &event, &stop).await;
     let tested = match sent {
         Err(StoreError::Closed) => return Ok(None),
         sent => sent.map_err(rpc_error)?,
@@ -139,7 +140,7 @@ async fn send(
             answer: tested.answer.clone(),
             arrived: tested.accepted,
         };
-        app.store.outbox().record_test(note).await.map_err(record_error)?;
+        services.store.outbox().record_test(note).await.map_err(record_error)?;
     }
     Ok(Some(tested))
 }
@@ -153,10 +154,10 @@ fn record_error(error: StoreError) -> Error {
 }
 
 /// Returns a test event with a made-up monitor, so that nobody investigates a real one.
-fn event(app: &App, workspace: String) -> Event {
-    let at: Timestamp = app.ctx.now();
+fn event(services: &Services, workspace: String) -> Event {
+    let at: Timestamp = services.ctx.now();
     let monitor = MonitorSnapshot {
-        id: app.ctx.new_id(),
+        id: services.ctx.new_id(),
         name: "Example".to_owned(),
         kind: MonitorKind::Http,
         target: "https://example.com/".to_owned(),
@@ -257,8 +258,8 @@ mod tests {
         for (kind, status) in operators {
             let help = helped(kind, status);
             let variable = setting::variable(account(kind).unwrap());
-            let said = format!("the operator of this server has to look at `{variable}`");
-            assert_eq!(help, said, "{kind} {status:?}");
+            let expected = format!("the operator of this server has to look at `{variable}`");
+            assert_eq!(help, expected, "{kind} {status:?}");
         }
         let senders = [
             (ProviderType::Email, Some(450), LATER),
@@ -277,8 +278,8 @@ mod tests {
                 "put the address that the receiver has today into the channel",
             ),
         ];
-        for (kind, status, said) in senders {
-            assert_eq!(helped(kind, status), said, "{kind} {status:?}");
+        for (kind, status, expected) in senders {
+            assert_eq!(helped(kind, status), expected, "{kind} {status:?}");
         }
     }
 }

@@ -12,14 +12,14 @@ use rules::status_page::{Component, ComponentDraft};
 use rules::{ComponentId, PageId};
 use store::{NewComponent, StoreError};
 
-use super::asked;
 use super::page::NOUN as PAGE;
-use crate::app::{App, rpc_error};
+use super::page_request;
 use crate::auth::Caller;
 use crate::rpc::list::encode_total;
 use crate::rpc::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
 };
+use crate::rpc::{Services, rpc_error};
 
 /// Field of requests that contains a component.
 const RESOURCE: &str = "component";
@@ -27,7 +27,7 @@ const RESOURCE: &str = "component";
 const NOUN: &str = "component";
 
 pub(super) async fn create(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: CreateComponentRequest,
 ) -> Result<CreateComponentResponse, Error> {
@@ -35,20 +35,20 @@ pub(super) async fn create(
     let idempotency = idempotency(context, "CreateComponent", &request)?;
     let draft = ComponentDraft::from(require(RESOURCE, request.component.into_option())?);
     let settings = draft.parse().map_err(invalid(RESOURCE))?;
-    let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+    let (id, workspace) = (services.ctx.new_id(), caller.workspace);
     let new = NewComponent { id, workspace, settings, idempotency };
-    let created = app.store.components().create(new, change(app, caller)).await;
+    let created = services.store.components().create(new, change(services, caller)).await;
     let component = created.map_err(store_error(RESOURCE))?.into_inner();
     Ok(CreateComponentResponse { component: encode_component(&component).into() })
 }
 
 /// Returns a component. If the request names a page, a component of another page is not found.
 pub(super) async fn get(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: GetComponentRequest,
 ) -> Result<GetComponentResponse, Error> {
-    let component = find(app, caller(context), id(NOUN, &request.id)?).await?;
+    let component = find(services, caller(context), id(NOUN, &request.id)?).await?;
     let page = request.page_id.filter(|page| !page.is_empty());
     if page.is_some_and(|page| page != component.settings.page_id.to_string()) {
         return Err(rpc::not_found(NOUN, &request.id));
@@ -57,16 +57,16 @@ pub(super) async fn get(
 }
 
 pub(super) async fn list(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: ListComponentsRequest,
 ) -> Result<ListComponentsResponse, Error> {
     let caller = caller(context);
-    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = page_request(request.limit, request.offset, request.page_token.as_deref()).parse();
     let part = part.map_err(|violations| rpc::invalid(&violations))?;
     let of = request.page_id.filter(|page| !page.is_empty());
     let of: Option<PageId> = of.map(|page| id(PAGE, &page)).transpose()?;
-    let found = app.store.components().list(caller.workspace, of, part.with_one_more()).await;
+    let found = services.store.components().list(caller.workspace, of, part.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
     let (components, next_page_token) =
         part.cut(&found, |row| row.id, encode_component, rpc::encoded_bytes);
@@ -78,7 +78,7 @@ pub(super) async fn list(
 }
 
 pub(super) async fn update(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: UpdateComponentRequest,
 ) -> Result<UpdateComponentResponse, Error> {
@@ -87,34 +87,34 @@ pub(super) async fn update(
     let id: ComponentId = require_id(RESOURCE, NOUN, given.id.take())?;
     let draft = ComponentDraft::from(given);
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-    let attempt = || try_update(app, caller, id, (draft.clone(), Edit { mask, revision }));
+    let attempt = || try_update(services, caller, id, (draft.clone(), Edit { mask, revision }));
     let component = retry_edit(NOUN, id, attempt).await?;
     Ok(UpdateComponentResponse { component: encode_component(&component).into() })
 }
 
 pub(super) async fn delete(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: DeleteComponentRequest,
 ) -> Result<DeleteComponentResponse, Error> {
     let caller = caller(context);
-    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    app.store.components().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
+    let (id, change) = (id(NOUN, &request.id)?, change(services, caller));
+    services.store.components().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
     Ok(DeleteComponentResponse::default())
 }
 
-async fn find(app: &App, caller: Caller, id: ComponentId) -> Result<Component, Error> {
-    app.store.components().get(caller.workspace, id).await.map_err(rpc_error)
+async fn find(services: &Services, caller: Caller, id: ComponentId) -> Result<Component, Error> {
+    services.store.components().get(caller.workspace, id).await.map_err(rpc_error)
 }
 
 /// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
-    app: &App,
+    services: &Services,
     caller: Caller,
     id: ComponentId,
     (wanted, edit): (ComponentDraft, Edit<'_>),
 ) -> Result<Option<Component>, Error> {
-    let seen = find(app, caller, id).await?;
+    let seen = find(services, caller, id).await?;
     edit.require_revision(NOUN, id, seen.updated_at)?;
     let draft = match edit.mask {
         None => wanted.with_fixed(&seen.settings),
@@ -128,7 +128,7 @@ async fn try_update(
     if settings == seen.settings {
         return Ok(Some(seen));
     }
-    match app.store.components().update(seen, settings, change(app, caller)).await {
+    match services.store.components().update(seen, settings, change(services, caller)).await {
         Ok(component) => Ok(Some(component)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(RESOURCE)(error)),

@@ -13,14 +13,14 @@ use rules::status_page::{ComponentGroup, GroupDraft};
 use rules::{GroupId, PageId};
 use store::{NewGroup, StoreError};
 
-use super::asked;
 use super::page::NOUN as PAGE;
-use crate::app::{App, rpc_error};
+use super::page_request;
 use crate::auth::Caller;
 use crate::rpc::list::encode_total;
 use crate::rpc::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
 };
+use crate::rpc::{Services, rpc_error};
 
 /// Field of requests that contains a group.
 const RESOURCE: &str = "component_group";
@@ -28,7 +28,7 @@ const RESOURCE: &str = "component_group";
 const NOUN: &str = "component group";
 
 pub(super) async fn create(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: CreateComponentGroupRequest,
 ) -> Result<CreateComponentGroupResponse, Error> {
@@ -36,20 +36,20 @@ pub(super) async fn create(
     let idempotency = idempotency(context, "CreateComponentGroup", &request)?;
     let draft = GroupDraft::from(require(RESOURCE, request.component_group.into_option())?);
     let settings = draft.parse().map_err(invalid(RESOURCE))?;
-    let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+    let (id, workspace) = (services.ctx.new_id(), caller.workspace);
     let new = NewGroup { id, workspace, settings, idempotency };
-    let created = app.store.groups().create(new, change(app, caller)).await;
+    let created = services.store.groups().create(new, change(services, caller)).await;
     let group = created.map_err(store_error(RESOURCE))?.into_inner();
     Ok(CreateComponentGroupResponse { component_group: encode_group(&group).into() })
 }
 
 /// Returns a group. If the request names a page, a group of another page is not found.
 pub(super) async fn get(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: GetComponentGroupRequest,
 ) -> Result<GetComponentGroupResponse, Error> {
-    let group = find(app, caller(context), id(NOUN, &request.id)?).await?;
+    let group = find(services, caller(context), id(NOUN, &request.id)?).await?;
     let page = request.page_id.filter(|page| !page.is_empty());
     if page.is_some_and(|page| page != group.settings.page_id.to_string()) {
         return Err(rpc::not_found(NOUN, &request.id));
@@ -58,16 +58,16 @@ pub(super) async fn get(
 }
 
 pub(super) async fn list(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: ListComponentGroupsRequest,
 ) -> Result<ListComponentGroupsResponse, Error> {
     let caller = caller(context);
-    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = page_request(request.limit, request.offset, request.page_token.as_deref()).parse();
     let part = part.map_err(|violations| rpc::invalid(&violations))?;
     let of = request.page_id.filter(|page| !page.is_empty());
     let of: Option<PageId> = of.map(|page| id(PAGE, &page)).transpose()?;
-    let found = app.store.groups().list(caller.workspace, of, part.with_one_more()).await;
+    let found = services.store.groups().list(caller.workspace, of, part.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
     let (component_groups, next_page_token) =
         part.cut(&found, |row| row.id, encode_group, rpc::encoded_bytes);
@@ -79,7 +79,7 @@ pub(super) async fn list(
 }
 
 pub(super) async fn update(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: UpdateComponentGroupRequest,
 ) -> Result<UpdateComponentGroupResponse, Error> {
@@ -88,34 +88,34 @@ pub(super) async fn update(
     let id: GroupId = require_id(RESOURCE, NOUN, given.id.take())?;
     let draft = GroupDraft::from(given);
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-    let attempt = || try_update(app, caller, id, (draft.clone(), Edit { mask, revision }));
+    let attempt = || try_update(services, caller, id, (draft.clone(), Edit { mask, revision }));
     let group = retry_edit(NOUN, id, attempt).await?;
     Ok(UpdateComponentGroupResponse { component_group: encode_group(&group).into() })
 }
 
 pub(super) async fn delete(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: DeleteComponentGroupRequest,
 ) -> Result<DeleteComponentGroupResponse, Error> {
     let caller = caller(context);
-    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    app.store.groups().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
+    let (id, change) = (id(NOUN, &request.id)?, change(services, caller));
+    services.store.groups().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
     Ok(DeleteComponentGroupResponse::default())
 }
 
-async fn find(app: &App, caller: Caller, id: GroupId) -> Result<ComponentGroup, Error> {
-    app.store.groups().get(caller.workspace, id).await.map_err(rpc_error)
+async fn find(services: &Services, caller: Caller, id: GroupId) -> Result<ComponentGroup, Error> {
+    services.store.groups().get(caller.workspace, id).await.map_err(rpc_error)
 }
 
 /// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
-    app: &App,
+    services: &Services,
     caller: Caller,
     id: GroupId,
     (wanted, edit): (GroupDraft, Edit<'_>),
 ) -> Result<Option<ComponentGroup>, Error> {
-    let seen = find(app, caller, id).await?;
+    let seen = find(services, caller, id).await?;
     edit.require_revision(NOUN, id, seen.updated_at)?;
     let draft = match edit.mask {
         None => wanted.with_fixed(&seen.settings),
@@ -129,7 +129,7 @@ async fn try_update(
     if settings == seen.settings {
         return Ok(Some(seen));
     }
-    match app.store.groups().update(seen, settings, change(app, caller)).await {
+    match services.store.groups().update(seen, settings, change(services, caller)).await {
         Ok(group) => Ok(Some(group)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(RESOURCE)(error)),

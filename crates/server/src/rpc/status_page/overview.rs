@@ -18,9 +18,8 @@ use domain::page::{
 use rules::{ComponentId, GroupId, Timestamp, Violation};
 
 use super::page::NOUN as PAGE;
-use crate::app::{App, rpc_error};
-use crate::pipeline::page::page_facts;
 use crate::rpc::request::{caller, id};
+use crate::rpc::{Services, rpc_error};
 
 /// Noun of a component in error messages.
 const COMPONENT: &str = "component";
@@ -28,13 +27,14 @@ const DAY_MILLIS: u64 = 24 * 60 * 60 * 1_000;
 
 /// Implements `GetStatusPageOverview`.
 pub(super) async fn page(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: GetStatusPageOverviewRequest,
 ) -> Result<GetStatusPageOverviewResponse, Error> {
     let workspace = caller(context).workspace;
-    let page = app.store.pages().get(workspace, id(PAGE, &request.id)?).await.map_err(rpc_error)?;
-    let facts = page_facts(&app.store, &app.pipeline, page, app.ctx.now()).await;
+    let page =
+        services.store.pages().get(workspace, id(PAGE, &request.id)?).await.map_err(rpc_error)?;
+    let facts = services.pages.facts(page, services.ctx.now()).await;
     let facts = facts.map_err(rpc_error)?;
     let seen = overview(&facts, &project(&facts));
     Ok(GetStatusPageOverviewResponse { overview: seen.into() })
@@ -42,7 +42,7 @@ pub(super) async fn page(
 
 /// Implements `GetComponentSummary`.
 pub(super) async fn component(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: GetComponentSummaryRequest,
 ) -> Result<GetComponentSummaryResponse, Error> {
@@ -54,9 +54,9 @@ pub(super) async fn component(
     };
     let workspace = caller(context).workspace;
     let id: ComponentId = id(COMPONENT, &request.id)?;
-    let component = app.store.components().get(workspace, id).await.map_err(rpc_error)?;
-    let page = app.store.pages().get(workspace, component.settings.page_id).await;
-    let facts = app.store.shown().facts(page.map_err(rpc_error)?, app.ctx.now()).await;
+    let component = services.store.components().get(workspace, id).await.map_err(rpc_error)?;
+    let page = services.store.pages().get(workspace, component.settings.page_id).await;
+    let facts = services.store.shown().facts(page.map_err(rpc_error)?, services.ctx.now()).await;
     let view = project(&facts.map_err(rpc_error)?);
     // The component is missing if it was deleted in between.
     let shown = view.components().find(|it| it.id == id);
@@ -78,7 +78,7 @@ fn overview(facts: &Facts, view: &PageView) -> StatusPageOverview {
         components.filter_map(|it| Some((it.id, it.settings.group_id?))).collect();
     let component = |it: &ComponentView| {
         let group = groups.get(&it.id).map(ToString::to_string);
-        shown_component(it, group.unwrap_or_default())
+        component_overview(it, group.unwrap_or_default())
     };
     StatusPageOverview {
         page_id: facts.page.id.to_string(),
@@ -86,13 +86,13 @@ fn overview(facts: &Facts, view: &PageView) -> StatusPageOverview {
         state: view.overall_status.state.to_string(),
         checked_at: view.overall_status.data_age.checked_at.map(encode_instant).unwrap_or_default(),
         components: view.components().map(component).collect(),
-        open_incidents: view.open.iter().map(shown_incident).collect(),
-        planned_maintenance: view.planned.iter().map(shown_maintenance).collect(),
-        open_reports: view.open_reports().map(|it| shown_report(it)).collect(),
+        open_incidents: view.open.iter().map(incident_overview).collect(),
+        planned_maintenance: view.planned.iter().map(maintenance_overview).collect(),
+        open_reports: view.open_reports().map(|it| report_overview(it)).collect(),
     }
 }
 
-fn shown_incident(it: &IncidentView) -> IncidentOverview {
+fn incident_overview(it: &IncidentView) -> IncidentOverview {
     IncidentOverview {
         id: it.id.to_string(),
         component_ids: it.components.iter().map(|component| component.id.to_string()).collect(),
@@ -101,7 +101,7 @@ fn shown_incident(it: &IncidentView) -> IncidentOverview {
     }
 }
 
-fn shown_maintenance(it: &MaintenanceView) -> MaintenanceOverview {
+fn maintenance_overview(it: &MaintenanceView) -> MaintenanceOverview {
     MaintenanceOverview {
         id: it.id.to_string(),
         title: it.title.clone(),
@@ -113,7 +113,7 @@ fn shown_maintenance(it: &MaintenanceView) -> MaintenanceOverview {
     }
 }
 
-fn shown_report(it: &ReportView) -> ReportOverview {
+fn report_overview(it: &ReportView) -> ReportOverview {
     ReportOverview {
         id: it.id.to_string(),
         title: it.title.clone(),
@@ -124,7 +124,7 @@ fn shown_report(it: &ReportView) -> ReportOverview {
     }
 }
 
-fn shown_component(it: &ComponentView, group_id: String) -> ComponentOverview {
+fn component_overview(it: &ComponentView, group_id: String) -> ComponentOverview {
     let days = it.days.as_deref().unwrap_or_default();
     let over = |last: usize| millionths(uptime_of(&days[days.len().saturating_sub(last)..]));
     ComponentOverview {

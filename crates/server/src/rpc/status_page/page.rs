@@ -15,8 +15,7 @@ use rules::status_page::{PageDraft, PageSettings, StatusPage};
 use rules::{AccessType, PageId, ProviderType, Theme, Violation};
 use store::{NewPage, StoreError};
 
-use super::asked;
-use crate::app::{App, rpc_error};
+use super::page_request;
 use crate::auth::Caller;
 use crate::domains::{Claim, DomainStatus};
 use crate::rpc::list::encode_total;
@@ -24,6 +23,7 @@ use crate::rpc::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, secrets,
     store_error,
 };
+use crate::rpc::{Services, rpc_error};
 
 /// Field of requests that contains a page.
 const RESOURCE: &str = "status_page";
@@ -31,7 +31,7 @@ const RESOURCE: &str = "status_page";
 pub(super) const NOUN: &str = "status page";
 
 pub(super) async fn create(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: CreateStatusPageRequest,
 ) -> Result<CreateStatusPageResponse, Error> {
@@ -39,43 +39,45 @@ pub(super) async fn create(
     let idempotency = idempotency(context, "CreateStatusPage", &request)?;
     let draft = PageDraft::from(require(RESOURCE, request.status_page.into_option())?);
     let settings = draft.parse().map_err(invalid(RESOURCE))?;
-    accept_domain(app, caller, &settings, None).await?;
-    let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+    accept_domain(services, caller, &settings, None).await?;
+    let (id, workspace) = (services.ctx.new_id(), caller.workspace);
     let new = NewPage { id, workspace, settings, idempotency };
-    let created = app.store.pages().create(new, change(app, caller)).await;
+    let created = services.store.pages().create(new, change(services, caller)).await;
     let page = created.map_err(store_error(RESOURCE))?.into_inner();
-    let warnings = warnings(app, &page);
+    let warnings = warnings(services, &page);
     let status_page = encode_page(&page, secrets(caller)).into();
     Ok(CreateStatusPageResponse { status_page, warnings })
 }
 
 pub(super) async fn get(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: GetStatusPageRequest,
 ) -> Result<GetStatusPageResponse, Error> {
     let caller = caller(context);
-    let page = find(app, caller, id(NOUN, &request.id)?).await?;
+    let page = find(services, caller, id(NOUN, &request.id)?).await?;
     let custom_domain_status = match page.settings.custom_domain_name() {
         Some(domain) => {
-            shown_domain(app.domains.status(app, &domain).await.map_err(rpc_error)?).into()
+            let now = services.ctx.now();
+            let status = services.domains.status(&services.store, &domain, now).await;
+            encode_domain(status.map_err(rpc_error)?).into()
         }
         None => MessageField::none(),
     };
     let status_page = encode_page(&page, secrets(caller)).into();
-    let warnings = warnings(app, &page);
+    let warnings = warnings(services, &page);
     Ok(GetStatusPageResponse { status_page, custom_domain_status, warnings })
 }
 
 pub(super) async fn list(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: ListStatusPagesRequest,
 ) -> Result<ListStatusPagesResponse, Error> {
     let caller = caller(context);
-    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = page_request(request.limit, request.offset, request.page_token.as_deref()).parse();
     let part = part.map_err(|violations| rpc::invalid(&violations))?;
-    let found = app.store.pages().list(caller.workspace, part.with_one_more()).await;
+    let found = services.store.pages().list(caller.workspace, part.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
     let show = |page: &_| encode_page(page, secrets(caller));
     let (status_pages, next_page_token) =
@@ -88,7 +90,7 @@ pub(super) async fn list(
 }
 
 pub(super) async fn update(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: UpdateStatusPageRequest,
 ) -> Result<UpdateStatusPageResponse, Error> {
@@ -97,93 +99,93 @@ pub(super) async fn update(
     let id: PageId = require_id(RESOURCE, NOUN, given.id.take())?;
     let draft = PageDraft::from(given);
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-    let attempt = || try_update(app, caller, id, (draft.clone(), Edit { mask, revision }));
+    let attempt = || try_update(services, caller, id, (draft.clone(), Edit { mask, revision }));
     let page = retry_edit(NOUN, id, attempt).await?;
-    let warnings = warnings(app, &page);
+    let warnings = warnings(services, &page);
     let status_page = encode_page(&page, secrets(caller)).into();
     Ok(UpdateStatusPageResponse { status_page, warnings })
 }
 
 pub(super) async fn delete(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: DeleteStatusPageRequest,
 ) -> Result<DeleteStatusPageResponse, Error> {
     let caller = caller(context);
-    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    app.store.pages().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
+    let (id, change) = (id(NOUN, &request.id)?, change(services, caller));
+    services.store.pages().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
     Ok(DeleteStatusPageResponse::default())
 }
 
 pub(super) async fn publish(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: PublishStatusPageRequest,
 ) -> Result<PublishStatusPageResponse, Error> {
     let caller = caller(context);
-    let page = set_published(app, caller, &request.id, true).await?;
+    let page = set_published(services, caller, &request.id, true).await?;
     Ok(PublishStatusPageResponse { status_page: encode_page(&page, secrets(caller)).into() })
 }
 
 pub(super) async fn unpublish(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: UnpublishStatusPageRequest,
 ) -> Result<UnpublishStatusPageResponse, Error> {
     let caller = caller(context);
-    let page = set_published(app, caller, &request.id, false).await?;
+    let page = set_published(services, caller, &request.id, false).await?;
     Ok(UnpublishStatusPageResponse { status_page: encode_page(&page, secrets(caller)).into() })
 }
 
 pub(super) async fn set_theme(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: SetStatusPageThemeRequest,
 ) -> Result<SetStatusPageThemeResponse, Error> {
     let caller = caller(context);
-    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
+    let (id, change) = (id(NOUN, &request.id)?, change(services, caller));
     let theme = Theme::parse(&request.theme).map_err(|unknown| {
         let allowed = format!("must be one of {}", Theme::WORDS.join(", "));
         rpc::invalid(&Violation::new("theme", unknown.given, allowed).into())
     })?;
-    let page = app.store.pages().set_theme(caller.workspace, id, theme, change).await;
+    let page = services.store.pages().set_theme(caller.workspace, id, theme, change).await;
     let page = page.map_err(rpc_error)?;
     Ok(SetStatusPageThemeResponse { status_page: encode_page(&page, secrets(caller)).into() })
 }
 
 pub(super) async fn set_indexing(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: SetStatusPageIndexingRequest,
 ) -> Result<SetStatusPageIndexingResponse, Error> {
     let caller = caller(context);
-    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
+    let (id, change) = (id(NOUN, &request.id)?, change(services, caller));
     // Require the field: its default would mean `false`.
     let allow = require("allow_indexing", request.allow_indexing)?;
-    let page = app.store.pages().set_indexing(caller.workspace, id, allow, change).await;
+    let page = services.store.pages().set_indexing(caller.workspace, id, allow, change).await;
     let page = page.map_err(rpc_error)?;
     Ok(SetStatusPageIndexingResponse { status_page: encode_page(&page, secrets(caller)).into() })
 }
 
-async fn find(app: &App, caller: Caller, id: PageId) -> Result<StatusPage, Error> {
-    app.store.pages().get(caller.workspace, id).await.map_err(rpc_error)
+async fn find(services: &Services, caller: Caller, id: PageId) -> Result<StatusPage, Error> {
+    services.store.pages().get(caller.workspace, id).await.map_err(rpc_error)
 }
 
 async fn set_published(
-    app: &App,
+    services: &Services,
     caller: Caller,
     given: &str,
     published: bool,
 ) -> Result<StatusPage, Error> {
-    let (id, change) = (id(NOUN, given)?, change(app, caller));
-    let page = app.store.pages().set_published(caller.workspace, id, published, change).await;
+    let (id, change) = (id(NOUN, given)?, change(services, caller));
+    let page = services.store.pages().set_published(caller.workspace, id, published, change).await;
     page.map_err(rpc_error)
 }
 
 /// Rejects a custom domain whose DNS does not point to this server (spec §2.5). An unchanged domain
 /// is not looked up again, so that pages can be edited during DNS outages.
 async fn accept_domain(
-    app: &App,
+    services: &Services,
     caller: Caller,
     settings: &PageSettings,
     before: Option<&PageSettings>,
@@ -196,11 +198,11 @@ async fn accept_domain(
         return Ok(());
     }
     let claim = Claim { workspace: caller.workspace, slug: settings.slug.clone() };
-    let accepted = app.domains.accept(&domain, written, &claim).await;
+    let accepted = services.domains.accept(&domain, written, &claim).await;
     accepted.map_err(|violation| invalid(RESOURCE)(violation.into()))
 }
 
-fn shown_domain(status: DomainStatus) -> CustomDomainStatus {
+fn encode_domain(status: DomainStatus) -> CustomDomainStatus {
     CustomDomainStatus {
         domain: status.domain,
         state: status.state.as_str().to_owned(),
@@ -212,12 +214,12 @@ fn shown_domain(status: DomainStatus) -> CustomDomainStatus {
 
 /// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
-    app: &App,
+    services: &Services,
     caller: Caller,
     id: PageId,
     (wanted, edit): (PageDraft, Edit<'_>),
 ) -> Result<Option<StatusPage>, Error> {
-    let seen = find(app, caller, id).await?;
+    let seen = find(services, caller, id).await?;
     edit.require_revision(NOUN, id, seen.updated_at)?;
     let draft = match edit.mask {
         None => wanted,
@@ -231,8 +233,8 @@ async fn try_update(
     if settings == seen.settings {
         return Ok(Some(seen));
     }
-    accept_domain(app, caller, &settings, Some(&seen.settings)).await?;
-    match app.store.pages().update(seen, settings, change(app, caller)).await {
+    accept_domain(services, caller, &settings, Some(&seen.settings)).await?;
+    match services.store.pages().update(seen, settings, change(services, caller)).await {
         Ok(page) => Ok(Some(page)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(RESOURCE)(error)),
@@ -240,13 +242,15 @@ async fn try_update(
 }
 
 /// Returns the warnings about a page that was stored but that visitors cannot open.
-fn warnings(app: &App, page: &StatusPage) -> Vec<Warning> {
+fn warnings(services: &Services, page: &StatusPage) -> Vec<Warning> {
     if page.settings.effective_access() != AccessType::EmailDomain {
         return Vec::new();
     }
-    let missing = match app.notifier.missing_setting(ProviderType::Email) {
+    let missing = match services.notifier.missing_setting(ProviderType::Email) {
         Some(missing) => missing.to_string(),
-        None if !app.notifier.has_address() => "set `public_url` for links in emails".to_owned(),
+        None if !services.notifier.has_address() => {
+            "set `public_url` for links in emails".to_owned()
+        }
         None => return Vec::new(),
     };
     let message = format!(

@@ -12,13 +12,13 @@ use rules::status_page::{Destination, SubscriberDraft, SubscriberKind, Subscribe
 use rules::{PageId, UnknownVariant, Violation};
 use store::{InitialState, NewSubscriber, SubscriberFilter, SubscriberWithPage};
 
-use super::asked;
 use super::page::NOUN as PAGE;
-use crate::app::{App, rpc_error};
+use super::page_request;
 use crate::rpc::list::encode_total;
 use crate::rpc::request::{
     caller, change, id, idempotency, invalid, require, secrets, store_error,
 };
+use crate::rpc::{Services, rpc_error};
 
 /// Field of requests that contains a subscriber.
 const RESOURCE: &str = "subscriber";
@@ -26,19 +26,19 @@ const RESOURCE: &str = "subscriber";
 const NOUN: &str = "subscriber";
 
 pub(super) async fn list(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: ListSubscribersRequest,
 ) -> Result<ListSubscribersResponse, Error> {
     let caller = caller(context);
-    let part = asked(request.limit, request.offset, request.page_token.as_deref()).parse();
+    let part = page_request(request.limit, request.offset, request.page_token.as_deref()).parse();
     let part = part.map_err(|violations| rpc::invalid(&violations))?;
     let page = request.page_id.filter(|page| !page.is_empty());
     let page: Option<PageId> = page.map(|page| id(PAGE, &page)).transpose()?;
     let kind = word("kind", request.kind, (SubscriberKind::parse, SubscriberKind::WORDS))?;
     let state = word("state", request.state, (SubscriberState::parse, SubscriberState::WORDS))?;
     let filter = SubscriberFilter { page, kind, state };
-    let store = app.store.subscribers();
+    let store = services.store.subscribers();
     let found = store.list(caller.workspace, filter, part.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
     let show = |row: &_| shown(row, secrets(caller));
@@ -52,7 +52,7 @@ pub(super) async fn list(
 }
 
 pub(super) async fn add(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: AddSubscriberRequest,
 ) -> Result<AddSubscriberResponse, Error> {
@@ -64,16 +64,16 @@ pub(super) async fn add(
         Destination::Email(_) if request.confirm.unwrap_or(true) => InitialState::Unconfirmed,
         Destination::Email(_) => InitialState::Confirmed,
         Destination::Webhook(url) => {
-            refuse_closed(app, url.expose())?;
+            refuse_closed(services, url.expose())?;
             InitialState::Confirmed
         }
     };
-    let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+    let (id, workspace) = (services.ctx.new_id(), caller.workspace);
     let new = NewSubscriber { id, workspace, settings, initial_state: begins, idempotency };
-    let added = app.store.subscribers().add(new, change(app, caller)).await;
+    let added = services.store.subscribers().add(new, change(services, caller)).await;
     let subscriber = added.map_err(store_error(RESOURCE))?.into_inner();
     let receiving =
-        app.store.subscribers().get_with_page(subscriber.id).await.map_err(rpc_error)?;
+        services.store.subscribers().get_with_page(subscriber.id).await.map_err(rpc_error)?;
     let shown = match &receiving {
         Some(receiving) => shown(receiving, secrets(caller)),
         // The subscription ended in between.
@@ -83,13 +83,13 @@ pub(super) async fn add(
 }
 
 pub(super) async fn remove(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: RemoveSubscriberRequest,
 ) -> Result<RemoveSubscriberResponse, Error> {
     let caller = caller(context);
-    let (id, change) = (id(NOUN, &request.id)?, change(app, caller));
-    app.store.subscribers().remove(caller.workspace, id, change).await.map_err(rpc_error)?;
+    let (id, change) = (id(NOUN, &request.id)?, change(services, caller));
+    services.store.subscribers().remove(caller.workspace, id, change).await.map_err(rpc_error)?;
     Ok(RemoveSubscriberResponse::default())
 }
 
@@ -115,9 +115,9 @@ fn word<W>(
 
 /// Rejects a URL with a literal address that this server may not send to (design §6), as for
 /// channels.
-fn refuse_closed(app: &App, url: &str) -> Result<(), Error> {
+fn refuse_closed(services: &Services, url: &str) -> Result<(), Error> {
     let Some(address) = rules::notification::literal_address(url) else { return Ok(()) };
-    app.egress.permit(address).map_err(|why| {
+    services.egress.permit(address).map_err(|why| {
         let allowed = format!("must be an address that this server may send to: {why}");
         rpc::invalid(&Violation::without_value(format!("{RESOURCE}.webhook_url"), allowed).into())
     })

@@ -12,12 +12,12 @@ use rules::TemplateId;
 use rules::report::{ReportTemplate, TemplateDraft};
 use store::{NewTemplate, StoreError};
 
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::rpc::list::{PageRequest, encode_total};
 use crate::rpc::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
 };
+use crate::rpc::{Services, rpc_error};
 
 /// Field of requests that contains a template.
 const RESOURCE: &str = "template";
@@ -25,7 +25,7 @@ const RESOURCE: &str = "template";
 const NOUN: &str = "template";
 
 pub(super) async fn create(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: CreateReportTemplateRequest,
 ) -> Result<CreateReportTemplateResponse, Error> {
@@ -33,22 +33,22 @@ pub(super) async fn create(
     let idempotency = idempotency(context, "CreateReportTemplate", &request)?;
     let draft = TemplateDraft::from(require(RESOURCE, request.template.into_option())?);
     let settings = draft.parse().map_err(invalid(RESOURCE))?;
-    let (id, workspace) = (app.ctx.new_id(), caller.workspace);
+    let (id, workspace) = (services.ctx.new_id(), caller.workspace);
     let new = NewTemplate { id, workspace, settings, idempotency };
-    let created = app.store.report_templates().create(new, change(app, caller)).await;
+    let created = services.store.report_templates().create(new, change(services, caller)).await;
     let template = created.map_err(store_error(RESOURCE))?.into_inner();
     Ok(CreateReportTemplateResponse { template: encode_template(&template).into() })
 }
 
 pub(super) async fn list(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: ListReportTemplatesRequest,
 ) -> Result<ListReportTemplatesResponse, Error> {
     let page_token = request.page_token.as_deref();
-    let asked = PageRequest { limit: request.limit, offset: request.offset, page_token };
-    let part = asked.parse().map_err(|violations| rpc::invalid(&violations))?;
-    let templates = app.store.report_templates();
+    let page_request = PageRequest { limit: request.limit, offset: request.offset, page_token };
+    let part = page_request.parse().map_err(|violations| rpc::invalid(&violations))?;
+    let templates = services.store.report_templates();
     let found = templates.list(caller(context).workspace, part.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
     let (templates, next_page_token) =
@@ -61,7 +61,7 @@ pub(super) async fn list(
 }
 
 pub(super) async fn update(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: UpdateReportTemplateRequest,
 ) -> Result<UpdateReportTemplateResponse, Error> {
@@ -70,30 +70,36 @@ pub(super) async fn update(
     let id: TemplateId = require_id(RESOURCE, NOUN, given.id.take())?;
     let wanted = TemplateDraft::from(given);
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-    let attempt = || try_update(app, caller, id, (wanted.clone(), Edit { mask, revision }));
+    let attempt = || try_update(services, caller, id, (wanted.clone(), Edit { mask, revision }));
     let template = retry_edit(NOUN, id, attempt).await?;
     Ok(UpdateReportTemplateResponse { template: encode_template(&template).into() })
 }
 
 pub(super) async fn delete(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     given: &str,
 ) -> Result<DeleteReportTemplateResponse, Error> {
     let caller = caller(context);
-    let (id, change) = (id(NOUN, given)?, change(app, caller));
-    app.store.report_templates().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
+    let (id, change) = (id(NOUN, given)?, change(services, caller));
+    services
+        .store
+        .report_templates()
+        .delete(caller.workspace, id, change)
+        .await
+        .map_err(rpc_error)?;
     Ok(DeleteReportTemplateResponse::default())
 }
 
 /// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_update(
-    app: &App,
+    services: &Services,
     caller: Caller,
     id: TemplateId,
     (wanted, edit): (TemplateDraft, Edit<'_>),
 ) -> Result<Option<ReportTemplate>, Error> {
-    let seen = app.store.report_templates().get(caller.workspace, id).await.map_err(rpc_error)?;
+    let seen =
+        services.store.report_templates().get(caller.workspace, id).await.map_err(rpc_error)?;
     edit.require_revision(NOUN, id, seen.updated_at)?;
     let draft = match edit.mask {
         None => wanted,
@@ -107,7 +113,7 @@ async fn try_update(
     if settings == seen.settings {
         return Ok(Some(seen));
     }
-    match app.store.report_templates().update(seen, settings, change(app, caller)).await {
+    match services.store.report_templates().update(seen, settings, change(services, caller)).await {
         Ok(template) => Ok(Some(template)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(RESOURCE)(error)),

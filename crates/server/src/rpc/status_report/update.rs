@@ -8,17 +8,17 @@ use rules::{ReportId, UpdateId};
 use store::{NewUpdate, StoreError};
 
 use super::{NOUN as REPORT, UPDATE};
-use crate::app::{App, rpc_error};
 use crate::auth::Caller;
 use crate::rpc::request::{
     caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
 };
+use crate::rpc::{Services, rpc_error};
 
 /// Noun of this resource in error messages.
 const NOUN: &str = "update of a report";
 
 pub(super) async fn add(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: AddStatusReportUpdateRequest,
 ) -> Result<Report, Error> {
@@ -26,21 +26,21 @@ pub(super) async fn add(
     let report: ReportId = id(REPORT, &request.id)?;
     let idempotency = idempotency(context, "AddStatusReportUpdate", &request)?;
     let draft = UpdateDraft::from(require(UPDATE, request.update.into_option())?);
-    let settings = draft.parse(app.ctx.now()).map_err(invalid(UPDATE))?;
+    let settings = draft.parse(services.ctx.now()).map_err(invalid(UPDATE))?;
     let new = NewUpdate {
-        id: app.ctx.new_id(),
+        id: services.ctx.new_id(),
         workspace: caller.workspace,
         report,
         settings,
         notify: request.notify.unwrap_or(true),
         idempotency,
     };
-    let added = app.store.reports().add(new, change(app, caller)).await;
+    let added = services.store.reports().add(new, change(services, caller)).await;
     Ok(added.map_err(store_error(UPDATE))?.into_inner())
 }
 
 pub(super) async fn edit(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     request: EditStatusReportUpdateRequest,
 ) -> Result<Report, Error> {
@@ -49,28 +49,28 @@ pub(super) async fn edit(
     let id: UpdateId = require_id(UPDATE, NOUN, given.id.take())?;
     let wanted = UpdateDraft::from(given);
     let mask = mask(request.update_mask.as_option());
-    let attempt = || try_edit(app, caller, id, (wanted.clone(), mask));
+    let attempt = || try_edit(services, caller, id, (wanted.clone(), mask));
     retry_edit(NOUN, id, attempt).await
 }
 
 pub(super) async fn delete(
-    app: &App,
+    services: &Services,
     context: &RequestContext,
     given: &str,
 ) -> Result<Report, Error> {
     let caller = caller(context);
-    let (id, change) = (id(NOUN, given)?, change(app, caller));
-    app.store.reports().delete_update(caller.workspace, id, change).await.map_err(rpc_error)
+    let (id, change) = (id(NOUN, given)?, change(services, caller));
+    services.store.reports().delete_update(caller.workspace, id, change).await.map_err(rpc_error)
 }
 
 /// Makes one attempt. Returns `None` on a conflict with another edit.
 async fn try_edit(
-    app: &App,
+    services: &Services,
     caller: Caller,
     id: UpdateId,
     (wanted, mask): (UpdateDraft, Option<&[String]>),
 ) -> Result<Option<Report>, Error> {
-    let seen = app.store.reports().by_update(caller.workspace, id).await.map_err(rpc_error)?;
+    let seen = services.store.reports().by_update(caller.workspace, id).await.map_err(rpc_error)?;
     let Some(update) = seen.updates.iter().find(|update| update.id == id) else {
         return Ok(None);
     };
@@ -83,11 +83,11 @@ async fn try_edit(
             draft
         }
     };
-    let wanted = draft.parse_change(&settings, app.ctx.now()).map_err(invalid(UPDATE))?;
+    let wanted = draft.parse_change(&settings, services.ctx.now()).map_err(invalid(UPDATE))?;
     if wanted == settings {
         return Ok(Some(seen));
     }
-    match app.store.reports().edit(seen, id, wanted, change(app, caller)).await {
+    match services.store.reports().edit(seen, id, wanted, change(services, caller)).await {
         Ok(report) => Ok(Some(report)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(UPDATE)(error)),

@@ -5,15 +5,15 @@ use rules::ProviderType;
 use serde_json::{Value, json};
 use testkit::server::NOTIFICATIONS;
 
-use super::wire::All;
+use super::requests::All;
 
 #[tokio::test]
-#[expect(clippy::too_many_lines, reason = "most of them are what goes over the wire")]
+#[expect(clippy::too_many_lines, reason = "most of them are what is sent")]
 async fn test_message_reaches_every_provider_and_is_closed() {
     let all = All::start().await;
     for channel in &all.channels {
         let request = json!({ "id": channel.to_string() });
-        let reply = all.story.caller.call(NOTIFICATIONS, "TestNotification", request).await;
+        let reply = all.fixture.caller.call(NOTIFICATIONS, "TestNotification", request).await;
         assert_eq!(reply.json()["accepted"], true, "{reply}");
     }
     assert_snapshot!(all.messages(1).await, @r##"

@@ -8,7 +8,7 @@ use store::{Delivery, DeliveryState};
 use testkit::receivers::{Behaviour, Receiver};
 use testkit::server::TestServer;
 
-use super::story::{Story, stable};
+use super::fixture::{AlertFixture, stable};
 
 /// Duration that exceeds every pause before the first retry.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -27,9 +27,9 @@ fn attempt(deliveries: &[Delivery]) -> String {
 // speaks no HTTP: a delivery attempt that failed with its reason, and nothing else."
 #[tokio::test]
 async fn hostile_receiver_fails_only_its_own_deliveries() {
-    let story = Story::on(TestServer::start().await).await;
+    let fixture = AlertFixture::on(TestServer::start().await).await;
     let bystander = Receiver::start(ProviderType::Slack).await;
-    story.tells(&bystander).await;
+    fixture.notify(&bystander).await;
     let lure = Receiver::start(ProviderType::Slack).await;
     let mut hostile: Vec<(Behaviour, Receiver, ChannelId)> = Vec::new();
     for behaviour in [
@@ -47,16 +47,16 @@ async fn hostile_receiver_fails_only_its_own_deliveries() {
     ] {
         let receiver = Receiver::start(ProviderType::Slack).await;
         receiver.behave(behaviour.clone());
-        let channel = story.tells(&receiver).await;
+        let channel = fixture.notify(&receiver).await;
         hostile.push((behaviour, receiver, channel));
     }
-    story.breaks().await;
+    fixture.breaks().await;
     bystander.takes(1).await;
     let mut shown = Vec::new();
     for (behaviour, receiver, channel) in &hostile {
         receiver.wait_for_turned_away(1).await;
         let tried = |all: &[Delivery]| all.iter().all(|delivery| !delivery.attempts.is_empty());
-        let deliveries = story.deliveries(*channel, |all| !all.is_empty() && tried(all)).await;
+        let deliveries = fixture.deliveries(*channel, |all| !all.is_empty() && tried(all)).await;
         let names = [
             (receiver.base(), "http://receiver"),
             (address(receiver), "receiver"),
@@ -79,15 +79,15 @@ async fn hostile_receiver_fails_only_its_own_deliveries() {
     Hang: waiting - timed out after 10000 ms while waiting for the response from receiver
     "#);
     assert_eq!(lure.accepted().len() + lure.refused().len(), 0, "the redirect was followed");
-    assert_eq!(story.watched.server.nobody().get("/readyz").await.status, 200);
+    assert_eq!(fixture.watched.server.nobody().get("/readyz").await.status, 200);
     // Receivers that recover get the message. Permanent failures are not retried.
     for (_, receiver, _) in &hostile {
         receiver.behave_well();
     }
-    story.advance(PAUSE);
+    fixture.advance(PAUSE);
     for (behaviour, receiver, channel) in &hostile {
         let ended = |all: &[Delivery]| all.iter().all(|it| it.state != DeliveryState::Waiting);
-        let deliveries = story.deliveries(*channel, ended).await;
+        let deliveries = fixture.deliveries(*channel, ended).await;
         let is_dead = deliveries[0].state == DeliveryState::Dead;
         let expected = usize::from(!is_dead);
         assert_eq!(receiver.accepted().len(), expected, "{behaviour:?}: {deliveries:#?}");

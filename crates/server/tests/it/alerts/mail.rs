@@ -10,7 +10,7 @@ use testkit::mail::{AcceptedMail, RefusedAt};
 use testkit::server::{NOTIFICATIONS, TestServer};
 use testkit::target::ScriptedResponse;
 
-use super::story::{Story, Vendors, a_mailbox};
+use super::fixture::{AlertFixture, Vendors, a_mailbox};
 
 /// Names that break emails without careful escaping.
 const NAMES: [&str; 9] = [
@@ -41,16 +41,16 @@ fn assert_form(mail: &AcceptedMail) {
 async fn names_of_every_sort_arrive_as_they_are() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
-    let story = Story::on(server).await;
+    let fixture = AlertFixture::on(server).await;
     let long = "é漢👩‍👩‍👧".chars().cycle().take(256).collect::<String>();
-    let mut monitors = vec![story.monitor];
+    let mut monitors = vec![fixture.monitor];
     for name in NAMES.into_iter().chain([long.as_str()]) {
-        let monitor = story.another(name).await;
+        let monitor = fixture.another(name).await;
         // One channel each: several events on one channel would form a digest.
-        story.channel(&a_mailbox(), &[monitor]).await;
+        fixture.channel(&a_mailbox(), &[monitor]).await;
         monitors.push(monitor);
     }
-    story.becomes(ScriptedResponse::status(503), &monitors).await;
+    fixture.becomes(ScriptedResponse::status(503), &monitors).await;
     let mails = vendors.mail.takes(NAMES.len() + 1).await;
     mails.iter().for_each(assert_form);
     for name in NAMES {
@@ -58,7 +58,7 @@ async fn names_of_every_sort_arrive_as_they_are() {
         // An invisible joiner prevents mail clients from decoding names as encoded words.
         let shown = |mail: &&AcceptedMail| mail.subject.replace('\u{2060}', "") == title;
         let mail = mails.iter().find(shown);
-        let mail = mail.unwrap_or_else(|| panic!("nobody told of {name}"));
+        let mail = mail.unwrap_or_else(|| panic!("no mail about {name}"));
         assert!(mail.text.starts_with(&title), "{}", mail.text);
         let escaped = name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         let escaped = escaped.replace('"', "&quot;").replace('\'', "&#39;");
@@ -74,11 +74,11 @@ async fn names_of_every_sort_arrive_as_they_are() {
 async fn mail_rejection_is_recorded() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
-    let story = Story::on(server).await;
-    let channel = story.channel(&a_mailbox(), &[]).await;
+    let fixture = AlertFixture::on(server).await;
+    let channel = fixture.channel(&a_mailbox(), &[]).await;
     let test = async || {
         let request = json!({ "id": channel.to_string() });
-        let reply = story.caller.call(NOTIFICATIONS, "TestNotification", request).await.json();
+        let reply = fixture.caller.call(NOTIFICATIONS, "TestNotification", request).await.json();
         format!("{} {} {}", reply["accepted"], reply["status"], reply["response"])
     };
     let mut shown = vec![test().await];
@@ -113,12 +113,12 @@ async fn echoed_password_of_the_mail_account_is_hidden() {
     })
     .await;
     let password = password.unwrap().password;
-    let story = Story::on(server).await;
-    let channel = story.channel(&a_mailbox(), &[]).await;
+    let fixture = AlertFixture::on(server).await;
+    let channel = fixture.channel(&a_mailbox(), &[]).await;
     let echo = format!("5.7.0 you sent {} to us", password.expose());
     vendors.mail.refuse(RefusedAt::Message, 1, 554, &echo).await;
     let request = json!({ "id": channel.to_string() });
-    let reply = story.caller.call(NOTIFICATIONS, "TestNotification", request).await.to_string();
+    let reply = fixture.caller.call(NOTIFICATIONS, "TestNotification", request).await.to_string();
     assert!(reply.contains("“5.7.0 you sent … to us”"), "{reply}");
 }
 
@@ -126,15 +126,15 @@ async fn echoed_password_of_the_mail_account_is_hidden() {
 async fn temporarily_rejected_mail_is_sent_again() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
-    let story = Story::on(server).await;
-    let channel = story.channel(&a_mailbox(), &[story.monitor]).await;
+    let fixture = AlertFixture::on(server).await;
+    let channel = fixture.channel(&a_mailbox(), &[fixture.monitor]).await;
     vendors.mail.refuse(RefusedAt::Receiver, 1, 450, "4.2.0 Greylisted").await;
-    story.breaks().await;
+    fixture.breaks().await;
     let tried = |all: &[Delivery]| all.iter().any(|it| it.attempts.len() == 1);
-    story.deliveries(channel, tried).await;
+    fixture.deliveries(channel, tried).await;
     vendors.mail.wait_for_rejected(1).await;
-    story.advance(Duration::from_secs(2));
+    fixture.advance(Duration::from_secs(2));
     assert_eq!(vendors.mail.takes(1).await.len(), 1);
     let accepted = |all: &[Delivery]| all.iter().all(|it| it.state == DeliveryState::Accepted);
-    assert_eq!(story.deliveries(channel, accepted).await[0].attempts.len(), 2);
+    assert_eq!(fixture.deliveries(channel, accepted).await[0].attempts.len(), 2);
 }

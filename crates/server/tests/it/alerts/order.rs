@@ -6,7 +6,7 @@ use testkit::receivers::{Behaviour, Receiver};
 use testkit::server::TestServer;
 use testkit::target::ScriptedResponse;
 
-use super::story::{Story, Vendors};
+use super::fixture::{AlertFixture, Vendors};
 use crate::pipeline::PERIOD;
 
 fn title(body: &str) -> String {
@@ -20,24 +20,24 @@ fn title(body: &str) -> String {
 async fn excess_alerts_become_three_messages_and_digest() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
-    let story = Story::on(server).await;
-    let mut monitors: Vec<MonitorId> = vec![story.monitor];
+    let fixture = AlertFixture::on(server).await;
+    let mut monitors: Vec<MonitorId> = vec![fixture.monitor];
     for number in 2..=6 {
-        monitors.push(story.another(&format!("monitor {number}")).await);
+        monitors.push(fixture.another(&format!("monitor {number}")).await);
     }
     let kinds = [ProviderType::Slack, ProviderType::Pagerduty, ProviderType::Opsgenie];
     for kind in kinds {
-        story.channel(&vendors.of(kind).provider(), &monitors).await;
+        fixture.channel(&vendors.of(kind).provider(), &monitors).await;
     }
-    story.becomes(ScriptedResponse::status(503), &monitors).await;
+    fixture.becomes(ScriptedResponse::status(503), &monitors).await;
     vendors.of(ProviderType::Pagerduty).takes(6).await;
     vendors.of(ProviderType::Opsgenie).takes(6).await;
     let slack = vendors.of(ProviderType::Slack);
     assert!(slack.takes(3).await.iter().all(|it| title(&it.body).starts_with("🔴 Down: ")));
     // The remaining events follow a minute after the first.
-    story.advance(PERIOD);
+    fixture.advance(PERIOD);
     assert_eq!(slack.accepted().len(), 3);
-    story.advance(PERIOD);
+    fixture.advance(PERIOD);
     let taken = slack.takes(4).await;
     assert_eq!(title(&taken[3].body), "🔴 3 events: 3 down");
     for kind in [ProviderType::Pagerduty, ProviderType::Opsgenie] {
@@ -49,20 +49,20 @@ async fn excess_alerts_become_three_messages_and_digest() {
 // nobody else"
 #[tokio::test]
 async fn recovery_waits_only_for_its_own_channel_error() {
-    let story = Story::on(TestServer::start().await).await;
+    let fixture = AlertFixture::on(TestServer::start().await).await;
     let slow = Receiver::start(ProviderType::Slack).await;
     let quick = Receiver::start(ProviderType::Slack).await;
     slow.behave(Behaviour::Busy(90));
-    let channel = story.tells(&slow).await;
-    story.tells(&quick).await;
-    story.breaks().await;
-    story.deliveries(channel, |all| all.iter().any(|it| it.attempts.len() == 1)).await;
+    let channel = fixture.notify(&slow).await;
+    fixture.notify(&quick).await;
+    fixture.breaks().await;
+    fixture.deliveries(channel, |all| all.iter().any(|it| it.attempts.len() == 1)).await;
     quick.takes(1).await;
-    story.recovers().await;
+    fixture.recovers().await;
     quick.takes(2).await;
     assert_eq!(slow.accepted(), []);
     slow.behave_well();
-    story.advance(3 * PERIOD);
+    fixture.advance(3 * PERIOD);
     let titles: Vec<String> = slow.takes(2).await.iter().map(|it| title(&it.body)).collect();
     assert!(
         titles[0].starts_with("🔴 Down: ") && titles[1].starts_with("🟢 Recovered "),

@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use testkit::receivers::Receiver;
 use testkit::server::{STATUS_PAGES, TestServer};
 
-use super::story::Story;
+use super::fixture::AlertFixture;
 
 const ORIGIN: &str = "https://aloft.example.com";
 
-async fn a_story() -> (Story, Receiver) {
+async fn a_fixture() -> (AlertFixture, Receiver) {
     let server = TestServer::start_with(|settings| {
         settings.public_url = Some(ORIGIN.to_owned());
     });
-    let story = Story::on(server.await).await;
-    let webhook = story.webhook().await;
-    story.tells(&webhook).await;
-    (story, webhook)
+    let fixture = AlertFixture::on(server.await).await;
+    let webhook = fixture.webhook().await;
+    fixture.notify(&webhook).await;
+    (fixture, webhook)
 }
 
 /// Waits for `count` messages and returns the link of the last one.
@@ -29,32 +29,32 @@ async fn leads(webhook: &Receiver, count: usize) -> Option<String> {
 
 #[tokio::test]
 async fn message_links_to_incident_on_a_public_page() {
-    let (story, webhook) = Box::pin(a_story()).await;
-    let page = story.create_page(json!({ "title": "Acme", "slug": "acme" })).await;
-    story.breaks().await;
+    let (fixture, webhook) = Box::pin(a_fixture()).await;
+    let page = fixture.create_page(json!({ "title": "Acme", "slug": "acme" })).await;
+    fixture.breaks().await;
     let link = leads(&webhook, 1).await.expect("a page shows the monitor");
     let path = link.strip_prefix(ORIGIN).unwrap();
     assert!(path.starts_with("/status/acme/incident/inc_"), "{path}");
-    let nobody = story.watched.server.with_key("nobody");
-    let told = nobody.get(path).await;
-    assert_eq!(told.status, 200, "{told}");
-    story.recovers().await;
+    let nobody = fixture.watched.server.with_key("nobody");
+    let reply = nobody.get(path).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    fixture.recovers().await;
     assert_eq!(leads(&webhook, 2).await.as_deref(), Some(&*link), "both tell of one incident");
     // Messages do not link to an unpublished page.
-    let owner = story.watched.server.caller(Scope::Write);
+    let owner = fixture.watched.server.caller(Scope::Write);
     let hidden = owner.call(STATUS_PAGES, "UnpublishStatusPage", json!({ "id": page["id"] })).await;
     assert_eq!(hidden.status, 200, "{hidden}");
-    story.breaks().await;
+    fixture.breaks().await;
     assert_eq!(leads(&webhook, 3).await, None);
 }
 
 #[tokio::test]
 async fn message_has_no_link_to_protected_page() {
-    let (story, webhook) = Box::pin(a_story()).await;
+    let (fixture, webhook) = Box::pin(a_fixture()).await;
     let locked = json!({
         "title": "Inside", "slug": "inside", "accessType": "password", "password": "open sesame",
     });
-    story.create_page(locked).await;
-    story.breaks().await;
+    fixture.create_page(locked).await;
+    fixture.breaks().await;
     assert_eq!(leads(&webhook, 1).await, None);
 }

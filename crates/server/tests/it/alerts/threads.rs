@@ -7,7 +7,7 @@ use serde_json::Value;
 use testkit::receivers::Behaviour;
 use testkit::server::TestServer;
 
-use super::story::{Story, Vendors, a_mailbox};
+use super::fixture::{AlertFixture, Vendors, a_mailbox};
 
 fn json(body: &str) -> Value {
     serde_json::from_str(body).unwrap()
@@ -18,7 +18,7 @@ fn json(body: &str) -> Value {
 async fn incident_messages_share_one_thread() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
-    let story = Story::on(server).await;
+    let fixture = AlertFixture::on(server).await;
     let kinds = [
         ProviderType::Pagerduty,
         ProviderType::Opsgenie,
@@ -26,15 +26,15 @@ async fn incident_messages_share_one_thread() {
         ProviderType::GrafanaOncall,
     ];
     for kind in kinds {
-        story.tells(vendors.of(kind)).await;
+        fixture.notify(vendors.of(kind)).await;
     }
-    story.channel(&a_mailbox(), &[story.monitor]).await;
-    story.breaks().await;
+    fixture.channel(&a_mailbox(), &[fixture.monitor]).await;
+    fixture.breaks().await;
     for kind in kinds {
         vendors.of(kind).takes(1).await;
     }
     vendors.mail.takes(1).await;
-    story.recovers().await;
+    fixture.recovers().await;
     let both = async |kind: ProviderType| {
         let taken = vendors.of(kind).takes(2).await;
         let bodies: Vec<Value> = taken.iter().map(|message| json(&message.body)).collect();
@@ -71,17 +71,17 @@ async fn incident_messages_share_one_thread() {
 async fn retry_repeats_the_idempotency_key() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
-    let story = Story::on(server).await;
-    let (webhook, chat) = (story.webhook().await, vendors.of(ProviderType::GoogleChat));
+    let fixture = AlertFixture::on(server).await;
+    let (webhook, chat) = (fixture.webhook().await, vendors.of(ProviderType::GoogleChat));
     for receiver in [&webhook, chat] {
         receiver.behave_times(1, Behaviour::Status(500));
     }
-    let channels = [story.tells(&webhook).await, story.tells(chat).await];
-    story.breaks().await;
+    let channels = [fixture.notify(&webhook).await, fixture.notify(chat).await];
+    fixture.breaks().await;
     for channel in channels {
-        story.deliveries(channel, |all| all.iter().any(|it| it.attempts.len() == 1)).await;
+        fixture.deliveries(channel, |all| all.iter().any(|it| it.attempts.len() == 1)).await;
     }
-    story.advance(Duration::from_secs(2));
+    fixture.advance(Duration::from_secs(2));
     for receiver in [&webhook, chat] {
         let (first, second) = (&receiver.turned_away()[0], &receiver.takes(1).await[0]);
         assert_eq!(first.target, second.target);

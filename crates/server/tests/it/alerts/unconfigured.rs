@@ -7,11 +7,11 @@ use rules::notification::Provider;
 use rules::{ProviderType, Scope};
 use serde_json::json;
 use server::boot;
-use server::context::Context;
 use store::{Delivery, DeliveryState};
 use testkit::server::{Caller, NOTIFICATIONS, START, TestServer};
+use web::context::Context;
 
-use super::story::{Story, Vendors, a_mailbox, deliveries};
+use super::fixture::{AlertFixture, Vendors, a_mailbox, deliveries};
 use crate::pipeline::PERIOD;
 
 // design: §4, channels whose server side is not configured. Their deliveries are dead letters
@@ -23,20 +23,20 @@ async fn configured_server_replays_undelivered_alerts() {
     let data = folder.path().join("data");
     let server = TestServer::start_with(|settings| settings.data.clone_from(&data)).await;
     let mut settings = server.settings().clone();
-    let story = Story::on(server).await;
+    let fixture = AlertFixture::on(server).await;
     let kinds = [ProviderType::Telegram, ProviderType::Sms];
     let mut providers: Vec<Provider> =
         kinds.iter().map(|kind| vendors.of(*kind).provider()).collect();
     providers.push(a_mailbox());
     let mut channels = Vec::new();
     for provider in &providers {
-        channels.push(story.channel(provider, &[story.monitor]).await);
+        channels.push(fixture.channel(provider, &[fixture.monitor]).await);
     }
-    story.breaks().await;
+    fixture.breaks().await;
     let is_dead = |all: &[Delivery]| all.iter().any(|it| it.state == DeliveryState::Dead);
     let mut shown = Vec::new();
     for channel in &channels {
-        let dead = story.deliveries(*channel, is_dead).await;
+        let dead = fixture.deliveries(*channel, is_dead).await;
         assert_eq!(dead.len(), 1);
         shown.push(format!("{}: {}", dead[0].kind, dead[0].attempts[0].answer));
     }
@@ -45,7 +45,7 @@ async fn configured_server_replays_undelivered_alerts() {
     sms: channels of the kind `sms` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`
     email: channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`
     "#);
-    let Story { watched, target, caller, .. } = story;
+    let AlertFixture { watched, target, caller, .. } = fixture;
     watched.server.stop().await;
 
     vendors.set_up(&mut settings);

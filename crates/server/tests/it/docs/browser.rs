@@ -18,12 +18,12 @@ const PAGES: [(&str, &str, u16); 8] = [
     ("docs-missing", "/docs/http-monitor", 404),
 ];
 
-struct Seen {
+struct DocsBrowser {
     site: Site,
     browser: Browser,
 }
 
-impl Seen {
+impl DocsBrowser {
     async fn open() -> Self {
         Self { site: Site::open().await, browser: Browser::start().await }
     }
@@ -38,12 +38,12 @@ impl Seen {
 // for status pages applies to documentation pages too.
 #[tokio::test]
 async fn every_page_can_be_read_by_everybody() {
-    let seen = Seen::open().await;
+    let docs_browser = DocsBrowser::open().await;
     let phone = View { width: 390, height: 844, ..View::PHONE };
     let plain = [phone.without_scripts(), View::DESKTOP.without_scripts()];
     let views = [View::DESKTOP, phone, View::DESKTOP.dark(), phone.dark()].into_iter().chain(plain);
     for view in views {
-        let tab = seen.tab(view).await;
+        let tab = docs_browser.tab(view).await;
         for (name, path, status) in PAGES {
             assert_eq!(tab.visit(path).await, status, "{name}");
             fits(&tab, name).await;
@@ -53,19 +53,19 @@ async fn every_page_can_be_read_by_everybody() {
             tab.picture(&picture(name, view)).await;
         }
         let asked = tab.asked().await;
-        let origin = format!("http://{}", seen.site.server.address());
+        let origin = format!("http://{}", docs_browser.site.server.address());
         assert!(asked.iter().all(|url| url.starts_with(&origin)), "{asked:?}");
         tab.close().await;
     }
-    let tab = seen.tab(View::DESKTOP.printed()).await;
+    let tab = docs_browser.tab(View::DESKTOP.printed()).await;
     tab.visit("/docs/terraform/resources/http_monitor").await;
     tab.picture(&picture("docs-resource", View::DESKTOP.printed())).await;
 }
 
 #[tokio::test]
 async fn nothing_complains() {
-    let seen = Seen::open().await;
-    let tab = seen.tab(View::DESKTOP).await;
+    let docs_browser = DocsBrowser::open().await;
+    let tab = docs_browser.tab(View::DESKTOP).await;
     for (name, path, status) in PAGES {
         tab.visit(path).await;
         let complaints = tab.errors().await;
@@ -77,11 +77,11 @@ async fn nothing_complains() {
 // issue 8: "per method a runnable example as curl, TypeScript and, where it applies, Terraform"
 #[tokio::test]
 async fn language_choice_covers_all_pages_only_with_scripts() {
-    let seen = Seen::open().await;
+    let docs_browser = DocsBrowser::open().await;
     let shown = "[...document.querySelector('.tabs').querySelectorAll(':scope>.code')]\
                  .map((it) => getComputedStyle(it).display)";
     for view in [View::DESKTOP, View::DESKTOP.without_scripts()] {
-        let tab = seen.tab(view).await;
+        let tab = docs_browser.tab(view).await;
         tab.visit("/docs/reference/monitor.v1").await;
         let first = tab.evaluate(shown).await;
         assert_eq!((&first[0], &first[1]), (&"block".into(), &"none".into()), "{first}");
@@ -96,8 +96,8 @@ async fn language_choice_covers_all_pages_only_with_scripts() {
 
 #[tokio::test]
 async fn results_appear_while_typing() {
-    let seen = Seen::open().await;
-    let tab = seen.tab(View::DESKTOP).await;
+    let docs_browser = DocsBrowser::open().await;
+    let tab = docs_browser.tab(View::DESKTOP).await;
     tab.visit("/docs/terraform").await;
     tab.press("/").await;
     assert_eq!(tab.text("document.activeElement.id").await, "q");
@@ -118,8 +118,8 @@ async fn results_appear_while_typing() {
 // A late response must not open the list over the text after the reader has moved on.
 #[tokio::test]
 async fn late_answer_to_a_closed_search_stays_hidden() {
-    let seen = Seen::open().await;
-    let tab = seen.tab(View::DESKTOP).await;
+    let docs_browser = DocsBrowser::open().await;
+    let tab = docs_browser.tab(View::DESKTOP).await;
     tab.visit("/docs/terraform").await;
     // The test controls when responses arrive.
     let hold =
@@ -141,8 +141,8 @@ async fn late_answer_to_a_closed_search_stays_hidden() {
 
 #[tokio::test]
 async fn badly_encoded_fragment_does_not_break_the_page() {
-    let seen = Seen::open().await;
-    let tab = seen.tab(View::DESKTOP).await;
+    let docs_browser = DocsBrowser::open().await;
+    let tab = docs_browser.tab(View::DESKTOP).await;
     tab.visit("/docs/terraform#100%").await;
     assert_eq!(tab.errors().await, Vec::<String>::new());
     tab.press("/").await;
@@ -151,8 +151,8 @@ async fn badly_encoded_fragment_does_not_break_the_page() {
 
 #[tokio::test]
 async fn without_scripts_a_search_is_a_page() {
-    let seen = Seen::open().await;
-    let tab = seen.tab(View::PHONE.without_scripts()).await;
+    let docs_browser = DocsBrowser::open().await;
+    let tab = docs_browser.tab(View::PHONE.without_scripts()).await;
     tab.visit("/docs/nowhere").await;
     tab.fill("#q", "max_retries").await;
     tab.press("Enter").await;
@@ -167,8 +167,8 @@ async fn without_scripts_a_search_is_a_page() {
 // issue 16 point 29: "code blocks have a copy button"
 #[tokio::test]
 async fn copy_button_copies_the_code_of_its_block() {
-    let seen = Seen::open().await;
-    let tab = seen.tab(View::DESKTOP).await;
+    let docs_browser = DocsBrowser::open().await;
+    let tab = docs_browser.tab(View::DESKTOP).await;
     let with_clipboard =
         "navigator.clipboard.writeText = async (text) => { window.copied = text; }; null";
     // As over plain HTTP from another machine.
@@ -196,7 +196,7 @@ async fn copy_button_copies_the_code_of_its_block() {
             assert_eq!(tab.evaluate(code).await, true, "{}", tab.text("window.copied").await);
         }
     }
-    let plain = seen.tab(View::DESKTOP.without_scripts()).await;
+    let plain = docs_browser.tab(View::DESKTOP.without_scripts()).await;
     plain.visit("/docs/guides/first-monitor").await;
     assert_eq!(plain.evaluate("document.querySelectorAll('.copy').length").await, 0);
 }

@@ -68,9 +68,9 @@ async fn access_check_protects_every_form_on_page_domain() {
         let request = json!({ "statusPage": change, "updateMask": mask });
         let reply = owner.call(STATUS_PAGES, "UpdateStatusPage", request).await;
         assert_eq!(reply.status, 200, "{reply}");
-        // `visitors::gate` tests the paths with parameters.
+        // `visitors::access` tests the paths with parameters.
         let whole = |path: &&str| !path.contains('{') && *path != "/live.js";
-        for path in server::page_paths().filter(whole) {
+        for path in pages::page_paths().filter(whole) {
             let path = if path.is_empty() { "/" } else { path };
             let reply = visit(server.address(), DOMAIN, path, &[]).await;
             assert_eq!(reply.status, expected, "{path}: {reply}");

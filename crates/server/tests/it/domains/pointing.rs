@@ -46,12 +46,12 @@ async fn domain_pointing_elsewhere_is_refused_with_details() {
         .address_of("half.test", "127.0.0.1")
         .address_of("half.test", "192.0.2.9");
     dns.reply_addresses("ill.test", &DnsReply::Code(Code::ServFail));
-    let mut said = Vec::new();
+    let mut replies = Vec::new();
     for domain in ["elsewhere.test", "alias.test", "half.test", "nowhere.test", "ill.test"] {
         let reply = create(&owner, "acme", domain).await.to_string();
-        said.push(reply.replace(&dns.address().to_string(), "NAMESERVER"));
+        replies.push(reply.replace(&dns.address().to_string(), "NAMESERVER"));
     }
-    assert_snapshot!(said.join("\n"), @r#"
+    assert_snapshot!(replies.join("\n"), @r#"
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found the address 192.0.2.9 (given: `elsewhere.test`)"}
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found a CNAME to `host.elsewhere.test` with the address 192.0.2.9 (given: `alias.test`)"}
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must point to this service in DNS already, by a CNAME to `pages.aloft.test` or the address 127.0.0.1; found 192.0.2.9 too, which is not this service (given: `half.test`)"}
@@ -98,11 +98,11 @@ async fn service_names_are_refused_as_custom_domains() {
     .await;
     dns.address_of("aloft.test", "127.0.0.1");
     let owner = server.caller(Scope::Write);
-    let mut said = Vec::new();
+    let mut replies = Vec::new();
     for domain in ["Aloft.test", "Pages.Aloft.test", "localhost"] {
-        said.push(create(&owner, "acme", domain).await.to_string());
+        replies.push(create(&owner, "acme", domain).await.to_string());
     }
-    assert_snapshot!(said.join("\n"), @r#"
+    assert_snapshot!(replies.join("\n"), @r#"
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be a name of this service itself (given: `Aloft.test`)"}
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be a name of this service itself (given: `Pages.Aloft.test`)"}
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must not be a name of this service itself (given: `localhost`)"}
@@ -139,8 +139,8 @@ async fn domain_is_refused_without_matching_ownership_record() {
     let others = create(&owner, "acme", DOMAIN).await;
     dns.reply(&format!("_aloft.{DOMAIN}"), RecordKind::Txt, DnsReply::Code(Code::ServFail));
     let silent = create(&owner, "acme", DOMAIN).await;
-    let said = format!("{missing}\n{others}\n{silent}");
-    assert_snapshot!(said.replace(&dns.address().to_string(), "NAMESERVER"), @r#"
+    let errors = format!("{missing}\n{others}\n{silent}");
+    assert_snapshot!(errors.replace(&dns.address().to_string(), "NAMESERVER"), @r#"
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must be yours: add the TXT record `_aloft.status.acme.test` with the value `aloft-page=ws_1jkm03001vkdf/acme`; found none (given: `status.acme.test`)"}
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` must be yours: add the TXT record `_aloft.status.acme.test` with the value `aloft-page=ws_1jkm03001vkdf/acme`; found `aloft-page=ws_1jkm03001vkdf/another`, `aloft-page=ws_1jkm03003jsfm/acme` (given: `status.acme.test`)"}
     400 {"code":"invalid_argument","message":"`status_page.custom_domain` could not be verified: failed to look up `_aloft.status.acme.test`: NAMESERVER responded with SERVFAIL (given: `status.acme.test`)"}

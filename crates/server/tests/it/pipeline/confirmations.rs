@@ -11,11 +11,11 @@ use testkit::server::TestServer;
 use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::{PERIOD, Stored, until};
-use server::context::{Context, ManualClock};
 use testkit::server::START;
+use web::context::{Context, ManualClock};
 
 /// A monitor in two regions and the pipeline that runs it.
-struct Story {
+struct ConfirmationFixture {
     target: HttpTarget,
     stored: Stored,
     monitor: Monitor,
@@ -56,7 +56,7 @@ fn settings(target: &HttpTarget) -> MonitorSettings {
     }
 }
 
-impl Story {
+impl ConfirmationFixture {
     async fn of(probes: Probes) -> Self {
         let (server, target) = (TestServer::start().await, HttpTarget::start().await);
         target.on("/", ScriptedResponse::ok("fine"));
@@ -83,10 +83,10 @@ impl Story {
             operator: None,
         };
         let (pipeline, stages) = Pipeline::start(parts).await.unwrap();
-        let story =
+        let fixture =
             Self { target, stored, monitor, pipeline, stages, clock, metrics, _server: server };
-        story.stored.at_least(2, story.monitor.id).await;
-        story
+        fixture.stored.at_least(2, fixture.monitor.id).await;
+        fixture
     }
 
     /// Advances the clock by half a period, in which one of the two regions has a slot, and returns
@@ -115,37 +115,42 @@ impl Story {
 async fn changed_region_is_confirmed_by_another_probe() {
     let probes =
         Probes::embedded(a_probe(), Vec::new()).and("singapore", a_probe(), &[Region::FlySin]);
-    let story = Story::of(probes).await;
-    assert_eq!(story.status().await, MonitorStatus::Active);
-    story.target.on("/", ScriptedResponse::status(503));
-    let found = story.half_a_period(2).await;
+    let fixture = ConfirmationFixture::of(probes).await;
+    assert_eq!(fixture.status().await, MonitorStatus::Active);
+    fixture.target.on("/", ScriptedResponse::status(503));
+    let found = fixture.half_a_period(2).await;
     let scheduled = found.iter().find(|it| it.identity.trigger == Trigger::Scheduled).unwrap();
-    let opinion = found.iter().find(|it| it.identity.trigger == Trigger::Confirmation).unwrap();
-    assert_ne!(opinion.identity.region, scheduled.identity.region);
-    assert_eq!(opinion.identity.slot, START + PERIOD / 2, "at once, not at its next slot");
-    assert_eq!([scheduled.outcome, opinion.outcome], [Outcome::Failure; 2]);
-    for result in [scheduled, opinion] {
+    let confirmation =
+        found.iter().find(|it| it.identity.trigger == Trigger::Confirmation).unwrap();
+    assert_ne!(confirmation.identity.region, scheduled.identity.region);
+    assert_eq!(confirmation.identity.slot, START + PERIOD / 2, "at once, not at its next slot");
+    assert_eq!([scheduled.outcome, confirmation.outcome], [Outcome::Failure; 2]);
+    for result in [scheduled, confirmation] {
         let singapore = result.identity.region == Region::FlySin;
         let name = if singapore { "singapore" } else { "this server" };
-        assert_eq!(result.probe.0.as_ref(), name, "a result says who served it");
+        assert_eq!(result.probe.0.as_ref(), name, "a result has the probe that served it");
     }
-    until(async || (story.status().await == MonitorStatus::Error).then_some(())).await;
-    let found = story.half_a_period(1).await;
+    until(async || (fixture.status().await == MonitorStatus::Error).then_some(())).await;
+    let found = fixture.half_a_period(1).await;
     assert!(found.iter().all(|result| result.identity.trigger == Trigger::Scheduled), "{found:?}");
-    assert_eq!(story.metrics.confirmations_requested.get(), 1, "one round in a period");
-    story.stop().await;
+    assert_eq!(
+        fixture.metrics.confirmations_requested.get(),
+        1,
+        "one round of confirmations in a period"
+    );
+    fixture.stop().await;
 }
 
 #[tokio::test]
 async fn regions_of_same_probe_do_not_confirm() {
-    let story = Story::of(Probes::embedded(a_probe(), Vec::new())).await;
-    story.target.on("/", ScriptedResponse::status(503));
+    let fixture = ConfirmationFixture::of(Probes::embedded(a_probe(), Vec::new())).await;
+    fixture.target.on("/", ScriptedResponse::status(503));
     for _ in 0..2 {
-        let found = story.half_a_period(1).await;
+        let found = fixture.half_a_period(1).await;
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].identity.trigger, Trigger::Scheduled);
     }
-    until(async || (story.status().await == MonitorStatus::Error).then_some(())).await;
-    assert_eq!(story.metrics.confirmations_requested.get(), 0);
-    story.stop().await;
+    until(async || (fixture.status().await == MonitorStatus::Error).then_some(())).await;
+    assert_eq!(fixture.metrics.confirmations_requested.get(), 0);
+    fixture.stop().await;
 }

@@ -47,12 +47,12 @@ async fn places_are_shared_by_weights_of_plans() {
     for _ in 0..PLACES - PLACES / 8 {
         of_them.push(theirs.accept().await.unwrap());
     }
-    server.running().desk().set_plan("acme", "big".to_owned()).await.unwrap();
+    server.running().control().set_plan("acme", "big".to_owned()).await.unwrap();
     hang(&server.caller(Scope::Write), &ours).await;
     while of_us.len() + of_them.len() < PLACES {
         of_us.push(ours.accept().await.unwrap());
     }
-    // Each of their checks that ends frees a place for us, until we have three quarters.
+    // Each of their checks that ends frees a permit for us, until we have three quarters.
     while of_us.len() < PLACES * 3 / 4 {
         drop(of_them.pop());
         of_us.push(ours.accept().await.unwrap());

@@ -6,13 +6,13 @@ use rules::monitor::Monitor;
 use serde_json::json;
 use server::boot;
 use server::config::Settings;
-use server::context::{Context, ManualClock};
 use store::{Actor, AuditContext, MasterKeySource, Store};
 use tempfile::TempDir;
 use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
+use web::context::{Context, ManualClock};
 
 use super::{PERIOD, Stored, Watched, until};
 
@@ -118,7 +118,7 @@ async fn region_votes_are_stored_every_minute_and_restored() {
     let votes = async |store: &Store| {
         let history = store.judge_states().history(monitor).await.unwrap().unwrap();
         let state = history.regions[0];
-        [state.latest, state.before].map(|heard| heard.map(|heard| heard.slot))
+        [state.latest, state.before].map(|result| result.map(|result| result.slot))
     };
     for checks in 1..=3 {
         watched.stored.at_least(checks, monitor).await;

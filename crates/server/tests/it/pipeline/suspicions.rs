@@ -8,7 +8,7 @@ use http::Method;
 use rules::monitor::TcpCheck;
 use rules::{MonitorId, Scope, limits};
 use serde_json::Value;
-use server::operator::Operator;
+use server::config::Operator;
 use store::AuditEntry;
 use testkit::server::TestServer;
 use testkit::target::{DnsTarget, HttpTarget, ScriptedResponse, TcpTarget};
@@ -19,27 +19,27 @@ use super::{PERIOD, Watched, until};
 const HOSTS: usize = 6;
 
 /// A server with monitors of [`HOSTS`] hosts.
-struct Story {
+struct SuspicionFixture {
     watched: Watched,
     target: HttpTarget,
     monitors: Vec<MonitorId>,
     _names: DnsTarget,
 }
 
-impl Story {
-    async fn start(canaries: &[SocketAddr]) -> Self {
-        Self::start_with_operator(canaries, None).await
+impl SuspicionFixture {
+    async fn start(hosts: &[SocketAddr]) -> Self {
+        Self::start_with_operator(hosts, None).await
     }
 
     /// Starts a server with these connectivity checks and operator. Waits for a result of every
     /// host.
-    async fn start_with_operator(canaries: &[SocketAddr], operator: Option<Operator>) -> Self {
+    async fn start_with_operator(hosts: &[SocketAddr], operator: Option<Operator>) -> Self {
         let (target, names) = (HttpTarget::start().await, DnsTarget::start().await);
         target.on("/", ScriptedResponse::ok("fine"));
-        let canary = |address: &SocketAddr| TcpCheck { uri: address.to_string() };
+        let check_host = |address: &SocketAddr| TcpCheck { uri: address.to_string() };
         let server = TestServer::start_with(|settings| {
             settings.nameservers = vec![names.address()];
-            settings.connectivity_check_hosts = canaries.iter().map(canary).collect();
+            settings.connectivity_check_hosts = hosts.iter().map(check_host).collect();
             settings.operator = operator;
         })
         .await;
@@ -73,10 +73,10 @@ impl Story {
     async fn audit_entries(&self, rows: usize) -> Vec<AuditEntry> {
         until(async || {
             let audit = self.watched.stored.store.audit();
-            let mut told = audit.newest(self.watched.stored.workspace, 1_000).await.unwrap();
-            told.retain(|entry| entry.action.starts_with("probe."));
-            told.reverse();
-            (told.len() >= rows).then_some(told)
+            let mut entries = audit.newest(self.watched.stored.workspace, 1_000).await.unwrap();
+            entries.retain(|entry| entry.action.starts_with("probe."));
+            entries.reverse();
+            (entries.len() >= rows).then_some(entries)
         })
         .await
     }
@@ -103,67 +103,68 @@ impl Story {
     }
 }
 
-fn format_entries(told: &[AuditEntry]) -> Vec<String> {
+fn format_entries(entries: &[AuditEntry]) -> Vec<String> {
     let line =
         |it: &AuditEntry| format!("{} {} {}: {}", it.actor, it.action, it.resource_id, it.detail);
-    told.iter().map(line).collect()
+    entries.iter().map(line).collect()
 }
 
 // design: §5 "the probe doubts itself: its votes are void until its connectivity checks succeed, and one alert to
 // the workspace's owners says so"
 #[tokio::test]
 async fn probe_without_connectivity_has_no_vote() {
-    let (canary, silent) = (TcpTarget::accepting().await, TcpTarget::refusing());
-    let story = Story::start(&[canary.address(), silent.address(), silent.address()]).await;
-    story.answer_all(ScriptedResponse::status(503)).await;
-    let told = format_entries(&story.audit_entries(1).await);
-    insta::assert_snapshot!(told.join("\n"), @"server probe.suspect this server: 4 of 6 hosts failed within a minute; its votes are void until its connectivity checks succeed");
-    assert!(story.figure("aloft_probes_suspect 1").await);
-    assert_eq!(story.health().await, "suspect");
-    assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
-    until(async || (canary.taken() > 0).then_some(())).await;
+    let (check_host, silent) = (TcpTarget::accepting().await, TcpTarget::refusing());
+    let fixture =
+        SuspicionFixture::start(&[check_host.address(), silent.address(), silent.address()]).await;
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    let entries = format_entries(&fixture.audit_entries(1).await);
+    insta::assert_snapshot!(entries.join("\n"), @"server probe.suspect this server: 4 of 6 hosts failed within a minute; its votes are void until its connectivity checks succeed");
+    assert!(fixture.figure("aloft_probes_suspect 1").await);
+    assert_eq!(fixture.health().await, "suspect");
+    assert_eq!(fixture.statuses().await, ["unknown"; HOSTS]);
+    until(async || (check_host.taken() > 0).then_some(())).await;
     // One of three connectivity checks is not a majority, so the probe stays suspect and runs them
     // again. Advance by a whole period to include every check due in it.
-    let asked = canary.taken();
-    story.answer_all(ScriptedResponse::status(503)).await;
-    until(async || (canary.taken() > asked).then_some(())).await;
-    assert_eq!(story.statuses().await, ["unknown"; HOSTS]);
+    let asked = check_host.taken();
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    until(async || (check_host.taken() > asked).then_some(())).await;
+    assert_eq!(fixture.statuses().await, ["unknown"; HOSTS]);
     // At least half of the hosts recover.
-    story.answer_all(ScriptedResponse::ok("fine")).await;
-    let told = format_entries(&story.audit_entries(2).await);
-    assert_eq!(told.len(), 2, "each is told once: {told:?}");
-    assert!(story.figure("aloft_probes_suspect 0").await);
-    assert_eq!(story.health().await, "healthy");
-    assert_eq!(story.statuses().await, ["active"; HOSTS]);
+    fixture.answer_all(ScriptedResponse::ok("fine")).await;
+    let entries = format_entries(&fixture.audit_entries(2).await);
+    assert_eq!(entries.len(), 2, "each is recorded once: {entries:?}");
+    assert!(fixture.figure("aloft_probes_suspect 0").await);
+    assert_eq!(fixture.health().await, "healthy");
+    assert_eq!(fixture.statuses().await, ["active"; HOSTS]);
 }
 
 #[tokio::test]
 async fn reachable_connectivity_hosts_confirm_the_outage() {
-    let canary = TcpTarget::accepting().await;
-    let story = Story::start(&[canary.address()]).await;
-    story.answer_all(ScriptedResponse::status(503)).await;
-    let told = format_entries(&story.audit_entries(2).await);
-    insta::assert_snapshot!(told.join("\n"), @"
+    let check_host = TcpTarget::accepting().await;
+    let fixture = SuspicionFixture::start(&[check_host.address()]).await;
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    let entries = format_entries(&fixture.audit_entries(2).await);
+    insta::assert_snapshot!(entries.join("\n"), @"
     server probe.suspect this server: 4 of 6 hosts failed within a minute; its votes are void until its connectivity checks succeed
     server probe.recovered this server: after 0 s: its connectivity checks succeed
     ");
-    assert_eq!(story.statuses().await, ["error"; HOSTS]);
-    let asked = canary.taken();
-    story.answer_all(ScriptedResponse::status(503)).await;
-    assert_eq!((canary.taken(), asked), (1, 1), "a probe without doubt asks nobody");
+    assert_eq!(fixture.statuses().await, ["error"; HOSTS]);
+    let asked = check_host.taken();
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    assert_eq!((check_host.taken(), asked), (1, 1), "a trusted probe does not check connectivity");
 }
 
 #[tokio::test]
 async fn suspicion_without_connectivity_check_keeps_votes() {
-    let story = Story::start(&[]).await;
-    story.answer_all(ScriptedResponse::status(503)).await;
-    story.audit_entries(1).await;
+    let fixture = SuspicionFixture::start(&[]).await;
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    fixture.audit_entries(1).await;
     // issue 16, point 5: failures of all sites at once reach the operator immediately
-    assert_eq!(story.statuses().await, ["error"; HOSTS]);
+    assert_eq!(fixture.statuses().await, ["error"; HOSTS]);
     let rest = limits::SUSPICION_UNCONFIRMED_MAX + Duration::from_secs(1);
-    story.watched.server.advance(rest);
-    let told = story.audit_entries(2).await;
-    assert_eq!(told[1].detail, "after 301 s: nothing confirmed it in time");
+    fixture.watched.server.advance(rest);
+    let entries = fixture.audit_entries(2).await;
+    assert_eq!(entries[1].detail, "after 301 s: nothing confirmed it in time");
 }
 
 // issue 16 point 5: "Notify the operator (a setting: address or webhook)"
@@ -171,18 +172,18 @@ async fn suspicion_without_connectivity_check_keeps_votes() {
 async fn operator_is_notified_of_suspect_probe_and_recovery() {
     let hook = HttpTarget::start().await;
     hook.on("/", ScriptedResponse::ok(""));
-    let story = Story::start_with_operator(&[], Operator::parse(&hook.url("/"))).await;
-    story.answer_all(ScriptedResponse::status(503)).await;
+    let fixture = SuspicionFixture::start_with_operator(&[], Operator::parse(&hook.url("/"))).await;
+    fixture.answer_all(ScriptedResponse::status(503)).await;
     until(async || (hook.hits() > 0).then_some(())).await;
-    story.answer_all(ScriptedResponse::ok("fine")).await;
+    fixture.answer_all(ScriptedResponse::ok("fine")).await;
     until(async || (hook.hits() > 1).then_some(())).await;
-    let told: Vec<Value> = hook
+    let messages: Vec<Value> = hook
         .received()
         .iter()
         .map(|request| serde_json::from_str(&request.body).unwrap())
         .collect();
-    let types: Vec<_> = told.iter().map(|it| it["type"].as_str().unwrap()).collect();
+    let types: Vec<_> = messages.iter().map(|it| it["type"].as_str().unwrap()).collect();
     assert_eq!(types, ["probe.suspect", "probe.recovered"]);
-    let why = told[0]["data"]["message"].as_str().unwrap();
+    let why = messages[0]["data"]["message"].as_str().unwrap();
     assert!(why.starts_with("4 of 6 hosts failed within a minute"), "{why}");
 }

@@ -167,7 +167,7 @@ async fn comment_length_is_limited_and_repeat_is_idempotent() {
     assert_eq!(send(json!("the disk is full"), "k1").await.json(), first.json());
     let longest = send(json!("é".repeat(4_096)), "k2").await;
     assert_eq!(longest.status, 200, "{longest}");
-    for (text, said) in [
+    for (text, expected_message) in [
         (Value::Null, "`text` must be given"),
         (json!(""), "`text` must not be empty"),
         (json!(" \n "), "`text` must not be only spaces"),
@@ -176,7 +176,7 @@ async fn comment_length_is_limited_and_repeat_is_idempotent() {
         let refused = send(text, "k3").await;
         let message = refused.json()["message"].as_str().unwrap().to_owned();
         assert_eq!(refused.status, 400, "{refused}");
-        assert!(message.contains(said), "{message}");
+        assert!(message.contains(expected_message), "{message}");
     }
     let expected = ["opened", "commented by test write", "commented by test write"];
     assert_eq!(outage.timeline().await, expected);

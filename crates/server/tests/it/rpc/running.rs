@@ -94,8 +94,8 @@ async fn new_monitor_is_checked_immediately_and_becomes_active() {
     // Two of three regions make the monitor active. Wait for the third.
     let status = until(async || {
         let status = caller.rpc("GetMonitorStatus", json!({ "id": id })).await.json();
-        let is_heard = |region: &Value| region["latencyMs"].is_u64();
-        status["regions"].as_array().unwrap().iter().all(is_heard).then_some(status)
+        let has_reported = |region: &Value| region["latencyMs"].is_u64();
+        status["regions"].as_array().unwrap().iter().all(has_reported).then_some(status)
     })
     .await;
     assert_eq!(status["regions"].as_array().unwrap().len(), 3);

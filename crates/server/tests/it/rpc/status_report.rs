@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use testkit::server::{Caller, Reply, START, STATUS_PAGES, STATUS_REPORTS, TestServer};
 
 /// Server, write caller, and a page with two components.
-struct Scene {
+struct ReportFixture {
     server: TestServer,
     caller: Caller,
     page: Value,
@@ -21,7 +21,7 @@ struct Scene {
     second: Value,
 }
 
-impl Scene {
+impl ReportFixture {
     async fn start() -> Self {
         let server = TestServer::start().await;
         let caller = server.caller(Scope::Write);
@@ -91,7 +91,7 @@ fn at(minutes: i64) -> String {
     at.to_string().replace(".000Z", "Z")
 }
 
-fn said(component: &Value, impact: &str) -> Value {
+fn impacts(component: &Value, impact: &str) -> Value {
     json!([{ "componentId": component, "impact": impact }])
 }
 
@@ -104,53 +104,53 @@ fn paths(reply: &Reply) -> Vec<String> {
 #[tokio::test]
 async fn created_report_reads_back_equal() {
     // issue 7 point 3; design: §4
-    let scene = Scene::start().await;
-    let report = scene.opened().await;
-    assert_eq!((&report["title"], &report["pageId"]), (&json!("Disks"), &scene.page));
-    assert_eq!(report["components"], said(&scene.first, "down"));
+    let fixture = ReportFixture::start().await;
+    let report = fixture.opened().await;
+    assert_eq!((&report["title"], &report["pageId"]), (&json!("Disks"), &fixture.page));
+    assert_eq!(report["components"], impacts(&fixture.first, "down"));
     assert_eq!((&report["status"], &report["startedAt"]), (&json!("investigating"), &json!(at(0))));
     assert!(report.get("resolvedAt").is_none());
     let update = &report["updates"][0];
     assert_eq!((&update["text"], &update["at"]), (&json!("We look."), &json!(at(0))));
     assert_eq!((&update["notified"], &update["components"]), (&json!(true), &report["components"]));
     let id = json!({ "id": report["id"] });
-    assert_eq!(scene.done("GetStatusReport", id.clone()).await, report);
+    assert_eq!(fixture.done("GetStatusReport", id.clone()).await, report);
     // design: §4: a read key may read resources without secrets
-    let read = scene.server.caller(Scope::Read);
+    let read = fixture.server.caller(Scope::Read);
     let reply = read.call(STATUS_REPORTS, "GetStatusReport", id.clone()).await;
     assert_eq!(reply.json()["statusReport"], report);
-    let denied = read.call(STATUS_REPORTS, "CreateStatusReport", scene.opening()).await;
+    let denied = read.call(STATUS_REPORTS, "CreateStatusReport", fixture.opening()).await;
     assert_eq!(denied.status, 403, "{denied}");
-    let stranger = scene.server.stranger().call(STATUS_REPORTS, "GetStatusReport", id).await;
+    let stranger = fixture.server.stranger().call(STATUS_REPORTS, "GetStatusReport", id).await;
     assert_eq!(stranger.status, 404);
-    assert_eq!(scene.audited(1).await, ["report.create"]);
+    assert_eq!(fixture.audited(1).await, ["report.create"]);
 }
 
 #[tokio::test]
 async fn backdated_report_without_notify_notifies_nobody() {
-    let scene = Scene::start().await;
-    let mut opening = scene.opening();
+    let fixture = ReportFixture::start().await;
+    let mut opening = fixture.opening();
     opening["notify"] = json!(false);
     opening["update"]["at"] = json!(at(-90));
-    opening["update"]["components"] = said(&scene.second, "degraded");
-    let report = scene.done("CreateStatusReport", opening).await;
+    opening["update"]["components"] = impacts(&fixture.second, "degraded");
+    let report = fixture.done("CreateStatusReport", opening).await;
     assert_eq!((&report["startedAt"], &report["createdAt"]), (&json!(at(-90)), &json!(at(0))));
     assert_eq!(report["updates"][0]["notified"], false);
-    assert_eq!(report["components"], said(&scene.second, "degraded"), "the update counts");
+    assert_eq!(report["components"], impacts(&fixture.second, "degraded"), "the update counts");
 }
 
 #[tokio::test]
 async fn invalid_report_is_refused_by_path() {
     // issue 6, bad input
-    let scene = Scene::start().await;
-    let other = page(&scene.caller, "other").await;
-    let elsewhere = component(&scene.caller, &other, "Elsewhere").await;
-    let theirs = page(&scene.server.stranger(), "theirs").await;
+    let fixture = ReportFixture::start().await;
+    let other = page(&fixture.caller, "other").await;
+    let elsewhere = component(&fixture.caller, &other, "Elsewhere").await;
+    let theirs = page(&fixture.server.stranger(), "theirs").await;
     let wrong = json!({
         "statusReport": { "pageId": "x", "title": "", "components": [{ "impact": "up" }] },
         "update": { "status": "over", "text": "", "at": "1999-12-31T23:59:59Z" },
     });
-    let refused = scene.call("CreateStatusReport", wrong).await;
+    let refused = fixture.call("CreateStatusReport", wrong).await;
     insta::assert_snapshot!(paths(&refused).join("\n"), @"
     status_report.page_id
     status_report.title
@@ -163,46 +163,46 @@ async fn invalid_report_is_refused_by_path() {
     for (change, path) in [
         (json!({ "pageId": theirs }), "status_report.page_id"),
         (json!({ "pageId": "page_0000000000001" }), "status_report.page_id"),
-        (json!({ "components": said(&elsewhere, "down") }), "status_report.components"),
+        (json!({ "components": impacts(&elsewhere, "down") }), "status_report.components"),
         (
-            json!({ "components": [said(&scene.first, "down")[0], said(&scene.first, "degraded")[0]] }),
+            json!({ "components": [impacts(&fixture.first, "down")[0], impacts(&fixture.first, "degraded")[0]] }),
             "status_report.components",
         ),
     ] {
-        let mut opening = scene.opening();
+        let mut opening = fixture.opening();
         let report = opening["statusReport"].as_object_mut().unwrap();
         report.extend(change.as_object().unwrap().clone());
-        let refused = scene.call("CreateStatusReport", opening).await;
+        let refused = fixture.call("CreateStatusReport", opening).await;
         assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec![path.to_owned()]));
     }
-    let mut opening = scene.opening();
-    opening["update"]["components"] = said(&elsewhere, "down");
-    let refused = scene.call("CreateStatusReport", opening.clone()).await;
+    let mut opening = fixture.opening();
+    opening["update"]["components"] = impacts(&elsewhere, "down");
+    let refused = fixture.call("CreateStatusReport", opening.clone()).await;
     assert_eq!(paths(&refused), ["update.components"]);
     opening["update"].as_object_mut().unwrap().remove("components");
     opening["update"]["at"] = json!(at(1));
-    assert_eq!(paths(&scene.call("CreateStatusReport", opening).await), ["update.at"]);
-    assert_eq!(paths(&scene.call("CreateStatusReport", json!({})).await), ["status_report"]);
-    let bare = json!({ "statusReport": { "pageId": scene.page, "title": "x" } });
-    assert_eq!(paths(&scene.call("CreateStatusReport", bare).await), ["update"]);
+    assert_eq!(paths(&fixture.call("CreateStatusReport", opening).await), ["update.at"]);
+    assert_eq!(paths(&fixture.call("CreateStatusReport", json!({})).await), ["status_report"]);
+    let bare = json!({ "statusReport": { "pageId": fixture.page, "title": "x" } });
+    assert_eq!(paths(&fixture.call("CreateStatusReport", bare).await), ["update"]);
     let list = json!({ "state": "closed", "limit": 101, "pageId": "x" });
-    let refused = scene.call("ListStatusReports", list).await;
+    let refused = fixture.call("ListStatusReports", list).await;
     assert_eq!(paths(&refused), ["limit", "page_id", "state"]);
-    assert_eq!(scene.call("ListStatusReports", json!({})).await.json()["totalSize"], 0);
+    assert_eq!(fixture.call("ListStatusReports", json!({})).await.json()["totalSize"], 0);
 }
 
 #[tokio::test]
 async fn update_mask_changes_or_clears_only_named_fields() {
     // design: §4 update_mask
-    let scene = Scene::start().await;
-    let report = scene.opened().await;
+    let fixture = ReportFixture::start().await;
+    let report = fixture.opened().await;
     let update = async |mut fields: Value, mask: Option<&str>| {
         fields["id"] = report["id"].clone();
         let mut request = json!({ "statusReport": fields });
         if let Some(mask) = mask {
             request["updateMask"] = json!(mask);
         }
-        scene.call("UpdateStatusReport", request).await
+        fixture.call("UpdateStatusReport", request).await
     };
     let renamed = update(json!({ "title": "More disks" }), Some("title")).await.json();
     let renamed = &renamed["statusReport"];
@@ -212,19 +212,19 @@ async fn update_mask_changes_or_clears_only_named_fields() {
     );
     let cleared = update(json!({}), Some("components")).await.json();
     assert_eq!(cleared["statusReport"]["components"], json!([]));
-    let whole = json!({ "title": "Whole", "components": said(&scene.second, "degraded") });
+    let whole = json!({ "title": "Whole", "components": impacts(&fixture.second, "degraded") });
     let whole = update(whole, None).await.json()["statusReport"].clone();
-    assert_eq!(whole["updates"][0]["components"], said(&scene.second, "degraded"));
-    assert_eq!(whole["pageId"], scene.page, "what is fixed may be left out");
+    assert_eq!(whole["updates"][0]["components"], impacts(&fixture.second, "degraded"));
+    assert_eq!(whole["pageId"], fixture.page, "what is fixed may be left out");
     let same = update(json!({ "title": "Whole" }), Some("title")).await.json();
     assert_eq!(same["statusReport"], whole, "what is the same changes nothing");
-    let other = page(&scene.caller, "other").await;
+    let other = page(&fixture.caller, "other").await;
     for (fields, mask, path) in [
         (json!({ "pageId": other }), Some("pageId"), "status_report.page_id"),
         (json!({}), Some("title"), "status_report.title"),
         (json!({}), Some("status"), "update_mask"),
         (
-            json!({ "title": "x", "components": said(&json!("cmp_0000000000001"), "down") }),
+            json!({ "title": "x", "components": impacts(&json!("cmp_0000000000001"), "down") }),
             None,
             "status_report.components",
         ),
@@ -233,47 +233,47 @@ async fn update_mask_changes_or_clears_only_named_fields() {
         assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec![path.to_owned()]));
     }
     let unknown = json!({ "statusReport": { "id": "rpt_0000000000001", "title": "x" }, "updateMask": "title" });
-    assert_eq!(scene.call("UpdateStatusReport", unknown).await.status, 404);
-    assert_eq!(scene.audited(5).await[1..4], ["report.update"; 3]);
+    assert_eq!(fixture.call("UpdateStatusReport", unknown).await.status, 404);
+    assert_eq!(fixture.audited(5).await[1..4], ["report.update"; 3]);
 }
 
 #[tokio::test]
 async fn a_repeated_create_answers_the_first_ones_report() {
     // design: §4, idempotency
-    let scene = Scene::start().await;
+    let fixture = ReportFixture::start().await;
     let create = async || {
         let request = http::Request::post(format!("/rpc/{STATUS_REPORTS}/CreateStatusReport"))
-            .header("host", scene.server.address().to_string())
+            .header("host", fixture.server.address().to_string())
             .header("content-type", "application/json")
             .header("idempotency-key", "once")
-            .body(bytes::Bytes::from(scene.opening().to_string()).into());
-        scene.caller.request(request.unwrap()).await
+            .body(bytes::Bytes::from(fixture.opening().to_string()).into());
+        fixture.caller.request(request.unwrap()).await
     };
     let first = create().await.json();
     assert_eq!(create().await.json(), first);
     let id = json!({ "id": first["statusReport"]["id"] });
-    assert_eq!(scene.call("DeleteStatusReport", id.clone()).await.to_string(), "200 {}");
+    assert_eq!(fixture.call("DeleteStatusReport", id.clone()).await.to_string(), "200 {}");
     assert_eq!(create().await.status, 409);
-    assert_eq!(scene.call("DeleteStatusReport", id).await.status, 404);
-    assert_eq!(scene.audited(2).await, ["report.delete", "report.create"]);
+    assert_eq!(fixture.call("DeleteStatusReport", id).await.status, 404);
+    assert_eq!(fixture.audited(2).await, ["report.delete", "report.create"]);
 }
 
 #[tokio::test]
 async fn report_list_is_filtered_and_includes_latest_update() {
-    let scene = Scene::start().await;
-    let other = page(&scene.caller, "other").await;
+    let fixture = ReportFixture::start().await;
+    let other = page(&fixture.caller, "other").await;
     let mut ids = Vec::new();
-    for page in [&scene.page, &scene.page, &other] {
+    for page in [&fixture.page, &fixture.page, &other] {
         let report = json!({
             "statusReport": { "pageId": page, "title": "Disks" },
             "update": { "status": "investigating", "text": "We look.", "at": at(-60) },
         });
-        ids.push(scene.done("CreateStatusReport", report).await["id"].clone());
+        ids.push(fixture.done("CreateStatusReport", report).await["id"].clone());
     }
     let update = json!({ "status": "resolved", "text": "Over." });
-    scene.done("AddStatusReportUpdate", json!({ "id": ids[0], "update": update })).await;
+    fixture.done("AddStatusReportUpdate", json!({ "id": ids[0], "update": update })).await;
     let listed = async |request: Value| {
-        let list = scene.call("ListStatusReports", request).await.json();
+        let list = fixture.call("ListStatusReports", request).await.json();
         let reports = list["statusReports"].as_array().unwrap().clone();
         assert!(reports.iter().all(|it| it["updates"].as_array().unwrap().len() == 1));
         assert_eq!(list["nextPageToken"] == "", list["totalSize"] == reports.len());
@@ -281,12 +281,12 @@ async fn report_list_is_filtered_and_includes_latest_update() {
     };
     ids.reverse();
     assert_eq!(listed(json!({})).await, ids);
-    assert_eq!(listed(json!({ "pageId": scene.page })).await, ids[1..]);
+    assert_eq!(listed(json!({ "pageId": fixture.page })).await, ids[1..]);
     assert_eq!(listed(json!({ "state": "open" })).await, ids[..2]);
-    assert_eq!(listed(json!({ "state": "resolved", "pageId": scene.page })).await, ids[2..]);
-    let first = scene.call("ListStatusReports", json!({ "limit": 2 })).await.json();
+    assert_eq!(listed(json!({ "state": "resolved", "pageId": fixture.page })).await, ids[2..]);
+    let first = fixture.call("ListStatusReports", json!({ "limit": 2 })).await.json();
     let rest = json!({ "pageToken": first["nextPageToken"] });
-    let rest = scene.call("ListStatusReports", rest).await.json();
+    let rest = fixture.call("ListStatusReports", rest).await.json();
     let resolved = &rest["statusReports"][0];
     assert_eq!(
         (&resolved["status"], &resolved["startedAt"]),
@@ -301,16 +301,16 @@ async fn report_list_is_filtered_and_includes_latest_update() {
 
 #[tokio::test]
 async fn deleted_page_and_component_leave_reports() {
-    let scene = Scene::start().await;
-    let report = scene.opened().await;
+    let fixture = ReportFixture::start().await;
+    let report = fixture.opened().await;
     let id = json!({ "id": report["id"] });
-    let gone = json!({ "id": scene.first });
-    scene.caller.call(STATUS_PAGES, "DeleteComponent", gone).await;
-    let without = scene.done("GetStatusReport", id.clone()).await;
+    let gone = json!({ "id": fixture.first });
+    fixture.caller.call(STATUS_PAGES, "DeleteComponent", gone).await;
+    let without = fixture.done("GetStatusReport", id.clone()).await;
     assert_eq!(without["components"], json!([]));
-    assert_eq!(scene.audited(2).await, ["component.delete", "report.update"]);
-    let page = json!({ "id": scene.page });
-    let deleted = scene.caller.call(STATUS_PAGES, "DeleteStatusPage", page).await;
+    assert_eq!(fixture.audited(2).await, ["component.delete", "report.update"]);
+    let page = json!({ "id": fixture.page });
+    let deleted = fixture.caller.call(STATUS_PAGES, "DeleteStatusPage", page).await;
     assert_eq!(deleted.status, 200, "{deleted}");
-    assert_eq!(scene.call("GetStatusReport", id).await.status, 404);
+    assert_eq!(fixture.call("GetStatusReport", id).await.status, 404);
 }

@@ -13,27 +13,28 @@ use super::{At, Site, body, report, well};
 /// button.
 const OPEN: [&str; 2] = ["/live.js", "/enter/{token}"];
 
-/// Paths with a ticket of a subscriber. Module `subscribe` covers them.
-const TICKETS: [&str; 3] = ["/confirm/{ticket}", "/manage/{ticket}", "/unsubscribe/{ticket}"];
+/// Paths with a token of a subscriber. Module `subscribe` covers them.
+const TOKEN_PATHS: [&str; 3] = ["/confirm/{token}", "/manage/{token}", "/unsubscribe/{token}"];
 
 /// Returns the subpaths that a page serves on GET, with these IDs in place of parameters.
 fn paths(component: &str, report: &str, incident: &str) -> Vec<String> {
-    let is_walked = |path: &&str| !OPEN.contains(path) && !TICKETS.contains(path);
-    let told = server::page_paths().filter(is_walked);
-    told.map(|path| {
-        let path = match path {
-            "/component/{id}" => path.replace("{id}", component),
-            "/component/{id}/{range}" => format!("/component/{component}/30d"),
-            "/incident/{id}" => path.replace("{id}", incident),
-            "/history/{month}" => path.replace("{month}", "2026-11"),
-            "/report/{id}" => path.replace("{id}", report),
-            "/day/{date}" => path.replace("{date}", "2026-11-21"),
-            path => path.to_owned(),
-        };
-        assert!(!path.contains('{'), "say above what `{path}` names");
-        path
-    })
-    .collect()
+    let is_walked = |path: &&str| !OPEN.contains(path) && !TOKEN_PATHS.contains(path);
+    let paths = pages::page_paths().filter(is_walked);
+    paths
+        .map(|path| {
+            let path = match path {
+                "/component/{id}" => path.replace("{id}", component),
+                "/component/{id}/{range}" => format!("/component/{component}/30d"),
+                "/incident/{id}" => path.replace("{id}", incident),
+                "/history/{month}" => path.replace("{month}", "2026-11"),
+                "/report/{id}" => path.replace("{id}", report),
+                "/day/{date}" => path.replace("{date}", "2026-11-21"),
+                path => path.to_owned(),
+            };
+            assert!(!path.contains('{'), "say above what `{path}` names");
+            path
+        })
+        .collect()
 }
 
 /// Returns all subpaths with content of the page. One of them shows an open incident.
@@ -49,8 +50,8 @@ pub(super) async fn everything(site: &Site) -> Vec<String> {
 async fn shut(answer: Response, path: &str, at: At) -> StatusCode {
     let (status, cache) = (answer.status(), answer.headers().get("cache-control").cloned());
     let text = body(answer).await;
-    for told in ["API", "Mail", "What we run"] {
-        assert!(!text.contains(told), "{path} {at:?} tells {text}");
+    for paths in ["API", "Mail", "What we run"] {
+        assert!(!text.contains(paths), "{path} {at:?} tells {text}");
     }
     assert_eq!(cache.unwrap(), "private, no-store", "{path} {at:?}");
     status

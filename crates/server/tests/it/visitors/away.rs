@@ -41,8 +41,8 @@ async fn database_outage_serves_last_page_with_its_time() {
     site.watched.server.running().app().store.clone().close().await.unwrap();
     site.watched.server.advance(Duration::from_mins(1));
     let page = site.text("").await;
-    let said = "Live data is unavailable. This is the status as of 21 Nov 2026, 00:00 UTC.";
-    assert!(page.contains(said) && page.contains("API &#38; more"), "{page}");
+    let notice = "Live data is unavailable. This is the status as of 21 Nov 2026, 00:00 UTC.";
+    assert!(page.contains(notice) && page.contains("API &#38; more"), "{page}");
     let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
     assert_eq!(json["servedFromCache"], true);
     let unseen = site.anybody().get("/status/other").await;
@@ -97,8 +97,8 @@ async fn unvisited_page_is_renewed_before_serving() {
     assert!(site.text("/status.json").await.contains(&START.to_string()));
     let long = Duration::from_secs(20);
     site.watched.server.advance(long);
-    let told = snapshot_time(&site).await;
-    assert!(told >= (START + long).to_string(), "{told}");
+    let snapshot = snapshot_time(&site).await;
+    assert!(snapshot >= (START + long).to_string(), "{snapshot}");
 }
 
 // issue 7: "One gate before HTML, JSON, feeds, badges, images, SSE"; design: §6

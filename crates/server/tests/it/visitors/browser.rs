@@ -15,7 +15,7 @@ use super::{Site, well};
 use crate::screen::{fits, picture};
 
 /// Page with trouble of every kind, and a browser.
-struct Seen {
+struct PageBrowser {
     site: Site,
     browser: Browser,
     origin: String,
@@ -24,7 +24,7 @@ struct Seen {
     component: String,
 }
 
-impl Seen {
+impl PageBrowser {
     async fn open() -> Self {
         let target = well().await;
         let site = Site::open(&target).await;
@@ -75,10 +75,10 @@ impl Seen {
 // width, with screenshots kept as test artefacts"
 #[tokio::test]
 async fn every_page_can_be_read_by_everybody() {
-    let seen = Seen::open().await;
+    let page_browser = PageBrowser::open().await;
     for view in [View::DESKTOP, View::PHONE, View::DESKTOP.dark(), View::PHONE.dark()] {
-        let tab = seen.tab(view).await;
-        for (name, path) in seen.pages() {
+        let tab = page_browser.tab(view).await;
+        for (name, path) in page_browser.pages() {
             assert_eq!(tab.visit(&path).await, 200, "{name}");
             assert_eq!(tab.audit().await, Vec::<String>::new(), "{name} {view:?}");
             fits(&tab, name).await;
@@ -86,23 +86,23 @@ async fn every_page_can_be_read_by_everybody() {
         }
         assert_eq!(tab.errors().await, Vec::<String>::new(), "{view:?}");
         let foreign: Vec<String> = tab.asked().await;
-        assert!(foreign.iter().all(|url| url.starts_with(&seen.origin)), "{foreign:?}");
+        assert!(foreign.iter().all(|url| url.starts_with(&page_browser.origin)), "{foreign:?}");
         tab.close().await;
     }
 }
 
 #[tokio::test]
 async fn login_and_not_found_pages_are_accessible() {
-    let seen = Seen::open().await;
+    let page_browser = PageBrowser::open().await;
     let members = json!({ "accessType": "email-domain", "authEmailDomains": ["acme.com"] });
     let password = json!({ "accessType": "password", "password": "open sesame" });
     for (name, access, status) in [
         ("password", password, StatusCode::UNAUTHORIZED),
         ("members", members, StatusCode::FORBIDDEN),
     ] {
-        seen.site.update(access).await;
+        page_browser.site.update(access).await;
         for view in [View::PHONE, View::DESKTOP.dark()] {
-            let tab = seen.tab(view).await;
+            let tab = page_browser.tab(view).await;
             assert_eq!(tab.visit("/status/acme").await, status.as_u16());
             assert_eq!(tab.audit().await, Vec::<String>::new(), "{name} {view:?}");
             tab.picture(&picture(name, view)).await;
@@ -116,10 +116,10 @@ async fn login_and_not_found_pages_are_accessible() {
 // issue 7: "complete without JavaScript"
 #[tokio::test]
 async fn without_scripts_a_page_says_all_of_it() {
-    let seen = Seen::open().await;
+    let page_browser = PageBrowser::open().await;
     let view = View::PHONE.without_scripts();
-    let tab = seen.tab(view).await;
-    for (name, path) in seen.pages() {
+    let tab = page_browser.tab(view).await;
+    for (name, path) in page_browser.pages() {
         assert_eq!(tab.visit(&path).await, 200, "{name}");
         fits(&tab, name).await;
         tab.picture(&picture(name, view)).await;
@@ -134,7 +134,7 @@ async fn without_scripts_a_page_says_all_of_it() {
     let before = tab.evaluate(is_open).await;
     tab.click("summary").await;
     assert_ne!(tab.evaluate(is_open).await, before);
-    seen.site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
+    page_browser.site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
     assert_eq!(tab.visit("/status/acme").await, 401);
     tab.fill("#password", "open sesame").await;
     tab.click("main button").await;
@@ -171,8 +171,8 @@ async fn open_page_updates_live() {
 // issue 7: "keyboard-walkable bars with hover, focus and tap details"
 #[tokio::test]
 async fn bars_are_keyboard_navigable_and_labelled() {
-    let seen = Seen::open().await;
-    let tab = seen.tab(View::DESKTOP).await;
+    let page_browser = PageBrowser::open().await;
+    let tab = page_browser.tab(View::DESKTOP).await;
     tab.visit("/status/acme").await;
     let today = "document.querySelector('.bars a[tabindex=\"0\"]')";
     tab.evaluate(&format!("{today}.focus()")).await;
@@ -189,8 +189,8 @@ async fn bars_are_keyboard_navigable_and_labelled() {
     let stops = "document.querySelectorAll('.bars a[tabindex=\"0\"]').length";
     let rows = "document.querySelectorAll('.bars:has(a)').length";
     assert_eq!(tab.evaluate(stops).await, tab.evaluate(rows).await);
-    let said = tab.text("document.activeElement.title").await;
-    assert!(said.contains("Nov") || said.contains("2026"), "{said}");
+    let titles = tab.text("document.activeElement.title").await;
+    assert!(titles.contains("Nov") || titles.contains("2026"), "{titles}");
     tab.press("Enter").await;
     tab.until("location.pathname.endsWith('/day/2026-11-21')").await;
 }
@@ -198,23 +198,23 @@ async fn bars_are_keyboard_navigable_and_labelled() {
 // issue 7: "print style, right-to-left safe"
 #[tokio::test]
 async fn pages_support_print_and_right_to_left_layout() {
-    let seen = Seen::open().await;
+    let page_browser = PageBrowser::open().await;
     let view = View::DESKTOP.printed();
-    let paper = seen.tab(view).await;
+    let paper = page_browser.tab(view).await;
     paper.visit("/status/acme").await;
     paper.picture(&picture("home", view)).await;
     let shown = "[...document.querySelectorAll('footer nav, a.skip')].filter((it) => it.offsetParent).length";
     assert_eq!(paper.evaluate(shown).await, 0, "what cannot be clicked on paper is not there");
     // Paper is white even with the dark color scheme.
-    let dark = seen.tab(view.dark()).await;
+    let dark = page_browser.tab(view.dark()).await;
     dark.visit("/status/acme").await;
     for tab in [&paper, &dark] {
         let background = tab.text("getComputedStyle(document.body).backgroundColor").await;
         assert_eq!(background, "rgb(255, 255, 255)");
     }
     for view in [View::PHONE, View::DESKTOP] {
-        let tab = seen.tab(view).await;
-        for (name, path) in seen.pages() {
+        let tab = page_browser.tab(view).await;
+        for (name, path) in page_browser.pages() {
             tab.visit(&path).await;
             tab.evaluate("document.documentElement.dir = 'rtl'").await;
             fits(&tab, name).await;
@@ -227,29 +227,29 @@ async fn pages_support_print_and_right_to_left_layout() {
 // issue 7: "hover, focus and tap details", "complete without JavaScript"
 #[tokio::test]
 async fn tapping_a_bar_opens_its_day_without_scripts() {
-    let seen = Seen::open().await;
-    let plain = seen.tab(View::PHONE.without_scripts()).await;
+    let page_browser = PageBrowser::open().await;
+    let plain = page_browser.tab(View::PHONE.without_scripts()).await;
     plain.visit("/status/acme").await;
     plain.click(".bars svg a rect").await;
     plain.until("location.pathname.endsWith('/day/2026-11-21')").await;
-    plain.visit(&format!("/status/acme/component/{}", seen.component)).await;
+    plain.visit(&format!("/status/acme/component/{}", page_browser.component)).await;
     plain.click("tbody a[href$='/day/2026-11-20']").await;
     plain.until("location.pathname.endsWith('/day/2026-11-20')").await;
-    let tab = seen.tab(View::DESKTOP).await;
+    let tab = page_browser.tab(View::DESKTOP).await;
     tab.visit("/status/acme").await;
     let near = "document.querySelector('.c').dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))";
     tab.evaluate(near).await;
-    let told = "[...document.querySelector('.walk').children].filter((it) => it.title.includes(': ')).length";
-    assert_eq!(tab.evaluate(told).await, 90, "each day is a link with its words");
+    let script = "[...document.querySelector('.walk').children].filter((it) => it.title.includes(': ')).length";
+    assert_eq!(tab.evaluate(script).await, 90, "each day is a link with its words");
 }
 
 // issue 16 point 28: "put Subscribe at the top"
 #[tokio::test]
 async fn subscribe_link_is_visible_without_scrolling() {
-    let seen = Seen::open().await;
+    let page_browser = PageBrowser::open().await;
     for view in [View::DESKTOP, View::PHONE, View::PHONE.without_scripts()] {
-        let tab = seen.tab(view).await;
-        for (name, path) in seen.pages().into_iter().filter(|(name, _)| *name != "widget") {
+        let tab = page_browser.tab(view).await;
+        for (name, path) in page_browser.pages().into_iter().filter(|(name, _)| *name != "widget") {
             tab.visit(&path).await;
             let link = "document.querySelector('header a.subscribe').getBoundingClientRect()";
             let main = "document.querySelector('main').getBoundingClientRect()";
@@ -265,32 +265,33 @@ async fn subscribe_link_is_visible_without_scrolling() {
 // issue 16 point 28: "show local times with UTC"
 #[tokio::test]
 async fn times_are_local_with_utc_beside_them() {
-    let seen = Seen::open().await;
-    let path = format!("/status/acme/report/{}", seen.report);
-    let mut said = Vec::new();
+    let page_browser = PageBrowser::open().await;
+    let path = format!("/status/acme/report/{}", page_browser.report);
+    let mut titles = Vec::new();
     for (time_zone, language) in [
         ("America/New_York", "en-US"),
         ("Asia/Kolkata", "en-GB"),
         ("Europe/Berlin", "de"),
         ("UTC", "en-US"),
     ] {
-        let tab = seen.tab(View { time_zone, language, ..View::DESKTOP }).await;
+        let tab = page_browser.tab(View { time_zone, language, ..View::DESKTOP }).await;
         tab.visit(&path).await;
         tab.until("document.querySelector('main time[title]')").await;
         let shown = tab.text("document.querySelector('main time[title]').textContent").await;
         let title = tab.text("document.querySelector('main time[title]').title").await;
         // Chromium puts a narrow space before AM and PM.
-        said.push(format!("{time_zone}: {shown} | {title}").replace('\u{202f}', " "));
+        titles.push(format!("{time_zone}: {shown} | {title}").replace('\u{202f}', " "));
         assert_eq!(tab.errors().await, Vec::<String>::new());
         tab.close().await;
     }
-    insta::assert_snapshot!(said.join("\n"), @"
+    insta::assert_snapshot!(titles.join("\n"), @"
     America/New_York: Nov 20, 2026, 7:00 PM (00:00 UTC) | 21 Nov 2026, 00:00 UTC
     Asia/Kolkata: 21 Nov 2026, 05:30 (00:00 UTC) | 21 Nov 2026, 00:00 UTC
     Europe/Berlin: 21.11.2026, 01:00 (00:00 UTC) | 21. November 2026, 00:00 UTC
     UTC: 21 Nov 2026, 00:00 UTC | 21 Nov 2026, 00:00 UTC
     ");
-    let plain = seen.tab(View { time_zone: "Asia/Kolkata", ..View::PHONE.without_scripts() }).await;
+    let plain =
+        page_browser.tab(View { time_zone: "Asia/Kolkata", ..View::PHONE.without_scripts() }).await;
     plain.visit(&path).await;
     let shown = plain.text("document.querySelector('main time').textContent").await;
     assert_eq!(shown, "21 Nov 2026, 00:00 UTC");
@@ -299,11 +300,11 @@ async fn times_are_local_with_utc_beside_them() {
 // issue 16 point 28: "fix … the wrap at 390 px and the 404 page"
 #[tokio::test]
 async fn missing_page_fits_a_phone() {
-    let seen = Seen::open().await;
+    let page_browser = PageBrowser::open().await;
     let phone = View { width: 390, height: 844, ..View::PHONE };
     for view in [phone, phone.without_scripts(), View::PHONE] {
         for language in ["en", "de", "fr", "es", "pt", "ja", "zh"] {
-            let tab = seen.tab(View { language, ..view }).await;
+            let tab = page_browser.tab(View { language, ..view }).await;
             for path in ["/status/nobody", "/status/acme/report/rpt_0000000000001"] {
                 assert_eq!(tab.visit(path).await, 404, "{path}");
                 fits(&tab, &format!("{path} in {language}")).await;
@@ -314,8 +315,8 @@ async fn missing_page_fits_a_phone() {
             tab.close().await;
         }
     }
-    let tab = seen.tab(phone).await;
-    for (name, path) in seen.pages() {
+    let tab = page_browser.tab(phone).await;
+    for (name, path) in page_browser.pages() {
         tab.visit(&path).await;
         fits(&tab, name).await;
     }

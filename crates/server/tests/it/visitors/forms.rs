@@ -98,7 +98,7 @@ async fn badges_have_localized_text_alternatives() {
         "/badge/latency.svg",
         &format!("/badge/latency.svg?percentile=50&component={component}"),
     ] {
-        let mut told = Vec::new();
+        let mut titles = Vec::new();
         for language in LANGUAGES {
             let badge = site.visit(path, &[("accept-language", language)]).await;
             assert_eq!(badge.status, StatusCode::OK, "{path}: {badge}");
@@ -107,11 +107,11 @@ async fn badges_have_localized_text_alternatives() {
             let title = between(&svg, "<title>", "</title>").to_owned();
             let is_named = format!("role=\"img\" aria-label=\"{title}\"");
             assert!(svg.contains(&is_named) && title.contains(": "), "{path}: {svg}");
-            told.push(title);
+            titles.push(title);
         }
-        told.dedup();
+        titles.dedup();
         // Two languages share a word.
-        assert!(told.len() >= LANGUAGES.len() - 1, "{path}: {told:?}");
+        assert!(titles.len() >= LANGUAGES.len() - 1, "{path}: {titles:?}");
     }
     let title =
         async |path: &str| between(&site.text(path).await, "<title>", "</title>").to_owned();
@@ -135,16 +135,17 @@ async fn badges_show_latencies_of_public_monitors_only() {
     let request = json!({ "monitor": monitor, "updateMask": "public" });
     let reply = site.owner.rpc("UpdateHttpMonitor", request).await;
     assert_eq!(reply.status, 200, "{reply}");
-    let told = title("/badge/latency.svg?percentile=50").await;
-    let told = told.strip_prefix("Acme &lt;Ops&gt;, Response time (p50, 24 h): ").unwrap();
-    assert!(told.ends_with(" ms") || told.ends_with(" s"), "{told}");
+    let latency_title = title("/badge/latency.svg?percentile=50").await;
+    let latency_title =
+        latency_title.strip_prefix("Acme &lt;Ops&gt;, Response time (p50, 24 h): ").unwrap();
+    assert!(latency_title.ends_with(" ms") || latency_title.ends_with(" s"), "{latency_title}");
 }
 
 #[tokio::test]
 async fn invalid_badge_parameter_error_lists_valid_values() {
     let target = well().await;
     let site = Site::open(&target).await;
-    for (path, status, told) in [
+    for (path, status, message) in [
         (
             "/badge.svg?days=30",
             400,
@@ -164,7 +165,7 @@ async fn invalid_badge_parameter_error_lists_valid_values() {
         ),
     ] {
         let refused = site.visit(path, &[]).await;
-        assert_eq!((refused.status.as_u16(), text(&refused).as_str()), (status, told), "{path}");
+        assert_eq!((refused.status.as_u16(), text(&refused).as_str()), (status, message), "{path}");
         assert_eq!(header(&refused, "content-type"), "text/plain; charset=utf-8");
     }
     // A visitor without access does not even see the error.
@@ -284,14 +285,15 @@ async fn indexing_setting_controls_robots_headers() {
     let site = Site::open(&target).await;
     site.results(1).await;
     let tag = "<meta name=\"robots\" content=\"noindex\">";
-    let told = async |rest: &str| header(&site.visit(rest, &[]).await, "x-robots-tag").to_owned();
+    let robots_tag =
+        async |rest: &str| header(&site.visit(rest, &[]).await, "x-robots-tag").to_owned();
     for rest in ["", "/status.json", "/badge.svg", "/feed.atom", "/day/2026-11-21"] {
-        assert_eq!(told(rest).await, "", "{rest}");
+        assert_eq!(robots_tag(rest).await, "", "{rest}");
     }
     assert!(!site.text("").await.contains(tag));
     site.may_be_listed(false).await;
     for rest in ["", "/status.json", "/badge.svg", "/feed.atom", "/day/2026-11-21"] {
-        assert_eq!(told(rest).await, "noindex", "{rest}");
+        assert_eq!(robots_tag(rest).await, "noindex", "{rest}");
     }
     assert!(site.text("").await.contains(tag));
     assert!(site.text("/day/2026-11-21").await.contains(tag));
@@ -302,9 +304,9 @@ async fn indexing_setting_controls_robots_headers() {
     site.may_be_listed(true).await;
     // A page that is not public is never listed, whatever the setting.
     site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
-    let door = site.visit("", &[]).await;
-    assert_eq!(header(&door, "x-robots-tag"), "noindex");
-    assert!(text(&door).contains(tag));
+    let login_page = site.visit("", &[]).await;
+    assert_eq!(header(&login_page, "x-robots-tag"), "noindex");
+    assert!(text(&login_page).contains(tag));
     let cookie = site.unlock("open+sesame").await.1.unwrap();
     let inside = site.visit("", &[("cookie", &cookie)]).await;
     assert_eq!(header(&inside, "x-robots-tag"), "noindex");

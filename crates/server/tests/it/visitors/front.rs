@@ -87,14 +87,14 @@ async fn the_picture_of_the_readme_is_made() {
     let watched = a_page(&target).await;
     let origin = format!("http://{}", watched.server.running().address());
     let browser = Browser::start().await;
-    #[expect(clippy::disallowed_methods, reason = "whether to write is told to tests alone")]
+    #[expect(clippy::disallowed_methods, reason = "only tests need to know whether to write")]
     let writes = std::env::var("ALOFT_TEST_PICTURES").is_ok_and(|it| it == "write");
     for (name, view) in [("status-page-light.png", WINDOW), ("status-page-dark.png", WINDOW.dark())]
     {
         let tab = browser.open(&origin, view, None).await;
         assert_eq!(tab.visit("/status/acme").await, 200);
-        let says = tab.text("document.body.innerText").await;
-        assert!(says.contains("Mail is slow") && says.contains("Website"), "{says}");
+        let page_text = tab.text("document.body.innerText").await;
+        assert!(page_text.contains("Mail is slow") && page_text.contains("Website"), "{page_text}");
         let picture = screen::file(name);
         tab.picture(&picture).await;
         let picture = beginning(&picture);

@@ -69,9 +69,12 @@ fn text(reply: &Reply) -> String {
 #[tokio::test]
 async fn sign_in_link_works_once() {
     let club = Club::open(&["acme.com", "b\u{fc}cher.example"]).await;
-    let door = club.site.visit("", &[]).await;
-    assert_eq!(door.status, StatusCode::FORBIDDEN);
-    assert!(text(&door).contains("<form method=\"post\" action=\"/status/acme/enter\">"), "{door}");
+    let login_page = club.site.visit("", &[]).await;
+    assert_eq!(login_page.status, StatusCode::FORBIDDEN);
+    assert!(
+        text(&login_page).contains("<form method=\"post\" action=\"/status/acme/enter\">"),
+        "{login_page}"
+    );
     assert_eq!(club.asks("Ann@ACME.com").await.status, StatusCode::ACCEPTED);
     let (taken, path) = club.link(1).await;
     assert_eq!(taken.to, ["Ann@ACME.com"]);
@@ -173,9 +176,9 @@ async fn members_page_without_smtp_warns_and_hides_form() {
     let [warning] = got["warnings"].as_array().unwrap().as_slice() else { panic!("{got}") };
     assert_eq!(warning["field"], "status_page.access_type");
     assert!(warning["message"].as_str().unwrap().contains("ALOFT_SMTP_URL"), "{warning}");
-    let door = site.visit("", &[]).await;
-    assert_eq!(door.status, StatusCode::FORBIDDEN);
-    let door = String::from_utf8(door.body.to_vec()).unwrap();
-    assert!(!door.contains("<form") && door.contains("Acme"), "{door}");
-    assert!(!door.contains("What we run"), "only its name: {door}");
+    let login_page = site.visit("", &[]).await;
+    assert_eq!(login_page.status, StatusCode::FORBIDDEN);
+    let login_page = String::from_utf8(login_page.body.to_vec()).unwrap();
+    assert!(!login_page.contains("<form") && login_page.contains("Acme"), "{login_page}");
+    assert!(!login_page.contains("What we run"), "only its name: {login_page}");
 }

@@ -49,6 +49,7 @@ async fn components_with_the_same_name_are_kept_separate() {
     let page = site.text(&incident).await;
     assert!(page.contains(&format!("/component/{component}\"")), "{page}");
     assert!(!page.contains(namesake), "{page}");
-    let is_told = async |id: &str| site.text(&format!("/component/{id}")).await.contains(&incident);
-    assert!(is_told(&component).await && !is_told(namesake).await);
+    let shows_incident =
+        async |id: &str| site.text(&format!("/component/{id}")).await.contains(&incident);
+    assert!(shows_incident(&component).await && !shows_incident(namesake).await);
 }

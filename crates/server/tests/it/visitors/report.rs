@@ -105,11 +105,11 @@ async fn a_report_is_in_every_form_for_programs() {
 
     let ours = read("/status.json").await;
     assert_eq!((&ours["status"], &ours["about"]), (&json!("down"), &json!(["Mail"])));
-    let told = &ours["reports"][0];
-    assert_eq!((&told["id"], &told["status"]), (&json!(id), &json!("monitoring")));
-    assert_eq!(told["components"], json!([{ "id": mail, "name": "Mail", "impact": "down" }]));
-    assert_eq!(told["updates"][0]["html"], "<p>We <em>wait</em>.</p>");
-    assert_eq!(told["updates"][0]["text"], "We wait.");
+    let listed = &ours["reports"][0];
+    assert_eq!((&listed["id"], &listed["status"]), (&json!(id), &json!("monitoring")));
+    assert_eq!(listed["components"], json!([{ "id": mail, "name": "Mail", "impact": "down" }]));
+    assert_eq!(listed["updates"][0]["html"], "<p>We <em>wait</em>.</p>");
+    assert_eq!(listed["updates"][0]["text"], "We wait.");
 
     for form in ["/api/v2/summary.json", "/api/v2/incidents.json"] {
         let incident = read(form).await["incidents"][0].clone();
@@ -143,9 +143,9 @@ async fn a_report_is_in_every_form_for_programs() {
     assert_eq!(updated, "2026-11-21T00:10:00+00:00", "as of its last update");
 
     let markdown = site.text("/status.md").await;
-    let told =
+    let listed =
         r"- **Post \<stuck\>**: Monitoring · Affects Mail · 21 Nov 2026, 00:10 UTC. We wait\.";
-    assert!(markdown.contains(told), "{markdown}");
+    assert!(markdown.contains(listed), "{markdown}");
 
     add(&site, &report, "resolved", "Over.").await;
     assert_eq!(read("/api/v2/summary.json").await["incidents"], json!([]), "it is open no more");

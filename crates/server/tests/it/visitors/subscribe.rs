@@ -48,13 +48,13 @@ impl Subscribing {
     }
 
     /// Waits for this many emails and returns the newest.
-    async fn letter(&self, count: usize) -> AcceptedMail {
+    async fn nth_mail(&self, count: usize) -> AcceptedMail {
         self.mail.takes(count).await.remove(count - 1)
     }
 
     /// Confirms the subscription in the newest of this many emails.
     async fn confirms(&self, count: usize) {
-        let path = path_in(&self.letter(count).await, "/confirm/");
+        let path = path_in(&self.nth_mail(count).await, "/confirm/");
         assert_eq!(self.posts(&path, &[]).await.status, StatusCode::OK);
     }
 
@@ -98,7 +98,7 @@ async fn subscriber_is_notified_and_unsubscribes_with_one_click() {
         "{form}"
     );
     assert_eq!(page.asks(&[("email", ADA)]).await.status, StatusCode::OK);
-    let asked = page.letter(1).await;
+    let asked = page.nth_mail(1).await;
     assert_eq!(
         (asked.to.as_slice(), asked.header("list-unsubscribe")),
         (&[ADA.to_owned()][..], None)
@@ -114,26 +114,26 @@ async fn subscriber_is_notified_and_unsubscribes_with_one_click() {
     page.confirms(1).await;
 
     let report = page.reports("investigating", None).await;
-    let told = page.letter(2).await;
-    assert_eq!(told.subject, "Acme <Ops>: Investigating: Log-in is slow");
-    assert_eq!(told.header("auto-submitted"), Some("auto-generated"));
-    assert_eq!(told.header("list-unsubscribe-post"), Some("List-Unsubscribe=One-Click"));
-    let header = told.header("list-unsubscribe").unwrap();
+    let notice = page.nth_mail(2).await;
+    assert_eq!(notice.subject, "Acme <Ops>: Investigating: Log-in is slow");
+    assert_eq!(notice.header("auto-submitted"), Some("auto-generated"));
+    assert_eq!(notice.header("list-unsubscribe-post"), Some("List-Unsubscribe=One-Click"));
+    let header = notice.header("list-unsubscribe").unwrap();
     let url = header.strip_prefix('<').unwrap().strip_suffix('>').unwrap();
     let unsubscribe = url.strip_prefix(PUBLIC_URL).unwrap().to_owned();
     page.reports("identified", Some(&report)).await;
-    let second = page.letter(3).await;
-    assert_eq!(told.header("references"), second.header("references"));
-    assert_ne!(told.header("message-id"), second.header("message-id"));
+    let second = page.nth_mail(3).await;
+    assert_eq!(notice.header("references"), second.header("references"));
+    assert_ne!(notice.header("message-id"), second.header("message-id"));
 
     let question = page.site.anybody().get(&unsubscribe).await;
-    assert_eq!(question.status, StatusCode::OK, "who only looks ends nothing");
+    assert_eq!(question.status, StatusCode::OK, "a GET request does not unsubscribe");
     let one_click = page.posts(&unsubscribe, &[("List-Unsubscribe", "One-Click")]).await;
     assert_eq!(one_click.status, StatusCode::OK, "{one_click}");
     page.reports("resolved", Some(&report)).await;
     // The next email goes to a new subscriber, so no email went out before it.
     page.asks(&[("email", "eve@example.com")]).await;
-    let next = page.letter(4).await;
+    let next = page.nth_mail(4).await;
     assert_eq!(next.to, ["eve@example.com"]);
     let again = page.posts(&unsubscribe, &[]).await;
     assert_eq!(again.status, StatusCode::OK, "what has ended has ended");
@@ -171,13 +171,13 @@ async fn maintenance_email_uses_the_subscribers_language() {
         assert_eq!(planned.status, 200, "{planned}");
     }
     page.reports("investigating", None).await;
-    let told = page.letter(2).await;
-    assert_eq!(told.subject, "Acme <Ops>: Geplante Wartung: New disks");
-    assert!(told.text.contains("Komponenten: API & more"), "{}", told.text);
+    let notice = page.nth_mail(2).await;
+    assert_eq!(notice.subject, "Acme <Ops>: Geplante Wartung: New disks");
+    assert!(notice.text.contains("Komponenten: API & more"), "{}", notice.text);
     // The next email goes to a new subscriber, so a subscriber of one component's maintenance
     // received nothing else.
     page.asks(&[("email", "eve@example.com")]).await;
-    assert_eq!(page.letter(3).await.to, ["eve@example.com"]);
+    assert_eq!(page.nth_mail(3).await.to, ["eve@example.com"]);
 }
 
 #[tokio::test]
@@ -213,14 +213,14 @@ async fn signup_reveals_nothing_and_is_rate_limited() {
 async fn expired_link_is_replaced_by_signing_up_again() {
     let page = Subscribing::open().await;
     page.asks(&[("email", ADA)]).await;
-    let late = path_in(&page.letter(1).await, "/confirm/");
+    let late = path_in(&page.nth_mail(1).await, "/confirm/");
     page.site.watched.server.advance(Duration::from_hours(24));
     assert_eq!(page.posts(&late, &[]).await.status, StatusCode::NOT_FOUND);
 
     page.asks(&[("email", "eve@example.com")]).await;
     page.confirms(2).await;
     page.reports("investigating", None).await;
-    let manage = path_in(&page.letter(3).await, "/manage/");
+    let manage = path_in(&page.nth_mail(3).await, "/manage/");
     let shown = text(&page.site.anybody().get(&manage).await);
     assert_eq!(shown.matches(" checked").count(), 2, "{shown}");
     let saved = page.posts(&manage, &[("topic", "incidents")]).await;
@@ -230,14 +230,14 @@ async fn expired_link_is_replaced_by_signing_up_again() {
     assert_eq!(page.posts(&manage.replace("/manage/", "/unsubscribe/"), &[]).await.status, 404);
 }
 
-// issue 7: "One gate before HTML, JSON, feeds …"; a ticket identifies its subscriber
+// issue 7: "One gate before HTML, JSON, feeds …"; a token identifies its subscriber
 #[tokio::test]
 async fn signup_form_requires_access_and_valid_token() {
     let page = Subscribing::open().await;
     page.asks(&[("email", ADA)]).await;
     page.confirms(1).await;
     page.reports("investigating", None).await;
-    let unsubscribe = path_in(&page.letter(2).await, "/unsubscribe/");
+    let unsubscribe = path_in(&page.nth_mail(2).await, "/unsubscribe/");
     let forged = unsubscribe.replace("/unsubscribe/", "/unsubscribe/A");
     let closed = [
         (json!({ "accessType": "password", "password": "open sesame" }), StatusCode::UNAUTHORIZED),
@@ -281,10 +281,10 @@ async fn signed_webhook_is_sent_until_removed() {
     let request = json!({ "statusReport": report, "update": update, "notify": true });
     let opened = site.owner.call(STATUS_REPORTS, "CreateStatusReport", request).await;
     assert_eq!(opened.status, 200, "{opened}");
-    let told = until(async || hook.received().into_iter().next()).await;
-    assert!(told.header("webhook-id").unwrap().contains("upd_"), "{told:?}");
-    assert!(told.header("webhook-signature").unwrap().starts_with("v1,"));
-    let body: serde_json::Value = serde_json::from_str(&told.body).unwrap();
+    let notice = until(async || hook.received().into_iter().next()).await;
+    assert!(notice.header("webhook-id").unwrap().contains("upd_"), "{notice:?}");
+    assert!(notice.header("webhook-signature").unwrap().starts_with("v1,"));
+    let body: serde_json::Value = serde_json::from_str(&notice.body).unwrap();
     assert_eq!((&body["version"], &body["type"]), (&json!(1), &json!("page.report.opened")));
     assert_eq!(body["data"]["page"]["title"], "Acme <Ops>");
     assert_eq!(body["data"]["events"][0]["report"]["text"], "We look.");

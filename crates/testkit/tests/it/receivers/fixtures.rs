@@ -11,9 +11,9 @@ use http_body_util::Full;
 use rules::{
     ChannelId, IncidentId, MonitorId, MonitorKind, ProviderType, Region, Secret, Timestamp,
 };
-use server::context::Context;
 use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TELEPHONE_ACCOUNT, TELEPHONE_TOKEN};
 use testkit::server::{Caller, Reply, START};
+use web::context::Context;
 
 pub(super) const CHANNEL: ChannelId = ChannelId::from_bits(7);
 const SIGNING: [u8; 24] = [3; 24];

@@ -20,9 +20,9 @@ struct Post {
     connections: Arc<AtomicUsize>,
 }
 
-type Ways = &'static [(&'static str, &'static str)];
+type Replies = &'static [(&'static str, &'static str)];
 
-async fn a_post(tls: MailTls, ways: Ways) -> Post {
+async fn a_post(tls: MailTls, replies: Replies) -> Post {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let (comes, mails) = mpsc::unbounded_channel();
@@ -31,7 +31,7 @@ async fn a_post(tls: MailTls, ways: Ways) -> Post {
     tokio::spawn(async move {
         while let Ok((tcp, _)) = listener.accept().await {
             counted.fetch_add(1, Ordering::Relaxed);
-            tokio::spawn(talk(tcp, ways, comes.clone()));
+            tokio::spawn(talk(tcp, replies, comes.clone()));
         }
     });
     let from = "Aloft <aloft@example.com>".parse().unwrap();
@@ -39,11 +39,15 @@ async fn a_post(tls: MailTls, ways: Ways) -> Post {
     Post { mailer: Mailer::new(server, &[] as &[Vec<u8>]).unwrap(), mails, connections }
 }
 
-async fn talk(mut tcp: TcpStream, ways: Ways, comes: mpsc::UnboundedSender<String>) -> Option<()> {
+async fn talk(
+    mut tcp: TcpStream,
+    replies: Replies,
+    comes: mpsc::UnboundedSender<String>,
+) -> Option<()> {
     let (read, mut write) = tcp.split();
     let mut lines = BufReader::new(read).lines();
     let way =
-        |command: &str| ways.iter().find(|(word, _)| command.starts_with(word)).map(|it| it.1);
+        |command: &str| replies.iter().find(|(word, _)| command.starts_with(word)).map(|it| it.1);
     let greeting = way("greeting").unwrap_or("220 post.test ESMTP");
     write.write_all(format!("{greeting}\r\n").as_bytes()).await.ok()?;
     loop {
@@ -125,7 +129,7 @@ async fn connection_is_reused() {
 
 #[tokio::test]
 async fn only_replies_to_a_message_are_responses() {
-    let cases: [(Ways, &str); 5] = [
+    let cases: [(Replies, &str); 5] = [
         (&[("RCPT", "550 5.1.1 no such mailbox")], "550 5.1.1 no such mailbox"),
         (&[("MAIL", "451 4.7.1 greylisted")], "451 4.7.1 greylisted"),
         (&[("end", "552 5.3.4 too big")], "552 5.3.4 too big"),
@@ -135,14 +139,14 @@ async fn only_replies_to_a_message_are_responses() {
         ),
         (&[("greeting", "HTTP/1.1 400 Bad Request")], "the mail server cannot be reached: "),
     ];
-    for (ways, expected) in cases {
-        let post = a_post(MailTls::Off, ways).await;
-        let said = match post.send().await {
+    for (replies, expected) in cases {
+        let post = a_post(MailTls::Off, replies).await;
+        let outcome = match post.send().await {
             Ok(answer) => format!("{} {}", answer.status, answer.body),
             Err(SendError::Failed(why)) => why,
             Err(other) => panic!("{other:?}"),
         };
-        assert!(said.starts_with(expected), "{said}");
+        assert!(outcome.starts_with(expected), "{outcome}");
     }
 }
 

@@ -36,12 +36,12 @@ async fn retry_waits_as_requested_with_same_key() {
     bench.webhook(1, &[monitor], &receiver).await;
     let _running = bench.notifier().start();
     bench.breaks(monitor, 1).await;
-    let first = receiver.next_told().await;
+    let first = receiver.next_message().await;
     let waiting = bench.once(|it| it.attempt_count == 1).await;
     assert_eq!(waiting[0].due_at, START + Duration::from_secs(90));
     assert_eq!(waiting[0].attempts[0].answer, "answered 503 “busy”");
     bench.clock.advance(Duration::from_secs(90));
-    assert_eq!(receiver.next_told().await, first);
+    assert_eq!(receiver.next_message().await, first);
     bench.once(|it| it.state == DeliveryState::Accepted && it.attempt_count == 2).await;
 }
 
@@ -55,14 +55,17 @@ async fn final_failure_is_a_replayable_dead_letter() {
     bench.webhook(1, &[monitor], &receiver).await;
     let _running = bench.notifier().start();
     bench.breaks(monitor, 1).await;
-    let first = receiver.next_told().await;
+    let first = receiver.next_message().await;
     let dead = bench.once(|it| it.state == DeliveryState::Dead).await;
-    let said = &dead[0].attempts[0].answer;
-    assert!(said.contains("answered 302") && said.contains("enter its final address"), "{said}");
+    let answer = &dead[0].attempts[0].answer;
+    assert!(
+        answer.contains("answered 302") && answer.contains("enter its final address"),
+        "{answer}"
+    );
     assert_eq!(elsewhere.hits(), 0);
     // Replay at the time of death: attempts at the same instant are separate.
     bench.store.outbox().replay(WORKSPACE, dead[0].id, change()).await.unwrap();
-    assert_eq!(receiver.next_told().await, first);
+    assert_eq!(receiver.next_message().await, first);
     bench.once(|it| it.state == DeliveryState::Accepted).await;
 }
 
@@ -75,17 +78,18 @@ async fn deliveries_of_a_monitor_stay_in_order() {
     bench.webhook(1, &[monitor], &receiver).await;
     let _running = bench.notifier().start();
     bench.breaks(monitor, 1).await;
-    let error = receiver.next_told().await;
+    let error = receiver.next_message().await;
     bench.recovers(monitor, 1).await;
-    let is_tried =
-        |it: &Delivery, tries| it.event.kind == EventKind::Recovered || it.attempt_count == tries;
+    let is_tried = |it: &Delivery, attempts| {
+        it.event.kind == EventKind::Recovered || it.attempt_count == attempts
+    };
     bench.once(|it| is_tried(it, 1)).await;
     bench.clock.advance(Duration::from_secs(10));
-    assert_eq!(receiver.next_told().await, error);
+    assert_eq!(receiver.next_message().await, error);
     bench.once(|it| is_tried(it, 2)).await;
     bench.clock.advance(Duration::from_secs(10));
-    assert_eq!(receiver.next_told().await, error);
-    let recovered = receiver.next_told().await;
+    assert_eq!(receiver.next_message().await, error);
+    let recovered = receiver.next_message().await;
     assert!(error.contains("error inc_") && recovered.contains("recovered inc_"), "{recovered}");
 }
 
@@ -131,16 +135,16 @@ async fn digest_is_one_message_with_one_key() {
         bench.breaks(*monitor, incident).await;
     }
     for _ in 0..3 {
-        assert!(receiver.next_told().await.contains("error inc_"));
+        assert!(receiver.next_message().await.contains("error inc_"));
     }
     bench.once(|it| it.state == DeliveryState::Accepted || it.hold_reason.is_some()).await;
     receiver.answers([ScriptedResponse::status(500)]);
     bench.clock.advance(Duration::from_mins(1));
-    let storm = receiver.next_told().await;
-    assert!(storm.contains(" digest-3-inc_"), "{storm}");
+    let digest = receiver.next_message().await;
+    assert!(digest.contains(" digest-3-inc_"), "{digest}");
     bench.once(|it| it.attempt_count == 1).await;
     bench.clock.advance(Duration::from_mins(1));
-    assert_eq!(receiver.next_told().await, storm);
+    assert_eq!(receiver.next_message().await, digest);
     bench.once(|it| it.state == DeliveryState::Accepted).await;
     assert_eq!(receiver.hits(), 5);
 }
@@ -215,13 +219,13 @@ async fn channel_change_applies_from_the_next_attempt() {
     let channel = bench.webhook(1, &[monitor], &before).await;
     let _running = bench.notifier().start();
     bench.breaks(monitor, 1).await;
-    let told = before.next_told().await;
+    let message = before.next_message().await;
     bench.once(|it| it.attempt_count == 1).await;
     let seen = bench.store.channels().get(WORKSPACE, channel).await.unwrap();
     let settings = settings(&[monitor], hook(&after.target.url("/")));
     bench.store.channels().update(seen, settings, change()).await.unwrap();
     bench.clock.advance(Duration::from_secs(10));
-    assert_eq!(after.next_told().await, told);
+    assert_eq!(after.next_message().await, message);
 }
 
 #[tokio::test]
@@ -248,11 +252,11 @@ async fn cleanup_delays_no_alert() {
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
     let notifier = bench.notifier();
-    let mut news = bench.store.outbox().listen();
+    let mut wakeups = bench.store.outbox().listen();
     bench.breaks(monitor, 1).await;
     let never = std::future::pending::<()>();
     tokio::select! {
         _ = receiver.next() => {}
-        _ = wake_workers_during(&notifier.0, &mut news, never) => panic!("nobody stopped it"),
+        _ = wake_workers_during(&notifier.0, &mut wakeups, never) => panic!("nobody stopped it"),
     }
 }

@@ -17,14 +17,14 @@ async fn restart_sends_pending_deliveries() {
     bench.webhook(1, &[monitor], &receiver).await;
     let running = bench.notifier().start();
     bench.breaks(monitor, 1).await;
-    let told = receiver.next_told().await;
+    let message = receiver.next_message().await;
     bench.once(|it| it.attempt_count == 1).await;
     running.stop().await;
     bench.recovers(monitor, 1).await;
     bench.clock.advance(Duration::from_secs(10));
     let _running = bench.notifier().start();
-    assert_eq!(receiver.next_told().await, told);
-    assert!(receiver.next_told().await.contains("recovered"));
+    assert_eq!(receiver.next_message().await, message);
+    assert!(receiver.next_message().await.contains("recovered"));
     bench.once(|it| it.state == DeliveryState::Accepted).await;
 }
 
@@ -44,11 +44,11 @@ async fn unrecorded_delivery_is_resent_with_its_key() {
     kill.set(notifier.0.abandon.clone()).unwrap();
     let _running = notifier.start();
     bench.breaks(monitor, 1).await;
-    let told = receiver.next_told().await;
+    let message = receiver.next_message().await;
     bench.quiet(&notifier).await;
     assert_eq!(bench.deliveries().await[0].attempt_count, 0, "the kill came first");
     let _next = bench.notifier().start();
-    assert_eq!(receiver.next_told().await, told);
+    assert_eq!(receiver.next_message().await, message);
     bench.once(|it| it.state == DeliveryState::Accepted && it.attempt_count == 1).await;
 }
 
@@ -78,7 +78,7 @@ async fn delivery_sent_alone_is_resent_with_its_key() {
     bench.once(|it| it.state == DeliveryState::Accepted || it.hold_reason.is_some()).await;
     kill.set(notifier.0.abandon.clone()).unwrap();
     bench.clock.advance(Duration::from_mins(1));
-    let alone = receiver.next_told().await;
+    let alone = receiver.next_message().await;
     bench.quiet(&notifier).await;
     // Another delivery now waits for the digest of the next minute.
     for (monitor, incident) in monitors[4..].iter().zip(5..) {
@@ -86,12 +86,12 @@ async fn delivery_sent_alone_is_resent_with_its_key() {
     }
     bench.clock.advance(Duration::from_mins(1));
     let _next = bench.notifier().start();
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for _ in 0..5 {
-        told.push(receiver.next_told().await);
+        messages.push(receiver.next_message().await);
     }
-    assert!(told.contains(&alone), "{alone}: {told:?}");
-    assert!(!told.iter().any(|it| it.contains("digest")), "{told:?}");
+    assert!(messages.contains(&alone), "{alone}: {messages:?}");
+    assert!(!messages.iter().any(|it| it.contains("digest")), "{messages:?}");
 }
 
 #[tokio::test]

@@ -56,13 +56,13 @@ async fn second_message_closes_a_test_alert() {
     let (mut bench, mut receiver) = (NotifierFixture::new().await, Receiver::start().await);
     bench.servers.pagerduty = receiver.target.url("");
     assert!(test(&bench, pagerduty()).await.accepted);
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for _ in 0..2 {
         let body: serde_json::Value = serde_json::from_str(&receiver.next().await.body).unwrap();
-        told.push(format!("{} {}", body["event_action"], body["dedup_key"]));
+        messages.push(format!("{} {}", body["event_action"], body["dedup_key"]));
     }
     let thread = format!("\"test-{}\"", START.as_millis());
-    assert_eq!(told, [format!("\"trigger\" {thread}"), format!("\"resolve\" {thread}")]);
+    assert_eq!(messages, [format!("\"trigger\" {thread}"), format!("\"resolve\" {thread}")]);
 }
 
 #[tokio::test]
@@ -101,9 +101,9 @@ async fn test_to_blocked_network_explains_the_fix() {
 async fn cancelled_test_sends_nothing() {
     let (bench, receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let notifier = bench.notifier();
-    let places = &notifier.0.sender.concurrency;
+    let concurrency = &notifier.0.sender.concurrency;
     let (url, to) = (receiver.target.url("/"), receiver.target.address().to_string());
-    let held: Vec<_> = std::iter::from_fn(|| places.try_acquire(WORKSPACE, &to)).collect();
+    let held: Vec<_> = std::iter::from_fn(|| concurrency.try_acquire(WORKSPACE, &to)).collect();
     let (settings, event) = (settings(&[], hook(&url)), a_test());
     let stop = notifier.test_stop_token();
     let mut testing =

@@ -39,14 +39,14 @@ async fn deliveries(caller: &Caller, request: Value) -> Value {
 }
 
 /// Server with a monitor and a channel for it that sends to a receiver.
-struct Scene {
+struct SendingFixture {
     server: TestServer,
     receiver: Receiver,
     monitor: String,
     channel: String,
 }
 
-impl Scene {
+impl SendingFixture {
     async fn new() -> Self {
         let server = TestServer::start().await;
         let caller = server.caller(Scope::Write);
@@ -75,10 +75,10 @@ impl Scene {
             incident: IncidentChange::Opened(IncidentId::from_bits(incident)),
             why: StatusReason::NoVotes,
         };
-        let grounds = Cause { why: "connection refused".to_owned(), ..Cause::default() };
+        let cause = Cause { why: "connection refused".to_owned(), ..Cause::default() };
         let batch = Batch {
             transitions: vec![(monitor, transition)],
-            causes: vec![(monitor, grounds)],
+            causes: vec![(monitor, cause)],
             ..Batch::default()
         };
         app.store.commit(Arc::new(batch)).await.unwrap();
@@ -104,8 +104,8 @@ async fn test_notification_reports_the_receivers_response() {
     let receiver = Receiver::start(ProviderType::Slack).await;
     let channel = created(&caller, &leading_to(&receiver)).await;
     let id = json!({ "id": channel["id"] });
-    let mut told = Vec::new();
-    told.push(tested(&caller, id.clone()).await.to_string());
+    let mut results = Vec::new();
+    results.push(tested(&caller, id.clone()).await.to_string());
     for behaviour in [
         Behaviour::Status(404),
         Behaviour::Status(401),
@@ -115,11 +115,11 @@ async fn test_notification_reports_the_receivers_response() {
         Behaviour::Close,
     ] {
         receiver.behave_times(1, behaviour);
-        told.push(tested(&caller, id.clone()).await.to_string());
+        results.push(tested(&caller, id.clone()).await.to_string());
     }
     // The port differs between runs.
-    told[6] = told[6].replace(&receiver.base()["http://".len()..], "127.0.0.1:80");
-    assert_snapshot!(told.join("\n"), @r#"
+    results[6] = results[6].replace(&receiver.base()["http://".len()..], "127.0.0.1:80");
+    assert_snapshot!(results.join("\n"), @r#"
     {"accepted":true,"status":200,"response":"answered 200 “ok”","help":""}
     {"accepted":false,"status":404,"response":"answered 404; it no longer exists: enter its new address in the channel","help":"put the address that the receiver has today into the channel"}
     {"accepted":false,"status":401,"response":"answered 401; it rejected the credentials: correct them in the channel","help":"put credentials into the channel that the receiver takes"}
@@ -140,8 +140,8 @@ async fn testing_an_unsaved_channel_stores_nothing() {
     let caller = server.caller(Scope::Write);
     let receiver = Receiver::start(ProviderType::Discord).await;
     let channel = leading_to(&receiver);
-    let told = tested(&caller, json!({ "notification": channel })).await;
-    assert_eq!(told["accepted"], true, "{told}");
+    let results = tested(&caller, json!({ "notification": channel })).await;
+    assert_eq!(results["accepted"], true, "{results}");
     assert_eq!(receiver.accepted().len(), 1);
     assert_eq!(call(&caller, "ListNotifications", json!({})).await.json()["totalSize"], 0);
     assert_eq!(deliveries(&caller, json!({})).await["totalSize"], 0);
@@ -151,8 +151,8 @@ async fn testing_an_unsaved_channel_stores_nothing() {
 async fn testing_an_unconfigured_kind_names_the_missing_setting() {
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
-    let told = tested(&caller, json!({ "notification": a_channel(ProviderType::Email) })).await;
-    assert_snapshot!(told, @r#"{"accepted":false,"response":"channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`","help":"the operator of this server has to set `ALOFT_SMTP_URL`"}"#);
+    let results = tested(&caller, json!({ "notification": a_channel(ProviderType::Email) })).await;
+    assert_snapshot!(results, @r#"{"accepted":false,"response":"channels of the kind `email` cannot send on this server: set `ALOFT_SMTP_URL`","help":"the operator of this server has to set `ALOFT_SMTP_URL`"}"#);
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn invalid_test_notification_requests_are_rejected() {
     let caller = server.caller(Scope::Write);
     let slack = a_channel(ProviderType::Slack);
     let private = json!({ "providerType": "slack", "slack": { "webhookUrl": "http://10.0.0.1/" } });
-    let mut said = Vec::new();
+    let mut replies = Vec::new();
     for request in [
         json!({}),
         json!({ "id": "chn_0000000000001", "notification": slack }),
@@ -170,9 +170,9 @@ async fn invalid_test_notification_requests_are_rejected() {
         json!({ "notification": {} }),
         json!({ "notification": private }),
     ] {
-        said.push(call(&caller, "TestNotification", request).await.to_string());
+        replies.push(call(&caller, "TestNotification", request).await.to_string());
     }
-    assert_snapshot!(said.join("\n"), @r#"
+    assert_snapshot!(replies.join("\n"), @r#"
     400 {"code":"invalid_argument","message":"`id` must be given, or `notification` instead"}
     400 {"code":"invalid_argument","message":"`id` must not be given with `notification`"}
     400 {"code":"invalid_argument","message":"`id` must be given"}
@@ -196,19 +196,19 @@ async fn delivery_log_of_a_test_hides_secrets() {
 #[tokio::test]
 async fn deliveries_are_logged_with_attempts() {
     // issue 6, point 3
-    let scene = Scene::new().await;
-    scene.receiver.behave(Behaviour::Status(500));
-    scene.down(7).await;
-    let delivery = scene.delivery("waiting").await;
+    let fixture = SendingFixture::new().await;
+    fixture.receiver.behave(Behaviour::Status(500));
+    fixture.down(7).await;
+    let delivery = fixture.delivery("waiting").await;
     let id = delivery["id"].as_str().unwrap();
-    let read = scene.server.caller(Scope::Read);
+    let read = fixture.server.caller(Scope::Read);
     let got = call(&read, "GetDelivery", json!({ "id": id })).await.json()["delivery"].clone();
     assert_eq!(got, delivery);
     let took = delivery["attempts"][0]["durationMs"].to_string();
     let shown = serde_json::to_string_pretty(&delivery).unwrap();
     let shown = shown
-        .replace(&scene.monitor, "mon_here")
-        .replace(&scene.channel, "chn_here")
+        .replace(&fixture.monitor, "mon_here")
+        .replace(&fixture.channel, "chn_here")
         .replace(&format!("\"durationMs\": {took}"), "\"durationMs\": 0")
         .replace(delivery["nextAttemptAt"].as_str().unwrap(), "later");
     assert_snapshot!(shown, @r#"
@@ -239,18 +239,18 @@ async fn deliveries_are_logged_with_attempts() {
 
 #[tokio::test]
 async fn deliveries_are_filtered_and_paginated() {
-    let scene = Scene::new().await;
-    let caller = scene.caller();
-    scene.down(7).await;
-    scene.receiver.takes(1).await;
+    let fixture = SendingFixture::new().await;
+    let caller = fixture.caller();
+    fixture.down(7).await;
+    fixture.receiver.takes(1).await;
     let total = async |request: Value| deliveries(&caller, request).await["totalSize"].clone();
     for _ in 0..3 {
-        tested(&caller, json!({ "id": scene.channel })).await;
+        tested(&caller, json!({ "id": fixture.channel })).await;
     }
     for (request, count) in [
         (json!({}), 4),
-        (json!({ "notificationId": scene.channel }), 4),
-        (json!({ "monitorId": scene.monitor }), 1),
+        (json!({ "notificationId": fixture.channel }), 4),
+        (json!({ "monitorId": fixture.monitor }), 1),
         (json!({ "state": "cancelled" }), 0),
         (json!({ "notificationId": "chn_0000000000009" }), 0),
     ] {
@@ -272,38 +272,38 @@ async fn deliveries_are_filtered_and_paginated() {
 #[tokio::test]
 async fn only_dead_letters_can_be_replayed() {
     // issue 6, point 4: "dead letters kept, listed and replayable"
-    let scene = Scene::new().await;
-    let caller = scene.caller();
-    scene.receiver.behave_times(1, Behaviour::Status(404));
-    scene.down(7).await;
-    let dead = scene.delivery("dead").await;
+    let fixture = SendingFixture::new().await;
+    let caller = fixture.caller();
+    fixture.receiver.behave_times(1, Behaviour::Status(404));
+    fixture.down(7).await;
+    let dead = fixture.delivery("dead").await;
     let id = dead["id"].clone();
     // Two attempts at the same instant would count as one attempt recorded twice.
-    scene.server.advance(Duration::from_secs(1));
+    fixture.server.advance(Duration::from_secs(1));
     let replayed = call(&caller, "ReplayDelivery", json!({ "id": id })).await;
     assert_eq!(replayed.json()["delivery"]["state"], "waiting", "{replayed}");
-    let taken = scene.receiver.takes(1).await;
+    let taken = fixture.receiver.takes(1).await;
     assert_eq!(taken.len(), 1);
-    let accepted = scene.delivery("accepted").await;
+    let accepted = fixture.delivery("accepted").await;
     assert_eq!((&accepted["id"], &accepted["key"]), (&id, &dead["key"]));
     assert_eq!(accepted["attempts"].as_array().unwrap().len(), 2);
     let again = call(&caller, "ReplayDelivery", json!({ "id": id })).await;
     assert_eq!(again.reason().as_deref(), Some("FAILED_PRECONDITION"));
-    let said = again.to_string().replace(id.as_str().unwrap(), "dlv_here");
-    assert_snapshot!(said, @r#"400 {"code":"failed_precondition","message":"`id` must be a dead letter (given: `dlv_here`)"}"#);
+    let replies = again.to_string().replace(id.as_str().unwrap(), "dlv_here");
+    assert_snapshot!(replies, @r#"400 {"code":"failed_precondition","message":"`id` must be a dead letter (given: `dlv_here`)"}"#);
 }
 
 #[tokio::test]
 async fn deliveries_of_another_workspace_are_not_found() {
-    let scene = Scene::new().await;
-    tested(&scene.caller(), json!({ "id": scene.channel })).await;
-    let id = deliveries(&scene.caller(), json!({})).await["deliveries"][0]["id"].clone();
-    let stranger = scene.server.stranger();
+    let fixture = SendingFixture::new().await;
+    tested(&fixture.caller(), json!({ "id": fixture.channel })).await;
+    let id = deliveries(&fixture.caller(), json!({})).await["deliveries"][0]["id"].clone();
+    let stranger = fixture.server.stranger();
     assert_eq!(deliveries(&stranger, json!({})).await["totalSize"], 0);
     for (method, request) in [
         ("GetDelivery", json!({ "id": id })),
         ("ReplayDelivery", json!({ "id": id })),
-        ("TestNotification", json!({ "id": scene.channel })),
+        ("TestNotification", json!({ "id": fixture.channel })),
     ] {
         assert_eq!(call(&stranger, method, request).await.status, 404, "{method}");
     }

@@ -63,12 +63,12 @@ async fn component_references_must_exist_in_the_workspace() {
         component(json!({ "type": null })),
         json!({}),
     ];
-    let mut told = Vec::new();
+    let mut refused_paths = Vec::new();
     for request in cases {
         let refused = call(&caller, "CreateComponent", request).await;
-        told.push(format!("{} {}", refused.status.as_u16(), paths(&refused).join(", ")));
+        refused_paths.push(format!("{} {}", refused.status.as_u16(), paths(&refused).join(", ")));
     }
-    assert_snapshot!(told.join("\n"), @"
+    assert_snapshot!(refused_paths.join("\n"), @"
     400 component.page_id
     400 component.page_id
     400 component.monitor_id
@@ -126,11 +126,11 @@ async fn component_page_and_type_cannot_be_changed() {
         update(json!({}), Some("monitorId")).await,
         update(json!({ "monitorId": "mon_0000000000001" }), Some("monitorId")).await,
     ];
-    let told: Vec<_> = refusals
+    let refused_paths: Vec<_> = refusals
         .iter()
         .map(|it| format!("{} {}", it.status.as_u16(), paths(it).join(", ")))
         .collect();
-    assert_snapshot!(told.join("\n"), @"
+    assert_snapshot!(refused_paths.join("\n"), @"
     400 component.page_id
     400 component.type, component.monitor_id
     400 component.page_id, component.type, component.name

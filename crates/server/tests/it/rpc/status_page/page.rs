@@ -128,13 +128,13 @@ async fn update_mask_changes_or_clears_only_named_fields() {
         json!({ "statusPage": { "title": "x", "slug": "x" } }),
         json!({}),
     ];
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for request in refusals {
         let refused = call(&caller, "UpdateStatusPage", request).await;
         let message = refused.json()["message"].as_str().unwrap_or_default().to_owned();
-        told.push(format!("{} {message}", refused.status.as_u16()));
+        messages.push(format!("{} {message}", refused.status.as_u16()));
     }
-    assert_snapshot!(told.join("\n"), @"
+    assert_snapshot!(messages.join("\n"), @"
     400 `status_page.password` must be given when `access_type` is `password`
     400 `status_page.title` must be given
     400 `update_mask` may only name title, slug, description, homepage_url, contact_url, icon, custom_domain, access_type, password, auth_email_domains (given: `theme`)

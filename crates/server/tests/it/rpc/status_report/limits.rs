@@ -5,7 +5,7 @@ use rules::limits::{REPORT_AT_MIN, REPORT_TEMPLATES_MAX, REPORT_UPDATES_MAX};
 use rules::tables::{REPORT_TEMPLATE, REPORT_UPDATE, STATUS_REPORT};
 use serde_json::{Value, json};
 
-use super::{Scene, at, component, paths};
+use super::{ReportFixture, at, component, paths};
 use crate::rpc::camel;
 
 /// Returns valid and invalid values of a field.
@@ -33,7 +33,7 @@ fn bounds(field: &Field) -> Option<(Vec<Value>, Vec<Value>)> {
 /// Creates resources of this table with each bounded field at its bounds and past them. Returns the
 /// number of stored resources.
 async fn walk(
-    scene: &Scene,
+    fixture: &ReportFixture,
     (table, method, under): (&'static Resource, &str, &str),
     least: impl Fn() -> Value,
 ) -> usize {
@@ -46,12 +46,12 @@ async fn walk(
             request
         };
         for value in hold {
-            let reply = scene.call(method, with(value)).await;
+            let reply = fixture.call(method, with(value)).await;
             assert_eq!(reply.status, 200, "{}: {reply}", field.name);
             stored += 1;
         }
         for value in refused {
-            let reply = scene.call(method, with(value)).await;
+            let reply = fixture.call(method, with(value)).await;
             assert_eq!(reply.status, 400, "{}: {reply}", field.name);
             assert_eq!(paths(&reply), [format!("{under}.{}", field.name)], "{reply}");
         }
@@ -64,49 +64,51 @@ async fn walk(
 #[tokio::test]
 async fn values_beyond_a_limit_are_rejected() {
     // issue 7 point 3
-    let scene = Scene::start().await;
+    let fixture = ReportFixture::start().await;
     let create = "CreateStatusReport";
-    let reports = walk(&scene, (&STATUS_REPORT, create, "status_report"), || scene.opening()).await;
-    let updates = walk(&scene, (&REPORT_UPDATE, create, "update"), || scene.opening()).await;
-    let found = scene.call("ListStatusReports", json!({ "limit": 1 })).await.json();
+    let reports =
+        walk(&fixture, (&STATUS_REPORT, create, "status_report"), || fixture.opening()).await;
+    let updates = walk(&fixture, (&REPORT_UPDATE, create, "update"), || fixture.opening()).await;
+    let found = fixture.call("ListStatusReports", json!({ "limit": 1 })).await.json();
     assert_eq!(found["totalSize"], reports + updates, "what is refused is not stored");
     let least = || json!({ "template": { "name": "Disks" } });
     let table = (&REPORT_TEMPLATE, "CreateReportTemplate", "template");
-    let templates = walk(&scene, table, least).await;
-    let found = scene.call("ListReportTemplates", json!({ "limit": 1 })).await.json();
+    let templates = walk(&fixture, table, least).await;
+    let found = fixture.call("ListReportTemplates", json!({ "limit": 1 })).await.json();
     assert_eq!(found["totalSize"], templates);
 }
 
 #[tokio::test]
 async fn report_with_too_many_components_is_rejected() {
-    let scene = Scene::start().await;
+    let fixture = ReportFixture::start().await;
     let most = STATUS_REPORT.block("components").max.unwrap() as usize;
-    let mut all = vec![scene.first.clone(), scene.second.clone()];
+    let mut all = vec![fixture.first.clone(), fixture.second.clone()];
     for number in all.len()..=most {
-        all.push(component(&scene.caller, &scene.page, &format!("{number}")).await);
+        all.push(component(&fixture.caller, &fixture.page, &format!("{number}")).await);
     }
     for (count, status) in [(most, 200), (most + 1, 400)] {
-        let mut opening = scene.opening();
-        let said = all[..count].iter().map(|id| json!({ "componentId": id, "impact": "down" }));
-        opening["statusReport"]["components"] = said.collect();
-        let reply = scene.call("CreateStatusReport", opening).await;
+        let mut opening = fixture.opening();
+        let affected = all[..count].iter().map(|id| json!({ "componentId": id, "impact": "down" }));
+        opening["statusReport"]["components"] = affected.collect();
+        let reply = fixture.call("CreateStatusReport", opening).await;
         assert_eq!(reply.status, status, "{count}: {reply}");
     }
 }
 
 #[tokio::test]
 async fn updates_and_templates_beyond_maximum_are_rejected() {
-    let scene = Scene::start().await;
-    let report = scene.opened().await;
+    let fixture = ReportFixture::start().await;
+    let report = fixture.opened().await;
     let update = json!({ "status": "monitoring", "text": "We wait." });
     let add =
-        || scene.call("AddStatusReportUpdate", json!({ "id": report["id"], "update": update }));
+        || fixture.call("AddStatusReportUpdate", json!({ "id": report["id"], "update": update }));
     for _ in 1..REPORT_UPDATES_MAX {
         assert_eq!(add().await.status, 200);
     }
     let refused = add().await;
     assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec!["update.text".to_owned()]));
-    let create = || scene.call("CreateReportTemplate", json!({ "template": { "name": "Disks" } }));
+    let create =
+        || fixture.call("CreateReportTemplate", json!({ "template": { "name": "Disks" } }));
     for _ in 0..REPORT_TEMPLATES_MAX {
         assert_eq!(create().await.status, 200);
     }

@@ -5,52 +5,57 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::server::STATUS_REPORTS;
 
-use super::{Scene, at, paths, said};
+use super::{ReportFixture, at, impacts, paths};
 
 fn statuses(report: &Value) -> Vec<&str> {
     let updates = report["updates"].as_array().unwrap();
     updates.iter().map(|update| update["status"].as_str().unwrap()).collect()
 }
 
-async fn add(scene: &Scene, report: &Value, update: Value) -> Value {
+async fn add(fixture: &ReportFixture, report: &Value, update: Value) -> Value {
     let request = json!({ "id": report["id"], "update": update });
-    scene.done("AddStatusReportUpdate", request).await
+    fixture.done("AddStatusReportUpdate", request).await
 }
 
 #[tokio::test]
 async fn a_report_is_as_its_latest_update_says() {
     // issue 7 point 3: "investigating, identified, monitoring, resolved"
-    let scene = Scene::start().await;
-    let report = scene.opened().await;
-    scene.server.advance(Duration::from_mins(10));
-    let known = json!({ "status": "identified", "text": "A disk.", "components": said(&scene.second, "degraded") });
-    let identified = add(&scene, &report, known).await;
+    let fixture = ReportFixture::start().await;
+    let report = fixture.opened().await;
+    fixture.server.advance(Duration::from_mins(10));
+    let known = json!({ "status": "identified", "text": "A disk.", "components": impacts(&fixture.second, "degraded") });
+    let identified = add(&fixture, &report, known).await;
     assert_eq!(statuses(&identified), ["identified", "investigating"]);
-    assert_eq!(identified["components"], said(&scene.second, "degraded"));
-    scene.server.advance(Duration::from_mins(10));
-    let resolved = add(&scene, &report, json!({ "status": "resolved", "text": "Over." })).await;
+    assert_eq!(identified["components"], impacts(&fixture.second, "degraded"));
+    fixture.server.advance(Duration::from_mins(10));
+    let resolved = add(&fixture, &report, json!({ "status": "resolved", "text": "Over." })).await;
     assert_eq!(
         (&resolved["status"], &resolved["resolvedAt"]),
         (&json!("resolved"), &json!(at(20)))
     );
-    assert_eq!(resolved["components"], said(&scene.second, "degraded"), "what it was about");
+    assert_eq!(resolved["components"], impacts(&fixture.second, "degraded"), "what it was about");
     // An update added later for an earlier time does not change the current status.
     let earlier = json!({ "status": "monitoring", "text": "We wait.", "at": at(5) });
-    let told = add(&scene, &report, earlier).await;
-    assert_eq!(statuses(&told), ["resolved", "identified", "monitoring", "investigating"]);
-    assert_eq!(told["updates"][2]["components"], said(&scene.first, "down"), "as was said then");
-    assert_eq!(told["status"], "resolved");
-    scene.server.advance(Duration::from_mins(10));
-    let again = add(&scene, &report, json!({ "status": "investigating", "text": "Again." })).await;
+    let report_after = add(&fixture, &report, earlier).await;
+    assert_eq!(statuses(&report_after), ["resolved", "identified", "monitoring", "investigating"]);
+    assert_eq!(
+        report_after["updates"][2]["components"],
+        impacts(&fixture.first, "down"),
+        "as of that update"
+    );
+    assert_eq!(report_after["status"], "resolved");
+    fixture.server.advance(Duration::from_mins(10));
+    let again =
+        add(&fixture, &report, json!({ "status": "investigating", "text": "Again." })).await;
     assert_eq!((&again["status"], again.get("resolvedAt")), (&json!("investigating"), None));
-    assert_eq!(scene.audited(5).await[..4], ["report.add_update"; 4]);
+    assert_eq!(fixture.audited(5).await[..4], ["report.add_update"; 4]);
 }
 
 #[tokio::test]
 async fn update_edit_changes_masked_fields_without_notifying() {
-    let scene = Scene::start().await;
-    let report = scene.opened().await;
-    scene.server.advance(Duration::from_mins(10));
+    let fixture = ReportFixture::start().await;
+    let report = fixture.opened().await;
+    fixture.server.advance(Duration::from_mins(10));
     let id = &report["updates"][0]["id"];
     let edit = async |mut fields: Value, mask: Option<&str>| {
         fields["id"] = id.clone();
@@ -58,7 +63,7 @@ async fn update_edit_changes_masked_fields_without_notifying() {
         if let Some(mask) = mask {
             request["updateMask"] = json!(mask);
         }
-        scene.call("EditStatusReportUpdate", request).await
+        fixture.call("EditStatusReportUpdate", request).await
     };
     let moved = edit(json!({ "at": at(-5), "text": "*We* look." }), Some("at,text")).await.json();
     let moved = &moved["statusReport"];
@@ -84,47 +89,47 @@ async fn update_edit_changes_masked_fields_without_notifying() {
     }
     let unknown =
         json!({ "update": { "id": "upd_0000000000001", "text": "x" }, "updateMask": "text" });
-    assert_eq!(scene.call("EditStatusReportUpdate", unknown).await.status, 404);
-    assert_eq!(scene.audited(3).await[..2], ["report.edit_update"; 2]);
+    assert_eq!(fixture.call("EditStatusReportUpdate", unknown).await.status, 404);
+    assert_eq!(fixture.audited(3).await[..2], ["report.edit_update"; 2]);
 }
 
 #[tokio::test]
 async fn only_update_of_a_report_cannot_be_deleted() {
-    let scene = Scene::start().await;
-    let report = scene.opened().await;
+    let fixture = ReportFixture::start().await;
+    let report = fixture.opened().await;
     let first = json!({ "id": report["updates"][0]["id"] });
-    let refused = scene.call("DeleteStatusReportUpdate", first.clone()).await;
+    let refused = fixture.call("DeleteStatusReportUpdate", first.clone()).await;
     assert_eq!((refused.status.as_u16(), paths(&refused)), (400, vec!["id".to_owned()]));
-    let resolved = add(&scene, &report, json!({ "status": "resolved", "text": "Over." })).await;
+    let resolved = add(&fixture, &report, json!({ "status": "resolved", "text": "Over." })).await;
     let last = json!({ "id": resolved["updates"][0]["id"] });
-    let open = scene.done("DeleteStatusReportUpdate", last.clone()).await;
+    let open = fixture.done("DeleteStatusReportUpdate", last.clone()).await;
     assert_eq!((&open["status"], open.get("resolvedAt")), (&json!("investigating"), None));
-    assert_eq!(scene.call("DeleteStatusReportUpdate", last).await.status, 404);
-    let stranger = scene.server.stranger();
+    assert_eq!(fixture.call("DeleteStatusReportUpdate", last).await.status, 404);
+    let stranger = fixture.server.stranger();
     let theirs = stranger.call(STATUS_REPORTS, "DeleteStatusReportUpdate", first).await;
     assert_eq!(theirs.status, 404);
-    assert_eq!(scene.audited(1).await, ["report.delete_update"]);
+    assert_eq!(fixture.audited(1).await, ["report.delete_update"]);
 }
 
 #[tokio::test]
 async fn a_repeated_update_is_added_once() {
     // design: §4, idempotency
-    let scene = Scene::start().await;
-    let report = scene.opened().await;
+    let fixture = ReportFixture::start().await;
+    let report = fixture.opened().await;
     let update = json!({ "status": "monitoring", "text": "We wait." });
     let body = json!({ "id": report["id"], "update": update }).to_string();
     let add = async || {
         let request = http::Request::post(format!("/rpc/{STATUS_REPORTS}/AddStatusReportUpdate"))
-            .header("host", scene.server.address().to_string())
+            .header("host", fixture.server.address().to_string())
             .header("content-type", "application/json")
             .header("idempotency-key", "once")
             .body(bytes::Bytes::from(body.clone()).into());
-        scene.caller.request(request.unwrap()).await
+        fixture.caller.request(request.unwrap()).await
     };
     let first = add().await.json();
     assert_eq!(first["statusReport"]["updates"].as_array().unwrap().len(), 2);
     assert_eq!(add().await.json(), first);
     let id = json!({ "id": first["statusReport"]["updates"][0]["id"] });
-    scene.done("DeleteStatusReportUpdate", id).await;
+    fixture.done("DeleteStatusReportUpdate", id).await;
     assert_eq!(add().await.status, 409);
 }

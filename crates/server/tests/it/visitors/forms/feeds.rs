@@ -124,7 +124,7 @@ async fn a_feed_is_the_same_while_nothing_happens() {
         site.turns(&target, true, count).await;
     }
     site.watched.server.advance(Duration::from_secs(20));
-    assert_eq!(forms().await, before, "checks that change nothing are no news");
+    assert_eq!(forms().await, before, "checks that change nothing are no update");
 }
 
 /// Returns whether the link is an absolute HTTP URL.
@@ -190,11 +190,12 @@ async fn rss_feed_passes_w3c_validator_rules() {
         .into_iter()
         .filter_map(|it| it.description)
         .collect();
-    let said = descriptions.iter().find(|said| said.contains("We look")).unwrap();
-    assert!(said.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{said}");
-    for said in &descriptions {
-        let bare = said.replace("<br>", "");
-        assert!(!bare.contains(['<', '>', '\n']), "{said}");
+    let description =
+        descriptions.iter().find(|description| description.contains("We look")).unwrap();
+    assert!(description.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{description}");
+    for description in &descriptions {
+        let bare = description.replace("<br>", "");
+        assert!(!bare.contains(['<', '>', '\n']), "{description}");
     }
 }
 

@@ -89,8 +89,8 @@ async fn json_of_every_state_matches_its_schema() {
     let past = site.read("/api/v2/incidents.json").await;
     assert_eq!(past["incidents"][0]["status"], "resolved");
     let report = report::opened(&site).await;
-    let told = assert_all_fit(&site, "reported").await;
-    assert_eq!(told["incidents"][0]["name"], report["title"]);
+    let listed = assert_all_fit(&site, "reported").await;
+    assert_eq!(listed["incidents"][0]["name"], report["title"]);
     // Past, active and planned maintenance.
     let component = site.component().await;
     for is_ended in [true, false] {
@@ -171,10 +171,10 @@ async fn v2_components_match_statuspage_format() {
     assert_eq!(fields(&api, place), [json!(1), json!(false), Value::Null, Value::Null]);
     assert_eq!(fields(&group, place), [json!(2), json!(true), Value::Null, json!([mail["id"]])]);
     assert_eq!(fields(&mail, place), [json!(1), json!(false), group["id"].clone(), Value::Null]);
-    let told = &summary["incidents"][0];
-    assert_eq!(told["components"], json!([mail]), "as the list has it");
+    let listed = &summary["incidents"][0];
+    assert_eq!(listed["components"], json!([mail]), "as the list has it");
     let link = format!("https://up.example/status/acme/report/{}", report["id"].as_str().unwrap());
-    assert_eq!(told["shortlink"], link);
+    assert_eq!(listed["shortlink"], link);
 }
 
 // As in GitHub's responses of 2022 and 2023; see the schema.
@@ -215,8 +215,9 @@ async fn v2_maintenance_has_announcement_time_and_status_updates() {
     };
     let on = window().await;
     let times = ["started_at", "scheduled_for", "scheduled_until"];
-    let told = ["2026-11-21T00:00:00.000Z", "2026-11-21T00:30:00.000Z", "2026-11-23T00:30:00.000Z"];
-    assert_eq!(fields(&on, times), told);
+    let listed =
+        ["2026-11-21T00:00:00.000Z", "2026-11-21T00:30:00.000Z", "2026-11-23T00:30:00.000Z"];
+    assert_eq!(fields(&on, times), listed);
     let updates = on["incident_updates"].as_array().unwrap();
     let statuses: Vec<_> = updates.iter().map(|it| it["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["in_progress", "scheduled"]);
@@ -237,7 +238,7 @@ async fn statuspage_json_is_stable_while_nothing_changes() {
     assert_eq!(
         site.read("/api/v2/summary.json").await,
         before,
-        "checks that change nothing are no news"
+        "checks that change nothing are no update"
     );
 }
 
@@ -247,16 +248,19 @@ async fn v2_overall_status_uses_statuspage_descriptions() {
     let target = well().await;
     let site = published(&target).await;
     site.results(1).await;
-    let said = async || {
+    let summary_status = async || {
         let status = site.read("/api/v2/status.json").await["status"].clone();
         [status["indicator"].clone(), status["description"].clone()]
     };
-    assert_eq!(said().await, ["none", "All Systems Operational"]);
+    assert_eq!(summary_status().await, ["none", "All Systems Operational"]);
     let all = site.read("/api/v2/components.json").await["components"].clone();
     let [api, mail] = [0, 2].map(|place| all[place]["id"].clone());
     let impacts = |api_is: &str, mail_is: &str| {
-        let said = [(&api, api_is), (&mail, mail_is)].into_iter().filter(|(_, is)| !is.is_empty());
-        said.map(|(id, is)| json!({ "componentId": id, "impact": is })).collect::<Vec<_>>()
+        let summary_status =
+            [(&api, api_is), (&mail, mail_is)].into_iter().filter(|(_, is)| !is.is_empty());
+        summary_status
+            .map(|(id, is)| json!({ "componentId": id, "impact": is }))
+            .collect::<Vec<_>>()
     };
     let opened = json!({
         "statusReport": {
@@ -267,7 +271,7 @@ async fn v2_overall_status_uses_statuspage_descriptions() {
     let reply = site.owner.call(STATUS_REPORTS, "CreateStatusReport", opened).await;
     assert_eq!(reply.status, 200, "{reply}");
     let id = reply.json()["statusReport"]["id"].clone();
-    assert_eq!(said().await, ["minor", "Partially Degraded Service"]);
+    assert_eq!(summary_status().await, ["minor", "Partially Degraded Service"]);
     for (components, sentence) in [
         (impacts("degraded", "degraded"), ["minor", "Degraded System Service"]),
         (impacts("down", "degraded"), ["major", "Partial System Outage"]),
@@ -278,7 +282,7 @@ async fn v2_overall_status_uses_statuspage_descriptions() {
         let request = json!({ "id": id, "update": update });
         let reply = site.owner.call(STATUS_REPORTS, "AddStatusReportUpdate", request).await;
         assert_eq!(reply.status, 200, "{reply}");
-        assert_eq!(said().await, sentence);
+        assert_eq!(summary_status().await, sentence);
     }
 }
 

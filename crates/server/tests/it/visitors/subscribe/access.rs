@@ -1,7 +1,7 @@
-//! Access of subscribers. A page sends nothing to subscribers without access, and a ticket does not
+//! Access of subscribers. A page sends nothing to subscribers without access, and a token does not
 //! reveal it.
 //!
-//! A ticket is valid on its own page only, and redirects to the current address of the page.
+//! A token is valid on its own page only, and redirects to the current address of the page.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -34,7 +34,7 @@ impl Subscribing {
     }
 
     /// Waits for `count` emails after the first `before` and returns their recipients.
-    async fn told(&self, before: usize, count: usize) -> Vec<String> {
+    async fn recipients(&self, before: usize, count: usize) -> Vec<String> {
         let taken = self.mail.takes(before + count).await;
         let mut to: Vec<_> = taken[before..].iter().flat_map(|mail| mail.to.clone()).collect();
         to.sort();
@@ -53,11 +53,11 @@ async fn closed_page_notifies_members_only_until_reopened() {
     assert_eq!(page.reason(EVE).await, Some(json!("other_domain")));
     assert_eq!(page.reason("ann@acme.com").await, Some(Value::Null));
     let report = page.reports("investigating", None).await;
-    assert_eq!(page.told(2, 1).await, ["ann@acme.com"]);
+    assert_eq!(page.recipients(2, 1).await, ["ann@acme.com"]);
     page.site.update(json!({ "accessType": "public" })).await;
     assert_eq!(page.reason(EVE).await, Some(Value::Null));
     page.reports("identified", Some(&report)).await;
-    assert_eq!(page.told(3, 2).await, ["ann@acme.com", EVE]);
+    assert_eq!(page.recipients(3, 2).await, ["ann@acme.com", EVE]);
 
     page.site.update(json!({ "accessType": "email-domain" })).await;
     let outside = json!({ "pageId": page.site.page["id"], "email": "bob@sub.acme.com" });
@@ -68,7 +68,7 @@ async fn closed_page_notifies_members_only_until_reopened() {
     assert!(added.json()["message"].as_str().unwrap().contains("subscriber.email"), "{added}");
     // A member may subscribe only members.
     page.posts("/status/acme/enter", &[("email", "ann@acme.com")]).await;
-    let link = path_in(&page.letter(6).await, "/enter/");
+    let link = path_in(&page.nth_mail(6).await, "/enter/");
     let cookie = page.posts(&link, &[]).await.headers["set-cookie"].to_str().unwrap().to_owned();
     let ask = async |email: &str| {
         let request = Request::post("/status/acme/subscribe")
@@ -83,7 +83,7 @@ async fn closed_page_notifies_members_only_until_reopened() {
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     assert!(text(&refused).contains("Only email addresses of this page’s members"), "{refused}");
     assert_eq!(ask("bob@acme.com").await.status, StatusCode::OK);
-    assert_eq!(page.letter(7).await.to, ["bob@acme.com"]);
+    assert_eq!(page.nth_mail(7).await.to, ["bob@acme.com"]);
 }
 
 #[tokio::test]
@@ -91,7 +91,8 @@ async fn closing_a_page_cancels_pending_deliveries() {
     let page = Subscribing::open().await;
     page.subscribes(EVE, 0).await;
     page.mail.refuse(RefusedAt::Message, 1, 451, "later").await;
-    let (server, told) = (&page.site.watched.server, page.reports("investigating", None).await);
+    let (server, recipients) =
+        (&page.site.watched.server, page.reports("investigating", None).await);
     page.mail.wait_for_rejected(1).await;
     let (store, now) = (&server.running().app().store, server.running().app().ctx.now());
     // Advance the clock only after the retry is stored.
@@ -106,8 +107,8 @@ async fn closing_a_page_cancels_pending_deliveries() {
     let added = json!({ "pageId": page.site.page["id"], "email": ADA });
     let request = json!({ "subscriber": added, "confirm": false });
     assert_eq!(page.site.owner.call(STATUS_PAGES, "AddSubscriber", request).await.status, 200);
-    page.reports("identified", Some(&told)).await;
-    assert_eq!(page.told(1, 1).await, [ADA], "who was added is told, and nobody else");
+    page.reports("identified", Some(&recipients)).await;
+    assert_eq!(page.recipients(1, 1).await, [ADA], "only the new subscriber is notified");
 }
 
 // issue 7: tokens
@@ -117,14 +118,14 @@ async fn subscriber_token_is_valid_only_for_its_page() {
     let other = json!({ "title": "Other", "slug": "other" });
     let other = made(&page.site.owner, "CreateStatusPage", "statusPage", other).await;
     page.asks(&[("email", ADA)]).await;
-    let confirm = path_in(&page.letter(1).await, "/confirm/");
+    let confirm = path_in(&page.nth_mail(1).await, "/confirm/");
     let there = |path: &str| path.replace("/status/acme/", "/status/other/");
     assert_eq!(page.posts(&there(&confirm), &[]).await.status, StatusCode::NOT_FOUND);
     page.confirms(1).await;
     page.reports("investigating", None).await;
-    let letter = page.letter(2).await;
+    let message = page.nth_mail(2).await;
     for purpose in ["/manage/", "/unsubscribe/"] {
-        let path = there(&path_in(&letter, purpose));
+        let path = there(&path_in(&message, purpose));
         let looked = page.site.anybody().get(&path).await;
         assert_eq!(looked.status, StatusCode::NOT_FOUND, "{purpose}");
         assert!(!text(&looked).contains("Acme"), "{purpose}: {looked}");
@@ -133,12 +134,12 @@ async fn subscriber_token_is_valid_only_for_its_page() {
     let access = json!({ "id": other["id"], "accessType": "password", "password": "x" });
     let request = json!({ "statusPage": access, "updateMask": "accessType,password" });
     page.site.owner.call(STATUS_PAGES, "UpdateStatusPage", request).await;
-    let unsubscribe = path_in(&letter, "/unsubscribe/");
+    let unsubscribe = path_in(&message, "/unsubscribe/");
     assert_eq!(page.posts(&there(&unsubscribe), &[]).await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(page.reason(ADA).await, Some(Value::Null), "nothing came of any of it");
     // Unsubscribe links in emails sent before the slug changed still work.
     page.site.update(json!({ "slug": "renamed" })).await;
-    assert_eq!(page.posts(&path_in(&letter, "/manage/"), &[]).await.status, 404);
+    assert_eq!(page.posts(&path_in(&message, "/manage/"), &[]).await.status, 404);
     assert_eq!(page.posts(&unsubscribe, &[]).await.status, StatusCode::OK);
     assert_eq!(page.reason(ADA).await, None);
 }
@@ -148,9 +149,9 @@ async fn managing_requires_page_access_but_unsubscribing_does_not() {
     let page = Subscribing::open().await;
     page.subscribes(ADA, 0).await;
     page.reports("investigating", None).await;
-    let letter = page.letter(2).await;
+    let message = page.nth_mail(2).await;
     page.site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
-    let manage = path_in(&letter, "/manage/");
+    let manage = path_in(&message, "/manage/");
     let looked = page.site.anybody().get(&manage).await;
     assert_eq!(looked.status, StatusCode::UNAUTHORIZED);
     assert!(!text(&looked).contains("API"), "{looked}");
@@ -165,8 +166,12 @@ async fn managing_requires_page_access_but_unsubscribing_does_not() {
     assert_eq!(page.reason(ADA).await, Some(json!("password")));
     let request = inside(Request::post(&manage)).body("topic=reports".into()).unwrap();
     assert_eq!(page.site.anybody().request(request).await.status, StatusCode::OK);
-    assert_eq!(page.reason(ADA).await, Some(Value::Null), "who knows the password hears again");
-    let unsubscribe = path_in(&letter, "/unsubscribe/");
+    assert_eq!(
+        page.reason(ADA).await,
+        Some(Value::Null),
+        "a visitor with the password is notified again"
+    );
+    let unsubscribe = path_in(&message, "/unsubscribe/");
     let ended = page.posts(&unsubscribe, &[("List-Unsubscribe", "One-Click")]).await;
     assert_eq!(ended.status, StatusCode::OK, "{ended}");
 }
@@ -178,15 +183,15 @@ async fn emails_link_to_the_custom_domain() {
     page.subscribes(ADA, 0).await;
     page.site.has_a_domain().await;
     page.reports("investigating", None).await;
-    let letter = page.letter(2).await;
+    let message = page.nth_mail(2).await;
     let home = format!("https://{DOMAIN}");
-    assert!(!letter.text.contains("/status/acme"), "{}", letter.text);
-    let link = letter.text.split_whitespace().find(|word| word.contains("/manage/")).unwrap();
+    assert!(!message.text.contains("/status/acme"), "{}", message.text);
+    let link = message.text.split_whitespace().find(|word| word.contains("/manage/")).unwrap();
     let manage = link.strip_prefix(&home).unwrap();
     let shown = page.site.ask(At::Domain, manage, &[]).await;
     let shown = super::super::body(shown).await;
     assert!(shown.contains(&format!("action=\"{manage}\"")), "{shown}");
-    let header = letter.header("list-unsubscribe").unwrap();
+    let header = message.header("list-unsubscribe").unwrap();
     let url = header.strip_prefix('<').unwrap().strip_suffix('>').unwrap();
     let path = url.strip_prefix(&home).unwrap();
     let app = page.site.watched.server.running().app();
@@ -226,7 +231,7 @@ async fn dead_subscriber_email_is_listed_and_can_replay() {
     assert_eq!(read.json()["delivery"], dead);
     let replayed = page.site.owner.call(NOTIFICATIONS, "ReplayDelivery", id.clone()).await;
     assert_eq!(replayed.status, 200, "{replayed}");
-    assert_eq!(page.told(1, 1).await, [ADA]);
+    assert_eq!(page.recipients(1, 1).await, [ADA]);
     until(async || {
         let read = page.site.owner.call(NOTIFICATIONS, "GetDelivery", id.clone()).await;
         (read.json()["delivery"]["state"] == "accepted").then_some(())

@@ -1,0 +1,57 @@
+//! Latencies of checks for badges. Only public monitors are included. All monitors of a page are
+//! read from the rollups of the history, one after another on one connection. The result is cached
+//! for a minute.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::history::Sketch;
+use rules::MonitorId;
+
+use super::BadgeQuery;
+use crate::Pages;
+use crate::cache::CachedPage;
+
+/// Period of the latencies in hours.
+pub(super) const HOURS: u64 = 24;
+
+/// Latencies of a page's public monitors.
+pub(crate) type Latencies = Arc<HashMap<MonitorId, Sketch>>;
+
+/// Returns the latencies of the badge's component, or of the whole page. They are empty if no
+/// monitor is public or the database is unavailable.
+pub(crate) async fn read(pages: &Pages, shown: &CachedPage, query: &BadgeQuery) -> Sketch {
+    let known = match read_all(pages, shown).await {
+        Ok(known) => known,
+        Err(why) => {
+            tracing::warn!(page.id = %shown.page.id, "a badge has no latencies: {why}");
+            return Sketch::default();
+        }
+    };
+    let about = shown.view.components().filter(|it| query.component.is_none_or(|id| id == it.id));
+    let monitors = about.filter(|it| it.is_public).filter_map(|it| it.monitor);
+    let mut all = Sketch::default();
+    for sketch in monitors.filter_map(|monitor| known.get(&monitor)) {
+        all.merge(sketch);
+    }
+    all
+}
+
+async fn read_all(pages: &Pages, shown: &CachedPage) -> Result<Latencies, String> {
+    let (page, workspace) = (shown.page.id, shown.page.workspace);
+    let public = shown.view.components().filter(|it| it.is_public);
+    let monitors: Vec<MonitorId> = public.filter_map(|it| it.monitor).collect();
+    let since = shown.view.at - Duration::from_hours(HOURS);
+    let read = async {
+        let latencies = pages.store.history().latencies(workspace, &monitors, since).await?;
+        Ok(Some(Arc::new(latencies)))
+    };
+    // The set of public monitors is part of the key, because a change makes the latencies
+    // different.
+    let mut which = DefaultHasher::new();
+    monitors.hash(&mut which);
+    let key = (page, which.finish());
+    Ok(pages.details.latencies.get(pages, workspace, key, read).await?.unwrap_or_default())
+}

@@ -1,0 +1,357 @@
+//! Cache of status pages, by ID, shared by all addresses of a page. An entry is fresh until an API
+//! caller could see a change in the workspace (see `store::Generation`). It also expires after a
+//! few seconds, because the page shows the age of its data. One request renews an expired entry
+//! while the others get the previous one. If only time has passed, no request waits. If the
+//! database is unavailable, the last entry is served again with its age. No entry survives a change
+//! of access to the page (see `store::AccessVersion`): the page is then read again or not shown.
+
+mod entry;
+mod key;
+mod memory;
+mod negative;
+mod rendered;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rules::status_page::StatusPage;
+use rules::{PageId, Timestamp, WorkspaceId};
+
+use tokio::sync::Semaphore;
+
+pub(super) use self::entry::CachedPage;
+use self::entry::{Freshness, Since};
+pub(super) use self::key::{Locale, RepresentationKey, RequestedContent};
+use self::memory::SharedState;
+pub(super) use self::negative::Absent;
+pub(super) use self::rendered::Work;
+use super::address::PageAddress;
+use super::live::LiveUpdates;
+use crate::PageMetrics;
+use crate::Pages;
+use crate::projection::project_page;
+pub(super) use web::http_body::{EncodedBody, Encoding};
+
+/// Time that an unchanged page is fresh. Check results still arrive.
+const FRESH: Duration = Duration::from_secs(5);
+/// Further time that an expired page is served while it is renewed.
+const SERVE_STALE_MAX: Duration = Duration::from_secs(10);
+/// Maximum time that a visitor waits for the database if an older page is cached.
+pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum numbers of cached pages and addresses. The oldest page is evicted first.
+const PAGES_MAX: usize = 2_000;
+const ADDRESSES_MAX: usize = 2 * PAGES_MAX;
+/// Approximate maximum size of all pages in bytes.
+const BYTES_MAX: usize = 256 << 20;
+/// Number of locks that serialize the renewals of pages.
+const RENEWAL_LOCKS: usize = 512;
+/// Maximum number of concurrent lookups of addresses that are not cached.
+const LOOKUPS: usize = 8;
+
+/// Representation of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Representation {
+    Home,
+    /// The JSON format of Aloft.
+    Json,
+    /// Statuspage's summary.
+    V2Summary,
+    /// Statuspage's overall status.
+    V2Status,
+    /// Statuspage's components.
+    V2Components,
+    /// Statuspage's incidents.
+    V2Incidents,
+    /// Statuspage's maintenance.
+    V2Maintenances,
+    /// Statuspage's unresolved incidents.
+    V2Unresolved,
+    /// Statuspage's active maintenance.
+    V2MaintenancesActive,
+    /// Statuspage's upcoming maintenance.
+    V2MaintenancesUpcoming,
+    JsonFeed,
+    Atom,
+    Rss,
+    Markdown,
+    /// Maintenance as iCalendar.
+    Calendar,
+    /// The Open Graph image.
+    Picture,
+    /// The overall status for a frame.
+    Widget,
+    /// The overall status as a script.
+    WidgetScript,
+    /// The `robots.txt` file.
+    Robots,
+    /// The login page of a page with restricted access.
+    Login,
+}
+
+/// Cache of all requested pages.
+#[derive(Debug)]
+pub(crate) struct PageCache {
+    shared: Arc<SharedState>,
+    cache: Mutex<CacheState>,
+    /// Addresses without a page.
+    absent: Absent<PageAddress, u64>,
+    /// Limit of concurrent lookups.
+    lookups: Semaphore,
+    /// Number of reads so far.
+    readings: AtomicU64,
+    /// Serializes renewals. Each page uses the lock at its hash, which others may share.
+    renewal_locks: [tokio::sync::Mutex<()>; RENEWAL_LOCKS],
+    /// Browsers that wait for live updates.
+    pub(super) live_updates: LiveUpdates,
+}
+
+#[derive(Debug, Default)]
+struct CacheState {
+    addresses: HashMap<PageAddress, PageId>,
+    pages: HashMap<PageId, Arc<CachedPage>>,
+}
+
+/// ID of a page and of its owner.
+#[derive(Clone, Copy, Debug)]
+struct Whose {
+    page: PageId,
+    workspace: WorkspaceId,
+}
+
+impl PageCache {
+    /// Creates an empty cache. `origin` is the public URL of the server, `own` the URL of its
+    /// listener.
+    pub(crate) fn new(origin: Option<String>, own: String, metrics: PageMetrics) -> Self {
+        Self {
+            shared: Arc::new(SharedState::new(origin, own, metrics)),
+            cache: Mutex::default(),
+            absent: Absent::default(),
+            lookups: Semaphore::new(LOOKUPS),
+            readings: AtomicU64::new(0),
+            renewal_locks: std::array::from_fn(|_| tokio::sync::Mutex::default()),
+            live_updates: LiveUpdates::default(),
+        }
+    }
+
+    /// Returns the public URL of the server, without a trailing slash.
+    pub(crate) fn origin(&self) -> Option<&str> {
+        self.shared.origin.as_deref()
+    }
+
+    /// Returns the page at this address, or `None` if no page is published there. Fails only if the
+    /// page was never read.
+    pub(super) async fn get(
+        &self,
+        pages: &Pages,
+        address: &PageAddress,
+    ) -> Result<Option<Arc<CachedPage>>, String> {
+        let now = pages.ctx.now();
+        if let Some(known) = self.cached_at(address) {
+            let shown = self.current(pages, Whose::from_page(&known.page), now).await?;
+            if let Some(shown) = shown.filter(|shown| shown.has_address(address)) {
+                return Ok(Some(shown));
+            }
+        }
+        let Some(whose) = self.look_up(pages, address, now).await? else { return Ok(None) };
+        let shown =
+            self.current(pages, whose, now).await?.filter(|shown| shown.has_address(address));
+        if shown.is_some() {
+            self.lock().remember(address.clone(), whose.page);
+        }
+        Ok(shown)
+    }
+
+    /// Returns the page, renewed if it is stale.
+    async fn current(
+        &self,
+        pages: &Pages,
+        whose: Whose,
+        now: Timestamp,
+    ) -> Result<Option<Arc<CachedPage>>, String> {
+        let known = self.page(whose.page);
+        let holds = known.as_ref().map(|shown| (shown, shown.freshness(pages, now)));
+        match holds {
+            Some((_, Freshness::Fresh)) => return Ok(known),
+            Some((shown, Freshness::Stale)) => {
+                renew_in_background(pages, shown, now);
+                return Ok(known);
+            }
+            Some((_, Freshness::Changed | Freshness::Expired | Freshness::Revoked)) | None => {}
+        }
+        let turn = &self.renewal_locks[whose.page.bits() as usize % RENEWAL_LOCKS];
+        let _turn = match (turn.try_lock(), holds) {
+            (Ok(turn), _) => turn,
+            // Another request renews the page or waits for an unavailable database.
+            (Err(_), Some((_, Freshness::Changed))) => return Ok(known),
+            (Err(_), Some((shown, Freshness::Expired))) if shown.served_from_cache => {
+                return Ok(known);
+            }
+            (Err(_), holds) => match tokio::time::timeout(READ_TIMEOUT, turn.lock()).await {
+                Ok(turn) => turn,
+                Err(_) if holds.is_some_and(|(_, holds)| holds != Freshness::Revoked) => {
+                    return Ok(known);
+                }
+                Err(_) => return Err(too_slow()),
+            },
+        };
+        let known = self.page(whose.page);
+        if known.as_ref().is_some_and(|shown| shown.freshness(pages, now) == Freshness::Fresh) {
+            return Ok(known);
+        }
+        let shown = self.read(pages, whose, known.as_deref(), now).await?;
+        Ok(shown.inspect(|shown| self.store(shown)))
+    }
+
+    /// Reads a page again and renders the requested representations before visitors ask for them.
+    /// Returns whether that succeeded. Requests that read the page meanwhile do not wait for the
+    /// rendering.
+    async fn renew(&self, pages: &Pages, before: &CachedPage, now: Timestamp) -> bool {
+        let whose = Whose::from_page(&before.page);
+        let read = {
+            let turn = self.renewal_locks[whose.page.bits() as usize % RENEWAL_LOCKS].try_lock();
+            let Ok(_turn) = turn else { return false };
+            self.read(pages, whose, Some(before), now).await
+        };
+        // A failure is harmless, because the previous page remains in the cache.
+        let Ok(Some(shown)) = read else { return false };
+        shown.prerender(before).await;
+        self.store(&shown);
+        true
+    }
+
+    /// Reads a page. If that fails, returns the last one with its age to visitors who still have
+    /// access.
+    async fn read(
+        &self,
+        pages: &Pages,
+        whose: Whose,
+        last: Option<&CachedPage>,
+        now: Timestamp,
+    ) -> Result<Option<Arc<CachedPage>>, String> {
+        let Whose { page, workspace } = whose;
+        let reading = self.readings.fetch_add(1, Ordering::Relaxed);
+        let since = Since { reading, access: pages.store.access_version(page) };
+        let read = project_page(&pages.store, pages.backend.as_ref(), (workspace, page), now);
+        let why = match tokio::time::timeout(READ_TIMEOUT, read).await {
+            Ok(Ok(Some(projection))) => {
+                self.shared.metrics.build_seconds.observe(projection.took.as_secs_f64());
+                return Ok(Some(Arc::new(CachedPage::new(projection, since, last, &self.shared))));
+            }
+            Ok(Ok(None)) => {
+                self.lock().pages.remove(&whose.page);
+                return Ok(None);
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => too_slow(),
+        };
+        let Some(last) = last.filter(|last| last.freshness(pages, now) != Freshness::Revoked)
+        else {
+            return Err(why);
+        };
+        tracing::warn!(page.id = %whose.page, "a status page is shown from the cache: {why}");
+        Ok(Some(Arc::new(last.as_served_from_cache(now, reading))))
+    }
+
+    /// Looks up the published page at an address in the database.
+    async fn look_up(
+        &self,
+        pages: &Pages,
+        address: &PageAddress,
+        now: Timestamp,
+    ) -> Result<Option<Whose>, String> {
+        let changed = pages.store.page_change_count();
+        if self.absent.contains(address, &changed, now) {
+            return Ok(None);
+        }
+        let read = async {
+            let _lookup = self.lookups.acquire().await;
+            match address {
+                PageAddress::Slug(slug) => pages.store.shown().by_slug(slug).await,
+                PageAddress::Domain(domain) => pages.store.shown().by_domain(domain).await,
+            }
+        };
+        let page = match tokio::time::timeout(READ_TIMEOUT, read).await {
+            Ok(page) => page.map_err(|error| error.to_string())?,
+            Err(_) => return Err(too_slow()),
+        };
+        let page = page.filter(|page| page.published);
+        if page.is_none() {
+            self.absent.record(address.clone(), changed, now);
+        }
+        Ok(page.map(|page| Whose::from_page(&page)))
+    }
+
+    /// Returns the page that was last shown at this address.
+    fn cached_at(&self, address: &PageAddress) -> Option<Arc<CachedPage>> {
+        let kept = self.lock();
+        let shown = kept.pages.get(kept.addresses.get(address)?)?;
+        shown.has_address(address).then(|| Arc::clone(shown))
+    }
+
+    fn page(&self, id: PageId) -> Option<Arc<CachedPage>> {
+        self.lock().pages.get(&id).cloned()
+    }
+
+    /// Caches a page, unless a later reading of it is cached.
+    fn store(&self, shown: &Arc<CachedPage>) {
+        let mut kept = self.lock();
+        if kept.pages.get(&shown.page.id).is_some_and(|kept| shown.is_older(kept)) {
+            return;
+        }
+        kept.pages.insert(shown.page.id, Arc::clone(shown));
+        while kept.pages.len() > PAGES_MAX
+            || self.shared.bytes() > BYTES_MAX && kept.pages.len() > 1
+        {
+            let oldest = kept.pages.values().min_by_key(|shown| shown.view.at);
+            let oldest = oldest.map(|shown| shown.page.id).expect("there are pages");
+            kept.pages.remove(&oldest);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, CacheState> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Representation {
+    /// Returns whether the representation is an image, which is sent uncompressed.
+    pub(super) const fn is_picture(self) -> bool {
+        matches!(self, Self::Picture)
+    }
+}
+
+impl CacheState {
+    fn remember(&mut self, address: PageAddress, page: PageId) {
+        if self.addresses.len() >= ADDRESSES_MAX {
+            let Self { addresses, pages } = self;
+            addresses.retain(|address, page| {
+                pages.get(page).is_some_and(|shown| shown.has_address(address))
+            });
+        }
+        self.addresses.insert(address, page);
+    }
+}
+
+impl Whose {
+    const fn from_page(page: &StatusPage) -> Self {
+        Self { page: page.id, workspace: page.workspace }
+    }
+}
+
+/// Returns the error for a visitor who waited for too long.
+pub(super) fn too_slow() -> String {
+    format!("the database did not respond within {READ_TIMEOUT:?}")
+}
+
+/// Renews a page in the background, once per entry.
+fn renew_in_background(pages: &Pages, shown: &Arc<CachedPage>, now: Timestamp) {
+    if !shown.is_renewal_taken.swap(true, Ordering::Relaxed) {
+        let (pages, shown) = (pages.clone(), Arc::clone(shown));
+        tokio::spawn(async move {
+            let is_done = pages.cache.renew(&pages, &shown, now).await;
+            shown.is_renewal_taken.store(is_done, Ordering::Relaxed);
+        });
+    }
+}

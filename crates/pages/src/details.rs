@@ -1,0 +1,288 @@
+//! Detail pages, read on demand: a report, an incident, a month of the history, a component or a
+//! day. Each is cached for a moment. Concurrent requests for the same page share one read. If the
+//! database is unavailable, the last version is served again.
+
+mod read_through;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::RawPathParams;
+use axum::response::Response;
+use domain::page::{IncidentFacts, LatencyPoint, Month, MonthView, Range, latency_series};
+use http::{HeaderMap, StatusCode};
+use rules::report::Report;
+use rules::{ComponentId, IncidentId, MonitorId, PageId, ReportId, Timestamp, WorkspaceId};
+use store::{Bucket, StoreError};
+
+use self::read_through::{FreshnessRule, ReadThroughCache};
+use super::address::PageAddress;
+use super::badge::latency::Latencies;
+use super::cache::{CachedPage, EncodedBody, Encoding, RepresentationKey, RequestedContent, Work};
+use super::handlers::{
+    access, build_response, find, finish, locale, message_response, unavailable,
+};
+use super::html::{self, DetailKey};
+use super::i18n::Strings;
+use crate::Pages;
+
+/// Time that an unchanged incident or month is served from the cache.
+const FRESH: Duration = Duration::from_secs(5);
+/// Time that a latency series is served from the cache. It covers hours or days.
+const LATENCY_FRESH: Duration = Duration::from_mins(1);
+/// Range of a component's page if its URL names none.
+const RANGE: Range = Range::Week;
+
+/// An incident, and the number of regions in which its checks failed.
+type IncidentWithRegions = (IncidentFacts, u32);
+/// Latency series of a component over a range of days.
+type LatencySeries = Arc<[LatencyPoint]>;
+
+/// Cache of data that was read for detail pages.
+#[derive(Debug)]
+pub(crate) struct DetailCache {
+    reports: ReadThroughCache<(PageId, ReportId), Arc<Report>>,
+    incidents: ReadThroughCache<(PageId, IncidentId), IncidentWithRegions>,
+    months: ReadThroughCache<(PageId, Month), Arc<MonthView>>,
+    /// Start of the oldest event stored for a page.
+    first_events: ReadThroughCache<PageId, Option<Timestamp>>,
+    latency_series: ReadThroughCache<(MonitorId, Range), LatencySeries>,
+    /// Latencies of all public monitors of a page, for badges. The key contains a hash of the
+    /// monitors.
+    pub(super) latencies: ReadThroughCache<(PageId, u64), Latencies>,
+}
+
+impl Default for DetailCache {
+    fn default() -> Self {
+        Self {
+            reports: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
+            incidents: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
+            months: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
+            first_events: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
+            latencies: ReadThroughCache::new(FreshnessRule::MaxAge(LATENCY_FRESH)),
+            latency_series: ReadThroughCache::new(FreshnessRule::MaxAge(LATENCY_FRESH)),
+        }
+    }
+}
+
+/// Kind of detail page that a URL names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DetailRoute {
+    /// A report of any age.
+    Report,
+    Incident,
+    /// The current month.
+    History,
+    Month,
+    /// A component. A public monitor adds a latency series.
+    Component,
+    Day,
+}
+
+/// Responds with a detail page, subject to the page's access check.
+pub(super) async fn page(
+    pages: Pages,
+    address: PageAddress,
+    (place, named): (DetailRoute, RawPathParams),
+    headers: HeaderMap,
+) -> Response {
+    let locale = locale(&address, &headers);
+    let words = locale.words;
+    let (shown, base) = match find(&pages, &address, words, &headers).await {
+        Ok(found) => found,
+        Err(refusal) => return *refusal,
+    };
+    let not_found = || message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
+    let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
+    let Some(wanted) = detail_key(place, &shown, name) else { return not_found() };
+    let key = RepresentationKey { content: RequestedContent::Details(wanted.clone()), locale };
+    let request = DetailRequest { pages: &pages, shown: &shown, words, base };
+    let body =
+        shown.get_or_render(&key, Encoding::negotiate(&headers), || request.prepare(wanted)).await;
+    match body {
+        Ok(Some(body)) => {
+            finish(&pages, &shown, build_response(&body, StatusCode::OK, access(&shown), &headers))
+        }
+        Ok(None) => not_found(),
+        Err(why) => {
+            tracing::error!(page.id = %shown.page.id, "failed to read a detail page: {why}");
+            unavailable(words, &headers)
+        }
+    }
+}
+
+/// Returns the detail page that a URL names, or `None` if it cannot exist.
+fn detail_key<'a>(
+    place: DetailRoute,
+    shown: &CachedPage,
+    name: impl Fn(&str) -> Option<&'a str>,
+) -> Option<DetailKey> {
+    let id = name("id").unwrap_or_default();
+    Some(match place {
+        DetailRoute::Report => DetailKey::Report(ReportId::parse(id).ok()?),
+        DetailRoute::Incident => DetailKey::Incident(IncidentId::parse(id).ok()?),
+        DetailRoute::History => DetailKey::Month(Month::containing(shown.view.at)),
+        DetailRoute::Month => DetailKey::Month(Month::parse(name("month")?)?),
+        DetailRoute::Component => {
+            let range = name("range").map_or(Some(RANGE), Range::parse)?;
+            let id = ComponentId::parse(id).ok()?;
+            shown.view.components().find(|it| it.id == id)?;
+            DetailKey::Component(id, range)
+        }
+        DetailRoute::Day => DetailKey::Day(html::day_position(shown, name("date")?)?),
+    })
+}
+
+/// Request of a visitor who may see the page.
+struct DetailRequest<'a> {
+    pages: &'a Pages,
+    shown: &'a Arc<CachedPage>,
+    words: &'static Strings,
+    base: String,
+}
+
+impl DetailRequest<'_> {
+    /// Reads what the detail page needs, unless cached, and returns the work that renders it.
+    /// Returns `None` if there is no such detail page.
+    async fn prepare(self, wanted: DetailKey) -> Result<Option<Work>, String> {
+        match wanted {
+            DetailKey::Report(id) => self.report(id).await,
+            DetailKey::Incident(id) => self.incident(id).await,
+            DetailKey::Month(month) => self.month(month).await,
+            DetailKey::Component(id, range) => self.component(id, range).await,
+            DetailKey::Day(place) => {
+                Ok(Some(self.render_work(move |shown, words, base| {
+                    html::day_page(shown, words, base, place)
+                })))
+            }
+        }
+    }
+
+    /// Returns the work that renders a detail page.
+    fn render_work(
+        self,
+        render: impl FnOnce(&CachedPage, &'static Strings, &str) -> String + Send + 'static,
+    ) -> Work {
+        let (shown, words, base) = (Arc::clone(self.shown), self.words, self.base);
+        Box::new(move || EncodedBody::new("text/html; charset=utf-8", render(&shown, words, &base)))
+    }
+
+    async fn report(self, id: ReportId) -> Result<Option<Work>, String> {
+        let (view, page) = (&self.shown.view, &self.shown.page);
+        let known = view.reports.iter().find(|report| report.id == id);
+        let report = if let Some(known) = known {
+            Some(Arc::clone(known))
+        } else {
+            let kept = &self.pages.details.reports;
+            let read = self.read_report(id);
+            let found = kept.get(self.pages, page.workspace, (page.id, id), read).await?;
+            found.map(|report| Arc::new(view.report(&report)))
+        };
+        Ok(report.map(|it| {
+            self.render_work(move |shown, words, base| html::report_page(shown, words, base, &it))
+        }))
+    }
+
+    async fn read_report(&self, id: ReportId) -> Result<Option<Arc<Report>>, StoreError> {
+        let found = self.pages.store.shown().report(self.shown.page.id, id).await?;
+        Ok(found.map(Arc::new))
+    }
+
+    async fn incident(self, id: IncidentId) -> Result<Option<Work>, String> {
+        let page = &self.shown.page;
+        let read = self.pages.store.shown();
+        let kept = &self.pages.details.incidents;
+        let found = kept.get(self.pages, page.workspace, (page.id, id), read.incident(page.id, id));
+        // The components may have changed since. The page shows the incident only if a component
+        // still shows its monitor.
+        let detail = found
+            .await?
+            .and_then(|(facts, regions)| Some((self.shown.view.incident(&facts)?, regions)));
+        // Several regions of one probe are a single location, so a count would be misleading.
+        let is_one = self.pages.backend.has_one_probe();
+        Ok(detail.map(|(it, regions)| {
+            let regions = if is_one { 0 } else { regions };
+            self.render_work(move |shown, words, base| {
+                html::incident_page(shown, words, base, &it, regions)
+            })
+        }))
+    }
+
+    async fn month(self, month: Month) -> Result<Option<Work>, String> {
+        let page = &self.shown.page;
+        // Nothing is stored for the future or for months before the first event.
+        let last = Month::containing(self.shown.view.at);
+        if month > last
+            || month < last && month < self.first_event().await?.map_or(last, Month::containing)
+        {
+            return Ok(None);
+        }
+        let kept = &self.pages.details.months;
+        let found = kept.get(self.pages, page.workspace, (page.id, month), self.read_month(month));
+        let detail = found.await?;
+        Ok(detail.map(|it| {
+            self.render_work(move |shown, words, base| html::history_page(shown, words, base, &it))
+        }))
+    }
+
+    /// Returns the start of the oldest event stored for the page.
+    async fn first_event(&self) -> Result<Option<Timestamp>, String> {
+        let page = &self.shown.page;
+        let read = async { Ok(Some(self.pages.store.shown().first(page.id).await?)) };
+        let first = self.pages.details.first_events.get(self.pages, page.workspace, page.id, read);
+        Ok(first.await?.flatten())
+    }
+
+    async fn read_month(&self, month: Month) -> Result<Option<Arc<MonthView>>, StoreError> {
+        let view = &self.shown.view;
+        let components = view.components().enumerate();
+        let positions: HashMap<ComponentId, usize> =
+            components.map(|(place, component)| (component.id, place)).collect();
+        let page = self.shown.page.id;
+        let facts = self.pages.store.shown().past(page, &positions, month.span()).await?;
+        Ok(view.month(month, &facts).map(Arc::new))
+    }
+
+    async fn component(self, id: ComponentId, range: Range) -> Result<Option<Work>, String> {
+        let component = self.shown.view.components().find(|it| it.id == id);
+        let Some(component) = component else { return Ok(None) };
+        let series = match component.monitor.filter(|_| component.is_public) {
+            Some(monitor) => Some((range, self.latency_series(monitor, range).await?)),
+            None => None,
+        };
+        Ok(Some(self.render_work(move |shown, words, base| {
+            let series = series.as_ref().map(|(range, points)| (*range, &points[..]));
+            let it = shown.view.components().find(|it| it.id == id);
+            let it = it.expect("it was found in the same view before");
+            html::component_page(shown, words, base, it, series)
+        })))
+    }
+
+    async fn latency_series(
+        &self,
+        monitor: MonitorId,
+        range: Range,
+    ) -> Result<LatencySeries, String> {
+        let (workspace, now) = (self.shown.page.workspace, self.pages.ctx.now());
+        let read = async {
+            Ok(Some(read_latency_series(self.pages, (workspace, monitor), range, now).await?))
+        };
+        let kept = &self.pages.details.latency_series;
+        Ok(kept.get(self.pages, workspace, (monitor, range), read).await?.unwrap_or_default())
+    }
+}
+
+/// Reads about 350 rows at most, for any range.
+async fn read_latency_series(
+    pages: &Pages,
+    (workspace, monitor): (WorkspaceId, MonitorId),
+    range: Range,
+    now: Timestamp,
+) -> Result<LatencySeries, StoreError> {
+    let history = pages.store.history();
+    let stretch = if range.is_by_day() { Bucket::Day } else { Bucket::Hour };
+    let sums = history.buckets(workspace, monitor, stretch, range.span(now)).await?;
+    let phases = history.phases(workspace, monitor, &range.sample_times(now)).await?;
+    Ok(latency_series(range, now, &sums, &phases).into())
+}

@@ -1,0 +1,101 @@
+//! Page of an incident for visitors: its time, its duration, the affected components and a
+//! timeline. It excludes the results of checks and the names of responders.
+
+use askama::Template;
+use domain::judge::CloseReason;
+use domain::page::{IncidentView, State};
+use rules::Timestamp;
+
+use super::super::cache::CachedPage;
+use super::super::i18n::{Depth, Strings};
+use super::event::{incident_stamps, incident_title};
+use super::{PageLayout, render};
+
+#[derive(Template)]
+#[template(path = "incident.html")]
+struct IncidentPage<'a> {
+    frame: PageLayout<'a>,
+    title: String,
+    state: State,
+    /// Time of the incident as HTML.
+    when: String,
+    /// Names of components with the paths of their pages.
+    components: Vec<(String, &'a str)>,
+    /// Timeline, newest first.
+    entries: Vec<TimelineRow>,
+    /// Path of the month in the history that also contains the incident.
+    month: String,
+}
+
+/// An entry of the timeline.
+struct TimelineRow {
+    state: State,
+    text: &'static str,
+    iso: String,
+    at: String,
+    more: Vec<String>,
+}
+
+pub(crate) fn incident_page(
+    shown: &CachedPage,
+    words: &'static Strings,
+    base: &str,
+    it: &IncidentView,
+    regions: u32,
+) -> String {
+    let title = incident_title(it, words);
+    let mut frame = PageLayout::for_page(&shown.page, words, base);
+    frame.heading = format!("{title} · {}", shown.page.settings.title);
+    let state = match it.closed {
+        None => State::Down,
+        Some((_, how)) => State::after_close(how),
+    };
+    let components =
+        it.components.iter().map(|it| (format!("{base}/component/{}", it.id), it.name.as_str()));
+    render(&IncidentPage {
+        title,
+        state,
+        when: incident_stamps(it, words),
+        components: components.collect(),
+        entries: entries(it, regions, words),
+        month: format!("{base}/history/{}", domain::page::Month::containing(it.opened_at)),
+        frame,
+    })
+}
+
+/// Returns the timeline, newest first.
+fn entries(it: &IncidentView, regions: u32, words: &'static Strings) -> Vec<TimelineRow> {
+    let depth = words.depth;
+    let entry = |state, text, at: Timestamp, more| TimelineRow {
+        state,
+        text,
+        iso: at.to_string(),
+        at: words.time(at),
+        more,
+    };
+    let mut entries = Vec::new();
+    if let Some((at, how)) = it.closed {
+        let long = words.format_duration(at.since(it.opened_at).as_millis() as u64);
+        entries.push(entry(
+            State::after_close(how),
+            closed_text(how, depth),
+            at,
+            vec![depth.duration.replace("{}", &long)],
+        ));
+    }
+    if let Some(at) = it.acknowledged_at {
+        entries.push(entry(State::Degraded, depth.acknowledged, at, Vec::new()));
+    }
+    let seen = (regions > 0).then(|| Depth::pluralize(depth.seen_from, regions));
+    entries.push(entry(State::Down, depth.began, it.opened_at, seen.into_iter().collect()));
+    entries
+}
+
+const fn closed_text(how: CloseReason, depth: &Depth) -> &'static str {
+    match how {
+        CloseReason::Recovered => depth.recovered,
+        CloseReason::Degraded => depth.in_part,
+        CloseReason::Paused | CloseReason::Deleted => depth.unchecked,
+        CloseReason::Resolved => depth.resolved,
+    }
+}

@@ -1,0 +1,161 @@
+//! Login by email (spec §2.5 `email-domain`). The response does not depend on whether the address
+//! is at one of the page's domains. If it is, a link is sent. The link leads to a button, because
+//! programs that scan mail follow links but press nothing.
+
+use axum::Form;
+use axum::extract::State;
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use rules::AccessType;
+use rules::status_page::StatusPage;
+use rules::tables::SUBSCRIBER;
+use serde::Deserialize;
+
+use super::super::access::LinkRequest;
+use super::super::address::{PageAddress, PathSegment};
+use super::super::cache::CachedPage;
+use super::super::handlers::{language, message_response};
+use super::super::i18n::Strings;
+use super::{
+    Arrival, LoginInput, find_page, login_page, login_response, magic_link_email,
+    redirect_with_cookie,
+};
+use crate::Pages;
+
+/// Body of the form for an email address.
+#[derive(Deserialize)]
+pub(in super::super) struct EmailForm {
+    email: String,
+}
+
+/// Renders the form for an email address, with the error of the last attempt.
+pub(in super::super) fn email_form(
+    page: &StatusPage,
+    words: &'static Strings,
+    base: &str,
+    wrong: Option<&str>,
+) -> String {
+    login_page(page, words, base, (words.email_prompt, LoginInput::Email, wrong))
+}
+
+/// Sends a link if the address is at one of the page's domains.
+pub(in super::super) async fn request_link(
+    State(pages): State<Pages>,
+    address: PageAddress,
+    arrival: Arrival,
+    Form(form): Form<EmailForm>,
+) -> Response {
+    let headers = &arrival.headers;
+    let words = language(headers);
+    let shown = match find_page(&pages, &address, words, headers).await {
+        Ok(shown) => shown,
+        Err(refusal) => return *refusal,
+    };
+    if !is_for_members(&shown) {
+        return not_found(words, headers);
+    }
+    let (base, home) = (address.base(), address.home());
+    let again = |wrong, status| {
+        login_response(email_form(&shown.page, words, &base, Some(wrong)), status, headers)
+    };
+    let url = address.url(pages.cache.origin());
+    if !pages.backend.can_send_emails() || url.starts_with('/') {
+        tracing::warn!(
+            page.id = %shown.page.id,
+            "a member of a status page wants a link, and none can be sent: `smtp_url`, `mail_from` \
+             and `public_url` have to be set"
+        );
+        return again(words.no_email, StatusCode::SERVICE_UNAVAILABLE);
+    }
+    let mailbox = form.email.trim();
+    if !SUBSCRIBER.shape_of("email").takes(mailbox) {
+        return again(words.no_address, StatusCode::BAD_REQUEST);
+    }
+    match pages.access.request_link(&shown.page, mailbox, &arrival.visitor(&pages, &home)) {
+        LinkRequest::Created(token) => {
+            let link = format!("{url}/enter/{token}");
+            let mail =
+                magic_link_email::compose(&shown.page, words, &link, (mailbox, pages.ctx.random()));
+            // Send in the background, so that the response time does not reveal whether a link is
+            // sent.
+            let page = shown.page.id;
+            let sending = pages.backend.send_email(shown.page.workspace, mail);
+            tokio::spawn(async move {
+                if let Err(why) = sending.await {
+                    tracing::warn!(page.id = %page, "failed to send a sign-in link: {why}");
+                }
+            });
+        }
+        LinkRequest::NotEligible => {}
+        LinkRequest::TooManyRequests => {
+            return again(words.too_often, StatusCode::TOO_MANY_REQUESTS);
+        }
+    }
+    let sentence = (words.link_sent, LoginInput::Nothing, None);
+    login_response(login_page(&shown.page, words, &base, sentence), StatusCode::ACCEPTED, headers)
+}
+
+/// Responds with the button that uses a link.
+pub(in super::super) async fn link_page(
+    State(pages): State<Pages>,
+    address: PageAddress,
+    PathSegment(token): PathSegment,
+    headers: HeaderMap,
+) -> Response {
+    let words = language(&headers);
+    let shown = match find_page(&pages, &address, words, &headers).await {
+        Ok(shown) => shown,
+        Err(refusal) => return *refusal,
+    };
+    let base = address.base();
+    if !is_for_members(&shown) {
+        return not_found(words, &headers);
+    }
+    if !pages.access.is_valid_link(&shown.page, &token) {
+        return link_expired(&shown, words, &base, &headers);
+    }
+    let sentence = (words.link_is_good, LoginInput::Button(&token), None);
+    login_response(login_page(&shown.page, words, &base, sentence), StatusCode::OK, &headers)
+}
+
+/// Logs the visitor in and redirects to the page.
+pub(in super::super) async fn enter(
+    State(pages): State<Pages>,
+    address: PageAddress,
+    PathSegment(token): PathSegment,
+    arrival: Arrival,
+) -> Response {
+    let headers = &arrival.headers;
+    let words = language(headers);
+    let shown = match find_page(&pages, &address, words, headers).await {
+        Ok(shown) => shown,
+        Err(refusal) => return *refusal,
+    };
+    let home = address.home();
+    if !is_for_members(&shown) {
+        return not_found(words, headers);
+    }
+    match pages.access.use_link(&shown.page, &token, &arrival.visitor(&pages, &home)) {
+        Some(cookie) => redirect_with_cookie(&home, cookie),
+        None => link_expired(&shown, words, &address.base(), headers),
+    }
+}
+
+fn is_for_members(shown: &CachedPage) -> bool {
+    shown.page.settings.effective_access() == AccessType::EmailDomain
+}
+
+fn link_expired(
+    shown: &CachedPage,
+    words: &'static Strings,
+    base: &str,
+    headers: &HeaderMap,
+) -> Response {
+    let text = email_form(&shown.page, words, base, Some(words.link_expired));
+    login_response(text, StatusCode::FORBIDDEN, headers)
+}
+
+/// Returns 404 for pages without login by email.
+fn not_found(words: &'static Strings, headers: &HeaderMap) -> Response {
+    message_response(words.not_found, StatusCode::NOT_FOUND, words, headers)
+}

@@ -1,0 +1,82 @@
+//! Fetches the stored data of a status page and the last checks of its monitors, and has
+//! `domain::page` project them. `cache` keeps the result.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::page::{Facts, PageView, project};
+use rules::status_page::StatusPage;
+use rules::{MonitorId, PageId, Timestamp, WorkspaceId};
+use store::{Generation, Store, StoreError};
+use tokio::task::spawn_blocking;
+use tokio::time::Instant;
+
+use crate::Backend;
+
+/// Snapshot of a page.
+#[derive(Clone, Debug)]
+pub(crate) struct Projection {
+    pub(crate) page: StatusPage,
+    /// Content for visitors.
+    pub(crate) view: PageView,
+    /// Generation that was read before the data: while it is unchanged, so is the data.
+    pub(crate) generation: Option<Generation>,
+    /// Duration of the projection, after all data was read.
+    pub(crate) took: Duration,
+}
+
+/// Returns the snapshot of a workspace's page at `now`. Returns `None` if the page does not exist
+/// or is not published.
+pub(crate) async fn project_page(
+    store: &Store,
+    backend: &dyn Backend,
+    (workspace, page): (WorkspaceId, PageId),
+    now: Timestamp,
+) -> Result<Option<Projection>, StoreError> {
+    let generation = store.generation(workspace);
+    let page = match store.pages().get(workspace, page).await {
+        Ok(page) if page.published => page,
+        Ok(_) | Err(StoreError::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let facts = page_facts(store, backend, page, now).await?;
+    let work = spawn_blocking(move || {
+        let began = Instant::now();
+        let view = project(&facts);
+        Projection { page: facts.page, view, generation, took: began.elapsed() }
+    });
+    match work.await {
+        Ok(projection) => Ok(Some(projection)),
+        Err(why) if why.is_panic() => std::panic::resume_unwind(why.into_panic()),
+        // The server is stopping and renders no more pages.
+        Err(_) => Err(StoreError::Closed),
+    }
+}
+
+/// Returns the data of a page at `now`, published or not.
+pub(crate) async fn page_facts(
+    store: &Store,
+    backend: &dyn Backend,
+    page: StatusPage,
+    now: Timestamp,
+) -> Result<Facts, StoreError> {
+    let mut facts = store.shown().facts(page, now).await?;
+    set_last_checks(backend, &mut facts).await;
+    Ok(facts)
+}
+
+/// Sets the time of the last check of each running monitor. A monitor that the judge does not run
+/// yet has none.
+async fn set_last_checks(backend: &dyn Backend, facts: &mut Facts) {
+    let running = facts.components.iter().filter_map(|it| it.monitor.as_ref());
+    let running: Vec<MonitorId> = running.filter(|it| it.runs).map(|it| it.id).collect();
+    if running.is_empty() {
+        return;
+    }
+    let known = backend.last_checks(running).await;
+    for monitor in facts.components.iter_mut().filter_map(|it| it.monitor.as_mut()) {
+        if let Some(at) = known.get(&monitor.id) {
+            Arc::make_mut(monitor).checked_at = Some(*at);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Subscriptions by email. No response reveals whether an address is known, and subscribing
+//! requires access to the page. Pages for holders of a token are in `manage`. The outbox sends the
+//! emails.
+
+mod form;
+mod i18n;
+pub(super) mod manage;
+mod view;
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::response::Response;
+use domain::page::may_subscribe;
+use http::{HeaderMap, StatusCode};
+use rules::status_page::{Language, SubscriberDraft};
+use rules::{AccessType, PageId, limits};
+use sha2::{Digest as _, Sha256};
+use store::{SignupOutcome, SignupSource};
+
+use self::form::Sent;
+use self::view::Form;
+use super::address::PageAddress;
+use super::cache::{CachedPage, EncodedBody};
+use super::handlers::{build_response, find, language, message_response};
+use super::i18n::Strings;
+use super::token::SubscriberTokens;
+use crate::Pages;
+use web::client::{Peer, network};
+use web::context::Context;
+use web::limits::AttemptLimiter;
+
+/// Period in which requests of one network and for one mailbox are counted.
+const COUNTED_IN: Duration = Duration::from_hours(1);
+
+/// Tokens and limits of subscribing.
+#[derive(Debug)]
+pub(crate) struct SubscribeLimits {
+    tokens: SubscriberTokens,
+    networks: AttemptLimiter<IpAddr>,
+    mailboxes: AttemptLimiter<[u8; 32]>,
+}
+
+impl SubscribeLimits {
+    /// Creates an instance that uses the tokens of the emails.
+    pub(crate) fn new(ctx: &Context, tokens: SubscriberTokens) -> Self {
+        let times = |count| NonZeroU32::new(count).expect("the limits are not nothing");
+        Self {
+            tokens,
+            networks: AttemptLimiter::new(
+                ctx,
+                times(limits::SUBSCRIBE_PER_NETWORK_AND_HOUR),
+                COUNTED_IN,
+            ),
+            mailboxes: AttemptLimiter::new(
+                ctx,
+                times(limits::SUBSCRIBE_PER_MAILBOX_AND_HOUR),
+                COUNTED_IN,
+            ),
+        }
+    }
+
+    /// Returns whether an email may be sent to this address for this page. The address is not
+    /// stored.
+    fn can_email(&self, page: PageId, address: &str) -> bool {
+        let mailbox = Sha256::new()
+            .chain_update(page.bits().to_be_bytes())
+            .chain_update(address.to_lowercase());
+        self.mailboxes.try_acquire(&mailbox.finalize().into())
+    }
+
+    /// Removes expired limits.
+    pub(crate) fn evict_expired(&self) {
+        self.networks.evict_expired();
+        self.mailboxes.evict_expired();
+    }
+}
+
+/// Returns whether email subscriptions are available. They require a mail server and a public URL
+/// for links.
+pub(super) fn is_offered(pages: &Pages) -> bool {
+    pages.backend.can_send_emails() && pages.origin().is_some()
+}
+
+/// Shows the ways to subscribe to a page: its feeds, and the form if email is available.
+pub(super) async fn show(
+    State(pages): State<Pages>,
+    address: PageAddress,
+    headers: HeaderMap,
+) -> Response {
+    let words = language(&headers);
+    let (shown, base) = match find(&pages, &address, words, &headers).await {
+        Ok(found) => found,
+        Err(refusal) => return *refusal,
+    };
+    let form = is_offered(&pages).then(|| Form::for_signup(&shown.view, &base, words));
+    let text = view::signup_page(&shown.page, words, &base, (form, None));
+    private_response(text, StatusCode::OK, &headers)
+}
+
+/// Requests a subscription for an email address.
+pub(super) async fn request(
+    State(pages): State<Pages>,
+    address: PageAddress,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let words = language(&headers);
+    let (shown, base) = match find(&pages, &address, words, &headers).await {
+        Ok(found) => found,
+        Err(refusal) => return *refusal,
+    };
+    if !is_offered(&pages) {
+        return message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
+    }
+    let network = network(pages.proxies.address(peer.0, &headers));
+    if !pages.subscribe_limits.networks.try_acquire(&network) {
+        return message_response(words.too_often, StatusCode::TOO_MANY_REQUESTS, words, &headers);
+    }
+    let page = &shown.page;
+    let sent = Sent::parse(&body, &shown.view);
+    let draft = SubscriberDraft {
+        page_id: Some(page.id.to_string()),
+        email: Some(sent.email),
+        webhook_url: None,
+        language: Some(language_of(words).to_string()),
+        component_ids: sent.components,
+        topics: sent.topics,
+    };
+    let own = i18n::for_language(language_of(words));
+    let Ok(settings) = draft.parse() else {
+        return form_with_error(&shown, (words, &base), own.wrong_email, &headers);
+    };
+    // Visitors who reach this point are members and may know which domains are eligible.
+    if !may_subscribe(&page.settings, &settings.destination) {
+        return form_with_error(&shown, (words, &base), own.no_member, &headers);
+    }
+    // A mailbox over its limit gets the same response, so that nothing is revealed.
+    if pages.subscribe_limits.can_email(page.id, settings.destination.expose()) {
+        let signup_source = SignupSource { page: page.clone(), network };
+        let store = pages.store.subscribers();
+        match store.ask(pages.ctx.new_id(), settings, signup_source, pages.ctx.now()).await {
+            Ok(SignupOutcome::New | SignupOutcome::Again | SignupOutcome::Known) => {}
+            Ok(SignupOutcome::Full) => tracing::warn!(
+                page.id = %page.id, "signup refused: page {} is at its limit of subscribers", page.id
+            ),
+            Ok(SignupOutcome::TooMany) => tracing::warn!(
+                page.id = %page.id,
+                "a network requested emails of the page {} for many addresses and confirmed none", page.id
+            ),
+            Ok(SignupOutcome::NotAllowed) => {
+                return form_with_error(&shown, (words, &base), own.no_member, &headers);
+            }
+            Err(error) => return storage_error(&error, words, &headers),
+        }
+    }
+    let text = view::result_page(page, words, &base, view::ResultPage::Sent);
+    private_response(text, StatusCode::OK, &headers)
+}
+
+/// Returns the form again, with an error.
+fn form_with_error(
+    shown: &CachedPage,
+    (words, base): (&'static Strings, &str),
+    wrong: &'static str,
+    headers: &HeaderMap,
+) -> Response {
+    let form = Form::for_signup(&shown.view, base, words);
+    let text = view::signup_page(&shown.page, words, base, (Some(form), Some(wrong)));
+    private_response(text, StatusCode::BAD_REQUEST, headers)
+}
+
+fn storage_error(
+    error: &store::StoreError,
+    words: &'static Strings,
+    headers: &HeaderMap,
+) -> Response {
+    tracing::error!(%error, "failed to store the settings of a subscriber: {error}");
+    message_response(words.unavailable, StatusCode::SERVICE_UNAVAILABLE, words, headers)
+}
+
+/// Returns a page for this visitor only, which must not be cached.
+fn private_response(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
+    let encoded = EncodedBody::new("text/html; charset=utf-8", text);
+    build_response(&encoded, status, AccessType::Password, headers)
+}
+
+/// Returns the visitor's language.
+fn language_of(words: &Strings) -> Language {
+    Language::parse(words.lang).unwrap_or(Language::En)
+}

@@ -1,0 +1,59 @@
+//! Rate limits by key, on the clock of the context.
+
+use std::hash::Hash;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use governor::clock::Clock;
+use governor::middleware::StateInformationMiddleware;
+use governor::state::keyed::DashMapStateStore;
+use governor::{Quota, RateLimiter};
+
+use crate::context::Context;
+
+/// Rate limits per key.
+pub type Buckets<Key> =
+    RateLimiter<Key, DashMapStateStore<Key>, ContextClock, StateInformationMiddleware>;
+
+/// Rate limit of attempts by unauthenticated clients, per key.
+#[derive(Debug)]
+pub struct AttemptLimiter<Key: Hash + Eq + Clone>(Buckets<Key>);
+
+/// Clock of the limits.
+#[derive(Clone, Debug)]
+pub struct ContextClock(Context);
+
+impl Clock for ContextClock {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.now().as_millis()).unwrap_or(0))
+    }
+}
+
+impl<Key: Hash + Eq + Clone> AttemptLimiter<Key> {
+    /// Creates a limiter that allows `at_once` attempts in a burst, and as many again in each
+    /// `within`.
+    ///
+    /// Panics if `within` is zero.
+    pub fn new(ctx: &Context, at_once: NonZeroU32, within: Duration) -> Self {
+        let quota = Quota::with_period(within / at_once.get()).expect("a time that is not over");
+        Self(buckets(quota.allow_burst(at_once), ctx))
+    }
+
+    /// Counts an attempt and returns whether it is allowed.
+    pub fn try_acquire(&self, key: &Key) -> bool {
+        self.0.check_key(key).is_ok()
+    }
+
+    /// Removes the keys that are at no limit any more.
+    pub fn evict_expired(&self) {
+        self.0.retain_recent();
+    }
+}
+
+/// Creates limits of `quota` per key.
+pub fn buckets<Key: Hash + Eq + Clone>(quota: Quota, ctx: &Context) -> Buckets<Key> {
+    let clock = ContextClock(ctx.clone());
+    Buckets::new(quota, DashMapStateStore::default(), clock)
+}

@@ -1,0 +1,167 @@
+//! Finds import circles: modules of one folder that need each other, directly or through others.
+//! A circle can only be read, moved or tested as a whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Finding;
+use super::imports::imports;
+use super::tree::Tree;
+
+/// Circles that remain, as a folder and the names of its modules, each with the reason.
+const ALLOWED: &[(&str, &[&str])] = &[];
+
+/// Path of a module below its crate's source folder, without `lib` and `main`.
+type ModulePath = Vec<String>;
+
+/// Modules of a crate, with the modules that each imports from.
+struct CrateModules {
+    /// Source folder of the crate.
+    source: String,
+    imports: BTreeMap<ModulePath, BTreeSet<ModulePath>>,
+}
+
+/// Checks that no modules of one folder form a circle.
+pub(super) fn circles(tree: &Tree) -> Vec<Finding> {
+    crates(tree).iter().flat_map(|modules| circles_below(modules, &[])).collect()
+}
+
+fn crates(tree: &Tree) -> Vec<CrateModules> {
+    let mut sources: BTreeMap<String, Vec<(ModulePath, String)>> = BTreeMap::new();
+    for (file, views) in tree.rust() {
+        let Some((folder, rest)) = file.path.split_once("/src/") else { continue };
+        let product: Vec<&str> = views.product().map(|(_, line)| line).collect();
+        let module = (module_path(rest), product.join("\n"));
+        sources.entry(format!("{folder}/src")).or_default().push(module);
+    }
+    sources.into_iter().map(|(source, files)| CrateModules::new(source, &files)).collect()
+}
+
+fn module_path(file: &str) -> ModulePath {
+    let path = file.trim_end_matches(".rs");
+    let parts = path.split('/').filter(|part| !["lib", "main", "mod"].contains(part));
+    parts.map(str::to_owned).collect()
+}
+
+impl CrateModules {
+    fn new(source: String, files: &[(ModulePath, String)]) -> Self {
+        let known: BTreeSet<&ModulePath> = files.iter().map(|(path, _)| path).collect();
+        let imports = files
+            .iter()
+            .filter(|(path, _)| path.last().is_none_or(|name| name != "tests"))
+            .map(|(path, code)| {
+                let children = |name: &str| {
+                    let mut child = path.clone();
+                    child.push(name.to_owned());
+                    known.contains(&child)
+                };
+                let named = imports(code, path, children);
+                (path.clone(), named.into_iter().map(|it| longest(&known, it)).collect())
+            })
+            .collect();
+        Self { source, imports }
+    }
+
+    /// Returns the modules of `folder` with the siblings that each needs.
+    fn siblings(&self, folder: &[String]) -> BTreeMap<&str, BTreeSet<&str>> {
+        let mut needs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let member = |path: &'_ ModulePath| path.len() > folder.len() && path.starts_with(folder);
+        for (from, targets) in self.imports.iter().filter(|(from, _)| member(from)) {
+            let from = from[folder.len()].as_str();
+            let needed = needs.entry(from).or_default();
+            let targets = targets.iter().filter(|to| member(to));
+            needed.extend(targets.map(|to| to[folder.len()].as_str()).filter(|to| *to != from));
+        }
+        needs
+    }
+}
+
+/// Returns the longest beginning of a path that is a module.
+fn longest(known: &BTreeSet<&ModulePath>, mut path: ModulePath) -> ModulePath {
+    while !path.is_empty() && !known.contains(&path) {
+        path.pop();
+    }
+    path
+}
+
+fn circles_below(modules: &CrateModules, folder: &[String]) -> Vec<Finding> {
+    let needs = modules.siblings(folder);
+    let mut findings = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for name in needs.keys() {
+        let circle: Vec<&str> = reach(&needs, name)
+            .into_iter()
+            .filter(|other| reach(&needs, other).contains(name))
+            .collect();
+        if circle.is_empty() || seen.contains(name) {
+            continue;
+        }
+        seen.extend(&circle);
+        let place = [std::slice::from_ref(&modules.source), folder].concat().join("/");
+        if !ALLOWED.contains(&(place.as_str(), circle.as_slice())) {
+            let names = circle.join("`, `");
+            let message =
+                format!("has an import circle of `{names}`; {}", example(&needs, &circle));
+            findings.push(Finding::file(&place, message));
+        }
+    }
+    for name in needs.keys() {
+        let below = [folder, &[(*name).to_owned()]].concat();
+        findings.extend(circles_below(modules, &below));
+    }
+    findings
+}
+
+/// Returns the modules that `from` needs, directly or through others, sorted.
+fn reach<'m>(needs: &BTreeMap<&'m str, BTreeSet<&'m str>>, from: &str) -> BTreeSet<&'m str> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(name) = open.pop() {
+        for next in needs.get(name).into_iter().flatten() {
+            if reached.insert(*next) {
+                open.push(next);
+            }
+        }
+    }
+    reached
+}
+
+/// Names the imports of the circle, for people.
+fn example(needs: &BTreeMap<&str, BTreeSet<&str>>, circle: &[&str]) -> String {
+    let arrows = circle.iter().flat_map(|from| {
+        let targets = needs.get(from).into_iter().flatten().filter(|to| circle.contains(to));
+        targets.map(move |to| format!("{from} → {to}"))
+    });
+    arrows.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        circles(&Tree::from_files(files)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn modules_that_need_each_other_are_found() {
+        let found = found(&[
+            ("crates/x/src/lib.rs", "mod a;\nmod b;\nmod c;"),
+            ("crates/x/src/a.rs", "use crate::b::{B, inner::C};"),
+            ("crates/x/src/b.rs", "fn f() { super::c::g() }"),
+            ("crates/x/src/c/deep.rs", "use super::super::a;"),
+        ]);
+        let expected = "crates/x/src: has an import circle of `a`, `b`, `c`; a → b, b → c, c → a";
+        assert_eq!(found, [expected]);
+    }
+
+    #[test]
+    fn parents_and_tests_make_no_circle() {
+        let found = found(&[
+            ("crates/x/src/lib.rs", "mod a;\nmod b;\npub use a::A;"),
+            ("crates/x/src/a.rs", "mod part;\nuse self::part::Part;\nuse crate::b::B;"),
+            ("crates/x/src/a/part.rs", "use super::A;"),
+            ("crates/x/src/b.rs", "#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}"),
+        ]);
+        assert_eq!(found, [""; 0]);
+    }
+}
