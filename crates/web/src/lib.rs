@@ -5,8 +5,10 @@
 //! - `context` provides time and randomness.
 //! - `client` says where a request came from, and `proxies` believes the operator's proxies about it.
 //! - `limits` limits the attempts of clients without a key.
+//! - `cache` caches values that are expensive to read.
 //! - `http_body` negotiates and compresses bodies for browsers, and [`ICON`] is what they show.
 
+pub mod cache;
 pub mod client;
 pub mod context;
 pub mod http_body;
