@@ -29,7 +29,7 @@ impl CheckPermits {
     /// Removes a workspace that has no monitors any more. Returns the jobs that may run now, for the
     /// lanes.
     pub(super) fn leave(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<QueuedJob> {
-        self.with(|turns| with_permits(turns.leave(workspace, now)))
+        self.with(|turns| with_permits(turns.remove_workspace(workspace, now)))
     }
 
     /// Sets the weight of a workspace among those that share the permits. Returns the jobs that may
@@ -40,7 +40,7 @@ impl CheckPermits {
         weight: u32,
         now: Timestamp,
     ) -> Vec<QueuedJob> {
-        self.with(|turns| with_permits(turns.weigh(workspace, weight, now)))
+        self.with(|turns| with_permits(turns.set_weight(workspace, weight, now)))
     }
 
     /// Returns the job if it has a permit or gets one now; otherwise queues it.
@@ -54,7 +54,7 @@ impl CheckPermits {
 
     /// Releases the permit of an ended check and returns the jobs that may run next.
     pub(super) fn ended(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<QueuedJob> {
-        self.with(|turns| turns.ended(workspace, now))
+        self.with(|turns| turns.release(workspace, now))
     }
 
     /// Removes and returns the jobs that waited until their next slot was due.
