@@ -62,23 +62,23 @@ struct Options {
 
 impl Options {
     fn read(words: &[&str]) -> Result<Self> {
-        let mut wish = Self { targets: Vec::new(), seconds: SECONDS };
+        let mut options = Self { targets: Vec::new(), seconds: SECONDS };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if *word == "--seconds" {
                 let seconds = words.next().and_then(|text| text.parse().ok());
                 // libFuzzer interprets 0 as unlimited.
-                wish.seconds = seconds.filter(|seconds| *seconds > 0).context(USAGE)?;
+                options.seconds = seconds.filter(|seconds| *seconds > 0).context(USAGE)?;
             } else if let Some(target) = TARGETS.iter().find(|target| *target == word) {
-                wish.targets.push(target);
+                options.targets.push(target);
             } else {
                 bail!("unknown target `{word}`; expected one of {}\n{USAGE}", TARGETS.join(", "));
             }
         }
-        if wish.targets.is_empty() {
-            wish.targets.extend(TARGETS);
+        if options.targets.is_empty() {
+            options.targets.extend(TARGETS);
         }
-        Ok(wish)
+        Ok(options)
     }
 }
 
@@ -111,22 +111,22 @@ fn build(targets: &[&str]) -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    fn wish(words: &[&str]) -> Result<Options, String> {
+    fn options(words: &[&str]) -> Result<Options, String> {
         Options::read(words).map_err(|error| error.to_string())
     }
 
     #[test]
     fn default_runs_each_target_for_a_minute() {
-        assert_eq!(wish(&[]), Ok(Options { targets: TARGETS.to_vec(), seconds: 60 }));
+        assert_eq!(options(&[]), Ok(Options { targets: TARGETS.to_vec(), seconds: 60 }));
         let one = Options { targets: vec!["egress"], seconds: 5 };
-        assert_eq!(wish(&["egress", "--seconds", "5"]), Ok(one));
+        assert_eq!(options(&["egress", "--seconds", "5"]), Ok(one));
     }
 
     #[test]
     fn unknown_targets_and_zero_time_are_rejected() {
-        assert!(wish(&["egres"]).unwrap_err().contains("expected one of answers, assertions"));
+        assert!(options(&["egres"]).unwrap_err().contains("expected one of answers, assertions"));
         for words in [&["--seconds"][..], &["--seconds", "0"], &["--seconds", "soon"]] {
-            assert_eq!(wish(words), Err(USAGE.to_owned()));
+            assert_eq!(options(words), Err(USAGE.to_owned()));
         }
     }
 

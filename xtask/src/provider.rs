@@ -38,18 +38,18 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         _ => {}
     }
     let Some((command, rest)) = words.split_first() else { bail!("{USAGE}") };
-    let wish = ProviderOptions::read(rest)?;
+    let options = ProviderOptions::read(rest)?;
     match *command {
-        "install" if wish.target.is_none() => {
-            let mirror = wish.into.clone().map_or_else(install::home, Ok)?;
-            let (program, platform) = wish.program()?;
+        "install" if options.target.is_none() => {
+            let mirror = options.into.clone().map_or_else(install::home, Ok)?;
+            let (program, platform) = options.program()?;
             install::install(&program, &mirror, &platform)
         }
         "package" => {
-            let folder = wish.into.clone();
+            let folder = options.into.clone();
             let folder = folder.unwrap_or_else(|| shell::workspace().join("target/provider"));
             setup::for_provider_release()?;
-            let (program, platform) = wish.program()?;
+            let (program, platform) = options.program()?;
             if platform.os == "linux" {
                 match portable::check(&program)? {
                     Some(glibc) => println!("runs on systems with glibc {glibc} or newer"),
@@ -72,17 +72,17 @@ struct ProviderOptions {
 
 impl ProviderOptions {
     fn read(words: &[&str]) -> Result<Self> {
-        let mut wish = Self::default();
+        let mut options = Self::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
-                "--built" => wish.built = true,
-                "--into" => wish.into = Some(words.next().context(USAGE)?.into()),
-                "--target" => wish.target = Some((*words.next().context(USAGE)?).to_owned()),
+                "--built" => options.built = true,
+                "--into" => options.into = Some(words.next().context(USAGE)?.into()),
+                "--target" => options.target = Some((*words.next().context(USAGE)?).to_owned()),
                 _ => bail!("{USAGE}"),
             }
         }
-        Ok(wish)
+        Ok(options)
     }
 
     /// Returns the path of the program and its platform. Builds it unless an existing one is
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn arguments_are_parsed_and_unknown_ones_rejected() {
-        let wish = ProviderOptions::read(&["--into", "x", "--built"]).unwrap();
-        assert_eq!(wish, ProviderOptions { into: Some("x".into()), built: true, target: None });
+        let options = ProviderOptions::read(&["--into", "x", "--built"]).unwrap();
+        assert_eq!(options, ProviderOptions { into: Some("x".into()), built: true, target: None });
         for words in [&["--into"][..], &["--build"], &["x"]] {
             assert!(ProviderOptions::read(words).is_err(), "{words:?}");
         }

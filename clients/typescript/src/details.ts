@@ -13,7 +13,7 @@ export interface Detail {
 }
 
 /** The content of details. */
-export interface Said {
+export interface ErrorDetails {
   reason?: string;
   violations?: Violation[];
   requestId?: string;
@@ -21,8 +21,8 @@ export interface Said {
 }
 
 /** Returns the content of these details, without unknown or broken ones. */
-export function said(details: readonly Detail[]): Said {
-  const found: Said = {};
+export function decodeDetails(details: readonly Detail[]): ErrorDetails {
+  const found: ErrorDetails = {};
   for (const { type, value } of details) {
     try {
       READERS[type.slice(type.lastIndexOf("/") + 1)]?.(found, value);
@@ -38,7 +38,7 @@ export function bytesOf(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 }
 
-const READERS: Readonly<Record<string, (found: Said, bytes: Uint8Array) => void>> = {
+const READERS: Readonly<Record<string, (found: ErrorDetails, bytes: Uint8Array) => void>> = {
   "google.rpc.ErrorInfo": (found, bytes) => {
     fields(bytes, { 1: (reader) => (found.reason = reader.string()) });
   },

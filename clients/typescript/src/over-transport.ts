@@ -5,7 +5,7 @@ import type { Transport } from "@connectrpc/connect";
 
 import type { Deadline } from "./deadline.js";
 import { methodOf } from "./descriptors.js";
-import { type Detail, said } from "./details.js";
+import { type Detail, decodeDetails } from "./details.js";
 import { ERROR_CODES, ServiceError } from "./errors.js";
 import { initOf, jsonOf } from "./messages.js";
 import { retryAfterOf, withAdvice } from "./refusal.js";
@@ -46,16 +46,16 @@ export async function unary(
     );
     return jsonOf(method.output, answer.message);
   } catch (error) {
-    throw deadline.signal.aborted ? deadline.signal.reason : told(error, path);
+    throw deadline.signal.aborted ? deadline.signal.reason : toServiceError(error, path);
   }
 }
 
-function told(error: unknown, path: string): ServiceError {
+function toServiceError(error: unknown, path: string): ServiceError {
   if (!isRefused(error)) {
     const why = error instanceof Error ? error.message : String(error);
     return new ServiceError(`the transport failed: ${why}`, { code: "unknown", method: path, cause: error });
   }
-  const details = said(
+  const details = decodeDetails(
     error.details.filter((detail): detail is Detail => "type" in detail && "value" in detail),
   );
   return new ServiceError(withAdvice(error.rawMessage, details.reason), {

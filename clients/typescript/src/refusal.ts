@@ -1,7 +1,7 @@
 // Reads the error of an unsuccessful response: from the service in Connect's format, from `/v1` in that of
 // RFC 9457, or from an intermediary in any format.
 
-import { bytesOf, type Detail, said } from "./details.js";
+import { bytesOf, type Detail, decodeDetails } from "./details.js";
 import { ERROR_CODES, type ErrorCode, ServiceError } from "./errors.js";
 
 /** A response that was read: completely, or as far as an error needs. */
@@ -81,7 +81,7 @@ export function retryAfterOf(headers: Headers): number | undefined {
 }
 
 function ofService(body: Record<string, unknown>, answer: Answer, method: string): ServiceError {
-  const details = said(detailsOf(body["details"]));
+  const details = decodeDetails(detailsOf(body["details"]));
   const message = textOf(body["message"]) ?? `the service answered ${String(body["code"])}`;
   return new ServiceError(withAdvice(message, details.reason), {
     retryAfterMs: retryAfterOf(answer.headers),

@@ -71,6 +71,6 @@ function wayOut(name: string, shape: Shape): string {
 }
 
 function refused(method: Method, violations: Violation[]): ServiceError {
-  const said = violations.map(({ path, description }) => `\`${path}\` ${description}`).join("; ");
-  return invalid(`${said} (${method.path})`, violations);
+  const text = violations.map(({ path, description }) => `\`${path}\` ${description}`).join("; ");
+  return invalid(`${text} (${method.path})`, violations);
 }

@@ -125,7 +125,7 @@ export interface PageWebhook {
 export type PageEvent = ReportEvent | MaintenanceEvent | IncidentEvent;
 
 /** The common fields of page events. */
-interface News<Type extends (typeof PAGE_EVENT_TYPES)[number]> {
+interface BasePageEvent<Type extends (typeof PAGE_EVENT_TYPES)[number]> {
   type: Type;
   /** Time of the event, RFC 3339. */
   at: string | null;
@@ -134,7 +134,7 @@ interface News<Type extends (typeof PAGE_EVENT_TYPES)[number]> {
 }
 
 /** An event of a report. */
-export interface ReportEvent extends News<
+export interface ReportEvent extends BasePageEvent<
   "page.report.opened" | "page.report.updated" | "page.report.resolved"
 > {
   /** The report with its latest update; `text` is Markdown. */
@@ -142,7 +142,7 @@ export interface ReportEvent extends News<
 }
 
 /** An event of a maintenance. */
-export interface MaintenanceEvent extends News<
+export interface MaintenanceEvent extends BasePageEvent<
   "page.maintenance.scheduled" | "page.maintenance.started" | "page.maintenance.completed"
 > {
   /** The maintenance with the affected window. */
@@ -156,6 +156,6 @@ export interface MaintenanceEvent extends News<
 }
 
 /** An event of an incident. */
-export interface IncidentEvent extends News<"page.incident.opened" | "page.incident.closed"> {
+export interface IncidentEvent extends BasePageEvent<"page.incident.opened" | "page.incident.closed"> {
   incident: { id: string; began_at: string | null };
 }

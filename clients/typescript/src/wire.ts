@@ -87,11 +87,11 @@ function failure(cause: unknown, begun: boolean, sent: Sent): ServiceError {
 
 /** Returns the most specific cause: runtimes hide it behind “fetch failed”. */
 function deepest(cause: unknown): string {
-  let [at, said] = [cause, "no reason was given"];
+  let [at, message] = [cause, "no reason was given"];
   for (let depth = 0; depth < 5 && at instanceof Error; depth += 1) {
     const { code } = at as { code?: unknown };
-    said = at.message || (typeof code === "string" ? code : at.name);
+    message = at.message || (typeof code === "string" ? code : at.name);
     at = at.cause;
   }
-  return said;
+  return message;
 }

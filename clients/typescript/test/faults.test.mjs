@@ -159,9 +159,9 @@ test("a lost response to a key's own revocation is a success", async (t) => {
     return createServiceClient({ apiKey, baseUrl: server.baseUrl, retry: THRICE }).revokeKey(id);
   };
   assert.equal(await revoking("key_0000000000001", reset, revoked), undefined);
-  const told = { code: "unauthenticated", reason: "KEY_REVOKED" };
-  await assert.rejects(revoking("key_0000000000001", revoked), told, "it was revoked before");
-  await assert.rejects(revoking("key_0000000000002", reset, revoked), told, "another key was meant");
+  const expected = { code: "unauthenticated", reason: "KEY_REVOKED" };
+  await assert.rejects(revoking("key_0000000000001", revoked), expected, "it was revoked before");
+  await assert.rejects(revoking("key_0000000000002", reset, revoked), expected, "another key was meant");
 });
 
 test("only the beginning of a foreign response is read", async (t) => {
@@ -247,8 +247,8 @@ test("a foreign page is an error with a hint", async (t) => {
   const error = await errorOf(CALLS.read(createServiceClient({ apiKey: KEY, baseUrl: server.origin })));
   assert.match(error.message, /baseUrl/u);
   const moved = await badServer(t, page(301, { location: "https://elsewhere.example/rpc" }));
-  const told = await errorOf(CALLS.read(createServiceClient({ apiKey: KEY, baseUrl: moved.baseUrl })));
-  assert.match(told.message, /https:\/\/elsewhere\.example\/rpc/u);
+  const expected = await errorOf(CALLS.read(createServiceClient({ apiKey: KEY, baseUrl: moved.baseUrl })));
+  assert.match(expected.message, /https:\/\/elsewhere\.example\/rpc/u);
   assert.equal(moved.asked.length, 1);
 });
 

@@ -127,9 +127,9 @@ test("the server gets the remaining time of the call", async (t) => {
   const answer = Promise.resolve(read(clientOf(server, { timeoutMs: 10_000, retry: { firstPauseMs: 10 } })));
   (await timers.next((delay) => delay < 10_000)).fire();
   await answer;
-  const told = server.asked.map(({ headers }) => Number(headers["connect-timeout-ms"]));
-  assert.equal(told.length, 2);
-  assert.ok(told.every((ms) => ms > 0 && ms <= 10_000), told.join(" "));
+  const timeouts = server.asked.map(({ headers }) => Number(headers["connect-timeout-ms"]));
+  assert.equal(timeouts.length, 2);
+  assert.ok(timeouts.every((ms) => ms > 0 && ms <= 10_000), timeouts.join(" "));
 });
 
 test("aborting a call in a pause ends it immediately", async (t) => {

@@ -18,7 +18,7 @@ const client = createServiceClient({ apiKey: keys.write, baseUrl });
 const { NotificationService } = client.notification.v1;
 
 /** A channel to a receiver of this test, and a signing secret of the workspace. */
-async function told(t, options = {}) {
+async function createChannel(t, options = {}) {
   const receiver = await site(t, 204);
   const { secret } = await NotificationService.rotateSigningSecret({ overlapHours: 1 });
   const webhook = { endpoint: `${receiver.url}/hook` };
@@ -85,21 +85,21 @@ async function tested({ receiver, channel }) {
 }
 
 test("webhooks are verified with every form of headers and body", async (t) => {
-  const scene = await told(t);
-  const { headers, body } = await tested(scene);
+  const channel = await createChannel(t);
+  const { headers, body } = await tested(channel);
   for (const form of [headers, new Headers(headers)]) {
     for (const text of [body, new TextEncoder().encode(body), Buffer.from(body)]) {
-      const event = await verifyWebhook({ headers: form, body: text, secret: scene.secret });
-      assert.deepEqual([event.version, event.type, event.data.channel], [1, "channel.test", scene.channel]);
+      const event = await verifyWebhook({ headers: form, body: text, secret: channel.secret });
+      assert.deepEqual([event.version, event.type, event.data.channel], [1, "channel.test", channel.channel]);
       assert.equal(event.data.events[0].event, "test");
     }
   }
 });
 
 test("forged, changed, old or foreign webhooks are rejected", async (t) => {
-  const scene = await told(t);
-  const { headers, body } = await tested(scene);
-  const { secret } = scene;
+  const channel = await createChannel(t);
+  const { headers, body } = await tested(channel);
+  const { secret } = channel;
   const seconds = Number(headers["webhook-timestamp"]);
   const changed = (change) => ({ ...headers, ...change });
   const earlier = changed({ "webhook-timestamp": `${seconds - 1}` });
@@ -122,15 +122,15 @@ test("forged, changed, old or foreign webhooks are rejected", async (t) => {
 });
 
 test("the previous secret is valid during a rotation", async (t) => {
-  const scene = await told(t);
+  const channel = await createChannel(t);
   const { secret } = await NotificationService.rotateSigningSecret({ overlapHours: 1 });
-  const { headers, body } = await tested(scene);
+  const { headers, body } = await tested(channel);
   assert.ok(headers["webhook-signature"].split(" ").length >= 2, headers["webhook-signature"]);
-  for (const known of [secret, scene.secret, [secret, scene.secret]]) {
+  for (const known of [secret, channel.secret, [secret, channel.secret]]) {
     assert.equal((await verifyWebhook({ headers, body, secret: known })).type, "channel.test");
   }
   const { secret: last } = await NotificationService.rotateSigningSecret({ overlapHours: 0 });
-  const after = await tested(scene);
+  const after = await tested(channel);
   assert.equal((await verifyWebhook({ ...after, secret: last })).type, "channel.test");
   await assert.rejects(verifyWebhook({ ...after, secret }), { reason: "WEBHOOK_SIGNATURE" });
 });
@@ -139,17 +139,17 @@ for (const page of PRINTED) {
   test(`the receiver of ${page} refuses for good what is forged, and nothing else`, async (t) => {
     const url = await printed(t, page, SECRET);
     t.mock.method(console, "error", () => {});
-    const heard = t.mock.method(console, "log", () => {});
+    const log = t.mock.method(console, "log", () => {});
     const event = {
       version: 1, type: "monitor.error", timestamp: null,
       data: { channel: "chn_1", link: null, events: [{ monitor: { name: "Shop API" }, summary: "it answered 503" }] },
     };
-    assert.deepEqual([await posted(url, event), heard.mock.callCount()], [204, 1]);
+    assert.deepEqual([await posted(url, event), log.mock.callCount()], [204, 1]);
     assert.equal(await posted(url, event, { "webhook-signature": "v1,Zm9yZ2Vk" }), 401);
-    assert.equal(heard.mock.callCount(), 1, "nothing is done for what is forged");
+    assert.equal(log.mock.callCount(), 1, "a forged event has no effect");
     // 5xx is sent again; any other status would lose the alert.
     assert.equal(await posted(url, { ...event, version: 2 }), 500, "of a newer server");
-    heard.mock.mockImplementation(() => {
+    log.mock.mockImplementation(() => {
       throw new ServiceError("the key of what is called from here ended", { code: "unauthenticated" });
     });
     assert.equal(await posted(url, event), 500, "what is made of it fails");
@@ -164,7 +164,7 @@ test("an incident event has its monitor, regions and reason", async (t) => {
     monitor: { name: "Shop API", url, periodicity: "30s", retry: 0, regions: ["fly-ams"] },
   });
   t.after(() => MonitorService.deleteMonitor({ id: monitor.id }));
-  const { receiver, secret } = await told(t, { monitorIds: [monitor.id] });
+  const { receiver, secret } = await createChannel(t, { monitorIds: [monitor.id] });
   const coming = receiver.next();
   await MonitorService.updateHttpMonitor({ monitor: { id: monitor.id, active: true }, updateMask: "active" });
   const event = await verifyWebhook({ ...(await coming), secret });

@@ -85,21 +85,21 @@ fn counted_assess(plan: &Plan, attempt: &Attempt, times: u64) {
 fn judge_results(times: u64) -> Result<()> {
     let serving = |region| ServedRegion { region, probe: ProbeIndex::EMBEDDED };
     let policy = Policy::new(&monitor(1).settings, 1, REGIONS.map(serving).to_vec());
-    let mut history = JudgeState::new(&policy, START);
+    let mut judge_state = JudgeState::new(&policy, START);
     let results: Vec<CheckResult> = (0..times).map(|row| result(1, row, START)).collect();
-    counted_judge(&policy, &mut history, &results);
-    if times >= 3 && history.status != MonitorStatus::Active {
-        bail!("all regions succeeded and the monitor is {}", history.status);
+    counted_judge(&policy, &mut judge_state, &results);
+    if times >= 3 && judge_state.status != MonitorStatus::Active {
+        bail!("all regions succeeded and the monitor is {}", judge_state.status);
     }
     Ok(())
 }
 
 #[inline(never)]
-fn counted_judge(policy: &Policy, history: &mut JudgeState, results: &[CheckResult]) {
-    let doubts = ProbeSuspicions::default();
+fn counted_judge(policy: &Policy, judge_state: &mut JudgeState, results: &[CheckResult]) {
+    let suspicions = ProbeSuspicions::default();
     for result in results {
-        let moment = StepContext { now: result.finished_at, chance: 7, suspicions: &doubts };
-        std::hint::black_box(receive(policy, history, result, moment));
+        let context = StepContext { now: result.finished_at, random: 7, suspicions: &suspicions };
+        std::hint::black_box(receive(policy, judge_state, result, context));
     }
 }
 

@@ -29,9 +29,9 @@ struct Targets {
 }
 
 fn main() {
-    let (tell, told) = channel();
-    std::thread::spawn(move || runtime().block_on(serve(&tell)));
-    let targets: Targets = told.recv().expect("the targets start");
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || runtime().block_on(serve(&sender)));
+    let targets: Targets = receiver.recv().expect("the targets start");
     let probe = Probe::new(Settings {
         egress: Egress::new(true, []),
         nameservers: Nameservers::Given(vec![targets.nameserver]),
@@ -53,7 +53,7 @@ fn runtime() -> tokio::runtime::Runtime {
         .expect("a runtime can be created")
 }
 
-async fn serve(tell: &std::sync::mpsc::Sender<Targets>) {
+async fn serve(sender: &std::sync::mpsc::Sender<Targets>) {
     let authority = Authority::new("Example CA");
     let identity = |names: &[&str]| authority.issue(names, Validity::Valid);
     let plain = HttpTarget::start().await;
@@ -74,7 +74,7 @@ async fn serve(tell: &std::sync::mpsc::Sender<Targets>) {
         roots: authority.pem(),
         nameserver: dns.address(),
     };
-    tell.send(targets).expect("the main thread is waiting");
+    sender.send(targets).expect("the main thread is waiting");
     std::future::pending::<()>().await;
 }
 

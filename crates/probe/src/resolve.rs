@@ -192,8 +192,8 @@ pub(crate) fn unresolved(name: &str, v4: Option<Found>, v6: Option<Found>) -> Fa
             return Failure::new(FailureKind::NameNotFound, detail);
         }
         if lookup.rcode != ResponseCode::NoError {
-            let said = query::code_name(lookup.rcode);
-            let detail = format!("failed to look up `{name}`: {server} responded with {said}");
+            let code = query::code_name(lookup.rcode);
+            let detail = format!("failed to look up `{name}`: {server} responded with {code}");
             failure = failure.or(Some(Failure::new(FailureKind::NameUnresolved, detail)));
         }
     }

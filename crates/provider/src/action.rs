@@ -71,7 +71,7 @@ impl Action for Trigger {
     }
 }
 
-/// `fly-ams: failure in 120 ms: status is 500`.
+/// Formats a result: `fly-ams: failure in 120 ms: status is 500`.
 fn line(result: &Json) -> String {
     let latency_ms = result["latencyMs"].as_i64().unwrap_or_default();
     let (region, outcome) = (text(&result["region"]), text(&result["outcome"]));

@@ -49,10 +49,10 @@ pub fn to_diagnostics(doing: &str, failure: Failure) -> Diagnostics {
             });
             refusals.collect()
         }
-        Failure::NotFound(said) => {
-            Diagnostic::error(doing, format!("The service returned: {said}.")).into()
+        Failure::NotFound(message) => {
+            Diagnostic::error(doing, format!("The service returned: {message}.")).into()
         }
-        Failure::Failed(said) => Diagnostic::error(doing, said).into(),
+        Failure::Failed(message) => Diagnostic::error(doing, message).into(),
     }
 }
 

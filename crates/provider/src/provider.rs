@@ -113,8 +113,8 @@ impl Provider for ServiceProvider {
         match Client::new(settings) {
             Ok(client) => Ok(Connection::Ready(Box::new(client))),
             Err(unusable) => {
-                let said = format!("{unusable}.");
-                Err(Diagnostic::error("The provider cannot be configured", said).into())
+                let detail = format!("{unusable}.");
+                Err(Diagnostic::error("The provider cannot be configured", detail).into())
             }
         }
     }

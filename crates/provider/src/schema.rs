@@ -6,7 +6,7 @@ use rules::monitor::degraded_at_ms_of;
 use serde_json::Value as Json;
 use terraform_plugin::codec::from_json;
 use terraform_plugin::resource::Upgrade;
-use terraform_plugin::schema::{Attribute, Block, Nesting, Presence as Said, Schema};
+use terraform_plugin::schema::{Attribute, Block, Nesting, Presence as TerraformPresence, Schema};
 use terraform_plugin::{Diagnostic, IntoValue, Object, Type, Value};
 
 use crate::wire::is_single;
@@ -76,13 +76,13 @@ pub fn attribute(field: &'static Field) -> Attribute {
 }
 
 fn shape_attribute(field: &Field) -> Attribute {
-    let said = match field.presence {
-        Presence::Required => Said::Required,
-        Presence::Optional | Presence::Default(_) => Said::Optional,
-        Presence::Computed => Said::OptionalComputed,
-        Presence::Output => Said::Computed,
+    let presence = match field.presence {
+        Presence::Required => TerraformPresence::Required,
+        Presence::Optional | Presence::Default(_) => TerraformPresence::Optional,
+        Presence::Computed => TerraformPresence::OptionalComputed,
+        Presence::Output => TerraformPresence::Computed,
     };
-    let plain = |ty| Attribute::new(terraform_plugin::schema::Shape::Plain(ty), said);
+    let plain = |ty| Attribute::new(terraform_plugin::schema::Shape::Plain(ty), presence);
     match field.shape.value_type() {
         ValueType::Text => plain(Type::String),
         ValueType::Integer => plain(Type::Number),
@@ -91,7 +91,7 @@ fn shape_attribute(field: &Field) -> Attribute {
         ValueType::ListOfTexts => plain(Type::list(Type::String)),
         ValueType::ListOf(fields) => {
             let inner = fields.iter().map(|field| (field.name, attribute(field)));
-            Attribute::nested(Nesting::List, said, inner)
+            Attribute::nested(Nesting::List, presence, inner)
         }
     }
 }

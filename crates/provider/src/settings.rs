@@ -198,9 +198,9 @@ mod tests {
             ("https://example.com/@rpc?to=a@b", true),
         ] {
             let settings = Settings::new(given(Some("key"), Some(url)), &Environment::default());
-            let said = settings.map(drop).map_err(|refused| refused.to_string());
+            let result = settings.map(drop).map_err(|refused| refused.to_string());
             let refusal = "`base_url` must not contain a user name or password".to_owned();
-            assert_eq!(said, if fine { Ok(()) } else { Err(refusal) }, "{url}");
+            assert_eq!(result, if fine { Ok(()) } else { Err(refusal) }, "{url}");
         }
     }
 

@@ -26,8 +26,8 @@ pub fn problems(table: &'static Resource, service: &Service, config: &Object) ->
     let at = |violation: &Violation| wire::parse_path(&violation.field);
     let known =
         |path: &Path| !unknown.iter().any(|unknown| path.steps().starts_with(unknown.steps()));
-    let told = violations.into_iter().filter(|violation| known(&at(violation)));
-    for violation in told.chain(refused) {
+    let reported = violations.into_iter().filter(|violation| known(&at(violation)));
+    for violation in reported.chain(refused) {
         let path = configured_path(table, config, at(&violation));
         found.push(to_diagnostic(&violation, path));
     }

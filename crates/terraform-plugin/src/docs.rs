@@ -76,11 +76,11 @@ impl Documentation {
     /// replaces the resource. It also shows its default, unless the description contains "by
     /// default".
     pub fn generate(name: &str, provider: &impl Provider, examples: &Files) -> Self {
-        let mut shelf = PageSet::new(name, examples);
-        shelf.provider(&provider.schema());
+        let mut pages = PageSet::new(name, examples);
+        pages.provider(&provider.schema());
         let offered = provider.catalog().described();
         for (name, schema) in &offered.resources {
-            shelf.resource(name, schema, offered.identities.get(name));
+            pages.resource(name, schema, offered.identities.get(name));
         }
         for (kind, schemas) in [
             (Kind::DataSource, &offered.data_sources),
@@ -89,13 +89,13 @@ impl Documentation {
             (Kind::Action, &offered.actions),
         ] {
             for (name, schema) in schemas {
-                shelf.other(kind, name, schema);
+                pages.other(kind, name, schema);
             }
         }
         for (name, signature) in &offered.functions {
-            shelf.function(name, signature);
+            pages.function(name, signature);
         }
-        shelf.finish()
+        pages.finish()
     }
 
     /// Writes changed pages to a folder and removes pages of things that are no longer offered.

@@ -43,9 +43,9 @@ pub fn wire(input: &[u8]) {
         let request =
             configure_provider::Request { config, ..configure_provider::Request::default() };
         let configured = runtime.block_on(server.configure_provider(Request::new(request)));
-        let said =
+        let violations =
             configured.expect("configuring always returns a response").into_inner().diagnostics;
-        assert!(said.is_empty(), "{said:?}");
+        assert!(violations.is_empty(), "{violations:?}");
         (runtime, server)
     });
     let Some((method, rest)) = input.split_first() else { return };

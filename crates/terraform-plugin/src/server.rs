@@ -2,7 +2,6 @@
 //! and encodes the results. Each submodule contains the methods about one subject.
 
 mod action;
-mod answer;
 mod catalog;
 mod data_source;
 mod describe;
@@ -11,6 +10,7 @@ mod function;
 mod list;
 mod provider;
 mod resource;
+mod response;
 mod service;
 mod wire;
 

@@ -41,7 +41,7 @@ pub struct AcmeBehaviour {
 }
 
 impl Default for AcmeBehaviour {
-    /// Pebble's default: one nonce in twenty is rejected.
+    /// Returns Pebble's defaults: it rejects one nonce in twenty.
     fn default() -> Self {
         Self { bad_nonces: 5, rejected_name: "refused.example" }
     }
@@ -112,7 +112,7 @@ impl AcmeServer {
             let config = config(&folder, (address, management), (http.port, tls.port), manners);
             write("config.json", &config);
             let started = spawn(&folder, dns, manners, address).await;
-            let Some((process, said, reader)) = started else { continue };
+            let Some((process, output, reader)) = started else { continue };
             return Self {
                 address,
                 management,
@@ -120,7 +120,7 @@ impl AcmeServer {
                 folder,
                 http,
                 tls,
-                output: said,
+                output: output,
                 reader,
                 _process: process,
             };
@@ -147,7 +147,7 @@ impl AcmeServer {
 
     /// Returns the number of validations over HTTP and over TLS.
     pub fn validations(&self) -> (usize, usize) {
-        let came = |door: &ProxyPort| door.connections.load(Ordering::Relaxed);
+        let came = |proxy_port: &ProxyPort| proxy_port.connections.load(Ordering::Relaxed);
         (came(&self.http), came(&self.tls))
     }
 
@@ -169,12 +169,12 @@ impl AcmeServer {
 
     /// Waits until the process has printed a line that contains this text.
     pub async fn wait_for_output(&self, text: &str) {
-        let heard = |said: &ProcessOutput| {
-            let lines = said.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let count_lines = |output: &ProcessOutput| {
+            let lines = output.lines.lock().unwrap_or_else(PoisonError::into_inner);
             lines.iter().any(|line| line.contains(text))
         };
         let mut count = self.output.count.subscribe();
-        let waiting = count.wait_for(|_| heard(&self.output));
+        let waiting = count.wait_for(|_| count_lines(&self.output));
         let came = tokio::time::timeout(PATIENCE, waiting).await.is_ok();
         assert!(came, "Pebble did not print `{text}`: {:#?}", self.output.lines);
     }
@@ -263,13 +263,13 @@ async fn spawn(
         .spawn()
         .expect("these tests start Pebble: run `cargo xtask setup`");
     let stdout = process.stdout.take().expect("stdout is piped");
-    let said = Arc::new(ProcessOutput::default());
-    let heard = Arc::clone(&said);
+    let output = Arc::new(ProcessOutput::default());
+    let count_lines = Arc::clone(&output);
     let reader = tokio::spawn(async move {
         let mut lines = BufReader::new(stdout).lines();
         while let Ok(Some(line)) = lines.next_line().await {
-            heard.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
-            heard.count.send_modify(|count| *count += 1);
+            count_lines.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            count_lines.count.send_modify(|count| *count += 1);
         }
     });
     let answers = async {
@@ -282,5 +282,5 @@ async fn spawn(
         true
     };
     let answers = tokio::time::timeout(PATIENCE, answers).await.unwrap_or(false);
-    answers.then_some((process, said, reader))
+    answers.then_some((process, output, reader))
 }

@@ -27,7 +27,7 @@ const UNTIL_MS: u32 = 60_000;
 /// A running browser.
 #[derive(Debug)]
 pub struct Browser {
-    line: Arc<BrowserProcess>,
+    connection: Arc<BrowserProcess>,
     reader: JoinHandle<()>,
     /// Killed on drop.
     _process: Child,
@@ -53,7 +53,7 @@ pub struct View {
 /// A window with one page and its own cookies.
 #[derive(Debug)]
 pub struct Tab {
-    line: Arc<BrowserProcess>,
+    connection: Arc<BrowserProcess>,
     number: u64,
     origin: String,
 }
@@ -101,10 +101,10 @@ impl View {
 impl Browser {
     /// Starts Chromium.
     pub async fn start() -> Self {
-        let told = json!({ "packages": packages(), "program": program() });
+        let config = json!({ "packages": packages(), "program": program() });
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/browser/browser.mjs");
         let mut process = Command::new("node")
-            .args([script, &told.to_string()])
+            .args([script, &config.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -117,9 +117,9 @@ impl Browser {
         let first = first.and_then(Result::ok).flatten().unwrap_or_default();
         assert!(first.contains("ready"), "the browser did not start; it printed `{first}`");
         let (stdin, waiting) = (tokio::sync::Mutex::new(stdin), Mutex::default());
-        let line = Arc::new(BrowserProcess { stdin, last: AtomicU64::new(0), waiting });
-        let reader = tokio::spawn(read(lines, Arc::clone(&line)));
-        Self { line, reader, _process: process }
+        let connection = Arc::new(BrowserProcess { stdin, last: AtomicU64::new(0), waiting });
+        let reader = tokio::spawn(read(lines, Arc::clone(&connection)));
+        Self { connection, reader, _process: process }
     }
 
     /// Opens a window for pages of this origin, such as `http://127.0.0.1:80`, with this cookie
@@ -131,8 +131,8 @@ impl Browser {
             "print": print, "language": language, "timeZone": time_zone, "cookie": cookie,
             "origin": origin,
         });
-        let number = self.line.request(asked).await.as_u64().expect("tabs have numbers");
-        Tab { line: Arc::clone(&self.line), number, origin: origin.to_owned() }
+        let number = self.connection.request(asked).await.as_u64().expect("tabs have numbers");
+        Tab { connection: Arc::clone(&self.connection), number, origin: origin.to_owned() }
     }
 }
 
@@ -207,7 +207,7 @@ impl Tab {
     async fn request(&self, command: &str, mut what: Value) -> Value {
         what["command"] = json!(command);
         what["tab"] = json!(self.number);
-        self.line.request(what).await
+        self.connection.request(what).await
     }
 }
 
@@ -227,7 +227,7 @@ impl BrowserProcess {
 
 impl fmt::Debug for BrowserProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Line").field("last", &self.last).finish_non_exhaustive()
+        f.debug_struct("BrowserProcess").field("last", &self.last).finish_non_exhaustive()
     }
 }
 
@@ -237,15 +237,15 @@ impl Drop for Browser {
     }
 }
 
-async fn read(mut lines: Lines<BufReader<ChildStdout>>, line: Arc<BrowserProcess>) {
+async fn read(mut lines: Lines<BufReader<ChildStdout>>, connection: Arc<BrowserProcess>) {
     while let Ok(Some(text)) = lines.next_line().await {
-        let mut said: Value = serde_json::from_str(&text).unwrap_or_default();
-        let id = said["id"].as_u64();
-        let mut waiting = line.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut message: Value = serde_json::from_str(&text).unwrap_or_default();
+        let id = message["id"].as_u64();
+        let mut waiting = connection.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(sender) = id.and_then(|id| waiting.remove(&id)) else { continue };
-        let answer = match said["error"].as_str() {
+        let answer = match message["error"].as_str() {
             Some(why) => Err(why.to_owned()),
-            None => Ok(said["value"].take()),
+            None => Ok(message["value"].take()),
         };
         // The test may no longer wait for it.
         drop(sender.send(answer));

@@ -28,8 +28,8 @@ pub fn library(folder: &Path) -> PathBuf {
         .arg("-ldl")
         .output()
         .expect("a C compiler builds the database, and this library");
-    let said = String::from_utf8_lossy(&compiler.stderr);
-    assert!(compiler.status.success(), "failed to build the fault library: {said}");
+    let printed = String::from_utf8_lossy(&compiler.stderr);
+    assert!(compiler.status.success(), "failed to build the fault library: {printed}");
     fs::rename(&built, &library).expect("both paths are in one folder");
     fs::remove_file(&source).expect("the file was just written");
     library

@@ -101,13 +101,13 @@ impl MailServer {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
         std::fs::write(folder.path().join("authority.pem"), authority.pem())
             .expect("the folder was just created");
-        let told = json!({
+        let options = json!({
             "packages": packages(), "key": identity.key_pem(), "cert": identity.chain_pem(),
             "user": USER, "password": PASSWORD,
         });
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/mail/server.mjs");
         let mut process = Command::new("node")
-            .args([script, &told.to_string()])
+            .args([script, &options.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -215,20 +215,20 @@ fn packages() -> PathBuf {
 async fn port_of(lines: &mut Lines<BufReader<ChildStdout>>) -> u16 {
     let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.ok();
     let line = line.and_then(Result::ok).flatten().unwrap_or_default();
-    let said: Value = serde_json::from_str(&line).unwrap_or_default();
-    let port = said["port"].as_u64().and_then(|port| u16::try_from(port).ok());
+    let message: Value = serde_json::from_str(&line).unwrap_or_default();
+    let port = message["port"].as_u64().and_then(|port| u16::try_from(port).ok());
     port.unwrap_or_else(|| panic!("the mail server did not start; it printed `{line}`"))
 }
 
 async fn read(mut lines: Lines<BufReader<ChildStdout>>, seen: Arc<Seen>) {
     while let Ok(Some(line)) = lines.next_line().await {
-        let said: Value = serde_json::from_str(&line).unwrap_or_default();
+        let message: Value = serde_json::from_str(&line).unwrap_or_default();
         {
             let mut state = seen.state();
-            match (said.get("mail"), said.get("told")) {
+            match (message.get("mail"), message.get("configured")) {
                 (Some(mail), _) => state.accepted.push(read_mail(mail)),
                 (None, Some(_)) => state.configured += 1,
-                (None, None) => state.refused += usize::from(said.get("refused").is_some()),
+                (None, None) => state.refused += usize::from(message.get("refused").is_some()),
             }
         }
         seen.lines.send_modify(|lines| *lines += 1);

@@ -77,8 +77,8 @@ impl Server {
             host.uid(user).gid(group);
         }
         let mut host = host.spawn().expect("every machine has a shell");
-        let said = host.stdout.take().expect("stdout is piped");
-        let mut lines = BufReader::new(said).lines().map_while(Result::ok);
+        let stdout = host.stdout.take().expect("stdout is piped");
+        let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
         let first = lines.next().unwrap_or_default();
         assert_eq!(first, "ready", "PostgreSQL did not start: {}", lines.collect::<String>());
         Self { programs, folder, _host: host }

@@ -10,10 +10,10 @@ mod grafana_oncall;
 mod ntfy;
 mod opsgenie;
 mod pagerduty;
+mod phone;
 mod schema;
 mod slack;
 mod telegram;
-mod telephone;
 mod validation;
 mod webhook;
 
@@ -26,8 +26,8 @@ use tokio::sync::watch;
 use web::context::Context;
 
 pub use channel::json_of;
+pub use phone::{ACCOUNT as TWILIO_ACCOUNT, TOKEN as TWILIO_TOKEN};
 pub use telegram::TOKEN as TELEGRAM_TOKEN;
-pub use telephone::{ACCOUNT as TELEPHONE_ACCOUNT, TOKEN as TELEPHONE_TOKEN};
 
 use self::validation::Validation;
 use crate::target::{HttpTarget, Received, ScriptedResponse};
@@ -89,7 +89,7 @@ enum VendorRules {
     Opsgenie,
     Webhook(webhook::Verifier),
     Telegram,
-    Phone(telephone::PhoneTransport),
+    Phone(phone::PhoneTransport),
     GoogleChat,
     GrafanaOncall,
     Ntfy,
@@ -114,8 +114,8 @@ impl Receiver {
             ProviderType::Pagerduty => VendorRules::Pagerduty,
             ProviderType::Opsgenie => VendorRules::Opsgenie,
             ProviderType::Telegram => VendorRules::Telegram,
-            ProviderType::Sms => VendorRules::Phone(telephone::PhoneTransport::Sms),
-            ProviderType::Whatsapp => VendorRules::Phone(telephone::PhoneTransport::Whatsapp),
+            ProviderType::Sms => VendorRules::Phone(phone::PhoneTransport::Sms),
+            ProviderType::Whatsapp => VendorRules::Phone(phone::PhoneTransport::Whatsapp),
             ProviderType::GoogleChat => VendorRules::GoogleChat,
             ProviderType::GrafanaOncall => VendorRules::GrafanaOncall,
             ProviderType::Ntfy => VendorRules::Ntfy,
@@ -135,10 +135,10 @@ impl Receiver {
 
     async fn with(kind: ProviderType, rulebook: VendorRules) -> Self {
         let state = Mutex::default();
-        let desk = Arc::new(Inbox { rulebook, state, seen: watch::Sender::new(0) });
-        let clerk = Arc::clone(&desk);
+        let inbox = Arc::new(Inbox { rulebook, state, seen: watch::Sender::new(0) });
+        let clerk = Arc::clone(&inbox);
         let target = HttpTarget::start_with(move |request| clerk.respond(request)).await;
-        Self { kind, target, inbox: desk }
+        Self { kind, target, inbox: inbox }
     }
 
     /// Returns its kind.
@@ -256,7 +256,7 @@ impl VendorRules {
             Self::Opsgenie => opsgenie::validate(request),
             Self::Webhook(verifier) => verifier.validate(request),
             Self::Telegram => telegram::validate(request),
-            Self::Phone(way) => telephone::validate(*way, request),
+            Self::Phone(way) => phone::validate(*way, request),
             Self::GoogleChat => google_chat::validate(request),
             Self::GrafanaOncall => grafana_oncall::validate(request),
             Self::Ntfy => ntfy::validate(request),

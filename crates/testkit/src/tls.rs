@@ -65,20 +65,20 @@ impl TlsCaller {
         let request = request.body(Full::<bytes::Bytes>::default());
         let request = request.expect("the test's request is valid");
         let io = TokioIo::new(stream);
-        let said = |why: hyper::Error| why.to_string();
+        let describe = |why: hyper::Error| why.to_string();
         if is_h2 {
             let executor = TokioExecutor::new();
             let (mut sender, connection) =
-                hyper::client::conn::http2::handshake(executor, io).await.map_err(said)?;
+                hyper::client::conn::http2::handshake(executor, io).await.map_err(describe)?;
             let connection = tokio::spawn(connection);
-            let reply = read(sender.send_request(request).await.map_err(said)?).await;
+            let reply = read(sender.send_request(request).await.map_err(describe)?).await;
             connection.abort();
             return Ok(reply);
         }
         let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(io).await.map_err(said)?;
+            hyper::client::conn::http1::handshake(io).await.map_err(describe)?;
         let connection = tokio::spawn(connection);
-        let reply = read(sender.send_request(request).await.map_err(said)?).await;
+        let reply = read(sender.send_request(request).await.map_err(describe)?).await;
         connection.abort();
         Ok(reply)
     }

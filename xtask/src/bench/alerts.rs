@@ -48,9 +48,10 @@ fn alert(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
     for _ in 0..BREAKS {
         page.break_down();
         api.call("TriggerMonitor", &json!({ "id": monitor }))?;
-        let told = receiver.next(PATIENCE).context("no message about the failure arrived")?;
+        let received_at =
+            receiver.next(PATIENCE).context("no message about the failure arrived")?;
         let failed = page.last_visit().context("the failing check did not arrive")?;
-        took.push(told.saturating_duration_since(failed).as_secs_f64() * 1e3);
+        took.push(received_at.saturating_duration_since(failed).as_secs_f64() * 1e3);
         page.recover();
         api.call("TriggerMonitor", &json!({ "id": monitor }))?;
         receiver.next(PATIENCE).context("no message about the recovery arrived")?;

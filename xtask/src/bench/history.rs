@@ -25,14 +25,14 @@ fn read(printed: &str) -> Result<Vec<Figure>> {
     let figure = |name: String, value, unit| Figure { name, monitors: None, value, unit };
     let mut figures = Vec::new();
     for line in printed.lines() {
-        let Some((what, told)) = line.split_once(": ") else { continue };
+        let Some((what, figure_text)) = line.split_once(": ") else { continue };
         let name = format!("history: {what}");
-        if let Some((middle, worst)) = told.split_once(", worst ") {
+        if let Some((middle, worst)) = figure_text.split_once(", worst ") {
             let Some(middle) = middle.strip_prefix("middle ") else { continue };
             figures.push(figure(format!("{name}, middle"), millis(middle)?, "ms"));
             figures.push(figure(format!("{name}, worst"), millis(worst)?, "ms"));
         } else if what.starts_with("bytes") {
-            figures.push(figure(name, told.parse()?, "B"));
+            figures.push(figure(name, figure_text.parse()?, "B"));
         }
     }
     Ok(figures)

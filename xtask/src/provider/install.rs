@@ -98,9 +98,9 @@ mod tests {
                 command.env_remove(name);
             }
             let output = command.output().expect("`cargo xtask setup` installs both");
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-            assert!(said.contains(&format!("Installed aloft/service v{VERSION}")), "{said}");
+            let stdout = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
+            assert!(stdout.contains(&format!("Installed aloft/service v{VERSION}")), "{stdout}");
         }
     }
 }

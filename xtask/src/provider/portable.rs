@@ -36,8 +36,8 @@ impl Version {
 /// # Errors
 /// It needs a newer glibc than [`GLIBC`], or a library other than glibc's own.
 pub(super) fn check(program: &Path) -> Result<Option<Version>> {
-    let said = shell::output("objdump", &["-p", &program.to_string_lossy()])?;
-    let needs = Needs::of(&said);
+    let dump = shell::output("objdump", &["-p", &program.to_string_lossy()])?;
+    let needs = Needs::of(&dump);
     if let Some(library) = needs.libraries.iter().find(|it| !is_of_glibc(it)) {
         bail!("{} needs the library `{library}`, which systems may not have", program.display());
     }

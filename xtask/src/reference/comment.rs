@@ -54,18 +54,18 @@ pub(super) fn paragraphs(comment: &str) -> Vec<String> {
 
 /// Parses the comment of a method.
 pub(super) fn parse_method(comment: &str) -> MethodDoc {
-    let mut said = MethodDoc::default();
+    let mut doc = MethodDoc::default();
     for paragraph in paragraphs(comment) {
         let Some((before, errors)) = paragraph.split_once(ERRORS) else {
-            said.paragraphs.push(paragraph);
+            doc.paragraphs.push(paragraph);
             continue;
         };
         let (errors, after) = errors.split_once(". ").unwrap_or((errors, ""));
-        said.errors = clauses(errors.trim_end_matches('.'));
+        doc.errors = clauses(errors.trim_end_matches('.'));
         let rest = [before.trim(), after.trim()].into_iter().filter(|text| !text.is_empty());
-        said.paragraphs.extend(rest.map(str::to_owned));
+        doc.paragraphs.extend(rest.map(str::to_owned));
     }
-    said
+    doc
 }
 
 /// Returns the method to which a comment refers for the rest: `see CreateHttpMonitor`.
@@ -154,17 +154,17 @@ mod tests {
 
     #[test]
     fn method_errors_include_those_of_another_method() {
-        let said = parse_method(
+        let doc = parse_method(
             "Changes a thing.\n\nMore of it.\nErrors: as CreateThing; `not_found`, including an ID of\n\
              another workspace; `aborted` when others\nchange it. An id that is none is no error.",
         );
         assert_eq!(
-            said.paragraphs,
+            doc.paragraphs,
             ["Changes a thing.", "More of it.", "An id that is none is no error."]
         );
         let code = |code: &str, when: &str| Clause::Code { code: code.into(), when: when.into() };
         assert_eq!(
-            said.errors,
+            doc.errors,
             [
                 Clause::As("CreateThing".into()),
                 code("not_found", "including an ID of another workspace"),
@@ -176,18 +176,18 @@ mod tests {
     #[test]
     fn field_marks_are_removed_from_its_text() {
         let read = |comment: &str| parse_field(comment);
-        let said = |given, text: &str| FieldDoc { given, text: text.into() };
+        let doc = |given, text: &str| FieldDoc { given, text: text.into() };
         assert_eq!(
             read("Name of the header. Required. Names of ours\nare refused."),
-            said(Given::Required, "Name of the header. Names of ours are refused.")
+            doc(Given::Required, "Name of the header. Names of ours are refused.")
         );
-        assert_eq!(read("Output: when it was made."), said(Given::Output, "When it was made."));
-        assert_eq!(read("Verb. Default `GET`."), said(Given::Default("\"GET\"".into()), "Verb."));
-        assert_eq!(read("Body. Default empty."), said(Given::Default("\"\"".into()), "Body."));
-        assert_eq!(read("Most. Default 50."), said(Given::Default("50".into()), "Most."));
+        assert_eq!(read("Output: when it was made."), doc(Given::Output, "When it was made."));
+        assert_eq!(read("Verb. Default `GET`."), doc(Given::Default("\"GET\"".into()), "Verb."));
+        assert_eq!(read("Body. Default empty."), doc(Given::Default("\"\"".into()), "Body."));
+        assert_eq!(read("Most. Default 50."), doc(Given::Default("50".into()), "Most."));
         assert_eq!(
             read("Hours. Default 24; 0 ends them."),
-            said(Given::Unspecified, "Hours. Default 24; 0 ends them.")
+            doc(Given::Unspecified, "Hours. Default 24; 0 ends them.")
         );
     }
 

@@ -181,12 +181,12 @@ struct Comments(BTreeMap<Vec<i32>, String>);
 impl Comments {
     fn of(file: &FileDescriptorProto) -> Self {
         let locations = file.source_code_info.iter().flat_map(|info| &info.location);
-        let said = locations.filter_map(|location| {
+        let texts = locations.filter_map(|location| {
             let detached = location.leading_detached_comments.first();
             let comment = location.leading_comments.as_ref().or(detached)?;
             Some((location.path.clone(), unindented(comment)))
         });
-        Self(said.collect())
+        Self(texts.collect())
     }
 
     fn at(&self, path: &[i32]) -> String {

@@ -182,8 +182,8 @@ fn read(source: &str) -> Result<Vec<Limit>> {
     let mut limits: Vec<Limit> = Vec::new();
     let mut comment = String::new();
     for line in source.lines() {
-        if let Some(said) = line.strip_prefix("///") {
-            comment = comment + said + "\n";
+        if let Some(doc) = line.strip_prefix("///") {
+            comment = comment + doc + "\n";
         } else if let Some(constant) = line.strip_prefix(CONSTANT) {
             let (name, rest) = constant.split_once(": ").context("the constant has no type")?;
             let (_, value) = rest.split_once(" = ").context("the constant has no value")?;

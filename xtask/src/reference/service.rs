@@ -62,8 +62,8 @@ impl<'a> ServicePage<'a> {
     /// Returns the subject of the service in a sentence.
     pub(super) fn sentence(&self) -> String {
         let first = paragraphs(&self.service.about).into_iter().next().unwrap_or_default();
-        let said = first.split_once(": ").map_or(first.as_str(), |(_, said)| said);
-        capitalised(said)
+        let doc = first.split_once(": ").map_or(first.as_str(), |(_, doc)| doc);
+        capitalised(doc)
     }
 
     /// Generates the whole page.
@@ -108,8 +108,8 @@ impl<'a> ServicePage<'a> {
     }
 
     fn row(&self, method: &Method) -> Vec<String> {
-        let said = parse_method(&method.comment);
-        let first = said.paragraphs.first().map_or("", String::as_str);
+        let doc = parse_method(&method.comment);
+        let first = doc.paragraphs.first().map_or("", String::as_str);
         let sentence =
             first.split_once(". ").map_or(first.trim_end_matches('.'), |(first, _)| first);
         let sentence = sentence.split_once("; see ").map_or(sentence, |(own, _)| own);
@@ -119,9 +119,9 @@ impl<'a> ServicePage<'a> {
 
     fn method(&self, method: &Method) -> Result<String> {
         let contract = &self.book.contract;
-        let said = parse_method(&method.comment);
+        let doc = parse_method(&method.comment);
         let mut text = format!("\n## {}\n", method.name);
-        for paragraph in &said.paragraphs {
+        for paragraph in &doc.paragraphs {
             text += &format!("\n{}\n", self.format_text(paragraph));
         }
         text += &format!(

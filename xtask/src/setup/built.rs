@@ -1,4 +1,4 @@
-//! Tells whether the TypeScript client was built from its current sources. `cargo xtask setup` uses
+//! Checks whether the TypeScript client was built from its current sources. `cargo xtask setup` uses
 //! this before it builds, and so do the tests that run the client
 //! (`crates/cli/tests/client/build.rs`), so that both share one list.
 

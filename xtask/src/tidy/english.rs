@@ -103,7 +103,7 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the expressions of this file compile")
 }
 
-/// Comments and documents are plain English.
+/// Checks that comments and documents are plain English.
 pub(super) fn expressions(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files.iter().filter(|file| !file.is_generated()) {
@@ -116,7 +116,7 @@ pub(super) fn expressions(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The paragraphs that people read in a file: comments of sources, all of a document.
+/// Returns the paragraphs that people read in a file: comments of sources, all of a document.
 fn paragraphs(file: &File) -> Vec<Paragraph> {
     match (&file.rust, file.ending()) {
         (Some(views), _) => of_comments(&views.comments, &["///", "//!", "//"]),
@@ -136,7 +136,7 @@ fn hit(file: &File, paragraph: &Paragraph, expression: &Expression) -> Option<St
     Some(format!("`{}` reads like a translation: {}", text.trim(), expression.way_out))
 }
 
-/// A test's name is short, and its verb is the expected result.
+/// Checks that test names are short and plain.
 pub(super) fn test_names(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, views) in tree.rust() {
@@ -157,7 +157,7 @@ pub(super) fn test_names(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The functions marked as tests, with their lines.
+/// Returns the functions marked as tests, with their lines.
 fn tests_in(code: &str) -> Vec<(usize, &str)> {
     let mut is_marked = false;
     let mut found = Vec::new();
@@ -175,7 +175,7 @@ fn tests_in(code: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Subjects of commits say area, verb and object. A clone without history has nothing to check.
+/// Checks that subjects of commits say area, verb and object. A clone without history has nothing to check.
 pub(super) fn subjects(_: &Tree) -> Vec<Finding> {
     let since = format!("--since={SUBJECTS_SINCE}");
     let log = shell::output("git", &["log", "--no-merges", "--format=%h %s", &since]);

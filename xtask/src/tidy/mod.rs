@@ -60,6 +60,7 @@ const CHECKS: &[TidyRule] = &[
     TidyRule { name: "the map names every crate and stage", run: documents::map },
     TidyRule { name: "the glossary has every noun", run: documents::glossary },
     TidyRule { name: "the glossary has only nouns of the code", run: types::entries },
+    TidyRule { name: "the glossary explains public types", run: types::nouns },
     TidyRule { name: "a type name exists once per crate", run: types::unique },
     TidyRule { name: "lib.rs explains its modules", run: types::modules_explained },
     TidyRule { name: "texts are plain English", run: english::expressions },

@@ -1,5 +1,5 @@
-//! Keeps the map honest: a type name exists once per crate, each entry of the glossary exists in the code, and each
-//! `lib.rs` explains its modules.
+//! Keeps the map honest: a type name exists once per crate, the glossary explains the noun of each
+//! public type, each of its entries exists in the code, and each `lib.rs` explains its modules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,41 @@ use super::Finding;
 use super::documents::glossary_entries;
 use super::tree::{File, Tree};
 
+/// Crates whose public types the glossary explains. The others are tools, or read these.
+const EXPLAINED: [&str; 6] = ["rules", "domain", "probe", "store", "contract", "server"];
+/// Nouns that every programmer knows, so that the glossary need not explain them.
+const STANDARD: [&str; 5] = [
+    // Language
+    "action assessment batch block budget call cause change choice class config context count \
+     decision destination detail disposition edit effect entry error failure field filter \
+     format handle hash id impact index job kind layer mark metric name note number outcome \
+     parameter part person point policy preference presence progress range reason record ref \
+     resolution rule run section set setting shape share signal snapshot source stat state \
+     status step subject sum summary trigger type usage validator value variant version view \
+     visibility",
+    // Network and web
+    "account actor admin announcement answer app audit auth body client comment doctor email \
+     envelope header health hop host link location log lookup mail mapping method nameserver \
+     network notifier origin payload phone port proof redirect refusal rejection request \
+     resource response retry root search secret server service tls transport trust url \
+     webhook zone",
+    // Database
+    "bucket cursor database idempotency query row store wakeup write",
+    // Time
+    "age clock day downtime end frequency history hour interval month period phase recurrence \
+     retention schedule span time timestamp turn uptime",
+    // Vendors
+    "ntfy opsgenie pagerduty provider telegram",
+];
+/// Names that end in no noun and read as a whole.
+const PHRASES: [&str; 5] = ["ClearedBy", "StatusFrom", "Strict", "Unreadable", "Whoami"];
+
 /// A type at the top level of a product file.
 struct TypeItem<'t> {
     file: &'t File,
     line: usize,
     name: &'t str,
+    is_public: bool,
 }
 
 /// Checks that no two types of a crate have the same name.
@@ -53,6 +83,34 @@ pub(super) fn entries(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// Checks that the noun of each public type has an entry in the glossary or is a standard term. A
+/// participle names the outcome of an operation, such as `Revoked`.
+pub(super) fn nouns(tree: &Tree) -> Vec<Finding> {
+    let entries: BTreeSet<String> = glossary_entries(tree)
+        .map(|entry| entry.split([' ', '-']).map(singular).collect::<Vec<_>>().join(" "))
+        .collect();
+    let is_known = |name: &str| {
+        let words: Vec<String> = words(name).iter().map(|word| singular(word)).collect();
+        let noun = words.last().map_or("", String::as_str);
+        noun.ends_with("ed")
+            || STANDARD.iter().any(|terms| terms.split(' ').any(|term| singular(term) == noun))
+            || PHRASES.contains(&name)
+            || (0..words.len()).any(|first| entries.contains(&words[first..].join(" ")))
+    };
+    types(tree)
+        .filter(|item| item.is_public && EXPLAINED.contains(&crate_of(&item.file.path)))
+        .filter(|item| !is_known(item.name))
+        .map(|item| {
+            let noun = words(item.name).pop().unwrap_or_default();
+            let message = format!(
+                "`{}`: `{noun}` is not in the glossary of ARCHITECTURE.md, and not a standard term",
+                item.name
+            );
+            Finding::line(&item.file.path, item.line, message)
+        })
+        .collect()
+}
+
 /// Checks that the text at the top of each `lib.rs` names all modules of its crate.
 pub(super) fn modules_explained(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -81,7 +139,8 @@ fn types(tree: &Tree) -> impl Iterator<Item = TypeItem<'_>> {
             let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
             let rest = kinds.iter().find_map(|kind| rest.strip_prefix(kind))?;
             let end = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
-            Some(TypeItem { file, line, name: &rest[..end.unwrap_or(rest.len())] })
+            let name = &rest[..end.unwrap_or(rest.len())];
+            Some(TypeItem { file, line, name, is_public: code.starts_with("pub ") })
         })
     })
 }
@@ -145,6 +204,20 @@ mod tests {
         let found = entries(&Tree::from_files(&files));
         assert_eq!(found.len(), 1);
         assert!(found[0].message.contains("`shard`"), "{found:?}");
+    }
+
+    #[test]
+    fn unexplained_noun_of_public_type_is_found() {
+        let map = "# A\n\n## Glossary\n\n- **latency series**: a.\n- **shard**: b.\n";
+        let source = "pub struct Shards;\npub struct LatencySeries;\npub enum ShardErrors {}\n\
+                      pub struct Revoked;\nstruct Hearer;\npub struct Hearer;\n";
+        let files = [
+            ("ARCHITECTURE.md", map),
+            ("crates/store/src/a.rs", source),
+            ("crates/cli/src/a.rs", "pub struct Hearer;\n"),
+        ];
+        let found = Tree::found(&files, nouns);
+        assert_eq!(found, [("crates/store/src/a.rs".to_owned(), Some(6))]);
     }
 
     #[test]

@@ -80,7 +80,7 @@ export async function everyService(): Promise<unknown[]> {
   ]);
 }
 
-export function told(error: unknown): string {
+export function describeError(error: unknown): string {
   if (isInvalidArgument(error)) {
     const code: "invalid_argument" = error.code;
     return `${code}: ${error.violations.map(({ field, description }) => `${field} ${description}`).join()}`;

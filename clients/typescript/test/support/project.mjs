@@ -18,8 +18,8 @@ export async function run(program, args, options = {}) {
     const { stdout } = await execute(program, args, { maxBuffer: 16 * 1024 * 1024, ...options });
     return stdout;
   } catch (error) {
-    const said = [error.stdout ?? "", error.stderr ?? error];
-    throw new Error([`${program} ${args.join(" ")}`, ...said].join("\n"), { cause: error });
+    const output = [error.stdout ?? "", error.stderr ?? error];
+    throw new Error([`${program} ${args.join(" ")}`, ...output].join("\n"), { cause: error });
   }
 }
 

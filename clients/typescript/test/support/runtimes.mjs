@@ -89,9 +89,9 @@ export async function inWorkerd(t, worker, settings) {
     if (child.kill("SIGKILL")) await ended;
   });
   for await (const line of createInterface({ input: child.stdio[3] })) {
-    const said = JSON.parse(line);
-    if (said.event !== "listen") continue;
-    const answer = await fetch(`http://127.0.0.1:${said.port}/`, { method: "POST", body: JSON.stringify(settings) });
+    const message = JSON.parse(line);
+    if (message.event !== "listen") continue;
+    const answer = await fetch(`http://127.0.0.1:${message.port}/`, { method: "POST", body: JSON.stringify(settings) });
     if (!answer.ok) throw new Error(`the worker answered ${answer.status}: ${await answer.text()}`);
     return answer.json();
   }

@@ -60,11 +60,11 @@ test("requests and responses of every method match the types", (t) => {
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(options));
   const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
-  let said = "";
+  let output = "";
   try {
     execFileSync(process.execPath, [tsc, "--project", folder], { encoding: "utf8" });
   } catch (error) {
-    said = (error as { stdout: string }).stdout;
+    output = (error as { stdout: string }).stdout;
   }
-  assert.equal(said, "");
+  assert.equal(output, "");
 });

@@ -43,8 +43,8 @@ test("a time without a zone is rejected", () => {
     "",
     1_795_219_200_000,
   ]) {
-    const told = "from: must be a time of RFC 3339, such as 2026-11-21T00:00:00Z";
-    assert.equal(logs(time), `${told} (given: \`${time}\`)`);
+    const problem = "from: must be a time of RFC 3339, such as 2026-11-21T00:00:00Z";
+    assert.equal(logs(time), `${problem} (given: \`${time}\`)`);
   }
 });
 
@@ -53,7 +53,7 @@ test("a value of the wrong kind is rejected", () => {
   const create = (monitor: unknown) => wrong("monitor.v1.MonitorService/CreateHttpMonitor", { monitor });
   assert.equal(list({ limit: 5, pageToken: "" }), "nothing");
   assert.equal(create({ degradedAt: -(2 ** 31), retry: 2 ** 31 - 1, regions: [], headers: [{}] }), "nothing");
-  for (const [said, expected] of [
+  for (const [message, expected] of [
     [list({ limit: "5" }), "limit: must be a whole number of 32 bits (given: `5`)"],
     [list({ limit: 2 ** 31 }), "limit: must be a whole number of 32 bits (given: `2147483648`)"],
     [create({ degradedAt: 0.5 }), "monitor.degraded_at: must be a whole number of 32 bits (given: `0.5`)"],
@@ -64,6 +64,6 @@ test("a value of the wrong kind is rejected", () => {
     [create({ headers: [{}, { key: 5 }] }), "monitor.headers[1].key: must be a text"],
     [create([]), "monitor: must be an object (given: ``)"],
   ] as const) {
-    assert.equal(said, expected);
+    assert.equal(message, expected);
   }
 });

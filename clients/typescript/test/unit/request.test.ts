@@ -18,7 +18,7 @@ const METHOD: Method = {
   request: { monitor: { name: 1, degradedAt: 1, headers: { key: 1, value: 1 } }, updateMask: 1 },
 };
 
-function said(work: () => unknown): string {
+function messageOf(work: () => unknown): string {
   try {
     work();
     return "nothing";
@@ -41,20 +41,20 @@ test("unknown fields are rejected by path, with a solution", () => {
     [[], "`request` must be an object"],
   ] as const) {
     assert.equal(
-      said(() => checked(METHOD, request)),
+      messageOf(() => checked(METHOD, request)),
       message,
     );
   }
 });
 
 test("a number that JSON writes as null is rejected at any depth", () => {
-  const of = (monitor: object) => said(() => checked(METHOD, { monitor }));
+  const of = (monitor: object) => messageOf(() => checked(METHOD, { monitor }));
   assert.equal(of({ degradedAt: Number.NaN }), "`monitor.degradedAt` must be a finite number");
   assert.equal(of({ degradedAt: [1, -Infinity] }), "`monitor.degradedAt[1]` must be a finite number");
   assert.equal(of({ headers: [{}, { value: 1 / 0 }] }), "`monitor.headers[1].value` must be a finite number");
   assert.equal(of({ headers: [Number.NaN] }), "`monitor.headers[0]` must be a finite number");
   assert.equal(
-    said(() => checked(METHOD, { monitor: Number.NaN })),
+    messageOf(() => checked(METHOD, { monitor: Number.NaN })),
     "`monitor` must be a finite number",
   );
   assert.equal(of({ degradedAt: 0 }), "nothing");
@@ -68,7 +68,7 @@ test("a mask may be a list, and the caller's object does not change", () => {
 
 test("values that JSON cannot express are rejected before sending", () => {
   assert.match(
-    said(() => written(METHOD.path, { monitor: { degradedAt: 1n } })),
+    messageOf(() => written(METHOD.path, { monitor: { degradedAt: 1n } })),
     /cannot be written as JSON/,
   );
 });
@@ -84,12 +84,12 @@ test("an address is an http URL, with or without /rpc", () => {
   }
   for (const given of ["up.example/rpc", "ftp://up.example", "/rpc", "http://", "localhost:8080"]) {
     assert.match(
-      said(() => addressOf(given)),
+      messageOf(() => addressOf(given)),
       /`baseUrl` must be an http or https address/,
     );
   }
   assert.doesNotMatch(
-    said(() => addressOf("https://me:hunter2@up.example/rpc")),
+    messageOf(() => addressOf("https://me:hunter2@up.example/rpc")),
     /hunter2/,
   );
 });
@@ -175,7 +175,7 @@ test("a call's headers override the client's, and invalid ones are rejected unqu
   assert.deepEqual(headersOf("key", { "x-service-key": undefined }), { "x-service-key": "key" });
   const bad: Record<string, string>[] = [{ "x-a": "hunter2\n" }, { "x-a": "hunter2…" }, { "x a": "hunter2" }];
   for (const given of [...bad, { "": "hunter2" }]) {
-    const message = said(() => headersOf("key", given));
+    const message = messageOf(() => headersOf("key", given));
     assert.match(message, /^the header `.*` has a name or a value/);
     assert.doesNotMatch(message, /hunter2/);
   }

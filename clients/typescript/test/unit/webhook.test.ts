@@ -170,12 +170,12 @@ test("the type of page webhooks accepts the documented example", () => {
   const page = reference("page-webhook.md");
   const example = /```json\n([\s\S]*?)```/.exec(page)?.[1];
   assert.deepEqual(JSON.parse(example ?? ""), PAGE_EVENT);
-  const told = new Set(page.match(/page\.[a-z]+\.[a-z]+/g));
-  assert.deepEqual([...told].sort(), [...PAGE_EVENT_TYPES].sort());
+  const documented = new Set(page.match(/page\.[a-z]+\.[a-z]+/g));
+  assert.deepEqual([...documented].sort(), [...PAGE_EVENT_TYPES].sort());
 });
 
 /** Objects with every field of their types, as the compiler verifies. */
-const NEWS: Readonly<Record<string, object>> = {
+const PAGE_EVENTS: Readonly<Record<string, object>> = {
   report: { id: "", update: "", title: "", status: "resolved", text: "" } satisfies ReportEvent["report"],
   maintenance: {
     id: "",
@@ -190,7 +190,7 @@ const NEWS: Readonly<Record<string, object>> = {
 
 test("the types of page events have the fields of their schema", () => {
   const schema = JSON.parse(reference("page-webhook.schema.json")) as Schema;
-  for (const [name, value] of Object.entries(NEWS)) {
+  for (const [name, value] of Object.entries(PAGE_EVENTS)) {
     assert.deepEqual(
       Object.keys(value).sort(),
       Object.keys(schema.$defs?.[name]?.properties ?? {}).sort(),

@@ -135,7 +135,7 @@ pub struct Downtime {
 }
 
 /// Returns the slots of a monitor that were missed while the process was down: in each region all
-/// slots of that time except those that `is_known` returns true for. [`super::First::Regular`]
+/// slots of that time except those that `is_known` returns true for. [`super::FirstRun::Regular`]
 /// continues with the slots later than `now`.
 pub fn missed_while_down(
     monitor: MonitorId,

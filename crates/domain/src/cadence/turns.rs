@@ -81,7 +81,7 @@ impl<J> Turns<J> {
     /// Removes a workspace, which has no monitors any more, from those that share the permits.
     /// Returns the waiting jobs that may run now, because the shares of the others grow.
     #[must_use = "the returned jobs have their permits"]
-    pub fn leave(&mut self, workspace: WorkspaceId, now: Timestamp) -> Vec<J> {
+    pub fn remove_workspace(&mut self, workspace: WorkspaceId, now: Timestamp) -> Vec<J> {
         if self.sharing.remove(&workspace) {
             self.sharing_weight -= self.weight(workspace) as usize;
         }
@@ -91,12 +91,12 @@ impl<J> Turns<J> {
     /// Sets the weight of a workspace, which is 1 otherwise; 0 counts as 1. Returns the waiting jobs
     /// that may run now.
     #[must_use = "the returned jobs have their permits"]
-    pub fn weigh(&mut self, workspace: WorkspaceId, weight: u32, now: Timestamp) -> Vec<J> {
-        self.set_weight(workspace, weight.max(1));
+    pub fn set_weight(&mut self, workspace: WorkspaceId, weight: u32, now: Timestamp) -> Vec<J> {
+        self.update_weight(workspace, weight.max(1));
         self.take_runnable(now)
     }
 
-    fn set_weight(&mut self, workspace: WorkspaceId, weight: u32) {
+    fn update_weight(&mut self, workspace: WorkspaceId, weight: u32) {
         let before = self.weight(workspace);
         if weight == 1 {
             self.weights.remove(&workspace);
@@ -149,7 +149,7 @@ impl<J> Turns<J> {
     /// Releases the permit of an ended check of this workspace, and returns the waiting jobs that may
     /// run now.
     #[must_use = "the returned jobs have their permits"]
-    pub fn ended(&mut self, workspace: WorkspaceId, now: Timestamp) -> Vec<J> {
+    pub fn release(&mut self, workspace: WorkspaceId, now: Timestamp) -> Vec<J> {
         if let Some(of) = self.workspaces.get_mut(&workspace) {
             let before = of.rank(workspace);
             of.load.running = of.load.running.saturating_sub(1);

@@ -157,7 +157,7 @@ fn opposites_disagree(text: &str, target: &str) {
     use TextComparator::{Contains, Empty, Eq, Gt, Gte, Lt, Lte, Neq, NotContains, NotEmpty};
     let pairs = [(Eq, Neq), (Contains, NotContains), (Empty, NotEmpty), (Gt, Lte), (Lt, Gte)];
     for (one, other) in pairs {
-        let held = [one, other].map(|it| Text::complete(text).passed(it, target));
+        let held = [one, other].map(|it| Text::complete(text).compare(it, target));
         let fits = held == [Comparison::NotANumber; 2]
             || held.contains(&Comparison::Yes) && held.contains(&Comparison::No);
         assert!(fits, "{text:?} {one} and {other} {target:?}: {held:?}");
@@ -166,8 +166,8 @@ fn opposites_disagree(text: &str, target: &str) {
 
 fn a_beginning_decides_as_the_whole(text: &str, end: usize, input: &Input<'_>) {
     let beginning = Text { known: &text[..end], goes_on: true };
-    let held = beginning.passed(input.text, &input.target);
-    let whole = Text::complete(text).passed(input.text, &input.target);
+    let held = beginning.compare(input.text, &input.target);
+    let whole = Text::complete(text).compare(input.text, &input.target);
     let beginning = beginning.known;
     assert!(
         held == Comparison::Undecidable || held == whole,

@@ -6,7 +6,7 @@ mod forms;
 
 use std::borrow::Cow;
 
-pub(crate) use configured::{Configured, of_request};
+pub(crate) use configured::{Configured, request_secrets};
 
 /// Replacement for a credential.
 const HIDDEN: &str = "…";

@@ -42,7 +42,7 @@ impl<'a> Text<'a> {
     }
 
     /// Compares this text with `target` by `comparator`.
-    pub(super) fn passed(self, comparator: TextComparator, target: &str) -> Comparison {
+    pub(super) fn compare(self, comparator: TextComparator, target: &str) -> Comparison {
         match comparator {
             TextComparator::Contains => self.contains(target),
             TextComparator::NotContains => self.contains(target).not(),
@@ -163,15 +163,15 @@ pub(super) fn reason(
     seen: &str,
     comparator: TextComparator,
     target: &str,
-    held: Comparison,
+    comparison: Comparison,
 ) -> String {
-    let wish = expectation(comparator, target);
-    match held {
+    let expected = expectation(comparator, target);
+    match comparison {
         Comparison::Undecidable => {
-            format!("expected {what} to {wish}, but the body was too long to decide")
+            format!("expected {what} to {expected}, but the body was too long to decide")
         }
         Comparison::NotANumber => {
-            format!("{what} is `{seen}`, which is not a number, expected to {wish}")
+            format!("{what} is `{seen}`, which is not a number, expected to {expected}")
         }
         Comparison::Yes | Comparison::No => match comparator {
             TextComparator::Contains => format!("{what} does not contain `{}`", excerpt(target)),
@@ -183,7 +183,7 @@ pub(super) fn reason(
             | TextComparator::Gt
             | TextComparator::Gte
             | TextComparator::Lt
-            | TextComparator::Lte => format!("{what} is `{seen}`, expected to {wish}"),
+            | TextComparator::Lte => format!("{what} is `{seen}`, expected to {expected}"),
         },
     }
 }

@@ -10,7 +10,7 @@ use rules::{ById, MonitorId, Timestamp};
 use super::Changed;
 
 /// A starting process recalls results whose slots are at most this much older than the last stored
-/// slot, see [`super::History::recall`]. This must cover a vote with unwritten instants: the time
+/// slot, see [`super::JudgeState::recall`]. This must cover a vote with deferred instants: the time
 /// from a slot to the end of a check that is not [`is_late`], plus the window of a monitor that is
 /// not rare.
 pub const RECALL_PERIOD: Duration = Duration::from_mins(5);
@@ -111,50 +111,50 @@ mod tests {
     const OTHER: MonitorId = MonitorId::from_bits(2);
     const NONE: [MonitorId; 0] = [];
 
-    fn due(unwritten: &mut DeferredWrites, now: Timestamp) -> Vec<MonitorId> {
-        std::iter::from_fn(|| unwritten.pop_due(now)).collect()
+    fn due(deferred: &mut DeferredWrites, now: Timestamp) -> Vec<MonitorId> {
+        std::iter::from_fn(|| deferred.pop_due(now)).collect()
     }
 
     #[test]
     fn changed_votes_wait_for_a_minute() {
-        let mut unwritten = DeferredWrites::default();
-        let mut note = |monitor, at| unwritten.defer(monitor, at, at);
+        let mut deferred = DeferredWrites::default();
+        let mut note = |monitor, at| deferred.defer(monitor, at, at);
         assert!(note(FIRST, START));
         assert!(note(OTHER, START + 20 * SECOND));
         assert!(note(FIRST, START + 59 * SECOND));
-        assert_eq!(due(&mut unwritten, START + 59 * SECOND), NONE);
-        assert_eq!(due(&mut unwritten, START + 60 * SECOND), [FIRST]);
-        assert!(unwritten.defer(FIRST, START + 70 * SECOND, START + 70 * SECOND));
-        assert_eq!(due(&mut unwritten, START + 90 * SECOND), [OTHER]);
-        assert_eq!(due(&mut unwritten, START + 130 * SECOND), [FIRST]);
-        assert_eq!(due(&mut unwritten, START + 999 * SECOND), NONE);
+        assert_eq!(due(&mut deferred, START + 59 * SECOND), NONE);
+        assert_eq!(due(&mut deferred, START + 60 * SECOND), [FIRST]);
+        assert!(deferred.defer(FIRST, START + 70 * SECOND, START + 70 * SECOND));
+        assert_eq!(due(&mut deferred, START + 90 * SECOND), [OTHER]);
+        assert_eq!(due(&mut deferred, START + 130 * SECOND), [FIRST]);
+        assert_eq!(due(&mut deferred, START + 999 * SECOND), NONE);
     }
 
     #[test]
     fn stored_monitor_is_not_due_until_changed() {
-        let mut unwritten = DeferredWrites::default();
-        assert!(unwritten.defer(FIRST, START, START));
-        unwritten.remove(FIRST);
-        assert!(unwritten.defer(FIRST, START + 30 * SECOND, START + 30 * SECOND));
-        assert_eq!(due(&mut unwritten, START + 60 * SECOND), NONE);
-        assert_eq!(due(&mut unwritten, START + 90 * SECOND), [FIRST]);
+        let mut deferred = DeferredWrites::default();
+        assert!(deferred.defer(FIRST, START, START));
+        deferred.remove(FIRST);
+        assert!(deferred.defer(FIRST, START + 30 * SECOND, START + 30 * SECOND));
+        assert_eq!(due(&mut deferred, START + 60 * SECOND), NONE);
+        assert_eq!(due(&mut deferred, START + 90 * SECOND), [FIRST]);
     }
 
     #[test]
     fn votes_of_late_results_do_not_wait() {
-        let mut unwritten = DeferredWrites::default();
-        assert!(unwritten.defer(FIRST, START, START + 60 * SECOND));
-        assert!(!unwritten.defer(OTHER, START, START + 61 * SECOND));
-        unwritten.record_slot(START + 3_600 * SECOND);
+        let mut deferred = DeferredWrites::default();
+        assert!(deferred.defer(FIRST, START, START + 60 * SECOND));
+        assert!(!deferred.defer(OTHER, START, START + 61 * SECOND));
+        deferred.record_slot(START + 3_600 * SECOND);
         let set_back = START + 70 * SECOND;
-        assert!(!unwritten.defer(OTHER, set_back, set_back), "others have later slots");
-        assert_eq!(due(&mut unwritten, START + 120 * SECOND), [FIRST]);
+        assert!(!deferred.defer(OTHER, set_back, set_back), "others have later slots");
+        assert_eq!(due(&mut deferred, START + 120 * SECOND), [FIRST]);
     }
 
     #[test]
     fn clock_set_back_ends_the_wait() {
-        let mut unwritten = DeferredWrites::default();
-        assert!(unwritten.defer(FIRST, START, START));
-        assert_eq!(due(&mut unwritten, START - SECOND), [FIRST]);
+        let mut deferred = DeferredWrites::default();
+        assert!(deferred.defer(FIRST, START, START));
+        assert_eq!(due(&mut deferred, START - SECOND), [FIRST]);
     }
 }

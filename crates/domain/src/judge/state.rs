@@ -60,7 +60,8 @@ pub struct RegionResult {
     pub revision: u32,
     /// Reason for the check. All triggers vote alike.
     pub trigger: Trigger,
-    pub ballot: Vote,
+    #[serde(rename = "ballot")]
+    pub vote: Vote,
 }
 
 /// Vote of a result.
@@ -110,11 +111,11 @@ impl JudgeState {
     /// if [`super::Changed`] requires it, so its votes may be a minute old. A starting process
     /// recalls the results of the last minutes in any order, and then calls [`super::revise`].
     pub fn recall(&mut self, identity: &ResultKey, finished_at: Timestamp, outcome: Outcome) {
-        let heard = RegionResult::new(identity, finished_at, outcome);
-        let heard = heard.filter(|heard| heard.revision == self.revision);
+        let result = RegionResult::new(identity, finished_at, outcome);
+        let result = result.filter(|result| result.revision == self.revision);
         let state = self.regions.iter_mut().find(|state| state.region == identity.region);
-        if let (Some(heard), Some(state)) = (heard, state) {
-            state.record(heard);
+        if let (Some(result), Some(state)) = (result, state) {
+            state.record(result);
         }
     }
 
@@ -129,9 +130,9 @@ impl JudgeState {
             *hold = GracePeriod { since: now, until: now + hold.until.since(hold.since) };
         }
         for state in &mut self.regions {
-            for heard in [&mut state.latest, &mut state.before].into_iter().flatten() {
-                heard.slot = heard.slot.min(now);
-                heard.finished_at = heard.finished_at.min(now);
+            for result in [&mut state.latest, &mut state.before].into_iter().flatten() {
+                result.slot = result.slot.min(now);
+                result.finished_at = result.finished_at.min(now);
             }
         }
     }
@@ -140,7 +141,7 @@ impl JudgeState {
     pub fn is_renewed(&self) -> bool {
         self.regions
             .iter()
-            .any(|state| state.latest.is_some_and(|heard| heard.revision == self.revision))
+            .any(|state| state.latest.is_some_and(|result| result.revision == self.revision))
     }
 
     /// Removes regions that left the policy, and adds its new ones.
@@ -167,8 +168,8 @@ impl JudgeState {
         let mut live = self.regions.iter().filter(|state| is_live(state.region)).peekable();
         live.peek().is_some()
             && live.all(|state| {
-                state.latest.is_some_and(|heard| {
-                    heard.revision == self.revision && heard.finished_at >= hold.since
+                state.latest.is_some_and(|result| {
+                    result.revision == self.revision && result.finished_at >= hold.since
                 })
             })
     }
@@ -181,15 +182,15 @@ impl RegionState {
     }
 
     /// Records a result if it is one of the last two and new; returns whether it was recorded.
-    pub(super) fn record(&mut self, heard: RegionResult) -> bool {
-        let order = heard.order();
+    pub(super) fn record(&mut self, result: RegionResult) -> bool {
+        let order = result.order();
         if self.latest.is_none_or(|latest| latest.order() < order) {
-            self.before = self.latest.replace(heard);
+            self.before = self.latest.replace(result);
             return true;
         }
         let known = self.latest.is_some_and(|latest| latest.order() == order);
         if !known && self.before.is_none_or(|before| before.order() < order) {
-            self.before = Some(heard);
+            self.before = Some(result);
             return true;
         }
         false
@@ -197,7 +198,7 @@ impl RegionState {
 
     /// Returns the votes of its last two results, the last one first.
     pub(super) fn votes(&self) -> (Option<Vote>, Option<Vote>) {
-        (self.latest.map(|heard| heard.ballot), self.before.map(|heard| heard.ballot))
+        (self.latest.map(|result| result.vote), self.before.map(|result| result.vote))
     }
 }
 
@@ -208,17 +209,17 @@ impl RegionResult {
         finished_at: Timestamp,
         outcome: Outcome,
     ) -> Option<Self> {
-        let ballot = match outcome {
+        let vote = match outcome {
             Outcome::Success => Vote::Fine,
             Outcome::Degraded => Vote::Slow,
             Outcome::Failure => Vote::Failing,
             Outcome::Skipped => return None,
         };
         let &ResultKey { revision, slot, trigger, .. } = identity;
-        Some(Self { slot, finished_at, revision, trigger, ballot })
+        Some(Self { slot, finished_at, revision, trigger, vote })
     }
 
-    /// Later results have a later slot; within a slot any total order will do. Results with equal
+    /// Returns the order of a result: by slot; within a slot any total order will do. Results with equal
     /// keys have the same identity.
     fn order(&self) -> (u32, Timestamp, Trigger) {
         (self.revision, self.slot, self.trigger)

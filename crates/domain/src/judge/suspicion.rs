@@ -120,10 +120,10 @@ impl HostMark {
 
 impl ProbeTrust {
     /// Returns whether a result of the probe has a vote, as far as the probe is concerned.
-    pub(super) fn counts(self, heard: &RegionResult) -> bool {
+    pub(super) fn counts(self, result: &RegionResult) -> bool {
         match self {
             Self::Trusted => true,
-            Self::TrustedSince(since) => heard.ballot != Vote::Failing || heard.slot >= since,
+            Self::TrustedSince(since) => result.vote != Vote::Failing || result.slot >= since,
             Self::Suspect => false,
         }
     }
@@ -139,14 +139,14 @@ impl ProbeSuspicions {
     /// Returns the number of hosts that failed within a minute and of all hosts, at the start of
     /// the probe's suspicion.
     pub fn suspicion(&self, probe: ProbeIndex) -> Option<(u32, u32)> {
-        let doubt = self.probes.get(usize::from(probe.0))?.suspicion?;
-        Some((doubt.failing, doubt.hosts))
+        let suspicion = self.probes.get(usize::from(probe.0))?.suspicion?;
+        Some((suspicion.failing, suspicion.hosts))
     }
 
     /// Records the outcome of one check.
     pub fn record(&mut self, report: HostOutcome, now: Timestamp) -> Option<SuspicionChange> {
         self.advance_to(now);
-        let has_canaries = self.has_connectivity_check;
+        let has_connectivity_check = self.has_connectivity_check;
         let number = usize::from(report.probe.0);
         if self.probes.len() <= number {
             self.probes.resize_with(number + 1, Probe::default);
@@ -156,7 +156,7 @@ impl ProbeSuspicions {
         probe.record(&report, now);
         match probe.suspicion {
             Some(_) => probe.try_end_by_hosts(report.probe, now),
-            None => probe.try_begin(report.probe, has_canaries, now),
+            None => probe.try_begin(report.probe, has_connectivity_check, now),
         }
     }
 
@@ -169,25 +169,24 @@ impl ProbeSuspicions {
     ) -> Option<SuspicionChange> {
         self.advance_to(now);
         let probe = self.probes.get_mut(usize::from(slot.0))?;
-        let doubt = probe.suspicion.as_mut().filter(|_| check.asked > 0)?;
+        let suspicion = probe.suspicion.as_mut().filter(|_| check.asked > 0)?;
         if 2 * check.responded <= check.asked {
-            doubt.silent_at = Some(now);
+            suspicion.silent_at = Some(now);
             return None;
         }
-        let standing = match doubt.silent_at {
+        let trust = match suspicion.silent_at {
             Some(_) => ProbeTrust::TrustedSince(now),
             None => ProbeTrust::Trusted,
         };
-        probe.end(slot, ClearedBy::ConnectivityCheck, standing)
+        probe.end(slot, ClearedBy::ConnectivityCheck, trust)
     }
 
     /// Ends the first suspicion whose time limit is reached at `now`.
     pub fn tick(&mut self, now: Timestamp) -> Option<SuspicionChange> {
         self.advance_to(now);
-        let number = self
-            .probes
-            .iter()
-            .position(|probe| probe.suspicion.is_some_and(|doubt| doubt.deadline() <= now))?;
+        let number = self.probes.iter().position(|probe| {
+            probe.suspicion.is_some_and(|suspicion| suspicion.deadline() <= now)
+        })?;
         self.probes[number].end(probe_index(number), ClearedBy::Time, ProbeTrust::Trusted)
     }
 
@@ -207,9 +206,9 @@ impl ProbeSuspicions {
 
     /// Returns the suspect probes.
     pub fn suspects(&self) -> impl Iterator<Item = ProbeIndex> {
-        let doubting =
+        let first_suspect =
             self.probes.iter().enumerate().filter(|(_, probe)| probe.suspicion.is_some());
-        doubting.map(|(number, _)| probe_index(number))
+        first_suspect.map(|(number, _)| probe_index(number))
     }
 
     /// Returns whether the reports of `probe` count.

@@ -22,7 +22,7 @@ const PERIOD: Duration = Duration::from_mins(1);
 #[derive(Clone, Debug)]
 struct MonitorScenario {
     policy: Policy,
-    history: JudgeState,
+    judge_state: JudgeState,
     suspicions: ProbeSuspicions,
     now: Timestamp,
     /// Effects of the last step.
@@ -31,17 +31,17 @@ struct MonitorScenario {
     transitions: Vec<Transition>,
 }
 
-/// A new active monitor in `fly-ams`, served by its own probe.
+/// Returns a new active monitor in `fly-ams`, served by its own probe.
 fn a_monitor() -> MonitorScenario {
     MonitorScenario::of(policy_of(&[0]))
 }
 
-/// A monitor in this many regions, each with its own probe, after a success in each.
+/// Returns a monitor in this many regions, each with its own probe, after a success in each.
 fn a_settled_monitor_in(regions: u16) -> MonitorScenario {
     a_monitor().in_regions(regions).settled()
 }
 
-/// A policy for the first regions, each served by the probe of this number.
+/// Returns a policy for the first regions, each served by the probe of this number.
 fn policy_of(probes: &[u16]) -> Policy {
     let serving = |(region, probe): (&Region, &u16)| ServedRegion {
         region: *region,
@@ -56,7 +56,7 @@ fn policy_of(probes: &[u16]) -> Policy {
     }
 }
 
-/// Result of a check of `region`.
+/// Returns the result of a check of `region`.
 fn result_of(revision: u32, region: Region, slot: Timestamp, outcome: Outcome) -> CheckResult {
     let monitor = MonitorId::from_bits(1);
     CheckResult {
@@ -74,11 +74,11 @@ fn result_of(revision: u32, region: Region, slot: Timestamp, outcome: Outcome) -
 
 impl MonitorScenario {
     fn of(policy: Policy) -> Self {
-        let mut history = JudgeState::new(&policy, START);
+        let mut judge_state = JudgeState::new(&policy, START);
         let suspicions = ProbeSuspicions::default();
-        let moment = StepContext { now: START, chance: 0, suspicions: &suspicions };
-        let effects = tick(&policy, &mut history, moment);
-        Self { policy, history, suspicions, now: START, effects, transitions: Vec::new() }
+        let context = StepContext { now: START, random: 0, suspicions: &suspicions };
+        let effects = tick(&policy, &mut judge_state, context);
+        Self { policy, judge_state, suspicions, now: START, effects, transitions: Vec::new() }
     }
 
     /// Runs in this many regions, each with its own probe.
@@ -133,8 +133,8 @@ impl MonitorScenario {
     }
 
     fn receive(&mut self, result: &CheckResult) {
-        let moment = moment(&self.suspicions, self.now, &self.transitions);
-        self.effects = receive(&self.policy, &mut self.history, result, moment);
+        let context = context(&self.suspicions, self.now, &self.transitions);
+        self.effects = receive(&self.policy, &mut self.judge_state, result, context);
         self.record();
     }
 
@@ -151,8 +151,8 @@ impl MonitorScenario {
     }
 
     fn tick(&mut self) {
-        let moment = moment(&self.suspicions, self.now, &self.transitions);
-        self.effects = tick(&self.policy, &mut self.history, moment);
+        let context = context(&self.suspicions, self.now, &self.transitions);
+        self.effects = tick(&self.policy, &mut self.judge_state, context);
         self.record();
     }
 
@@ -173,29 +173,29 @@ impl MonitorScenario {
 
     /// Restarts the process with the stored state.
     fn restarted(mut self) -> Self {
-        let kept = serde_json::to_string(&self.history).unwrap();
-        self.history = serde_json::from_str(&kept).unwrap();
+        let kept = serde_json::to_string(&self.judge_state).unwrap();
+        self.judge_state = serde_json::from_str(&kept).unwrap();
         self.revised()
     }
 
     fn revised(mut self) -> Self {
-        let moment = moment(&self.suspicions, self.now, &self.transitions);
-        self.effects = revise(&self.policy, &mut self.history, moment);
+        let context = context(&self.suspicions, self.now, &self.transitions);
+        self.effects = revise(&self.policy, &mut self.judge_state, context);
         self.record();
         self
     }
 
     fn deleted(mut self) -> Self {
-        self.effects = delete(&mut self.history, self.now);
+        self.effects = delete(&mut self.judge_state, self.now);
         self.record();
         self
     }
 
     /// Resolves the open incident, or an unknown one.
     fn resolved(mut self) -> Self {
-        let moment = moment(&self.suspicions, self.now, &self.transitions);
-        let incident = self.history.incident.unwrap_or(IncidentId::from_bits(0));
-        self.effects = resolve(&self.policy, &mut self.history, incident, moment);
+        let context = context(&self.suspicions, self.now, &self.transitions);
+        let incident = self.judge_state.incident.unwrap_or(IncidentId::from_bits(0));
+        self.effects = resolve(&self.policy, &mut self.judge_state, incident, context);
         self.record();
         self
     }
@@ -207,7 +207,7 @@ impl MonitorScenario {
     }
 
     fn status(&self) -> MonitorStatus {
-        self.history.status
+        self.judge_state.status
     }
 
     /// Formats the transitions as text: `unknown → active, silently: no vote fails`.
@@ -216,12 +216,12 @@ impl MonitorScenario {
     }
 }
 
-fn moment<'d>(
-    doubts: &'d ProbeSuspicions,
+fn context<'d>(
+    suspicions: &'d ProbeSuspicions,
     now: Timestamp,
     transitions: &[Transition],
 ) -> StepContext<'d> {
-    StepContext { now, chance: transitions.len() as u64, suspicions: doubts }
+    StepContext { now, random: transitions.len() as u64, suspicions }
 }
 
 fn format_transition(transition: &Transition) -> String {

@@ -40,8 +40,8 @@ impl Tally {
     /// Counts the votes at `now`; those of suspect probes are void.
     pub(super) fn count(
         policy: &Policy,
-        history: &JudgeState,
-        doubts: &ProbeSuspicions,
+        judge_state: &JudgeState,
+        suspicions: &ProbeSuspicions,
         now: Timestamp,
     ) -> Self {
         let window = policy.window();
@@ -50,24 +50,24 @@ impl Tally {
         // On the stack, because this runs for every result.
         let mut voters = [nobody; Region::ALL.len()];
         let mut known = 0;
-        for (serving, state) in policy.regions.iter().zip(&history.regions) {
+        for (serving, state) in policy.regions.iter().zip(&judge_state.regions) {
             // The common case copies nothing, because this runs for every result.
             let part;
-            let credible = match doubts.trust(serving.probe) {
+            let credible = match suspicions.trust(serving.probe) {
                 ProbeTrust::Trusted => state,
-                standing @ (ProbeTrust::TrustedSince(_) | ProbeTrust::Suspect) => {
-                    part = state.credible(standing);
+                trust @ (ProbeTrust::TrustedSince(_) | ProbeTrust::Suspect) => {
+                    part = state.credible(trust);
                     &part
                 }
             };
-            let Some(ballot) = vote(credible, window, history.slow, now) else {
+            let Some(vote) = vote(credible, window, judge_state.slow, now) else {
                 continue;
             };
             let place = voters[..known].iter().position(|voter| voter.probe == serving.probe);
             let place = place.unwrap_or(known);
             known = known.max(place + 1);
             voters[place].probe = serving.probe;
-            voters[place].count(ballot);
+            voters[place].count(vote);
             tally.add_region(credible, window);
         }
         for voter in &voters[..known] {
@@ -125,29 +125,29 @@ impl Tally {
 }
 
 impl Voter {
-    fn count(&mut self, ballot: Vote) {
+    fn count(&mut self, vote: Vote) {
         self.voting += 1;
-        self.failing += u8::from(ballot == Vote::Failing);
-        self.slow += u8::from(ballot == Vote::Slow);
+        self.failing += u8::from(vote == Vote::Failing);
+        self.slow += u8::from(vote == Vote::Slow);
     }
 }
 
 impl RegionState {
     /// Returns the results that count, given the trust in the region's probe.
-    fn credible(&self, standing: ProbeTrust) -> Self {
-        let counts = |heard: &RegionResult| standing.counts(heard);
+    fn credible(&self, trust: ProbeTrust) -> Self {
+        let counts = |result: &RegionResult| trust.counts(result);
         Self { latest: self.latest.filter(counts), before: self.before.filter(counts), ..*self }
     }
 
-    /// Returns whether its last two results are of consecutive slots and both vote `ballot`. Slots
+    /// Returns whether its last two results are of consecutive slots and both vote `vote`. Slots
     /// further apart than the window (the process was down between them) and results of two
     /// revisions are not consecutive. A skipped slot in between does not matter.
-    fn has_voted_twice(&self, ballot: Vote, window: Duration) -> bool {
+    fn has_voted_twice(&self, vote: Vote, window: Duration) -> bool {
         let (Some(latest), Some(before)) = (self.latest, self.before) else {
             return false;
         };
-        latest.ballot == ballot
-            && before.ballot == ballot
+        latest.vote == vote
+            && before.vote == vote
             && latest.revision == before.revision
             && latest.slot.since(before.slot) <= window
     }
@@ -162,15 +162,16 @@ impl RegionState {
 /// a vote. `error` means a failure here, whatever the other regions report.
 pub fn region_status(
     policy: &Policy,
-    history: &JudgeState,
+    judge_state: &JudgeState,
     region: Region,
-    doubts: &ProbeSuspicions,
+    suspicions: &ProbeSuspicions,
     now: Timestamp,
 ) -> MonitorStatus {
-    let standing = policy.probe_of(region).map_or(ProbeTrust::Suspect, |probe| doubts.trust(probe));
-    let latest = history.region(region).and_then(|state| state.credible(standing).latest);
+    let trust =
+        policy.probe_of(region).map_or(ProbeTrust::Suspect, |probe| suspicions.trust(probe));
+    let latest = judge_state.region(region).and_then(|state| state.credible(trust).latest);
     let voting = latest.filter(|last| now.since(last.finished_at) <= policy.window());
-    match voting.filter(|_| policy.active).map(|last| last.ballot) {
+    match voting.filter(|_| policy.active).map(|last| last.vote) {
         None => MonitorStatus::Unknown,
         Some(Vote::Fine) => MonitorStatus::Active,
         Some(Vote::Slow) => MonitorStatus::Degraded,
@@ -185,8 +186,8 @@ fn vote(state: &RegionState, window: Duration, was_slow: bool, now: Timestamp) -
     if now.since(latest.finished_at) > window {
         return None;
     }
-    let slow_before = state.before.is_some_and(|before| before.ballot == Vote::Slow);
-    Some(match (latest.ballot, was_slow) {
+    let slow_before = state.before.is_some_and(|before| before.vote == Vote::Slow);
+    Some(match (latest.vote, was_slow) {
         (Vote::Failing, _) => Vote::Failing,
         (Vote::Slow, true) => Vote::Slow,
         (Vote::Fine, true) if slow_before => Vote::Slow,

@@ -81,8 +81,9 @@ impl PlainTextWriter {
             }
             TagEnd::Link => {
                 let Some((begins, Some(url))) = self.links.pop() else { return };
-                let is_said = self.out.get(begins..).is_some_and(|text| url.contains(text.trim()));
-                if !is_said || self.out.len() == begins {
+                let shows_url =
+                    self.out.get(begins..).is_some_and(|text| url.contains(text.trim()));
+                if !shows_url || self.out.len() == begins {
                     self.text(&format!(" ({url})"));
                 }
             }

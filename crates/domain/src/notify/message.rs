@@ -11,7 +11,7 @@ use percent_encoding::percent_decode_str;
 use rules::{ChannelId, Secret, Timestamp};
 use serde_json::Value;
 
-use crate::check::redact::{Configured, of_request};
+use crate::check::redact::{Configured, request_secrets};
 
 /// Data of one delivery that is independent of the vendor.
 #[derive(Clone, Debug)]
@@ -134,7 +134,7 @@ impl Message {
             Self::Http(message) => message.secrets(),
             Self::Mail(mail) => match &mail.list {
                 ListLinks::None => Vec::new(),
-                ListLinks::OneClick(url) => of_request(url, std::iter::empty()),
+                ListLinks::OneClick(url) => request_secrets(url, std::iter::empty()),
             },
         };
         secrets.extend(password.map(|password| password.expose().clone()));
@@ -157,7 +157,7 @@ impl HttpMessage {
 
     fn secrets(&self) -> Vec<String> {
         let headers = self.headers.iter().map(|(name, value)| (name.as_str(), &**value.expose()));
-        let mut secrets = of_request(self.url.expose(), headers);
+        let mut secrets = request_secrets(self.url.expose(), headers);
         secrets.extend(self.secret.as_ref().map(|secret| secret.expose().clone()));
         secrets
     }

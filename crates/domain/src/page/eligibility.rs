@@ -128,9 +128,9 @@ mod tests {
             assert_eq!(suppression_reason(&hidden, None, who), Some(SuppressionReason::Hidden));
         }
         for access in ["public", "password", "email-domain"] {
-            let told =
+            let reason =
                 suppression_reason(&page(access), Some(b"new"), (&hook, &AccessProof::Owner));
-            assert_eq!(told, None, "webhooks need no access");
+            assert_eq!(reason, None, "webhooks need no access");
         }
         let hook = suppression_reason(&hidden, None, (&hook, &AccessProof::Owner));
         assert_eq!(hook, Some(SuppressionReason::Hidden));

@@ -22,10 +22,10 @@ use crate::history::{Span, StatusFrom, uptime};
 pub fn project(facts: &Facts) -> PageView {
     let order = order(facts);
     let now = facts.read_at;
-    let said = report::reported_states(&facts.reports);
+    let reported = report::reported_states(&facts.reports);
     let planned = windows_of(facts);
     let views: Vec<ComponentView> =
-        order.iter().map(|place| component(facts, *place, &said, &planned[*place])).collect();
+        order.iter().map(|place| component(facts, *place, &reported, &planned[*place])).collect();
     let verdict = overall_status(facts, &views);
     let names = Names::new(facts, &order, &views);
     let mut incidents: Vec<IncidentView> =
@@ -86,7 +86,7 @@ fn windows_of(facts: &Facts) -> Vec<Vec<Span>> {
 fn component(
     facts: &Facts,
     place: usize,
-    said: &HashMap<ComponentId, (State, Timestamp)>,
+    reported: &HashMap<ComponentId, (State, Timestamp)>,
     windows: &[Span],
 ) -> ComponentView {
     let ComponentFacts { component, monitor } = &facts.components[place];
@@ -105,19 +105,19 @@ fn component(
         None => State::from_status(status),
     };
     let since = under_maintenance.or_else(|| monitor.and_then(MonitorFacts::since));
-    let (state, since) = match said.get(&component.id) {
-        Some((said, from)) if *said > state => (*said, Some(*from)),
+    let (state, since) = match reported.get(&component.id) {
+        Some((reported, from)) if *reported > state => (*reported, Some(*from)),
         Some(_) | None => (state, since),
     };
     let range = Span { from: first_day(now), to: now };
     // The history of a component without a monitor comes from reports.
-    let told = match monitor {
+    let tracked = match monitor {
         Some(_) => Vec::new(),
         None => report::status_history(&facts.reports, component, range),
     };
     let past: Option<(MonitorStatus, &[StatusFrom])> = match monitor {
         Some(monitor) => Some((monitor.before, &monitor.changes)),
-        None => (!told.is_empty()).then_some((MonitorStatus::Unknown, &told[..])),
+        None => (!tracked.is_empty()).then_some((MonitorStatus::Unknown, &tracked[..])),
     };
     let name = settings.name.clone().or_else(|| monitor.map(|monitor| monitor.name.clone()));
     ComponentView {

@@ -91,9 +91,9 @@ pub(super) fn views(reports: &[Report], names: &[(ComponentId, &str)]) -> Vec<Ar
 }
 
 fn view(report: &Report, names: &[(ComponentId, &str)]) -> ReportView {
-    let named = |said: &[ComponentImpact]| -> Vec<ReportedComponent> {
+    let named = |impacts: &[ComponentImpact]| -> Vec<ReportedComponent> {
         let reported = names.iter().filter_map(|(id, name)| {
-            let impact = said.iter().find(|it| it.component == *id)?.impact;
+            let impact = impacts.iter().find(|it| it.component == *id)?.impact;
             Some(ReportedComponent { id: *id, name: (*name).to_owned(), impact })
         });
         reported.collect()
@@ -147,15 +147,15 @@ impl State {
 
 /// Returns the current state of each component according to open reports, with its start.
 pub(super) fn reported_states(reports: &[Report]) -> HashMap<ComponentId, (State, Timestamp)> {
-    let mut said: HashMap<ComponentId, (State, Timestamp)> = HashMap::new();
+    let mut states: HashMap<ComponentId, (State, Timestamp)> = HashMap::new();
     for report in reports.iter().filter(|report| report.resolved_at().is_none()) {
         for now in report.updates.first().iter().flat_map(|latest| &latest.components) {
             let found = (State::from_impact(now.impact), since(report, *now));
-            let worst = said.entry(now.component).or_insert(found);
+            let worst = states.entry(now.component).or_insert(found);
             *worst = worse(*worst, found);
         }
     }
-    said
+    states
 }
 
 /// Returns the worse of two states; of equal states the older one.
@@ -179,11 +179,11 @@ fn spans(reports: &[Report], component: ComponentId, now: Timestamp) -> Vec<(Spa
         let mut until = now;
         // Updates are ordered newest first: each applies until the previous one in this order.
         for update in &report.updates {
-            let said = update.components.iter().find(|it| it.component == component);
-            let said =
-                said.filter(|_| update.status != ReportStatus::Resolved && update.at < until);
-            if let Some(said) = said {
-                spans.push((Span { from: update.at, to: until }, said.impact));
+            let impact = update.components.iter().find(|it| it.component == component);
+            let impact =
+                impact.filter(|_| update.status != ReportStatus::Resolved && update.at < until);
+            if let Some(impact) = impact {
+                spans.push((Span { from: update.at, to: until }, impact.impact));
             }
             until = update.at;
         }

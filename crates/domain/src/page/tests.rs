@@ -1,6 +1,6 @@
 //! The view of a page, built from stored data.
 
-mod past;
+mod archive;
 mod report;
 
 use std::sync::Arc;
@@ -260,8 +260,8 @@ fn incident_is_shown_once_with_all_components() {
     let view = project(&facts);
     let open: Vec<_> = view.open.iter().map(|it| (it.id, it.names())).collect();
     assert_eq!(open, [(IncidentId::from_bits(2), named(&[1, 2]))]);
-    let told: Vec<_> = view.history.iter().map(|day| day.incidents.len()).collect();
-    assert_eq!(told, [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let counts: Vec<_> = view.history.iter().map(|day| day.incidents.len()).collect();
+    assert_eq!(counts, [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 }
 
 #[test]

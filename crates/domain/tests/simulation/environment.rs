@@ -1,6 +1,6 @@
-//! The simulated world of a seed: its clock, monitors with targets, and probes. `world::pipeline`
-//! is a small pipeline around the pure decisions, `promises` has the invariants, `acts` the
-//! scenarios.
+//! The simulated world of a seed: its clock, monitors with targets, and probes. `pipeline` is a
+//! small pipeline around the pure decisions, `life` the life cycle of monitors. `invariants` checks
+//! them, and `scenarios` drives them.
 
 mod life;
 mod pipeline;
@@ -55,7 +55,7 @@ pub(crate) enum Event {
 pub(crate) struct Watched {
     pub(crate) id: MonitorId,
     pub(crate) policy: Policy,
-    pub(crate) history: JudgeState,
+    pub(crate) judge_state: JudgeState,
     /// The stored data: the last stored state, and all results.
     stored: JudgeState,
     results: BTreeMap<ResultKey, (Timestamp, Outcome)>,
@@ -92,17 +92,17 @@ impl World {
     pub(crate) fn new(seed: u64, traced: bool) -> Self {
         let mut chance = Chance(seed);
         let modes = 1 + chance.place(5);
-        let has_canaries = chance.percent(50);
+        let has_connectivity_check = chance.percent(50);
         let mut world = Self {
             now: START,
             monitors: Vec::new(),
             probes: vec![Mode::Honest; modes],
-            suspicions: ProbeSuspicions::new(has_canaries),
+            suspicions: ProbeSuspicions::new(has_connectivity_check),
             witness: Witness::default(),
             disturbed: true,
             trace: Vec::new(),
             traced,
-            has_connectivity_check: has_canaries,
+            has_connectivity_check: has_connectivity_check,
             schedule: Schedule::default(),
             budget: Budget::new(CONFIRMATIONS.0, CONFIRMATIONS.1, START),
             events: BTreeMap::new(),

@@ -14,7 +14,7 @@ use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 
 /// Outcome of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum SlotOutcome {
     Run,
     Skipped,
     Missed,
@@ -38,14 +38,14 @@ pub(crate) struct Witness {
     /// Confirmation checks of this process.
     confirmations: Vec<Timestamp>,
     /// The suspect probes, and the time by which each suspicion must have ended.
-    doubting: BTreeMap<u16, Timestamp>,
+    suspects_until: BTreeMap<u16, Timestamp>,
 }
 
 /// Recorded facts about a monitor.
 #[derive(Debug, Default)]
 pub(crate) struct MonitorRecord {
     recorded: BTreeMap<Region, BTreeMap<Key, Recorded>>,
-    fates: BTreeMap<Place, Fate>,
+    slot_outcomes: BTreeMap<Place, SlotOutcome>,
     expected: BTreeSet<Place>,
     open: Option<IncidentId>,
     /// A user resolved the last incident, and the status has not left `error` since.
@@ -66,9 +66,9 @@ impl Witness {
         self.broken.get_or_insert_with(|| format!("invariant “{invariant}” is violated: {what}"));
     }
 
-    fn hold(&mut self, promise: &str, holds: bool, what: impl FnOnce() -> String) {
+    fn check(&mut self, invariant: &str, holds: bool, what: impl FnOnce() -> String) {
         if !holds {
-            self.fail(promise, what());
+            self.fail(invariant, what());
         }
     }
 
@@ -99,13 +99,13 @@ impl Witness {
     pub(crate) fn record(&mut self, place: usize, result: &CheckResult) {
         let identity = &result.identity;
         let key = (identity.revision, identity.slot, identity.trigger);
-        let heard = self.monitors[place].recorded.entry(identity.region).or_default();
-        heard.entry(key).or_insert((result.finished_at, result.outcome));
+        let results = self.monitors[place].recorded.entry(identity.region).or_default();
+        results.entry(key).or_insert((result.finished_at, result.outcome));
     }
 
     /// Returns the results of a region's current revision: slot, trigger, end and outcome.
     pub(crate) fn recorded(&self, place: usize, region: Region) -> Vec<(Key, Recorded)> {
-        let heard = self.monitors[place].recorded.get(&region).into_iter().flatten();
-        heard.map(|(key, result)| (*key, *result)).collect()
+        let results = self.monitors[place].recorded.get(&region).into_iter().flatten();
+        results.map(|(key, result)| (*key, *result)).collect()
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn all(world: &mut World) -> Option<String> {
         troubles::liar,
         troubles::cut_off,
         stories::edited_to_a_longer_period,
-        stories::paused_after_a_round_of_opinions,
+        stories::paused_after_confirmation_checks,
         stories::many_turn_at_once,
         order::play,
         stories::the_clock_is_set_back,
@@ -53,8 +53,8 @@ fn all_are_well(world: &mut World) {
 fn all_are_active(world: &mut World) {
     for place in 0..world.monitors.len() {
         let watched = &world.monitors[place];
-        let status = watched.history.status;
-        let is_well = status == MonitorStatus::Active && watched.history.incident.is_none();
+        let status = watched.judge_state.status;
+        let is_well = status == MonitorStatus::Active && watched.judge_state.incident.is_none();
         if watched.policy.active && !is_well {
             let what = format!("monitor {place} is {status}");
             world.witness.fail("every running monitor is active after calm", what);

@@ -38,9 +38,9 @@ struct IdleConnections {
 impl ConnectionPool {
     /// Takes the most recently used connection to `place` that has not expired.
     pub(super) fn take(&self, place: &Origin) -> Option<Connection> {
-        let mut shelf = self.lock();
-        let (since, connection) = shelf.by_origin.get_mut(place)?.pop()?;
-        shelf.count -= 1;
+        let mut idle = self.lock();
+        let (since, connection) = idle.by_origin.get_mut(place)?.pop()?;
+        idle.count -= 1;
         (since.elapsed() < CONNECTION_IDLE).then_some(connection)
     }
 
@@ -52,31 +52,31 @@ impl ConnectionPool {
         if !connection.link.is_open() || connection.opened.elapsed() >= CONNECTION_AGE {
             return;
         }
-        let mut shelf = self.lock();
-        if shelf.count >= IDLE_CONNECTIONS {
+        let mut idle = self.lock();
+        if idle.count >= IDLE_CONNECTIONS {
             return;
         }
-        let there = shelf.by_origin.entry(place).or_default();
+        let there = idle.by_origin.entry(place).or_default();
         if there.len() >= IDLE_PER_RECEIVER {
             return;
         }
         there.push((Instant::now(), connection));
-        shelf.count += 1;
-        if !std::mem::replace(&mut shelf.is_swept, true) {
+        idle.count += 1;
+        if !std::mem::replace(&mut idle.is_swept, true) {
             tokio::spawn(sweep(Arc::downgrade(self)));
         }
     }
 
     /// Closes expired connections; returns whether any remain.
     fn evict_expired(&self) -> bool {
-        let mut shelf = self.lock();
-        for waiting in shelf.by_origin.values_mut() {
+        let mut idle = self.lock();
+        for waiting in idle.by_origin.values_mut() {
             waiting.retain(|(since, _)| since.elapsed() < CONNECTION_IDLE);
         }
-        shelf.by_origin.retain(|_, waiting| !waiting.is_empty());
-        shelf.count = shelf.by_origin.values().map(Vec::len).sum();
-        shelf.is_swept = shelf.count > 0;
-        shelf.is_swept
+        idle.by_origin.retain(|_, waiting| !waiting.is_empty());
+        idle.count = idle.by_origin.values().map(Vec::len).sum();
+        idle.is_swept = idle.count > 0;
+        idle.is_swept
     }
 
     fn lock(&self) -> MutexGuard<'_, IdleConnections> {
@@ -85,11 +85,11 @@ impl ConnectionPool {
 }
 
 /// Closes expired connections until none remain or the client is dropped.
-async fn sweep(spare: Weak<ConnectionPool>) {
+async fn sweep(pool: Weak<ConnectionPool>) {
     loop {
         sleep(CONNECTION_IDLE).await;
-        match spare.upgrade() {
-            Some(spare) if spare.evict_expired() => {}
+        match pool.upgrade() {
+            Some(pool) if pool.evict_expired() => {}
             Some(_) | None => return,
         }
     }

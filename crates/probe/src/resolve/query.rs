@@ -102,8 +102,8 @@ impl<'a> PendingQuery<'a> {
                     self.settle(*server, Err(unreachable(*server, &error)));
                     continue;
                 }
-                let Ok((heard, outcome)) = timeout(wait, self.receive()).await else { continue };
-                if let Some(reply) = self.accept(heard, outcome).await {
+                let Ok((received, outcome)) = timeout(wait, self.receive()).await else { continue };
+                if let Some(reply) = self.accept(received, outcome).await {
                     return Ok(reply);
                 }
             }

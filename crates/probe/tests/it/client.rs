@@ -46,9 +46,9 @@ async fn send(url: &str) -> Result<ClientResponse, Failure> {
     Client::new(settings()).send(&post(url, "hello"), PATIENCE).await
 }
 
-async fn answer_of(scene: ScriptedResponse) -> Result<ClientResponse, Failure> {
+async fn answer_of(response: ScriptedResponse) -> Result<ClientResponse, Failure> {
     let target = HttpTarget::start().await;
-    target.on("/hook", scene);
+    target.on("/hook", response);
     send(&target.url("/hook")).await
 }
 
@@ -96,16 +96,16 @@ async fn redirect_is_returned_and_not_followed() {
 async fn long_or_endless_body_is_cut() {
     // issue 6: "answers with a gigabyte, never ends"
     let stuck = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf";
-    for (scene, kept) in [
+    for (response, kept) in [
         (ScriptedResponse::gigabyte(), 16 * 1024),
         (ScriptedResponse::endless(), 16 * 1024),
         (ScriptedResponse::ok(vec![b'x'; 20_000]).chunked(), 16 * 1024),
         (ScriptedResponse::stuck_after(stuck), 4),
         (ScriptedResponse::reset_after(stuck), 4),
     ] {
-        let answer = answer_of(scene.clone()).await.unwrap();
-        assert_eq!(answer.status.as_u16(), 200, "{scene:?}");
-        assert!(answer.truncated && answer.body.len() <= kept, "{scene:?}: {answer:?}");
+        let answer = answer_of(response.clone()).await.unwrap();
+        assert_eq!(answer.status.as_u16(), 200, "{response:?}");
+        assert!(answer.truncated && answer.body.len() <= kept, "{response:?}: {answer:?}");
     }
     let whole = answer_of(ScriptedResponse::ok(vec![b'x'; 16 * 1024])).await.unwrap();
     assert_eq!((whole.body.len(), whole.truncated), (16 * 1024, false));
@@ -115,8 +115,8 @@ async fn long_or_endless_body_is_cut() {
 async fn invalid_http_fails_with_its_reason() {
     // issue 6: "speaks no HTTP"
     let long = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\n\r\n", "x".repeat(200_000));
-    let mut said = Vec::new();
-    for scene in [
+    let mut details = Vec::new();
+    for response in [
         ScriptedResponse::raw("220 mail.example.com ESMTP\r\n"),
         ScriptedResponse::raw("\u{16}\u{3}\u{1}"),
         ScriptedResponse::raw(""),
@@ -124,11 +124,11 @@ async fn invalid_http_fails_with_its_reason() {
         ScriptedResponse::raw(long),
     ] {
         let target = HttpTarget::start().await;
-        target.on("/hunter2", scene);
+        target.on("/hunter2", response);
         let failure = send(&target.url("/hunter2")).await.unwrap_err();
-        said.push(portless(&failure.detail, target.address().port()));
+        details.push(portless(&failure.detail, target.address().port()));
     }
-    insta::assert_snapshot!(said.join("\n"), @"
+    insta::assert_snapshot!(details.join("\n"), @"
     127.0.0.1:PORT sent an invalid HTTP response: invalid HTTP version parsed
     127.0.0.1:PORT sent an invalid HTTP response: invalid HTTP version parsed
     127.0.0.1:PORT closed the connection before the response was complete
@@ -139,9 +139,9 @@ async fn invalid_http_fails_with_its_reason() {
 
 #[tokio::test]
 async fn silent_or_stuck_receiver_times_out() {
-    let out_of_time = async |scene: ScriptedResponse| {
+    let out_of_time = async |response: ScriptedResponse| {
         let target = HttpTarget::start().await;
-        target.on("/", scene);
+        target.on("/", response);
         let request = post(&target.url("/"), "hello");
         // Long enough for a busy machine to connect and send.
         let limit = Duration::from_secs(3);
@@ -218,7 +218,7 @@ async fn certificate_for_another_name_is_rejected() {
     assert_eq!(target.hits(), 0);
 }
 
-/// A receiver that accepts `requests` requests per connection, and counts connections.
+/// Returns a receiver that accepts `requests` requests per connection, and counts connections.
 async fn a_lasting_receiver(requests: usize) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -9,7 +9,7 @@ use testkit::target::{DnsReply, DnsTarget, HttpTarget, ScriptedResponse, TcpTarg
 
 use crate::checking::{connect, get};
 
-/// The default policy, except that 127.0.0.2 and 127.0.0.3 count as public.
+/// Returns the default policy, except that 127.0.0.2 and 127.0.0.3 count as public.
 fn policy() -> Egress {
     Egress::new(false, ["127.0.0.2/31".parse().unwrap()])
 }
@@ -26,7 +26,7 @@ async fn outside() -> HttpTarget {
     target
 }
 
-/// A public target with the port of an internal one; no other target uses this address.
+/// Returns a public target with the port of an internal one; no other target uses this address.
 async fn outside_at_the_port_of(inside: &HttpTarget) -> HttpTarget {
     HttpTarget::start_at(&format!("127.0.0.3:{}", inside.address().port())).await
 }

@@ -160,7 +160,7 @@ async fn http_1_0_is_supported() {
     assert_eq!((&seen.body.bytes[..], seen.body.truncated), (&b"old but good"[..], false));
 }
 
-/// A response with this many header lines.
+/// Returns a response with this many header lines.
 fn lines(count: usize) -> ScriptedResponse {
     ScriptedResponse::raw(format!(
         "HTTP/1.1 200 OK\r\n{}content-length: 0\r\n\r\n",
@@ -223,14 +223,14 @@ async fn invalid_responses_fail_with_a_reason() {
         ),
     ];
     let target = HttpTarget::start().await;
-    let mut said = Vec::new();
+    let mut details = Vec::new();
     for (what, answer, kind) in cases {
         target.on("/", answer);
         let outcome = get(target.url("/")).run().await;
         assert_eq!(outcome.failure_kind(), kind, "{what}: {}", outcome.failure().detail);
-        said.push(format!("{what}: {}", outcome.failure().detail));
+        details.push(format!("{what}: {}", outcome.failure().detail));
     }
-    insta::assert_snapshot!(portless(&said.join("\n"), target.address().port()), @"
+    insta::assert_snapshot!(portless(&details.join("\n"), target.address().port()), @"
     garbage: 127.0.0.1:PORT sent an invalid HTTP response: invalid HTTP version parsed
     another protocol: 127.0.0.1:PORT sent an invalid HTTP response: invalid HTTP version parsed
     nothing: 127.0.0.1:PORT closed the connection before the response was complete

@@ -100,14 +100,14 @@ async fn configured_headers_are_not_sent_elsewhere() {
         .run()
         .await
         .assert_success();
-    let heard: Vec<_> = target
+    let hosts: Vec<_> = target
         .received()
         .iter()
         .map(|r| (r.header("authorization").is_some(), r.header("host").unwrap().to_owned()))
         .collect();
     let port = target.address().port();
     let front = "front.test".to_owned();
-    assert_eq!(heard, [(true, front.clone()), (true, front), (false, format!("two.test:{port}"))]);
+    assert_eq!(hosts, [(true, front.clone()), (true, front), (false, format!("two.test:{port}"))]);
 }
 
 #[tokio::test]

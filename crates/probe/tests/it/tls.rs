@@ -137,15 +137,15 @@ async fn invalid_certificates_fail_and_are_recorded() {
         ("unknown issuer", other.issue(&["shop.test"], Validity::Valid)),
         ("self-signed", Identity::self_signed(&["shop.test"])),
     ];
-    let mut said = Vec::new();
+    let mut details = Vec::new();
     for (what, identity) in cases {
         let outcome = check(&trusted, identity, Protocol::Http1).await;
         assert_eq!(outcome.failure_kind(), FailureKind::CertificateInvalid, "{what}");
         assert_eq!(outcome.http().hops[0].phases.tls_us, None, "{what}");
         let subject = &certificate(&outcome).subject;
-        said.push(format!("{what}: {} [{subject}]", outcome.failure().detail));
+        details.push(format!("{what}: {} [{subject}]", outcome.failure().detail));
     }
-    insta::assert_snapshot!(said.join("\n"), @"
+    insta::assert_snapshot!(details.join("\n"), @"
     expired: the certificate of `shop.test` expired at 2022-01-01T00:00:00.000Z [CN=shop.test]
     not yet: the certificate of `shop.test` holds only from 2090-01-01T00:00:00.000Z [CN=shop.test]
     wrong name: the certificate is not for `shop.test` but for mail.test, www.test [CN=mail.test]

@@ -52,7 +52,7 @@ fn documentation(folder: &Path) -> io::Result<Documentation> {
     Ok(Documentation::generate("service", &ServiceProvider::default(), &examples))
 }
 
-/// Whether each thing has its example, and each example its page.
+/// Checks whether each thing has its example, and each example its page.
 fn has_matching_examples(documentation: &Documentation) -> bool {
     for path in &documentation.missing {
         eprintln!("examples/{path} is missing");

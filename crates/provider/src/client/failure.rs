@@ -9,7 +9,7 @@ use contract::rpc::{self, Code, Error, FieldViolation, Reason};
 use thiserror::Error as ThisError;
 
 use super::RetrySafety;
-use super::retry::{RETRY_AFTER_MAX, is_rate_limited_by_proxy, is_rejected_by_a_proxy, is_taken};
+use super::retry::{RETRY_AFTER_MAX, is_rate_limited_by_proxy, is_rejected_by_proxy, is_taken};
 use crate::settings::Settings;
 
 /// Longest excerpt of a response in a message, in characters.
@@ -28,10 +28,10 @@ pub enum Failure {
     #[error("{0}")]
     NotFound(String),
     /// The service rejects fields. Paths begin at the request, such as `monitor.headers[2].key`.
-    #[error("{said}")]
+    #[error("{message}")]
     Rejected {
         /// The whole in one sentence.
-        said: String,
+        message: String,
         fields: Vec<FieldViolation>,
         /// Whether the values are valid, but another resource has them.
         taken: bool,
@@ -83,43 +83,47 @@ pub(super) fn explain(error: &Error, circumstances: &CallContext<'_>) -> Failure
 
 /// Explains an error of the service, which has a reason.
 fn explain_service_error(error: &Error, reason: &str, circumstances: &CallContext<'_>) -> Failure {
-    let said = excerpt(error.message.as_deref().unwrap_or_default(), MESSAGE_CHARS_MAX);
+    let message = excerpt(error.message.as_deref().unwrap_or_default(), MESSAGE_CHARS_MAX);
     let is = |named: Reason| reason == named.as_str();
     if is(Reason::NotFound) {
-        return Failure::NotFound(said);
+        return Failure::NotFound(message);
     }
     let fields = rpc::field_violations(error);
     if !fields.is_empty() {
-        return Failure::Rejected { said, fields, taken: is_taken(error) };
+        return Failure::Rejected { message, fields, taken: is_taken(error) };
     }
     let keys = [Reason::KeyMissing, Reason::KeyUnknown, Reason::KeyExpired, Reason::KeyRevoked];
     Failure::Failed(if keys.into_iter().any(is) {
         format!(
-            "The service does not accept the key: {said}. Set `api_token` of the provider, or \
+            "The service does not accept the key: {message}. Set `api_token` of the provider, or \
              SERVICE_API_TOKEN, to a valid key of this service."
         )
     } else if is(Reason::KeyReadOnly) {
         format!(
-            "The service rejected a change: {said}. A plan needs a key with the scope read, an \
+            "The service rejected a change: {message}. A plan needs a key with the scope read, an \
              apply a key with the scope write."
         )
     } else if is(Reason::RateLimited) {
-        format!("{}{}", explain_rate_limit(&said, circumstances), describe_attempts(circumstances))
+        format!(
+            "{}{}",
+            explain_rate_limit(&message, circumstances),
+            describe_attempts(circumstances)
+        )
     } else {
         format!(
-            "The service returned: {said}.{}{}",
+            "The service returned: {message}.{}{}",
             explain_excessive_wait(circumstances),
             describe_attempts(circumstances)
         )
     })
 }
 
-fn explain_rate_limit(said: &str, circumstances: &CallContext<'_>) -> String {
+fn explain_rate_limit(message: &str, circumstances: &CallContext<'_>) -> String {
     let wait = circumstances.requested_wait.unwrap_or_default();
     let long = explain_excessive_wait(circumstances);
     let retry =
         if long.is_empty() { format!(" Retry after {} s.", whole_seconds(wait)) } else { long };
-    format!("The service rejected the call: {said}.{retry}")
+    format!("The service rejected the call: {message}.{retry}")
 }
 
 /// Returns the reason why a call is not retried if the response asks for too long a pause.
@@ -144,7 +148,7 @@ const fn whole_seconds(wait: Duration) -> u64 {
 /// Explains an error that arose between here and the service.
 fn explain_transport_error(error: &Error, circumstances: &CallContext<'_>) -> String {
     let base_url = &circumstances.settings.base_url;
-    let said = foreign_text(error);
+    let message = foreign_text(error);
     let after =
         format!("{}{}", explain_excessive_wait(circumstances), describe_attempts(circumstances));
     if let Some(failure) = rpc::proxy_failure(error) {
@@ -164,36 +168,36 @@ fn explain_transport_error(error: &Error, circumstances: &CallContext<'_>) -> St
              set SSL_CERT_FILE to a file with this certificate.{after}"
         ),
         Code::Unavailable if is_certificate_error(error) => format!(
-            "{base_url} has a certificate that is not trusted: {said}. If the address is right, set \
+            "{base_url} has a certificate that is not trusted: {message}. If the address is right, set \
              SSL_CERT_FILE to a file with the certificates to trust.{after}"
         ),
         Code::Unavailable if is_rate_limited_by_proxy(error) => format!(
             "{base_url}, or a proxy in front of it, rejects calls because there are too many: \
-             {said}. Apply with a lower -parallelism, or later.{after}"
+             {message}. Apply with a lower -parallelism, or later.{after}"
         ),
-        Code::Unavailable if is_proxy_error(&said) => format!(
-            "Something in front of {base_url} answered in place of the service: {said}. The service \
+        Code::Unavailable if is_proxy_error(&message) => format!(
+            "Something in front of {base_url} answered in place of the service: {message}. The service \
              may be down or starting.{after}"
         ),
         Code::Unavailable => format!(
-            "{base_url} cannot be reached: {said}. Check `base_url` of the provider (or \
+            "{base_url} cannot be reached: {message}. Check `base_url` of the provider (or \
              SERVICE_API_URL), and that the service runs.{after}"
         ),
         Code::Unauthenticated | Code::PermissionDenied => format!(
-            "{base_url} does not accept the key: {said}. Set `api_token` of the provider, or \
+            "{base_url} does not accept the key: {message}. Set `api_token` of the provider, or \
              SERVICE_API_TOKEN, to a valid key of this service."
         ),
         Code::ResourceExhausted => {
             format!(
-                "The response of {base_url} is larger than any response of the service: {said}."
+                "The response of {base_url} is larger than any response of the service: {message}."
             )
         }
-        Code::Unknown if said.contains("error 407") => format!(
-            "The proxy on the way to {base_url} requires credentials: {said}. Set HTTP_PROXY to \
+        Code::Unknown if message.contains("error 407") => format!(
+            "The proxy on the way to {base_url} requires credentials: {message}. Set HTTP_PROXY to \
              http://USER:PASSWORD@HOST:PORT."
         ),
-        Code::Internal | Code::DataLoss if !is_rejected_by_a_proxy(error) => {
-            format!("The response of {base_url} was invalid: {said}.{after}")
+        Code::Internal | Code::DataLoss if !is_rejected_by_proxy(error) => {
+            format!("The response of {base_url} was invalid: {message}.{after}")
         }
         Code::Canceled
         | Code::Unknown
@@ -207,7 +211,7 @@ fn explain_transport_error(error: &Error, circumstances: &CallContext<'_>) -> St
         | Code::Internal
         | Code::DataLoss
         | _ => format!(
-            "{base_url} does not respond like the service: {said}. Check `base_url` of the provider (or \
+            "{base_url} does not respond like the service: {message}. Check `base_url` of the provider (or \
              SERVICE_API_URL); it usually ends in /rpc."
         ),
     }
@@ -253,11 +257,11 @@ fn foreign_text(error: &Error) -> String {
     while let Some(deeper) = cause.and_then(StdError::source) {
         cause = Some(deeper);
     }
-    let said = match cause {
+    let message = match cause {
         Some(cause) => cause.to_string(),
         None => error.message.clone().unwrap_or_default(),
     };
-    let before_html = said.split('<').next().unwrap_or_default();
+    let before_html = message.split('<').next().unwrap_or_default();
     excerpt(before_html, FOREIGN_CHARS_MAX).trim_end_matches([':', ' ']).to_owned()
 }
 

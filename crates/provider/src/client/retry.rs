@@ -90,7 +90,7 @@ impl Policy {
 enum FailureClass {
     /// It had no effect, and may succeed later.
     Refused,
-    /// It may have had its effect; a retry may tell.
+    /// It may have had its effect; a retry may show.
     Unclear,
     /// Another resource has a value that must be unique. Terraform changes independent resources at the same
     /// time, so that one may be about to give up its value.
@@ -118,7 +118,7 @@ fn classify(error: &Error) -> FailureClass {
     // that rejects a request would reject it again.
     let broken = matches!(error.code, Code::Internal | Code::DataLoss)
         && reason.is_none()
-        && !is_rejected_by_a_proxy(error);
+        && !is_rejected_by_proxy(error);
     if unclear || broken { FailureClass::Unclear } else { FailureClass::Final }
 }
 
@@ -129,7 +129,7 @@ pub(super) fn is_rate_limited_by_proxy(error: &Error) -> bool {
 }
 
 /// Returns whether a proxy rejected the request as malformed, and so did not forward it.
-pub(super) fn is_rejected_by_a_proxy(error: &Error) -> bool {
+pub(super) fn is_rejected_by_proxy(error: &Error) -> bool {
     let message = error.message.as_deref().unwrap_or_default();
     rpc::reason(error).is_none() && message.starts_with("HTTP error 400")
 }

@@ -100,7 +100,7 @@ async fn serve(mut stream: TcpStream, act: Act, seen: Arc<Mutex<Vec<String>>>) {
     }
 }
 
-/// A client whose timeout no response reaches, even on a busy machine.
+/// Returns a client whose timeout no response reaches, even on a busy machine.
 fn client(base_url: &str, max_retries: i32) -> Client {
     client_within(60, base_url, max_retries)
 }
@@ -125,7 +125,7 @@ fn answer(status: &str, headers: &str, body: &[u8]) -> Act {
     Act::Send([head.as_bytes(), body].concat())
 }
 
-/// A valid response: an empty message.
+/// Returns a valid response: an empty message.
 fn ok_response() -> Act {
     answer("200 OK", "content-type: application/json\r\n", b"{}")
 }
@@ -210,8 +210,8 @@ async fn stopped_call_makes_no_further_attempt() {
         stop.cancel();
     };
     let (ended, ()) = tokio::join!(create(&client), stopping);
-    let said_of_it = describe(&ended.unwrap_err(), &fake);
-    assert!(said_of_it.contains("too many calls"), "{said_of_it}");
+    let text = describe(&ended.unwrap_err(), &fake);
+    assert!(text.contains("too many calls"), "{text}");
     let never = create(&client).await.unwrap_err();
     assert_eq!(describe(&never, &fake), STOPPED);
     // An attempt after the pause would have been a second request.
@@ -253,9 +253,9 @@ async fn action_is_retried_only_if_rate_limited() {
 async fn unclear_create_suggests_an_import() {
     let fake = Fake::start([answer("503 Service Unavailable", "", b"")]).await;
     let failure = create(&fake.client()).await.unwrap_err();
-    let said = describe(&failure, &fake);
+    let text = describe(&failure, &fake);
     let words = "It was attempted 4 times. It may have been created: if so, import it.";
-    assert!(said.ends_with(words), "{said}");
+    assert!(text.ends_with(words), "{text}");
 }
 
 #[tokio::test]
@@ -339,9 +339,9 @@ async fn not_found_differs_from_refused() {
 async fn unreachable_service_is_reported_after_all_attempts() {
     let nobody = TcpTarget::refusing();
     let failure = read(&client(&format!("http://{}", nobody.address()), 2)).await.unwrap_err();
-    let said = failure.to_string();
-    assert!(said.contains("cannot be reached"), "{said}");
-    assert!(said.ends_with("It was attempted 3 times."), "{said}");
+    let text = failure.to_string();
+    assert!(text.contains("cannot be reached"), "{text}");
+    assert!(text.ends_with("It was attempted 3 times."), "{text}");
 }
 
 #[tokio::test]
@@ -352,8 +352,8 @@ async fn unsent_call_reports_no_effect() {
         (create(&nowhere).await, "It was attempted 2 times. Nothing was created."),
         (trigger(&nowhere).await, "It was attempted 2 times. It had no effect."),
     ] {
-        let said = failed.unwrap_err().to_string();
-        assert!(said.contains("cannot be reached") && said.ends_with(words), "{said}");
+        let text = failed.unwrap_err().to_string();
+        assert!(text.contains("cannot be reached") && text.ends_with(words), "{text}");
     }
 }
 
@@ -361,8 +361,8 @@ async fn unsent_call_reports_no_effect() {
 async fn lost_create_stays_unclear_after_a_refusal() {
     let lost = Act::Send(Vec::new());
     let fake = Fake::start([lost, limited("retry-after: 9999\r\n")]).await;
-    let said = describe(&create(&fake.client()).await.unwrap_err(), &fake);
-    assert!(said.contains("too many calls") && said.contains("may have been created"), "{said}");
+    let text = describe(&create(&fake.client()).await.unwrap_err(), &fake);
+    assert!(text.contains("too many calls") && text.contains("may have been created"), "{text}");
 }
 
 #[test]

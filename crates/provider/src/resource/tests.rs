@@ -61,7 +61,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A server that answers every request with the same bytes.
+/// Returns a server that answers every request with the same bytes.
 async fn answering(body: Arc<Mutex<Vec<u8>>>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -125,8 +125,8 @@ fn field_of_another_type_is_an_invalid_response() {
         let port = runtime.block_on(answering(Arc::new(Mutex::new(body))));
         let prior = State::new(terraform_plugin::Object::new().with("id", "page_1"));
         let refused = runtime.block_on(pages.read(&client(port), prior)).unwrap_err();
-        let said = &refused.iter().next().unwrap().detail;
-        assert!(said.contains("sent an invalid response"), "{said}");
+        let detail = &refused.iter().next().unwrap().detail;
+        assert!(detail.contains("sent an invalid response"), "{detail}");
     }
 }
 

@@ -43,8 +43,8 @@ where
     match serde_json::from_value::<M>(resource) {
         Ok(message) => parse(message.into()).unwrap_or_default(),
         Err(error) => {
-            let said = format!("cannot be sent: {error}");
-            Violation::without_value("configuration", said).into()
+            let description = format!("cannot be sent: {error}");
+            Violation::without_value("configuration", description).into()
         }
     }
 }

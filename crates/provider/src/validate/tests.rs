@@ -21,7 +21,7 @@ fn block(fields: &[(&str, Value)]) -> Value {
     Value::object(fields.iter().map(|(name, value)| (*name, value.clone())))
 }
 
-/// A block that may be given once, as Terraform sends it.
+/// Returns a block that may be given once, as Terraform sends it.
 fn single(fields: &[(&str, Value)]) -> Value {
     Value::list([block(fields)])
 }
@@ -194,8 +194,8 @@ fn known_parts_are_checked_beside_unknown_ones() {
     let config = monitor()
         .with("headers", Value::list([half, Value::UNKNOWN]))
         .with("regions", Value::set([text("mars"), Value::UNKNOWN]));
-    let said_of_http = problem_texts(&HTTP_MONITOR, &HTTP_MONITORS, &config);
-    assert_eq!(said_of_http.len(), 2, "{said_of_http:?}");
+    let http_problems = problem_texts(&HTTP_MONITOR, &HTTP_MONITORS, &config);
+    assert_eq!(http_problems.len(), 2, "{http_problems:?}");
     let record = |record: Value, target: Value, comparator: Value| {
         let assertion =
             block(&[("record", record), ("target", target), ("comparator", comparator)]);

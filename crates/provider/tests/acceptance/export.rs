@@ -242,7 +242,7 @@ resource "service_status_page_component" "doomed" {
 }
 "#;
 
-/// A workspace of all resources whose state is lost. One component has lost its monitor.
+/// Returns a workspace of all resources whose state is lost. One component has lost its monitor.
 async fn world() -> World {
     let world = World::start().await;
     let state = world.settle(WORKSPACE).await;

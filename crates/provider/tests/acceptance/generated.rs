@@ -98,7 +98,7 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
     }
 }
 
-/// A line for a field, null or absent.
+/// Returns a line for a field, null or absent.
 fn line(field: &'static Field) -> BoxedStrategy<String> {
     let name = field.name;
     let given = of_shape(field.shape).prop_map(move |text| format!("  {name} = {text}\n"));
@@ -126,7 +126,7 @@ fn one(block: &'static Block) -> BoxedStrategy<String> {
     lines.prop_map(move |lines| format!("  {name} {{\n{}  }}\n", lines.concat())).boxed()
 }
 
-/// A channel of any kind, with the block of its kind.
+/// Returns a channel of any kind, with the block of its kind.
 fn channel() -> BoxedStrategy<String> {
     let kinds = 0..NOTIFICATION.blocks.len();
     let of_kind = |at: usize| {
@@ -138,7 +138,7 @@ fn channel() -> BoxedStrategy<String> {
     kinds.prop_flat_map(of_kind).boxed()
 }
 
-/// A component of either type on the page of the same number, with or without its group.
+/// Returns a component of either type on the page of the same number, with or without its group.
 fn component() -> BoxedStrategy<String> {
     let given = ["description", "order", "group_order"];
     let name = line(STATUS_PAGE_COMPONENT.field("name"));
@@ -161,13 +161,13 @@ fn component() -> BoxedStrategy<String> {
         .boxed()
 }
 
-/// A group on the page of the same number.
+/// Returns a group on the page of the same number.
 fn group() -> BoxedStrategy<String> {
     let name = line(STATUS_PAGE_COMPONENT_GROUP.field("name"));
     name.prop_map(|name| format!("  page_id = service_status_page.{{unique}}.id\n{name}")).boxed()
 }
 
-/// The body of a resource, valid after `with_valid_dependencies`.
+/// Returns the body of a resource, valid after `with_valid_dependencies`.
 fn resource(table: &'static Resource) -> BoxedStrategy<String> {
     let arguments = table.fields.iter().filter(|field| field.presence != Presence::Output);
     let lines: Vec<_> = arguments.map(line).chain(table.blocks.iter().map(block)).collect();

@@ -9,7 +9,7 @@ use crate::world::World;
 
 const MONITORS: &str = "monitor.v1.MonitorService";
 
-/// A monitor that alerts a channel, on a status page.
+/// Returns a monitor that alerts a channel, on a status page.
 fn body(name: &str, host: &TerraformHost) -> String {
     // Older programs refuse a write-only argument.
     let password = match host.write_only {

@@ -109,9 +109,9 @@ async fn mocked_provider_needs_no_defaults() {
         world.configure(EVERYTHING);
         world.terraform.write("mocked.tftest.hcl", TEST).unwrap();
         let output = world.terraform.execute(&["test", "-no-color"]).await.unwrap();
-        let said = format!("{}{}", output.stdout, output.stderr);
-        assert_eq!(output.code, Some(0), "{}: {said}", host.name);
-        assert!(said.contains("3 passed, 0 failed"), "{}: {said}", host.name);
+        let printed = format!("{}{}", output.stdout, output.stderr);
+        assert_eq!(output.code, Some(0), "{}: {printed}", host.name);
+        assert!(printed.contains("3 passed, 0 failed"), "{}: {printed}", host.name);
     }
 }
 
@@ -124,8 +124,8 @@ async fn mocked_provider_applies_all_examples() {
         let test = "mock_provider \"service\" {}\nrun \"apply\" {}\n";
         world.terraform.write("mocked.tftest.hcl", test).unwrap();
         let output = world.terraform.execute(&["test", "-no-color"]).await.unwrap();
-        let said = format!("{}{}", output.stdout, output.stderr);
-        assert_eq!(output.code, Some(0), "{name}: {said}");
+        let printed = format!("{}{}", output.stdout, output.stderr);
+        assert_eq!(output.code, Some(0), "{name}: {printed}");
     }
 }
 

@@ -210,7 +210,7 @@ async fn too_many_blocks_are_refused() {
     assert!(refused[0].contains("No more than 20 \"headers\" blocks are allowed"), "{refused:?}");
 }
 
-/// An expression of the type of a field.
+/// Returns an expression of the type of a field.
 fn expression(field: &Field) -> &'static str {
     match field.shape.value_type() {
         ValueType::Text => "\"x\"",
@@ -220,7 +220,7 @@ fn expression(field: &Field) -> &'static str {
     }
 }
 
-/// A body that sets each read-only attribute of a table, and their names.
+/// Returns a body that sets each read-only attribute of a table, and their names.
 fn read_only(kind: &str, table: &Resource) -> (String, Vec<String>) {
     let fields = table.fields.iter().filter(|field| field.presence == Presence::Output);
     let given = fields.clone().map(|field| format!("  {} = {}\n", field.name, expression(field)));
@@ -247,10 +247,10 @@ async fn read_only_attribute_is_refused() {
         let world = World::start_on(&host).await;
         let refused = world.validation_errors(&bodies).await;
         let refused = refused.iter().filter(|it| it.starts_with("error: Read-only attribute"));
-        let said = refused.map(|it| it.split('`').nth(1).unwrap().to_owned());
-        let mut said: Vec<_> = said.collect();
-        said.sort();
-        assert_eq!(said, names, "{}", host.name);
+        let named = refused.map(|it| it.split('`').nth(1).unwrap().to_owned());
+        let mut named: Vec<_> = named.collect();
+        named.sort();
+        assert_eq!(named, names, "{}", host.name);
     }
 }
 

@@ -23,7 +23,8 @@ fn copy_pages(from: &Path, to: &Path) {
     }
 }
 
-/// The schema as `terraform` prints it, under the name by which `tfplugindocs` looks for it.
+/// Returns the schema as `terraform` prints it, under the name by which `tfplugindocs` looks for
+/// it.
 async fn schema(world: &World) -> String {
     world.configure("");
     let printed = world.terraform.run(&["providers", "schema", "-json"]).await.unwrap();
@@ -55,6 +56,6 @@ async fn tfplugindocs_accepts_the_documentation() {
     // It compares the pages with the schema.
     fs::remove_file(folder.path().join("docs/resources/http_monitor.md")).unwrap();
     let output = validate().await;
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("service_http_monitor"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && stderr.contains("service_http_monitor"), "{stderr}");
 }

@@ -22,7 +22,7 @@ fn documentation() -> Documentation {
     Documentation::generate("service", &ServiceProvider::default(), &all_examples())
 }
 
-/// The name of a resource in the file name of its page.
+/// Returns the name of a resource in the file name of its page.
 fn short(name: &str) -> &str {
     name.strip_prefix("service_").unwrap_or(name)
 }
@@ -104,13 +104,16 @@ fn list_and_action_examples_match_the_schema() {
         assert!(example.contains(&format!(" \"{name}\" \"")), "{example}");
         let config = example.split_once("config {\n").map_or("", |(_, rest)| rest);
         let config = config.split_once("\n  }\n").map_or(config, |(config, _)| config);
-        let said: Vec<_> =
+        let documented: Vec<_> =
             config.lines().map(|line| line.split(" = ").next().unwrap().trim()).collect();
         let known = &schema.body.attributes;
-        assert!(said.iter().all(|argument| known.contains_key(*argument)), "{name}: {said:?}");
+        assert!(
+            documented.iter().all(|argument| known.contains_key(*argument)),
+            "{name}: {documented:?}"
+        );
         let required = known.iter().filter(|(_, it)| it.presence == Presence::Required);
         for (argument, _) in required {
-            assert!(said.contains(&argument.as_str()), "{name}: `{argument}` is missing");
+            assert!(documented.contains(&argument.as_str()), "{name}: `{argument}` is missing");
         }
     }
 }

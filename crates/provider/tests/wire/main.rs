@@ -23,7 +23,7 @@ const MONITORS: &str = "monitor.v1.MonitorService";
 const CHANNELS: &str = "notification.v1.NotificationService";
 const PAGES: &str = "status_page.v1.StatusPageService";
 
-/// The provider, configured for a server.
+/// Returns the provider, configured for a server.
 fn host(server: &TestServer) -> Host {
     let mut host = Host::start_example("service");
     let config = json!({
@@ -214,10 +214,10 @@ async fn triggered_monitor_reports_its_results() {
         let request = json!({ "action_type": "service_monitor_trigger", "config": config });
         host.stream("InvokeAction", request)
     };
-    let said = trigger(&fine, json!(true));
-    let line = said[0]["progress"]["message"].as_str().unwrap();
+    let events = trigger(&fine, json!(true));
+    let line = events[0]["progress"]["message"].as_str().unwrap();
     assert!(line.contains(": success in "), "{line}");
-    assert_eq!(said.last().unwrap()["completed"], json!({}));
+    assert_eq!(events.last().unwrap()["completed"], json!({}));
     assert_eq!(trigger(&broken, Value::Null).last().unwrap()["completed"], json!({}));
     let failed = trigger(&broken, json!(true));
     let diagnostic = &failed.last().unwrap()["completed"]["diagnostics"][0];

@@ -33,7 +33,7 @@ impl CheckPermits {
         workspace: WorkspaceId,
         now: Timestamp,
     ) -> Vec<QueuedJob> {
-        self.with(|turns| with_permits(turns.leave(workspace, now)))
+        self.with(|turns| with_permits(turns.remove_workspace(workspace, now)))
     }
 
     /// Sets the weight of a workspace among those that share the permits. Returns the jobs that may
@@ -44,7 +44,7 @@ impl CheckPermits {
         weight: u32,
         now: Timestamp,
     ) -> Vec<QueuedJob> {
-        self.with(|turns| with_permits(turns.weigh(workspace, weight, now)))
+        self.with(|turns| with_permits(turns.set_weight(workspace, weight, now)))
     }
 
     /// Returns the job if it has a permit or gets one now; otherwise queues it.
@@ -58,7 +58,7 @@ impl CheckPermits {
 
     /// Releases the permit of an ended check and returns the jobs that may run next.
     pub(super) fn ended(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<QueuedJob> {
-        self.with(|turns| turns.ended(workspace, now))
+        self.with(|turns| turns.release(workspace, now))
     }
 
     /// Removes and returns the jobs that waited until their next slot was due.

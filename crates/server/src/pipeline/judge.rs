@@ -318,8 +318,9 @@ impl Judge {
         if self.deferred.record_change(monitor, effects.changed, self.ctx.now()) {
             self.pending.add_state(monitor, &watched.state);
         }
-        if !effects.ask.is_empty() {
-            self.request_confirmations(monitor, watched.policy.revision, effects.ask.clone());
+        if !effects.confirmations.is_empty() {
+            let regions = effects.confirmations.clone();
+            self.request_confirmations(monitor, watched.policy.revision, regions);
         }
         if let Some(transition) = effects.transition {
             let mut cause = watched.cause(&transition, &self.suspicions, transition.at);
@@ -384,7 +385,7 @@ fn log(watched: &JudgedMonitor, transition: &Transition, reason: &Cause) {
 }
 
 fn step_context<'d>(ctx: &Context, probes: &'d ProbeSuspicions, now: Timestamp) -> StepContext<'d> {
-    StepContext { now, chance: ctx.random(), suspicions: probes }
+    StepContext { now, random: ctx.random(), suspicions: probes }
 }
 
 async fn sleep_until_wake(ctx: &Context, wake: Option<Timestamp>) {

@@ -209,7 +209,7 @@ mod tests {
             finished_at: slot,
             revision: 1,
             trigger,
-            ballot: Vote::Fine,
+            vote: Vote::Fine,
         };
         history.regions[0].latest = Some(region_result(START + 2 * MINUTE, Trigger::Manual));
         assert!(!is_past(&history, START), "somebody asked, which says nothing of the slots");

@@ -69,8 +69,10 @@ fn typed(parameter: &Parameter) -> String {
 fn numbered(at: usize, (parameter, mark): (&Parameter, &str)) -> String {
     let null = if parameter.allow_null { ", Nullable" } else { "" };
     let ty = describe::type_text(&parameter.ty);
-    let said = describe::one_line(&parameter.description);
-    format!("{}. `{}` ({mark}{ty}{null}) {said}", at + 1, parameter.name).trim_end().to_owned()
+    let description = describe::one_line(&parameter.description);
+    format!("{}. `{}` ({mark}{ty}{null}) {description}", at + 1, parameter.name)
+        .trim_end()
+        .to_owned()
 }
 
 /// Renders attributes and blocks by group. `headline` formats the line above a group.
@@ -113,11 +115,11 @@ fn for_block(block: &Block) -> Group {
 }
 
 fn attribute_line(name: &str, attribute: &Attribute, path: &str) -> String {
-    let mut said = describe::attribute_description(attribute);
+    let mut description = describe::attribute_description(attribute);
     if let Shape::Nested(..) = &attribute.shape {
-        said = format!("{said} {}", nested_link("nestedatt", &joined(path, name)));
+        description = format!("{description} {}", nested_link("nestedatt", &joined(path, name)));
     }
-    item(name, &describe::attribute_text(attribute), &said)
+    item(name, &describe::attribute_text(attribute), &description)
 }
 
 fn block_line(name: &str, block: &Block, path: &str) -> String {

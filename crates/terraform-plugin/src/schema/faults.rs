@@ -80,8 +80,8 @@ impl Faults {
             "is not computed, so it cannot keep its value",
         );
         self.add_if(it.derived.is_some() && open, path, "is not computed, so it cannot be derived");
-        let said = it.write_only && it.default.is_none() && it.is_computed();
-        self.add_if(said, path, "is write-only, so the provider cannot set it");
+        let computed_only = it.write_only && it.default.is_none() && it.is_computed();
+        self.add_if(computed_only, path, "is write-only, so the provider cannot set it");
         self.add_if(
             it.write_only && in_set,
             path,

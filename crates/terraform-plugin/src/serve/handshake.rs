@@ -1,4 +1,4 @@
-//! The only line on stdout. It tells the host where and how to connect. Format:
+//! The only line on stdout. It has the address of the plugin, and how to connect. Format:
 //! `1|6|unix|/path|grpc|<certificate>`, of go-plugin's protocol 1.
 
 use base64::Engine;

@@ -80,9 +80,9 @@ mod tests {
         let knock = |knock| Some(Knock { knock, ..Knock::default() });
         let offer = ConnInfo { service_id: 7, knock: knock(true), ..ConnInfo::default() };
         let answer = declined(Ok(offer)).unwrap().unwrap();
-        let said = answer.knock.unwrap();
-        assert_eq!((answer.service_id, said.knock, said.ack), (7, true, false));
-        assert!(!said.error.is_empty());
+        let reply = answer.knock.unwrap();
+        assert_eq!((answer.service_id, reply.knock, reply.ack), (7, true, false));
+        assert!(!reply.error.is_empty());
         assert!(declined(Ok(ConnInfo { knock: knock(false), ..ConnInfo::default() })).is_none());
         assert!(declined(Ok(ConnInfo::default())).is_none());
         assert!(declined(Err(Status::cancelled("gone"))).is_none());

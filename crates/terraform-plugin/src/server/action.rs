@@ -6,8 +6,8 @@ use futures_util::Stream;
 use proto::invoke_action::event::{Completed, Progress as Line, Type};
 use tokio::sync::mpsc;
 
-use super::answer::{ResponseStream, catch_panics, interruptible};
 use super::provider::Typed;
+use super::response::{ResponseStream, catch_panics, interruptible};
 use super::wire;
 use crate::action::{ErasedAction, Progress};
 use crate::proto::tfplugin6 as proto;
@@ -59,8 +59,8 @@ impl<C: Send + Sync + 'static> ActionEntry<C> {
             let config = self.typed.configured(request.config.as_ref())?;
             let progress = Progress(lines);
             let done = catch_panics(self.action.invoke(&ctx, config, &progress)).await;
-            let told = ctx.take_reported().into_iter();
-            Ok(told.chain(done.err().into_iter().flatten()).collect())
+            let diagnostics = ctx.take_reported().into_iter();
+            Ok(diagnostics.chain(done.err().into_iter().flatten()).collect())
         };
         let passing = async move {
             while let Some(message) = saying.recv().await {
@@ -72,9 +72,10 @@ impl<C: Send + Sync + 'static> ActionEntry<C> {
         };
         tokio::spawn(async move {
             let (done, events) = tokio::join!(work, passing);
-            let told: Outcome<crate::Diagnostics> = done;
-            let told = told.unwrap_or_else(|found| found).into_iter().map(wire::diagnostic);
-            let completed = Completed { diagnostics: told.collect() };
+            let diagnostics: Outcome<crate::Diagnostics> = done;
+            let diagnostics =
+                diagnostics.unwrap_or_else(|found| found).into_iter().map(wire::diagnostic);
+            let completed = Completed { diagnostics: diagnostics.collect() };
             drop(events.send(event(Type::Completed(completed))).await);
         });
         ResponseStream::new(receiving)

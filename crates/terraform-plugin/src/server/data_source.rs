@@ -1,7 +1,7 @@
 //! Data sources: validates and reads them.
 
-use super::answer::interruptible;
 use super::provider::Typed;
+use super::response::interruptible;
 use super::wire;
 use crate::data_source::ErasedDataSource;
 use crate::proto::tfplugin6 as proto;

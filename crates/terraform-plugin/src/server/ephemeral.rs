@@ -1,7 +1,7 @@
 //! Ephemeral resources: validates, opens, renews and closes them.
 
-use super::answer::{catch_panics, interruptible};
 use super::provider::Typed;
+use super::response::{catch_panics, interruptible};
 use super::wire;
 use crate::ephemeral::ErasedEphemeral;
 use crate::proto::tfplugin6 as proto;

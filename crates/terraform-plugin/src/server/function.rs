@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::answer::message;
+use super::response::message;
 use super::wire;
 use crate::function::{Arguments, Function, FunctionError, Signature};
 use crate::proto::tfplugin6 as proto;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures_util::Stream;
 use tokio::sync::mpsc;
 
-use super::answer::{ResponseStream, interruptible};
 use super::provider::Typed;
+use super::response::{ResponseStream, interruptible};
 use super::wire;
 use crate::list::{ErasedList, Found, Listing, Query};
 use crate::proto::tfplugin6 as proto;
@@ -79,9 +79,12 @@ impl<C: Send + Sync + 'static> ListEntry<C> {
         };
         tokio::spawn(async move {
             let (searched, events) = tokio::join!(search, passing);
-            let told: Outcome<crate::Diagnostics> = searched;
-            let diagnostic: Vec<_> =
-                told.unwrap_or_else(|found| found).into_iter().map(wire::diagnostic).collect();
+            let diagnostics: Outcome<crate::Diagnostics> = searched;
+            let diagnostic: Vec<_> = diagnostics
+                .unwrap_or_else(|found| found)
+                .into_iter()
+                .map(wire::diagnostic)
+                .collect();
             if let Some(events) = events.filter(|_| !diagnostic.is_empty()) {
                 let last = proto::list_resource::Event { diagnostic, ..Default::default() };
                 // Terraform may have disconnected.
@@ -92,12 +95,12 @@ impl<C: Send + Sync + 'static> ListEntry<C> {
     }
 
     fn event(&self, found: Found) -> proto::list_resource::Event {
-        let told = found.diagnostics.clone().into_iter().map(wire::diagnostic);
+        let diagnostics = found.diagnostics.clone().into_iter().map(wire::diagnostic);
         let mut event = self.encoded(found).unwrap_or_else(|wrong| {
             let diagnostic = wrong.into_iter().map(wire::diagnostic).collect();
             proto::list_resource::Event { diagnostic, ..Default::default() }
         });
-        event.diagnostic.extend(told);
+        event.diagnostic.extend(diagnostics);
         event
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use super::answer::interruptible;
+use super::response::interruptible;
 use super::{Server, wire};
 use crate::plan::propose;
 use crate::proto::tfplugin6 as proto;

@@ -5,8 +5,8 @@ mod apply;
 mod plan;
 mod upgrade;
 
-use super::answer::interruptible;
 use super::provider::Typed;
+use super::response::interruptible;
 use super::wire;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{ErasedResource, Identity, Import, Move, State, Upgrade};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status, async_trait};
 
-use super::answer::answer;
+use super::response::respond;
 use super::{Server, find, function, wire};
 use crate::Provider;
 use crate::function::FunctionError;
@@ -20,7 +20,7 @@ macro_rules! by_entry {
         let (ctx, request) = ($self.context(), $request.into_inner());
         let work =
             async { find(&$self.$entries, $what, &request.$name)?.$method(&ctx, &request).await };
-        Ok(Response::new(answer(&ctx, work).await))
+        Ok(Response::new(respond(&ctx, work).await))
     }};
 }
 
@@ -60,7 +60,7 @@ impl<P: Provider> Service for Server<P> {
         request: Request<proto::validate_provider_config::Request>,
     ) -> Reply<proto::validate_provider_config::Response> {
         let ctx = self.context();
-        Ok(Response::new(answer(&ctx, self.validate(&ctx, request.into_inner())).await))
+        Ok(Response::new(respond(&ctx, self.validate(&ctx, request.into_inner())).await))
     }
 
     async fn configure_provider(
@@ -69,7 +69,7 @@ impl<P: Provider> Service for Server<P> {
     ) -> Reply<proto::configure_provider::Response> {
         let request = request.into_inner();
         let ctx = self.context().with_terraform_version(&request.terraform_version);
-        Ok(Response::new(answer(&ctx, self.configure(&ctx, request)).await))
+        Ok(Response::new(respond(&ctx, self.configure(&ctx, request)).await))
     }
 
     async fn validate_resource_config(
@@ -86,7 +86,7 @@ impl<P: Provider> Service for Server<P> {
         let (ctx, request) = (self.context(), request.into_inner());
         let work =
             async { find(&self.resources, "resource", &request.type_name)?.upgrade(&request) };
-        Ok(Response::new(answer(&ctx, work).await))
+        Ok(Response::new(respond(&ctx, work).await))
     }
 
     async fn upgrade_resource_identity(
@@ -97,7 +97,7 @@ impl<P: Provider> Service for Server<P> {
         let work = async {
             find(&self.resources, "resource", &request.type_name)?.upgrade_identity(&request)
         };
-        Ok(Response::new(answer(&ctx, work).await))
+        Ok(Response::new(respond(&ctx, work).await))
     }
 
     async fn read_resource(

@@ -99,9 +99,9 @@ async fn failed_apply_keeps_existing_object_in_state() {
         ),
         ("fine", gone, Some(config("fine")), Some(state("fine")), vec![]),
     ];
-    for (name, prior, wanted, kept, said) in cases {
+    for (name, prior, wanted, kept, expected) in cases {
         let answer = applied(prior, wanted).await;
-        assert_eq!(summaries(&answer.diagnostics), said, "{name}");
+        assert_eq!(summaries(&answer.diagnostics), expected, "{name}");
         assert_eq!(unpacked(answer.new_state.as_ref()).map(plain), kept.map(plain), "{name}");
     }
 }
@@ -114,15 +114,15 @@ fn plain(mut object: Object) -> Object {
 
 #[tokio::test]
 async fn provider_that_violates_its_plan_is_reported() {
-    for (script, said, path) in [
+    for (script, expected, path) in [
         ("lie", "State differs from plan", "size"),
         ("unsure", "Unknown value in a response", "revision"),
         ("stray", "Response does not match the schema", "colour"),
     ] {
         let answer = applied(None, Some(config(script))).await;
-        assert_eq!(summaries(&answer.diagnostics), [said], "{script}");
-        let told = answer.diagnostics[0].attribute.as_ref().unwrap();
-        assert_eq!(told, &wire::attribute_path(&path.into()), "{script}");
+        assert_eq!(summaries(&answer.diagnostics), [expected], "{script}");
+        let attribute = answer.diagnostics[0].attribute.as_ref().unwrap();
+        assert_eq!(attribute, &wire::attribute_path(&path.into()), "{script}");
         let kept = unpacked(answer.new_state.as_ref()).unwrap();
         assert_eq!(kept.value("id"), &"1".into_value(), "{script}: it exists");
     }
@@ -244,7 +244,7 @@ async fn only_supported_foreign_states_are_moved() {
 
 #[tokio::test]
 async fn write_only_values_require_supporting_terraform() {
-    for (able, said) in [(true, vec![]), (false, vec!["Terraform is too old"])] {
+    for (able, expected) in [(true, vec![]), (false, vec!["Terraform is too old"])] {
         let capabilities =
             proto::ClientCapabilities { write_only_attributes_allowed: able, ..Default::default() };
         let request = proto::validate_resource_config::Request {
@@ -253,7 +253,7 @@ async fn write_only_values_require_supporting_terraform() {
             client_capabilities: Some(capabilities),
         };
         let answer = server().validate_resource_config(Request::new(request)).await.unwrap();
-        assert_eq!(summaries(&answer.into_inner().diagnostics), said, "{able}");
+        assert_eq!(summaries(&answer.into_inner().diagnostics), expected, "{able}");
     }
 }
 

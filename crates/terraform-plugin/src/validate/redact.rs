@@ -12,8 +12,8 @@ pub(super) fn redact(found: &mut Diagnostic, value: &Value) {
         Value::Null | Value::Unknown(_) => {}
         Value::Bool(flag) => redact_text(found, &flag.to_string()),
         Value::Number(number) => {
-            for said in [&mut found.summary, &mut found.detail] {
-                *said = without_number(said, number);
+            for sentence in [&mut found.summary, &mut found.detail] {
+                *sentence = without_number(sentence, number);
             }
         }
         Value::String(text) => redact_text(found, text),
@@ -37,8 +37,8 @@ pub(super) fn redact(found: &mut Diagnostic, value: &Value) {
 /// sentence.
 fn redact_text(found: &mut Diagnostic, text: &str) {
     for quoted in [format!("`{text}`"), format!("{text:?}")] {
-        for said in [&mut found.summary, &mut found.detail] {
-            *said = said.replace(&quoted, REDACTED);
+        for sentence in [&mut found.summary, &mut found.detail] {
+            *sentence = sentence.replace(&quoted, REDACTED);
         }
     }
 }
@@ -83,8 +83,8 @@ mod tests {
             (Value::Tuple(vec![1.into_value()]), "1 of 10", "the value of 10"),
             (Value::UNKNOWN, "`a` is 1", "`a` is 1"),
         ];
-        for (value, said, left) in cases {
-            let mut found = Diagnostic::error(said, said);
+        for (value, sentence, left) in cases {
+            let mut found = Diagnostic::error(sentence, sentence);
             redact(&mut found, &value);
             assert_eq!((found.summary.as_str(), found.detail.as_str()), (left, left), "{value:?}");
         }

@@ -137,7 +137,7 @@ pub fn items(bounds: RangeInclusive<usize>) -> Validator {
 
 /// Applies a rule to each element of a list, set or map.
 pub fn each(rule: Validator) -> Validator {
-    let said = rule.rule.as_ref().map(|rule| format!("Each element: {rule}"));
+    let description = rule.rule.as_ref().map(|rule| format!("Each element: {rule}"));
     let validator = Validator::with_path(move |path, value, found| {
         for (key, element) in value.as_map().into_iter().flatten() {
             rule.run(&path.key(key), element, found);
@@ -148,7 +148,7 @@ pub fn each(rule: Validator) -> Validator {
             rule.run(&path, element, found);
         }
     });
-    Validator { rule: said, ..validator }
+    Validator { rule: description, ..validator }
 }
 
 /// Rejects duplicate elements of a list.

@@ -28,7 +28,7 @@ impl Refinements {
     /// No facts.
     pub const NONE: Self = Self(None);
 
-    /// Unknown but not null, for values that the server always returns.
+    /// Returns the facts of a value that the server always returns: unknown, but not null.
     #[must_use]
     pub fn not_null() -> Self {
         Self::NONE.with_null(false)

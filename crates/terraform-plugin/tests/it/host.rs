@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) struct Host {
     child: Child,
     stdin: Option<ChildStdin>,
-    said: Receiver<Value>,
+    messages: Receiver<Value>,
     /// Messages received while waiting for another one.
     aside: Vec<Value>,
     calls: u64,
@@ -41,19 +41,19 @@ impl Host {
         command.env("TF_LOG", "TRACE").env_remove("TF_LOG_PROVIDER");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
-        let (say, said) = channel();
+        let (sender, messages) = channel();
         std::thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
                 let line =
                     serde_json::from_str(&line).unwrap_or_else(|why| panic!("{why}: {line}"));
-                if say.send(line).is_err() {
+                if sender.send(line).is_err() {
                     return;
                 }
             }
         });
         let stdin = child.stdin.take();
-        let mut host = Self { child, stdin, said, aside: Vec::new(), calls: 0 };
-        let ready = host.until(|said| !said["ready"].is_null());
+        let mut host = Self { child, stdin, messages, aside: Vec::new(), calls: 0 };
+        let ready = host.until(|received| !received["ready"].is_null());
         assert_eq!(ready["ready"]["version"], 6, "{ready}");
         host
     }
@@ -80,12 +80,12 @@ impl Host {
         let call = self.begin(method, request);
         let mut events = Vec::new();
         loop {
-            let mut said = self.of_call(&call);
-            if said["event"].is_null() {
-                assert_eq!(said["answer"]["events"], events.len(), "{said}");
+            let mut received = self.of_call(&call);
+            if received["event"].is_null() {
+                assert_eq!(received["answer"]["events"], events.len(), "{received}");
                 return events;
             }
-            events.push(said["event"].take());
+            events.push(received["event"].take());
         }
     }
 
@@ -101,25 +101,25 @@ impl Host {
 
     /// Waits for the response of a call.
     pub(crate) fn end(&mut self, call: &Call) -> Value {
-        let mut said = self.of_call(call);
-        if said["status"].is_null() { said["answer"].take() } else { said }
+        let mut received = self.of_call(call);
+        if received["status"].is_null() { received["answer"].take() } else { received }
     }
 
     /// Waits for a log line with this message.
     pub(crate) fn logged(&mut self, message: &str) -> Value {
-        self.until(|said| said["log"]["@message"] == message)["log"].take()
+        self.until(|received| received["log"]["@message"] == message)["log"].take()
     }
 
     /// Stops the host and its provider. Returns all messages until then, and whether the provider
     /// stopped by itself.
     pub(crate) fn finish(mut self) -> (Vec<Value>, bool) {
         self.stdin = None;
-        let ended = self.until(|said| !said["ended"].is_null());
+        let ended = self.until(|received| !received["ended"].is_null());
         (std::mem::take(&mut self.aside), ended["ended"]["by_itself"] == true)
     }
 
     fn of_call(&mut self, call: &Call) -> Value {
-        self.until(|said| said["id"] == call.0)
+        self.until(|received| received["id"] == call.0)
     }
 
     /// Returns the first matching message, and stores the others for later.
@@ -128,13 +128,14 @@ impl Host {
             return self.aside.remove(at);
         }
         loop {
-            let said = self.said.recv_timeout(PATIENCE).expect("the host sends a message in time");
-            let failed = said["failed"].as_str();
+            let received =
+                self.messages.recv_timeout(PATIENCE).expect("the host sends a message in time");
+            let failed = received["failed"].as_str();
             assert!(failed.is_none(), "{} {:#?}", failed.unwrap_or_default(), self.aside);
-            if looked_for(&said) {
-                return said;
+            if looked_for(&received) {
+                return received;
             }
-            self.aside.push(said);
+            self.aside.push(received);
         }
     }
 }

@@ -78,8 +78,8 @@ fn failed_search_reports_error_in_stream() {
     let mut host = Host::configured(folder.path());
     let config = value(json!({ "prefix": null }));
     let events = host.stream("ListResource", json!({ "type_name": NOTE, "config": config }));
-    let said = &events.last().unwrap()["diagnostic"][0];
-    assert_eq!(said["summary"], "The notebook cannot be used", "{events:?}");
+    let diagnostic = &events.last().unwrap()["diagnostic"][0];
+    assert_eq!(diagnostic["summary"], "The notebook cannot be used", "{events:?}");
 }
 
 #[test]
@@ -100,8 +100,11 @@ fn action_reports_progress_and_outcome() {
     );
     assert_eq!(done.last().unwrap()["completed"], json!({}));
     let failed = invoke("7");
-    let said = &failed.last().unwrap()["completed"]["diagnostics"][0];
-    assert_eq!((&said["severity"], &said["summary"]), (&json!("ERROR"), &json!("Unknown note")));
+    let diagnostic = &failed.last().unwrap()["completed"]["diagnostics"][0];
+    assert_eq!(
+        (&diagnostic["severity"], &diagnostic["summary"]),
+        (&json!("ERROR"), &json!("Unknown note"))
+    );
     let kept = std::fs::read_to_string(folder.path().join("notes.json")).unwrap();
     assert!(kept.contains(r#"\"text\":\"seen\""#), "{kept}");
 }

@@ -128,9 +128,9 @@ fn start_by_hand_prints_instructions() {
     let output = bare().output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(output.stdout, b"");
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.starts_with("This program is a Terraform provider."), "{said}");
-    assert!(said.contains("terraform init") && said.contains("--debug"), "{said}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(printed.starts_with("This program is a Terraform provider."), "{printed}");
+    assert!(printed.contains("terraform init") && printed.contains("--debug"), "{printed}");
 }
 
 #[test]
@@ -170,18 +170,18 @@ fn shutdown_leaves_no_output_and_no_socket() {
 #[test]
 fn socket_is_in_the_folder_of_the_host() {
     let folder = tempfile::tempdir().unwrap();
-    let told = [("PLUGIN_UNIX_SOCKET_DIR", folder.path().to_str().unwrap())];
-    let started = Started::by_host(Some(&Identity::new()), &told);
+    let variables = [("PLUGIN_UNIX_SOCKET_DIR", folder.path().to_str().unwrap())];
+    let started = Started::by_host(Some(&Identity::new()), &variables);
     assert!(started.socket().starts_with(folder.path()));
 }
 
 #[test]
 fn invalid_host_certificate_prevents_start() {
-    let told = [(COOKIE.0, COOKIE.1), ("PLUGIN_CLIENT_CERT", "no certificate")];
-    let output = bare().envs(told).output().unwrap();
+    let variables = [(COOKIE.0, COOKIE.1), ("PLUGIN_CLIENT_CERT", "no certificate")];
+    let output = bare().envs(variables).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("invalid certificate in `PLUGIN_CLIENT_CERT`"), "{said}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(printed.contains("invalid certificate in `PLUGIN_CLIENT_CERT`"), "{printed}");
 }
 
 #[test]

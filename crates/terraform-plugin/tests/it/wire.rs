@@ -8,10 +8,10 @@ const NOTE: &str = "notebook_note";
 
 #[test]
 fn go_plugin_connects_reads_log_and_stops_provider() {
-    let (said, by_itself) = Host::start().finish();
+    let (lines, by_itself) = Host::start().finish();
     assert!(by_itself);
     let logged = |it: &&Value| it["log"]["@message"] == "the host is done with this provider";
-    let line = said.iter().find(logged).unwrap_or_else(|| panic!("not found in {said:#?}"));
+    let line = lines.iter().find(logged).unwrap_or_else(|| panic!("not found in {lines:#?}"));
     // go-hclog parsed the line, because it found the level.
     assert_eq!(line["log"]["@level"], "debug");
 }

@@ -76,6 +76,6 @@ server.listen(0, "127.0.0.1", () => say({ port: server.server.address().port }))
 const input = createInterface({ input: process.stdin });
 input.on("line", (line) => {
   trouble = JSON.parse(line);
-  say({ told: true });
+  say({ configured: true });
 });
 input.on("close", () => process.exit(0));

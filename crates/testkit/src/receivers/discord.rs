@@ -66,11 +66,11 @@ fn wrong(status: u16, code: u32, message: &str) -> Box<Rejection> {
 fn invalid(faults: &[Fault]) -> Box<Rejection> {
     let mut errors = json!({});
     for (at, code, message) in faults {
-        let mut leaf = &mut errors;
+        let mut node = &mut errors;
         for part in at.split('.') {
-            leaf = &mut leaf[part];
+            node = &mut node[part];
         }
-        leaf["_errors"] = json!([{ "code": code, "message": message }]);
+        node["_errors"] = json!([{ "code": code, "message": message }]);
     }
     let body = json!({ "message": "Invalid Form Body", "code": 50_035, "errors": errors });
     let (at, _, message) = &faults[0];

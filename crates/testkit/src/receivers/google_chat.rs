@@ -38,8 +38,8 @@ pub(super) fn validate(request: &Received) -> Validation {
     }
     let shown = |name| parameter(request, name);
     if shown("key").as_deref() != Some(KEY) {
-        let said = "API key not valid. Please pass a valid API key.";
-        return Err(wrong(400, "INVALID_ARGUMENT", said));
+        let detail = "API key not valid. Please pass a valid API key.";
+        return Err(wrong(400, "INVALID_ARGUMENT", detail));
     }
     if shown("token").as_deref() != Some(TOKEN) {
         return Err(wrong(401, "UNAUTHENTICATED", "Invalid webhook token."));

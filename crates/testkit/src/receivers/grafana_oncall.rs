@@ -21,12 +21,12 @@ pub(super) fn validate(request: &Received) -> Validation {
     match path(request)[..] {
         ["integrations", "v1", "formatted_webhook", KEY, ""] => {}
         ["integrations", "v1", "formatted_webhook", _, ""] => {
-            let said = "Integration key was not found. Permission denied.";
-            return Err(refuse("another key", text_response(403, said)));
+            let detail = "Integration key was not found. Permission denied.";
+            return Err(refuse("another key", text_response(403, detail)));
         }
         ["integrations", "v1", _, KEY, ""] => {
-            let said = "This url is for integration with another kind.";
-            return Err(refuse("another kind of integration", text_response(400, said)));
+            let detail = "This url is for integration with another kind.";
+            return Err(refuse("another kind of integration", text_response(400, detail)));
         }
         _ => return Err(refuse("unknown path", text_response(404, "Not Found"))),
     }

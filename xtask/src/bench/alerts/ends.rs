@@ -62,9 +62,9 @@ impl FlippingPage {
 impl Receiver {
     /// Starts a receiver that responds, or one that `hangs`.
     pub(super) fn start(hangs: bool) -> Result<Self> {
-        let (sender, told) = mpsc::channel();
+        let (sender, deliveries) = mpsc::channel();
         let address = serve(move |stream| receive(stream, hangs, &sender))?;
-        Ok(Self { address, deliveries: told })
+        Ok(Self { address, deliveries: deliveries })
     }
 
     pub(super) fn url(&self) -> String {

@@ -20,9 +20,9 @@ impl Browser {
         let mut line = String::new();
         stream.read_line(&mut line)?;
         ensure!(line.starts_with("HTTP/1.1 200 "), "{path} returned {line}");
-        let (sender, news) = mpsc::channel();
+        let (sender, messages) = mpsc::channel();
         std::thread::spawn(move || listen(stream, &sender));
-        Ok(Self(news))
+        Ok(Self(messages))
     }
 
     /// Returns the time of the next update after this instant.

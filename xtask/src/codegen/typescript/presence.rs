@@ -1,6 +1,6 @@
 //! Decides which fields exist: those that a caller must set, and those that a response always has.
 //! The contract marks most fields `optional`, so that they can be cleared. The tables of `rules`
-//! and the comments tell what that means.
+//! and the comments explain what that means.
 
 use anyhow::{Result, bail};
 use protox::prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};

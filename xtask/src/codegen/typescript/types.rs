@@ -216,10 +216,10 @@ impl<'a> Types<'a> {
             [] => format!("Whole<{written}>"),
             fixed => format!("WholeBut<{written}, {}>", fixed.join(" | ")),
         };
-        let told = |field: &FieldDescriptor| {
+        let comment_of = |field: &FieldDescriptor| {
             self.comments.tsdoc(self.contract.field_comment(field), &[], 3)
         };
-        let (about, of_mask) = (told(&resource), told(&mask));
+        let (about, of_mask) = (comment_of(&resource), comment_of(&mask));
         Some(format!(
             "{}export type {} =\n  | {{\n{about}      {name}: {whole};\n      updateMask?: undefined;\n    }}\n  | {{\n{about}      {name}: Part<{written}>;\n{of_mask}      updateMask: FieldMask<{written}>;\n    }};\n\n",
             self.comments.tsdoc(self.contract.message_comment(message), &[], 0),

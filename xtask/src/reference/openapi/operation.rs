@@ -74,14 +74,14 @@ fn headers() -> Map<String, Value> {
 }
 
 fn texts(book: &Book, method: &Method) -> Map<String, Value> {
-    let said = parse_method(&method.comment);
-    let first = said.paragraphs.first().map_or("", String::as_str);
+    let doc = parse_method(&method.comment);
+    let first = doc.paragraphs.first().map_or("", String::as_str);
     let sentence = first.split_once(". ").map_or(first.trim_end_matches('.'), |(first, _)| first);
     let prose = book.prose();
     let package = method.package();
     keywords(json!({
         "summary": prose.plain(sentence),
-        "description": prose.plain(&said.paragraphs.join("\n\n")),
+        "description": prose.plain(&doc.paragraphs.join("\n\n")),
         "externalDocs": { "url": format!("/docs/reference/{package}#{}", anchor(&method.name)) },
     }))
 }

@@ -107,8 +107,8 @@ impl<'a> Schemas<'a> {
     }
 
     fn property(&self, message: &Message, field: &Field, used: Use) -> Result<Value> {
-        let said = parse_field(&field.comment);
-        let given = given(message, field, &said.given)?;
+        let doc = parse_field(&field.comment);
+        let given = given(message, field, &doc.given)?;
         let entry = tables::entry(&message.full, &field.name);
         let parts = if is_update(&message.full) { Use::Update } else { used };
         let mut schema = keywords(self.kind(&field.kind, parts));
@@ -121,7 +121,7 @@ impl<'a> Schemas<'a> {
             Use::Output => entry.map(shape::enum_values),
         };
         schema.extend(bounds.unwrap_or_default());
-        schema.insert("description".to_owned(), Value::from(self.plain(&said.text)));
+        schema.insert("description".to_owned(), Value::from(self.plain(&doc.text)));
         match given {
             Given::Output if used == Use::Input || used == Use::Update && field.name != ID => {
                 schema.insert("readOnly".to_owned(), Value::from(true));
@@ -164,9 +164,9 @@ impl<'a> Schemas<'a> {
     fn required(message: &Message) -> Result<Vec<String>> {
         let mut required = Vec::new();
         for field in &message.fields {
-            let said = parse_field(&field.comment);
-            let is_required = given(message, field, &said.given)? == Given::Required;
-            if is_required && !said.text.contains(CONDITIONAL) {
+            let doc = parse_field(&field.comment);
+            let is_required = given(message, field, &doc.given)? == Given::Required;
+            if is_required && !doc.text.contains(CONDITIONAL) {
                 required.push(field.json.clone());
             }
         }

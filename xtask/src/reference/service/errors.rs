@@ -36,10 +36,10 @@ impl ServicePage<'_> {
     }
 
     fn collect_errors(&self, method: &Method, depth: usize, known: &mut Vec<(String, String)>) {
-        let said = parse_method(&method.comment);
+        let doc = parse_method(&method.comment);
         let other = |name: &str| self.find(name).filter(|_| depth > 0);
         let mut referred_to = Vec::new();
-        for clause in said.errors {
+        for clause in doc.errors {
             match clause {
                 Clause::Code { code, when } if known.iter().all(|(it, _)| *it != code) => {
                     known.push((code, when));

@@ -14,18 +14,18 @@ use crate::reference::tables::{self, TableEntry};
 pub(in crate::reference) const CONDITIONAL: &str = "Required, unless";
 
 /// Returns who gives a field, by its comment and by its table. Fails if they disagree.
-pub(in crate::reference) fn given(message: &Message, field: &Field, said: &Given) -> Result<Given> {
+pub(in crate::reference) fn given(message: &Message, field: &Field, doc: &Given) -> Result<Given> {
     let of_table = match tables::entry(&message.full, &field.name) {
         Some(TableEntry::Field(entry)) => tables::given(entry),
         Some(TableEntry::Block(_)) | None => Given::Unspecified,
     };
-    Ok(match (said, of_table) {
-        (said, Given::Unspecified) => said.clone(),
+    Ok(match (doc, of_table) {
+        (doc, Given::Unspecified) => doc.clone(),
         (Given::Unspecified, table) => table,
-        (said, table) if *said == table => table,
-        (said, table) => {
+        (doc, table) if *doc == table => table,
+        (doc, table) => {
             let name = &field.name;
-            bail!("{}.{name}: its comment says {said:?} and its table {table:?}", message.full)
+            bail!("{}.{name}: its comment says {doc:?} and its table {table:?}", message.full)
         }
     })
 }
@@ -50,13 +50,13 @@ impl ServicePage<'_> {
     }
 
     fn field(&self, message: &Message, field: &Field) -> Result<Vec<String>> {
-        let said = parse_field(&field.comment);
+        let doc = parse_field(&field.comment);
         let entry = tables::entry(&message.full, &field.name);
-        let given = given(message, field, &said.given)?;
-        if said.text.is_empty() {
+        let given = given(message, field, &doc.given)?;
+        if doc.text.is_empty() {
             bail!("{}.{}: its comment has no description", message.full, field.name);
         }
-        let mut text = self.format_text(&said.text);
+        let mut text = self.format_text(&doc.text);
         if let Some(entry) = entry.filter(|_| given != Given::Output) {
             text += &tables::missing_limits(entry, &text);
         }

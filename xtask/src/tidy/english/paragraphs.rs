@@ -30,8 +30,8 @@ impl Collector {
     }
 }
 
-/// The paragraphs of line comments. `marks` are the beginnings of a comment, longest first: a paragraph
-/// ends if the mark changes.
+/// Returns the paragraphs of line comments. `marks` are the beginnings of a comment, longest first:
+/// a paragraph ends if the mark changes.
 pub(super) fn of_comments(text: &str, marks: &[&'static str]) -> Vec<Paragraph> {
     let mut collector = Collector::default();
     let mut open = "";
@@ -53,7 +53,8 @@ pub(super) fn of_comments(text: &str, marks: &[&'static str]) -> Vec<Paragraph> 
     collector.paragraphs
 }
 
-/// The paragraphs, list items, headings and table cells of a document, without fenced blocks.
+/// Returns the paragraphs, list items, headings and table cells of a document, without fenced
+/// blocks.
 pub(super) fn of_markdown(text: &str) -> Vec<Paragraph> {
     let mut collector = Collector::default();
     let mut is_fenced = false;
@@ -84,7 +85,7 @@ pub(super) fn of_markdown(text: &str) -> Vec<Paragraph> {
     collector.paragraphs
 }
 
-/// A line without its list marker, quote mark or heading mark, and whether it had one.
+/// Returns a line without its list marker, quote mark or heading mark, and whether it had one.
 fn without_marker(line: &str) -> (&str, bool) {
     let number = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let marker = ["- ", "* ", "+ ", "> ", "# ", "## ", "### ", "#### "];

@@ -36,7 +36,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
 
 /// Outcome of a slot of a revision in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum SlotOutcome {
     Run,
     Skipped,
     Missed,
@@ -51,7 +51,7 @@ struct Book {
     now: Timestamp,
     revision: u32,
     running: BTreeSet<Region>,
-    fates: BTreeMap<(u32, Region, Timestamp), Fate>,
+    outcomes: BTreeMap<(u32, Region, Timestamp), SlotOutcome>,
     expected: BTreeSet<(u32, Region, Timestamp)>,
 }
 
@@ -62,7 +62,7 @@ impl Book {
         let regions = first_regions(regions);
         let handle = schedule.insert(monitor, PERIOD, regions, START, FirstRun::AtOnce);
         let expected = regions.iter().map(|region| (0, region, START)).collect();
-        let (running, fates) = (BTreeSet::new(), BTreeMap::new());
+        let (running, outcomes) = (BTreeSet::new(), BTreeMap::new());
         Self {
             schedule,
             monitor,
@@ -71,7 +71,7 @@ impl Book {
             now: START,
             revision: 0,
             running,
-            fates,
+            outcomes,
             expected,
         }
     }
@@ -140,27 +140,27 @@ impl Book {
         if let Some(missed) = due.missed {
             self.miss(slots, missed);
         }
-        let fate = match due.call {
-            SlotAction::Run => Fate::Run,
-            SlotAction::Skip => Fate::Skipped,
+        let outcome = match due.call {
+            SlotAction::Run => SlotOutcome::Run,
+            SlotAction::Skip => SlotOutcome::Skipped,
         };
-        assert_eq!(fate == Fate::Run, self.running.insert(due.region));
-        self.decide(due.region, due.slot, fate);
+        assert_eq!(outcome == SlotOutcome::Run, self.running.insert(due.region));
+        self.decide(due.region, due.slot, outcome);
     }
 
     fn miss(&mut self, slots: Slots, missed: Missed) {
         let mut slot = missed.first_slot;
         let mut count = 0;
         while slot <= missed.last_slot {
-            self.decide(missed.region, slot, Fate::Missed);
+            self.decide(missed.region, slot, SlotOutcome::Missed);
             count += 1;
             slot = slots.after(slot);
         }
         assert_eq!(missed.count, count);
     }
 
-    fn decide(&mut self, region: Region, slot: Timestamp, fate: Fate) {
-        let before = self.fates.insert((self.revision, region, slot), fate);
+    fn decide(&mut self, region: Region, slot: Timestamp, outcome: SlotOutcome) {
+        let before = self.outcomes.insert((self.revision, region, slot), outcome);
         assert_eq!(before, None, "slot {slot} of `{region}` was decided twice");
     }
 }
@@ -186,7 +186,7 @@ proptest! {
         for happening in &happenings {
             book.happen(happening);
         }
-        let decided: BTreeSet<_> = book.fates.keys().copied().collect();
+        let decided: BTreeSet<_> = book.outcomes.keys().copied().collect();
         prop_assert_eq!(decided, book.expected);
     }
 

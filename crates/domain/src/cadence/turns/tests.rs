@@ -12,7 +12,7 @@ const LATER: Timestamp = Timestamp::from_millis(1_800_000_030_000);
 const GREEDY: WorkspaceId = WorkspaceId::from_bits(1);
 const MODEST: WorkspaceId = WorkspaceId::from_bits(2);
 
-/// Sixteen permits for two workspaces, one of which submits twenty jobs.
+/// Returns sixteen permits for two workspaces, one of which submits twenty jobs.
 fn shared_with_a_greedy_workspace() -> Turns<u32> {
     let mut turns = Turns::new(16);
     turns.join(GREEDY);
@@ -31,7 +31,7 @@ fn modest_workspace_runs_beside_a_greedy_one() {
     assert_eq!(turns.admit(MODEST, LATER, 100), Some(100));
     assert_eq!(turns.admit(MODEST, LATER, 101), Some(101));
     assert_eq!(turns.admit(MODEST, LATER, 102), None, "all sixteen permits are taken");
-    assert_eq!(turns.ended(GREEDY, NOW), [102], "the workspace with the fewest checks is next");
+    assert_eq!(turns.release(GREEDY, NOW), [102], "the workspace with the fewest checks is next");
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn only_workspace_gets_all_permits() {
         assert_eq!(turns.admit(GREEDY, LATER, job), Some(job));
     }
     assert_eq!(turns.admit(GREEDY, LATER, 16), None);
-    assert_eq!(turns.ended(GREEDY, NOW), [16]);
+    assert_eq!(turns.release(GREEDY, NOW), [16]);
 }
 
 #[test]
@@ -53,13 +53,13 @@ fn earliest_deadline_runs_first_within_a_workspace() {
     let soon = LATER - Duration::from_secs(1);
     assert_eq!(turns.admit(GREEDY, LATER, 1), None);
     assert_eq!(turns.admit(GREEDY, soon, 2), None);
-    assert_eq!(turns.ended(GREEDY, NOW), [2]);
+    assert_eq!(turns.release(GREEDY, NOW), [2]);
 }
 
 #[test]
 fn departure_of_a_workspace_releases_its_reserve() {
     let mut turns = shared_with_a_greedy_workspace();
-    assert_eq!(turns.leave(MODEST, NOW), [14, 15]);
+    assert_eq!(turns.remove_workspace(MODEST, NOW), [14, 15]);
     assert_eq!((turns.running, turns.waiting()), (16, 4));
     assert_eq!(turns.admit(GREEDY, LATER, 20), None);
 }
@@ -67,8 +67,12 @@ fn departure_of_a_workspace_releases_its_reserve() {
 #[test]
 fn greater_weight_releases_the_reserve() {
     let mut turns = shared_with_a_greedy_workspace();
-    assert_eq!(turns.weigh(GREEDY, 9, NOW), [14], "nine tenths of sixteen are fifteen permits");
-    assert_eq!(turns.weigh(GREEDY, 50, NOW), [15]);
+    assert_eq!(
+        turns.set_weight(GREEDY, 9, NOW),
+        [14],
+        "nine tenths of sixteen are fifteen permits"
+    );
+    assert_eq!(turns.set_weight(GREEDY, 50, NOW), [15]);
 }
 
 #[test]
@@ -76,7 +80,7 @@ fn job_past_its_deadline_expires() {
     let mut turns = shared_with_a_greedy_workspace();
     let soon = NOW + Duration::from_secs(1);
     assert_eq!(turns.admit(GREEDY, soon, 50), None);
-    assert_eq!(turns.ended(GREEDY, soon), [14], "the next one still has time");
+    assert_eq!(turns.release(GREEDY, soon), [14], "the next one still has time");
     assert_eq!(turns.expired(soon), [50]);
     assert_eq!(turns.expired(LATER).len(), 5);
     assert_eq!((turns.waiting(), turns.workspaces_waiting()), (0, 0));
@@ -86,7 +90,7 @@ fn job_past_its_deadline_expires() {
 fn drain_leaves_no_waiting_jobs() {
     let mut turns = shared_with_a_greedy_workspace();
     assert_eq!(turns.drain().len(), 6);
-    assert_eq!((turns.ended(GREEDY, NOW).len(), turns.waiting()), (0, 0));
+    assert_eq!((turns.release(GREEDY, NOW).len(), turns.waiting()), (0, 0));
 }
 
 // decision 0046: "the fewest running checks for its weight"
@@ -95,7 +99,7 @@ fn weights_change_while_checks_wait() {
     let mut turns = Turns::new(8);
     for workspace in [GREEDY, MODEST] {
         turns.join(workspace);
-        assert!(turns.weigh(workspace, 1, NOW).is_empty());
+        assert!(turns.set_weight(workspace, 1, NOW).is_empty());
     }
     for (workspace, first) in [(GREEDY, 0), (MODEST, 100)] {
         for job in first..first + 20 {
@@ -104,14 +108,14 @@ fn weights_change_while_checks_wait() {
     }
     let runs = |turns: &Turns<u32>, of| turns.workspaces[&of].load.running;
     assert_eq!((runs(&turns, GREEDY), runs(&turns, MODEST)), (7, 1));
-    assert!(turns.weigh(MODEST, 3, NOW).is_empty(), "no permit is free");
+    assert!(turns.set_weight(MODEST, 3, NOW).is_empty(), "no permit is free");
     for _ in 0..5 {
-        assert_eq!(turns.ended(GREEDY, NOW).len(), 1);
+        assert_eq!(turns.release(GREEDY, NOW).len(), 1);
     }
     assert_eq!((runs(&turns, GREEDY), runs(&turns, MODEST)), (2, 6), "one to three");
-    assert!(turns.leave(GREEDY, NOW).is_empty(), "no permit is free");
+    assert!(turns.remove_workspace(GREEDY, NOW).is_empty(), "no permit is free");
     assert_eq!(turns.sharing_weight, 3);
-    assert!(turns.weigh(MODEST, 0, NOW).is_empty());
+    assert!(turns.set_weight(MODEST, 0, NOW).is_empty());
     assert_eq!((turns.sharing_weight, turns.weights.len()), (1, 0));
 }
 
@@ -128,7 +132,7 @@ proptest! {
         let of = |who: usize| WorkspaceId::from_bits(who as u64);
         for (who, weight) in weights.iter().enumerate() {
             turns.join(of(who));
-            prop_assert!(turns.weigh(of(who), *weight, NOW).is_empty());
+            prop_assert!(turns.set_weight(of(who), *weight, NOW).is_empty());
         }
         let mut running: VecDeque<usize> = VecDeque::new();
         let all = (0..weights.len()).flat_map(|who| std::iter::repeat_n(who, 3 * places));
@@ -138,7 +142,7 @@ proptest! {
         }
         for _ in 0..places {
             let ended = running.pop_front().unwrap_or_default();
-            running.extend(turns.ended(of(ended), NOW));
+            running.extend(turns.release(of(ended), NOW));
         }
         let runs = |who| running.iter().filter(|it| **it == who).count();
         prop_assert_eq!(running.len(), places);
@@ -226,7 +230,7 @@ impl Model {
             Operation::End if self.running.is_empty() => Vec::new(),
             Operation::End => {
                 let one = self.running.swap_remove(number as usize % self.running.len());
-                self.turns.ended(one, now)
+                self.turns.release(one, now)
             }
             Operation::Join => {
                 self.sharing.insert(workspace);
@@ -235,11 +239,11 @@ impl Model {
             }
             Operation::Leave => {
                 self.sharing.remove(&workspace);
-                self.turns.leave(workspace, now)
+                self.turns.remove_workspace(workspace, now)
             }
             Operation::Weigh => {
                 self.weights.insert(workspace, 1 + number as u32 % 5);
-                self.turns.weigh(workspace, number as u32 % 5 + 1, now)
+                self.turns.set_weight(workspace, number as u32 % 5 + 1, now)
             }
         };
         for expired in self.turns.expired(now) {

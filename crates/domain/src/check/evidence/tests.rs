@@ -17,7 +17,7 @@ use crate::check::{
 const ADDRESS: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 443);
 
-/// A plan without secrets.
+/// Returns a plan without secrets.
 fn plan() -> Plan {
     plan_of("https://example.com/", &[], "")
 }

@@ -43,7 +43,7 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpObservation) -> Findi
             let held = match (assertion.comparator, searched) {
                 (TextComparator::Contains, Some(searched)) => contained(searched, index),
                 (TextComparator::NotContains, Some(searched)) => contained(searched, index).not(),
-                (comparator, _) => known.passed(comparator, &assertion.target),
+                (comparator, _) => known.compare(comparator, &assertion.target),
             };
             is_undecided |= held == Comparison::Undecidable;
             found.body(assertion, known, held);
@@ -61,7 +61,7 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpObservation) -> Findi
 impl Findings {
     fn status(&mut self, assertion: &StatusCodeAssertion, status: u16) {
         let StatusCodeAssertion { target, comparator } = assertion;
-        let (holds, wish) = match comparator {
+        let (holds, expected) = match comparator {
             NumberComparator::Eq => (status == *target, ""),
             NumberComparator::Neq => (status != *target, "anything but "),
             NumberComparator::Gt => (status > *target, "more than "),
@@ -70,7 +70,7 @@ impl Findings {
             NumberComparator::Lte => (status <= *target, "at most "),
         };
         if !holds {
-            self.reasons.push(format!("status is {status}, expected {wish}{target}"));
+            self.reasons.push(format!("status is {status}, expected {expected}{target}"));
         }
         self.assertions.push(AssertionResult {
             assertion: format!("status {comparator} {target}"),
@@ -148,7 +148,7 @@ fn any_or_all<'a>(
     comparator: TextComparator,
     target: &str,
 ) -> (Comparison, Option<&'a str>) {
-    let held = |line: &Cow<'_, str>| Text::complete(line).passed(comparator, target);
+    let held = |line: &Cow<'_, str>| Text::complete(line).compare(comparator, target);
     let needs_all = needs_all(comparator);
     let deciding = lines.iter().find(|line| (held(line) == Comparison::Yes) != needs_all);
     match deciding.or(lines.first()) {

@@ -1,9 +1,9 @@
 //! HTTP checks: requests, redirects and assertions.
 
-mod answers;
 mod headers;
 mod redirects;
 mod requests;
+mod responses;
 
 use ::http::{HeaderMap, HeaderName, Version};
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use super::HttpPlan;
 use crate::check::assess::Findings;
 use crate::check::{Hop, HttpObservation, ObservedBody, Phases};
 
-/// A `GET` of this URL without assertions.
+/// Returns a `GET` of this URL without assertions.
 pub(super) fn a_check(url: &str) -> HttpCheck {
     HttpCheck {
         url: url.to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn plan(check: &HttpCheck) -> HttpPlan {
     HttpPlan::new(check).expect("the check is valid")
 }
 
-/// An exchange of one hop.
+/// Returns an exchange of one hop.
 fn seen(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> HttpObservation {
     let mut map = HeaderMap::new();
     for (name, value) in headers {

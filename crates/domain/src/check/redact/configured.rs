@@ -90,7 +90,7 @@ impl Configured {
         Self { secrets, forms }
     }
 
-    /// Whether the forms may stay in memory with the plan.
+    /// Returns whether the forms may stay in memory with the plan.
     pub(in crate::check) fn is_small(&self) -> bool {
         self.forms.iter().map(String::len).sum::<usize>() <= KEPT_BYTES
     }
@@ -156,7 +156,7 @@ fn suffix_at_start(text: &str, secret: &str) -> Option<usize> {
 }
 
 /// Returns the secrets of a request to a webhook.
-pub(crate) fn of_request<'h>(
+pub(crate) fn request_secrets<'h>(
     url: &str,
     headers: impl Iterator<Item = (&'h str, &'h str)>,
 ) -> Vec<String> {

@@ -85,15 +85,15 @@ pub(super) fn redact_encoded(text: &mut String, secrets: &[String]) {
     for (plus, level) in
         [b'+', b' '].into_iter().flat_map(|plus| (1..=LEVELS).map(move |it| (plus, it)))
     {
-        hide_decoded(text, secrets, plus, &[Encoding::Percent; LEVELS][..level]);
+        redact_decoded(text, secrets, plus, &[Encoding::Percent; LEVELS][..level]);
     }
     for encodings in [&[Encoding::Html][..], &[Encoding::Json], &[Encoding::Html, Encoding::Json]] {
-        hide_decoded(text, secrets, b'+', encodings);
+        redact_decoded(text, secrets, b'+', encodings);
     }
 }
 
 /// Hides secrets in a text with these encodings, outermost first, and with this byte for each `+`.
-fn hide_decoded(text: &mut String, secrets: &[String], plus: u8, encodings: &[Encoding]) {
+fn redact_decoded(text: &mut String, secrets: &[String], plus: u8, encodings: &[Encoding]) {
     let outermost = encodings.first().map(|encoding| encoding.marker());
     if !outermost.is_some_and(|marker| text.as_bytes().contains(&marker)) {
         return;
@@ -161,7 +161,7 @@ impl DecodedUnit {
 }
 
 impl Decoded {
-    /// The text as it is, with this byte for each `+`.
+    /// Returns the text as it is, with this byte for each `+`.
     fn new(text: &str, plus: u8) -> Self {
         let bytes = text.bytes().map(|byte| if byte == b'+' { plus } else { byte }).collect();
         Self { bytes, offsets: (0..=text.len()).collect() }

@@ -44,7 +44,7 @@ fn whole_texts_are_compared() {
         ("10", Gt, "9 lives", Comparison::No),
     ] {
         assert_eq!(
-            Text::complete(text).passed(comparator, target),
+            Text::complete(text).compare(comparator, target),
             held,
             "{text:?} {comparator} {target:?}"
         );
@@ -81,7 +81,7 @@ fn incomplete_text_decides_only_known_results() {
         ("12 monkeys", Lt, "500", Comparison::NotANumber),
     ] {
         let text = Text { known, goes_on: true };
-        assert_eq!(text.passed(comparator, target), held, "{known:?}… {comparator} {target:?}");
+        assert_eq!(text.compare(comparator, target), held, "{known:?}… {comparator} {target:?}");
     }
 }
 
@@ -108,14 +108,14 @@ fn only_decimal_numbers_parse() {
 
 #[test]
 fn assertions_and_expectations_read_as_text() {
-    let told: Vec<_> = TextComparator::ALL
+    let reasons: Vec<_> = TextComparator::ALL
         .iter()
         .map(|comparator| {
             let words = describe("body", *comparator, "5");
             format!("{words}: expected to {}", expectation(*comparator, "5"))
         })
         .collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(reasons.join("\n"), @r#"
 body contains `5`: expected to contain `5`
 body not_contains `5`: expected to not contain `5`
 body eq `5`: expected to be `5`
@@ -136,9 +136,9 @@ proptest! {
     ) {
         let cut = text.char_indices().map(|(index, _)| index).nth(cut).unwrap_or(0);
         for comparator in TextComparator::ALL {
-            let beginning = Text { known: &text[..cut], goes_on: true }.passed(*comparator, &target);
+            let beginning = Text { known: &text[..cut], goes_on: true }.compare(*comparator, &target);
             if beginning != Comparison::Undecidable {
-                let whole = Text::complete(&text).passed(*comparator, &target);
+                let whole = Text::complete(&text).compare(*comparator, &target);
                 prop_assert_eq!(beginning, whole, "{} {} {}", text, comparator, target);
             }
         }
@@ -148,9 +148,9 @@ proptest! {
     fn whole_text_is_decided_and_negations_disagree(text: String, target: String) {
         let whole = Text::complete(&text);
         for comparator in TextComparator::ALL {
-            prop_assert_ne!(whole.passed(*comparator, &target), Comparison::Undecidable);
+            prop_assert_ne!(whole.compare(*comparator, &target), Comparison::Undecidable);
         }
-        let holds = |comparator| whole.passed(comparator, &target) == Comparison::Yes;
+        let holds = |comparator| whole.compare(comparator, &target) == Comparison::Yes;
         prop_assert_ne!(holds(Contains), holds(NotContains));
         prop_assert_ne!(holds(Eq), holds(Neq));
         prop_assert_ne!(holds(Empty), holds(NotEmpty));
@@ -163,7 +163,7 @@ proptest! {
     #[test]
     fn numbers_are_ordered_as_numbers(text in -1e9_f64..1e9, target in -1e9_f64..1e9) {
         let (text, written) = (format!("{text}"), format!("{target}"));
-        let held = Text::complete(&text).passed(Gt, &written) == Comparison::Yes;
+        let held = Text::complete(&text).compare(Gt, &written) == Comparison::Yes;
         prop_assert_eq!(held, text.parse::<f64>().unwrap() > target);
     }
 }

@@ -75,9 +75,9 @@ impl Probe {
         }
         self.turns.iter_mut().for_each(|(at, _)| *at = now.min(*at));
         self.swept_at = self.swept_at.min(now);
-        if let Some(doubt) = &mut self.suspicion {
-            doubt.since = doubt.since.min(now);
-            doubt.silent_at = doubt.silent_at.map(|at| at.min(now));
+        if let Some(suspicion) = &mut self.suspicion {
+            suspicion.since = suspicion.since.min(now);
+            suspicion.silent_at = suspicion.silent_at.map(|at| at.min(now));
         }
         if let ProbeTrust::TrustedSince(since) = &mut self.trust {
             *since = now.min(*since);

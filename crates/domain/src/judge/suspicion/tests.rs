@@ -11,20 +11,20 @@ const SECOND: Duration = Duration::from_secs(1);
 /// A probe and its numbered hosts.
 #[derive(Clone)]
 struct ProbeScenario {
-    doubts: ProbeSuspicions,
+    suspicions: ProbeSuspicions,
     now: Timestamp,
     changes: Vec<SuspicionChange>,
     workspace: WorkspaceId,
 }
 
-/// A probe with connectivity checks and this many healthy hosts.
+/// Returns a probe with connectivity checks and this many healthy hosts.
 fn a_probe_of(hosts: u64) -> ProbeScenario {
     story(true).answer(0..hosts)
 }
 
-fn story(has_canaries: bool) -> ProbeScenario {
+fn story(has_connectivity_check: bool) -> ProbeScenario {
     ProbeScenario {
-        doubts: ProbeSuspicions::new(has_canaries),
+        suspicions: ProbeSuspicions::new(has_connectivity_check),
         now: START,
         changes: Vec::new(),
         workspace: WorkspaceId::from_bits(1),
@@ -45,20 +45,24 @@ impl ProbeScenario {
             let (host, finished_at) = (HostMark(host), self.now);
             let (probe, workspace) = (PROBE, self.workspace);
             let report = HostOutcome { probe, workspace, host, failed, finished_at };
-            self.changes.extend(self.doubts.record(report, self.now));
+            self.changes.extend(self.suspicions.record(report, self.now));
         }
         self
     }
 
     fn after(mut self, time: Duration) -> Self {
         self.now = self.now + time;
-        self.changes.extend(self.doubts.tick(self.now));
+        self.changes.extend(self.suspicions.tick(self.now));
         self
     }
 
-    fn canaries(mut self, answered: u32) -> Self {
-        let canaries = ConnectivityCheck { asked: 3, responded: answered };
-        self.changes.extend(self.doubts.record_connectivity_check(PROBE, canaries, self.now));
+    fn hosts_responding(mut self, answered: u32) -> Self {
+        let hosts_responding = ConnectivityCheck { asked: 3, responded: answered };
+        self.changes.extend(self.suspicions.record_connectivity_check(
+            PROBE,
+            hosts_responding,
+            self.now,
+        ));
         self
     }
 
@@ -68,7 +72,7 @@ impl ProbeScenario {
     }
 
     fn standing(&self) -> ProbeTrust {
-        self.doubts.trust(PROBE)
+        self.suspicions.trust(PROBE)
     }
 
     fn relief(&self) -> Option<ClearedBy> {
@@ -100,9 +104,9 @@ fn probe_is_suspect_when_most_hosts_fail_together() {
         ("never fine", a_probe_of(5).fail(5..20), false),
         ("one host, many times", a_probe_of(5).fail(0..1).fail(0..1).fail(0..1), false),
     ];
-    for (row, story, doubts) in rows {
-        assert_eq!(story.standing() == ProbeTrust::Suspect, doubts, "{row}");
-        assert_eq!(story.changes.len(), usize::from(doubts), "{row}: reported once");
+    for (row, story, suspicions) in rows {
+        assert_eq!(story.standing() == ProbeTrust::Suspect, suspicions, "{row}");
+        assert_eq!(story.changes.len(), usize::from(suspicions), "{row}: reported once");
     }
 }
 
@@ -116,12 +120,12 @@ fn late_report_is_ignored() {
         failed: true,
         finished_at: START - SECOND,
     };
-    assert_eq!(story.doubts.record(report, story.now), None);
+    assert_eq!(story.suspicions.record(report, story.now), None);
 }
 
 #[test]
 fn immediate_connectivity_clears_the_suspicion() {
-    let story = a_probe_of(5).fail(0..5).canaries(2);
+    let story = a_probe_of(5).fail(0..5).hosts_responding(2);
     assert_eq!(
         (story.relief(), story.standing()),
         (Some(ClearedBy::ConnectivityCheck), ProbeTrust::Trusted)
@@ -130,9 +134,9 @@ fn immediate_connectivity_clears_the_suspicion() {
 
 #[test]
 fn failures_before_regained_connectivity_never_count() {
-    let silent = a_probe_of(5).fail(0..5).canaries(1).after(10 * SECOND);
+    let silent = a_probe_of(5).fail(0..5).hosts_responding(1).after(10 * SECOND);
     assert_eq!(silent.standing(), ProbeTrust::Suspect);
-    let story = silent.canaries(3);
+    let story = silent.hosts_responding(3);
     assert_eq!(story.relief(), Some(ClearedBy::ConnectivityCheck));
     assert_eq!(story.standing(), ProbeTrust::TrustedSince(START + 10 * SECOND));
 }
@@ -142,12 +146,12 @@ fn failures_before_regained_connectivity_never_count() {
 fn suspicion_without_connectivity_check_mutes_nothing() {
     let mut story = story(false).answer(0..5).fail(0..5);
     assert_eq!(story.standing(), ProbeTrust::Trusted);
-    assert_eq!(story.doubts.suspicion(PROBE), Some((3, 5)), "the counts at the start");
+    assert_eq!(story.suspicions.suspicion(PROBE), Some((3, 5)), "the counts at the start");
     let none = ConnectivityCheck { asked: 0, responded: 0 };
-    assert_eq!(story.doubts.record_connectivity_check(PROBE, none, story.now), None);
+    assert_eq!(story.suspicions.record_connectivity_check(PROBE, none, story.now), None);
     let story = story.after(SECOND).answer(0..5);
     assert_eq!((story.relief(), story.standing()), (Some(ClearedBy::Hosts), ProbeTrust::Trusted));
-    assert_eq!(story.doubts.suspicion(PROBE), None);
+    assert_eq!(story.suspicions.suspicion(PROBE), None);
 }
 
 // issue 16, point 5: the hosts of one workspace must not delay the alerts of another
@@ -172,12 +176,12 @@ fn suspicion_ends_when_half_the_hosts_respond() {
 #[test]
 fn suspicion_ends_after_its_time_limit() {
     let story = a_probe_of(5).fail(0..5);
-    assert_eq!(story.doubts.wake_at(), Some(START + limits::SUSPICION_DECIDED_WITHIN));
+    assert_eq!(story.suspicions.wake_at(), Some(START + limits::SUSPICION_DECIDED_WITHIN));
     let story = story.after(limits::SUSPICION_DECIDED_WITHIN).fail(0..5);
     assert_eq!((story.relief(), story.standing()), (Some(ClearedBy::Time), ProbeTrust::Trusted));
     let mut silent = a_probe_of(5).fail(0..5);
     while silent.standing() == ProbeTrust::Suspect {
-        silent = silent.canaries(0).after(60 * SECOND);
+        silent = silent.hosts_responding(0).after(60 * SECOND);
     }
     assert_eq!(silent.now, START + limits::SUSPICION_MAX);
     assert_eq!(silent.relief(), Some(ClearedBy::Time));

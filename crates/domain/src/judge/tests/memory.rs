@@ -8,13 +8,13 @@ use MonitorStatus::{Active, Degraded, Error, Unknown};
 #[test]
 fn failing_region_requests_confirmation_once_a_period() {
     let story = a_monitor().served_by(&[0, 0, 1, 2]).settled().fails("fly-ams");
-    assert_eq!(story.effects.ask, [Region::FlyBom, Region::FlyCdg]);
+    assert_eq!(story.effects.confirmations, [Region::FlyBom, Region::FlyCdg]);
     let again = story.clone().fails("fly-ams");
-    assert_eq!(again.effects.ask, [], "it failed before");
+    assert_eq!(again.effects.confirmations, [], "it failed before");
     let other = story.clone().fails("fly-bom");
-    assert_eq!(other.effects.ask, [], "one round in a period");
+    assert_eq!(other.effects.confirmations, [], "one round in a period");
     let later = story.after(PERIOD).fails("fly-bom");
-    assert_eq!(later.effects.ask, [Region::FlyAms, Region::FlyArn, Region::FlyCdg]);
+    assert_eq!(later.effects.confirmations, [Region::FlyAms, Region::FlyArn, Region::FlyCdg]);
 }
 
 #[test]
@@ -24,14 +24,14 @@ fn clock_set_back_still_requests_confirmation() {
     let mut result = result_of(1, Region::FlyAms, story.now, Outcome::Failure);
     result.identity.slot = story.now + 2 * PERIOD;
     story.receive(&result);
-    assert_eq!(story.effects.ask, [Region::FlyArn]);
+    assert_eq!(story.effects.confirmations, [Region::FlyArn]);
 }
 
 #[test]
 fn results_after_clock_set_back_count() {
     let mut story = a_settled_monitor_in(1).after(Duration::from_secs(1));
     story.now = story.now - Duration::from_hours(1);
-    story.history.set_back(story.now);
+    story.judge_state.set_back(story.now);
     assert_eq!(story.status(), Active);
     let story = story.fails("fly-ams");
     assert_eq!(story.status(), Error);
@@ -43,8 +43,8 @@ fn results_after_clock_set_back_count() {
 fn grace_period_survives_clock_set_back() {
     let mut story = a_settled_monitor_in(1).edited(|_| {});
     story.now = story.now - Duration::from_hours(1);
-    story.history.set_back(story.now);
-    let hold = story.history.hold.expect("an edit starts a grace period");
+    story.judge_state.set_back(story.now);
+    let hold = story.judge_state.hold.expect("an edit starts a grace period");
     assert_eq!((hold.since, hold.until), (story.now, story.now + Duration::from_secs(30)));
     assert_eq!(story.fails("fly-ams").status(), Error);
 }
@@ -52,15 +52,15 @@ fn grace_period_survives_clock_set_back() {
 #[test]
 fn set_back_without_clock_change_changes_nothing() {
     let story = a_settled_monitor_in(3).fails("fly-ams").edited(|_| {});
-    let mut history = story.history.clone();
-    history.set_back(story.now);
-    assert_eq!(history, story.history);
+    let mut judge_state = story.judge_state.clone();
+    judge_state.set_back(story.now);
+    assert_eq!(judge_state, story.judge_state);
 }
 
 #[test]
 fn single_probe_requests_no_confirmation() {
     let story = a_monitor().in_regions_of_one_probe(3).settled().fails("fly-ams");
-    assert_eq!((story.effects.ask, story.history.asked_at), (Vec::new(), None));
+    assert_eq!((story.effects.confirmations, story.judge_state.asked_at), (Vec::new(), None));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn region_status_follows_its_valid_vote() {
     let story = a_settled_monitor_in(4).dawdles("fly-arn").fails("fly-bom");
     let status_at = |now| {
         let status = |region: &Region| {
-            region_status(&story.policy, &story.history, *region, &story.suspicions, now)
+            region_status(&story.policy, &story.judge_state, *region, &story.suspicions, now)
         };
         Region::ALL[..5].iter().map(status).collect::<Vec<_>>()
     };
@@ -172,8 +172,8 @@ fn reasons_read_as_text() {
 #[test]
 fn state_json_round_trips() {
     let story = a_settled_monitor_in(1).fails("fly-ams").restarted();
-    let json = serde_json::to_value(&story.history).unwrap();
-    assert_eq!(serde_json::from_value::<JudgeState>(json.clone()).unwrap(), story.history);
+    let json = serde_json::to_value(&story.judge_state).unwrap();
+    assert_eq!(serde_json::from_value::<JudgeState>(json.clone()).unwrap(), story.judge_state);
     insta::assert_json_snapshot!(json, @r#"
     {
       "status": "error",

@@ -50,7 +50,7 @@ fn reports() -> impl Strategy<Value = Vec<Report>> {
     prop::collection::btree_set(report, 1..20).prop_map(|set| set.into_iter().collect())
 }
 
-/// A set of results in two orders.
+/// Returns a set of results in two orders.
 fn reports_in_two_orders() -> impl Strategy<Value = (Vec<Report>, Vec<Report>)> {
     reports().prop_flat_map(|reports| (Just(reports.clone()), Just(reports).prop_shuffle()))
 }
@@ -69,7 +69,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     prop::collection::vec(happening, 1..80)
 }
 
-/// The result of a report; the outcome depends only on `seed` and identity.
+/// Returns the result of a report; the outcome depends only on `seed` and identity.
 fn result(report: Report, seed: u64) -> CheckResult {
     let slot = START + Duration::from_secs(20 * report.slot as u64);
     let mixed = (seed
@@ -87,7 +87,7 @@ fn result(report: Report, seed: u64) -> CheckResult {
     result
 }
 
-/// The story of a monitor that receives the reports in this order, all within a period.
+/// Returns the story of a monitor that receives the reports in this order, all within a period.
 fn received_in_order(probes: &[u16], reports: &[Report], seed: u64) -> MonitorScenario {
     let mut story = a_monitor().served_by(probes);
     story.now = START + PERIOD;
@@ -99,12 +99,12 @@ fn received_in_order(probes: &[u16], reports: &[Report], seed: u64) -> MonitorSc
     story
 }
 
-/// Every status that the votes of this state allow, for any previous status.
+/// Returns every status that the votes of this state allow, for any previous status.
 fn possible(story: &MonitorScenario) -> Vec<MonitorStatus> {
     let mut statuses = Vec::new();
     for slow in [false, true] {
-        let history = JudgeState { slow, ..story.history.clone() };
-        let tally = Tally::count(&story.policy, &history, &story.suspicions, story.now);
+        let judge_state = JudgeState { slow, ..story.judge_state.clone() };
+        let tally = Tally::count(&story.policy, &judge_state, &story.suspicions, story.now);
         let ties: &[Tie] =
             if tally.is_tied() { &[Tie::Harmless, Tie::Young, Tie::Old] } else { &[Tie::Harmless] };
         let before = MonitorStatus::ALL.iter().flat_map(|was| ties.iter().map(|tie| (*was, *tie)));
@@ -139,7 +139,7 @@ proptest! {
     ) {
         let one = received_in_order(&probes, &one, seed);
         let other = received_in_order(&probes, &other, seed);
-        prop_assert_eq!(&one.history.regions, &other.history.regions);
+        prop_assert_eq!(&one.judge_state.regions, &other.judge_state.regions);
     }
 
     // The order may matter only where the table of verdicts uses the previous status: ties,
@@ -162,19 +162,19 @@ proptest! {
     fn results_within_grace_period_are_judged_together(
         (one, other) in reports_in_two_orders(), probes in probes(), seed: u64,
     ) {
-        let tell = |reports: &[Report]| {
+        let transitions_of = |reports: &[Report]| {
             let mut story = a_monitor().served_by(&probes).settled().restarted();
             // The grace period begins after all results, so that no region counts as reported.
             let end = START + 2 * PERIOD;
-            story.history.hold = Some(GracePeriod { since: end, until: end });
+            story.judge_state.hold = Some(GracePeriod { since: end, until: end });
             for report in reports {
                 story.receive(&result(*report, seed));
             }
             story.now = end;
             story.tick();
-            (story.history, story.transitions)
+            (story.judge_state, story.transitions)
         };
-        let (one, other) = (tell(&one), tell(&other));
+        let (one, other) = (transitions_of(&one), transitions_of(&other));
         prop_assert_eq!(one.0.status, other.0.status);
         prop_assert_eq!(one.1, other.1);
     }
@@ -189,7 +189,7 @@ proptest! {
             story.receive(&result(reports[count - 1], seed));
             let before = story.clone();
             story.receive(&result(reports[again.index(count)], seed));
-            prop_assert_eq!(&story.history, &before.history);
+            prop_assert_eq!(&story.judge_state, &before.judge_state);
             prop_assert_eq!(story.effects.changed, Changed::Nothing);
             prop_assert_eq!(story.effects.wake_at, before.effects.wake_at);
         }
@@ -198,15 +198,15 @@ proptest! {
     // A starting process has an older state and all results.
     #[test]
     fn recalled_results_restore_the_state(
-        (told, recalled) in reports_in_two_orders(), probes in probes(), seed: u64, kept in 0_usize..20,
+        (reports, recalled) in reports_in_two_orders(), probes in probes(), seed: u64, kept in 0_usize..20,
     ) {
-        let story = received_in_order(&probes, &told, seed);
-        let mut history = received_in_order(&probes, &told[..kept.min(told.len())], seed).history;
+        let story = received_in_order(&probes, &reports, seed);
+        let mut judge_state = received_in_order(&probes, &reports[..kept.min(reports.len())], seed).judge_state;
         for report in recalled {
             let result = result(report, seed);
-            history.recall(&result.identity, result.finished_at, result.outcome);
+            judge_state.recall(&result.identity, result.finished_at, result.outcome);
         }
-        prop_assert_eq!(history.regions, story.history.regions);
+        prop_assert_eq!(judge_state.regions, story.judge_state.regions);
     }
 
     // design: §5 "results of an older revision are stored but not judged"
@@ -218,10 +218,10 @@ proptest! {
         for happening in &happenings {
             story = happen(story, happening);
         }
-        let before = story.history.clone();
+        let before = story.judge_state.clone();
         let revision = story.policy.revision - age;
         story.receive(&result_of(revision, Region::ALL[region], story.now, outcome));
-        prop_assert_eq!(story.history, before);
+        prop_assert_eq!(story.judge_state, before);
     }
 
     #[test]
@@ -252,7 +252,7 @@ proptest! {
             prop_assert!(status == MonitorStatus::Error || status == MonitorStatus::Unknown || open.is_none());
         }
         prop_assert_eq!(open, None);
-        prop_assert_eq!(story.history.incident, None);
+        prop_assert_eq!(story.judge_state.incident, None);
     }
 
     // design: §5 "2f = n": a strict majority is needed for an error
@@ -279,8 +279,8 @@ proptest! {
         let mut story = a_monitor().served_by(&probes);
         for happening in &happenings {
             story = happen(story, happening);
-            let tally = Tally::count(&story.policy, &story.history, &story.suspicions, story.now);
-            if !story.policy.active || (story.history.hold.is_none() && tally.votes == 0) {
+            let tally = Tally::count(&story.policy, &story.judge_state, &story.suspicions, story.now);
+            if !story.policy.active || (story.judge_state.hold.is_none() && tally.votes == 0) {
                 prop_assert_eq!(story.status(), MonitorStatus::Unknown);
             }
         }
@@ -294,9 +294,9 @@ proptest! {
         was in prop::sample::select(MonitorStatus::ALL), slow: bool, old: bool,
     ) {
         let mut story = received_in_order(&probes, &reports, seed);
-        story.history.slow = slow;
+        story.judge_state.slow = slow;
         let judged = |story: &MonitorScenario| {
-            let tally = Tally::count(&story.policy, &story.history, &story.suspicions, story.now);
+            let tally = Tally::count(&story.policy, &story.judge_state, &story.suspicions, story.now);
             let tie = match (tally.is_tied() && was == MonitorStatus::Error, old) {
                 (false, _) => Tie::Harmless,
                 (true, false) => Tie::Young,
@@ -307,15 +307,15 @@ proptest! {
         let before = judged(&story);
         let more: Vec<u16> = probes.iter().copied().chain([probe]).collect();
         story.policy = policy_of(&more);
-        story.history.align(&story.policy);
-        let heard = RegionResult {
+        story.judge_state.align(&story.policy);
+        let recorded = RegionResult {
             slot: story.now,
             finished_at: story.now,
             revision: 1,
             trigger: Trigger::Scheduled,
-            ballot: Vote::Failing,
+            vote: Vote::Failing,
         };
-        story.history.regions[probes.len()].record(heard);
+        story.judge_state.regions[probes.len()].record(recorded);
         if before == MonitorStatus::Error {
             prop_assert_eq!(judged(&story), MonitorStatus::Error);
         }

@@ -21,18 +21,18 @@ fn late_judging_keeps_the_observation_time() {
     );
     let IncidentChange::Opened(incident) = opened.incident else { panic!("{opened:?}") };
     assert_eq!(incident, IncidentId::at(second, 1));
-    assert_eq!(story.history.since, second);
+    assert_eq!(story.judge_state.since, second);
 }
 
 #[test]
 fn status_never_starts_before_its_predecessor() {
     let mut story = a_settled_monitor_in(1).after(PERIOD).fails("fly-ams");
-    let since = story.history.since;
+    let since = story.judge_state.since;
     let mut late = result_of(1, Region::FlyAms, story.now, Outcome::Success);
     late.identity.slot = story.now + PERIOD;
     late.finished_at = since - Duration::from_secs(9);
     story.receive(&late);
-    assert_eq!((story.status(), story.history.since), (MonitorStatus::Active, since));
+    assert_eq!((story.status(), story.judge_state.since), (MonitorStatus::Active, since));
 }
 
 #[expect(clippy::too_many_lines, reason = "a table with a row for each transition")]
@@ -120,7 +120,7 @@ fn resumed_incident_keeps_its_id() {
     let IncidentChange::Opened(id) = opened else { panic!("{opened:?}") };
     assert_eq!(story.transitions[2].incident, IncidentChange::Suspended(id));
     assert_eq!(story.transitions[3].incident, IncidentChange::Resumed(id));
-    assert_eq!(story.history.incident, Some(id));
+    assert_eq!(story.judge_state.incident, Some(id));
 }
 
 // design: §5 "the status holds until all live regions reported or min(period, 30 s) passed"
@@ -139,7 +139,7 @@ fn status_waits_after_start_resume_and_edit() {
         let late = story.fails("fly-ams").after(Duration::from_secs(29));
         assert_eq!(late.status(), held, "{name}: after 29 s");
         let fine = late.after(Duration::from_secs(1));
-        assert_eq!(fine.history.hold, None, "{name}: after 30 s");
+        assert_eq!(fine.judge_state.hold, None, "{name}: after 30 s");
     }
 }
 
@@ -157,7 +157,7 @@ fn edit_keeps_incident_until_a_new_result() {
     let story = a_settled_monitor_in(3).fails("fly-ams").fails("fly-arn");
     let only_bom = |policy: &mut Policy| policy.regions = policy.regions[2..].into();
     let edited = story.edited(only_bom).after(Duration::from_secs(40));
-    assert_eq!(edited.history.hold, None);
+    assert_eq!(edited.judge_state.hold, None);
     assert_eq!(edited.status(), Error, "the remaining region succeeded before the edit");
     let recovered = edited.succeeds("fly-bom");
     assert_eq!(
@@ -172,7 +172,7 @@ fn added_region_has_no_vote_yet() {
         .edited(|policy| *policy = Policy { revision: policy.revision, ..policy_of(&[0, 1]) });
     let now = story.now;
     let status =
-        |region| region_status(&story.policy, &story.history, region, &story.suspicions, now);
+        |region| region_status(&story.policy, &story.judge_state, region, &story.suspicions, now);
     assert_eq!([Region::FlyAms, Region::FlyArn].map(status), [Active, Unknown]);
 }
 
@@ -186,7 +186,7 @@ fn failures_of_two_revisions_are_not_consecutive() {
 #[test]
 fn pause_clears_results() {
     let story = a_settled_monitor_in(1).fails("fly-ams").paused().resumed();
-    assert_eq!(story.history.region(Region::FlyAms).unwrap().latest, None);
+    assert_eq!(story.judge_state.region(Region::FlyAms).unwrap().latest, None);
 }
 
 // issue 6: "acknowledged and resolved by people"
@@ -194,17 +194,17 @@ fn pause_clears_results() {
 fn resolved_incident_keeps_status_and_stays_silent() {
     let resolved = a_settled_monitor_in(1).fails("fly-ams").resolved();
     assert_eq!(resolved.status(), Error);
-    assert_eq!(resolved.history.incident, None);
-    let told = |story: &MonitorScenario| story.formatted_transitions().split_off(2);
+    assert_eq!(resolved.judge_state.incident, None);
+    let last_transitions = |story: &MonitorScenario| story.formatted_transitions().split_off(2);
     let closed = "error → error, closed as resolved: a user resolved the incident";
-    assert_eq!(told(&resolved), [closed]);
+    assert_eq!(last_transitions(&resolved), [closed]);
     let failing = resolved.clone().fails("fly-ams").restarted().fails("fly-ams").edited(|_| ());
-    assert_eq!(told(&failing.fails("fly-ams")), [closed]);
+    assert_eq!(last_transitions(&failing.fails("fly-ams")), [closed]);
     let silent = "error → active, silently: the check succeeds";
-    assert_eq!(told(&resolved.clone().succeeds("fly-ams")), [closed, silent]);
+    assert_eq!(last_transitions(&resolved.clone().succeeds("fly-ams")), [closed, silent]);
     let again = resolved.succeeds("fly-ams").fails("fly-ams");
     let opened = "active → error, opened: the check fails";
-    assert_eq!(told(&again), [closed, silent, opened]);
+    assert_eq!(last_transitions(&again), [closed, silent, opened]);
 }
 
 #[test]
@@ -226,16 +226,16 @@ fn resolving_a_closed_incident_changes_nothing() {
         [down.clone().resolved(), down.clone().succeeds("fly-ams"), a_settled_monitor_in(1)]
     {
         let again = story.clone().resolved();
-        assert_eq!(again.history, story.history);
+        assert_eq!(again.judge_state, story.judge_state);
         assert_eq!(
             (again.effects.changed, again.transitions),
             (Changed::Nothing, story.transitions)
         );
     }
     let mut other = down.clone();
-    let moment = moment(&other.suspicions, other.now, &other.transitions);
-    let effects = resolve(&other.policy, &mut other.history, IncidentId::from_bits(9), moment);
-    assert_eq!((effects.transition, other.history), (None, down.history));
+    let context = context(&other.suspicions, other.now, &other.transitions);
+    let effects = resolve(&other.policy, &mut other.judge_state, IncidentId::from_bits(9), context);
+    assert_eq!((effects.transition, other.judge_state), (None, down.judge_state));
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn newly_failing_region_joins_open_incident() {
     assert_eq!(opened.status(), Error);
     assert_eq!(opened.effects.region_failed_in, None, "the incident opened with this result");
     let joined = opened.clone().fails(policy_of(&[0; 4]).regions[3].region.as_str());
-    assert_eq!(joined.effects.region_failed_in, opened.history.incident);
+    assert_eq!(joined.effects.region_failed_in, opened.judge_state.incident);
     let known = opened.clone().fails("fly-ams");
     assert_eq!(known.effects.region_failed_in, None, "it failed before");
     let fine = opened.succeeds("fly-ams");

@@ -26,7 +26,7 @@ fn schedule(starts_at: &str, duration: &str, zone: &str, rule: &str) -> Schedule
     }
 }
 
-/// The windows stored at this time.
+/// Returns the windows stored at this time.
 fn ahead(schedule: &Schedule, now: Timestamp) -> UpcomingWindows {
     crate::maintenance::upcoming_windows(schedule, planning_horizon(now))
 }

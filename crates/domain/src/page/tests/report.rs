@@ -6,11 +6,11 @@ use rules::{ReportId, UpdateId};
 use super::*;
 
 /// An update: age, status, and impact per component.
-type Said<'a> = (i64, ReportStatus, &'a [(u64, Impact)]);
+type UpdateRow<'a> = (i64, ReportStatus, &'a [(u64, Impact)]);
 
-/// A report with these updates, oldest first.
-fn a_report(number: u64, updates: &[Said<'_>]) -> Report {
-    let said = |(place, (back, status, components)): (usize, &Said<'_>)| ReportUpdate {
+/// Returns a report with these updates, oldest first.
+fn a_report(number: u64, updates: &[UpdateRow<'_>]) -> Report {
+    let impacts = |(place, (back, status, components)): (usize, &UpdateRow<'_>)| ReportUpdate {
         id: UpdateId::from_bits(number * 100 + place as u64),
         status: *status,
         text: format!("update {place}"),
@@ -31,7 +31,7 @@ fn a_report(number: u64, updates: &[Said<'_>]) -> Report {
         workspace: WORKSPACE,
         page: PAGE,
         title: format!("report {number}"),
-        updates: updates.iter().enumerate().map(said).rev().collect(),
+        updates: updates.iter().enumerate().map(impacts).rev().collect(),
         started_at: ago(updates[0].0),
         created_at: NOW,
         updated_at: NOW,
@@ -100,8 +100,8 @@ fn worst_report_counts_and_oldest_among_equals() {
     ];
     let view = with(a_page(vec![a_component(1, None)]), reports);
     assert_eq!(states(&view), [(State::Down, Some(ago(HOUR)))]);
-    let told: Vec<_> = view.reports.iter().map(|report| report.id.bits()).collect();
-    assert_eq!(told, [2, 1, 3], "the latest start comes first");
+    let shown: Vec<_> = view.reports.iter().map(|report| report.id.bits()).collect();
+    assert_eq!(shown, [2, 1, 3], "the latest start comes first");
 }
 
 #[test]
@@ -121,15 +121,15 @@ fn report_view_orders_components_and_updates() {
         ],
     );
     let view = with(facts, vec![report.clone()]);
-    let told = &view.reports[0];
-    let names: Vec<_> = told.components.iter().map(|it| it.name.as_str()).collect();
+    let shown = &view.reports[0];
+    let names: Vec<_> = shown.components.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["component 2", "component 1"], "removed components are omitted");
-    assert_eq!((told.status, told.state), (ReportStatus::Identified, State::Degraded));
-    assert_eq!((told.started_at, told.last_update_at), (ago(2 * DAY), ago(HOUR)));
-    let texts: Vec<_> = told.updates.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!((shown.status, shown.state), (ReportStatus::Identified, State::Degraded));
+    assert_eq!((shown.started_at, shown.last_update_at), (ago(2 * DAY), ago(HOUR)));
+    let texts: Vec<_> = shown.updates.iter().map(|it| it.text.as_str()).collect();
     assert_eq!(texts, ["update 1", "update 0"]);
     assert_eq!(view.history[2].reports, view.reports);
-    assert_eq!(view.report(&report), **told);
+    assert_eq!(view.report(&report), **shown);
     let bare = with(of(&[MonitorStatus::Active]), vec![a_report(1, &[(HOUR, LOOKING, &[])])]);
     assert_eq!((bare.overall_status.state, bare.reports[0].state), (State::Up, State::Unknown));
 }
@@ -154,19 +154,19 @@ fn bars_without_monitor_follow_reports() {
             (3 * DAY - 3 * HOUR, OVER, &[(1, Impact::Degraded)]),
         ],
     );
-    let (told, uptime) = days(vec![report.clone()]);
-    let told = told.unwrap();
-    let day = told[DAYS - 4];
+    let (shown, uptime) = days(vec![report.clone()]);
+    let shown = shown.unwrap();
+    let day = shown[DAYS - 4];
     assert_eq!((day.down_ms, day.degraded_ms), (HOUR as u64, 2 * HOUR as u64));
-    assert_eq!((told[DAYS - 3].up_ms, told[DAYS - 3].down_ms), (DAY as u64, 0));
-    assert_eq!(told[DAYS - 20].uptime, None, "the component did not exist yet");
+    assert_eq!((shown[DAYS - 3].up_ms, shown[DAYS - 3].down_ms), (DAY as u64, 0));
+    assert_eq!(shown[DAYS - 20].uptime, None, "the component did not exist yet");
     assert_eq!(uptime.unwrap().error_ms, HOUR as u64);
     assert_eq!(uptime.unwrap().known_ms, 10 * DAY as u64);
     let over = a_report(2, &[(200 * DAY, LOOKING, &[(1, Impact::Down)]), (199 * DAY, OVER, &[])]);
     assert_eq!(days(vec![over]).0, None, "the report is too old");
     let open = a_report(3, &[(HOUR, LOOKING, &[(1, Impact::Down)])]);
-    let (told, _) = days(vec![report, open]);
-    assert_eq!(told.unwrap()[DAYS - 1].down_ms, HOUR as u64);
+    let (shown, _) = days(vec![report, open]);
+    assert_eq!(shown.unwrap()[DAYS - 1].down_ms, HOUR as u64);
 }
 
 proptest! {
@@ -174,13 +174,13 @@ proptest! {
     fn report_never_improves_a_state(statuses in prop::collection::vec(0..4_usize, 1..4), says in prop::collection::vec((0..4_u64, any::<bool>()), 0..4)) {
         let all = [MonitorStatus::Active, MonitorStatus::Degraded, MonitorStatus::Error, MonitorStatus::Unknown];
         let statuses: Vec<_> = statuses.into_iter().map(|it| all[it]).collect();
-        let said: Vec<_> = says.into_iter().map(|(it, down)| (it, if down { Impact::Down } else { Impact::Degraded })).collect();
+        let impacts: Vec<_> = says.into_iter().map(|(it, down)| (it, if down { Impact::Down } else { Impact::Degraded })).collect();
         let without = with(of(&statuses), Vec::new());
-        let told = with(of(&statuses), vec![a_report(1, &[(HOUR, LOOKING, &said)])]);
-        for (before, after) in without.components().zip(told.components()) {
+        let shown = with(of(&statuses), vec![a_report(1, &[(HOUR, LOOKING, &impacts)])]);
+        for (before, after) in without.components().zip(shown.components()) {
             prop_assert!(before.state <= after.state);
             prop_assert_eq!(&before.days, &after.days, "a report does not change a monitor's bars");
         }
-        prop_assert!(without.overall_status.state.is_problem() <= told.overall_status.state.is_problem());
+        prop_assert!(without.overall_status.state.is_problem() <= shown.overall_status.state.is_problem());
     }
 }

@@ -23,12 +23,12 @@ impl World {
     pub(crate) fn create_as(&mut self, policy: Policy) -> usize {
         let place = self.monitors.len();
         let id = MonitorId::at(self.now, self.chance.bits());
-        let history = JudgeState::new(&policy, self.now);
-        let kept = history.clone();
+        let judge_state = JudgeState::new(&policy, self.now);
+        let kept = judge_state.clone();
         self.monitors.push(Watched {
             id,
             policy,
-            history,
+            judge_state,
             stored: kept,
             results: BTreeMap::new(),
             wake_at: None,
@@ -103,10 +103,10 @@ impl World {
     /// Resolves the open incident as a user.
     pub(crate) fn resolve(&mut self, place: usize) {
         let watched = &mut self.monitors[place];
-        let Some(incident) = watched.history.incident else { return };
-        let moment =
-            StepContext { now: self.now, chance: self.sequence, suspicions: &self.suspicions };
-        let effects = judge::resolve(&watched.policy, &mut watched.history, incident, moment);
+        let Some(incident) = watched.judge_state.incident else { return };
+        let context =
+            StepContext { now: self.now, random: self.sequence, suspicions: &self.suspicions };
+        let effects = judge::resolve(&watched.policy, &mut watched.judge_state, incident, context);
         self.follow(place, &effects, "resolved");
     }
 
@@ -118,7 +118,7 @@ impl World {
         watched.policy.active = false;
         self.schedule.remove(watched.id);
         self.deferred.remove(watched.id);
-        let effects = judge::delete(&mut watched.history, self.now);
+        let effects = judge::delete(&mut watched.judge_state, self.now);
         self.witness.remove(place);
         self.follow(place, &effects, "deleted");
     }
@@ -160,10 +160,10 @@ impl World {
         let stored =
             serde_json::to_string(&watched.stored).expect("the world contains its monitors");
         let recalled = serde_json::from_str(&stored).expect("the world contains its monitors");
-        let known = std::mem::replace(&mut watched.history, recalled);
+        let known = std::mem::replace(&mut watched.judge_state, recalled);
         for (identity, (finished_at, outcome)) in &watched.results {
             if identity.slot >= since {
-                watched.history.recall(identity, *finished_at, *outcome);
+                watched.judge_state.recall(identity, *finished_at, *outcome);
             }
         }
         self.witness.recall(place, watched, &known, self.now);
@@ -187,9 +187,9 @@ impl World {
         }
         self.schedule.insert(id, period, regions, self.now, FirstRun::Regular);
         let watched = &mut self.monitors[place];
-        let moment =
-            StepContext { now: self.now, chance: self.sequence, suspicions: &self.suspicions };
-        let effects = judge::revise(&watched.policy, &mut watched.history, moment);
+        let context =
+            StepContext { now: self.now, random: self.sequence, suspicions: &self.suspicions };
+        let effects = judge::revise(&watched.policy, &mut watched.judge_state, context);
         self.follow(place, &effects, "started");
     }
 
@@ -226,9 +226,9 @@ impl World {
         watched.updated_at = self.now;
         watched.in_flight.clear();
         self.witness.align(place, &watched.policy);
-        let moment =
-            StepContext { now: self.now, chance: self.sequence, suspicions: &self.suspicions };
-        let effects = judge::revise(&watched.policy, &mut watched.history, moment);
+        let context =
+            StepContext { now: self.now, random: self.sequence, suspicions: &self.suspicions };
+        let effects = judge::revise(&watched.policy, &mut watched.judge_state, context);
         if watched.policy.active {
             let regions = regions(&watched.policy);
             self.schedule.insert(

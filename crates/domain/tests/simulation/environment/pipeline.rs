@@ -12,7 +12,7 @@ use aloft_domain::judge::{
 use rules::{Region, Timestamp, limits};
 
 use super::{Event, Mode, Target, World, regions};
-use crate::invariants::Fate;
+use crate::invariants::SlotOutcome;
 
 impl World {
     pub(super) fn run_due(&mut self) {
@@ -32,11 +32,11 @@ impl World {
         }
         let watched = &self.monitors[place];
         let revision = watched.policy.revision;
-        let fate = match due.call {
-            SlotAction::Run => Fate::Run,
-            SlotAction::Skip => Fate::Skipped,
+        let slot_outcome = match due.call {
+            SlotAction::Run => SlotOutcome::Run,
+            SlotAction::Skip => SlotOutcome::Skipped,
         };
-        self.witness.decide(place, (revision, due.region, due.slot), fate);
+        self.witness.decide(place, (revision, due.region, due.slot), slot_outcome);
         match due.call {
             SlotAction::Run => {
                 self.run(place, due.handle, (due.region, due.slot), Trigger::Scheduled);
@@ -151,10 +151,13 @@ impl World {
             Event::ConnectivityChecked { process, probe } => {
                 if process == self.process && self.suspicions.suspects().any(|it| it == probe) {
                     let honest = self.probes[usize::from(probe.0)] == Mode::Honest;
-                    let canaries =
+                    let connectivity_check =
                         ConnectivityCheck { asked: 3, responded: if honest { 3 } else { 0 } };
-                    let change =
-                        self.suspicions.record_connectivity_check(probe, canaries, self.now);
+                    let change = self.suspicions.record_connectivity_check(
+                        probe,
+                        connectivity_check,
+                        self.now,
+                    );
                     self.apply_suspicion(change);
                     self.at(
                         self.now + limits::CONNECTIVITY_CHECK_INTERVAL,
@@ -176,7 +179,7 @@ impl World {
         while let Some(id) = self.deferred.pop_due(self.now) {
             let due = self.monitors.iter_mut().find(|watched| watched.id == id);
             let watched = due.expect("the world contains its monitors");
-            watched.stored = watched.history.clone();
+            watched.stored = watched.judge_state.clone();
         }
     }
 
@@ -214,11 +217,11 @@ impl World {
             self.witness.record(place, result);
         }
         let watched = &mut self.monitors[place];
-        watched.history.set_back(self.now);
-        let moment =
-            StepContext { now: self.now, chance: self.sequence, suspicions: &self.suspicions };
-        let effects = judge::receive(&watched.policy, &mut watched.history, result, moment);
-        self.follow(place, &effects, "heard");
+        watched.judge_state.set_back(self.now);
+        let context =
+            StepContext { now: self.now, random: self.sequence, suspicions: &self.suspicions };
+        let effects = judge::receive(&watched.policy, &mut watched.judge_state, result, context);
+        self.follow(place, &effects, "received");
     }
 
     pub(super) fn tick(&mut self) {
@@ -237,10 +240,10 @@ impl World {
 
     fn judge_again(&mut self, place: usize) {
         let watched = &mut self.monitors[place];
-        watched.history.set_back(self.now);
-        let moment =
-            StepContext { now: self.now, chance: self.sequence, suspicions: &self.suspicions };
-        let effects = judge::tick(&watched.policy, &mut watched.history, moment);
+        watched.judge_state.set_back(self.now);
+        let context =
+            StepContext { now: self.now, random: self.sequence, suspicions: &self.suspicions };
+        let effects = judge::tick(&watched.policy, &mut watched.judge_state, context);
         self.follow(place, &effects, "ticked");
     }
 
@@ -266,7 +269,7 @@ impl World {
         let watched = &mut self.monitors[place];
         watched.wake_at = effects.wake_at;
         if self.deferred.record_change(watched.id, effects.changed, self.now) {
-            watched.stored = watched.history.clone();
+            watched.stored = watched.judge_state.clone();
         }
         let watched = &self.monitors[place];
         self.witness.watch(place, watched, effects, &self.suspicions, self.now);
@@ -277,15 +280,17 @@ impl World {
                     transition.from, transition.to, transition.incident, transition.why
                 )
             });
-        } else if what != "heard" && what != "ticked" {
+        } else if what != "received" && what != "ticked" {
             self.trace(|| format!("monitor {place} {what}"));
         }
-        if effects.ask.is_empty() {
+        if effects.confirmations.is_empty() {
             return;
         }
         let id = self.monitors[place].id;
-        let asked = self.schedule.confirm(id, &effects.ask, &mut self.budget, self.now);
-        self.trace(|| format!("monitor {place} asks {:?}, {} are asked", effects.ask, asked.len()));
+        let asked = self.schedule.confirm(id, &effects.confirmations, &mut self.budget, self.now);
+        self.trace(|| {
+            format!("monitor {place} asks {:?}, {} are asked", effects.confirmations, asked.len())
+        });
         for ConfirmationCheck { handle, region, .. } in asked {
             self.witness.record_confirmation(self.now);
             self.run(place, handle, (region, self.now), Trigger::Confirmation);

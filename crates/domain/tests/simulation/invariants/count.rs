@@ -24,15 +24,20 @@ pub(super) struct Count {
 }
 
 impl MonitorRecord {
-    pub(super) fn count(&self, policy: &Policy, doubts: &ProbeSuspicions, now: Timestamp) -> Count {
+    pub(super) fn count(
+        &self,
+        policy: &Policy,
+        suspicions: &ProbeSuspicions,
+        now: Timestamp,
+    ) -> Count {
         let mut count = Count { regions: policy.regions.len(), ..Count::default() };
         let mut probes: BTreeMap<u16, (usize, usize, usize)> = BTreeMap::new();
         for serving in &policy.regions {
-            let Some(heard) = self.recorded.get(&serving.region) else { continue };
-            count.renewed |= heard.keys().any(|(revision, ..)| *revision == policy.revision);
-            let standing = doubts.trust(serving.probe);
-            let mut last = heard.iter().rev().take(2).map(|(key, (finished_at, outcome))| {
-                let counts = match standing {
+            let Some(results) = self.recorded.get(&serving.region) else { continue };
+            count.renewed |= results.keys().any(|(revision, ..)| *revision == policy.revision);
+            let trust = suspicions.trust(serving.probe);
+            let mut last = results.iter().rev().take(2).map(|(key, (finished_at, outcome))| {
+                let counts = match trust {
                     ProbeTrust::Trusted => true,
                     ProbeTrust::TrustedSince(since) => {
                         *outcome != Outcome::Failure || key.1 >= since

@@ -14,12 +14,12 @@ impl Witness {
         effects: &Effects,
         now: Timestamp,
     ) {
-        if effects.ask.is_empty() {
+        if effects.confirmations.is_empty() {
             return;
         }
         let period = watched.policy.period;
         let asked_at = self.monitors[place].asked_at.replace(now);
-        self.hold(
+        self.check(
             "one round of confirmation per monitor and period",
             asked_at.is_none_or(|at| now.since(at) >= period),
             || format!("monitor {place} asked at {asked_at:?}"),
@@ -27,7 +27,7 @@ impl Witness {
         let mut probes: Vec<ProbeIndex> =
             watched.policy.regions.iter().map(|serving| serving.probe).collect();
         probes.dedup_by_key(|probe| probe.0);
-        self.hold("only other probes confirm a failure", probes.len() > 1, || {
+        self.check("only other probes confirm a failure", probes.len() > 1, || {
             format!("monitor {place} has one")
         });
     }
@@ -41,26 +41,30 @@ impl Witness {
             run * 1_000 > burst * 1_000 + rate * now.since(**since).as_millis()
         });
         let broken = broken.map(|(since, run)| format!("{run} in {:?}", now.since(*since)));
-        self.hold("confirmation checks stay within the budget", broken.is_none(), || {
+        self.check("confirmation checks stay within the budget", broken.is_none(), || {
             broken.clone().unwrap_or_default()
         });
     }
 
     /// Records the start or end of a suspicion. Without connectivity checks it ends sooner.
-    pub(crate) fn record_suspicion(&mut self, change: SuspicionChange, has_canaries: bool) {
+    pub(crate) fn record_suspicion(
+        &mut self,
+        change: SuspicionChange,
+        has_connectivity_check: bool,
+    ) {
         match change {
             SuspicionChange::Suspected { probe, since, .. } => {
-                let longest = if has_canaries {
+                let longest = if has_connectivity_check {
                     limits::SUSPICION_MAX
                 } else {
                     limits::SUSPICION_UNCONFIRMED_MAX
                 };
-                let before = self.doubting.insert(probe.0, since + longest);
-                self.hold("a suspicion begins once", before.is_none(), || format!("{change:?}"));
+                let before = self.suspects_until.insert(probe.0, since + longest);
+                self.check("a suspicion begins once", before.is_none(), || format!("{change:?}"));
             }
             SuspicionChange::Recovered { probe, .. } => {
-                let before = self.doubting.remove(&probe.0);
-                self.hold("only an active suspicion ends", before.is_some(), || {
+                let before = self.suspects_until.remove(&probe.0);
+                self.check("only an active suspicion ends", before.is_some(), || {
                     format!("{change:?}")
                 });
             }
@@ -69,14 +73,14 @@ impl Witness {
 
     /// Forgets all suspicions, because the process ended.
     pub(crate) fn clear_suspicions(&mut self) {
-        self.doubting.clear();
+        self.suspects_until.clear();
     }
 
     /// Advances to `now`; suspicions that end now may do so in this step.
     pub(crate) fn watch_suspicions(&mut self, now: Timestamp) {
-        let late = self.doubting.iter().find(|(_, end)| **end < now);
+        let late = self.suspects_until.iter().find(|(_, end)| **end < now);
         let late = late.map(|(probe, end)| format!("probe {probe} should have by {end}"));
-        self.hold("a suspicion ends in time", self.looks_away || late.is_none(), || {
+        self.check("a suspicion ends in time", self.looks_away || late.is_none(), || {
             late.clone().unwrap_or_default()
         });
     }

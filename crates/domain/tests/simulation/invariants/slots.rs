@@ -4,16 +4,16 @@ use aloft_domain::cadence::{Missed, Regions, Slots};
 use aloft_domain::judge::Policy;
 use rules::{MonitorId, Region, Timestamp};
 
-use super::{Fate, Place, Witness};
+use super::{Place, SlotOutcome, Witness};
 
 impl Witness {
-    pub(crate) fn decide(&mut self, place: usize, slot: Place, fate: Fate) {
+    pub(crate) fn decide(&mut self, place: usize, slot: Place, outcome: SlotOutcome) {
         if self.looks_away {
             return;
         }
-        let before = self.monitors[place].fates.insert(slot, fate);
-        self.hold("a slot is run, skipped or missed once", before.is_none(), || {
-            format!("monitor {place} {slot:?} was {before:?} and is {fate:?}")
+        let before = self.monitors[place].slot_outcomes.insert(slot, outcome);
+        self.check("a slot is run, skipped or missed once", before.is_none(), || {
+            format!("monitor {place} {slot:?} was {before:?} and is {outcome:?}")
         });
     }
 
@@ -28,11 +28,11 @@ impl Witness {
         let slots = Slots::new(id, policy.period, regions, missed.region);
         let (mut slot, mut count) = (missed.first_slot, 0);
         while slot <= missed.last_slot {
-            self.decide(place, (policy.revision, missed.region, slot), Fate::Missed);
+            self.decide(place, (policy.revision, missed.region, slot), SlotOutcome::Missed);
             count += 1;
             slot = slots.after(slot);
         }
-        self.hold("missed slots are counted", count == missed.count, || {
+        self.check("missed slots are counted", count == missed.count, || {
             format!("{missed:?} are {count}")
         });
     }
@@ -45,8 +45,11 @@ impl Witness {
         since: Timestamp,
         stored: impl Fn(Region, Timestamp) -> bool,
     ) {
-        self.monitors[place].fates.retain(|(of, region, slot), fate| {
-            *fate == Fate::Missed || *of != revision || *slot <= since || stored(*region, *slot)
+        self.monitors[place].slot_outcomes.retain(|(of, region, slot), outcome| {
+            *outcome == SlotOutcome::Missed
+                || *of != revision
+                || *slot <= since
+                || stored(*region, *slot)
         });
     }
 
@@ -57,7 +60,7 @@ impl Witness {
         region: Region,
         slot: Timestamp,
     ) -> bool {
-        self.monitors[place].fates.contains_key(&(revision, region, slot))
+        self.monitors[place].slot_outcomes.contains_key(&(revision, region, slot))
     }
 
     /// Records the expected slots of a revision that ran from `since` to `until`.
@@ -84,10 +87,12 @@ impl Witness {
     pub(crate) fn watch_slots(&mut self) {
         for place in 0..self.monitors.len() {
             let seen = &self.monitors[place];
-            let lost = seen.expected.iter().find(|slot| !seen.fates.contains_key(*slot)).copied();
-            let invented = seen.fates.keys().find(|slot| !seen.expected.contains(*slot)).copied();
-            self.hold("no slot is lost", lost.is_none(), || format!("monitor {place}: {lost:?}"));
-            self.hold("no slot is invented", invented.is_none(), || {
+            let lost =
+                seen.expected.iter().find(|slot| !seen.slot_outcomes.contains_key(*slot)).copied();
+            let invented =
+                seen.slot_outcomes.keys().find(|slot| !seen.expected.contains(*slot)).copied();
+            self.check("no slot is lost", lost.is_none(), || format!("monitor {place}: {lost:?}"));
+            self.check("no slot is invented", invented.is_none(), || {
                 format!("monitor {place}: {invented:?}")
             });
         }

@@ -18,20 +18,25 @@ impl Witness {
         place: usize,
         watched: &Watched,
         effects: &Effects,
-        doubts: &ProbeSuspicions,
+        suspicions: &ProbeSuspicions,
         now: Timestamp,
     ) {
         if self.looks_away {
             return self.watch_incidents_alone(place, effects);
         }
-        let count = self.monitors[place].count(&watched.policy, doubts, now);
+        let count = self.monitors[place].count(&watched.policy, suspicions, now);
         self.watch_transition(place, watched, effects, &count);
         self.watch_status(place, watched, &count, now);
         self.watch_confirmations(place, watched, effects, now);
         for serving in &watched.policy.regions {
-            let found =
-                region_status(&watched.policy, &watched.history, serving.region, doubts, now);
-            let voided = doubts.trust(serving.probe) != ProbeTrust::Trusted;
+            let found = region_status(
+                &watched.policy,
+                &watched.judge_state,
+                serving.region,
+                suspicions,
+                now,
+            );
+            let voided = suspicions.trust(serving.probe) != ProbeTrust::Trusted;
             let latest = self.monitors[place].latest(serving.region).filter(|(finished_at, _)| {
                 watched.policy.active && now.since(*finished_at) <= watched.policy.window()
             });
@@ -41,7 +46,7 @@ impl Witness {
                 Some(Outcome::Degraded) => MonitorStatus::Degraded,
                 Some(Outcome::Failure) => MonitorStatus::Error,
             };
-            self.hold(
+            self.check(
                 "a region votes with its latest result while that is young enough",
                 voided || found == expected,
                 || format!("monitor {place} in `{}` is {found}, not {expected}", serving.region),
@@ -57,21 +62,22 @@ impl Witness {
         known: &JudgeState,
         now: Timestamp,
     ) {
-        let whole = |history: &JudgeState| {
-            let ballot = |heard: Option<RegionResult>| heard.map(|heard| heard.ballot);
-            let votes = history.regions.iter().map(|state| {
-                let doubts = ProbeSuspicions::default();
-                let status = region_status(&watched.policy, history, state.region, &doubts, now);
-                (ballot(state.latest), ballot(state.before), status)
+        let whole = |judge_state: &JudgeState| {
+            let vote = |result: Option<RegionResult>| result.map(|result| result.vote);
+            let votes = judge_state.regions.iter().map(|state| {
+                let suspicions = ProbeSuspicions::default();
+                let status =
+                    region_status(&watched.policy, judge_state, state.region, &suspicions, now);
+                (vote(state.latest), vote(state.before), status)
             });
             let JudgeState { status, since, revision, incident, tie_since, slow, asked_at, .. } =
-                *history;
+                *judge_state;
             let verdict = (status, since, revision, incident);
             (verdict, tie_since, slow, asked_at, votes.collect::<Vec<_>>())
         };
-        let recalled = &watched.history;
+        let recalled = &watched.judge_state;
         if !self.looks_away {
-            self.hold("a restart loses no state", whole(known) == whole(recalled), || {
+            self.check("a restart loses no state", whole(known) == whole(recalled), || {
                 format!("monitor {place} is recalled as {recalled:?}, not {known:?}")
             });
         }
@@ -87,10 +93,10 @@ impl Witness {
         let (was, open) = (self.monitors[place].status, self.monitors[place].open);
         let was = was.unwrap_or(MonitorStatus::Unknown);
         let Some(transition) = effects.transition else {
-            return self.hold(
+            return self.check(
                 "a status changes by a transition",
-                was == watched.history.status,
-                || format!("monitor {place} was {was} and is {}", watched.history.status),
+                was == watched.judge_state.status,
+                || format!("monitor {place} was {was} and is {}", watched.judge_state.status),
             );
         };
         let what = || {
@@ -99,17 +105,17 @@ impl Witness {
                 transition.from, transition.to, transition.why
             )
         };
-        self.hold("a transition begins where the last one ended", transition.from == was, what);
+        self.check("a transition begins where the last one ended", transition.from == was, what);
         if is_by_hand(&transition) {
             let same = transition.to == was;
-            self.hold("resolving an incident changes no status", same, what);
+            self.check("resolving an incident changes no status", same, what);
         } else {
             self.watch_verdict(watched, &transition, count, what);
         }
         if open.is_some()
             && matches!(transition.to, MonitorStatus::Active | MonitorStatus::Degraded)
         {
-            self.hold("recovery needs a new result", count.renewed, what);
+            self.check("recovery needs a new result", count.renewed, what);
         }
         self.watch_incident(place, open, &transition, what());
     }
@@ -126,14 +132,14 @@ impl Witness {
         match transition.to {
             MonitorStatus::Error => {
                 let majority = 2 * count.failing > count.votes;
-                self.hold("no error without a majority of votes failing", majority, what);
+                self.check("no error without a majority of votes failing", majority, what);
                 let thin = 2 * (count.regions - count.voting) >= count.regions;
-                self.hold("few votes need two failures in a row", !thin || count.twice, what);
+                self.check("few votes need two failures in a row", !thin || count.twice, what);
             }
             MonitorStatus::Degraded => {
                 let tie = tied && transition.from == MonitorStatus::Error;
                 let slow = 2 * count.slow > count.votes;
-                self.hold(
+                self.check(
                     "degraded has one of its three reasons",
                     tie || count.twice || slow,
                     what,
@@ -141,10 +147,10 @@ impl Witness {
             }
             MonitorStatus::Active => {
                 let fine = count.votes > 0 && 2 * count.failing <= count.votes && !count.twice;
-                self.hold("active has votes, and no region that failed twice", fine, what);
+                self.check("active has votes, and no region that failed twice", fine, what);
             }
             MonitorStatus::Unknown => {
-                self.hold(
+                self.check(
                     "a monitor is unknown if inactive or without a vote",
                     !running || count.votes == 0,
                     what,
@@ -185,7 +191,7 @@ impl Witness {
                 seen.open.take() == Some(id)
             }
         };
-        self.hold(
+        self.check(
             "an incident opens once, goes on through unknown, and closes once",
             holds,
             || format!("{change:?}: {what}"),
@@ -194,18 +200,18 @@ impl Witness {
 
     /// Checks that after a grace period the status follows from the votes by the table.
     fn watch_status(&mut self, place: usize, watched: &Watched, count: &Count, now: Timestamp) {
-        let (history, policy) = (&watched.history, &watched.policy);
-        let status = history.status;
+        let (judge_state, policy) = (&watched.judge_state, &watched.policy);
+        let status = judge_state.status;
         let what = || format!("monitor {place} is {status}, of {count:?}");
-        self.hold(
+        self.check(
             "status and incident agree",
             status != MonitorStatus::Error
-                || history.incident.is_some() != self.monitors[place].resolved,
+                || judge_state.incident.is_some() != self.monitors[place].resolved,
             what,
         );
-        if history.hold.is_some() || !policy.active {
+        if judge_state.hold.is_some() || !policy.active {
             self.monitors[place].tied_since = None;
-            return self.hold(
+            return self.check(
                 "an inactive monitor is unknown",
                 policy.active || status == MonitorStatus::Unknown,
                 what,
@@ -214,28 +220,28 @@ impl Witness {
         let majority = 2 * count.failing > count.votes;
         let thin = 2 * (count.regions - count.voting) >= count.regions;
         let tied = count.votes > 0 && 2 * count.failing == count.votes;
-        self.hold(
+        self.check(
             "the status is unknown without votes",
             count.votes > 0 || status == MonitorStatus::Unknown,
             what,
         );
-        self.hold(
+        self.check(
             "a majority that fails is an error",
             !majority || thin || status == MonitorStatus::Error,
             what,
         );
         let well = count.votes > 0 && !majority && !tied && count.renewed;
-        self.hold(
+        self.check(
             "an error needs a majority or a tie",
             !well || status != MonitorStatus::Error,
             what,
         );
-        self.hold(
+        self.check(
             "the status is known with votes that do not fail",
             !well || status != MonitorStatus::Unknown,
             what,
         );
-        self.hold(
+        self.check(
             "a region that failed twice is not active",
             !count.twice || status != MonitorStatus::Active,
             what,
@@ -244,7 +250,7 @@ impl Witness {
         let since = &mut self.monitors[place].tied_since;
         *since = waits.then(|| since.unwrap_or(now));
         let young = since.is_none_or(|since| now.since(since) < 2 * policy.period);
-        self.hold("a tie stays error for two periods at most", young, what);
+        self.check("a tie stays error for two periods at most", young, what);
     }
 }
 

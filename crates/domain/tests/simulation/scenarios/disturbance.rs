@@ -37,7 +37,7 @@ pub(crate) fn disturb(world: &mut World) {
             world.trace(|| format!("the target of monitor {place} is {target:?}"));
         }
         45..50 => {
-            let open = |place: &usize| world.monitors[*place].history.incident.is_some();
+            let open = |place: &usize| world.monitors[*place].judge_state.incident.is_some();
             if let Some(place) = (0..world.monitors.len()).find(open) {
                 world.resolve(place);
             }

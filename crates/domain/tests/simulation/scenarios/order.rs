@@ -11,23 +11,23 @@ pub(super) fn play(world: &mut World) {
             continue;
         }
         let policy = world.monitors[place].policy.clone();
-        let mut history = JudgeState::new(&policy, world.now);
+        let mut judge_state = JudgeState::new(&policy, world.now);
         for serving in &policy.regions {
-            let mut heard = world.witness.recorded(place, serving.region);
-            heard.retain(|((revision, ..), _)| *revision == policy.revision);
-            heard.extend(heard.clone());
-            for last in (1..heard.len()).rev() {
-                heard.swap(last, world.chance.place(last + 1));
+            let mut results = world.witness.recorded(place, serving.region);
+            results.retain(|((revision, ..), _)| *revision == policy.revision);
+            results.extend(results.clone());
+            for last in (1..results.len()).rev() {
+                results.swap(last, world.chance.place(last + 1));
             }
-            for ((revision, slot, trigger), (finished_at, outcome)) in heard {
+            for ((revision, slot, trigger), (finished_at, outcome)) in results {
                 let monitor = world.monitors[place].id;
                 let identity =
                     ResultKey { monitor, revision, region: serving.region, slot, trigger };
-                history.recall(&identity, finished_at, outcome);
+                judge_state.recall(&identity, finished_at, outcome);
             }
             let (ours, theirs) = (
-                history.region(serving.region),
-                world.monitors[place].history.region(serving.region),
+                judge_state.region(serving.region),
+                world.monitors[place].judge_state.region(serving.region),
             );
             let same = ours == theirs;
             if !same {

@@ -26,15 +26,15 @@ pub(super) fn edited_to_a_longer_period(world: &mut World) {
     world.probes[2] = Mode::Stalls;
     world.trace(|| format!("monitor {place} fails in one region, and the others are silent"));
     for _ in 0..36 {
-        if world.monitors[place].history.status != MonitorStatus::Error {
+        if world.monitors[place].judge_state.status != MonitorStatus::Error {
             pass(world, 5 * SECOND);
         }
     }
-    let failing = world.monitors[place].history.status;
+    let failing = world.monitors[place].judge_state.status;
     world.probes[0] = Mode::Gone;
     world.edit_to(place, world.plain_policy(600 * SECOND, 3));
     pass(world, 4 * limits::SETTLE_MAX);
-    let after = &world.monitors[place].history;
+    let after = &world.monitors[place].judge_state;
     if (failing, after.status) != (MonitorStatus::Error, MonitorStatus::Error) {
         let what = format!("monitor {place} was {failing} and is {}", after.status);
         world.witness.fail("an edit alone does not end an outage", what);
@@ -47,7 +47,7 @@ pub(super) fn edited_to_a_longer_period(world: &mut World) {
 
 /// A region fails and the others are asked to confirm. The monitor is paused, resumed, and fails
 /// again within the same period. The witness counts the rounds of confirmation.
-pub(super) fn paused_after_a_round_of_opinions(world: &mut World) {
+pub(super) fn paused_after_confirmation_checks(world: &mut World) {
     if world.probes.len() < 2 {
         return;
     }

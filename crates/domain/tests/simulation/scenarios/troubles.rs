@@ -55,7 +55,7 @@ pub(super) fn resolved_by_hand(world: &mut World) {
     pass(world, window);
     // If its probe becomes suspect meanwhile, the status is unknown, and a later failure opens a
     // new incident.
-    let is_known = world.monitors[place].history.status == MonitorStatus::Error;
+    let is_known = world.monitors[place].judge_state.status == MonitorStatus::Error;
     seen.push(counted(world));
     world.monitors[place].target = Target::Up;
     pass(world, 2 * window + limits::SETTLE_MAX);
@@ -122,21 +122,21 @@ pub(super) fn cut_off(world: &mut World) {
     if !world.has_connectivity_check {
         pass(world, limits::SUSPICION_UNCONFIRMED_MAX);
     }
-    let doubting: Vec<ProbeIndex> = world.suspicions.suspects().collect();
-    world.trace(|| format!("{doubting:?} doubt themselves"));
-    known_in_the_end(world, &doubting);
-    back_again(world, &doubting);
+    let suspects: Vec<ProbeIndex> = world.suspicions.suspects().collect();
+    world.trace(|| format!("{suspects:?} are suspect"));
+    known_in_the_end(world, &suspects);
+    back_again(world, &suspects);
     all_are_active(world);
     for place in helpers {
         world.delete(place);
     }
 }
 
-fn known_in_the_end(world: &mut World, doubting: &[ProbeIndex]) {
+fn known_in_the_end(world: &mut World, suspects: &[ProbeIndex]) {
     for place in 0..world.monitors.len() {
         let watched = &world.monitors[place];
-        let sound = watched.policy.regions.iter().all(|serving| !doubting.contains(&serving.probe));
-        let status = watched.history.status;
+        let sound = watched.policy.regions.iter().all(|serving| !suspects.contains(&serving.probe));
+        let status = watched.judge_state.status;
         if watched.policy.active && sound && status != MonitorStatus::Error {
             let what = format!("monitor {place} is {status}");
             world.witness.fail("an outage is not hidden forever", what);
@@ -145,7 +145,7 @@ fn known_in_the_end(world: &mut World, doubting: &[ProbeIndex]) {
 }
 
 /// Reconnects the probes. Probes that were suspect until now must open no incident.
-fn back_again(world: &mut World, doubting: &[ProbeIndex]) {
+fn back_again(world: &mut World, suspects: &[ProbeIndex]) {
     let opened = |world: &World| -> Vec<u32> {
         (0..world.monitors.len()).map(|place| world.witness.seen(place).opened).collect()
     };
@@ -155,7 +155,7 @@ fn back_again(world: &mut World, doubting: &[ProbeIndex]) {
     pass(world, Duration::from_mins(4));
     for (place, (before, after)) in before.into_iter().zip(opened(world)).enumerate() {
         let regions = &world.monitors[place].policy.regions;
-        if before != after && regions.iter().all(|serving| doubting.contains(&serving.probe)) {
+        if before != after && regions.iter().all(|serving| suspects.contains(&serving.probe)) {
             let what = format!("monitor {place} opened {} incidents", after - before);
             world.witness.fail("failures reported during a suspicion never count", what);
         }

@@ -12,7 +12,7 @@ use super::*;
 const HOST: &str = "service.test";
 const METHOD: &str = "/monitor.v1.MonitorService/GetMonitor";
 
-/// A client with these variables that does not repeat calls.
+/// Returns a client with these variables that does not repeat calls.
 fn client_with(variables: &[(&str, &str)], base_url: &str) -> Client {
     try_client_with(variables, base_url).unwrap()
 }
@@ -49,7 +49,7 @@ fn json_answer(body: &'static str) -> ScriptedResponse {
 const WHOAMI: &str = r#"{"name":"Acme","slug":"acme","plan":"free",
     "actor":{"type":"apiKey","keyId":"key_0000000000000","scopes":["read"]}}"#;
 
-/// The failure of a call, without what differs between runs.
+/// Returns the failure of a call, without what differs between runs.
 async fn failure(client: &Client, proxy: &HttpProxy) -> String {
     let failure = read(client).await.unwrap_err().to_string();
     failure.replace(&proxy.address().to_string(), "PROXY")
@@ -154,7 +154,7 @@ async fn proxy_failures_name_the_variable_and_hide_credentials() {
     let nobody = TcpTarget::refusing();
     let dead = HttpProxy::start(nobody.address()).await;
     let unreachable = format!("http://{}", nobody.address());
-    let mut said = Vec::new();
+    let mut described = Vec::new();
     for (proxy, scheme, variable, url) in [
         (&strict, "https", "HTTPS_PROXY", &*strict.url()),
         (&strict, "https", "HTTPS_PROXY", &wrong),
@@ -165,11 +165,11 @@ async fn proxy_failures_name_the_variable_and_hide_credentials() {
     ] {
         let client = client_with(&[(variable, url)], &format!("{scheme}://{HOST}/rpc"));
         let failure = failure(&client, proxy).await;
-        said.push(failure.replace(&nobody.address().to_string(), "NOBODY"));
+        described.push(failure.replace(&nobody.address().to_string(), "NOBODY"));
     }
-    let said = said.join("\n");
-    assert!(!said.contains("hunter2"), "{said}");
-    insta::assert_snapshot!(said, @r"
+    let described = described.join("\n");
+    assert!(!described.contains("hunter2"), "{described}");
+    insta::assert_snapshot!(described, @r"
     https://service.test/rpc cannot be reached: failed to connect through the proxy http://PROXY (from HTTPS_PROXY): it requires credentials, as in http://USER:PASSWORD@HOST:PORT. Correct HTTPS_PROXY, or add the host to NO_PROXY.
     https://service.test/rpc cannot be reached: failed to connect through the proxy http://PROXY (from HTTPS_PROXY): it requires credentials, as in http://USER:PASSWORD@HOST:PORT. Correct HTTPS_PROXY, or add the host to NO_PROXY.
     The proxy on the way to http://service.test/rpc requires credentials: HTTP error 407. Set HTTP_PROXY to http://USER:PASSWORD@HOST:PORT.
@@ -188,16 +188,17 @@ async fn malformed_proxy_is_refused_before_the_first_call() {
     insta::assert_snapshot!(refused.err().unwrap(), @"`HTTP_PROXY` is not the URL of an HTTP proxy; one looks like http://proxy.example.com:3128");
 }
 
-/// The outcome of a call to a server that shows `identity`, by a client with these variables.
+/// Returns the outcome of a call to a server that shows `identity`, by a client with these
+/// variables.
 async fn outcome(identity: Identity, variables: &[(&str, &str)], host: &str) -> String {
     let target = answering(HttpTarget::start_tls(identity, Protocol::Http2).await);
     let client = client_with(variables, &target.url_as(host, "/rpc"));
     match read(&client).await {
         Ok(_) => "accepted".to_owned(),
         Err(failure) => {
-            let said = failure.to_string();
-            let (_, why) = said.split_once(" has a ").unwrap();
-            assert!(why.contains("certificate that is not trusted"), "{said}");
+            let described = failure.to_string();
+            let (_, why) = described.split_once(" has a ").unwrap();
+            assert!(why.contains("certificate that is not trusted"), "{described}");
             let why = why.split_once("trusted: ").map_or(why, |(_, why)| why);
             let end = why.find(". It was").unwrap();
             why[..end].split(". If").next().unwrap().to_owned()
@@ -260,15 +261,15 @@ fn unreadable_certificate_file_is_refused_with_its_variable() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing.pem");
     let empty = write(folder.path(), "empty.pem", "no certificate\n");
-    let mut said = Vec::new();
+    let mut described = Vec::new();
     for file in [missing.to_str().unwrap(), &empty] {
         let refused = try_client_with(&[("SSL_CERT_FILE", file)], "https://service.test/rpc");
         let refused = refused.err().unwrap().to_string();
-        said.push(refused.replace(folder.path().to_str().unwrap(), "FOLDER"));
+        described.push(refused.replace(folder.path().to_str().unwrap(), "FOLDER"));
         // A client without TLS needs no certificates.
         try_client_with(&[("SSL_CERT_FILE", file)], "http://127.0.0.1:8080/rpc").unwrap();
     }
-    insta::assert_snapshot!(said.join("\n"), @r"
+    insta::assert_snapshot!(described.join("\n"), @r"
     failed to read the certificates that `SSL_CERT_FILE` names: failed to read PEM from file: No such file or directory (os error 2) at 'FOLDER/missing.pem'
     failed to read the certificates that `SSL_CERT_FILE` names: no certificate in PEM form in FOLDER/empty.pem
     ");

@@ -30,6 +30,6 @@ fn wait_of_a_moment_too_long_is_explained() {
     let repeat = RetrySafety::Safe;
     let (settings, time, unclear) = (client.settings(), rpc::CALL_TIMEOUT, false);
     let context = CallContext { settings, attempts: 1, requested_wait, repeat, time, unclear };
-    let said = explain(&limited, &context).to_string();
-    assert!(said.contains("Retry after 301 s, which is longer than the 300 s"), "{said}");
+    let text = explain(&limited, &context).to_string();
+    assert!(text.contains("Retry after 301 s, which is longer than the 300 s"), "{text}");
 }

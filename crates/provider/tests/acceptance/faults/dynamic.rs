@@ -62,7 +62,7 @@ resource "service_notification" "optional" {
 }
 "#;
 
-/// The caller of the module; `kind` and `url` are expressions.
+/// Returns the caller of the module; `kind` and `url` are expressions.
 fn called_with(kind: &str, url: &str) -> String {
     format!(
         r#"

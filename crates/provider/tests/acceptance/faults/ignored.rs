@@ -9,7 +9,7 @@ use crate::world::World;
 const MONITORS: &str = "monitor.v1.MonitorService";
 const ADDRESS: &str = "service_tcp_monitor.m";
 
-/// A monitor whose `degraded_at` Terraform ignores.
+/// Returns a monitor whose `degraded_at` Terraform ignores.
 fn monitor(name: &str, timeout: u32, degraded_at: &str) -> String {
     format!(
         "resource \"service_tcp_monitor\" \"m\" {{\n  name = \"{name}\"\n  uri = \"example.com:443\"\n  \

@@ -47,17 +47,17 @@ async fn import_of_another_kind_names_the_right_resource() {
     let state = world.settle(BODY).await;
     let tcp = state.value("service_tcp_monitor.m", "id").as_str().unwrap().to_owned();
     world.terraform.remove_state().unwrap();
-    let said = import_error(&world, "service_http_monitor.m", &tcp).await.replace(&tcp, "mon_…");
-    insta::assert_snapshot!(said, @"Cannot import the HTTP monitor: `mon_…` is a TCP monitor, so it is a `service_tcp_monitor`, not a `service_http_monitor`. Import it as a `service_tcp_monitor`.");
-    let mut said = Vec::new();
+    let errors = import_error(&world, "service_http_monitor.m", &tcp).await.replace(&tcp, "mon_…");
+    insta::assert_snapshot!(errors, @"Cannot import the HTTP monitor: `mon_…` is a TCP monitor, so it is a `service_tcp_monitor`, not a `service_http_monitor`. Import it as a `service_tcp_monitor`.");
+    let mut errors = Vec::new();
     for (address, id) in [
         ("service_notification.n", "mon_0000000000000"),
         ("service_http_monitor.m", "page_0000000000000"),
         ("service_status_page_component.c", "page_0000000000000/grp_0000000000000"),
     ] {
-        said.push(import_error(&world, address, id).await);
+        errors.push(import_error(&world, address, id).await);
     }
-    insta::assert_snapshot!(said.join("\n"), @r"
+    insta::assert_snapshot!(errors.join("\n"), @r"
     Cannot import the notification channel: `mon_0000000000000` is a monitor, not a `service_notification`. Import it as `service_http_monitor` or `service_tcp_monitor` or `service_dns_monitor`, by its kind.
     Cannot import the HTTP monitor: `page_0000000000000` is a `service_status_page`, not a `service_http_monitor`. Import it as a `service_status_page`.
     Cannot import the component: `grp_0000000000000` is a `service_status_page_component_group`, not a `service_status_page_component`. Import it as a `service_status_page_component_group`.
@@ -67,7 +67,7 @@ async fn import_of_another_kind_names_the_right_resource() {
 #[tokio::test]
 async fn import_reports_missing_and_malformed_ids() {
     let world = World::start().await;
-    let mut said = Vec::new();
+    let mut errors = Vec::new();
     for (address, id) in [
         ("service_http_monitor.m", "mon_0000000000000"),
         ("service_http_monitor.m", "page/mon_0000000000000"),
@@ -75,9 +75,9 @@ async fn import_reports_missing_and_malformed_ids() {
         ("service_status_page_component.c", "/cmp_0000000000000"),
         ("service_status_page_component.c", "page_0000000000000/cmp_0000000000000"),
     ] {
-        said.push(import_error(&world, address, id).await);
+        errors.push(import_error(&world, address, id).await);
     }
-    insta::assert_snapshot!(said.join("\n"), @r"
+    insta::assert_snapshot!(errors.join("\n"), @r"
     Cannot import the HTTP monitor: The service returned: monitor `mon_0000000000000` not found in this workspace.
     Invalid import id: `page/mon_0000000000000` is not an ID of this resource. Import a `service_http_monitor` by <monitor_id>.
     Invalid import id: `cmp_0000000000000` is not an ID of this resource. Import a `service_status_page_component` by <page_id>/<component_id>.
@@ -95,10 +95,10 @@ async fn component_import_requires_its_own_page() {
     let page = state.value("service_status_page.p", "id").as_str().unwrap();
     let other = state.value("service_status_page.q", "id").as_str().unwrap();
     world.terraform.run(&["state", "rm", "service_status_page_component.c"]).await.unwrap();
-    let said =
+    let errors =
         import_error(&world, "service_status_page_component.c", &format!("{other}/{component}"))
             .await;
-    assert!(said.contains("not found in this workspace"), "{said}");
+    assert!(errors.contains("not found in this workspace"), "{errors}");
     world.configure(BODY);
     let id = format!("{page}/{component}");
     world.terraform.import("service_status_page_component.c", &id).await.unwrap();

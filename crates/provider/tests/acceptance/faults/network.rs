@@ -1,4 +1,4 @@
-//! The way to the server as the environment of Terraform says: a proxy, a certificate of one's own.
+//! The way to the server by the environment of Terraform: a proxy, a certificate of one's own.
 
 use serde_json::json;
 use testkit::target::{
@@ -11,7 +11,7 @@ use crate::world::World;
 const WHOAMI: &str =
     "provider \"service\" {\n max_retries = 0\n}\ndata \"service_whoami\" \"me\" {}\n";
 
-/// A server with TLS that tells who calls.
+/// Returns a server with TLS that reports its callers.
 async fn server(identity: Identity) -> HttpTarget {
     let server = HttpTarget::start_tls(identity, Protocol::Http2).await;
     let who = json!({

@@ -144,7 +144,7 @@ async fn update_plans_all_values_but_server_outputs() {
     }
 }
 
-/// A page with three monitors, and components that show one monitor each.
+/// Returns a page with three monitors, and components that show one monitor each.
 fn components(shown: &[(&str, &str)]) -> String {
     let one = |(name, monitor): &(&str, &str)| {
         format!(
@@ -175,9 +175,9 @@ async fn swapped_monitors_fail_with_the_way_out() {
     world.settle(&components(&[("a", "x"), ("b", "y")])).await;
     world.configure(&components(&[("a", "y"), ("b", "x")]));
     let error = world.terraform.apply().await.unwrap_err();
-    let said = error.diagnostics()[0].to_string();
-    assert!(said.contains("two resources cannot trade"), "{said}");
-    assert!(said.contains("monitor_id = service_tcp_monitor.m"), "{said}");
+    let message = error.diagnostics()[0].to_string();
+    assert!(message.contains("two resources cannot trade"), "{message}");
+    assert!(message.contains("monitor_id = service_tcp_monitor.m"), "{message}");
     // The way out of the message works.
     world.settle(&components(&[("a", "y")])).await;
     world.settle(&components(&[("a", "y"), ("b", "x")])).await;

@@ -203,6 +203,6 @@ async fn unreachable_server_is_named_with_its_address() {
         "provider \"service\" {\n  max_retries = 0\n}\ndata \"service_whoami\" \"this\" {}\n",
     );
     let error = world.terraform.plan().await.unwrap_err();
-    let said = error.diagnostics()[0].to_string();
-    assert!(said.contains(&url) && said.contains("SERVICE_API_URL"), "{said}");
+    let message = error.diagnostics()[0].to_string();
+    assert!(message.contains(&url) && message.contains("SERVICE_API_URL"), "{message}");
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use server::config::Settings;
 use store::{Delivery, DeliveryFilter, Page, Store};
 use testkit::mail::{AcceptedMail, MailServer};
-use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TELEPHONE_ACCOUNT, TELEPHONE_TOKEN, json_of};
+use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TWILIO_ACCOUNT, TWILIO_TOKEN, json_of};
 use testkit::server::{Caller, NOTIFICATIONS, STATUS_PAGES, TestServer};
 use testkit::target::{HttpTarget, Received, ScriptedResponse};
 
@@ -73,8 +73,8 @@ impl Vendors {
     pub(super) fn telephone(&self, kind: ProviderType) -> TwilioAccount {
         TwilioAccount {
             base: self.of(kind).base(),
-            account: TELEPHONE_ACCOUNT.to_owned(),
-            token: Secret::new(TELEPHONE_TOKEN.to_owned()),
+            account: TWILIO_ACCOUNT.to_owned(),
+            token: Secret::new(TWILIO_TOKEN.to_owned()),
             sms_from: Some("+15005550006".to_owned()),
             whatsapp_from: Some("+15005550007".to_owned()),
             whatsapp_template: None,

@@ -6,7 +6,7 @@ use crate::plan::check_state;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{Create, State, Update};
 use crate::schema::salvage;
-use crate::server::answer::catch_panics;
+use crate::server::response::catch_panics;
 use crate::server::wire;
 use crate::value::Object;
 use crate::{Context, Diagnostics, Outcome, Private};

@@ -4,7 +4,7 @@ use super::ResourceEntry;
 use crate::plan::{changed, check_plan, propose, replacements};
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{Plan, State};
-use crate::server::answer::interruptible;
+use crate::server::response::interruptible;
 use crate::server::wire;
 use crate::{Context, Outcome, Private};
 

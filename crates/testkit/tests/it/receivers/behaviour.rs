@@ -1,4 +1,4 @@
-//! Receivers misbehave as told, and then work again.
+//! Receivers misbehave as configured, and then work again.
 
 use domain::notify::{EventBatch, EventKind};
 use rules::ProviderType;

@@ -11,7 +11,7 @@ use http_body_util::Full;
 use rules::{
     ChannelId, IncidentId, MonitorId, MonitorKind, ProviderType, Region, Secret, Timestamp,
 };
-use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TELEPHONE_ACCOUNT, TELEPHONE_TOKEN};
+use testkit::receivers::{Receiver, TELEGRAM_TOKEN, TWILIO_ACCOUNT, TWILIO_TOKEN};
 use testkit::server::{Caller, Reply, START};
 use web::context::Context;
 
@@ -97,8 +97,8 @@ fn servers(receiver: &Receiver) -> VendorConfig {
         }),
         twilio: Some(TwilioAccount {
             base: base.clone(),
-            account: TELEPHONE_ACCOUNT.to_owned(),
-            token: Secret::new(TELEPHONE_TOKEN.to_owned()),
+            account: TWILIO_ACCOUNT.to_owned(),
+            token: Secret::new(TWILIO_TOKEN.to_owned()),
             sms_from: Some("+15005550006".to_owned()),
             whatsapp_from: Some("+15005550007".to_owned()),
             whatsapp_template: None,

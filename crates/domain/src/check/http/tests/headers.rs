@@ -89,13 +89,13 @@ fn credentials_in_headers_are_compared_but_redacted() {
         let check = with_header("Set-Cookie", comparator, target);
         let found = assess(&check, &seen(200, &cookie, ""));
         assert!(!found.assertions[0].passed);
-        let told = format!("{found:?}");
-        assert!(!told.contains("hunter") && !told.contains("id="), "{told}");
+        let debug = format!("{found:?}");
+        assert!(!debug.contains("hunter") && !debug.contains("id="), "{debug}");
     }
     let location = [("location", "https://user:hunter2@example.com/")];
     let check = with_header("Location", NotContains, "example.com");
-    let told = format!("{:?}", assess(&check, &seen(200, &location, "")));
-    assert!(told.contains("https://example.com/") && !told.contains("hunter"), "{told}");
+    let debug = format!("{:?}", assess(&check, &seen(200, &location, "")));
+    assert!(debug.contains("https://example.com/") && !debug.contains("hunter"), "{debug}");
     let check = with_header("Set-Cookie", Contains, "hunter2");
     assert!(assess(&check, &seen(200, &cookie, "")).reasons.is_empty());
 }

@@ -9,7 +9,7 @@ use super::{a_check, header, lines, plan};
 use crate::check::FailureKind;
 use crate::check::http::{Redirect, Request, redirect};
 
-/// A `POST` with a body and headers of all sorts.
+/// Returns a `POST` with a body and headers of all sorts.
 fn a_post(url: &str) -> HttpCheck {
     let mut check = a_check(url);
     (check.method, check.body) = (Method::Post, "{}".to_owned());

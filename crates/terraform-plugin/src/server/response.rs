@@ -17,7 +17,7 @@ pub(super) trait Response: Default {
     fn diagnostics(&mut self) -> &mut Vec<proto::Diagnostic>;
 }
 
-macro_rules! answers {
+macro_rules! responses {
     ($($method:ident),*) => {$(
         impl Response for proto::$method::Response {
             fn diagnostics(&mut self) -> &mut Vec<proto::Diagnostic> {
@@ -26,7 +26,7 @@ macro_rules! answers {
         }
     )*};
 }
-answers!(
+responses!(
     validate_provider_config,
     configure_provider,
     validate_resource_config,
@@ -50,7 +50,7 @@ answers!(
 );
 
 /// Runs a call and adds all diagnostics to its response.
-pub(super) async fn answer<C, R: Response>(
+pub(super) async fn respond<C, R: Response>(
     ctx: &Context<C>,
     work: impl Future<Output = Outcome<R>>,
 ) -> R {

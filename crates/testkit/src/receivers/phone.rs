@@ -54,8 +54,8 @@ pub(super) fn validate(transport: PhoneTransport, request: &Received) -> Validat
     }
     match (field("From"), field("MessagingServiceSid")) {
         (Some(from), _) if from.starts_with(WHATSAPP) != to.starts_with(WHATSAPP) => {
-            let said = "Invalid From and To pair. From and To should be of the same channel";
-            return Err(wrong(400, 21_910, said));
+            let detail = "Invalid From and To pair. From and To should be of the same channel";
+            return Err(wrong(400, 21_910, detail));
         }
         (Some(from), _) if is_address(transport, from) => {}
         (None, Some(service)) if service.starts_with("MG") && service.len() == SERVICE_LENGTH => {}
@@ -69,8 +69,8 @@ pub(super) fn validate(transport: PhoneTransport, request: &Received) -> Validat
         return Err(wrong(400, 21_602, "Message body is required."));
     }
     if length(body) > BODY_MAX {
-        let said = "The concatenated message body exceeds the 1600 character limit";
-        return Err(wrong(400, 21_617, said));
+        let detail = "The concatenated message body exceeds the 1600 character limit";
+        return Err(wrong(400, 21_617, detail));
     }
     let body = json!({
         "sid": "SM0123456789abcdef0123456789abcdef", "status": "queued", "to": to, "body": body,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::judge::CloseReason;
 
-/// The month that is `back` months before [`NOW`].
+/// Returns the month that is `back` months before [`NOW`].
 fn month(back: usize) -> Month {
     (0..back).fold(Month::containing(NOW), |month, _| month.previous())
 }
@@ -25,8 +25,8 @@ fn incident_shows_current_names_of_its_components() {
         a_component(2, None),
         a_component(3, Some(a_monitor(1, MonitorStatus::Active))),
     ]));
-    let told = view.incident(&an_incident(7, 1, ago(200 * DAY))).unwrap();
-    assert_eq!((told.id, told.names()), (IncidentId::from_bits(7), named(&[1, 3])));
+    let shown = view.incident(&an_incident(7, 1, ago(200 * DAY))).unwrap();
+    assert_eq!((shown.id, shown.names()), (IncidentId::from_bits(7), named(&[1, 3])));
     assert_eq!(view.incident(&an_incident(8, 2, ago(HOUR))), None);
 }
 
@@ -49,12 +49,12 @@ fn month_shows_its_days_latest_first() {
         first: Some(ago(200 * DAY)),
         ..ArchiveFacts::default()
     };
-    let told = view.month(month(2), &facts).unwrap();
+    let shown = view.month(month(2), &facts).unwrap();
     let days: Vec<_> =
-        told.days.iter().map(|day| (day.incidents.len(), day.maintenances.len())).collect();
+        shown.days.iter().map(|day| (day.incidents.len(), day.maintenances.len())).collect();
     assert_eq!(days, [(1, 1), (1, 0)]);
-    assert_eq!(told.days[0].maintenances[0].names(), named(&[1, 2]));
-    assert_eq!((told.earlier, told.later), (Some(month(3)), Some(month(1))));
+    assert_eq!(shown.days[0].maintenances[0].names(), named(&[1, 2]));
+    assert_eq!((shown.earlier, shown.later), (Some(month(3)), Some(month(1))));
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn upcoming_maintenance_is_not_archived() {
     let on = a_maintenance(NOW - minute, NOW + minute, vec![0]);
     let later = a_maintenance(NOW + minute, NOW + 2 * minute, vec![0]);
     let facts = ArchiveFacts { maintenances: vec![on, later], ..ArchiveFacts::default() };
-    let told = view.month(month(0), &facts).unwrap();
+    let shown = view.month(month(0), &facts).unwrap();
     let on: Vec<_> =
-        told.days.iter().flat_map(|day| &day.maintenances).map(|it| it.is_active).collect();
+        shown.days.iter().flat_map(|day| &day.maintenances).map(|it| it.is_active).collect();
     assert_eq!(on, [true]);
 }
 
