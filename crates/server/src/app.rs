@@ -21,7 +21,7 @@ use crate::gate::AuthLayer;
 use crate::health::{self, HealthState};
 use crate::observe::Metrics;
 use crate::pipeline::{Notifier, Pipeline};
-use crate::rpc::{self, CacheEntries, ResponseCache, Services};
+use crate::rpc::{self, ResponseCache, ResponseEntries, Services};
 use crate::v1::{self, V1State};
 
 /// Composes the surfaces of a running server. Each surface gets the parts that it needs; nothing else
@@ -40,7 +40,7 @@ pub struct App {
     /// Memory budgets for request bodies.
     pub(crate) bodies: Budget,
     /// Cache of RPC responses.
-    pub(crate) response_cache: Arc<CacheEntries>,
+    pub(crate) response_cache: Arc<ResponseEntries>,
     /// Custom domains of status pages.
     pub(crate) domains: Arc<Domains>,
     /// Egress policy for messages and checks.

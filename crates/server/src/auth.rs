@@ -17,11 +17,12 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 use rules::{KeyId, Scope, Timestamp, WorkspaceId};
 use store::{Store, StoreError, Workspace};
+use web::cache::CacheCounters;
 use web::context::Context;
 use web::limits::AttemptLimiter;
 use web::proxies::TrustedProxies;
 
-use self::cache::{Cache, CacheLookup, CachedKey};
+use self::cache::{CacheLookup, CachedKey, KeyCache};
 use self::limits::{Limits, RateLimitStatus};
 use crate::config::Settings;
 
@@ -66,7 +67,7 @@ pub(crate) struct AuthenticatedCaller {
 pub struct Auth {
     ctx: Context,
     store: Store,
-    cache: Cache,
+    cache: KeyCache,
     limits: Limits,
     proxies: TrustedProxies,
     used: Mutex<HashMap<KeyId, Timestamp>>,
@@ -84,11 +85,17 @@ struct KnownKeys {
 
 impl Auth {
     /// Creates an authenticator with the limits of `settings` and an empty cache.
-    pub fn new(ctx: Context, store: Store, settings: &Settings, proxies: TrustedProxies) -> Self {
+    pub fn new(
+        ctx: Context,
+        store: Store,
+        settings: &Settings,
+        proxies: TrustedProxies,
+        counters: CacheCounters,
+    ) -> Self {
         Self {
             limits: Limits::new(ctx.clone(), settings),
             proxies,
-            cache: Cache::default(),
+            cache: KeyCache::new(counters),
             used: Mutex::default(),
             known_keys: Mutex::default(),
             attempts: AttemptLimiter::new(&ctx, KNOWN_KEY_LOOKUPS, KNOWN_KEY_LOOKUPS_IN),

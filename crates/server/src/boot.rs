@@ -48,6 +48,7 @@ use crate::operator;
 use crate::pipeline::{
     self, Notifier, NotifierParts, Pipeline, PipelineError, PipelineParts, Probes, RunningNotifier,
 };
+use crate::rpc::response_entries;
 
 /// Settings that are paths.
 const PATHS: [&str; 2] = ["data", "extra_ca_file"];
@@ -220,7 +221,9 @@ async fn start_on(
     let (pipeline, stages) = Pipeline::start(parts).await?;
     let notifying = notifier.start();
     let proxies = TrustedProxies::new(&settings.trusted_proxies);
-    let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings, proxies.clone()));
+    let [keys, responses] = ["keys", "responses"].map(|name| metrics.caches.counters(name));
+    let auth = Auth::new(ctx.clone(), store.clone(), settings, proxies.clone(), keys);
+    let auth = Arc::new(auth);
     let pages = Pages::new(PagesParts {
         ctx: ctx.clone(),
         store: store.clone(),
@@ -241,7 +244,7 @@ async fn start_on(
         pages,
         proxies,
         bodies: Budget::new(settings.request_body_memory),
-        response_cache: Arc::default(),
+        response_cache: Arc::new(response_entries(responses)),
         egress: egress(settings),
         default_regions: settings.default_regions.clone().into(),
         domains: Arc::clone(&names.domains),

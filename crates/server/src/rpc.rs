@@ -44,7 +44,7 @@ use web::context::Context;
 
 use self::audit::AuditLog;
 pub(crate) use self::body::whole;
-pub(crate) use self::cache::{CacheEntries, ResponseCache};
+pub(crate) use self::cache::{ResponseCache, ResponseEntries, response_entries};
 use self::call_metrics::CallMetrics;
 pub(crate) use self::error::rpc_error;
 pub(crate) use self::headers::normalize_headers;

@@ -1,23 +1,27 @@
 //! Caches key lookups for at most a second, so that calls do not wait for the store. A revocation
 //! in another process takes effect within that second, one in this process immediately.
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rules::{KeyId, Scope, Timestamp};
 use store::{ApiKey, KeyHash, Workspace};
+use web::cache::{Cache, CacheCounters, CachePolicy};
 
 use super::{Caller, Refused};
 
-/// Lifetime of a cached lookup (issue 3: within a second).
-const LOOKUP_TTL: Duration = Duration::from_millis(900);
 /// Time that a valid key is remembered. Its caller is not guessing keys, whatever others at the
 /// same address do.
 const VALID_KEY_TTL: Duration = Duration::from_mins(10);
-/// Maximum number of cached keys. The cache is cleared when it is full, which costs one lookup per
-/// key.
-const KEYS_MAX: usize = 16_384;
+/// Limits of the cache. A lookup is valid for less than a second (issue 3); the size is that of some
+/// 16,000 keys.
+const POLICY: CachePolicy = CachePolicy {
+    fresh_for: Duration::from_millis(900),
+    bytes_max: 10 << 20,
+    reads_max: 1,
+    read_within: Duration::from_secs(5),
+};
 
 /// Result of looking up a hash: a key, or the absence of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,15 +47,12 @@ pub(super) enum CacheLookup {
     Missing,
 }
 
-/// Cached lookups by the hash of the key, with their times.
-#[derive(Debug, Default)]
-pub(super) struct Cache(RwLock<Entries>);
-
-#[derive(Debug, Default)]
-struct Entries {
-    /// Number of removals. A lookup that began before the last removal must not be cached.
-    generation: u64,
-    by_hash: HashMap<KeyHash, (CachedKey, Timestamp)>,
+/// Cached lookups by the hash of the key.
+#[derive(Debug)]
+pub(super) struct KeyCache {
+    lookups: Cache<KeyHash, CachedKey, u64>,
+    /// Number of removals. A lookup that began before the last removal is not valid.
+    removals: AtomicU64,
 }
 
 impl CachedKey {
@@ -87,56 +88,37 @@ impl CachedKey {
     }
 }
 
-impl Cache {
+impl KeyCache {
+    pub(super) fn new(counters: CacheCounters) -> Self {
+        let size = |_: &KeyHash, _: &CachedKey| size_of::<StoredKey>();
+        Self { lookups: Cache::new(POLICY, size, counters), removals: AtomicU64::new(0) }
+    }
+
     pub(super) fn get(&self, hash: &KeyHash, now: Timestamp) -> CacheLookup {
-        let entries = self.read();
-        let Some((verdict, read_at)) = entries.by_hash.get(hash) else {
-            return CacheLookup::Missing;
-        };
-        if now.since(*read_at) < LOOKUP_TTL && now >= *read_at {
-            return CacheLookup::Fresh(verdict.clone());
+        if let Some(key) = self.lookups.get(hash, &self.generation(), now) {
+            return CacheLookup::Fresh(key);
         }
-        if verdict.caller(now).is_ok() { CacheLookup::Stale } else { CacheLookup::Missing }
+        let last = self.lookups.last(hash);
+        let was_valid = last.is_some_and(|key| key.caller(now).is_ok());
+        if was_valid { CacheLookup::Stale } else { CacheLookup::Missing }
     }
 
-    /// Returns the generation to read before the store is queried, for [`Self::put`].
+    /// Returns the generation to take before the store is queried, for [`Self::put`].
     pub(super) fn generation(&self) -> u64 {
-        self.read().generation
+        self.removals.load(Ordering::Acquire)
     }
 
-    pub(super) fn put(
-        &self,
-        hash: KeyHash,
-        verdict: CachedKey,
-        read_at: Timestamp,
-        generation: u64,
-    ) {
-        let mut entries = self.write();
-        if entries.generation != generation {
-            return;
-        }
-        if entries.by_hash.len() >= KEYS_MAX {
-            entries.by_hash.clear();
-        }
-        entries.by_hash.insert(hash, (verdict, read_at));
+    pub(super) fn put(&self, hash: KeyHash, key: CachedKey, now: Timestamp, generation: u64) {
+        self.lookups.put(hash, key, generation, now);
     }
 
     pub(super) fn remove(&self, key: KeyId) {
-        let mut entries = self.write();
-        entries.generation += 1;
-        entries.by_hash.retain(|_, (verdict, _)| !verdict.is_for(key));
+        self.removals.fetch_add(1, Ordering::AcqRel);
+        self.lookups.retain(|_, cached, _| !cached.is_for(key));
     }
 
     pub(super) fn evict_expired(&self, now: Timestamp) {
-        self.write().by_hash.retain(|_, (_, read_at)| now.since(*read_at) < VALID_KEY_TTL);
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, Entries> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Entries> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.lookups.retain(|_, _, at| now.since(at) < VALID_KEY_TTL);
     }
 }
 
@@ -174,7 +156,7 @@ mod tests {
     #[test]
     fn lookup_is_cached_for_less_than_a_second() {
         // issue 3: a revocation by another process holds within a second
-        let cache = Cache::default();
+        let cache = KeyCache::new(CacheCounters::default());
         let verdict = CachedKey(Some(known()));
         cache.put(hash(), verdict.clone(), at(5_000), cache.generation());
         assert_eq!(cache.get(&hash(), at(5_899)), CacheLookup::Fresh(verdict));
@@ -184,14 +166,14 @@ mod tests {
 
     #[test]
     fn removed_key_is_looked_up_again() {
-        let cache = Cache::default();
+        let cache = KeyCache::new(CacheCounters::default());
         let verdict = CachedKey(Some(known()));
         cache.put(hash(), verdict.clone(), at(0), cache.generation());
         let asked = cache.generation();
         cache.remove(known().caller.key);
         assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Missing);
-        cache.put(hash(), verdict.clone(), at(0), asked);
-        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Missing);
+        cache.put(hash(), verdict, at(0), asked);
+        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Stale, "the store is asked again");
     }
 
     #[test]

@@ -18,6 +18,8 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use rules::{MonitorKind, ProviderType};
 
+use web::cache::CacheMetrics;
+
 use self::bounds::{CALL_BOUNDS, CHECK_BOUNDS, COMMIT_BOUNDS, LATENESS_BOUNDS, MESSAGE_BOUNDS};
 use super::process::ProcessFigures;
 
@@ -73,6 +75,7 @@ pub struct MetricSet {
     /// Calls that were answered from the cache.
     pub calls_cached: Counter,
     pub pages: PageMetrics,
+    pub caches: CacheMetrics,
     /// Unreadable database rows.
     pub unreadable_rows: Gauge,
     calls: Family<[(&'static str, &'static str); 2], Counter>,
@@ -206,6 +209,7 @@ impl Metrics {
                 "calls_cached",
                 "Answered calls whose answer was given before",
             ),
+            caches: CacheMetrics::register(registry),
             pages: PageMetrics {
                 build_seconds: histogram(
                     registry,

@@ -19,7 +19,7 @@ use http_body_util::{BodyExt as _, Full};
 use store::Store;
 use tokio::time::Instant;
 
-pub(crate) use self::entries::CacheEntries;
+pub(crate) use self::entries::{ResponseEntries, response_entries};
 use self::key::CacheKey;
 use super::body::CallStage;
 use crate::auth::Caller;
@@ -42,13 +42,13 @@ pub(crate) struct ResponseCache {
     pub(crate) ctx: Context,
     pub(crate) store: Store,
     pub(crate) metrics: Metrics,
-    pub(crate) entries: Arc<CacheEntries>,
+    pub(crate) entries: Arc<ResponseEntries>,
 }
 
 /// Response without the headers of a single call. It may contain secrets, so `Debug` hides its
 /// content.
 #[derive(Clone)]
-struct CachedResponse {
+pub(crate) struct CachedResponse {
     headers: HeaderMap,
     body: Bytes,
     trailers: Option<HeaderMap>,
@@ -79,7 +79,7 @@ impl ResponseCache {
             return next.run(request).await;
         };
         let now = kept.ctx.now();
-        if let Some(answer) = kept.entries.get(&cache_key, generation, now) {
+        if let Some(answer) = kept.entries.get(&cache_key, &generation, now) {
             stage.mark_succeeded();
             kept.count(method, began);
             return answer.into_response();

@@ -27,7 +27,7 @@ const FORM: [HeaderName; 8] = [
 
 /// Cache key. Requests with equal keys have equal responses until the stored data changes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct CacheKey {
+pub(crate) struct CacheKey {
     workspace: WorkspaceId,
     /// Whether the key may write. Only such keys read secrets.
     may_write: bool,
