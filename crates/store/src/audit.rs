@@ -83,7 +83,7 @@ pub struct ProbeEvent {
     pub probe: ProbeId,
     pub turn: ProbeTransition,
     pub at: Timestamp,
-    /// Reason, for people.
+    /// Reason, as text.
     pub detail: String,
 }
 
@@ -148,8 +148,8 @@ impl Audit<'_> {
             write!(statement, " AND a.{column} = ${}", 4 + values.len())
                 .expect("a String takes everything");
         }
-        let place = 5 + values.len();
-        write!(statement, " ORDER BY a.number DESC LIMIT ${place} OFFSET ${}", place + 1)
+        let index = 5 + values.len();
+        write!(statement, " ORDER BY a.number DESC LIMIT ${index} OFFSET ${}", index + 1)
             .expect("a String takes everything");
         let asked = query(AssertSqlSafe(statement))
             .bind(workspace.to_string())

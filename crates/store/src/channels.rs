@@ -79,14 +79,14 @@ impl Channels<'_> {
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset));
         let found = all(&mut db, self.store.vault(), part).await?;
-        let (mut rows, mut left_out) = (Vec::with_capacity(found.len()), Vec::new());
+        let (mut rows, mut omitted) = (Vec::with_capacity(found.len()), Vec::new());
         for (id, read) in found {
             match self.store.quarantine().readable("channels", || id.clone(), read)? {
                 Some(channel) => rows.push(channel),
-                None => left_out.push(id),
+                None => omitted.push(id),
             }
         }
-        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
+        Ok(Listed { rows, omitted, total: to_count(total) })
     }
 }
 

@@ -144,10 +144,10 @@ impl ConnectionState {
 
 impl StallTimeout {
     /// Waits for a response. Fails if there is no progress within the limit.
-    pub(crate) async fn wait<T>(self, answer: impl Future<Output = T>) -> Result<T, String> {
+    pub(crate) async fn wait<T>(self, response: impl Future<Output = T>) -> Result<T, String> {
         match self.0 {
-            None => Ok(answer.await),
-            Some(limit) => with_stall_timeout(answer, || tokio::time::sleep(limit))
+            None => Ok(response.await),
+            Some(limit) => with_stall_timeout(response, || tokio::time::sleep(limit))
                 .await
                 .ok_or_else(|| format!("the database did not respond in {} s", limit.as_secs())),
         }

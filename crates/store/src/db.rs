@@ -174,8 +174,8 @@ impl Query {
             }
             EngineConnection::Postgres(db) => {
                 let arguments = postgres_arguments(self.values)?;
-                let asked = sqlx::query_with(self.statement, arguments);
-                let done = await_response(asked.execute(db)).await?;
+                let query = sqlx::query_with(self.statement, arguments);
+                let done = await_response(query.execute(db)).await?;
                 Ok(done.rows_affected())
             }
         }
@@ -195,8 +195,8 @@ impl Query {
             }
             EngineConnection::Postgres(db) => {
                 let arguments = postgres_arguments(self.values)?;
-                let asked = sqlx::query_with(self.statement, arguments);
-                let rows = await_response(asked.fetch_all(db)).await?;
+                let query = sqlx::query_with(self.statement, arguments);
+                let rows = await_response(query.fetch_all(db)).await?;
                 Ok(rows.into_iter().map(Row::Postgres).collect())
             }
         }
@@ -219,8 +219,8 @@ impl Query {
             }
             EngineConnection::Postgres(db) => {
                 let arguments = postgres_arguments(self.values)?;
-                let asked = sqlx::query_with(self.statement, arguments);
-                let row = await_response(asked.fetch_optional(db)).await?;
+                let query = sqlx::query_with(self.statement, arguments);
+                let row = await_response(query.fetch_optional(db)).await?;
                 Ok(row.map(Row::Postgres))
             }
         }
@@ -256,10 +256,10 @@ impl Row {
 /// Waits for the response of a database on another machine. Fails after a time limit; the
 /// connection is unusable then.
 async fn await_response<T>(
-    answer: impl Future<Output = Result<T, sqlx::Error>>,
+    response: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {
     let late = |_| Err(timeout_error(RESPONSE_TIMEOUT));
-    tokio::time::timeout(RESPONSE_TIMEOUT, answer).await.unwrap_or_else(late)
+    tokio::time::timeout(RESPONSE_TIMEOUT, response).await.unwrap_or_else(late)
 }
 
 /// Returns the error of a database that did not respond in time.

@@ -58,8 +58,8 @@ impl Doctor<'_> {
         self.store.certificates().all().await?;
         self.store.missed().examine().await?;
         self.store.results().count().await?;
-        for grain in [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day] {
-            self.examine_history(grain).await?;
+        for size in [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day] {
+            self.examine_history(size).await?;
         }
         let mut found = Vec::new();
         let mut db = self.store.read().await?;
@@ -142,8 +142,8 @@ impl Doctor<'_> {
         }
     }
 
-    async fn examine_history(&self, grain: BucketSize) -> Result<(), StoreError> {
-        let table = grain.table();
+    async fn examine_history(&self, size: BucketSize) -> Result<(), StoreError> {
+        let table = size.table();
         let statement =
             format!("SELECT key, body FROM {table} WHERE key > $1 ORDER BY key LIMIT $2");
         let mut after = i64::MIN;
@@ -157,7 +157,7 @@ impl Doctor<'_> {
             after = last.try_get(0)?;
             self.store.quarantine().readable_rows(table, &rows, |row| {
                 let body: Vec<u8> = row.try_get(1)?;
-                read_block(grain, row.try_get(0)?, &body)
+                read_block(size, row.try_get(0)?, &body)
             })?;
         }
     }
@@ -212,14 +212,14 @@ async fn columns(db: &mut Connection, table: &str, key: &str) -> Result<Value, S
     let row = query(AssertSqlSafe(statement)).bind(key).fetch_optional(db).await?;
     let Some(row) = row else { return Ok(Value::Null) };
     let mut columns = Map::new();
-    for (place, name) in names.into_iter().enumerate() {
-        columns.insert(name, text(&row, place));
+    for (column, name) in names.into_iter().enumerate() {
+        columns.insert(name, text(&row, column));
     }
     Ok(Value::Object(columns))
 }
 
-fn text(row: &Row, place: usize) -> Value {
-    row.try_get::<Option<String>>(place).ok().flatten().map_or(Value::Null, Value::String)
+fn text(row: &Row, column: usize) -> Value {
+    row.try_get::<Option<String>>(column).ok().flatten().map_or(Value::Null, Value::String)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -232,9 +232,9 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Returns whether this program can read a body.
 fn is_readable(source: &str, key: i64, body: &[u8]) -> bool {
-    let grains = [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day];
-    match grains.into_iter().find(|grain| grain.table() == source) {
-        Some(grain) => read_block(grain, key, body).is_ok(),
+    let sizes = [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day];
+    match sizes.into_iter().find(|size| size.table() == source) {
+        Some(size) => read_block(size, key, body).is_ok(),
         None => source == RECENT && results::each_of(key, body, |_, _| ()).is_none(),
     }
 }
@@ -271,10 +271,10 @@ async fn restore_rows(session: &mut Session) -> Result<u64, StoreError> {
 
 async fn remove(session: &mut Session, row: DamagedRow) -> Result<(), StoreError> {
     let db = &mut session.db;
-    let put_away = query(AssertSqlSafe(format!(
+    let moved = query(AssertSqlSafe(format!(
         "DELETE FROM {UNREADABLE_TABLE} WHERE source = $1 AND CAST(key AS TEXT) = $2"
     )));
-    if put_away.bind(row.table.clone()).bind(row.key.clone()).execute(db).await? > 0 {
+    if moved.bind(row.table.clone()).bind(row.key.clone()).execute(db).await? > 0 {
         return Ok(());
     }
     let Some(column) = key_column(&row.table) else {

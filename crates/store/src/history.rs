@@ -1,6 +1,6 @@
 //! History: results that no longer change, compacted into blocks by monitor and ten minutes, and
 //! into hourly and daily rollups. One monitor's past is therefore read without the results of
-//! others. `gather` compacts results, `logs` lists single results, and `domain::history` defines
+//! others. `compact` compacts results, `logs` lists single results, and `domain::history` defines
 //! quantiles and uptime.
 
 mod block;
@@ -24,7 +24,7 @@ use crate::{Store, StoreError};
 
 pub(crate) use block::Key;
 pub(crate) use bucket::{
-    BucketSize, bucket_of, entry, insert as insert_bodies, key as grain_key, read as read_bodies,
+    BucketSize, bucket_of, entry, insert as insert_bodies, key as bucket_key, read as read_bodies,
 };
 pub use compact::CompactionStats;
 pub use prune::PrunedHistory;
@@ -45,7 +45,7 @@ pub struct HistoryStore<'s> {
 impl HistoryStore<'_> {
     /// Returns the rollups of a monitor's scheduled checks by region, from the hour of `since`.
     /// Reads at most 23 hours, and then one row per day.
-    pub async fn sums(
+    pub async fn rollups(
         &self,
         workspace: WorkspaceId,
         monitor: MonitorId,
@@ -80,8 +80,8 @@ impl HistoryStore<'_> {
                 recent_index::rows(self.store.recent_index(), &mut db, *monitor, number).await?;
             let mut sketch = Sketch::default();
             let quarantine = self.store.quarantine();
-            let sums = rollups::read(quarantine, &mut db, (number, since), &recent).await?;
-            for sum in sums.values() {
+            let totals = rollups::read(quarantine, &mut db, (number, since), &recent).await?;
+            for sum in totals.values() {
                 sketch.merge(&sum.latency);
             }
             latencies.insert(*monitor, sketch);
@@ -161,12 +161,12 @@ pub(crate) async fn recent(
     let mut rows = recent_index::rows(store.recent_index(), db, monitor, number).await?;
     let keys = block_keys(&rows, number);
     // Results that were compacted a moment ago, or arrive twice, are in a block already.
-    let mut gathered = HashSet::new();
+    let mut compacted = HashSet::new();
     for (key, body) in BucketSize::TenMinutes.read(db, &keys).await? {
         let rows = unpack_readable(store.quarantine(), key, &body)?;
-        gathered.extend(rows.iter().map(StoredResult::key));
+        compacted.extend(rows.iter().map(StoredResult::key));
     }
-    rows.retain(|row| gathered.insert(row.key()));
+    rows.retain(|row| compacted.insert(row.key()));
     Ok(rows)
 }
 
@@ -176,16 +176,16 @@ pub(crate) fn unpack_readable(
     key: i64,
     body: &[u8],
 ) -> Result<Vec<StoredResult>, StoreError> {
-    let grain = BucketSize::TenMinutes;
-    let read = block::unpack(body, grain.start(key));
-    let rows = quarantine.readable(grain.table(), || key.to_string(), read)?;
+    let size = BucketSize::TenMinutes;
+    let read = block::unpack(body, size.start(key));
+    let rows = quarantine.readable(size.table(), || key.to_string(), read)?;
     Ok(rows.unwrap_or_default())
 }
 
 /// Checks that a body of this bucket size can be read.
-pub(crate) fn read_block(grain: BucketSize, key: i64, body: &[u8]) -> Result<(), StoreError> {
-    match grain {
-        BucketSize::TenMinutes => block::unpack(body, grain.start(key)).map(drop),
+pub(crate) fn read_block(size: BucketSize, key: i64, body: &[u8]) -> Result<(), StoreError> {
+    match size {
+        BucketSize::TenMinutes => block::unpack(body, size.start(key)).map(drop),
         BucketSize::Hour | BucketSize::Day => rollups::decode(body).map(drop),
     }
 }

@@ -1,6 +1,6 @@
 //! Incidents: each lasts from a monitor's error to its recovery. A monitor has at most one open
-//! incident, which the database enforces. The judge decides when one opens and closes (`turn`), and
-//! people acknowledge, comment and resolve (`people`). The `timeline` lists the events of an
+//! incident, which the database enforces. The judge decides when one opens and closes (`transitions`), and
+//! people acknowledge, comment and resolve (`actions`). The `timeline` lists the events of an
 //! incident, and `evidence` holds the observations of its regions.
 
 mod actions;
@@ -94,12 +94,12 @@ pub struct Incidents<'s> {
 
 /// Selects incidents for [`read`]. The argument is the `WHERE` clause.
 macro_rules! select {
-    ($which:literal) => {
+    ($condition:literal) => {
         concat!(
             "SELECT i.id, m.id, m.name, i.opened_at, i.acknowledged_at, i.acknowledged_by, ",
             "i.acknowledged_name, i.closed_at, i.close_reason ",
             "FROM incidents i JOIN monitors m ON m.number = i.monitor ",
-            $which
+            $condition
         )
     };
 }
@@ -114,18 +114,18 @@ impl Incidents<'_> {
         page: Page<IncidentId>,
     ) -> Result<Listed<Incident>, StoreError> {
         let mut db = self.store.read().await?;
-        let (which, values) = filter.condition(workspace);
+        let (condition, values) = filter.condition(workspace);
         let count = format!(
-            "SELECT COUNT(*) FROM incidents i JOIN monitors m ON m.number = i.monitor WHERE {which}"
+            "SELECT COUNT(*) FROM incidents i JOIN monitors m ON m.number = i.monitor WHERE {condition}"
         );
         let mut total = query(AssertSqlSafe(count));
-        let place = values.len();
+        let index = values.len();
         let mut part = query(AssertSqlSafe(format!(
-            "{}{which} AND i.id < ${} ORDER BY i.id DESC LIMIT ${} OFFSET ${}",
+            "{}{condition} AND i.id < ${} ORDER BY i.id DESC LIMIT ${} OFFSET ${}",
             select!("WHERE "),
-            place + 1,
-            place + 2,
-            place + 3
+            index + 1,
+            index + 2,
+            index + 3
         )));
         for value in values {
             total = total.bind(value.clone());
@@ -194,11 +194,11 @@ impl Incidents<'_> {
 impl IncidentFilter {
     /// Returns the condition and its values, which start at `$1`.
     fn condition(self, workspace: WorkspaceId) -> (String, Vec<Value>) {
-        let (mut which, mut values) =
+        let (mut condition, mut values) =
             ("i.workspace_id = $1".to_owned(), vec![workspace.to_string().into()]);
-        let mut add = |condition: &str, value: Value| {
+        let mut add = |operand: &str, value: Value| {
             values.push(value);
-            write!(which, " AND {condition} ${}", values.len())
+            write!(condition, " AND {operand} ${}", values.len())
                 .expect("writing to a String never fails");
         };
         if let Some(monitor) = self.monitor {
@@ -212,10 +212,10 @@ impl IncidentFilter {
         }
         match self.is_open {
             None => {}
-            Some(true) => which.push_str(" AND i.closed_at IS NULL"),
-            Some(false) => which.push_str(" AND i.closed_at IS NOT NULL"),
+            Some(true) => condition.push_str(" AND i.closed_at IS NULL"),
+            Some(false) => condition.push_str(" AND i.closed_at IS NOT NULL"),
         }
-        (which, values)
+        (condition, values)
     }
 }
 

@@ -28,7 +28,7 @@ pub struct StatusChange {
 
 impl JudgeStates<'_> {
     /// Returns the judge's state of a monitor. The pipeline restarts from it after a failed commit.
-    pub async fn history(&self, monitor: MonitorId) -> Result<Option<JudgeState>, StoreError> {
+    pub async fn get(&self, monitor: MonitorId) -> Result<Option<JudgeState>, StoreError> {
         let stored: Option<String> = query(
             "SELECT j.state FROM judge_states j JOIN monitors m ON m.number = j.monitor \
              WHERE m.id = $1",

@@ -21,7 +21,7 @@ pub struct KeyHash([u8; 32]);
 pub struct ApiKey {
     pub id: KeyId,
     pub workspace: WorkspaceId,
-    /// Name for people.
+    /// Display name.
     pub name: String,
     /// Scope. `None` for a key from before scopes existed, which may write (spec §5.6).
     pub scope: Option<Scope>,

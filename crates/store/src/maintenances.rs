@@ -1,6 +1,6 @@
 //! Reads planned maintenance: one, or a page of a list, each with its current and next window.
-//! `change` modifies maintenance, `windows` writes its windows, `covers` tracks the affected
-//! monitors, and `mute` answers whether a monitor is under maintenance.
+//! `change` modifies maintenance, `windows` writes its windows, `coverage` tracks the affected
+//! monitors, and `mute` returns whether a monitor is under maintenance.
 
 mod change;
 mod coverage;
@@ -136,8 +136,8 @@ impl Maintenances<'_> {
             part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         let quarantine = self.store.quarantine();
-        let (rows, left_out) = quarantine.readable_groups("maintenances", &rows, assemble)?;
-        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
+        let (rows, omitted) = quarantine.readable_groups("maintenances", &rows, assemble)?;
+        Ok(Listed { rows, omitted, total: to_count(total) })
     }
 
     /// Returns the time spans from `from` to `to` that are excluded from a monitor's uptime, in any

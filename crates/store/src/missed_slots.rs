@@ -27,7 +27,7 @@ pub struct Missed<'s> {
 pub struct MissedFilter {
     /// Where they were due.
     pub regions: Vec<Region>,
-    /// Why nobody ran them.
+    /// Reason why they were missed.
     pub reasons: Vec<MissedReason>,
     /// Ranges that end at this time or later.
     pub from: Option<Timestamp>,

@@ -72,7 +72,7 @@ pub struct BootMonitor {
     /// Monitor, active or not.
     pub monitor: Monitor,
     /// State of the judge. `None` if none is stored or this program cannot read it.
-    pub history: Option<JudgeState>,
+    pub judge_state: Option<JudgeState>,
 }
 
 /// All monitors of all workspaces, read in batches.
@@ -186,13 +186,13 @@ fn read_boot_monitor(
 ) -> Result<BootMonitor, StoreError> {
     let monitor = columns::read(vault, row)?;
     let stored: Option<&str> = row.try_get(AFTER_COLUMNS + 3)?;
-    let history = stored.and_then(|stored| match serde_json::from_str(stored) {
-        Ok(history) => Some(history),
+    let judge_state = stored.and_then(|stored| match serde_json::from_str(stored) {
+        Ok(state) => Some(state),
         Err(why) => {
             // The judge starts fresh with this monitor.
             quarantine.record("judge_states", monitor.id.to_string(), &why.to_string());
             None
         }
     });
-    Ok(BootMonitor { monitor, history })
+    Ok(BootMonitor { monitor, judge_state })
 }

@@ -1,7 +1,7 @@
 //! Outbox: deliveries and their attempts. Rows are written in the transaction of their event
-//! (`telling`) and handed to the delivery workers in order (`queue`). Attempts are recorded
-//! (`total_attempts`) and kept as a log (`log`). A corrupt event does not block later ones
-//! (`unreadable`). `domain::notify` decides who is notified and when, and the server sends.
+//! (`enqueue`) and handed to the delivery workers in order (`queue`). Attempts are recorded
+//! (`attempts`) and kept as a log (`deliveries`). A corrupt event does not block later ones
+//! (`corrupt`). `domain::notify` decides who is notified and when, and the server sends.
 
 mod attempts;
 mod cache;
@@ -93,7 +93,7 @@ pub struct DeliveryAttempt {
     /// Status code of the response, if any.
     pub status: Option<u16>,
     /// Response of the receiver, or the reason why there is none, with possible secrets removed.
-    pub answer: String,
+    pub response: String,
 }
 
 /// Filter of a listing. `None` matches everything.
@@ -116,7 +116,7 @@ pub struct Wakeup {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DueDeliveries {
     /// Deliveries in order. Those of one digest are adjacent, whether its set is fixed (they share
-    /// [`DueDelivery::digest_key`]) or not yet (`hold_reason` is [`HoldReason::Storm`]).
+    /// [`DueDelivery::digest_key`]) or not yet (`hold_reason` is [`HoldReason::Digest`]).
     pub due: Vec<DueDelivery>,
     /// Time at which something else may be due. Asking earlier does no harm.
     pub next_at: Option<Timestamp>,
@@ -134,7 +134,7 @@ pub struct DueDelivery {
     pub key: String,
     /// Payload.
     pub content: Payload,
-    /// [`HoldReason::Storm`] if it belongs to the digest of all such deliveries in the queue, `None`
+    /// [`HoldReason::Digest`] if it belongs to the digest of all such deliveries in the queue, `None`
     /// otherwise.
     pub hold_reason: Option<HoldReason>,
     /// Key of its digest, once that is fixed.
@@ -161,7 +161,7 @@ pub struct AttemptResult {
     /// Status code of the response, if any.
     pub status: Option<u16>,
     /// Response of the receiver as one line, with possible secrets removed.
-    pub answer: String,
+    pub response: String,
     pub next_step: NextStep,
 }
 
@@ -189,7 +189,7 @@ pub struct TestDelivery {
     /// Status code of the response, if any.
     pub status: Option<u16>,
     /// Response of the receiver as one line, with possible secrets removed.
-    pub answer: String,
+    pub response: String,
     /// Whether it was accepted. A test is not retried.
     pub arrived: bool,
 }

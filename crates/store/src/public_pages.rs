@@ -96,12 +96,12 @@ impl PublicPages<'_> {
         let around = Span { from: now - DAY * DAYS as u32, to: now + AHEAD };
         let monitors = monitors(&mut db, page_id, now).await?;
         let components = components::by_page(&mut db, page_id).await?;
-        let mut places = HashMap::with_capacity(components.len());
+        let mut positions = HashMap::with_capacity(components.len());
         let components = components
             .into_iter()
             .enumerate()
-            .map(|(place, (component, number))| {
-                places.insert(component.id, place);
+            .map(|(position, (component, number))| {
+                positions.insert(component.id, position);
                 let monitor = number.and_then(|number| monitors.get(&number).cloned());
                 ComponentFacts { component, monitor }
             })
@@ -112,7 +112,7 @@ impl PublicPages<'_> {
             components,
             groups: groups::by_page(&mut db, page_id).await?,
             incidents: load_incidents(&mut db, page_id, now).await?,
-            maintenances: maintenances(&mut db, page_id, &places, around).await?,
+            maintenances: maintenances(&mut db, page_id, &positions, around).await?,
             reports: reports::by_page(&mut db, self.store.quarantine(), page_id, around.from)
                 .await?,
         })
@@ -250,11 +250,11 @@ async fn maintenances(
             Span { from: instant(row, 3)?, to: instant(row, 4)? },
         );
         let component: ComponentId = id(row, 5, ComponentId::parse)?;
-        let Some(place) = positions.get(&component).copied() else { continue };
+        let Some(position) = positions.get(&component).copied() else { continue };
         match windows.last_mut() {
             Some(last) if last.id == id_ && last.window == window => {
-                if !last.components.contains(&place) {
-                    last.components.push(place);
+                if !last.components.contains(&position) {
+                    last.components.push(position);
                 }
             }
             Some(_) | None => windows.push(MaintenanceFacts {
@@ -265,7 +265,7 @@ async fn maintenances(
                 is_recurring: row.try_get::<Option<&str>>(6)?.is_some(),
                 created_at: instant(row, 7)?,
                 updated_at: instant(row, 8)?,
-                components: vec![place],
+                components: vec![position],
             }),
         }
     }

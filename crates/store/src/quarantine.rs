@@ -111,14 +111,14 @@ impl Quarantine {
         for row in rows {
             groups.entry(row_key(row)).or_default().push(row);
         }
-        let (mut found, mut left_out) = (Vec::with_capacity(groups.len()), Vec::new());
+        let (mut found, mut omitted) = (Vec::with_capacity(groups.len()), Vec::new());
         for (key, rows) in groups.into_iter().rev() {
             match self.readable(table, || key.clone(), read(&rows))? {
                 Some(read) => found.extend(read),
-                None => left_out.push(key),
+                None => omitted.push(key),
             }
         }
-        Ok((found, left_out))
+        Ok((found, omitted))
     }
 
     /// Records rows with binary bodies.
@@ -131,16 +131,16 @@ impl Quarantine {
     /// Records a row and logs it the first time.
     pub(crate) fn record(&self, table: &'static str, key: String, why: &str) {
         let mut rows = self.lock();
-        let place = (table, key);
-        if rows.contains_key(&place) {
+        let key_of_row = (table, key);
+        if rows.contains_key(&key_of_row) {
             return;
         }
-        let (table, key) = &place;
+        let (table, key) = &key_of_row;
         tracing::error!(
             "skipped the unreadable row `{key}` of table `{table}`; run `aloft doctor`: {why}"
         );
         if rows.len() < REMEMBERED_MAX {
-            rows.insert(place, why.to_owned());
+            rows.insert(key_of_row, why.to_owned());
         }
     }
 

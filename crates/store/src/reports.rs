@@ -1,6 +1,6 @@
 //! Reads status reports: one with all its updates, or a page of a list with the latest update of
 //! each. `change` creates, edits and deletes reports, and `updates` their updates. `cascade`
-//! updates them when a referenced object is deleted, and `tell` notifies subscribers.
+//! updates them when a referenced object is deleted, and `announce` notifies subscribers.
 
 mod announce;
 mod cascade;
@@ -114,8 +114,8 @@ impl Reports<'_> {
         ));
         let part =
             part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
-        let (rows, left_out) = load_readable(&mut db, self.store.quarantine(), part).await?;
-        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
+        let (rows, omitted) = load_readable(&mut db, self.store.quarantine(), part).await?;
+        Ok(Listed { rows, omitted, total: to_count(total) })
     }
 
     /// Returns the components of a status page of the workspace.
@@ -230,8 +230,8 @@ fn assemble(rows: &[&Row]) -> Result<Vec<Report>, StoreError> {
     for report in &mut reports {
         let mut own = updates.remove(report.id.to_string().as_str()).unwrap_or_default();
         for update in &mut own {
-            let said = impacts.remove(update.id.to_string().as_str());
-            update.components = said.unwrap_or_default();
+            let own_impacts = impacts.remove(update.id.to_string().as_str());
+            update.components = own_impacts.unwrap_or_default();
             update.components.sort_unstable();
         }
         own.sort_unstable_by_key(|update| std::cmp::Reverse((update.at, update.id)));

@@ -26,14 +26,14 @@ impl<T> Listed<T> {
         total: Option<i64>,
         read: impl Fn(&Row) -> Result<T, StoreError>,
     ) -> Result<Self, StoreError> {
-        let (mut found, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
+        let (mut found, mut omitted) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in rows {
             match quarantine.readable(table, || row_key(row), read(row))? {
                 Some(read) => found.push(read),
-                None => left_out.push(row_key(row)),
+                None => omitted.push(row_key(row)),
             }
         }
-        Ok(Self { rows: found, omitted: left_out, total: to_count(total) })
+        Ok(Self { rows: found, omitted, total: to_count(total) })
     }
 }
 

@@ -187,9 +187,10 @@ async fn write(
     }
     let mut statement = insert.to_owned();
     for row in 0..rows.len() {
-        let places = (1..=columns.len()).map(|column| format!("${}", row * columns.len() + column));
+        let placeholders =
+            (1..=columns.len()).map(|column| format!("${}", row * columns.len() + column));
         let comma = if row == 0 { "" } else { ", " };
-        write!(statement, "{comma}({})", places.collect::<Vec<_>>().join(", "))
+        write!(statement, "{comma}({})", placeholders.collect::<Vec<_>>().join(", "))
             .expect("writing to a String never fails");
     }
     let mut insert = query(AssertSqlSafe(statement));

@@ -17,7 +17,7 @@ pub struct Workspace {
     pub id: WorkspaceId,
     /// Unique name in URLs.
     pub slug: String,
-    /// Name for people.
+    /// Display name.
     pub name: String,
     pub plan: String,
     pub created_at: Timestamp,
@@ -30,7 +30,7 @@ pub enum Edit {
     Rename {
         /// Unique name in URLs.
         slug: String,
-        /// Name for people.
+        /// Display name.
         name: String,
     },
     /// New plan.

@@ -266,8 +266,8 @@ impl PageCache {
         let read = async {
             let _lookup = self.lookups.acquire().await;
             match address {
-                PageAddress::Slug(slug) => app.store.shown().by_slug(slug).await,
-                PageAddress::Domain(domain) => app.store.shown().by_domain(domain).await,
+                PageAddress::Slug(slug) => app.store.public_pages().by_slug(slug).await,
+                PageAddress::Domain(domain) => app.store.public_pages().by_domain(domain).await,
             }
         };
         let page = match tokio::time::timeout(READ_TIMEOUT, read).await {

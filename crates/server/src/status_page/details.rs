@@ -186,13 +186,13 @@ impl Visit<'_> {
     }
 
     async fn read_report(&self, id: ReportId) -> Result<Option<Arc<Report>>, StoreError> {
-        let found = self.app.store.shown().report(self.shown.page.id, id).await?;
+        let found = self.app.store.public_pages().report(self.shown.page.id, id).await?;
         Ok(found.map(Arc::new))
     }
 
     async fn incident(self, id: IncidentId) -> Result<Option<Work>, String> {
         let page = &self.shown.page;
-        let read = self.app.store.shown();
+        let read = self.app.store.public_pages();
         let kept = &self.app.detail_cache.incidents;
         let found = kept.get(self.app, page.workspace, (page.id, id), read.incident(page.id, id));
         // The components may have changed since. The page shows the incident only if a component
@@ -230,7 +230,7 @@ impl Visit<'_> {
     /// Returns the start of the oldest event stored for the page.
     async fn first_event(&self) -> Result<Option<Timestamp>, String> {
         let page = &self.shown.page;
-        let read = async { Ok(Some(self.app.store.shown().first(page.id).await?)) };
+        let read = async { Ok(Some(self.app.store.public_pages().first(page.id).await?)) };
         let first = self.app.detail_cache.first_events.get(self.app, page.workspace, page.id, read);
         Ok(first.await?.flatten())
     }
@@ -241,7 +241,7 @@ impl Visit<'_> {
         let places: HashMap<ComponentId, usize> =
             components.map(|(place, component)| (component.id, place)).collect();
         let page = self.shown.page.id;
-        let facts = self.app.store.shown().past(page, &places, month.span()).await?;
+        let facts = self.app.store.public_pages().past(page, &places, month.span()).await?;
         Ok(view.month(month, &facts).map(Arc::new))
     }
 

@@ -272,8 +272,9 @@ fn monitor_list_query<const N: usize>(
     first: [String; N],
     monitors: &[MonitorId],
 ) -> Query {
-    let places: Vec<_> = (N + 1..=N + monitors.len()).map(|place| format!("${place}")).collect();
-    let statement = format!("{statement}({})", places.join(", "));
+    let placeholders: Vec<_> =
+        (N + 1..=N + monitors.len()).map(|index| format!("${index}")).collect();
+    let statement = format!("{statement}({})", placeholders.join(", "));
     let values = first.into_iter().chain(monitors.iter().map(ToString::to_string));
     values.fold(query(AssertSqlSafe(statement)), Query::bind)
 }

@@ -37,7 +37,7 @@ pub(super) fn execute(
     values: &[Value],
 ) -> Result<u64, sqlx::Error> {
     let run = || run_to_completion(db, &mut prepare_and_bind(db, statement, values)?);
-    run().map_err(said)
+    run().map_err(to_sqlx_error)
 }
 
 /// Returns the rows of the result, up to a limit.
@@ -60,22 +60,22 @@ pub(crate) fn fetch(
         }
         Ok(cells)
     };
-    run().map_err(said)
+    run().map_err(to_sqlx_error)
 }
 
 /// Runs statements without values, separated by semicolons.
 pub(crate) fn run(db: &Connection, statements: &str) -> Result<(), sqlx::Error> {
-    db.execute_batch(statements).map_err(said)
+    db.execute_batch(statements).map_err(to_sqlx_error)
 }
 
 /// Closes the connection.
 pub(super) fn close(db: Connection) -> Result<(), sqlx::Error> {
-    db.close().map_err(|(_, error)| said(error))
+    db.close().map_err(|(_, error)| to_sqlx_error(error))
 }
 
 /// Converts an error to sqlx's type.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
-pub(crate) fn said(error: rusqlite::Error) -> sqlx::Error {
+pub(crate) fn to_sqlx_error(error: rusqlite::Error) -> sqlx::Error {
     match error.sqlite_error() {
         Some(refused) => {
             let (code, message) = (refused.extended_code, error.to_string());
@@ -105,13 +105,13 @@ fn prepare_and_bind<'c>(
     values: &[Value],
 ) -> rusqlite::Result<CachedStatement<'c>> {
     let mut statement = db.prepare_cached(statement)?;
-    for place in 1..=statement.parameter_count() {
+    for index in 1..=statement.parameter_count() {
         // SQLite numbers `$2` by its first occurrence, and we by its name. `?` has no name.
-        let number = statement.parameter_name(place).and_then(|name| name.get(1..)?.parse().ok());
-        let number = number.unwrap_or(place);
+        let number = statement.parameter_name(index).and_then(|name| name.get(1..)?.parse().ok());
+        let number = number.unwrap_or(index);
         let value = values.get(number.wrapping_sub(1));
         let value = value.ok_or(rusqlite::Error::InvalidParameterCount(values.len(), number))?;
-        statement.raw_bind_parameter(place, value)?;
+        statement.raw_bind_parameter(index, value)?;
     }
     Ok(statement)
 }

@@ -129,12 +129,12 @@ fn read(row: &Row) -> Result<TimelineEntry, StoreError> {
 
 fn read_notified(row: &Row) -> Result<TimelineEntry, StoreError> {
     let number: i64 = row.try_get(1)?;
-    let told = Notified {
+    let notified = Notified {
         delivery: DeliveryId::from_bits(number as u64),
         channel: id(row, 2, ChannelId::parse)?,
         kind: id(row, 3, ProviderType::parse)?,
         event: row.try_get(4)?,
         state: row.try_get(5)?,
     };
-    Ok(TimelineEntry { at: instant(row, 0)?, by: None, what: TimelineEvent::Notified(told) })
+    Ok(TimelineEntry { at: instant(row, 0)?, by: None, what: TimelineEvent::Notified(notified) })
 }

@@ -172,13 +172,13 @@ async fn insert(
     windows: &[Span],
 ) -> Result<(), StoreError> {
     for windows in windows.chunks(AT_ONCE) {
-        let places: Vec<_> = (0..windows.len())
+        let placeholders: Vec<_> = (0..windows.len())
             .map(|index| format!("($1, ${}, ${})", 2 * index + 2, 2 * index + 3))
             .collect();
         let statement = format!(
             "INSERT INTO maintenance_windows (maintenance, from_at, until_at) VALUES {} \
              ON CONFLICT (maintenance, from_at) DO UPDATE SET until_at = excluded.until_at",
-            places.join(", ")
+            placeholders.join(", ")
         );
         let first = query(AssertSqlSafe(statement)).bind(maintenance);
         let bound = windows.iter().fold(first, |query, window| {

@@ -64,7 +64,7 @@ async fn record_attempt(session: &mut Session, result: &AttemptResult) -> Result
         at: result.at,
         took_ms: millis(result.duration),
         status: result.status,
-        response: &result.answer,
+        response: &result.response,
     };
     if !insert(&mut session.db, attempt).await? {
         return Ok(());
@@ -175,8 +175,8 @@ async fn enqueue_reminder(
     .await?;
     let Some(row) = found else { return Ok(()) };
     let channel = id(&row, 0, ChannelId::parse)?;
-    let hearer = read_channel_state(&row, channel, 1)?;
-    let Some(every) = hearer.preferences.remind_every else { return Ok(()) };
+    let channel_state = read_channel_state(&row, channel, 1)?;
+    let Some(every) = channel_state.preferences.remind_every else { return Ok(()) };
     let event = match rows::open(&session.vault, row.try_get(5)?, row.try_get(6)?) {
         Ok(event) => event,
         // Delivered, but undecodable: skip the reminder.
@@ -187,7 +187,7 @@ async fn enqueue_reminder(
     let address = Address {
         workspace: id(&row, 3, WorkspaceId::parse)?,
         channel,
-        kind: hearer.kind,
+        kind: channel_state.kind,
         monitor: row.try_get(4)?,
     };
     rows::write(session, &mut Events::default(), address, &reminder, now).await
@@ -202,8 +202,8 @@ async fn record_test(session: &mut Session, test: &TestDelivery) -> Result<(), S
     };
     let event = Event { kind: EventKind::Test, ..test.event.clone() };
     let key = domain::notify::event_key(test.channel, &event);
-    let place = DueTime { due_at: test.at, hold_reason: None };
-    let written = NewDelivery { event, due: place, opens: false };
+    let due_time = DueTime { due_at: test.at, hold_reason: None };
+    let written = NewDelivery { event, due: due_time, opens: false };
     rows::write(session, &mut Events::default(), address, &written, test.at).await?;
     let state = if test.arrived { DeliveryState::Accepted } else { DeliveryState::Dead };
     let row = query(
@@ -222,7 +222,7 @@ async fn record_test(session: &mut Session, test: &TestDelivery) -> Result<(), S
         at: test.at,
         took_ms: millis(test.duration),
         status: test.status,
-        response: &test.answer,
+        response: &test.response,
     };
     insert(&mut session.db, attempt).await?;
     Ok(())

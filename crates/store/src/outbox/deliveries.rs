@@ -35,15 +35,15 @@ impl Outbox<'_> {
         page: Page<DeliveryId>,
     ) -> Result<Listed<Delivery>, StoreError> {
         let mut db = self.store.read().await?;
-        let which = Conditions::new(workspace, filter);
+        let conditions = Conditions::new(workspace, filter);
         let total: Option<i64> =
-            which.to_query("SELECT COUNT(*) FROM deliveries d", "").scalar(&mut db).await?;
+            conditions.to_query("SELECT COUNT(*) FROM deliveries d", "").scalar(&mut db).await?;
         let before = page.after.map_or(i64::MAX, rows::row_id);
         let part = format!(
             "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
             page.limit, page.offset
         );
-        let part = which.to_query(COLUMNS, &part);
+        let part = conditions.to_query(COLUMNS, &part);
         let rows = part.fetch_all(&mut db).await?;
         let (quarantine, vault) = (self.store.quarantine(), self.store.vault());
         let read = |row: &Row, attempts| read(vault, row, attempts);
@@ -86,30 +86,30 @@ struct Conditions {
 
 impl Conditions {
     fn new(workspace: WorkspaceId, filter: DeliveryFilter) -> Self {
-        let mut which = Self {
+        let mut conditions = Self {
             condition: "d.workspace_id = $1 AND d.thread IS NULL".to_owned(),
             values: vec![workspace.to_string()],
         };
         let channel = filter.channel.map(|it| it.to_string());
-        which.and(channel, |place| format!("d.recipient = {place}"));
-        which.and(filter.monitor.map(|it| it.to_string()), |place| {
+        conditions.and(channel, |parameter| format!("d.recipient = {parameter}"));
+        conditions.and(filter.monitor.map(|it| it.to_string()), |parameter| {
             format!(
                 "d.monitor = (SELECT n.number FROM monitors n \
-                 WHERE n.workspace_id = $1 AND n.id = {place})"
+                 WHERE n.workspace_id = $1 AND n.id = {parameter})"
             )
         });
         if let Some(state) = filter.state {
             // Written as in the conditions of the indexes.
-            let _ = write!(which.condition, " AND d.state = '{}'", state.as_str());
+            let _ = write!(conditions.condition, " AND d.state = '{}'", state.as_str());
         }
-        which
+        conditions
     }
 
     fn and(&mut self, value: Option<String>, condition: impl FnOnce(&str) -> String) {
         let Some(value) = value else { return };
         self.values.push(value);
-        let place = format!("${}", self.values.len());
-        let _ = write!(self.condition, " AND {}", condition(&place));
+        let parameter = format!("${}", self.values.len());
+        let _ = write!(self.condition, " AND {}", condition(&parameter));
     }
 
     fn to_query(&self, select: &str, rest: &str) -> Query {
@@ -126,9 +126,9 @@ pub(super) async fn one(
     workspace: WorkspaceId,
     id: DeliveryId,
 ) -> Result<Delivery, StoreError> {
-    let which = Conditions::new(workspace, DeliveryFilter::default());
-    let which = which.to_query(COLUMNS, &format!("AND d.number = {}", rows::row_id(id)));
-    let row = which.fetch_optional(db).await?;
+    let conditions = Conditions::new(workspace, DeliveryFilter::default());
+    let conditions = conditions.to_query(COLUMNS, &format!("AND d.number = {}", rows::row_id(id)));
+    let row = conditions.fetch_optional(db).await?;
     let row = row.ok_or_else(|| StoreError::not_found("delivery", &id))?;
     let attempts = newest_attempts(db, &row, 13).await?;
     read(vault, &row, attempts)
@@ -214,6 +214,6 @@ fn attempt(row: &Row) -> Result<DeliveryAttempt, StoreError> {
         at: instant(row, 1)?,
         duration: Duration::from_millis(narrow(row, 2)?),
         status: row.try_get::<Option<i64>>(3)?.map(|_| narrow(row, 3)).transpose()?,
-        answer: row.try_get(4)?,
+        response: row.try_get(4)?,
     })
 }

@@ -42,7 +42,7 @@ pub(crate) async fn enqueue_transition(
     session: &mut Session,
     monitor: i64,
     transition: &Transition,
-    grounds: Option<&Cause>,
+    cause: Option<&Cause>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let time = Time { at: transition.at, now: now.max(transition.at) };
@@ -55,13 +55,13 @@ pub(crate) async fn enqueue_transition(
         }
         IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {}
     }
-    let Some(occasion) = AlertChange::from_transition(transition) else { return Ok(()) };
-    let mut hearers = open_deliveries(&mut session.db, monitor).await?;
-    if can_begin(occasion) {
-        add_linked(&mut session.db, monitor, &mut hearers).await?;
+    let Some(change) = AlertChange::from_transition(transition) else { return Ok(()) };
+    let mut channels = open_deliveries(&mut session.db, monitor).await?;
+    if can_begin(change) {
+        add_linked(&mut session.db, monitor, &mut channels).await?;
     }
-    let grounds = grounds.cloned().unwrap_or_default();
-    enqueue(session, monitor, (occasion, time), hearers, grounds).await
+    let cause = cause.cloned().unwrap_or_default();
+    enqueue(session, monitor, (change, time), channels, cause).await
 }
 
 /// Enqueues the alerts that a monitor was paused or deleted, for channels that were alerted about
@@ -69,14 +69,14 @@ pub(crate) async fn enqueue_transition(
 pub(crate) async fn enqueue_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
     let time = Time { at: ending.at, now: ending.at };
     page_events::enqueue_closed(session, ending.monitor, time).await?;
-    let hearers = open_deliveries(&mut session.db, ending.monitor).await?;
-    let told = hearers.values().flat_map(|hearer| &hearer.told);
+    let channels = open_deliveries(&mut session.db, ending.monitor).await?;
+    let told = channels.values().flat_map(|channel_state| &channel_state.told);
     let incident = told.filter_map(|told| match told.subject {
         AlertSubject::Incident(id) => Some(id),
         AlertSubject::TrailingDegradation(_) | AlertSubject::Degradation => None,
     });
-    let occasion = AlertChange::Ended { incident: incident.max(), reason: ending.how };
-    enqueue(session, ending.monitor, (occasion, time), hearers, Cause::default()).await
+    let change = AlertChange::Ended { incident: incident.max(), reason: ending.how };
+    enqueue(session, ending.monitor, (change, time), channels, Cause::default()).await
 }
 
 /// Reschedules deliveries that wait for quiet hours, after their channel was edited.
@@ -102,7 +102,7 @@ pub(crate) async fn channel_changed(
 /// Cancels the waiting deliveries of a recipient that was deleted.
 pub(crate) async fn cancel_for(
     db: &mut Connection,
-    addressee: impl Into<Recipient>,
+    recipient: impl Into<Recipient>,
     at: Timestamp,
 ) -> Result<(), StoreError> {
     query(
@@ -113,7 +113,7 @@ pub(crate) async fn cancel_for(
     )
     .bind(false)
     .bind(at.as_millis())
-    .bind(addressee.into().to_string())
+    .bind(recipient.into().to_string())
     .execute(db)
     .await?;
     Ok(())
@@ -160,8 +160,8 @@ pub(crate) async fn maintenance_changed(
 }
 
 /// Returns whether channels that were not alerted before may be notified.
-fn can_begin(occasion: AlertChange) -> bool {
-    match occasion {
+fn can_begin(change: AlertChange) -> bool {
+    match change {
         AlertChange::Down(_) | AlertChange::Degraded => true,
         AlertChange::Ended { reason: how, .. } => how == CloseReason::Degraded,
         AlertChange::Unknown => false,
@@ -171,33 +171,35 @@ fn can_begin(occasion: AlertChange) -> bool {
 async fn enqueue(
     session: &mut Session,
     monitor: i64,
-    (occasion, time): (AlertChange, Time),
+    (change, time): (AlertChange, Time),
     channels: BTreeMap<ChannelId, ChannelState>,
-    grounds: Cause,
+    cause: Cause,
 ) -> Result<(), StoreError> {
     if channels.is_empty() {
         return Ok(());
     }
-    let (workspace, scene) = load_context(session, monitor, time, grounds).await?;
-    let muted_until = match occasion {
+    let (workspace, context) = load_context(session, monitor, time, cause).await?;
+    let muted_until = match change {
         AlertChange::Down(_) => {
             maintenances::muted_until(&mut session.db, monitor, time.at).await?
         }
         AlertChange::Degraded | AlertChange::Ended { .. } | AlertChange::Unknown => None,
     };
-    let scene = AlertContext { muted_until, ..scene };
+    let context = AlertContext { muted_until, ..context };
     let (mut events, mut cancelled, mut over) = (Events::default(), Vec::new(), Vec::new());
-    for (channel, hearer) in channels {
-        let hearer = ChannelState { window: session.outbox.window(channel), ..hearer };
-        let telling = plan_deliveries(occasion, &scene, &hearer);
-        let DeliveryPlan { written, window, .. } = &telling;
+    for (channel, channel_state) in channels {
+        let channel_state =
+            ChannelState { window: session.outbox.window(channel), ..channel_state };
+        let plan = plan_deliveries(change, &context, &channel_state);
+        let DeliveryPlan { written, window, .. } = &plan;
         session.outbox.set_window(channel, *window);
-        let address = Address { workspace, channel, kind: hearer.kind, monitor: Some(monitor) };
+        let address =
+            Address { workspace, channel, kind: channel_state.kind, monitor: Some(monitor) };
         for written in written {
             rows::write(session, &mut events, address, written, time.now).await?;
         }
-        cancelled.extend(telling.cancelled);
-        over.extend(telling.over);
+        cancelled.extend(plan.cancelled);
+        over.extend(plan.over);
     }
     mark_ended(&mut session.db, &over).await?;
     cancel(&mut session.db, &cancelled, time.now).await
@@ -240,7 +242,7 @@ async fn load_context(
     session: &mut Session,
     monitor: i64,
     Time { at, now }: Time,
-    grounds: Cause,
+    cause: Cause,
 ) -> Result<(WorkspaceId, AlertContext), StoreError> {
     let row = query(
         "SELECT m.id, m.name, m.periodicity, m.check_sealed, w.name, w.id FROM monitors m \
@@ -250,18 +252,18 @@ async fn load_context(
     .fetch_one(&mut session.db)
     .await?;
     let monitor_id: MonitorId = id(&row, 0, MonitorId::parse)?;
-    let place = monitors::check_context(row.try_get(0)?);
-    let check = session.vault.open(place, row.try_get(3)?)?;
-    let scene = AlertContext {
+    let context = monitors::check_context(row.try_get(0)?);
+    let check = session.vault.open(context, row.try_get(3)?)?;
+    let context = AlertContext {
         at,
         now,
         workspace: row.try_get(4)?,
         monitor: MonitorSnapshot::new(monitor_id, row.try_get(1)?, &check),
         period: id(&row, 2, Periodicity::parse)?.period(),
-        cause: grounds,
+        cause,
         muted_until: None,
     };
-    Ok((id(&row, 5, WorkspaceId::parse)?, scene))
+    Ok((id(&row, 5, WorkspaceId::parse)?, context))
 }
 
 /// Returns the channels with an open delivery for the monitor.
@@ -278,18 +280,18 @@ async fn open_deliveries(
     .bind(monitor)
     .fetch_all(db)
     .await?;
-    let mut hearers = BTreeMap::new();
+    let mut channels = BTreeMap::new();
     for row in &rows {
         let channel = id(row, 0, ChannelId::parse)?;
-        let hearer = match hearers.entry(channel) {
+        let channel_state = match channels.entry(channel) {
             std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::btree_map::Entry::Vacant(new) => {
                 new.insert(read_channel_state(row, channel, 1)?)
             }
         };
-        hearer.told.push(read_open_delivery(row)?);
+        channel_state.told.push(read_open_delivery(row)?);
     }
-    Ok(hearers)
+    Ok(channels)
 }
 
 /// Adds the channels that are linked to the monitor.
@@ -343,11 +345,11 @@ fn read_open_delivery(row: &Row) -> Result<OpenDelivery, StoreError> {
 }
 
 fn read_progress(row: &Row) -> Result<DeliveryProgress, StoreError> {
-    let (state, tries) = (id(row, 8, DeliveryState::parse)?, narrow::<u32>(row, 10)?);
-    let (holds, due_at) = (optional(row, 9, HoldReason::parse)?, instant(row, 11)?);
-    Ok(match (state, holds) {
-        (DeliveryState::Waiting, Some(holds)) if tries == 0 => {
-            DeliveryProgress::Held(holds, due_at)
+    let (state, attempts) = (id(row, 8, DeliveryState::parse)?, narrow::<u32>(row, 10)?);
+    let (hold_reason, due_at) = (optional(row, 9, HoldReason::parse)?, instant(row, 11)?);
+    Ok(match (state, hold_reason) {
+        (DeliveryState::Waiting, Some(hold_reason)) if attempts == 0 => {
+            DeliveryProgress::Held(hold_reason, due_at)
         }
         (DeliveryState::Waiting | DeliveryState::Accepted, _) => DeliveryProgress::Sent,
         (DeliveryState::Dead | DeliveryState::Cancelled, _) => DeliveryProgress::Dead,

@@ -75,13 +75,13 @@ async fn step(
     let Some(waiting) = first(session, page, now).await? else {
         return remaining(&mut session.db, page).await;
     };
-    let shown = pages::by_id(&mut session.db, &session.vault, page).await?;
-    let Some(shown) = shown.filter(|page| page.published) else {
+    let page = pages::by_id(&mut session.db, &session.vault, page).await?;
+    let Some(page) = page.filter(|page| page.published) else {
         finish(&mut session.db, waiting.number, "cancelled", now).await?;
         return Ok(FanOutProgress::More);
     };
     match decide(&mut session.db, &waiting.event, now).await? {
-        FanOutDecision::Now => enqueue_step(session, &shown, &waiting, now).await?,
+        FanOutDecision::Now => enqueue_step(session, &page, &waiting, now).await?,
         FanOutDecision::Drop => finish(&mut session.db, waiting.number, "cancelled", now).await?,
         FanOutDecision::Later(at) => {
             query("UPDATE deliveries SET due_at = $1 WHERE number = $2")
@@ -130,10 +130,10 @@ async fn remaining(db: &mut Connection, page: PageId) -> Result<FanOutProgress, 
 /// monitor under maintenance waits.
 async fn decide(
     db: &mut Connection,
-    news: &PageEvent,
+    event: &PageEvent,
     now: Timestamp,
 ) -> Result<FanOutDecision, StoreError> {
-    let incident: IncidentId = match &news.about {
+    let incident: IncidentId = match &event.about {
         PageEventKind::Incident(incident) if !incident.is_over => incident.incident,
         PageEventKind::Incident(_)
         | PageEventKind::Report(_)
@@ -159,8 +159,8 @@ async fn enqueue_step(
     waiting: &Waiting,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let news = &waiting.event;
-    let (window, place) = match &news.about {
+    let event = &waiting.event;
+    let (window, due_time) = match &event.about {
         PageEventKind::Incident(_) => {
             let (window, turn) = group(ProviderType::Email, session.outbox.window(page.id), now);
             (Some(window), due_time(turn, now))
@@ -173,10 +173,10 @@ async fn enqueue_step(
     let step = find_recipients(session, page, waiting).await?;
     let mut events = Events::default();
     for (subscriber, kind) in step.recipients {
-        let addressee = Recipient::Subscriber(subscriber);
-        let posted =
-            DeliveryTarget { workspace: waiting.workspace, addressee, kind: kind.as_str() };
-        rows::enqueue_page_event(session, &mut events, posted, news, place, now).await?;
+        let recipient = Recipient::Subscriber(subscriber);
+        let target =
+            DeliveryTarget { workspace: waiting.workspace, recipient, kind: kind.as_str() };
+        rows::enqueue_page_event(session, &mut events, target, event, due_time, now).await?;
     }
     if step.next.is_none() {
         // All steps of one event use the window as it was before.
@@ -211,27 +211,27 @@ async fn find_recipients(
     page: &StatusPage,
     waiting: &Waiting,
 ) -> Result<Step, StoreError> {
-    let place = session.outbox.cursor(page.id, waiting.number);
-    let after = place.map_or_else(String::new, |place| place.after.clone());
+    let cursor = session.outbox.cursor(page.id, waiting.number);
+    let after = cursor.map_or_else(String::new, |cursor| cursor.after.clone());
     let rows = next_subscribers(&mut session.db, waiting, &after).await?;
-    let mark = subscribers::hash_password(&session.vault, page);
-    let mut hearers = Vec::with_capacity(rows.len());
+    let password_hash = subscribers::hash_password(&session.vault, page);
+    let mut recipients = Vec::with_capacity(rows.len());
     for row in &rows {
-        hearers.extend(read_recipient(&session.vault, page, mark.as_deref(), row)?);
+        recipients.extend(read_recipient(&session.vault, page, password_hash.as_deref(), row)?);
     }
     let is_full = rows.len() as i64 >= STEP_SUBSCRIBERS;
     let rest = match rows.last().filter(|_| is_full) {
         Some(row) => Some(FanOutCursor { delivery: waiting.number, after: row.try_get(0)? }),
         None => None,
     };
-    Ok(Step { recipients: hearers, next: rest })
+    Ok(Step { recipients, next: rest })
 }
 
 /// Returns the subscriber, unless it is suppressed.
 fn read_recipient(
     vault: &Vault,
     page: &StatusPage,
-    mark: Option<&[u8]>,
+    password_hash: Option<&[u8]>,
     row: &Row,
 ) -> Result<Option<FanOutRecipient>, StoreError> {
     let (subscriber, kind) = (id(row, 0, SubscriberId::parse)?, id(row, 1, SubscriberKind::parse)?);
@@ -239,7 +239,7 @@ fn read_recipient(
         let text: &str = row.try_get(0)?;
         let destination = subscribers::destination(vault, text, kind, row.try_get(2)?)?;
         let admission = subscribers::access_proof(row.try_get(3)?, row.try_get(4)?);
-        if suppression_reason(page, mark, (&destination, &admission)).is_some() {
+        if suppression_reason(page, password_hash, (&destination, &admission)).is_some() {
             return Ok(None);
         }
     }
@@ -254,14 +254,14 @@ async fn next_subscribers(
     waiting: &Waiting,
     after: &str,
 ) -> Result<Vec<Row>, StoreError> {
-    let news = &waiting.event;
-    let hears = match news.topic() {
+    let event = &waiting.event;
+    let topic = match event.topic() {
         Some(Topic::Reports) => "topic_reports",
         Some(Topic::Maintenance) => "topic_maintenance",
         Some(Topic::Incidents) => "topic_incidents",
         None => return Ok(Vec::new()),
     };
-    let heard = if news.is_end() {
+    let has_received_start = if event.is_end() {
         "AND EXISTS (SELECT 1 FROM deliveries o WHERE o.recipient = s.id AND o.thread = $5 \
          AND o.state IN ('waiting', 'accepted'))"
     } else {
@@ -269,21 +269,21 @@ async fn next_subscribers(
     };
     let statement = format!(
         "SELECT s.id, s.kind, s.sealed, s.by_owner, s.password_hash FROM subscribers s \
-         WHERE s.page_id = $1 AND s.id > $7 AND s.{hears} \
+         WHERE s.page_id = $1 AND s.id > $7 AND s.{topic} \
          AND s.confirmed_at <= $2 AND ($3 = '' OR s.all_components OR EXISTS \
          (SELECT 1 FROM subscriber_components c WHERE c.subscriber = s.id \
          AND $3 LIKE '%' || c.component || '%')) \
          AND NOT EXISTS (SELECT 1 FROM deliveries k WHERE k.key = $4 || '-' || s.id) \
-         {heard} ORDER BY s.id LIMIT $6"
+         {has_received_start} ORDER BY s.id LIMIT $6"
     );
     let components: Vec<String> =
-        news.affected_components().iter().map(ToString::to_string).collect();
+        event.affected_components().iter().map(ToString::to_string).collect();
     let rows = query(AssertSqlSafe(statement))
-        .bind(news.page.id.to_string())
+        .bind(event.page.id.to_string())
         .bind(waiting.created_at.as_millis())
         .bind(components.join(" "))
-        .bind(news.name())
-        .bind(news.thread())
+        .bind(event.name())
+        .bind(event.thread())
         .bind(STEP_SUBSCRIBERS)
         .bind(after)
         .fetch_all(db)

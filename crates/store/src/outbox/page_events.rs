@@ -1,5 +1,5 @@
 //! Enqueues page events: one delivery to the page, in the transaction of the event, however many
-//! subscribers there are. Pages without a subscriber for the event are skipped. `spread` fans out
+//! subscribers there are. Pages without a subscriber for the event are skipped. `fan_out` fans out
 //! the events.
 
 use std::collections::BTreeMap;
@@ -115,14 +115,14 @@ pub(super) async fn enqueue_opened(
     incident: IncidentId,
     time: Time,
 ) -> Result<(), StoreError> {
-    let news = IncidentEvent { incident, began_at: time.at, is_over: false };
+    let event = IncidentEvent { incident, began_at: time.at, is_over: false };
     let pages = pages_showing(&mut session.db, monitor).await?;
     if pages.is_empty() {
         return Ok(());
     }
     let muted_until = maintenances::muted_until(&mut session.db, monitor, time.at).await?;
     let due_at = muted_until.unwrap_or(time.now).max(time.now);
-    enqueue_incident(session, pages, &news, (time, due_at)).await
+    enqueue_incident(session, pages, &event, (time, due_at)).await
 }
 
 /// Enqueues that the open incident of a monitor is over. The incident may have been closed in this
@@ -146,8 +146,8 @@ pub(super) async fn enqueue_closed(
     .await?;
     let Some(row) = row else { return Ok(()) };
     let incident = id(&row, 0, IncidentId::parse)?;
-    let news = IncidentEvent { incident, began_at: instant(&row, 1)?, is_over: true };
-    enqueue_incident(session, pages, &news, (time, time.now)).await
+    let event = IncidentEvent { incident, began_at: instant(&row, 1)?, is_over: true };
+    enqueue_incident(session, pages, &event, (time, time.now)).await
 }
 
 async fn enqueue_incident(
@@ -158,8 +158,8 @@ async fn enqueue_incident(
 ) -> Result<(), StoreError> {
     for AffectedPage { workspace, page, components } in pages {
         let about = PageEventKind::Incident(incident.clone());
-        let news = PageEvent { page, at: time.at, about, components };
-        write(session, workspace, &news, (time.now, due_at)).await?;
+        let event = PageEvent { page, at: time.at, about, components };
+        write(session, workspace, &event, (time.now, due_at)).await?;
     }
     Ok(())
 }
@@ -202,7 +202,7 @@ async fn write(
     event: &PageEvent,
     (now, due_at): (Timestamp, Timestamp),
 ) -> Result<(), StoreError> {
-    let posted = DeliveryTarget { workspace, addressee: event.page.id.into(), kind: PAGE };
-    let place = DueTime { due_at, hold_reason: None };
-    rows::enqueue_page_event(session, &mut Events::default(), posted, event, place, now).await
+    let target = DeliveryTarget { workspace, recipient: event.page.id.into(), kind: PAGE };
+    let due_time = DueTime { due_at, hold_reason: None };
+    rows::enqueue_page_event(session, &mut Events::default(), target, event, due_time, now).await
 }

@@ -72,31 +72,31 @@ impl Outbox<'_> {
     /// those.
     pub async fn due(
         &self,
-        addressee: impl Into<Recipient>,
+        recipient: impl Into<Recipient>,
         now: Timestamp,
         limit: u32,
     ) -> Result<DueDeliveries, StoreError> {
-        let addressee = addressee.into();
+        let recipient = recipient.into();
         loop {
-            let (queue, unreadable) = self.query_due(addressee, now, limit).await?;
+            let (queue, unreadable) = self.query_due(recipient, now, limit).await?;
             if !unreadable.is_empty() {
                 self.mark_dead(unreadable, now).await?;
                 continue;
             }
             let is_ripe = |due: &DueDelivery| {
-                due.hold_reason.is_some_and(|holds| holds != HoldReason::Digest)
+                due.hold_reason.is_some_and(|hold_reason| hold_reason != HoldReason::Digest)
             };
             if !queue.due.iter().any(is_ripe) {
                 return Ok(queue);
             }
-            let placed = self
+            let rescheduled = self
                 .store
                 .write(move |session| {
                     session.declare_no_change();
-                    Box::pin(reschedule_due(session, addressee, now))
+                    Box::pin(reschedule_due(session, recipient, now))
                 })
                 .await?;
-            if placed == 0 {
+            if rescheduled == 0 {
                 let due = queue.due.into_iter().filter(|due| !is_ripe(due)).collect();
                 return Ok(DueDeliveries { due, ..queue });
             }
@@ -108,7 +108,7 @@ impl Outbox<'_> {
     pub async fn fix_digest(
         &self,
         deliveries: &[DeliveryId],
-        storm_key: String,
+        digest_key: String,
     ) -> Result<Vec<DeliveryId>, StoreError> {
         let deliveries = deliveries.to_vec();
         self.store
@@ -121,7 +121,7 @@ impl Outbox<'_> {
                             "UPDATE deliveries SET digest_key = $1, hold_reason = NULL \
                              WHERE number = $2 AND state = 'waiting' AND digest_key IN ('', $1)",
                         )
-                        .bind(&storm_key)
+                        .bind(&digest_key)
                         .bind(rows::row_id(delivery))
                         .execute(&mut session.db)
                         .await?;
@@ -169,25 +169,26 @@ impl Outbox<'_> {
 
     async fn query_due(
         &self,
-        addressee: Recipient,
+        recipient: Recipient,
         now: Timestamp,
         limit: u32,
     ) -> Result<(DueDeliveries, Vec<Unreadable>), StoreError> {
         let mut db = self.store.read().await?;
         let vault = self.store.vault();
         let rest = query(REST)
-            .bind(addressee.to_string())
+            .bind(recipient.to_string())
             .bind(now.as_millis())
             .fetch_one(&mut db)
             .await?;
         let (next_at, in_storm): (_, i64) = (optional_instant(&rest, 0)?, rest.try_get(1)?);
-        let storm = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
-        let parts = [(HEADS, i64::from(limit)), (FIXED_DIGEST, storm), (OPEN_DIGEST, storm)];
+        let digest_max = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
+        let parts =
+            [(HEADS, i64::from(limit)), (FIXED_DIGEST, digest_max), (OPEN_DIGEST, digest_max)];
         let parts = if in_storm > 0 { &parts[..] } else { &parts[..1] };
         let (mut due, mut unreadable) = (Vec::new(), Vec::new());
         for (which, limit) in parts {
             let rows = query(*which)
-                .bind(addressee.to_string())
+                .bind(recipient.to_string())
                 .bind(now.as_millis())
                 .bind(*limit)
                 .fetch_all(&mut db)
@@ -220,27 +221,28 @@ struct HeldDelivery {
 /// Reschedules held deliveries and returns their number. Only channels have held deliveries.
 async fn reschedule_due(
     session: &mut Session,
-    addressee: Recipient,
+    recipient: Recipient,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
-    let Recipient::Channel(channel) = addressee else { return Ok(0) };
+    let Recipient::Channel(channel) = recipient else { return Ok(0) };
     let vault = std::sync::Arc::clone(&session.vault);
-    let (ripe, unreadable) = load_held(&mut session.db, &vault, channel, now).await?;
+    let (held, unreadable) = load_held(&mut session.db, &vault, channel, now).await?;
     mark_dead(&mut session.db, &unreadable, now).await?;
-    let count = ripe.len() + unreadable.len();
-    for ripe in ripe {
-        let muted_until = match ripe.monitor {
+    let count = held.len() + unreadable.len();
+    for held in held {
+        let muted_until = match held.monitor {
             Some(monitor) => maintenances::muted_until(&mut session.db, monitor, now).await?,
             None => None,
         };
-        let hearer = ChannelState { window: session.outbox.window(channel), ..ripe.channel_state };
-        let (placed, window) =
-            reschedule_held(&ripe.event, ripe.hold_reason, now, muted_until, &hearer);
-        match placed.filter(|_| !ripe.is_taken_up) {
-            None => cancel(&mut session.db, &[ripe.number], now).await?,
-            Some(placed) => {
+        let channel_state =
+            ChannelState { window: session.outbox.window(channel), ..held.channel_state };
+        let (due_time, window) =
+            reschedule_held(&held.event, held.hold_reason, now, muted_until, &channel_state);
+        match due_time.filter(|_| !held.is_taken_up) {
+            None => cancel(&mut session.db, &[held.number], now).await?,
+            Some(due_time) => {
                 session.outbox.set_window(channel, window);
-                store_due_time(&mut session.db, ripe.number, placed).await?;
+                store_due_time(&mut session.db, held.number, due_time).await?;
             }
         }
     }
@@ -266,7 +268,7 @@ async fn load_held(
     .bind(RESCHEDULED_MAX)
     .fetch_all(db)
     .await?;
-    let (mut ripe, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
+    let (mut held, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in &rows {
         let event: Event = match rows::open(vault, row.try_get(3)?, row.try_get(4)?) {
             Ok(event) => event,
@@ -278,28 +280,28 @@ async fn load_held(
         };
         let is_taken_up = event.reminder > 0 && optional_instant(row, 5)?.is_some();
         let is_linked = row.try_get::<Option<&str>>(8)?.is_some();
-        let hearer = ChannelState { is_linked, ..read_channel_state(row, channel, 6)? };
-        ripe.push(HeldDelivery {
+        let channel_state = ChannelState { is_linked, ..read_channel_state(row, channel, 6)? };
+        held.push(HeldDelivery {
             number: row.try_get(0)?,
             monitor: row.try_get(1)?,
             hold_reason: optional(row, 2, HoldReason::parse)?.unwrap_or(HoldReason::MinDuration),
             event,
             is_taken_up,
-            channel_state: hearer,
+            channel_state,
         });
     }
-    Ok((ripe, unreadable))
+    Ok((held, unreadable))
 }
 
 async fn store_due_time(
     db: &mut Connection,
     number: i64,
-    placed: DueTime,
+    due_time: DueTime,
 ) -> Result<(), StoreError> {
     query("UPDATE deliveries SET hold_reason = $1, digest_key = $2, due_at = $3 WHERE number = $4")
-        .bind(placed.hold_reason.map(HoldReason::as_str))
-        .bind(digest_key(placed.hold_reason))
-        .bind(placed.due_at.as_millis())
+        .bind(due_time.hold_reason.map(HoldReason::as_str))
+        .bind(digest_key(due_time.hold_reason))
+        .bind(due_time.due_at.as_millis())
         .bind(number)
         .execute(db)
         .await?;

@@ -77,8 +77,8 @@ mod tests {
             PageId::from_bits(2).into(),
             SubscriberId::from_bits(3).into(),
         ];
-        for addressee in all {
-            assert_eq!(Recipient::parse(&addressee.to_string()), Ok(addressee));
+        for recipient in all {
+            assert_eq!(Recipient::parse(&recipient.to_string()), Ok(recipient));
         }
         assert!(Recipient::parse("mon_0000000000001").is_err());
     }

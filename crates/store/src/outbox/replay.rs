@@ -75,7 +75,7 @@ async fn replay(
     .await?
     .ok_or_else(|| refused("must be a dead letter of an existing channel"))?;
     let (monitor, is_open): (Option<i64>, bool) = (row.try_get(0)?, row.try_get(1)?);
-    let hearer = read_channel_state(&row, delivery.channel, 2)?;
+    let channel_state = read_channel_state(&row, delivery.channel, 2)?;
     let key = event_key(delivery.channel, &delivery.event);
     requeue(session, &key, now).await?;
     session.outbox.wake(delivery.channel, now);
@@ -84,9 +84,10 @@ async fn replay(
         EventKind::Recovered | EventKind::Test => false,
     };
     if opens && !is_open && delivery.event.reminder == 0 {
-        let ended = find_end(&mut session.db, monitor, &delivery.event, &hearer, now).await?;
+        let ended =
+            find_end(&mut session.db, monitor, &delivery.event, &channel_state, now).await?;
         if let Some(end) = ended {
-            enqueue_following_end(session, (delivery, monitor), end, &hearer, now).await?;
+            enqueue_following_end(session, (delivery, monitor), end, &channel_state, now).await?;
         }
     }
     Ok(())
@@ -174,7 +175,7 @@ async fn enqueue_following_end(
     }
     let Delivery { workspace, channel, kind, .. } = *opening;
     let address = Address { workspace, channel, kind, monitor };
-    let place = DueTime { due_at: now, hold_reason: None };
-    let written = NewDelivery { event: end, due: place, opens: false };
+    let due_time = DueTime { due_at: now, hold_reason: None };
+    let written = NewDelivery { event: end, due: due_time, opens: false };
     rows::write(session, &mut Events::default(), address, &written, now).await
 }

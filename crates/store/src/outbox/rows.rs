@@ -39,7 +39,7 @@ pub(super) struct Address {
 #[derive(Clone, Copy)]
 pub(crate) struct DeliveryTarget {
     pub(crate) workspace: WorkspaceId,
-    pub(crate) addressee: Recipient,
+    pub(crate) recipient: Recipient,
     /// Kind of the subscriber, or `page`.
     pub(crate) kind: &'static str,
 }
@@ -98,9 +98,9 @@ impl Events {
         &mut self,
         session: &mut Session,
         workspace: WorkspaceId,
-        news: &PageEvent,
+        event: &PageEvent,
     ) -> Result<i64, StoreError> {
-        let name = news.name();
+        let name = event.name();
         if let Some(number) = self.0.get(&name) {
             return Ok(*number);
         }
@@ -109,11 +109,11 @@ impl Events {
             .bind(workspace.to_string())
             .bind(None::<i64>)
             .bind(None::<String>)
-            .bind(news.word())
+            .bind(event.word())
             .bind(0_i64)
-            .bind(news.began_at().as_millis())
-            .bind(news.at.as_millis())
-            .bind(session.vault.seal(event_context(&name), news)?)
+            .bind(event.began_at().as_millis())
+            .bind(event.at.as_millis())
+            .bind(session.vault.seal(event_context(&name), event)?)
             .fetch_one(&mut session.db)
             .await?
             .try_get(0)?;
@@ -126,13 +126,13 @@ impl Events {
 pub(crate) async fn enqueue_page_event(
     session: &mut Session,
     events: &mut Events,
-    posted: DeliveryTarget,
+    target: DeliveryTarget,
     page_event: &PageEvent,
     due_time: DueTime,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let event = events.page_event_row_id(session, posted.workspace, page_event).await?;
-    let key = match posted.addressee {
+    let event = events.page_event_row_id(session, target.workspace, page_event).await?;
+    let key = match target.recipient {
         Recipient::Subscriber(subscriber) => page_event_key(subscriber, page_event),
         Recipient::Page(_) | Recipient::Channel(_) => page_event.name(),
     };
@@ -143,9 +143,9 @@ pub(crate) async fn enqueue_page_event(
          ON CONFLICT (key) DO NOTHING",
     )
     .bind(key)
-    .bind(posted.workspace.to_string())
-    .bind(posted.addressee.to_string())
-    .bind(posted.kind)
+    .bind(target.workspace.to_string())
+    .bind(target.recipient.to_string())
+    .bind(target.kind)
     .bind(event)
     .bind(page_event.thread())
     .bind(due_time.hold_reason.map(HoldReason::as_str))
@@ -156,7 +156,7 @@ pub(crate) async fn enqueue_page_event(
     .execute(&mut session.db)
     .await?;
     if is_new > 0 {
-        session.outbox.wake(posted.addressee, due_time.due_at);
+        session.outbox.wake(target.recipient, due_time.due_at);
     }
     Ok(())
 }
@@ -253,6 +253,6 @@ pub(super) const fn event_context(key: &str) -> EncryptionContext<'_> {
 }
 
 /// Returns the digest key of a delivery that is held for this reason.
-pub(super) fn digest_key(holds: Option<HoldReason>) -> Option<&'static str> {
-    (holds == Some(HoldReason::Digest)).then_some(UNFIXED_DIGEST)
+pub(super) fn digest_key(hold_reason: Option<HoldReason>) -> Option<&'static str> {
+    (hold_reason == Some(HoldReason::Digest)).then_some(UNFIXED_DIGEST)
 }

@@ -33,7 +33,7 @@ pub struct SubscriberDelivery {
     pub page: PageId,
     /// Kind of the recipient.
     pub kind: ProviderType,
-    /// Name of the event: see [`domain::notify::News::word`].
+    /// Name of the event: see [`domain::notify::PageEvent::word`].
     pub word: String,
     /// Idempotency key, the same for each attempt.
     pub key: String,
@@ -47,7 +47,7 @@ pub struct SubscriberDelivery {
     pub attempt_count: u32,
     /// Time of completion.
     pub completed_at: Option<Timestamp>,
-    /// Latest attempts, oldest first, at most [`super::Delivery::ATTEMPTS_SHOWN`].
+    /// Latest attempts, oldest first, at most [`super::Delivery::ATTEMPTS_MAX`].
     pub attempts: Vec<DeliveryAttempt>,
     /// Ordering key.
     thread: String,
@@ -84,7 +84,7 @@ impl Outbox<'_> {
     }
 
     /// Returns a delivery to a subscriber of the workspace.
-    pub async fn letter(
+    pub async fn subscriber_delivery(
         &self,
         workspace: WorkspaceId,
         id: DeliveryId,
@@ -103,8 +103,8 @@ impl Outbox<'_> {
         self.store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
-                    let letter = load(&mut session.db, workspace, id).await?;
-                    resend(session, &letter, change.at).await?;
+                    let delivery = load(&mut session.db, workspace, id).await?;
+                    resend(session, &delivery, change.at).await?;
                     replay::record_change(session, (workspace, id), change).await?;
                     load(&mut session.db, workspace, id).await
                 })
@@ -115,27 +115,30 @@ impl Outbox<'_> {
 
 async fn resend(
     session: &mut Session,
-    letter: &SubscriberDelivery,
+    delivery: &SubscriberDelivery,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let refused =
-        |allowed: &str| StoreError::Refused(Violation::new(FIELD, letter.id.to_string(), allowed));
-    if letter.state != DeliveryState::Dead {
+    let refused = |allowed: &str| {
+        StoreError::Refused(Violation::new(FIELD, delivery.id.to_string(), allowed))
+    };
+    if delivery.state != DeliveryState::Dead {
         return Err(refused("must be a dead letter"));
     }
-    let receiving = subscribers::one(&mut session.db, &session.vault, letter.subscriber).await?;
+    let receiving = subscribers::one(&mut session.db, &session.vault, delivery.subscriber).await?;
     let Some(receiving) = receiving.filter(|receiving| !receiving.is_suppressed()) else {
         return Err(refused("must be a dead letter of an active subscriber"));
     };
     let is_confirmed = receiving.subscriber.state() == SubscriberState::Active;
-    if letter.word == "subscriber.confirmation_requested" && is_confirmed {
+    if delivery.word == "subscriber.confirmation_requested" && is_confirmed {
         return Err(refused("must be a dead letter of an unanswered confirmation"));
     }
-    if letter.word == "page.incident.opened" && has_ended(&mut session.db, &letter.thread).await? {
+    if delivery.word == "page.incident.opened"
+        && has_ended(&mut session.db, &delivery.thread).await?
+    {
         return Err(refused("must be a dead letter of an open incident"));
     }
-    requeue(session, &letter.key, now).await?;
-    session.outbox.wake(letter.subscriber, now);
+    requeue(session, &delivery.key, now).await?;
+    session.outbox.wake(delivery.subscriber, now);
     Ok(())
 }
 

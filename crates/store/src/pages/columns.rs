@@ -41,8 +41,9 @@ pub(super) async fn find(
 pub(super) fn read(vault: &Vault, row: &Row) -> Result<StatusPage, StoreError> {
     let page_id: PageId = id(row, 0, PageId::parse)?;
     let sealed: Option<&[u8]> = row.try_get(10)?;
-    let place = page_id.to_string();
-    let password = sealed.map(|sealed| vault.open(password_context(&place), sealed)).transpose()?;
+    let row_name = page_id.to_string();
+    let password =
+        sealed.map(|sealed| vault.open(password_context(&row_name), sealed)).transpose()?;
     let settings = PageSettings {
         title: row.try_get(2)?,
         slug: row.try_get(3)?,
@@ -72,9 +73,9 @@ pub(super) fn sealed_password(
     vault: &Vault,
     page: &StatusPage,
 ) -> Result<Option<Vec<u8>>, StoreError> {
-    let place = page.id.to_string();
+    let row_name = page.id.to_string();
     let password = page.settings.password.as_ref();
-    password.map(|password| vault.seal(password_context(&place), password.expose())).transpose()
+    password.map(|password| vault.seal(password_context(&row_name), password.expose())).transpose()
 }
 
 /// Encodes domains as a JSON list.

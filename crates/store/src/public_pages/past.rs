@@ -44,7 +44,7 @@ impl PublicPages<'_> {
     pub async fn past(
         &self,
         page: PageId,
-        places: &HashMap<ComponentId, usize>,
+        positions: &HashMap<ComponentId, usize>,
         range: Span,
     ) -> Result<ArchiveFacts, StoreError> {
         let mut db = self.store.read().await?;
@@ -58,7 +58,7 @@ impl PublicPages<'_> {
         .bind(INCIDENTS_MAX)
         .fetch_all(&mut db)
         .await?;
-        let maintenances = maintenances(&mut db, page, places, range).await?;
+        let maintenances = maintenances(&mut db, page, positions, range).await?;
         // A window has a row for each of its components.
         let windows: usize = maintenances.iter().map(|it| it.components.len()).sum();
         let is_full = |count: usize, most: i64| i64::try_from(count).is_ok_and(|it| it >= most);

@@ -19,13 +19,13 @@ pub(super) async fn announce(
     update: UpdateId,
     change: AuditContext,
 ) -> Result<(), StoreError> {
-    let Some(said) = report.updates.iter().find(|it| it.id == update && it.notified) else {
+    let Some(announced) = report.updates.iter().find(|it| it.id == update && it.notified) else {
         return Ok(());
     };
     let names = names(&mut session.db, report.page).await?;
     let concerns: BTreeSet<ComponentId> =
         report.updates.iter().flat_map(|it| &it.components).map(|it| it.component).collect();
-    let components = said.components.iter().map(|it| AnnouncedComponent {
+    let components = announced.components.iter().map(|it| AnnouncedComponent {
         id: it.component,
         name: names.get(&it.component).cloned().unwrap_or_default(),
         impact: it.impact,
@@ -35,9 +35,9 @@ pub(super) async fn announce(
         report: report.id,
         update,
         title: report.title.clone(),
-        status: said.status,
-        text: said.text.clone(),
-        at: said.at,
+        status: announced.status,
+        text: announced.text.clone(),
+        at: announced.at,
         is_first: report.updates.len() == 1,
         components: components.collect(),
         concerns: concerns.into_iter().collect(),

@@ -75,8 +75,8 @@ impl ReportTemplates<'_> {
         .bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         let quarantine = self.store.quarantine();
-        let (rows, left_out) = quarantine.readable_groups("report_templates", &rows, assemble)?;
-        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
+        let (rows, omitted) = quarantine.readable_groups("report_templates", &rows, assemble)?;
+        Ok(Listed { rows, omitted, total: to_count(total) })
     }
 
     /// Creates a template. A workspace has a limited number of templates.
@@ -205,13 +205,13 @@ fn assemble(rows: &[&Row]) -> Result<Vec<ReportTemplate>, StoreError> {
             continue;
         }
         let component = id(row, 1, ComponentId::parse)?;
-        let said = ComponentImpact { component, impact: id(row, 2, Impact::parse)? };
-        impacts.entry(row.try_get(0)?).or_default().push(said);
+        let impact = ComponentImpact { component, impact: id(row, 2, Impact::parse)? };
+        impacts.entry(row.try_get(0)?).or_default().push(impact);
     }
     for template in &mut templates {
-        let mut said = impacts.remove(template.id.to_string().as_str()).unwrap_or_default();
-        said.sort_unstable();
-        template.settings.components = said;
+        let mut components = impacts.remove(template.id.to_string().as_str()).unwrap_or_default();
+        components.sort_unstable();
+        template.settings.components = components;
     }
     Ok(templates)
 }

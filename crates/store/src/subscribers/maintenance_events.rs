@@ -49,22 +49,22 @@ impl Subscribers<'_> {
         let next = next(&mut db, now).await?;
         drop(db);
         let from = since.unwrap_or(now).max(now - ANNOUNCED_WITHIN);
-        let mut told = 0;
+        let mut announced = 0;
         loop {
             let mut db = self.store.read().await?;
-            let turned = changed_windows(&mut db, (from, now), told).await?;
+            let changed = changed_windows(&mut db, (from, now), announced).await?;
             drop(db);
-            let count = turned.len() as i64;
+            let count = changed.len() as i64;
             // If the server is killed in between, the first ones are repeated, which their names
             // make harmless.
             let until = (count < AT_ONCE).then_some(now);
-            if since.is_none() || told + count > 0 {
-                self.enqueue_announcements(turned, now, until).await?;
+            if since.is_none() || announced + count > 0 {
+                self.enqueue_announcements(changed, now, until).await?;
             }
             if until.is_some() {
                 return Ok(next);
             }
-            told += count;
+            announced += count;
         }
     }
 

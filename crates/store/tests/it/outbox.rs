@@ -143,7 +143,7 @@ fn format_due(due: &DueDelivery) -> String {
 
 /// Returns the result of the attempt with this number.
 fn attempt_result((id, number): (DeliveryId, u32), at: i64, then: NextStep) -> AttemptResult {
-    let (status, answer) = match then {
+    let (status, response) = match then {
         NextStep::Accepted => (Some(200), "ok"),
         NextStep::Again(_) => (Some(503), "come back later"),
         NextStep::Dead => (Some(404), "no such hook"),
@@ -155,7 +155,7 @@ fn attempt_result((id, number): (DeliveryId, u32), at: i64, then: NextStep) -> A
         at: instant(at),
         duration: took,
         status,
-        answer: answer.to_owned(),
+        response: response.to_owned(),
         next_step: then,
     }
 }

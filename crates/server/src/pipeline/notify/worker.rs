@@ -209,7 +209,7 @@ impl DeliveryWorker {
                      deliveries` shows why", due.content.about()
                 ),
             }
-            let answer = sent.response.clone();
+            let response = sent.response.clone();
             let number = due.total_attempts + 1;
             tried.push(AttemptResult {
                 id,
@@ -217,7 +217,7 @@ impl DeliveryWorker {
                 at: sent.at,
                 duration: sent.took,
                 status,
-                answer,
+                response,
                 next_step: then,
             });
         }

@@ -83,9 +83,12 @@ pub(super) async fn get(
 ) -> Result<GetDeliveryResponse, Error> {
     let (workspace, id) = (caller(context).workspace, id(NOUN, &request.id)?);
     let shown = match app.store.outbox().get(workspace, id).await {
-        Err(StoreError::NotFound { .. }) => {
-            app.store.outbox().letter(workspace, id).await.map(encode_subscriber_delivery)
-        }
+        Err(StoreError::NotFound { .. }) => app
+            .store
+            .outbox()
+            .subscriber_delivery(workspace, id)
+            .await
+            .map(encode_subscriber_delivery),
         found => found.map(encode),
     };
     Ok(GetDeliveryResponse { delivery: shown.map_err(rpc_error)?.into() })
@@ -238,7 +241,7 @@ fn attempt(attempt: DeliveryAttempt) -> ShownAttempt {
         at: encode_instant(attempt.at),
         duration_ms: millis(attempt.duration),
         status: attempt.status.map(i32::from),
-        response: attempt.answer,
+        response: attempt.response,
     }
 }
 

@@ -37,7 +37,7 @@ async fn log_lists_deliveries_with_attempts() {
         let shown: Vec<_> = delivery.attempts.iter().map(|it| (it.number, it.status)).collect();
         assert_eq!((shown.len(), shown[0], shown[9]), (10, (4, Some(503)), (13, Some(200))));
         let last = &delivery.attempts[9];
-        assert_eq!((last.answer.as_str(), last.at), ("ok", instant(13 * SECOND)));
+        assert_eq!((last.response.as_str(), last.at), ("ok", instant(13 * SECOND)));
         assert_eq!(last.duration, Duration::from_millis(20));
         assert_eq!(listed(home, ALL, first(9)).await.rows, [delivery]);
     })
@@ -109,7 +109,7 @@ async fn channel_tests_are_listed_in_the_log() {
                 at: instant(millis),
                 duration: Duration::from_millis(3),
                 status: Some(if arrived { 200 } else { 404 }),
-                answer: "ok".to_owned(),
+                response: "ok".to_owned(),
                 arrived,
             };
             home.store.outbox().record_test(test.clone()).await.unwrap();
