@@ -165,13 +165,13 @@ impl Audit<'_> {
             .await?;
         let read = |row: &Row| {
             Ok(AuditEntry {
-                number: row.try_get(0)?,
-                at: Timestamp::from_millis(row.try_get(1)?),
-                actor: row.try_get(2)?,
-                action: row.try_get(3)?,
-                resource_id: row.try_get(4)?,
-                detail: row.try_get(5)?,
-                key_name: row.try_get(6)?,
+                number: row.try_get("number")?,
+                at: Timestamp::from_millis(row.try_get("at")?),
+                actor: row.try_get("actor")?,
+                action: row.try_get("action")?,
+                resource_id: row.try_get("resource_id")?,
+                detail: row.try_get("detail")?,
+                key_name: row.try_get("name")?,
             })
         };
         Listed::from_rows((self.store.quarantine(), "audit"), &rows, None, read)

@@ -73,10 +73,10 @@ impl Doctor<'_> {
             .await?;
         for row in &rows {
             found.push(DamagedRow {
-                table: row.try_get(0)?,
-                key: row.try_get::<i64>(1)?.to_string(),
-                why: row.try_get(2)?,
-                columns: json!({ "body": hex(&row.try_get::<Vec<u8>>(3)?) }),
+                table: row.try_get("source")?,
+                key: row.try_get::<i64>("key")?.to_string(),
+                why: row.try_get("why")?,
+                columns: json!({ "body": hex(&row.try_get::<Vec<u8>>("body")?) }),
             });
         }
         Ok(found)
@@ -154,10 +154,10 @@ impl Doctor<'_> {
                 .fetch_all(&mut self.store.read().await?)
                 .await?;
             let Some(last) = rows.last() else { return Ok(()) };
-            after = last.try_get(0)?;
+            after = last.try_get("key")?;
             self.store.quarantine().readable_rows(table, &rows, |row| {
-                let body: Vec<u8> = row.try_get(1)?;
-                read_block(size, row.try_get(0)?, &body)
+                let body: Vec<u8> = row.try_get("body")?;
+                read_block(size, row.try_get("key")?, &body)
             })?;
         }
     }
@@ -189,11 +189,12 @@ async fn columns(db: &mut Connection, table: &str, key: &str) -> Result<Value, S
     let statement = if db.is_embedded() {
         "SELECT name FROM pragma_table_info($1)"
     } else {
-        "SELECT column_name::TEXT FROM information_schema.columns \
+        "SELECT column_name::TEXT AS name FROM information_schema.columns \
          WHERE table_schema = 'aloft' AND table_name = $1 ORDER BY ordinal_position"
     };
     let names = query(statement).bind(table).fetch_all(db).await?;
-    let mut names = names.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
+    let mut names =
+        names.iter().map(|row| row.try_get("name")).collect::<Result<Vec<String>, _>>()?;
     names.retain(|name| !name.is_empty());
     let texts: Vec<String> = names
         .iter()
@@ -219,7 +220,7 @@ async fn columns(db: &mut Connection, table: &str, key: &str) -> Result<Value, S
 }
 
 fn text(row: &Row, column: usize) -> Value {
-    row.try_get::<Option<String>>(column).ok().flatten().map_or(Value::Null, Value::String)
+    row.at::<Option<String>>(column).ok().flatten().map_or(Value::Null, Value::String)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -245,8 +246,8 @@ async fn restore_rows(session: &mut Session) -> Result<u64, StoreError> {
         query("SELECT source, key, body FROM unreadable_rows").fetch_all(&mut session.db).await?;
     let mut done = 0;
     for row in rows {
-        let (source, key): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
-        let body: Vec<u8> = row.try_get(2)?;
+        let (source, key): (String, i64) = (row.try_get("source")?, row.try_get("key")?);
+        let body: Vec<u8> = row.try_get("body")?;
         if key_column(&source).is_none() || !is_readable(&source, key, &body) {
             continue;
         }

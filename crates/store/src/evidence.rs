@@ -99,10 +99,10 @@ pub(crate) async fn of_slots(
 pub(crate) fn identity(monitor: MonitorId, row: &Row) -> Result<ResultKey, StoreError> {
     Ok(ResultKey {
         monitor,
-        revision: narrow(row, 3)?,
-        region: codes::region(row.try_get(1)?)?,
-        slot: Timestamp::from_millis(row.try_get(0)?),
-        trigger: codes::trigger(row.try_get(2)?)?,
+        revision: narrow(row, "revision")?,
+        region: codes::region(row.try_get("region")?)?,
+        slot: Timestamp::from_millis(row.try_get("slot")?),
+        trigger: codes::trigger(row.try_get("trigger")?)?,
     })
 }
 
@@ -113,11 +113,12 @@ pub(crate) fn read(
     row: &Row,
 ) -> Result<EvidenceEntry, StoreError> {
     let identity = identity(monitor, row)?;
-    let name = row_name(row.try_get(5)?, &identity);
-    let evidence = vault.open(EncryptionContext { column: COLUMN, row: &name }, row.try_get(6)?)?;
+    let name = row_name(row.try_get("monitor")?, &identity);
+    let evidence =
+        vault.open(EncryptionContext { column: COLUMN, row: &name }, row.try_get("sealed")?)?;
     Ok(EvidenceEntry {
         identity,
-        outcome: codes::outcome(row.try_get(4)?)?,
+        outcome: codes::outcome(row.try_get("outcome")?)?,
         evidence: Arc::new(evidence),
     })
 }

@@ -107,7 +107,7 @@ impl HistoryStore<'_> {
         .bind(since.as_millis())
         .fetch_optional(&mut db)
         .await?
-        .map(|row| id(&row, 0, MonitorStatus::parse))
+        .map(|row| id(&row, "to_status", MonitorStatus::parse))
         .transpose()?;
         let rows = query(
             "SELECT at, to_status, from_status FROM status_changes \
@@ -118,9 +118,13 @@ impl HistoryStore<'_> {
         .bind(CHANGES_MAX)
         .fetch_all(&mut db)
         .await?;
-        let first = rows.first().map(|row| id(row, 2, MonitorStatus::parse)).transpose()?;
+        let first =
+            rows.first().map(|row| id(row, "from_status", MonitorStatus::parse)).transpose()?;
         let changes = rows.iter().map(|row| {
-            Ok(StatusFrom { at: instant(row, 0)?, status: id(row, 1, MonitorStatus::parse)? })
+            Ok(StatusFrom {
+                at: instant(row, "at")?,
+                status: id(row, "to_status", MonitorStatus::parse)?,
+            })
         });
         let before = before.or(first).unwrap_or(MonitorStatus::Unknown);
         Ok((before, changes.collect::<Result<_, StoreError>>()?))
@@ -147,7 +151,7 @@ pub(crate) async fn monitors(
     db: &mut Connection,
 ) -> Result<Vec<(i64, MonitorId)>, StoreError> {
     let rows = query("SELECT id, number FROM monitors").fetch_all(db).await?;
-    let read = |row: &Row| Ok((row.try_get(1)?, id(row, 0, MonitorId::parse)?));
+    let read = |row: &Row| Ok((row.try_get("number")?, id(row, "id", MonitorId::parse)?));
     quarantine.readable_rows("monitors", &rows, read)
 }
 

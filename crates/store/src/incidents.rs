@@ -96,7 +96,7 @@ pub struct Incidents<'s> {
 macro_rules! select {
     ($condition:literal) => {
         concat!(
-            "SELECT i.id, m.id, m.name, i.opened_at, i.acknowledged_at, i.acknowledged_by, ",
+            "SELECT i.id, m.id AS monitor_id, m.name, i.opened_at, i.acknowledged_at, i.acknowledged_by, ",
             "i.acknowledged_name, i.closed_at, i.close_reason ",
             "FROM incidents i JOIN monitors m ON m.number = i.monitor ",
             $condition
@@ -235,22 +235,23 @@ async fn load(
 }
 
 fn read(row: &Row) -> Result<Incident, StoreError> {
-    let acknowledged = optional_instant(row, 4)?.zip(person(row, 5)?);
-    let (at, how) = (optional_instant(row, 7)?, optional(row, 8, parse_close_reason)?);
+    let acknowledged = optional_instant(row, "acknowledged_at")?
+        .zip(person(row, ["acknowledged_by", "acknowledged_name"])?);
+    let (at, how) =
+        (optional_instant(row, "closed_at")?, optional(row, "close_reason", parse_close_reason)?);
     Ok(Incident {
-        id: id(row, 0, IncidentId::parse)?,
-        monitor: id(row, 1, MonitorId::parse)?,
-        monitor_name: row.try_get(2)?,
-        opened_at: instant(row, 3)?,
+        id: id(row, "id", IncidentId::parse)?,
+        monitor: id(row, "monitor_id", MonitorId::parse)?,
+        monitor_name: row.try_get("name")?,
+        opened_at: instant(row, "opened_at")?,
         acknowledged: acknowledged.map(|(at, by)| Acknowledged { at, by }),
         closed: at.zip(how).map(|(at, how)| Closed { at, reason: how }),
     })
 }
 
-/// Reads a person from this column and the next one.
-fn person(row: &Row, column: usize) -> Result<Option<Person>, StoreError> {
-    let actor: Option<String> = row.try_get(column)?;
-    let name = row.try_get(column + 1)?;
+/// Reads a person from the columns of its actor and its name.
+fn person(row: &Row, [actor, name]: [&str; 2]) -> Result<Option<Person>, StoreError> {
+    let (actor, name): (Option<String>, _) = (row.try_get(actor)?, row.try_get(name)?);
     Ok(actor.map(|actor| Person { actor, name }))
 }
 

@@ -19,7 +19,7 @@ use crate::{Store, StoreError};
 
 pub use change::NewMonitor;
 pub(crate) use columns::check_context;
-use columns::{AFTER_COLUMNS, select};
+use columns::select;
 
 /// Number of monitors per query at boot: some hundred KiB.
 const BOOT_BATCH: i64 = 500;
@@ -144,7 +144,7 @@ impl BootMonitors<'_> {
         .fetch_all(&mut self.store.read().await?)
         .await?;
         let Some(last) = rows.last() else { return Ok(None) };
-        self.after = last.try_get(AFTER_COLUMNS + 2)?;
+        self.after = last.try_get("number")?;
         let (vault, quarantine) = (self.store.vault(), self.store.quarantine());
         quarantine
             .readable_rows("monitors", &rows, |row| read_boot_monitor(quarantine, vault, row))
@@ -169,8 +169,8 @@ pub(crate) async fn exists(
 
 fn read_with_status(vault: &Vault, row: &Row) -> Result<MonitorWithStatus, StoreError> {
     let monitor = columns::read(vault, row)?;
-    let status = optional(row, AFTER_COLUMNS, MonitorStatus::parse)?;
-    let since = optional_instant(row, AFTER_COLUMNS + 1)?;
+    let status = optional(row, "status", MonitorStatus::parse)?;
+    let since = optional_instant(row, "since")?;
     let status = match status {
         // A pause has effect when it is stored, before the judge records it.
         Some(status) if monitor.settings.active => status,
@@ -185,7 +185,7 @@ fn read_boot_monitor(
     row: &Row,
 ) -> Result<BootMonitor, StoreError> {
     let monitor = columns::read(vault, row)?;
-    let stored: Option<&str> = row.try_get(AFTER_COLUMNS + 3)?;
+    let stored: Option<&str> = row.try_get("state")?;
     let judge_state = stored.and_then(|stored| match serde_json::from_str(stored) {
         Ok(state) => Some(state),
         Err(why) => {

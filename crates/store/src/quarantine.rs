@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-use sqlx::{Error, Row as _};
+use sqlx::Error;
 
 use crate::StoreError;
 use crate::db::{Row, query};
@@ -160,13 +160,8 @@ pub(crate) const fn is_unreadable(error: &StoreError) -> bool {
 
 /// Returns the text or number in the first column.
 pub(crate) fn row_key(row: &Row) -> String {
-    let text: Result<&str, _> = match row {
-        // Unchecked, the bytes of a number may be text.
-        Row::Postgres(row) => row.try_get(0),
-        Row::Embedded(_) | Row::Sqlite(_) => row.try_get(0),
-    };
-    let number = || row.try_get::<i64>(0).map(|number| number.to_string());
-    text.map(str::to_owned).or_else(|_| number()).unwrap_or_else(|_| "?".to_owned())
+    let number = || row.at::<i64>(0).map(|number| number.to_string());
+    row.text_at(0).map(str::to_owned).or_else(|_| number()).unwrap_or_else(|_| "?".to_owned())
 }
 
 /// Moves rows with binary bodies to `unreadable_rows`, out of the way of readable ones.

@@ -93,7 +93,7 @@ impl Results<'_> {
         let rows = query("SELECT id, number FROM monitors WHERE deleted_at IS NULL")
             .fetch_all(&mut db)
             .await?;
-        let read = |row: &Row| Ok((row.try_get(1)?, id(row, 0, MonitorId::parse)?));
+        let read = |row: &Row| Ok((row.try_get("number")?, id(row, "id", MonitorId::parse)?));
         let quarantine = self.store.quarantine();
         let monitors: HashMap<i64, MonitorId> =
             quarantine.readable_rows("monitors", &rows, read)?.into_iter().collect();

@@ -142,10 +142,10 @@ impl Retention<'_> {
         let mut oldest = HashMap::with_capacity(rows.len());
         for row in &rows {
             // Days that are out of range belong to a damaged row: the server's setting decides.
-            let days: Option<i64> = row.try_get(1)?;
+            let days: Option<i64> = row.try_get("retention_days")?;
             let days = days.and_then(|days| u32::try_from(days).ok());
             let own = days.map_or(keep.evidence, |days| Duration::from_hours(24) * days);
-            oldest.insert(id(row, 0, MonitorId::parse)?, now - own.min(keep.evidence));
+            oldest.insert(id(row, "id", MonitorId::parse)?, now - own.min(keep.evidence));
         }
         Ok(oldest)
     }

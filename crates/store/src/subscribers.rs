@@ -212,34 +212,34 @@ pub(crate) fn access_proof(by_owner: bool, password_hash: Option<&[u8]>) -> Acce
 }
 
 async fn read(db: &mut Connection, vault: &Vault, row: &Row) -> Result<Subscriber, StoreError> {
-    let subscriber_id: SubscriberId = id(row, 0, SubscriberId::parse)?;
+    let subscriber_id: SubscriberId = id(row, "id", SubscriberId::parse)?;
     let text = subscriber_id.to_string();
-    let kind = id(row, 3, SubscriberKind::parse)?;
-    let destination = destination(vault, &text, kind, row.try_get(4)?)?;
+    let kind = id(row, "kind", SubscriberKind::parse)?;
+    let destination = destination(vault, &text, kind, row.try_get("sealed")?)?;
     let topics = [
-        (Topic::Reports, row.try_get(6)?),
-        (Topic::Maintenance, row.try_get(7)?),
-        (Topic::Incidents, row.try_get(8)?),
+        (Topic::Reports, row.try_get("topic_reports")?),
+        (Topic::Maintenance, row.try_get("topic_maintenance")?),
+        (Topic::Incidents, row.try_get("topic_incidents")?),
     ];
-    let scope = if row.try_get(9)? {
+    let scope = if row.try_get("all_components")? {
         ComponentScope::All
     } else {
         ComponentScope::Some(components(db, &text).await?)
     };
     let settings = SubscriberSettings {
-        page_id: id(row, 2, PageId::parse)?,
+        page_id: id(row, "page_id", PageId::parse)?,
         destination,
-        language: id(row, 5, Language::parse)?,
+        language: id(row, "language", Language::parse)?,
         scope,
         topics: topics.into_iter().filter(|(_, topics)| *topics).map(|(topic, _)| topic).collect(),
     };
     Ok(Subscriber {
         id: subscriber_id,
-        workspace: id(row, 1, WorkspaceId::parse)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
         settings,
-        created_at: instant(row, 10)?,
-        confirmed_at: optional_instant(row, 11)?,
-        access_proof: access_proof(row.try_get(12)?, row.try_get(13)?),
+        created_at: instant(row, "created_at")?,
+        confirmed_at: optional_instant(row, "confirmed_at")?,
+        access_proof: access_proof(row.try_get("by_owner")?, row.try_get("password_hash")?),
     })
 }
 
@@ -250,7 +250,7 @@ async fn components(db: &mut Connection, subscriber: &str) -> Result<Vec<Compone
     .bind(subscriber)
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| id(row, 0, ComponentId::parse)).collect()
+    rows.iter().map(|row| id(row, "component", ComponentId::parse)).collect()
 }
 
 /// Returns the location for which the address of a subscriber is sealed.

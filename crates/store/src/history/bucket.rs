@@ -197,7 +197,7 @@ pub(super) async fn read_together(
         let union = if statement.is_empty() { "" } else { " UNION ALL " };
         write!(
             statement,
-            "{union}SELECT {table}, key, body FROM {} WHERE key IN ({list})",
+            "{union}SELECT {table} AS requested, key, body FROM {} WHERE key IN ({list})",
             bucket_size.table()
         )
         .expect("writing to a String never fails");
@@ -210,14 +210,14 @@ pub(super) async fn read_together(
     let rows = query.fetch_all(db).await?;
     rows.iter()
         .map(|row| {
-            let table: usize = narrow(row, 0)?;
-            Ok((requested[table].0, row.try_get(1)?, row.try_get(2)?))
+            let table: usize = narrow(row, "requested")?;
+            Ok((requested[table].0, row.try_get("key")?, row.try_get("body")?))
         })
         .collect()
 }
 
 pub(crate) fn entry(row: &Row) -> Result<(i64, Vec<u8>), StoreError> {
-    Ok((row.try_get(0)?, row.try_get(1)?))
+    Ok((row.try_get("key")?, row.try_get("body")?))
 }
 
 /// Returns `count` placeholders after the first `from`: `$3,$4`.

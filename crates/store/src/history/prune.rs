@@ -123,16 +123,17 @@ async fn workspace_retentions(
     days: &str,
 ) -> Result<Vec<WorkspaceRetention>, StoreError> {
     const DAY: Duration = Duration::from_hours(24);
-    let all = format!("SELECT w.id, {days}, w.blocks_kept_from FROM workspaces w ORDER BY w.id");
+    let all =
+        format!("SELECT w.id, {days} AS days, w.blocks_kept_from FROM workspaces w ORDER BY w.id");
     let rows = query(AssertSqlSafe(all)).fetch_all(db).await?;
     rows.iter()
         .map(|row| {
-            let days: Option<i64> = row.try_get(1)?;
+            let days: Option<i64> = row.try_get("days")?;
             let days = days.map(|days| DAY * u32::try_from(days).unwrap_or(0));
             Ok(WorkspaceRetention {
-                workspace: row.try_get(0)?,
+                workspace: row.try_get("id")?,
                 retention: days.unwrap_or(kept_for),
-                pruned_until: row.try_get(2)?,
+                pruned_until: row.try_get("blocks_kept_from")?,
             })
         })
         .collect()

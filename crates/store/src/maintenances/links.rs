@@ -59,7 +59,7 @@ async fn link_each(
             .fetch_all(&mut *db)
             .await?;
         let known: BTreeSet<String> =
-            rows.iter().map(|row| row.try_get(0)).collect::<Result<_, sqlx::Error>>()?;
+            rows.iter().map(|row| row.try_get("id")).collect::<Result<_, sqlx::Error>>()?;
         let unknown: Vec<&str> =
             ids.iter().map(String::as_str).filter(|id| !known.contains(*id)).collect();
         let (field, allowed) = links.field;

@@ -51,11 +51,11 @@ async fn names(
     page: PageId,
 ) -> Result<BTreeMap<ComponentId, String>, StoreError> {
     let rows = query(
-        "SELECT c.id, COALESCE(c.name, m.name, c.id) FROM components c \
+        "SELECT c.id, COALESCE(c.name, m.name, c.id) AS name FROM components c \
          LEFT JOIN monitors m ON m.number = c.monitor WHERE c.page_id = $1",
     )
     .bind(page.to_string())
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| Ok((id(row, 0, ComponentId::parse)?, row.try_get(1)?))).collect()
+    rows.iter().map(|row| Ok((id(row, "id", ComponentId::parse)?, row.try_get("name")?))).collect()
 }

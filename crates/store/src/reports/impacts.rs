@@ -20,7 +20,7 @@ pub(super) async fn page_components(
         .bind(page.to_string())
         .fetch_all(db)
         .await?;
-    rows.iter().map(|row| id(row, 0, ComponentId::parse)).collect()
+    rows.iter().map(|row| id(row, "id", ComponentId::parse)).collect()
 }
 
 /// Replaces the impacts of an update of a report of this page.

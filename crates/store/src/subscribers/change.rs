@@ -167,7 +167,7 @@ pub(super) async fn find(
         .bind(address_hash::hash_destination(&session.vault, destination))
         .fetch_optional(&mut session.db)
         .await?;
-    row.map(|row| crate::row::id(&row, 0, SubscriberId::parse)).transpose()
+    row.map(|row| crate::row::id(&row, "id", SubscriberId::parse)).transpose()
 }
 
 /// Returns whether a page has the maximum number of subscribers. Unconfirmed ones from visitors do

@@ -66,7 +66,7 @@ fn task<T: Send + 'static>(
 async fn words(store: &Store) -> Vec<String> {
     let rows = query("SELECT word FROM words ORDER BY word");
     let rows = rows.fetch_all(&mut store.read().await.unwrap()).await.unwrap();
-    rows.iter().map(|row| row.try_get(0).unwrap()).collect()
+    rows.iter().map(|row| row.try_get("word").unwrap()).collect()
 }
 
 /// Retries until the writer is idle, because work is only done in place then.
