@@ -19,7 +19,9 @@ mod subscriber_deliveries;
 use std::time::Duration;
 
 use domain::notify::{Event, HoldReason, Payload};
-use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, SubscriberId, Timestamp, WorkspaceId};
+use rules::{
+    ChannelId, DeliveryId, MonitorId, PageId, ProviderType, SubscriberId, Timestamp, WorkspaceId,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::{Store, StoreError, subscribers};
@@ -31,10 +33,10 @@ pub(crate) use enqueue::{
     Ending, cancel_for, cancel_for_page, channel_changed, enqueue_end, enqueue_transition,
 };
 pub use fan_out::FanOutProgress;
-pub(crate) use page_events::{Maintained, enqueue_maintenance, enqueue_report};
+pub(crate) use page_events::{enqueue_maintenance, enqueue_report};
 pub use recipient::{OrderingKey, Recipient};
 pub(crate) use rows::{DeliveryTarget, Events, enqueue_page_event};
-pub use subscriber_deliveries::{SubscriberDelivery, SubscriberDeliveryFilter};
+pub use subscriber_deliveries::SubscriberDeliveryFilter;
 
 /// Handle of the outbox.
 #[derive(Clone, Copy, Debug)]
@@ -55,19 +57,17 @@ pub enum DeliveryState {
     Cancelled,
 }
 
-/// Delivery of one event to one channel.
+/// Delivery of one event to one recipient. `A` depends on the kind of the recipient: an alert to a
+/// channel, or a page event to a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    /// Identifier. Later deliveries have greater ones.
+pub struct Delivery<A = AlertToChannel> {
+    /// Identifier among all deliveries. Later ones have greater ones.
     pub id: DeliveryId,
     pub workspace: WorkspaceId,
-    /// Channel, which may be deleted.
-    pub channel: ChannelId,
-    /// Kind of the channel at the time of the event.
+    /// Recipient and event.
+    pub about: A,
+    /// Kind of the recipient at the time of the event.
     pub kind: ProviderType,
-    /// Monitor of the event, which may be deleted. `None` for tests.
-    pub monitor: Option<MonitorId>,
-    pub event: Event,
     pub state: DeliveryState,
     /// Reason why it waits unattempted, if it does.
     pub hold_reason: Option<HoldReason>,
@@ -78,8 +78,34 @@ pub struct Delivery {
     pub attempt_count: u32,
     /// Time of completion.
     pub completed_at: Option<Timestamp>,
-    /// Latest attempts, at most [`Delivery::ATTEMPTS_MAX`], oldest first.
+    /// Latest attempts, at most [`Self::ATTEMPTS_MAX`], oldest first.
     pub attempts: Vec<DeliveryAttempt>,
+}
+
+/// Delivery of a page event to a subscriber.
+pub type SubscriberDelivery = Delivery<EventToSubscriber>;
+
+/// Alert to a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertToChannel {
+    /// Channel, which may be deleted.
+    pub channel: ChannelId,
+    /// Monitor of the event, which may be deleted. `None` for tests.
+    pub monitor: Option<MonitorId>,
+    pub event: Event,
+}
+
+/// Page event to a subscriber.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventToSubscriber {
+    pub subscriber: SubscriberId,
+    pub page: PageId,
+    /// Name of the event: see [`domain::notify::PageEvent::word`].
+    pub event_name: String,
+    /// Idempotency key, the same for each attempt.
+    pub key: String,
+    /// Ordering key.
+    thread: String,
 }
 
 /// Attempt to send a delivery.
@@ -214,7 +240,7 @@ pub struct OutboxCounts {
     pub oldest_due_at: Option<Timestamp>,
 }
 
-impl Delivery {
+impl<A> Delivery<A> {
     /// Maximum number of attempts that a delivery lists.
     pub const ATTEMPTS_MAX: u32 = 10;
 }

@@ -11,7 +11,7 @@ use super::rows::{self, digest_key, select_due};
 use super::{DueDeliveries, DueDelivery, Outbox, Recipient, Wakeup};
 use crate::db::{Connection, query};
 use crate::quarantine::is_unreadable;
-use crate::row::{id, instant, optional, optional_instant};
+use crate::row::{instant, optional, optional_instant};
 use crate::vault::Vault;
 use crate::writer::Session;
 use crate::{StoreError, maintenances};
@@ -21,48 +21,49 @@ const RESCHEDULED_MAX: i64 = 1_000;
 
 /// Single deliveries that are due, and wait for no other of their monitor.
 const HEADS: &str = select_due!(
-    "WHERE d.recipient = $1 AND d.state = 'waiting' AND d.due_at <= $2 AND d.digest_key IS NULL \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.monitor = d.monitor \
+    "WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.due_at <= $2 AND d.digest_key IS NULL \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.monitor = d.monitor \
      AND w.state = 'waiting' AND w.number < d.number \
      AND (w.hold_reason IS NULL OR w.hold_reason NOT IN ('min_duration', 'maintenance'))) \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.thread = d.thread \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.thread = d.thread \
      AND w.state = 'waiting' AND w.number < d.number) \
      ORDER BY d.due_at, d.number LIMIT $3"
 );
 /// Deliveries of a digest that is not fixed yet, except those that must wait for another delivery
 /// of their monitor. The query uses the digest column, because the due time is less selective.
 const OPEN_DIGEST: &str = select_due!(
-    "WHERE d.recipient = $1 AND d.state = 'waiting' AND d.digest_key = '' AND d.due_at + 0 <= $2 \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.monitor = d.monitor \
+    "WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.digest_key = '' AND d.due_at + 0 <= $2 \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.monitor = d.monitor \
      AND w.state = 'waiting' AND w.number < d.number AND (w.digest_key IS NULL OR w.digest_key <> '') \
      AND (w.hold_reason IS NULL OR w.hold_reason NOT IN ('min_duration', 'maintenance'))) \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.thread = d.thread \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.thread = d.thread \
      AND w.state = 'waiting' AND w.number < d.number AND (w.digest_key IS NULL OR w.digest_key <> '')) \
      ORDER BY d.number LIMIT $3"
 );
 /// All deliveries of one fixed digest.
 const FIXED_DIGEST: &str = select_due!(
-    "WHERE d.recipient = $1 AND d.state = 'waiting' AND d.digest_key = \
-     (SELECT MIN(s.digest_key) FROM deliveries s WHERE s.recipient = $1 AND s.state = 'waiting' \
+    "WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.digest_key = \
+     (SELECT MIN(s.digest_key) FROM deliveries s WHERE s.recipient_id = $1 AND s.state = 'waiting' \
      AND s.digest_key > '' AND s.due_at <= $2) ORDER BY d.number LIMIT $3"
 );
 
 /// Next later due time, and whether a delivery waits for a digest.
 const REST: &str = "SELECT (SELECT MIN(due_at) FROM deliveries \
-    WHERE recipient = $1 AND state = 'waiting' AND due_at > $2), \
-    (SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE recipient = $1 AND state = 'waiting' \
-    AND digest_key IS NOT NULL LIMIT 1) AS s)";
+    WHERE recipient_id = $1 AND state = 'waiting' AND due_at > $2) AS next_at, \
+    (SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE recipient_id = $1 AND state = 'waiting' \
+    AND digest_key IS NOT NULL LIMIT 1) AS s) AS in_digest";
 
 impl Outbox<'_> {
     /// Returns all recipients with waiting deliveries, and the earliest due time of each.
     pub async fn waiting(&self) -> Result<Vec<Wakeup>, StoreError> {
         let rows = query(
-            "SELECT recipient, MIN(due_at) FROM deliveries WHERE state = 'waiting' GROUP BY recipient",
+            "SELECT MIN(recipient_kind) AS recipient_kind, recipient_id, MIN(due_at) AS due_at \
+             FROM deliveries WHERE state = 'waiting' GROUP BY recipient_id",
         )
         .fetch_all(&mut self.store.read().await?)
         .await?;
         let woken = rows.iter().map(|row| {
-            Ok(Wakeup { recipient: id(row, 0, Recipient::parse)?, due_at: instant(row, 1)? })
+            Ok(Wakeup { recipient: Recipient::read(row)?, due_at: instant(row, "due_at")? })
         });
         woken.collect()
     }
@@ -175,20 +176,18 @@ impl Outbox<'_> {
     ) -> Result<(DueDeliveries, Vec<Unreadable>), StoreError> {
         let mut db = self.store.read().await?;
         let vault = self.store.vault();
-        let rest = query(REST)
-            .bind(recipient.to_string())
-            .bind(now.as_millis())
-            .fetch_one(&mut db)
-            .await?;
-        let (next_at, in_storm): (_, i64) = (optional_instant(&rest, 0)?, rest.try_get(1)?);
+        let rest =
+            query(REST).bind(recipient.id()).bind(now.as_millis()).fetch_one(&mut db).await?;
+        let next_at = optional_instant(&rest, "next_at")?;
+        let in_digest: i64 = rest.try_get("in_digest")?;
         let digest_max = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
         let parts =
             [(HEADS, i64::from(limit)), (FIXED_DIGEST, digest_max), (OPEN_DIGEST, digest_max)];
-        let parts = if in_storm > 0 { &parts[..] } else { &parts[..1] };
+        let parts = if in_digest > 0 { &parts[..] } else { &parts[..1] };
         let (mut due, mut unreadable) = (Vec::new(), Vec::new());
         for (which, limit) in parts {
             let rows = query(*which)
-                .bind(recipient.to_string())
+                .bind(recipient.id())
                 .bind(now.as_millis())
                 .bind(*limit)
                 .fetch_all(&mut db)
@@ -197,7 +196,7 @@ impl Outbox<'_> {
                 match rows::read_due(vault, row) {
                     Ok(read) => due.push(read),
                     Err(why) if is_unreadable(&why) => {
-                        unreadable.push(Unreadable::new(rows::delivery_id(row, 0)?, &why));
+                        unreadable.push(Unreadable::new(rows::delivery_id(row)?, &why));
                     }
                     Err(error) => return Err(error),
                 }
@@ -256,11 +255,11 @@ async fn load_held(
     now: Timestamp,
 ) -> Result<(Vec<HeldDelivery>, Vec<Unreadable>), StoreError> {
     let rows = query(
-        "SELECT d.number, d.monitor, d.hold_reason, e.key, e.sealed, i.acknowledged_at, c.kind, c.preferences, \
-         l.channel FROM deliveries d JOIN events e ON e.number = d.event \
-         JOIN channels c ON c.id = d.recipient LEFT JOIN incidents i ON i.id = e.incident \
-         LEFT JOIN channel_monitors l ON l.channel = d.recipient AND l.monitor = d.monitor \
-         WHERE d.recipient = $1 AND d.state = 'waiting' AND d.due_at <= $2 \
+        "SELECT e.key, e.sealed, i.acknowledged_at, l.channel AS linked_channel, \
+         c.kind AS channel_kind, c.preferences, d.number, d.monitor, d.hold_reason FROM deliveries d JOIN events e ON e.number = d.event \
+         JOIN channels c ON c.id = d.recipient_id LEFT JOIN incidents i ON i.id = e.incident \
+         LEFT JOIN channel_monitors l ON l.channel = d.recipient_id AND l.monitor = d.monitor \
+         WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.due_at <= $2 \
          AND d.hold_reason IN ('min_duration', 'maintenance', 'quiet_hours') ORDER BY d.number LIMIT $3",
     )
     .bind(channel.to_string())
@@ -270,21 +269,22 @@ async fn load_held(
     .await?;
     let (mut held, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in &rows {
-        let event: Event = match rows::open(vault, row.try_get(3)?, row.try_get(4)?) {
+        let event: Event = match rows::open(vault, row.try_get("key")?, row.try_get("sealed")?) {
             Ok(event) => event,
             Err(why) if is_unreadable(&why) => {
-                unreadable.push(Unreadable::new(rows::delivery_id(row, 0)?, &why));
+                unreadable.push(Unreadable::new(rows::delivery_id(row)?, &why));
                 continue;
             }
             Err(error) => return Err(error),
         };
-        let is_taken_up = event.reminder > 0 && optional_instant(row, 5)?.is_some();
-        let is_linked = row.try_get::<Option<&str>>(8)?.is_some();
-        let channel_state = ChannelState { is_linked, ..read_channel_state(row, channel, 6)? };
+        let is_taken_up = event.reminder > 0 && optional_instant(row, "acknowledged_at")?.is_some();
+        let is_linked = row.try_get::<Option<&str>>("linked_channel")?.is_some();
+        let channel_state = ChannelState { is_linked, ..read_channel_state(row, channel)? };
         held.push(HeldDelivery {
-            number: row.try_get(0)?,
-            monitor: row.try_get(1)?,
-            hold_reason: optional(row, 2, HoldReason::parse)?.unwrap_or(HoldReason::MinDuration),
+            number: row.try_get("number")?,
+            monitor: row.try_get("monitor")?,
+            hold_reason: optional(row, "hold_reason", HoldReason::parse)?
+                .unwrap_or(HoldReason::MinDuration),
             event,
             is_taken_up,
             channel_state,

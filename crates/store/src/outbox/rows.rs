@@ -53,9 +53,10 @@ pub(crate) struct Events(HashMap<String, i64>);
 macro_rules! select_due {
     ($which:literal) => {
         concat!(
-            "SELECT d.number, d.workspace_id, d.recipient, m.id, d.key, e.key, e.sealed, d.hold_reason, ",
-            "d.digest_key, d.due_at, d.first_attempt_at, d.attempts, (SELECT COALESCE(MAX(a.number), 0) ",
-            "FROM delivery_attempts a WHERE a.delivery = d.number), d.thread FROM deliveries d ",
+            "SELECT e.key AS event_key, e.sealed, d.recipient_kind, d.recipient_id, d.thread, ",
+            "m.id AS monitor_id, d.number, d.workspace_id, d.key, d.hold_reason, d.digest_key, d.due_at, ",
+            "d.first_attempt_at, d.attempts, (SELECT COALESCE(MAX(a.number), 0) ",
+            "FROM delivery_attempts a WHERE a.delivery = d.number) AS total_attempts FROM deliveries d ",
             "JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor ",
             $which
         )
@@ -87,7 +88,7 @@ impl Events {
             .bind(session.vault.seal(event_context(&name), event)?)
             .fetch_one(&mut session.db)
             .await?
-            .try_get(0)?;
+            .try_get("number")?;
         self.0.insert(name, number);
         Ok(number)
     }
@@ -116,7 +117,7 @@ impl Events {
             .bind(session.vault.seal(event_context(&name), event)?)
             .fetch_one(&mut session.db)
             .await?
-            .try_get(0)?;
+            .try_get("number")?;
         self.0.insert(name, number);
         Ok(number)
     }
@@ -137,14 +138,15 @@ pub(crate) async fn enqueue_page_event(
         Recipient::Page(_) | Recipient::Channel(_) => page_event.name(),
     };
     let is_new = query(
-        "INSERT INTO deliveries (key, workspace_id, recipient, kind, event, thread, state, hold_reason, \
-         digest_key, is_open, created_at, due_at, attempts) \
-         VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $10, $11, 0) \
+        "INSERT INTO deliveries (key, workspace_id, recipient_kind, recipient_id, kind, event, thread, \
+         state, hold_reason, digest_key, is_open, created_at, due_at, attempts) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 'waiting', $8, $9, $10, $11, $12, 0) \
          ON CONFLICT (key) DO NOTHING",
     )
     .bind(key)
     .bind(target.workspace.to_string())
-    .bind(target.recipient.to_string())
+    .bind(target.recipient.kind())
+    .bind(target.recipient.id())
     .bind(target.kind)
     .bind(event)
     .bind(page_event.thread())
@@ -171,9 +173,9 @@ pub(super) async fn write(
 ) -> Result<(), StoreError> {
     let event = events.row_id(session, address, &written.event).await?;
     let is_new = query(
-        "INSERT INTO deliveries (key, workspace_id, recipient, kind, monitor, event, state, hold_reason, \
-         digest_key, is_open, created_at, due_at, attempts) \
-         VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $10, $11, 0) \
+        "INSERT INTO deliveries (key, workspace_id, recipient_kind, recipient_id, kind, monitor, \
+         event, state, hold_reason, digest_key, is_open, created_at, due_at, attempts) \
+         VALUES ($1, $2, 'channel', $3, $4, $5, $6, 'waiting', $7, $8, $9, $10, $11, 0) \
          ON CONFLICT (key) DO NOTHING",
     )
     .bind(event_key(address.channel, &written.event))
@@ -197,27 +199,32 @@ pub(super) async fn write(
 
 /// Reads a row of [`select_due`].
 pub(super) fn read_due(vault: &Vault, row: &Row) -> Result<DueDelivery, StoreError> {
-    let (key, envelope): (&str, &[u8]) = (row.try_get(5)?, row.try_get(6)?);
-    let (follows, content) = if let Some(thread) = row.try_get::<Option<String>>(13)? {
-        (OrderingKey::Thread(thread), Payload::PageEvent(Box::new(open(vault, key, envelope)?)))
-    } else {
-        let monitor = optional(row, 3, rules::MonitorId::parse)?;
-        let follows = monitor.map_or(OrderingKey::Unordered, OrderingKey::Monitor);
-        (follows, Payload::Alert(Box::new(open(vault, key, envelope)?)))
+    let (key, envelope): (&str, &[u8]) = (row.try_get("event_key")?, row.try_get("sealed")?);
+    let recipient = Recipient::read(row)?;
+    let (ordering_key, content) = match recipient {
+        Recipient::Channel(_) => {
+            let alert = Payload::Alert(Box::new(open(vault, key, envelope)?));
+            let monitor = optional(row, "monitor_id", rules::MonitorId::parse)?;
+            (monitor.map_or(OrderingKey::Unordered, OrderingKey::Monitor), alert)
+        }
+        Recipient::Page(_) | Recipient::Subscriber(_) => {
+            let event = Payload::PageEvent(Box::new(open(vault, key, envelope)?));
+            (OrderingKey::Thread(row.try_get("thread")?), event)
+        }
     };
     Ok(DueDelivery {
-        id: delivery_id(row, 0)?,
-        workspace: id(row, 1, WorkspaceId::parse)?,
-        recipient: id(row, 2, Recipient::parse)?,
-        ordering_key: follows,
-        key: row.try_get(4)?,
+        id: delivery_id(row)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
+        recipient,
+        ordering_key,
+        key: row.try_get("key")?,
         content,
-        hold_reason: optional(row, 7, HoldReason::parse)?,
-        digest_key: row.try_get::<Option<String>>(8)?.filter(|key| !key.is_empty()),
-        due_at: instant(row, 9)?,
-        first_attempt_at: optional_instant(row, 10)?,
-        attempt_count: narrow(row, 11)?,
-        total_attempts: narrow(row, 12)?,
+        hold_reason: optional(row, "hold_reason", HoldReason::parse)?,
+        digest_key: row.try_get::<Option<String>>("digest_key")?.filter(|key| !key.is_empty()),
+        due_at: instant(row, "due_at")?,
+        first_attempt_at: optional_instant(row, "first_attempt_at")?,
+        attempt_count: narrow(row, "attempts")?,
+        total_attempts: narrow(row, "total_attempts")?,
     })
 }
 
@@ -237,9 +244,9 @@ pub(super) fn open<T: DeserializeOwned>(
     })
 }
 
-/// Reads a delivery's identifier from the column of its row ID.
-pub(super) fn delivery_id(row: &Row, column: usize) -> Result<DeliveryId, StoreError> {
-    Ok(DeliveryId::from_bits(narrow(row, column)?))
+/// Reads the identifier of a delivery, which is its row ID.
+pub(super) fn delivery_id(row: &Row) -> Result<DeliveryId, StoreError> {
+    Ok(DeliveryId::from_bits(narrow(row, "number")?))
 }
 
 /// Returns the row ID of a delivery. Returns 0, which no row has, for an identifier out of range.

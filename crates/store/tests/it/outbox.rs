@@ -210,5 +210,5 @@ async fn states(home: &Home) -> Vec<(EventKind, DeliveryState)> {
     let page = Page { limit: 100, offset: 0, after: None };
     let listed = home.store.outbox().list(home.workspace, DeliveryFilter::default(), page).await;
     let rows = listed.unwrap().rows;
-    rows.iter().rev().map(|delivery| (delivery.event.kind, delivery.state)).collect()
+    rows.iter().rev().map(|delivery| (delivery.about.event.kind, delivery.state)).collect()
 }

@@ -12,8 +12,8 @@ use contract::rpc::{self, Error, RequestContext};
 use domain::notify::{HoldReason, event_key};
 use rules::{InvalidId, Violation, Violations};
 use store::{
-    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, StoreError, SubscriberDelivery,
-    SubscriberDeliveryFilter,
+    AlertToChannel, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, StoreError,
+    SubscriberDelivery, SubscriberDeliveryFilter,
 };
 
 use super::test::millis;
@@ -186,62 +186,52 @@ fn state(given: Option<&str>) -> Result<Option<DeliveryState>, Violation> {
 }
 
 fn encode(delivery: Delivery) -> Shown {
+    let AlertToChannel { channel, monitor, event } = &delivery.about;
+    Shown {
+        notification_id: channel.to_string(),
+        monitor_id: monitor.map(|id| id.to_string()),
+        incident_id: event.incident.map(|id| id.to_string()),
+        event: event.kind.as_str().to_owned(),
+        reminder: i32::try_from(event.reminder).unwrap_or(i32::MAX),
+        key: event_key(*channel, event),
+        ..encode_progress(&delivery)
+    }
+}
+
+fn encode_subscriber_delivery(delivery: SubscriberDelivery) -> Shown {
+    Shown {
+        event: delivery.about.event_name.clone(),
+        key: delivery.about.key.clone(),
+        subscriber_id: Some(delivery.about.subscriber.to_string()),
+        page_id: Some(delivery.about.page.to_string()),
+        ..encode_progress(&delivery)
+    }
+}
+
+/// Encodes what deliveries to all kinds of recipients have.
+fn encode_progress<A>(delivery: &Delivery<A>) -> Shown {
     let waits = delivery.state == DeliveryState::Waiting;
+    let hold_reason = delivery.hold_reason.filter(|_| waits);
     Shown {
         id: delivery.id.to_string(),
-        notification_id: delivery.channel.to_string(),
         provider_type: delivery.kind.to_string(),
-        monitor_id: delivery.monitor.map(|id| id.to_string()),
-        incident_id: delivery.event.incident.map(|id| id.to_string()),
-        event: delivery.event.kind.as_str().to_owned(),
-        reminder: i32::try_from(delivery.event.reminder).unwrap_or(i32::MAX),
         state: delivery.state.as_str().to_owned(),
-        hold_reason: delivery
-            .hold_reason
-            .filter(|_| waits)
-            .map(|holds| hold_reason_name(holds).to_owned()),
-        key: event_key(delivery.channel, &delivery.event),
+        hold_reason: hold_reason.map(|reason| hold_reason_name(reason).to_owned()),
         created_at: encode_instant(delivery.created_at),
         next_attempt_at: if waits { encode_instant(delivery.due_at) } else { <_>::default() },
         completed_at: delivery.completed_at.map(encode_instant).unwrap_or_default(),
-        attempts: delivery.attempts.into_iter().map(attempt).collect(),
-        subscriber_id: None,
-        page_id: None,
+        attempts: delivery.attempts.iter().map(attempt).collect(),
+        ..Shown::default()
     }
 }
 
-fn encode_subscriber_delivery(letter: SubscriberDelivery) -> Shown {
-    let waits = letter.state == DeliveryState::Waiting;
-    Shown {
-        id: letter.id.to_string(),
-        notification_id: String::new(),
-        provider_type: letter.kind.to_string(),
-        monitor_id: None,
-        incident_id: None,
-        event: letter.word,
-        reminder: 0,
-        state: letter.state.as_str().to_owned(),
-        hold_reason: letter
-            .hold_reason
-            .filter(|_| waits)
-            .map(|holds| hold_reason_name(holds).to_owned()),
-        key: letter.key,
-        created_at: encode_instant(letter.created_at),
-        next_attempt_at: if waits { encode_instant(letter.due_at) } else { <_>::default() },
-        completed_at: letter.completed_at.map(encode_instant).unwrap_or_default(),
-        attempts: letter.attempts.into_iter().map(attempt).collect(),
-        subscriber_id: Some(letter.subscriber.to_string()),
-        page_id: Some(letter.page.to_string()),
-    }
-}
-
-fn attempt(attempt: DeliveryAttempt) -> ShownAttempt {
+fn attempt(attempt: &DeliveryAttempt) -> ShownAttempt {
     ShownAttempt {
         number: i32::try_from(attempt.number).unwrap_or(i32::MAX),
         at: encode_instant(attempt.at),
         duration_ms: millis(attempt.duration),
         status: attempt.status.map(i32::from),
-        response: attempt.response,
+        response: attempt.response.clone(),
     }
 }
 

@@ -31,10 +31,10 @@ async fn unreadable_event_does_not_block_its_channel() {
         home.execute(CHANGED).await;
         assert_eq!(deliver(home, channel, 30).await, ["error 2"]);
         let delivery = dead(home).await;
-        assert_eq!((delivery.channel, delivery.monitor), (channel, Some(monitors[0])));
-        assert_eq!(delivery.event.incident, Some(IncidentId::from_bits(1)));
+        assert_eq!((delivery.about.channel, delivery.about.monitor), (channel, Some(monitors[0])));
+        assert_eq!(delivery.about.event.incident, Some(IncidentId::from_bits(1)));
         assert_eq!(
-            (delivery.event.kind, delivery.completed_at),
+            (delivery.about.event.kind, delivery.completed_at),
             (EventKind::Error, Some(instant(30)))
         );
         let [attempt] = delivery.attempts.as_slice() else {
@@ -61,7 +61,7 @@ async fn unreadable_held_event_becomes_a_dead_letter() {
         turn(home, monitors[1], slow(20)).await;
         home.execute(CHANGED).await;
         assert_eq!(deliver(home, channel, 2 * MINUTE).await, ["degraded 2"]);
-        assert_eq!(dead(home).await.event.kind, EventKind::Degraded);
+        assert_eq!(dead(home).await.about.event.kind, EventKind::Degraded);
     })
     .await;
 }

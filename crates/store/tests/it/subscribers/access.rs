@@ -58,7 +58,7 @@ async fn fail_and_recover(home: &Home, page: PageId, monitor: MonitorId, number:
 /// Counts the openings that were sent to a subscriber.
 async fn count_openings(home: &Home, subscriber: u64) -> i64 {
     let of_it = format!(
-        "deliveries d JOIN events e ON e.number = d.event WHERE d.recipient = '{}' \
+        "deliveries d JOIN events e ON e.number = d.event WHERE d.recipient_id = '{}' \
          AND e.kind = 'page.incident.opened'",
         subscriber_id(subscriber)
     );

@@ -70,10 +70,13 @@ async fn dead_letters_are_listed_and_replayed_while_relevant() {
         let all = SubscriberDeliveryFilter::default();
         let [listed] = &dead(home, all).await[..] else { panic!("one dead letter is listed") };
         assert_eq!(
-            (listed.id, listed.subscriber, listed.page),
+            (listed.id, listed.about.subscriber, listed.about.page),
             (delivery, subscriber_id(1), page.id)
         );
-        assert_eq!((listed.word.as_str(), listed.attempt_count), ("page.incident.opened", 1));
+        assert_eq!(
+            (listed.about.event_name.as_str(), listed.attempt_count),
+            ("page.incident.opened", 1)
+        );
         assert_eq!(listed.attempts[0].response, "no such mailbox");
         let of = |subscriber| SubscriberDeliveryFilter {
             subscriber: Some(subscriber_id(subscriber)),

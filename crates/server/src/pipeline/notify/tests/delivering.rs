@@ -77,8 +77,9 @@ async fn deliveries_of_a_monitor_stay_in_order() {
     bench.breaks(monitor, 1).await;
     let error = receiver.next_told().await;
     bench.recovers(monitor, 1).await;
-    let is_tried =
-        |it: &Delivery, tries| it.event.kind == EventKind::Recovered || it.attempt_count == tries;
+    let is_tried = |it: &Delivery, tries| {
+        it.about.event.kind == EventKind::Recovered || it.attempt_count == tries
+    };
     bench.once(|it| is_tried(it, 1)).await;
     bench.clock.advance(Duration::from_secs(10));
     assert_eq!(receiver.next_told().await, error);
