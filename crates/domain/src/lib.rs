@@ -8,7 +8,9 @@
 //! - `page` builds the view of a status page, with `report`, `maintenance` and `markdown` for
 //!   people's announcements.
 //! - `history` compacts past checks into rollups and computes uptime.
+//! - `backoff` decides the pauses between attempts of something that fails.
 
+pub mod backoff;
 pub mod cadence;
 pub mod check;
 pub mod history;

@@ -8,6 +8,7 @@ mod dedup;
 mod discord;
 mod email;
 mod event;
+mod fan_out;
 mod google_chat;
 mod grafana_oncall;
 mod message;
@@ -32,6 +33,11 @@ pub use compose::{compose, is_stateful};
 pub use dedup::{digest_key, digest_of, event_key, event_name, thread};
 pub use email::style as letter_style;
 pub use event::{Cause, CloseReason, Event, EventBatch, EventKind, MonitorSnapshot, RegionOutcome};
+pub use fan_out::{
+    Audience, DropReason, FanOutDecision, MAINTENANCE_DISTANCE_MIN, MAINTENANCE_LEAD_TIME,
+    OpeningState, announced_since, decide_fan_out, opening_due_at, schedule_page_event,
+    window_to_announce,
+};
 pub use message::{
     Disposition, Envelope, HttpMessage, ListLinks, Mail, Message, Rejection, VendorResponse,
 };

@@ -268,8 +268,8 @@ impl PageCache {
         let read = async {
             let _lookup = self.lookups.acquire().await;
             match address {
-                PageAddress::Slug(slug) => pages.store.shown().by_slug(slug).await,
-                PageAddress::Domain(domain) => pages.store.shown().by_domain(domain).await,
+                PageAddress::Slug(slug) => pages.store.public_pages().by_slug(slug).await,
+                PageAddress::Domain(domain) => pages.store.public_pages().by_domain(domain).await,
             }
         };
         let page = match tokio::time::timeout(READ_TIMEOUT, read).await {

@@ -185,13 +185,13 @@ impl DetailRequest<'_> {
     }
 
     async fn read_report(&self, id: ReportId) -> Result<Option<Arc<Report>>, StoreError> {
-        let found = self.pages.store.shown().report(self.shown.page.id, id).await?;
+        let found = self.pages.store.public_pages().report(self.shown.page.id, id).await?;
         Ok(found.map(Arc::new))
     }
 
     async fn incident(self, id: IncidentId) -> Result<Option<Work>, String> {
         let page = &self.shown.page;
-        let read = self.pages.store.shown();
+        let read = self.pages.store.public_pages();
         let kept = &self.pages.details.incidents;
         let found = kept.get(self.pages, page.workspace, (page.id, id), read.incident(page.id, id));
         // The components may have changed since. The page shows the incident only if a component
@@ -229,7 +229,7 @@ impl DetailRequest<'_> {
     /// Returns the start of the oldest event stored for the page.
     async fn first_event(&self) -> Result<Option<Timestamp>, String> {
         let page = &self.shown.page;
-        let read = async { Ok(Some(self.pages.store.shown().first(page.id).await?)) };
+        let read = async { Ok(Some(self.pages.store.public_pages().first(page.id).await?)) };
         let first = self.pages.details.first_events.get(self.pages, page.workspace, page.id, read);
         Ok(first.await?.flatten())
     }
@@ -240,7 +240,7 @@ impl DetailRequest<'_> {
         let positions: HashMap<ComponentId, usize> =
             components.map(|(place, component)| (component.id, place)).collect();
         let page = self.shown.page.id;
-        let facts = self.pages.store.shown().past(page, &positions, month.span()).await?;
+        let facts = self.pages.store.public_pages().past(page, &positions, month.span()).await?;
         Ok(view.month(month, &facts).map(Arc::new))
     }
 

@@ -60,7 +60,7 @@ pub(crate) async fn page_facts(
     page: StatusPage,
     now: Timestamp,
 ) -> Result<Facts, StoreError> {
-    let mut facts = store.shown().facts(page, now).await?;
+    let mut facts = store.public_pages().facts(page, now).await?;
     set_last_checks(backend, &mut facts).await;
     Ok(facts)
 }

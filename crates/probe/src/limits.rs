@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use domain::backoff::Backoff;
+
 /// Time after which a second address is tried in parallel (RFC 8305 §5).
 pub(crate) const CONNECT_FALLBACK: Duration = Duration::from_millis(250);
 /// Maximum number of addresses tried per name.
@@ -43,10 +45,9 @@ pub(crate) const CONNECTION_AGE: Duration = Duration::from_mins(2);
 pub(crate) const IDLE_PER_RECEIVER: usize = 8;
 pub(crate) const IDLE_CONNECTIONS: usize = 256;
 
-/// First wait for a DNS response before the query is sent again, or to the next server; doubles.
-pub(crate) const DNS_RESEND: Duration = Duration::from_secs(1);
-/// Maximum wait before a query is sent again.
-pub(crate) const DNS_RESEND_MAX: Duration = Duration::from_secs(5);
+/// Waits for a DNS response before the query is sent again, or to the next server.
+pub(crate) const DNS_RESENDS: Backoff =
+    Backoff { first: Duration::from_secs(1), max: Duration::from_secs(5) };
 /// Maximum wait for the second address family after the first has addresses (RFC 8305 §3).
 pub(crate) const DNS_FAMILY_GRACE: Duration = Duration::from_millis(50);
 /// Maximum number of aliases followed.

@@ -296,7 +296,7 @@ impl Pipeline {
     }
 
     async fn stored_state(&self, monitor: MonitorId) -> Result<Option<JudgeState>, PipelineError> {
-        Ok(self.store.judge_states().history(monitor).await?)
+        Ok(self.store.judge_states().get(monitor).await?)
     }
 
     fn prepare(

@@ -49,7 +49,7 @@ async fn main() -> Result<(), StoreError> {
     let store = Store::open(settings).await?;
     create_monitors(&store).await?;
     let before = size(folder.path());
-    let (mut committed, mut gathered) = (Spent::default(), Spent::default());
+    let (mut committed, mut stats) = (Spent::default(), Spent::default());
     let mut slowest = Duration::ZERO;
     for part in 0..hours * 6 {
         committed.add(commit(&store, START + part * 600_000).await?);
@@ -64,10 +64,10 @@ async fn main() -> Result<(), StoreError> {
         }
         let spent = Spent::since(begun, rows);
         slowest = slowest.max(spent.elapsed);
-        gathered.add(spent);
+        stats.add(spent);
     }
     println!("commit, {BATCH} at a time: {committed}");
-    println!("compact: {gathered}; slowest ten minutes {slowest:?}");
+    println!("compact: {stats}; slowest ten minutes {slowest:?}");
     let end = START + hours * 3_600_000;
     println!(
         "results in total {}, not compacted {}",
@@ -153,7 +153,7 @@ async fn read(store: &Store, now: Timestamp) -> Result<(), StoreError> {
     for days in [1, 30, 90] {
         let since = now - Duration::from_hours(24 * days);
         timed(&format!("summary of {days} days"), async |monitor| {
-            store.history().sums(WORKSPACE, monitor, since).await.map(drop)
+            store.history().rollups(WORKSPACE, monitor, since).await.map(drop)
         })
         .await?;
     }

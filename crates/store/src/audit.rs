@@ -83,7 +83,7 @@ pub struct ProbeEvent {
     pub probe: ProbeId,
     pub turn: ProbeTransition,
     pub at: Timestamp,
-    /// Reason, for people.
+    /// Reason, as text.
     pub detail: String,
 }
 
@@ -148,8 +148,8 @@ impl Audit<'_> {
             write!(statement, " AND a.{column} = ${}", 4 + values.len())
                 .expect("a String takes everything");
         }
-        let place = 5 + values.len();
-        write!(statement, " ORDER BY a.number DESC LIMIT ${place} OFFSET ${}", place + 1)
+        let index = 5 + values.len();
+        write!(statement, " ORDER BY a.number DESC LIMIT ${index} OFFSET ${}", index + 1)
             .expect("a String takes everything");
         let asked = query(AssertSqlSafe(statement))
             .bind(workspace.to_string())
@@ -165,13 +165,13 @@ impl Audit<'_> {
             .await?;
         let read = |row: &Row| {
             Ok(AuditEntry {
-                number: row.try_get(0)?,
-                at: Timestamp::from_millis(row.try_get(1)?),
-                actor: row.try_get(2)?,
-                action: row.try_get(3)?,
-                resource_id: row.try_get(4)?,
-                detail: row.try_get(5)?,
-                key_name: row.try_get(6)?,
+                number: row.try_get("number")?,
+                at: Timestamp::from_millis(row.try_get("at")?),
+                actor: row.try_get("actor")?,
+                action: row.try_get("action")?,
+                resource_id: row.try_get("resource_id")?,
+                detail: row.try_get("detail")?,
+                key_name: row.try_get("name")?,
             })
         };
         Listed::from_rows((self.store.quarantine(), "audit"), &rows, None, read)

@@ -9,7 +9,7 @@ const FILLING_MAX: usize = 24;
 
 /// Rows of one statement, as many as [`SIZES`] has at this index.
 pub(crate) struct Chunk<I> {
-    pub(crate) place: usize,
+    pub(crate) size: usize,
     pub(crate) rows: I,
 }
 
@@ -19,11 +19,11 @@ pub(crate) fn chunks<R>(rows: &[R]) -> impl Iterator<Item = Chunk<impl Iterator<
     let mut rest = rows;
     std::iter::from_fn(move || {
         let last = rest.last()?;
-        let place = size_index(rest.len());
-        let (chunk, later) = rest.split_at(SIZES[place].min(rest.len()));
+        let size = size_index(rest.len());
+        let (chunk, later) = rest.split_at(SIZES[size].min(rest.len()));
         rest = later;
-        let filling = std::iter::repeat_n(last, SIZES[place] - chunk.len());
-        Some(Chunk { place, rows: chunk.iter().chain(filling) })
+        let filling = std::iter::repeat_n(last, SIZES[size] - chunk.len());
+        Some(Chunk { size, rows: chunk.iter().chain(filling) })
     })
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn chunks<R>(rows: &[R]) -> impl Iterator<Item = Chunk<impl Iterator<
 /// size that the rows fill if no size fits, or if padding costs more than a second statement.
 fn size_index(count: usize) -> usize {
     let roomy = SIZES.iter().rposition(|size| *size >= count);
-    let is_worth_it = |place: &usize| SIZES[*place] - count <= FILLING_MAX.min(count);
+    let is_worth_it = |size: &usize| SIZES[*size] - count <= FILLING_MAX.min(count);
     let full = || SIZES.iter().position(|size| *size <= count);
     roomy.filter(is_worth_it).or_else(full).unwrap_or(SIZES.len() - 1)
 }
@@ -46,7 +46,7 @@ mod tests {
         let mut written = Vec::new();
         for chunk in chunks(&rows) {
             let values: Vec<usize> = chunk.rows.copied().collect();
-            assert_eq!(values.len(), SIZES[chunk.place]);
+            assert_eq!(values.len(), SIZES[chunk.size]);
             sizes.push(values.len());
             written.extend(values);
         }

@@ -236,10 +236,14 @@ impl Certificates<'_> {
 }
 
 fn read(vault: &Vault, row: &Row) -> Result<DomainCertificate, StoreError> {
-    let domain = domain(row, 0)?;
-    let (chain, sealed): (Option<String>, Option<Vec<u8>>) = (row.try_get(1)?, row.try_get(2)?);
-    let (issued_at, expires_at, renew_at) =
-        (optional_instant(row, 3)?, optional_instant(row, 4)?, optional_instant(row, 5)?);
+    let domain = domain(row, "domain")?;
+    let (chain, sealed): (Option<String>, Option<Vec<u8>>) =
+        (row.try_get("chain")?, row.try_get("key_sealed")?);
+    let (issued_at, expires_at, renew_at) = (
+        optional_instant(row, "issued_at")?,
+        optional_instant(row, "expires_at")?,
+        optional_instant(row, "renew_at")?,
+    );
     let issued = match (chain, sealed, issued_at, expires_at, renew_at) {
         (Some(chain), Some(sealed), Some(issued_at), Some(expires_at), Some(renew_at)) => {
             let key = Secret::new(vault.open(key_context(domain.as_str()), &sealed)?);
@@ -247,13 +251,13 @@ fn read(vault: &Vault, row: &Row) -> Result<DomainCertificate, StoreError> {
         }
         _ => None,
     };
-    let tries: i64 = row.try_get(6)?;
+    let tries: i64 = row.try_get("attempts")?;
     Ok(DomainCertificate {
         domain,
         issued,
         attempts: u32::try_from(tries).unwrap_or(u32::MAX),
-        last_error: row.try_get(7)?,
-        next_attempt_at: optional_instant(row, 8)?,
+        last_error: row.try_get("last_error")?,
+        next_attempt_at: optional_instant(row, "next_attempt_at")?,
     })
 }
 

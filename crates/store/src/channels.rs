@@ -27,7 +27,7 @@ pub struct Channels<'s> {
 macro_rules! select {
     ($which:literal) => {
         concat!(
-            "SELECT c.id, NULL, c.workspace_id, c.name, c.provider_sealed, c.created_at, ",
+            "SELECT c.id, NULL AS monitor, c.workspace_id, c.name, c.provider_sealed, c.created_at, ",
             "c.updated_at, c.preferences FROM channels c WHERE c.id IN (",
             $which,
             ") UNION ALL SELECT cm.channel, m.id, NULL, NULL, NULL, NULL, NULL, NULL ",
@@ -50,7 +50,7 @@ impl Channels<'_> {
     /// it was deleted.
     pub async fn get_for_sending(&self, id: ChannelId) -> Result<Option<Channel>, StoreError> {
         let row = query(
-            "SELECT c.id, NULL, c.workspace_id, c.name, c.provider_sealed, c.created_at, \
+            "SELECT c.id, c.workspace_id, c.name, c.provider_sealed, c.created_at, \
              c.updated_at, c.preferences FROM channels c WHERE c.id = $1",
         )
         .bind(id.to_string())
@@ -79,14 +79,14 @@ impl Channels<'_> {
         .bind(i64::from(page.limit))
         .bind(i64::from(page.offset));
         let found = all(&mut db, self.store.vault(), part).await?;
-        let (mut rows, mut left_out) = (Vec::with_capacity(found.len()), Vec::new());
+        let (mut rows, mut omitted) = (Vec::with_capacity(found.len()), Vec::new());
         for (id, read) in found {
             match self.store.quarantine().readable("channels", || id.clone(), read)? {
                 Some(channel) => rows.push(channel),
-                None => left_out.push(id),
+                None => omitted.push(id),
             }
         }
-        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
+        Ok(Listed { rows, omitted, total: to_count(total) })
     }
 }
 
@@ -116,16 +116,20 @@ async fn all(
     let rows = which.fetch_all(db).await?;
     let mut monitors: BTreeMap<&str, Vec<MonitorId>> = BTreeMap::new();
     for row in &rows {
-        let monitor: Option<&str> = row.try_get(1)?;
+        let monitor: Option<&str> = row.try_get("monitor")?;
         if monitor.is_some() {
-            monitors.entry(row.try_get(0)?).or_default().push(id(row, 1, MonitorId::parse)?);
+            monitors.entry(row.try_get("id")?).or_default().push(id(
+                row,
+                "monitor",
+                MonitorId::parse,
+            )?);
         }
     }
     let mut channels = Vec::new();
     for row in &rows {
-        let monitor: Option<&str> = row.try_get(1)?;
+        let monitor: Option<&str> = row.try_get("monitor")?;
         if monitor.is_none() {
-            let id: &str = row.try_get(0)?;
+            let id: &str = row.try_get("id")?;
             let mut monitor_ids = monitors.remove(id).unwrap_or_default();
             monitor_ids.sort_unstable();
             channels.push((id.to_owned(), read(vault, row, monitor_ids)));
@@ -136,19 +140,20 @@ async fn all(
 }
 
 fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel, StoreError> {
-    let channel_id: ChannelId = id(row, 0, ChannelId::parse)?;
+    let channel_id: ChannelId = id(row, "id", ChannelId::parse)?;
     let settings = ChannelSettings {
-        name: row.try_get(3)?,
+        name: row.try_get("name")?,
         monitor_ids,
-        provider: vault.open(provider_context(&channel_id.to_string()), row.try_get(4)?)?,
-        preferences: read_preferences(row.try_get(7)?, channel_id)?,
+        provider: vault
+            .open(provider_context(&channel_id.to_string()), row.try_get("provider_sealed")?)?,
+        preferences: read_preferences(row.try_get("preferences")?, channel_id)?,
     };
     Ok(Channel {
         id: channel_id,
-        workspace: id(row, 2, WorkspaceId::parse)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
         settings,
-        created_at: instant(row, 5)?,
-        updated_at: instant(row, 6)?,
+        created_at: instant(row, "created_at")?,
+        updated_at: instant(row, "updated_at")?,
     })
 }
 

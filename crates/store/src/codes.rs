@@ -89,7 +89,7 @@ pub(crate) const fn missed_reason_code(reason: MissedReason) -> i64 {
     }
 }
 
-/// The reason that `code` stands for.
+/// Returns the reason with this code.
 pub(crate) fn missed_reason(code: i64) -> Result<MissedReason, StoreError> {
     find(MissedReason::ALL, code, missed_reason_code, "a reason for missed slots")
 }

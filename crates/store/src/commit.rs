@@ -1,6 +1,6 @@
 //! Writes a batch of the pipeline in one transaction: results, missed slots, verdicts and
 //! incidents. The reply comes after the commit. Changes that decide anything are on disk by then
-//! (`writer::disk`). The pipeline updates its memory after that (design §2).
+//! (`writer::durability`). The pipeline updates its memory after that (design §2).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -147,7 +147,7 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
     if bodies.len() > 1 {
         session.begin().await?;
     }
-    let placed = results::insert(&mut session.db, &mut session.ends, &bodies).await?;
+    let row_keys = results::insert(&mut session.db, &mut session.ends, &bodies).await?;
     let stored = rows.len() as u64;
     let committed = Committed { stored, duplicates: all as u64 - stored, ownerless };
     evidence::insert(session, &rows, &successes).await?;
@@ -156,7 +156,7 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             missed_slots::insert(&mut session.db, number, missed).await?;
         }
     }
-    for (place, (monitor, transition)) in batch.transitions.iter().enumerate() {
+    for (index, (monitor, transition)) in batch.transitions.iter().enumerate() {
         if let Some(number) = session.row_ids.monitor(&mut session.db, *monitor).await? {
             let (owner, paused) = judge_states::owner(&mut session.db, number).await?;
             session.declare_change(owner);
@@ -173,9 +173,9 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             change_incident(session, number, transition).await?;
             // An earlier attempt of the batch stored this change with its deliveries.
             if is_new {
-                let grounds = batch.causes.get(place).filter(|(of, _)| of == monitor);
-                let grounds = grounds.map(|(_, grounds)| grounds);
-                outbox::enqueue_transition(session, number, transition, grounds, batch.at).await?;
+                let cause = batch.causes.get(index).filter(|(of, _)| of == monitor);
+                let cause = cause.map(|(_, cause)| cause);
+                outbox::enqueue_transition(session, number, transition, cause, batch.at).await?;
             }
         }
     }
@@ -184,7 +184,7 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             judge_states::store(&mut session.db, number, history).await?;
         }
     }
-    Ok(Applied { committed, row_keys: placed, successes })
+    Ok(Applied { committed, row_keys, successes })
 }
 
 /// Returns the results with the row IDs of their monitors and probes, and the number of results

@@ -8,7 +8,7 @@ use rules::status_page::{Component, ComponentSettings};
 use rules::{ComponentId, ComponentType, GroupId, MonitorId, PageId, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
-use crate::row::{Listed, id, instant, narrow, optional};
+use crate::row::{Listed, id, instant, optional, optional_narrow};
 use crate::{Page, Store, StoreError, pages};
 
 pub(crate) use cascade::{delete_with_page, mark_monitor_deleted, unlink_group};
@@ -19,7 +19,7 @@ pub use change::NewComponent;
 macro_rules! select {
     ($which:literal) => {
         concat!(
-            "SELECT c.id, c.workspace_id, c.page_id, c.kind, m.id, c.name, c.description, c.position, ",
+            "SELECT c.id, c.workspace_id, c.page_id, c.kind, m.id AS monitor_id, c.name, c.description, c.position, ",
             "c.group_id, c.position_in_group, c.created_at, c.updated_at, c.monitor FROM components c ",
             "LEFT JOIN monitors m ON m.number = c.monitor AND m.deleted_at IS NULL ",
             $which
@@ -87,7 +87,7 @@ pub(crate) async fn by_page(
         .bind(page.to_string())
         .fetch_all(db)
         .await?;
-    rows.iter().map(|row| Ok((read(row)?, row.try_get(12)?))).collect()
+    rows.iter().map(|row| Ok((read(row)?, row.try_get("monitor")?))).collect()
 }
 
 /// Returns a component of the workspace.
@@ -106,22 +106,21 @@ async fn find(
 }
 
 fn read(row: &Row) -> Result<Component, StoreError> {
-    let (order, group_order): (Option<i64>, Option<i64>) = (row.try_get(7)?, row.try_get(9)?);
     let settings = ComponentSettings {
-        page_id: id(row, 2, PageId::parse)?,
-        kind: id(row, 3, ComponentType::parse)?,
-        monitor_id: optional(row, 4, MonitorId::parse)?,
-        name: row.try_get(5)?,
-        description: row.try_get(6)?,
-        order: order.map(|_| narrow(row, 7)).transpose()?,
-        group_id: optional(row, 8, GroupId::parse)?,
-        group_order: group_order.map(|_| narrow(row, 9)).transpose()?,
+        page_id: id(row, "page_id", PageId::parse)?,
+        kind: id(row, "kind", ComponentType::parse)?,
+        monitor_id: optional(row, "monitor_id", MonitorId::parse)?,
+        name: row.try_get("name")?,
+        description: row.try_get("description")?,
+        order: optional_narrow(row, "position")?,
+        group_id: optional(row, "group_id", GroupId::parse)?,
+        group_order: optional_narrow(row, "position_in_group")?,
     };
     Ok(Component {
-        id: id(row, 0, ComponentId::parse)?,
-        workspace: id(row, 1, WorkspaceId::parse)?,
+        id: id(row, "id", ComponentId::parse)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
         settings,
-        created_at: instant(row, 10)?,
-        updated_at: instant(row, 11)?,
+        created_at: instant(row, "created_at")?,
+        updated_at: instant(row, "updated_at")?,
     })
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
+use domain::backoff::{Backoff, Pauses};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -19,10 +20,9 @@ const IDLE_CHECK_AFTER: Duration = Duration::from_secs(10);
 /// Time without progress after which work is aborted. Single statements get longer, so a statement
 /// that hangs ends its whole transaction.
 const STALL_TIMEOUT: Duration = Duration::from_secs(50);
-/// First delay between two reconnects. It doubles each time.
-const RECONNECT_DELAY_MIN: Duration = Duration::from_millis(100);
-/// Longest delay between two reconnects.
-const RECONNECT_DELAY_MAX: Duration = Duration::from_secs(5);
+/// Delays between two reconnects.
+const RECONNECTS: Backoff =
+    Backoff { first: Duration::from_millis(100), max: Duration::from_secs(5) };
 
 /// Connection of one writer.
 pub(crate) struct WriterConnection {
@@ -48,7 +48,7 @@ pub(crate) struct StallTimeout(Option<Duration>);
 
 struct Lost {
     reason: String,
-    delay: Duration,
+    delays: Pauses,
     retry_at: Instant,
 }
 
@@ -83,7 +83,7 @@ impl WriterConnection {
         tracing::error!("the connection to the database was lost: {why}");
         let again_at = Instant::now();
         self.lost =
-            Some(Lost { reason: why.to_owned(), delay: RECONNECT_DELAY_MIN, retry_at: again_at });
+            Some(Lost { reason: why.to_owned(), delays: RECONNECTS.pauses(), retry_at: again_at });
         self.state.set(Some(why.to_owned()));
     }
 
@@ -111,8 +111,7 @@ impl WriterConnection {
                     self.state.taken_over.send_replace(true);
                 }
                 lost.reason = error.to_string();
-                lost.retry_at = Instant::now() + lost.delay;
-                lost.delay = RECONNECT_DELAY_MAX.min(lost.delay * 2);
+                lost.retry_at = Instant::now() + lost.delays.next_pause();
                 self.state.set(Some(lost.reason.clone()));
                 Err(lost.reason.clone())
             }
@@ -144,10 +143,10 @@ impl ConnectionState {
 
 impl StallTimeout {
     /// Waits for a response. Fails if there is no progress within the limit.
-    pub(crate) async fn wait<T>(self, answer: impl Future<Output = T>) -> Result<T, String> {
+    pub(crate) async fn wait<T>(self, response: impl Future<Output = T>) -> Result<T, String> {
         match self.0 {
-            None => Ok(answer.await),
-            Some(limit) => with_stall_timeout(answer, || tokio::time::sleep(limit))
+            None => Ok(response.await),
+            Some(limit) => with_stall_timeout(response, || tokio::time::sleep(limit))
                 .await
                 .ok_or_else(|| format!("the database did not respond in {} s", limit.as_secs())),
         }

@@ -1,22 +1,23 @@
 //! Runs statements on either engine: a [`Query`] binds a few kinds of values and runs on a
 //! [`Connection`] of any engine. Statements use only syntax that both engines share: `$1`, `ON
 //! CONFLICT`, no functions of one engine. Evidence on PostgreSQL is the exception: its statements
-//! take arrays and use [`EngineConnection`] directly. `engine` creates the connections, and `embedded` runs the
-//! embedded database on the calling thread.
+//! take arrays and use [`EngineConnection`] directly. `engine` creates the connections, and
+//! `embedded` runs the embedded database on the calling thread.
 
 pub(crate) mod embedded;
 pub(crate) mod unsynced;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{
-    Arguments, Connection as _, Decode, PgConnection, Postgres, Row as _, Sqlite, SqliteConnection,
-    Type,
+    Arguments, Column as _, Connection as _, Decode, PgConnection, Postgres, Row as _, Sqlite,
+    SqliteConnection, Type,
 };
 use sqlx::{SqlSafeStr, SqlStr};
 
@@ -60,8 +61,16 @@ pub(crate) enum Value {
     Boolean(bool),
 }
 
-/// Row of a result.
-pub(crate) enum Row {
+/// Row of a result, read by the names of its columns. Names are looked up in the order of the
+/// statement from the last one on, so reading the columns in that order compares one name each.
+pub(crate) struct Row {
+    cells: EngineRow,
+    /// Position after the column that was read last.
+    next: AtomicUsize,
+}
+
+/// Row of a specific engine.
+enum EngineRow {
     Embedded(Cells),
     Sqlite(SqliteRow),
     Postgres(PgRow),
@@ -174,8 +183,8 @@ impl Query {
             }
             EngineConnection::Postgres(db) => {
                 let arguments = postgres_arguments(self.values)?;
-                let asked = sqlx::query_with(self.statement, arguments);
-                let done = await_response(asked.execute(db)).await?;
+                let query = sqlx::query_with(self.statement, arguments);
+                let done = await_response(query.execute(db)).await?;
                 Ok(done.rows_affected())
             }
         }
@@ -186,18 +195,18 @@ impl Query {
         match db.link()? {
             EngineConnection::Embedded(db) => {
                 let rows = embedded::fetch(db, self.statement.as_str(), &self.values, usize::MAX)?;
-                Ok(rows.into_iter().map(Row::Embedded).collect())
+                Ok(rows.into_iter().map(Row::from).collect())
             }
             EngineConnection::Sqlite(db) => {
                 let arguments = sqlite_arguments(self.values)?;
                 let rows = sqlx::query_with(self.statement, arguments).fetch_all(db).await?;
-                Ok(rows.into_iter().map(Row::Sqlite).collect())
+                Ok(rows.into_iter().map(Row::from).collect())
             }
             EngineConnection::Postgres(db) => {
                 let arguments = postgres_arguments(self.values)?;
-                let asked = sqlx::query_with(self.statement, arguments);
-                let rows = await_response(asked.fetch_all(db)).await?;
-                Ok(rows.into_iter().map(Row::Postgres).collect())
+                let query = sqlx::query_with(self.statement, arguments);
+                let rows = await_response(query.fetch_all(db)).await?;
+                Ok(rows.into_iter().map(Row::from).collect())
             }
         }
     }
@@ -210,18 +219,18 @@ impl Query {
         match db.link()? {
             EngineConnection::Embedded(db) => {
                 let rows = embedded::fetch(db, self.statement.as_str(), &self.values, 1)?;
-                Ok(rows.into_iter().next().map(Row::Embedded))
+                Ok(rows.into_iter().next().map(Row::from))
             }
             EngineConnection::Sqlite(db) => {
                 let arguments = sqlite_arguments(self.values)?;
                 let row = sqlx::query_with(self.statement, arguments).fetch_optional(db).await?;
-                Ok(row.map(Row::Sqlite))
+                Ok(row.map(Row::from))
             }
             EngineConnection::Postgres(db) => {
                 let arguments = postgres_arguments(self.values)?;
-                let asked = sqlx::query_with(self.statement, arguments);
-                let row = await_response(asked.fetch_optional(db)).await?;
-                Ok(row.map(Row::Postgres))
+                let query = sqlx::query_with(self.statement, arguments);
+                let row = await_response(query.fetch_optional(db)).await?;
+                Ok(row.map(Row::from))
             }
         }
     }
@@ -236,30 +245,92 @@ impl Query {
     where
         T: for<'r> Column<'r>,
     {
-        self.fetch_optional(db).await?.map(|row| row.try_get(0)).transpose()
+        self.fetch_optional(db).await?.map(|row| row.at(0)).transpose()
     }
 }
 
 impl Row {
-    /// Returns the value of a column, counted from 0.
-    pub(crate) fn try_get<'r, T: Column<'r>>(&'r self, column: usize) -> Result<T, sqlx::Error> {
-        match self {
-            Self::Embedded(row) => row.try_get(column),
-            Self::Sqlite(row) => row.try_get(column),
+    /// Returns the value of a column.
+    pub(crate) fn try_get<'r, T: Column<'r>>(&'r self, column: &str) -> Result<T, sqlx::Error> {
+        self.at(self.position(column)?)
+    }
+
+    /// Returns the value of a column, counted from 0. For columns without a name in the code.
+    pub(crate) fn at<'r, T: Column<'r>>(&'r self, position: usize) -> Result<T, sqlx::Error> {
+        match &self.cells {
+            EngineRow::Embedded(row) => row.try_get(position),
+            EngineRow::Sqlite(row) => row.try_get(position),
             // Unchecked, because PostgreSQL has integers of three widths, and all are read as
             // `i64`.
-            Self::Postgres(row) => row.try_get_unchecked(column),
+            EngineRow::Postgres(row) => row.try_get_unchecked(position),
         }
+    }
+
+    /// Returns the text of a column, counted from 0. Fails if its type is another one.
+    pub(crate) fn text_at(&self, position: usize) -> Result<&str, sqlx::Error> {
+        match &self.cells {
+            // Unchecked, the bytes of a number may be text.
+            EngineRow::Postgres(row) => row.try_get(position),
+            EngineRow::Embedded(_) | EngineRow::Sqlite(_) => self.at(position),
+        }
+    }
+
+    fn position(&self, column: &str) -> Result<usize, sqlx::Error> {
+        let next = self.next.load(Ordering::Relaxed);
+        let mut positions = (next..self.len()).chain(0..next);
+        let found = positions.find(|position| self.name(*position) == column);
+        let found = found.ok_or_else(|| sqlx::Error::ColumnNotFound(column.to_owned()))?;
+        debug_assert_eq!(
+            (0..self.len()).filter(|position| self.name(*position) == column).count(),
+            1,
+            "`{column}` is the name of one column"
+        );
+        self.next.store(found + 1, Ordering::Relaxed);
+        Ok(found)
+    }
+
+    fn len(&self) -> usize {
+        match &self.cells {
+            EngineRow::Embedded(row) => row.len(),
+            EngineRow::Sqlite(row) => row.len(),
+            EngineRow::Postgres(row) => row.len(),
+        }
+    }
+
+    fn name(&self, position: usize) -> &str {
+        match &self.cells {
+            EngineRow::Embedded(row) => row.name(position),
+            EngineRow::Sqlite(row) => row.column(position).name(),
+            EngineRow::Postgres(row) => row.column(position).name(),
+        }
+    }
+}
+
+impl From<Cells> for Row {
+    fn from(row: Cells) -> Self {
+        Self { cells: EngineRow::Embedded(row), next: AtomicUsize::new(0) }
+    }
+}
+
+impl From<SqliteRow> for Row {
+    fn from(row: SqliteRow) -> Self {
+        Self { cells: EngineRow::Sqlite(row), next: AtomicUsize::new(0) }
+    }
+}
+
+impl From<PgRow> for Row {
+    fn from(row: PgRow) -> Self {
+        Self { cells: EngineRow::Postgres(row), next: AtomicUsize::new(0) }
     }
 }
 
 /// Waits for the response of a database on another machine. Fails after a time limit; the
 /// connection is unusable then.
 async fn await_response<T>(
-    answer: impl Future<Output = Result<T, sqlx::Error>>,
+    response: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {
     let late = |_| Err(timeout_error(RESPONSE_TIMEOUT));
-    tokio::time::timeout(RESPONSE_TIMEOUT, answer).await.unwrap_or_else(late)
+    tokio::time::timeout(RESPONSE_TIMEOUT, response).await.unwrap_or_else(late)
 }
 
 /// Returns the error of a database that did not respond in time.

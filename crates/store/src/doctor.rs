@@ -58,8 +58,8 @@ impl Doctor<'_> {
         self.store.certificates().all().await?;
         self.store.missed().examine().await?;
         self.store.results().count().await?;
-        for grain in [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day] {
-            self.examine_history(grain).await?;
+        for size in [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day] {
+            self.examine_history(size).await?;
         }
         let mut found = Vec::new();
         let mut db = self.store.read().await?;
@@ -73,10 +73,10 @@ impl Doctor<'_> {
             .await?;
         for row in &rows {
             found.push(DamagedRow {
-                table: row.try_get(0)?,
-                key: row.try_get::<i64>(1)?.to_string(),
-                why: row.try_get(2)?,
-                columns: json!({ "body": hex(&row.try_get::<Vec<u8>>(3)?) }),
+                table: row.try_get("source")?,
+                key: row.try_get::<i64>("key")?.to_string(),
+                why: row.try_get("why")?,
+                columns: json!({ "body": hex(&row.try_get::<Vec<u8>>("body")?) }),
             });
         }
         Ok(found)
@@ -142,8 +142,8 @@ impl Doctor<'_> {
         }
     }
 
-    async fn examine_history(&self, grain: BucketSize) -> Result<(), StoreError> {
-        let table = grain.table();
+    async fn examine_history(&self, size: BucketSize) -> Result<(), StoreError> {
+        let table = size.table();
         let statement =
             format!("SELECT key, body FROM {table} WHERE key > $1 ORDER BY key LIMIT $2");
         let mut after = i64::MIN;
@@ -154,10 +154,10 @@ impl Doctor<'_> {
                 .fetch_all(&mut self.store.read().await?)
                 .await?;
             let Some(last) = rows.last() else { return Ok(()) };
-            after = last.try_get(0)?;
+            after = last.try_get("key")?;
             self.store.quarantine().readable_rows(table, &rows, |row| {
-                let body: Vec<u8> = row.try_get(1)?;
-                read_block(grain, row.try_get(0)?, &body)
+                let body: Vec<u8> = row.try_get("body")?;
+                read_block(size, row.try_get("key")?, &body)
             })?;
         }
     }
@@ -189,11 +189,12 @@ async fn columns(db: &mut Connection, table: &str, key: &str) -> Result<Value, S
     let statement = if db.is_embedded() {
         "SELECT name FROM pragma_table_info($1)"
     } else {
-        "SELECT column_name::TEXT FROM information_schema.columns \
+        "SELECT column_name::TEXT AS name FROM information_schema.columns \
          WHERE table_schema = 'aloft' AND table_name = $1 ORDER BY ordinal_position"
     };
     let names = query(statement).bind(table).fetch_all(db).await?;
-    let mut names = names.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
+    let mut names =
+        names.iter().map(|row| row.try_get("name")).collect::<Result<Vec<String>, _>>()?;
     names.retain(|name| !name.is_empty());
     let texts: Vec<String> = names
         .iter()
@@ -212,14 +213,14 @@ async fn columns(db: &mut Connection, table: &str, key: &str) -> Result<Value, S
     let row = query(AssertSqlSafe(statement)).bind(key).fetch_optional(db).await?;
     let Some(row) = row else { return Ok(Value::Null) };
     let mut columns = Map::new();
-    for (place, name) in names.into_iter().enumerate() {
-        columns.insert(name, text(&row, place));
+    for (column, name) in names.into_iter().enumerate() {
+        columns.insert(name, text(&row, column));
     }
     Ok(Value::Object(columns))
 }
 
-fn text(row: &Row, place: usize) -> Value {
-    row.try_get::<Option<String>>(place).ok().flatten().map_or(Value::Null, Value::String)
+fn text(row: &Row, column: usize) -> Value {
+    row.at::<Option<String>>(column).ok().flatten().map_or(Value::Null, Value::String)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -232,9 +233,9 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Returns whether this program can read a body.
 fn is_readable(source: &str, key: i64, body: &[u8]) -> bool {
-    let grains = [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day];
-    match grains.into_iter().find(|grain| grain.table() == source) {
-        Some(grain) => read_block(grain, key, body).is_ok(),
+    let sizes = [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day];
+    match sizes.into_iter().find(|size| size.table() == source) {
+        Some(size) => read_block(size, key, body).is_ok(),
         None => source == RECENT && results::each_of(key, body, |_, _| ()).is_none(),
     }
 }
@@ -245,8 +246,8 @@ async fn restore_rows(session: &mut Session) -> Result<u64, StoreError> {
         query("SELECT source, key, body FROM unreadable_rows").fetch_all(&mut session.db).await?;
     let mut done = 0;
     for row in rows {
-        let (source, key): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
-        let body: Vec<u8> = row.try_get(2)?;
+        let (source, key): (String, i64) = (row.try_get("source")?, row.try_get("key")?);
+        let body: Vec<u8> = row.try_get("body")?;
         if key_column(&source).is_none() || !is_readable(&source, key, &body) {
             continue;
         }
@@ -271,10 +272,10 @@ async fn restore_rows(session: &mut Session) -> Result<u64, StoreError> {
 
 async fn remove(session: &mut Session, row: DamagedRow) -> Result<(), StoreError> {
     let db = &mut session.db;
-    let put_away = query(AssertSqlSafe(format!(
+    let moved = query(AssertSqlSafe(format!(
         "DELETE FROM {UNREADABLE_TABLE} WHERE source = $1 AND CAST(key AS TEXT) = $2"
     )));
-    if put_away.bind(row.table.clone()).bind(row.key.clone()).execute(db).await? > 0 {
+    if moved.bind(row.table.clone()).bind(row.key.clone()).execute(db).await? > 0 {
         return Ok(());
     }
     let Some(column) = key_column(&row.table) else {

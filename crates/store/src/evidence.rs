@@ -78,14 +78,14 @@ pub(crate) async fn of_slots(
     let mut found = HashSet::new();
     for chunk in slots.chunks(SLOTS_AT_ONCE) {
         let last = chunk.last().copied().unwrap_or_default();
-        let list: Vec<String> = (2..2 + SLOTS_AT_ONCE).map(|place| format!("${place}")).collect();
+        let list: Vec<String> = (2..2 + SLOTS_AT_ONCE).map(|index| format!("${index}")).collect();
         let statement = format!(
             "SELECT slot, region, trigger, revision FROM evidence \
              WHERE monitor = $1 AND slot IN ({})",
             list.join(",")
         );
         // A list that is too short is filled with what it has.
-        let slots = (0..SLOTS_AT_ONCE).map(|place| *chunk.get(place).unwrap_or(&last));
+        let slots = (0..SLOTS_AT_ONCE).map(|index| *chunk.get(index).unwrap_or(&last));
         let query = slots.fold(query(AssertSqlSafe(statement)).bind(monitor.1), Query::bind);
         for row in query.fetch_all(&mut *db).await? {
             let read = identity(monitor.0, &row);
@@ -99,10 +99,10 @@ pub(crate) async fn of_slots(
 pub(crate) fn identity(monitor: MonitorId, row: &Row) -> Result<ResultKey, StoreError> {
     Ok(ResultKey {
         monitor,
-        revision: narrow(row, 3)?,
-        region: codes::region(row.try_get(1)?)?,
-        slot: Timestamp::from_millis(row.try_get(0)?),
-        trigger: codes::trigger(row.try_get(2)?)?,
+        revision: narrow(row, "revision")?,
+        region: codes::region(row.try_get("region")?)?,
+        slot: Timestamp::from_millis(row.try_get("slot")?),
+        trigger: codes::trigger(row.try_get("trigger")?)?,
     })
 }
 
@@ -113,12 +113,12 @@ pub(crate) fn read(
     row: &Row,
 ) -> Result<EvidenceEntry, StoreError> {
     let identity = identity(monitor, row)?;
-    let place = row_name(row.try_get(5)?, &identity);
+    let name = row_name(row.try_get("monitor")?, &identity);
     let evidence =
-        vault.open(EncryptionContext { column: COLUMN, row: &place }, row.try_get(6)?)?;
+        vault.open(EncryptionContext { column: COLUMN, row: &name }, row.try_get("sealed")?)?;
     Ok(EvidenceEntry {
         identity,
-        outcome: codes::outcome(row.try_get(4)?)?,
+        outcome: codes::outcome(row.try_get("outcome")?)?,
         evidence: Arc::new(evidence),
     })
 }

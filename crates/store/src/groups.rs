@@ -177,7 +177,7 @@ pub(crate) async fn delete_with_page(
     );
     for row in concerned.fetch_all(db).await? {
         let (action, detail) = ("group.delete", "with its page");
-        let resource_id = row.try_get(0)?;
+        let resource_id = row.try_get("id")?;
         audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail }).await?;
     }
     of_page("DELETE FROM component_groups WHERE workspace_id = $1 AND page_id = $2")
@@ -234,11 +234,14 @@ async fn find(
 
 fn read(row: &Row) -> Result<ComponentGroup, StoreError> {
     Ok(ComponentGroup {
-        id: id(row, 0, GroupId::parse)?,
-        workspace: id(row, 1, WorkspaceId::parse)?,
-        settings: GroupSettings { page_id: id(row, 2, PageId::parse)?, name: row.try_get(3)? },
-        created_at: instant(row, 4)?,
-        updated_at: instant(row, 5)?,
+        id: id(row, "id", GroupId::parse)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
+        settings: GroupSettings {
+            page_id: id(row, "page_id", PageId::parse)?,
+            name: row.try_get("name")?,
+        },
+        created_at: instant(row, "created_at")?,
+        updated_at: instant(row, "updated_at")?,
     })
 }
 

@@ -1,6 +1,6 @@
 //! History: results that no longer change, compacted into blocks by monitor and ten minutes, and
 //! into hourly and daily rollups. One monitor's past is therefore read without the results of
-//! others. `gather` compacts results, `logs` lists single results, and `domain::history` defines
+//! others. `compact` compacts results, `logs` lists single results, and `domain::history` defines
 //! quantiles and uptime.
 
 mod block;
@@ -24,7 +24,7 @@ use crate::{Store, StoreError};
 
 pub(crate) use block::Key;
 pub(crate) use bucket::{
-    BucketSize, bucket_of, entry, insert as insert_bodies, key as grain_key, read as read_bodies,
+    BucketSize, bucket_of, entry, insert as insert_bodies, key as bucket_key, read as read_bodies,
 };
 pub use compact::CompactionStats;
 pub use prune::PrunedHistory;
@@ -45,7 +45,7 @@ pub struct HistoryStore<'s> {
 impl HistoryStore<'_> {
     /// Returns the rollups of a monitor's scheduled checks by region, from the hour of `since`.
     /// Reads at most 23 hours, and then one row per day.
-    pub async fn sums(
+    pub async fn rollups(
         &self,
         workspace: WorkspaceId,
         monitor: MonitorId,
@@ -80,8 +80,8 @@ impl HistoryStore<'_> {
                 recent_index::rows(self.store.recent_index(), &mut db, *monitor, number).await?;
             let mut sketch = Sketch::default();
             let quarantine = self.store.quarantine();
-            let sums = rollups::read(quarantine, &mut db, (number, since), &recent).await?;
-            for sum in sums.values() {
+            let totals = rollups::read(quarantine, &mut db, (number, since), &recent).await?;
+            for sum in totals.values() {
                 sketch.merge(&sum.latency);
             }
             latencies.insert(*monitor, sketch);
@@ -107,7 +107,7 @@ impl HistoryStore<'_> {
         .bind(since.as_millis())
         .fetch_optional(&mut db)
         .await?
-        .map(|row| id(&row, 0, MonitorStatus::parse))
+        .map(|row| id(&row, "to_status", MonitorStatus::parse))
         .transpose()?;
         let rows = query(
             "SELECT at, to_status, from_status FROM status_changes \
@@ -118,9 +118,13 @@ impl HistoryStore<'_> {
         .bind(CHANGES_MAX)
         .fetch_all(&mut db)
         .await?;
-        let first = rows.first().map(|row| id(row, 2, MonitorStatus::parse)).transpose()?;
+        let first =
+            rows.first().map(|row| id(row, "from_status", MonitorStatus::parse)).transpose()?;
         let changes = rows.iter().map(|row| {
-            Ok(StatusFrom { at: instant(row, 0)?, status: id(row, 1, MonitorStatus::parse)? })
+            Ok(StatusFrom {
+                at: instant(row, "at")?,
+                status: id(row, "to_status", MonitorStatus::parse)?,
+            })
         });
         let before = before.or(first).unwrap_or(MonitorStatus::Unknown);
         Ok((before, changes.collect::<Result<_, StoreError>>()?))
@@ -147,7 +151,7 @@ pub(crate) async fn monitors(
     db: &mut Connection,
 ) -> Result<Vec<(i64, MonitorId)>, StoreError> {
     let rows = query("SELECT id, number FROM monitors").fetch_all(db).await?;
-    let read = |row: &Row| Ok((row.try_get(1)?, id(row, 0, MonitorId::parse)?));
+    let read = |row: &Row| Ok((row.try_get("number")?, id(row, "id", MonitorId::parse)?));
     quarantine.readable_rows("monitors", &rows, read)
 }
 
@@ -161,12 +165,12 @@ pub(crate) async fn recent(
     let mut rows = recent_index::rows(store.recent_index(), db, monitor, number).await?;
     let keys = block_keys(&rows, number);
     // Results that were compacted a moment ago, or arrive twice, are in a block already.
-    let mut gathered = HashSet::new();
+    let mut compacted = HashSet::new();
     for (key, body) in BucketSize::TenMinutes.read(db, &keys).await? {
         let rows = unpack_readable(store.quarantine(), key, &body)?;
-        gathered.extend(rows.iter().map(StoredResult::key));
+        compacted.extend(rows.iter().map(StoredResult::key));
     }
-    rows.retain(|row| gathered.insert(row.key()));
+    rows.retain(|row| compacted.insert(row.key()));
     Ok(rows)
 }
 
@@ -176,16 +180,16 @@ pub(crate) fn unpack_readable(
     key: i64,
     body: &[u8],
 ) -> Result<Vec<StoredResult>, StoreError> {
-    let grain = BucketSize::TenMinutes;
-    let read = block::unpack(body, grain.start(key));
-    let rows = quarantine.readable(grain.table(), || key.to_string(), read)?;
+    let size = BucketSize::TenMinutes;
+    let read = block::unpack(body, size.start(key));
+    let rows = quarantine.readable(size.table(), || key.to_string(), read)?;
     Ok(rows.unwrap_or_default())
 }
 
 /// Checks that a body of this bucket size can be read.
-pub(crate) fn read_block(grain: BucketSize, key: i64, body: &[u8]) -> Result<(), StoreError> {
-    match grain {
-        BucketSize::TenMinutes => block::unpack(body, grain.start(key)).map(drop),
+pub(crate) fn read_block(size: BucketSize, key: i64, body: &[u8]) -> Result<(), StoreError> {
+    match size {
+        BucketSize::TenMinutes => block::unpack(body, size.start(key)).map(drop),
         BucketSize::Hour | BucketSize::Day => rollups::decode(body).map(drop),
     }
 }

@@ -54,11 +54,11 @@ pub(crate) async fn created_before(
     .await?;
     let Some(row) = row else { return Ok(None) };
     // Rows of older versions have no digest.
-    let request: Option<Vec<u8>> = row.try_get(1)?;
+    let request: Option<Vec<u8>> = row.try_get("request")?;
     if request.is_some_and(|request| request != call.request) {
         return Err(StoreError::KeyReused { method: call.method });
     }
-    Ok(Some(row.try_get(0)?))
+    Ok(Some(row.try_get("result_id")?))
 }
 
 /// Converts the error of a repeated create whose result was deleted since. The caller does not want

@@ -1,6 +1,6 @@
 //! Incidents: each lasts from a monitor's error to its recovery. A monitor has at most one open
-//! incident, which the database enforces. The judge decides when one opens and closes (`turn`), and
-//! people acknowledge, comment and resolve (`people`). The `timeline` lists the events of an
+//! incident, which the database enforces. The judge decides when one opens and closes (`transitions`), and
+//! people acknowledge, comment and resolve (`actions`). The `timeline` lists the events of an
 //! incident, and `evidence` holds the observations of its regions.
 
 mod actions;
@@ -94,12 +94,12 @@ pub struct Incidents<'s> {
 
 /// Selects incidents for [`read`]. The argument is the `WHERE` clause.
 macro_rules! select {
-    ($which:literal) => {
+    ($condition:literal) => {
         concat!(
-            "SELECT i.id, m.id, m.name, i.opened_at, i.acknowledged_at, i.acknowledged_by, ",
+            "SELECT i.id, m.id AS monitor_id, m.name, i.opened_at, i.acknowledged_at, i.acknowledged_by, ",
             "i.acknowledged_name, i.closed_at, i.close_reason ",
             "FROM incidents i JOIN monitors m ON m.number = i.monitor ",
-            $which
+            $condition
         )
     };
 }
@@ -114,18 +114,18 @@ impl Incidents<'_> {
         page: Page<IncidentId>,
     ) -> Result<Listed<Incident>, StoreError> {
         let mut db = self.store.read().await?;
-        let (which, values) = filter.condition(workspace);
+        let (condition, values) = filter.condition(workspace);
         let count = format!(
-            "SELECT COUNT(*) FROM incidents i JOIN monitors m ON m.number = i.monitor WHERE {which}"
+            "SELECT COUNT(*) FROM incidents i JOIN monitors m ON m.number = i.monitor WHERE {condition}"
         );
         let mut total = query(AssertSqlSafe(count));
-        let place = values.len();
+        let index = values.len();
         let mut part = query(AssertSqlSafe(format!(
-            "{}{which} AND i.id < ${} ORDER BY i.id DESC LIMIT ${} OFFSET ${}",
+            "{}{condition} AND i.id < ${} ORDER BY i.id DESC LIMIT ${} OFFSET ${}",
             select!("WHERE "),
-            place + 1,
-            place + 2,
-            place + 3
+            index + 1,
+            index + 2,
+            index + 3
         )));
         for value in values {
             total = total.bind(value.clone());
@@ -194,11 +194,11 @@ impl Incidents<'_> {
 impl IncidentFilter {
     /// Returns the condition and its values, which start at `$1`.
     fn condition(self, workspace: WorkspaceId) -> (String, Vec<Value>) {
-        let (mut which, mut values) =
+        let (mut condition, mut values) =
             ("i.workspace_id = $1".to_owned(), vec![workspace.to_string().into()]);
-        let mut add = |condition: &str, value: Value| {
+        let mut add = |operand: &str, value: Value| {
             values.push(value);
-            write!(which, " AND {condition} ${}", values.len())
+            write!(condition, " AND {operand} ${}", values.len())
                 .expect("writing to a String never fails");
         };
         if let Some(monitor) = self.monitor {
@@ -212,10 +212,10 @@ impl IncidentFilter {
         }
         match self.is_open {
             None => {}
-            Some(true) => which.push_str(" AND i.closed_at IS NULL"),
-            Some(false) => which.push_str(" AND i.closed_at IS NOT NULL"),
+            Some(true) => condition.push_str(" AND i.closed_at IS NULL"),
+            Some(false) => condition.push_str(" AND i.closed_at IS NOT NULL"),
         }
-        (which, values)
+        (condition, values)
     }
 }
 
@@ -235,22 +235,23 @@ async fn load(
 }
 
 fn read(row: &Row) -> Result<Incident, StoreError> {
-    let acknowledged = optional_instant(row, 4)?.zip(person(row, 5)?);
-    let (at, how) = (optional_instant(row, 7)?, optional(row, 8, parse_close_reason)?);
+    let acknowledged = optional_instant(row, "acknowledged_at")?
+        .zip(person(row, ["acknowledged_by", "acknowledged_name"])?);
+    let (at, how) =
+        (optional_instant(row, "closed_at")?, optional(row, "close_reason", parse_close_reason)?);
     Ok(Incident {
-        id: id(row, 0, IncidentId::parse)?,
-        monitor: id(row, 1, MonitorId::parse)?,
-        monitor_name: row.try_get(2)?,
-        opened_at: instant(row, 3)?,
+        id: id(row, "id", IncidentId::parse)?,
+        monitor: id(row, "monitor_id", MonitorId::parse)?,
+        monitor_name: row.try_get("name")?,
+        opened_at: instant(row, "opened_at")?,
         acknowledged: acknowledged.map(|(at, by)| Acknowledged { at, by }),
         closed: at.zip(how).map(|(at, how)| Closed { at, reason: how }),
     })
 }
 
-/// Reads a person from this column and the next one.
-fn person(row: &Row, column: usize) -> Result<Option<Person>, StoreError> {
-    let actor: Option<String> = row.try_get(column)?;
-    let name = row.try_get(column + 1)?;
+/// Reads a person from the columns of its actor and its name.
+fn person(row: &Row, [actor, name]: [&str; 2]) -> Result<Option<Person>, StoreError> {
+    let (actor, name): (Option<String>, _) = (row.try_get(actor)?, row.try_get(name)?);
     Ok(actor.map(|actor| Person { actor, name }))
 }
 

@@ -28,7 +28,7 @@ pub struct StatusChange {
 
 impl JudgeStates<'_> {
     /// Returns the judge's state of a monitor. The pipeline restarts from it after a failed commit.
-    pub async fn history(&self, monitor: MonitorId) -> Result<Option<JudgeState>, StoreError> {
+    pub async fn get(&self, monitor: MonitorId) -> Result<Option<JudgeState>, StoreError> {
         let stored: Option<String> = query(
             "SELECT j.state FROM judge_states j JOIN monitors m ON m.number = j.monitor \
              WHERE m.id = $1",
@@ -64,9 +64,9 @@ impl JudgeStates<'_> {
         rows.iter()
             .map(|row| {
                 Ok(StatusChange {
-                    at: instant(row, 0)?,
-                    from: id(row, 1, MonitorStatus::parse)?,
-                    to: id(row, 2, MonitorStatus::parse)?,
+                    at: instant(row, "at")?,
+                    from: id(row, "from_status", MonitorStatus::parse)?,
+                    to: id(row, "to_status", MonitorStatus::parse)?,
                 })
             })
             .collect()
@@ -110,9 +110,9 @@ pub(crate) async fn owner(
         .bind(monitor)
         .fetch_one(db)
         .await?;
-    let runs: bool = row.try_get(1)?;
-    let paused = (!runs).then(|| narrow(&row, 2)).transpose()?;
-    Ok((id(&row, 0, WorkspaceId::parse)?, paused))
+    let runs: bool = row.try_get("active")?;
+    let paused = (!runs).then(|| narrow(&row, "revision")).transpose()?;
+    Ok((id(&row, "workspace_id", WorkspaceId::parse)?, paused))
 }
 
 /// Ends the judging of a paused or deleted monitor: deletes its state, notifies the channels that
@@ -164,7 +164,8 @@ async fn last_change(
     .bind(monitor)
     .fetch_optional(db)
     .await?;
-    row.map(|row| Ok((id(&row, 0, MonitorStatus::parse)?, instant(&row, 1)?))).transpose()
+    row.map(|row| Ok((id(&row, "to_status", MonitorStatus::parse)?, instant(&row, "at")?)))
+        .transpose()
 }
 
 /// Inserts a status change and returns whether it was new. A change to the same status is ignored.

@@ -21,7 +21,7 @@ pub struct KeyHash([u8; 32]);
 pub struct ApiKey {
     pub id: KeyId,
     pub workspace: WorkspaceId,
-    /// Name for people.
+    /// Display name.
     pub name: String,
     /// Scope. `None` for a key from before scopes existed, which may write (spec §5.6).
     pub scope: Option<Scope>,
@@ -40,12 +40,13 @@ pub struct Keys<'s> {
     pub(crate) store: &'s Store,
 }
 
-/// Builds a `SELECT` of the columns that `read` reads, in its order.
+/// Builds a `SELECT` of the columns that [`read`] reads, after other columns.
 macro_rules! select {
     ($before:literal, $after:literal) => {
         concat!(
             "SELECT ", $before,
-            "k.id, k.workspace_id, k.name, k.scope, k.created_at, k.expires_at, k.last_used_at, k.revoked_at ",
+            "k.id AS key_id, k.workspace_id, k.name AS key_name, k.scope, k.created_at AS key_created_at, ",
+            "k.expires_at, k.last_used_at, k.revoked_at ",
             $after
         )
     };
@@ -119,7 +120,7 @@ impl Keys<'_> {
         .bind(&hash.0[..])
         .fetch_optional(&mut self.store.read().await?)
         .await?;
-        row.map(|row| Ok((read(&row, 5)?, workspaces::read(&row)?))).transpose()
+        row.map(|row| Ok((read(&row)?, workspaces::read(&row)?))).transpose()
     }
 
     /// Returns a key of the workspace, even if it is revoked.
@@ -130,7 +131,7 @@ impl Keys<'_> {
             .fetch_optional(&mut self.store.read().await?)
             .await?
             .ok_or_else(|| StoreError::not_found("key", &key))?;
-        read(&row, 0)
+        read(&row)
     }
 
     /// Returns the identifiers of all unrevoked keys of all workspaces.
@@ -138,7 +139,7 @@ impl Keys<'_> {
         let rows = query("SELECT id FROM keys WHERE revoked_at IS NULL")
             .fetch_all(&mut self.store.read().await?)
             .await?;
-        let read = |row| id(row, 0, KeyId::parse);
+        let read = |row| id(row, "id", KeyId::parse);
         Ok(self.store.quarantine().readable_rows("keys", &rows, read)?.into_iter().collect())
     }
 
@@ -148,7 +149,7 @@ impl Keys<'_> {
             .bind(workspace.to_string())
             .fetch_all(&mut self.store.read().await?)
             .await?;
-        self.store.quarantine().readable_rows("keys", &rows, |row| read(row, 0))
+        self.store.quarantine().readable_rows("keys", &rows, read)
     }
 
     /// Revokes a key from the time of the change. Revoking a revoked key has no effect.
@@ -223,16 +224,15 @@ pub enum Revoked {
     Before,
 }
 
-/// Reads the eight columns of a key, starting at `first`.
-fn read(row: &Row, first: usize) -> Result<ApiKey, StoreError> {
+fn read(row: &Row) -> Result<ApiKey, StoreError> {
     Ok(ApiKey {
-        id: id(row, first, KeyId::parse)?,
-        workspace: id(row, first + 1, WorkspaceId::parse)?,
-        name: row.try_get(first + 2)?,
-        scope: optional(row, first + 3, Scope::parse)?,
-        created_at: instant(row, first + 4)?,
-        expires_at: optional_instant(row, first + 5)?,
-        last_used_at: optional_instant(row, first + 6)?,
-        revoked_at: optional_instant(row, first + 7)?,
+        id: id(row, "key_id", KeyId::parse)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
+        name: row.try_get("key_name")?,
+        scope: optional(row, "scope", Scope::parse)?,
+        created_at: instant(row, "key_created_at")?,
+        expires_at: optional_instant(row, "expires_at")?,
+        last_used_at: optional_instant(row, "last_used_at")?,
+        revoked_at: optional_instant(row, "revoked_at")?,
     })
 }

@@ -93,9 +93,10 @@ pub use maintenances::{MaintenanceFilter, Maintenances, NewMaintenance, PlannedM
 pub use missed_slots::{Missed, MissedCursor, MissedFilter, MissedPage};
 pub use monitors::{BootMonitor, BootMonitors, MonitorWithStatus, Monitors, NewMonitor, Page};
 pub use outbox::{
-    AttemptResult, CancelOutcome, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState,
-    DueDeliveries, DueDelivery, FanOutProgress, NextStep, OrderingKey, Outbox, OutboxCounts,
-    Recipient, SubscriberDelivery, SubscriberDeliveryFilter, TestDelivery, Wakeup,
+    AlertToChannel, AttemptResult, CancelOutcome, Delivery, DeliveryAttempt, DeliveryFilter,
+    DeliveryState, DueDeliveries, DueDelivery, EventToSubscriber, FanOutProgress, NextStep,
+    OrderingKey, Outbox, OutboxCounts, Recipient, SubscriberDelivery, SubscriberDeliveryFilter,
+    TestDelivery, Wakeup,
 };
 pub use pages::{NewPage, PageDomain, Pages};
 pub use public_pages::{PublicPageRef, PublicPages};

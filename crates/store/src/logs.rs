@@ -82,18 +82,18 @@ impl Logs<'_> {
     ) -> Result<LogPage, StoreError> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
-        let wanted = LogQuery::new(filter, after, limit as usize);
+        let query = LogQuery::new(filter, after, limit as usize);
         let mut found = DistinctResults::default();
         for row in history::recent(self.store, &mut db, monitor, number).await? {
-            found.add(&wanted, row);
+            found.add(&query, row);
         }
         let (rows, next) = if filter.with_details {
             let detailed = detailed::Detailed { store: self.store, monitor, number };
-            detailed.page(&mut db, &wanted, found).await?
+            detailed.page(&mut db, &query, found).await?
         } else {
             let settled =
-                found.search_back(self.store.quarantine(), &mut db, &wanted, number).await?;
-            found.page(&wanted, settled)?
+                found.search_back(self.store.quarantine(), &mut db, &query, number).await?;
+            found.page(&query, settled)?
         };
         let probes = history::probes(&mut db).await?;
         let logs: Vec<CheckResult> =
@@ -113,25 +113,25 @@ impl Logs<'_> {
         &self,
         workspace: WorkspaceId,
         monitor: MonitorId,
-        place: LogCursor,
+        cursor: LogCursor,
     ) -> Result<CheckResult, StoreError> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
         let mut rows = history::recent(self.store, &mut db, monitor, number).await?;
-        let block = BucketSize::TenMinutes.key(place.slot.as_millis(), number);
+        let block = BucketSize::TenMinutes.key(cursor.slot.as_millis(), number);
         for (key, body) in BucketSize::TenMinutes.read(&mut db, &[block]).await? {
             rows.extend(history::unpack_readable(self.store.quarantine(), key, &body)?);
         }
         let row = rows
             .iter()
-            .find(|row| row.key() == place.key())
-            .ok_or_else(|| StoreError::not_found("response log", &place.slot))?;
+            .find(|row| row.key() == cursor.key())
+            .ok_or_else(|| StoreError::not_found("response log", &cursor.slot))?;
         let mut result = row.result(monitor, &history::probes(&mut db).await?)?;
         drop(db);
-        let of_slot = (place.slot, place.slot);
+        let of_slot = (cursor.slot, cursor.slot);
         let evidence = self.store.evidence();
-        let kept = evidence.between(workspace, monitor, of_slot, EVIDENCE_OF_A_SLOT).await?;
-        let own = kept.into_iter().find(|entry| entry.identity == result.identity);
+        let entries = evidence.between(workspace, monitor, of_slot, EVIDENCE_OF_A_SLOT).await?;
+        let own = entries.into_iter().find(|entry| entry.identity == result.identity);
         result.evidence = own.map(|entry| Arc::clone(&entry.evidence)).or_else(|| {
             let success = self.store.successes().find(self.store.vault(), &result.identity);
             success.map(Arc::new)
@@ -172,7 +172,7 @@ struct LogQuery {
 impl LogQuery {
     fn new(filter: &LogFilter, after: Option<LogCursor>, limit: usize) -> Self {
         let to = filter.to.map(|to| (to.as_millis(), 0, 0, 0));
-        let after = after.map(|place| place.key());
+        let after = after.map(|cursor| cursor.key());
         let code = |code: i64| code as u8;
         Self {
             outcomes: filter.outcomes.iter().map(|it| code(codes::outcome_code(*it))).collect(),
@@ -191,7 +191,7 @@ impl LogQuery {
     /// Whether a result with this key and outcome is asked for.
     fn matches_key(&self, key: Key, outcome: u8) -> bool {
         let (slot, region, trigger, _) = key;
-        let any = |wanted: &[u8], code| wanted.is_empty() || wanted.contains(&code);
+        let any = |query: &[u8], code| query.is_empty() || query.contains(&code);
         slot >= self.from
             && self.before.is_none_or(|before| key < before)
             && any(&self.outcomes, outcome)
@@ -217,31 +217,31 @@ impl DistinctResults {
         &mut self,
         quarantine: &Quarantine,
         db: &mut Connection,
-        wanted: &LogQuery,
+        query: &LogQuery,
         monitor: i64,
     ) -> Result<i64, StoreError> {
-        let grain = BucketSize::TenMinutes;
-        let Some((first, last)) = grain.edges(db).await? else { return Ok(i64::MIN) };
-        let first = first.max(grain.number(wanted.from));
-        let mut end = 1 + wanted.before.map_or(last, |(slot, ..)| last.min(grain.number(slot)));
-        let (mut looked, mut size) = (0, FIRST_BLOCKS);
+        let size = BucketSize::TenMinutes;
+        let Some((first, last)) = size.edges(db).await? else { return Ok(i64::MIN) };
+        let first = first.max(size.number(query.from));
+        let mut end = 1 + query.before.map_or(last, |(slot, ..)| last.min(size.number(slot)));
+        let (mut looked, mut step) = (0, FIRST_BLOCKS);
         while end > first {
-            let settled = end * grain.millis();
-            let is_full = self.0.range((settled, 0, 0, 0)..).nth(wanted.limit).is_some();
+            let settled = end * size.millis();
+            let is_full = self.0.range((settled, 0, 0, 0)..).nth(query.limit).is_some();
             let most = if self.0.is_empty() { EMPTY_LISTING_BLOCKS } else { LISTING_BLOCKS };
             if is_full || looked >= most {
                 return Ok(settled);
             }
-            let begin = first.max(end - size);
+            let begin = first.max(end - step);
             let keys: Vec<i64> =
-                (begin..end).map(|stretch| history::grain_key(stretch, monitor)).collect();
-            for (key, body) in grain.read(db, &keys).await? {
+                (begin..end).map(|bucket| history::bucket_key(bucket, monitor)).collect();
+            for (key, body) in size.read(db, &keys).await? {
                 for row in history::unpack_readable(quarantine, key, &body)? {
-                    self.add(wanted, row);
+                    self.add(query, row);
                 }
             }
             looked += end - begin;
-            size = MOST_BLOCKS.min(2 * size);
+            step = MOST_BLOCKS.min(2 * step);
             end = begin;
         }
         Ok(i64::MIN)
@@ -250,13 +250,13 @@ impl DistinctResults {
     /// Returns the page of results from `settled` on, and the cursor of the next page.
     fn page(
         self,
-        wanted: &LogQuery,
+        query: &LogQuery,
         settled: i64,
     ) -> Result<(Vec<StoredResult>, Option<LogCursor>), StoreError> {
         let mut rows: Vec<StoredResult> =
             self.0.range((settled, 0, 0, 0)..).rev().map(|(_, row)| *row).collect();
-        if rows.len() > wanted.limit {
-            rows.truncate(wanted.limit);
+        if rows.len() > query.limit {
+            rows.truncate(query.limit);
             let next = rows.last().map(|last| LogCursor::from_key(last.key())).transpose()?;
             return Ok((rows, next));
         }

@@ -1,6 +1,6 @@
 //! Reads planned maintenance: one, or a page of a list, each with its current and next window.
-//! `change` modifies maintenance, `windows` writes its windows, `covers` tracks the affected
-//! monitors, and `mute` answers whether a monitor is under maintenance.
+//! `change` modifies maintenance, `windows` writes its windows, `coverage` tracks the affected
+//! monitors, and `mute` returns whether a monitor is under maintenance.
 
 mod change;
 mod coverage;
@@ -54,16 +54,16 @@ pub struct MaintenanceFilter {
 macro_rules! select {
     ($($which:tt)*) => {
         concat!(
-            "SELECT a.id, NULL, NULL, a.workspace_id, a.title, a.description, a.starts_at, a.duration, ",
+            "SELECT a.id, NULL AS monitor, NULL AS component, a.workspace_id, a.title, a.description, a.starts_at, a.duration, ",
             "a.time_zone, a.recurrence, a.created_at, a.updated_at, ",
             "(SELECT MAX(w.from_at) FROM maintenance_windows w WHERE w.maintenance = a.id ",
-            "AND w.from_at <= $1 AND w.until_at > $1), ",
+            "AND w.from_at <= $1 AND w.until_at > $1) AS current_from, ",
             "(SELECT MAX(w.until_at) FROM maintenance_windows w WHERE w.maintenance = a.id ",
-            "AND w.from_at <= $1 AND w.until_at > $1), ",
+            "AND w.from_at <= $1 AND w.until_at > $1) AS current_until, ",
             "(SELECT MIN(w.from_at) FROM maintenance_windows w WHERE w.maintenance = a.id ",
-            "AND w.from_at > $1), ",
+            "AND w.from_at > $1) AS next_from, ",
             "(SELECT MIN(w.until_at) FROM maintenance_windows w WHERE w.maintenance = a.id ",
-            "AND w.from_at > $1) FROM maintenances a WHERE a.id IN (",
+            "AND w.from_at > $1) AS next_until FROM maintenances a WHERE a.id IN (",
             $($which)*,
             ") UNION ALL SELECT l.maintenance, m.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ",
             "NULL, NULL, NULL, NULL, NULL, NULL FROM maintenance_monitors l ",
@@ -136,8 +136,8 @@ impl Maintenances<'_> {
             part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         let quarantine = self.store.quarantine();
-        let (rows, left_out) = quarantine.readable_groups("maintenances", &rows, assemble)?;
-        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
+        let (rows, omitted) = quarantine.readable_groups("maintenances", &rows, assemble)?;
+        Ok(Listed { rows, omitted, total: to_count(total) })
     }
 
     /// Returns the time spans from `from` to `to` that are excluded from a monitor's uptime, in any
@@ -209,17 +209,18 @@ async fn all(db: &mut Connection, which: Query) -> Result<Vec<PlannedMaintenance
 fn assemble(rows: &[&Row]) -> Result<Vec<PlannedMaintenance>, StoreError> {
     let (mut heads, mut links): (Vec<&Row>, BTreeMap<&str, MaintenanceLinks>) = Default::default();
     for row in rows.iter().copied() {
-        let (monitor, component): (Option<&str>, Option<&str>) = (row.try_get(1)?, row.try_get(2)?);
-        let linked = links.entry(row.try_get(0)?).or_default();
+        let monitor: Option<&str> = row.try_get("monitor")?;
+        let component: Option<&str> = row.try_get("component")?;
+        let linked = links.entry(row.try_get("id")?).or_default();
         match (monitor, component) {
-            (Some(_), _) => linked.monitors.push(id(row, 1, MonitorId::parse)?),
-            (None, Some(_)) => linked.components.push(id(row, 2, ComponentId::parse)?),
+            (Some(_), _) => linked.monitors.push(id(row, "monitor", MonitorId::parse)?),
+            (None, Some(_)) => linked.components.push(id(row, "component", ComponentId::parse)?),
             (None, None) => heads.push(row),
         }
     }
     let mut found = Vec::with_capacity(heads.len());
     for row in heads {
-        found.push(read(row, links.remove(row.try_get::<&str>(0)?).unwrap_or_default())?);
+        found.push(read(row, links.remove(row.try_get::<&str>("id")?).unwrap_or_default())?);
     }
     Ok(found)
 }
@@ -228,30 +229,31 @@ fn read(row: &Row, mut links: MaintenanceLinks) -> Result<PlannedMaintenance, St
     links.monitors.sort_unstable();
     links.components.sort_unstable();
     let schedule = Schedule {
-        starts_at: instant(row, 6)?,
-        duration: id(row, 7, Interval::parse)?,
-        time_zone: id(row, 8, TimeZone::parse)?,
-        recurrence: optional(row, 9, Recurrence::parse)?,
+        starts_at: instant(row, "starts_at")?,
+        duration: id(row, "duration", Interval::parse)?,
+        time_zone: id(row, "time_zone", TimeZone::parse)?,
+        recurrence: optional(row, "recurrence", Recurrence::parse)?,
     };
     let settings = MaintenanceSettings {
-        title: row.try_get(4)?,
-        description: row.try_get(5)?,
+        title: row.try_get("title")?,
+        description: row.try_get("description")?,
         schedule,
         monitor_ids: links.monitors,
         component_ids: links.components,
     };
     let maintenance = Maintenance {
-        id: id(row, 0, MaintenanceId::parse)?,
-        workspace: id(row, 3, WorkspaceId::parse)?,
+        id: id(row, "id", MaintenanceId::parse)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
         settings,
-        created_at: instant(row, 10)?,
-        updated_at: instant(row, 11)?,
+        created_at: instant(row, "created_at")?,
+        updated_at: instant(row, "updated_at")?,
     };
-    let (current, next) = (window(row, 12)?, window(row, 14)?);
+    let current = window(row, ["current_from", "current_until"])?;
+    let next = window(row, ["next_from", "next_until"])?;
     Ok(PlannedMaintenance { maintenance, current, next })
 }
 
-fn window(row: &Row, column: usize) -> Result<Option<Span>, StoreError> {
-    let (from, to) = (optional_instant(row, column)?, optional_instant(row, column + 1)?);
+fn window(row: &Row, [from, until]: [&str; 2]) -> Result<Option<Span>, StoreError> {
+    let (from, to) = (optional_instant(row, from)?, optional_instant(row, until)?);
     Ok(from.zip(to).map(|(from, to)| Span { from, to }))
 }

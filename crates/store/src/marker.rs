@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::{StoreError, data_dir};
 
 const MARKER_FILE: &str = "aloft.workspaces";
-/// Text for people who find the file.
+/// Text of the file, for people who find it.
 const TEXT: &str = "This data folder has held workspaces. While this file exists, `aloft serve` \
                     refuses to start here with an empty database.\n";
 

@@ -127,6 +127,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0031_probe_suspect.sql"),
         postgres: include_str!("../migrations/postgres/0031_probe_suspect.sql"),
     },
+    Migration {
+        version: 32,
+        sqlite: include_str!("../migrations/sqlite/0032_recipients.sql"),
+        postgres: include_str!("../migrations/postgres/0032_recipients.sql"),
+    },
 ];
 
 impl Migration {
@@ -178,7 +183,7 @@ async fn applied(db: &mut Connection) -> Result<Vec<(i64, Vec<u8>)>, StoreError>
     }
     let rows =
         query("SELECT version, checksum FROM migrations ORDER BY version").fetch_all(db).await?;
-    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+    rows.iter().map(|row| Ok((row.try_get("version")?, row.try_get("checksum")?))).collect()
 }
 
 fn refuse_foreign(

@@ -27,7 +27,7 @@ pub struct Missed<'s> {
 pub struct MissedFilter {
     /// Where they were due.
     pub regions: Vec<Region>,
-    /// Why nobody ran them.
+    /// Reason why they were missed.
     pub reasons: Vec<MissedReason>,
     /// Ranges that end at this time or later.
     pub from: Option<Timestamp>,
@@ -107,7 +107,8 @@ impl Missed<'_> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
         let whole = query(
-            "SELECT region, MIN(first_slot), CAST(SUM(slots) AS BIGINT), monitor FROM missed_slots \
+            "SELECT region, MIN(first_slot) AS first_slot, CAST(SUM(slots) AS BIGINT) AS slots, monitor \
+             FROM missed_slots \
              WHERE monitor = $1 AND first_slot >= $2 GROUP BY region, monitor",
         )
         .bind(number)
@@ -125,7 +126,7 @@ impl Missed<'_> {
         let mut counts = BTreeMap::new();
         for row in &whole {
             let read = read_sum(row);
-            let key = || key(row, 3);
+            let key = || key(row);
             let Some((region, slots)) = self.store.quarantine().readable(TABLE, key, read)? else {
                 continue;
             };
@@ -141,14 +142,14 @@ impl Missed<'_> {
     /// Returns the ranges of all monitors that end after `since`. For the pipeline at boot.
     pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<MissedSlots>, StoreError> {
         let rows = query(
-            "SELECT s.region, s.first_slot, s.last_slot, s.slots, s.reason, s.monitor, m.id \
+            "SELECT s.region, s.first_slot, s.last_slot, s.slots, s.reason, s.monitor, m.id AS monitor_id \
              FROM missed_slots s JOIN monitors m ON m.number = s.monitor \
              WHERE s.last_slot > $1 AND m.deleted_at IS NULL",
         )
         .bind(since.as_millis())
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        let read = |row: &Row| read(row, id(row, 6, MonitorId::parse)?);
+        let read = |row: &Row| read(row, id(row, "monitor_id", MonitorId::parse)?);
         self.sift(&rows, read)
     }
 
@@ -168,48 +169,49 @@ impl Missed<'_> {
             .fetch_all(&mut self.store.read().await?)
             .await?;
             let Some(last) = rows.last() else { return Ok(()) };
-            after = (last.try_get(5)?, last.try_get(0)?, last.try_get(1)?);
+            after =
+                (last.try_get("monitor")?, last.try_get("region")?, last.try_get("first_slot")?);
             self.sift(&rows, |row| read(row, MonitorId::from_bits(0)))?;
         }
     }
 
-    /// Returns the readable ranges of rows whose sixth column is the row ID of their monitor.
+    /// Returns the readable ranges.
     fn sift(
         self,
         rows: &[Row],
         read: impl Fn(&Row) -> Result<MissedSlots, StoreError>,
     ) -> Result<Vec<MissedSlots>, StoreError> {
         let quarantine = self.store.quarantine();
-        let sifted = rows.iter().map(|row| quarantine.readable(TABLE, || key(row, 5), read(row)));
+        let sifted = rows.iter().map(|row| quarantine.readable(TABLE, || key(row), read(row)));
         sifted.filter_map(Result::transpose).collect()
     }
 }
 
-/// Returns the key of a row, as [`KEY`] does: its monitor, and the first two columns.
-fn key(row: &Row, monitor: usize) -> String {
-    let columns = [monitor, 0, 1].map(|column| row.try_get::<i64>(column));
+/// Returns the key of a row, as [`KEY`] does.
+fn key(row: &Row) -> String {
+    let columns = ["monitor", "region", "first_slot"].map(|column| row.try_get::<i64>(column));
     columns.map(|it| it.map_or_else(|_| "?".to_owned(), |it| it.to_string())).join("/")
 }
 
 /// Reads region and number of slots of a sum.
 fn read_sum(row: &Row) -> Result<(Region, u64), StoreError> {
-    Ok((codes::region(row.try_get(0)?)?, narrow(row, 2)?))
+    Ok((codes::region(row.try_get("region")?)?, narrow(row, "slots")?))
 }
 
-/// Reads the first five columns.
+/// Reads a range.
 fn read(row: &Row, monitor: MonitorId) -> Result<MissedSlots, StoreError> {
     Ok(MissedSlots {
         monitor,
-        region: codes::region(row.try_get(0)?)?,
-        first_slot: instant(row, 1)?,
-        last_slot: instant(row, 2)?,
-        count: narrow(row, 3)?,
-        reason: codes::missed_reason(row.try_get(4)?)?,
+        region: codes::region(row.try_get("region")?)?,
+        first_slot: instant(row, "first_slot")?,
+        last_slot: instant(row, "last_slot")?,
+        count: narrow(row, "slots")?,
+        reason: codes::missed_reason(row.try_get("reason")?)?,
     })
 }
 
 fn read_cursor(row: &Row) -> Result<MissedCursor, StoreError> {
-    Ok(MissedCursor { region: row.try_get(0)?, first_slot: instant(row, 1)? })
+    Ok(MissedCursor { region: row.try_get("region")?, first_slot: instant(row, "first_slot")? })
 }
 
 /// Stores a range. A range with the same start replaces the stored one.

@@ -19,7 +19,7 @@ use crate::{Store, StoreError};
 
 pub use change::NewMonitor;
 pub(crate) use columns::check_context;
-use columns::{AFTER_COLUMNS, select};
+use columns::select;
 
 /// Number of monitors per query at boot: some hundred KiB.
 const BOOT_BATCH: i64 = 500;
@@ -72,7 +72,7 @@ pub struct BootMonitor {
     /// Monitor, active or not.
     pub monitor: Monitor,
     /// State of the judge. `None` if none is stored or this program cannot read it.
-    pub history: Option<JudgeState>,
+    pub judge_state: Option<JudgeState>,
 }
 
 /// All monitors of all workspaces, read in batches.
@@ -144,7 +144,7 @@ impl BootMonitors<'_> {
         .fetch_all(&mut self.store.read().await?)
         .await?;
         let Some(last) = rows.last() else { return Ok(None) };
-        self.after = last.try_get(AFTER_COLUMNS + 2)?;
+        self.after = last.try_get("number")?;
         let (vault, quarantine) = (self.store.vault(), self.store.quarantine());
         quarantine
             .readable_rows("monitors", &rows, |row| read_boot_monitor(quarantine, vault, row))
@@ -169,8 +169,8 @@ pub(crate) async fn exists(
 
 fn read_with_status(vault: &Vault, row: &Row) -> Result<MonitorWithStatus, StoreError> {
     let monitor = columns::read(vault, row)?;
-    let status = optional(row, AFTER_COLUMNS, MonitorStatus::parse)?;
-    let since = optional_instant(row, AFTER_COLUMNS + 1)?;
+    let status = optional(row, "status", MonitorStatus::parse)?;
+    let since = optional_instant(row, "since")?;
     let status = match status {
         // A pause has effect when it is stored, before the judge records it.
         Some(status) if monitor.settings.active => status,
@@ -185,14 +185,14 @@ fn read_boot_monitor(
     row: &Row,
 ) -> Result<BootMonitor, StoreError> {
     let monitor = columns::read(vault, row)?;
-    let stored: Option<&str> = row.try_get(AFTER_COLUMNS + 3)?;
-    let history = stored.and_then(|stored| match serde_json::from_str(stored) {
-        Ok(history) => Some(history),
+    let stored: Option<&str> = row.try_get("state")?;
+    let judge_state = stored.and_then(|stored| match serde_json::from_str(stored) {
+        Ok(state) => Some(state),
         Err(why) => {
             // The judge starts fresh with this monitor.
             quarantine.record("judge_states", monitor.id.to_string(), &why.to_string());
             None
         }
     });
-    Ok(BootMonitor { monitor, history })
+    Ok(BootMonitor { monitor, judge_state })
 }

@@ -1,7 +1,7 @@
 //! Outbox: deliveries and their attempts. Rows are written in the transaction of their event
-//! (`telling`) and handed to the delivery workers in order (`queue`). Attempts are recorded
-//! (`total_attempts`) and kept as a log (`log`). A corrupt event does not block later ones
-//! (`unreadable`). `domain::notify` decides who is notified and when, and the server sends.
+//! (`enqueue`) and handed to the delivery workers in order (`queue`). Attempts are recorded
+//! (`attempts`) and kept as a log (`deliveries`). A corrupt event does not block later ones
+//! (`corrupt`). `domain::notify` decides who is notified and when, and the server sends.
 
 mod attempts;
 mod cache;
@@ -19,7 +19,9 @@ mod subscriber_deliveries;
 use std::time::Duration;
 
 use domain::notify::{Event, HoldReason, Payload};
-use rules::{ChannelId, DeliveryId, MonitorId, ProviderType, SubscriberId, Timestamp, WorkspaceId};
+use rules::{
+    ChannelId, DeliveryId, MonitorId, PageId, ProviderType, SubscriberId, Timestamp, WorkspaceId,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::{Store, StoreError, subscribers};
@@ -31,10 +33,10 @@ pub(crate) use enqueue::{
     Ending, cancel_for, cancel_for_page, channel_changed, enqueue_end, enqueue_transition,
 };
 pub use fan_out::FanOutProgress;
-pub(crate) use page_events::{Maintained, enqueue_maintenance, enqueue_report};
+pub(crate) use page_events::{enqueue_maintenance, enqueue_report};
 pub use recipient::{OrderingKey, Recipient};
 pub(crate) use rows::{DeliveryTarget, Events, enqueue_page_event};
-pub use subscriber_deliveries::{SubscriberDelivery, SubscriberDeliveryFilter};
+pub use subscriber_deliveries::SubscriberDeliveryFilter;
 
 /// Handle of the outbox.
 #[derive(Clone, Copy, Debug)]
@@ -55,19 +57,17 @@ pub enum DeliveryState {
     Cancelled,
 }
 
-/// Delivery of one event to one channel.
+/// Delivery of one event to one recipient. `A` depends on the kind of the recipient: an alert to a
+/// channel, or a page event to a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    /// Identifier. Later deliveries have greater ones.
+pub struct Delivery<A = AlertToChannel> {
+    /// Identifier among all deliveries. Later ones have greater ones.
     pub id: DeliveryId,
     pub workspace: WorkspaceId,
-    /// Channel, which may be deleted.
-    pub channel: ChannelId,
-    /// Kind of the channel at the time of the event.
+    /// Recipient and event.
+    pub about: A,
+    /// Kind of the recipient at the time of the event.
     pub kind: ProviderType,
-    /// Monitor of the event, which may be deleted. `None` for tests.
-    pub monitor: Option<MonitorId>,
-    pub event: Event,
     pub state: DeliveryState,
     /// Reason why it waits unattempted, if it does.
     pub hold_reason: Option<HoldReason>,
@@ -78,8 +78,34 @@ pub struct Delivery {
     pub attempt_count: u32,
     /// Time of completion.
     pub completed_at: Option<Timestamp>,
-    /// Latest attempts, at most [`Delivery::ATTEMPTS_MAX`], oldest first.
+    /// Latest attempts, at most [`Self::ATTEMPTS_MAX`], oldest first.
     pub attempts: Vec<DeliveryAttempt>,
+}
+
+/// Delivery of a page event to a subscriber.
+pub type SubscriberDelivery = Delivery<EventToSubscriber>;
+
+/// Alert to a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertToChannel {
+    /// Channel, which may be deleted.
+    pub channel: ChannelId,
+    /// Monitor of the event, which may be deleted. `None` for tests.
+    pub monitor: Option<MonitorId>,
+    pub event: Event,
+}
+
+/// Page event to a subscriber.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventToSubscriber {
+    pub subscriber: SubscriberId,
+    pub page: PageId,
+    /// Name of the event: see [`domain::notify::PageEvent::word`].
+    pub event_name: String,
+    /// Idempotency key, the same for each attempt.
+    pub key: String,
+    /// Ordering key.
+    thread: String,
 }
 
 /// Attempt to send a delivery.
@@ -93,7 +119,7 @@ pub struct DeliveryAttempt {
     /// Status code of the response, if any.
     pub status: Option<u16>,
     /// Response of the receiver, or the reason why there is none, with possible secrets removed.
-    pub answer: String,
+    pub response: String,
 }
 
 /// Filter of a listing. `None` matches everything.
@@ -116,7 +142,7 @@ pub struct Wakeup {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DueDeliveries {
     /// Deliveries in order. Those of one digest are adjacent, whether its set is fixed (they share
-    /// [`DueDelivery::digest_key`]) or not yet (`hold_reason` is [`HoldReason::Storm`]).
+    /// [`DueDelivery::digest_key`]) or not yet (`hold_reason` is [`HoldReason::Digest`]).
     pub due: Vec<DueDelivery>,
     /// Time at which something else may be due. Asking earlier does no harm.
     pub next_at: Option<Timestamp>,
@@ -134,7 +160,7 @@ pub struct DueDelivery {
     pub key: String,
     /// Payload.
     pub content: Payload,
-    /// [`HoldReason::Storm`] if it belongs to the digest of all such deliveries in the queue, `None`
+    /// [`HoldReason::Digest`] if it belongs to the digest of all such deliveries in the queue, `None`
     /// otherwise.
     pub hold_reason: Option<HoldReason>,
     /// Key of its digest, once that is fixed.
@@ -161,7 +187,7 @@ pub struct AttemptResult {
     /// Status code of the response, if any.
     pub status: Option<u16>,
     /// Response of the receiver as one line, with possible secrets removed.
-    pub answer: String,
+    pub response: String,
     pub next_step: NextStep,
 }
 
@@ -189,7 +215,7 @@ pub struct TestDelivery {
     /// Status code of the response, if any.
     pub status: Option<u16>,
     /// Response of the receiver as one line, with possible secrets removed.
-    pub answer: String,
+    pub response: String,
     /// Whether it was accepted. A test is not retried.
     pub arrived: bool,
 }
@@ -214,7 +240,7 @@ pub struct OutboxCounts {
     pub oldest_due_at: Option<Timestamp>,
 }
 
-impl Delivery {
+impl<A> Delivery<A> {
     /// Maximum number of attempts that a delivery lists.
     pub const ATTEMPTS_MAX: u32 = 10;
 }

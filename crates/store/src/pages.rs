@@ -67,7 +67,10 @@ impl Pages<'_> {
         .await?;
         drop(db);
         let read = |row: &Row| {
-            Ok(PageDomain { domain: domain(row, 1)?, page: id(row, 0, PageId::parse)? })
+            Ok(PageDomain {
+                domain: domain(row, "custom_domain_name")?,
+                page: id(row, "id", PageId::parse)?,
+            })
         };
         self.store.quarantine().readable_rows("pages", &rows, read)
     }

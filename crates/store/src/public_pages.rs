@@ -32,7 +32,7 @@ const INCIDENTS_MAX: i64 = 500;
 macro_rules! select_incidents {
     ($which:literal) => {
         concat!(
-            "SELECT i.id, m.id, i.opened_at, i.closed_at, i.close_reason, i.acknowledged_at ",
+            "SELECT i.id, m.id AS monitor, i.opened_at, i.closed_at, i.close_reason, i.acknowledged_at ",
             "FROM incidents i JOIN monitors m ON m.number = i.monitor ",
             "WHERE i.monitor IN (SELECT monitor FROM components WHERE page_id = $1) ",
             $which
@@ -96,12 +96,12 @@ impl PublicPages<'_> {
         let around = Span { from: now - DAY * DAYS as u32, to: now + AHEAD };
         let monitors = monitors(&mut db, page_id, now).await?;
         let components = components::by_page(&mut db, page_id).await?;
-        let mut places = HashMap::with_capacity(components.len());
+        let mut positions = HashMap::with_capacity(components.len());
         let components = components
             .into_iter()
             .enumerate()
-            .map(|(place, (component, number))| {
-                places.insert(component.id, place);
+            .map(|(position, (component, number))| {
+                positions.insert(component.id, position);
                 let monitor = number.and_then(|number| monitors.get(&number).cloned());
                 ComponentFacts { component, monitor }
             })
@@ -112,7 +112,7 @@ impl PublicPages<'_> {
             components,
             groups: groups::by_page(&mut db, page_id).await?,
             incidents: load_incidents(&mut db, page_id, now).await?,
-            maintenances: maintenances(&mut db, page_id, &places, around).await?,
+            maintenances: maintenances(&mut db, page_id, &positions, around).await?,
             reports: reports::by_page(&mut db, self.store.quarantine(), page_id, around.from)
                 .await?,
         })
@@ -130,7 +130,7 @@ async fn monitors(
     let rows_of_monitors = query(
         "SELECT m.number, m.id, m.name, m.active, m.deleted_at, m.public, m.periodicity, \
          (SELECT c.to_status FROM status_changes c WHERE c.monitor = m.number AND c.at < $2 \
-         ORDER BY c.number DESC LIMIT 1) \
+         ORDER BY c.number DESC LIMIT 1) AS status_before \
          FROM monitors m WHERE m.number IN (SELECT monitor FROM components WHERE page_id = $1)",
     )
     .bind(page.to_string())
@@ -138,7 +138,7 @@ async fn monitors(
     .fetch_all(&mut *db)
     .await?;
     for row in &rows_of_monitors {
-        monitors.insert(row.try_get(0)?, monitor(row)?);
+        monitors.insert(row.try_get("number")?, monitor(row)?);
     }
     let rows = query(
         "SELECT c.monitor, c.at, c.to_status FROM status_changes c \
@@ -150,14 +150,17 @@ async fn monitors(
     .fetch_all(db)
     .await?;
     for row in &rows {
-        let change = StatusFrom { at: instant(row, 1)?, status: id(row, 2, MonitorStatus::parse)? };
-        let number: i64 = row.try_get(0)?;
+        let change = StatusFrom {
+            at: instant(row, "at")?,
+            status: id(row, "to_status", MonitorStatus::parse)?,
+        };
+        let number: i64 = row.try_get("monitor")?;
         if let Some(monitor) = monitors.get_mut(&number) {
             monitor.changes.push(change);
         }
     }
     for row in &rows_of_monitors {
-        let (number, deleted_at) = (row.try_get(0)?, optional_instant(row, 4)?);
+        let (number, deleted_at) = (row.try_get("number")?, optional_instant(row, "deleted_at")?);
         if let Some((monitor, at)) = monitors.get_mut(&number).zip(deleted_at) {
             end(monitor, at, since);
         }
@@ -179,14 +182,15 @@ fn end(monitor: &mut MonitorFacts, at: Timestamp, since: Timestamp) {
 }
 
 fn monitor(row: &Row) -> Result<MonitorFacts, StoreError> {
-    let (active, deleted_at): (bool, Option<i64>) = (row.try_get(3)?, row.try_get(4)?);
-    let periodicity: Periodicity = id(row, 6, Periodicity::parse)?;
-    let before: Option<MonitorStatus> = optional(row, 7, MonitorStatus::parse)?;
+    let (active, deleted_at): (bool, Option<i64>) =
+        (row.try_get("active")?, row.try_get("deleted_at")?);
+    let periodicity: Periodicity = id(row, "periodicity", Periodicity::parse)?;
+    let before: Option<MonitorStatus> = optional(row, "status_before", MonitorStatus::parse)?;
     Ok(MonitorFacts {
-        id: id(row, 1, MonitorId::parse)?,
-        name: row.try_get(2)?,
+        id: id(row, "id", MonitorId::parse)?,
+        name: row.try_get("name")?,
         runs: active && deleted_at.is_none(),
-        public: row.try_get(5)?,
+        public: row.try_get("public")?,
         period: periodicity.period(),
         checked_at: None,
         before: before.unwrap_or(MonitorStatus::Unknown),
@@ -214,13 +218,13 @@ async fn load_incidents(
 
 /// Reads the columns of `select_incidents`.
 fn incident(row: &Row) -> Result<IncidentFacts, StoreError> {
-    let how = optional(row, 4, incidents::parse_close_reason)?;
+    let how = optional(row, "close_reason", incidents::parse_close_reason)?;
     Ok(IncidentFacts {
-        id: id(row, 0, IncidentId::parse)?,
-        monitor: id(row, 1, MonitorId::parse)?,
-        opened_at: instant(row, 2)?,
-        closed: optional_instant(row, 3)?.zip(how),
-        acknowledged_at: optional_instant(row, 5)?,
+        id: id(row, "id", IncidentId::parse)?,
+        monitor: id(row, "monitor", MonitorId::parse)?,
+        opened_at: instant(row, "opened_at")?,
+        closed: optional_instant(row, "closed_at")?.zip(how),
+        acknowledged_at: optional_instant(row, "acknowledged_at")?,
     })
 }
 
@@ -246,26 +250,26 @@ async fn maintenances(
     let mut windows: Vec<MaintenanceFacts> = Vec::new();
     for row in &rows {
         let (id_, window) = (
-            id(row, 0, MaintenanceId::parse)?,
-            Span { from: instant(row, 3)?, to: instant(row, 4)? },
+            id(row, "id", MaintenanceId::parse)?,
+            Span { from: instant(row, "from_at")?, to: instant(row, "until_at")? },
         );
-        let component: ComponentId = id(row, 5, ComponentId::parse)?;
-        let Some(place) = positions.get(&component).copied() else { continue };
+        let component: ComponentId = id(row, "component", ComponentId::parse)?;
+        let Some(position) = positions.get(&component).copied() else { continue };
         match windows.last_mut() {
             Some(last) if last.id == id_ && last.window == window => {
-                if !last.components.contains(&place) {
-                    last.components.push(place);
+                if !last.components.contains(&position) {
+                    last.components.push(position);
                 }
             }
             Some(_) | None => windows.push(MaintenanceFacts {
                 id: id_,
-                title: row.try_get(1)?,
-                description: row.try_get(2)?,
+                title: row.try_get("title")?,
+                description: row.try_get("description")?,
                 window,
-                is_recurring: row.try_get::<Option<&str>>(6)?.is_some(),
-                created_at: instant(row, 7)?,
-                updated_at: instant(row, 8)?,
-                components: vec![place],
+                is_recurring: row.try_get::<Option<&str>>("recurrence")?.is_some(),
+                created_at: instant(row, "created_at")?,
+                updated_at: instant(row, "updated_at")?,
+                components: vec![position],
             }),
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-use sqlx::{Error, Row as _};
+use sqlx::Error;
 
 use crate::StoreError;
 use crate::db::{Row, query};
@@ -111,14 +111,14 @@ impl Quarantine {
         for row in rows {
             groups.entry(row_key(row)).or_default().push(row);
         }
-        let (mut found, mut left_out) = (Vec::with_capacity(groups.len()), Vec::new());
+        let (mut found, mut omitted) = (Vec::with_capacity(groups.len()), Vec::new());
         for (key, rows) in groups.into_iter().rev() {
             match self.readable(table, || key.clone(), read(&rows))? {
                 Some(read) => found.extend(read),
-                None => left_out.push(key),
+                None => omitted.push(key),
             }
         }
-        Ok((found, left_out))
+        Ok((found, omitted))
     }
 
     /// Records rows with binary bodies.
@@ -131,16 +131,16 @@ impl Quarantine {
     /// Records a row and logs it the first time.
     pub(crate) fn record(&self, table: &'static str, key: String, why: &str) {
         let mut rows = self.lock();
-        let place = (table, key);
-        if rows.contains_key(&place) {
+        let key_of_row = (table, key);
+        if rows.contains_key(&key_of_row) {
             return;
         }
-        let (table, key) = &place;
+        let (table, key) = &key_of_row;
         tracing::error!(
             "skipped the unreadable row `{key}` of table `{table}`; run `aloft doctor`: {why}"
         );
         if rows.len() < REMEMBERED_MAX {
-            rows.insert(place, why.to_owned());
+            rows.insert(key_of_row, why.to_owned());
         }
     }
 
@@ -160,13 +160,8 @@ pub(crate) const fn is_unreadable(error: &StoreError) -> bool {
 
 /// Returns the text or number in the first column.
 pub(crate) fn row_key(row: &Row) -> String {
-    let text: Result<&str, _> = match row {
-        // Unchecked, the bytes of a number may be text.
-        Row::Postgres(row) => row.try_get(0),
-        Row::Embedded(_) | Row::Sqlite(_) => row.try_get(0),
-    };
-    let number = || row.try_get::<i64>(0).map(|number| number.to_string());
-    text.map(str::to_owned).or_else(|_| number()).unwrap_or_else(|_| "?".to_owned())
+    let number = || row.at::<i64>(0).map(|number| number.to_string());
+    row.text_at(0).map(str::to_owned).or_else(|_| number()).unwrap_or_else(|_| "?".to_owned())
 }
 
 /// Moves rows with binary bodies to `unreadable_rows`, out of the way of readable ones.

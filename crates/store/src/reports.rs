@@ -1,6 +1,6 @@
 //! Reads status reports: one with all its updates, or a page of a list with the latest update of
 //! each. `change` creates, edits and deletes reports, and `updates` their updates. `cascade`
-//! updates them when a referenced object is deleted, and `tell` notifies subscribers.
+//! updates them when a referenced object is deleted, and `announce` notifies subscribers.
 
 mod announce;
 mod cascade;
@@ -47,15 +47,17 @@ pub struct ReportFilter {
 macro_rules! select {
     ($updates:literal, $($which:tt)*) => {
         concat!(
-            "SELECT r.id, NULL, NULL, r.workspace_id, r.page_id, r.title, r.started_at, r.created_at, ",
-            "r.updated_at, 1 = 1 FROM reports r WHERE r.id IN (",
+            "SELECT r.id AS report, NULL AS update_id, NULL AS component, NULL AS impact, ",
+            "r.workspace_id, r.page_id, r.title, NULL AS status, NULL AS text, NULL AS notified, ",
+            "r.started_at AS at, r.created_at, r.updated_at FROM reports r WHERE r.id IN (",
             $($which)*,
-            ") UNION ALL SELECT u.report, u.id, NULL, u.status, u.text, NULL, u.at, u.created_at, ",
-            "u.updated_at, u.notified FROM report_updates u WHERE u.report IN (",
+            ") UNION ALL SELECT u.report, u.id, NULL, NULL, NULL, NULL, NULL, u.status, u.text, ",
+            "u.notified, u.at, u.created_at, u.updated_at ",
+            "FROM report_updates u WHERE u.report IN (",
             $($which)*,
             ") AND ", $updates,
-            " UNION ALL SELECT u.report, u.id, i.component, i.impact, NULL, NULL, NULL, NULL, NULL, NULL ",
-            "FROM report_updates u JOIN report_impacts i ON i.report_update = u.id WHERE u.report IN (",
+            " UNION ALL SELECT u.report, u.id, i.component, i.impact, NULL, NULL, NULL, NULL, NULL, ",
+            "NULL, NULL, NULL, NULL FROM report_updates u JOIN report_impacts i ON i.report_update = u.id WHERE u.report IN (",
             $($which)*,
             ") AND ", $updates
         )
@@ -114,8 +116,8 @@ impl Reports<'_> {
         ));
         let part =
             part.bind(page.before()).bind(i64::from(page.limit)).bind(i64::from(page.offset));
-        let (rows, left_out) = load_readable(&mut db, self.store.quarantine(), part).await?;
-        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
+        let (rows, omitted) = load_readable(&mut db, self.store.quarantine(), part).await?;
+        Ok(Listed { rows, omitted, total: to_count(total) })
     }
 
     /// Returns the components of a status page of the workspace.
@@ -218,11 +220,12 @@ fn assemble(rows: &[&Row]) -> Result<Vec<Report>, StoreError> {
     let mut updates: BTreeMap<&str, Vec<ReportUpdate>> = BTreeMap::new();
     let mut impacts: BTreeMap<&str, Vec<ComponentImpact>> = BTreeMap::new();
     for row in rows {
-        let (update, component): (Option<&str>, Option<&str>) = (row.try_get(1)?, row.try_get(2)?);
+        let update: Option<&str> = row.try_get("update_id")?;
+        let component: Option<&str> = row.try_get("component")?;
         match (update, component) {
             (None, _) => reports.push(head(row)?),
             (Some(_), None) => {
-                updates.entry(row.try_get(0)?).or_default().push(read_update(row)?);
+                updates.entry(row.try_get("report")?).or_default().push(read_update(row)?);
             }
             (Some(update), Some(_)) => impacts.entry(update).or_default().push(read_impact(row)?),
         }
@@ -230,8 +233,8 @@ fn assemble(rows: &[&Row]) -> Result<Vec<Report>, StoreError> {
     for report in &mut reports {
         let mut own = updates.remove(report.id.to_string().as_str()).unwrap_or_default();
         for update in &mut own {
-            let said = impacts.remove(update.id.to_string().as_str());
-            update.components = said.unwrap_or_default();
+            let own_impacts = impacts.remove(update.id.to_string().as_str());
+            update.components = own_impacts.unwrap_or_default();
             update.components.sort_unstable();
         }
         own.sort_unstable_by_key(|update| std::cmp::Reverse((update.at, update.id)));
@@ -242,33 +245,33 @@ fn assemble(rows: &[&Row]) -> Result<Vec<Report>, StoreError> {
 
 fn head(row: &Row) -> Result<Report, StoreError> {
     Ok(Report {
-        id: id(row, 0, ReportId::parse)?,
-        workspace: id(row, 3, WorkspaceId::parse)?,
-        page: id(row, 4, PageId::parse)?,
-        title: row.try_get(5)?,
+        id: id(row, "report", ReportId::parse)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
+        page: id(row, "page_id", PageId::parse)?,
+        title: row.try_get("title")?,
         updates: Vec::new(),
-        started_at: instant(row, 6)?,
-        created_at: instant(row, 7)?,
-        updated_at: instant(row, 8)?,
+        started_at: instant(row, "at")?,
+        created_at: instant(row, "created_at")?,
+        updated_at: instant(row, "updated_at")?,
     })
 }
 
 fn read_update(row: &Row) -> Result<ReportUpdate, StoreError> {
     Ok(ReportUpdate {
-        id: id(row, 1, UpdateId::parse)?,
-        status: id(row, 3, ReportStatus::parse)?,
-        text: row.try_get(4)?,
-        at: instant(row, 6)?,
+        id: id(row, "update_id", UpdateId::parse)?,
+        status: id(row, "status", ReportStatus::parse)?,
+        text: row.try_get("text")?,
+        at: instant(row, "at")?,
         components: Vec::new(),
-        notified: row.try_get(9)?,
-        created_at: instant(row, 7)?,
-        updated_at: instant(row, 8)?,
+        notified: row.try_get("notified")?,
+        created_at: instant(row, "created_at")?,
+        updated_at: instant(row, "updated_at")?,
     })
 }
 
 fn read_impact(row: &Row) -> Result<ComponentImpact, StoreError> {
     Ok(ComponentImpact {
-        component: id(row, 2, ComponentId::parse)?,
-        impact: id(row, 3, Impact::parse)?,
+        component: id(row, "component", ComponentId::parse)?,
+        impact: id(row, "impact", Impact::parse)?,
     })
 }

@@ -15,7 +15,7 @@ use domain::check::{CheckResult, Outcome, ResultKey};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
 use crate::db::{Row, query};
-use crate::history::{self, BucketSize, StoredResult, bucket_of, grain_key};
+use crate::history::{self, BucketSize, StoredResult, bucket_key, bucket_of};
 use crate::row::id;
 use crate::{Store, StoreError, codes};
 
@@ -78,7 +78,7 @@ impl Results<'_> {
         let mut db = self.store.read().await?;
         let Some((_, last)) = edges(&mut db).await? else { return Ok(None) };
         let mut latest = None;
-        let first = grain_key(bucket_of(last), 0);
+        let first = bucket_key(bucket_of(last), 0);
         let last_stretch = RowsBetween::keys(first, i64::MAX);
         let damaged =
             last_stretch.each(&mut db, |_, row| latest = latest.max(Some(row.slot))).await?;
@@ -93,7 +93,7 @@ impl Results<'_> {
         let rows = query("SELECT id, number FROM monitors WHERE deleted_at IS NULL")
             .fetch_all(&mut db)
             .await?;
-        let read = |row: &Row| Ok((row.try_get(1)?, id(row, 0, MonitorId::parse)?));
+        let read = |row: &Row| Ok((row.try_get("number")?, id(row, "id", MonitorId::parse)?));
         let quarantine = self.store.quarantine();
         let monitors: HashMap<i64, MonitorId> =
             quarantine.readable_rows("monitors", &rows, read)?.into_iter().collect();
@@ -119,11 +119,11 @@ impl Results<'_> {
     /// Returns the number of uncompacted results, for the operator. Reads all of them.
     pub async fn count(&self) -> Result<u64, StoreError> {
         let mut count = 0;
-        let mut stretch = None;
+        let mut bucket = None;
         let mut known = HashSet::new();
         let add = |number, row: StoredResult| {
             let of = BucketSize::TenMinutes.number(row.slot);
-            if stretch.replace(of) != Some(of) {
+            if bucket.replace(of) != Some(of) {
                 known.clear();
             }
             count += u64::from(known.insert((number, row.key())));

@@ -125,26 +125,27 @@ impl Retention<'_> {
         now: Timestamp,
     ) -> Result<HashMap<MonitorId, Timestamp>, StoreError> {
         let days = plans::retention_expression(self.store.operator_plans());
-        let places: Vec<String> = (1..=STEP_MONITORS).map(|place| format!("${place}")).collect();
+        let placeholders: Vec<String> =
+            (1..=STEP_MONITORS).map(|index| format!("${index}")).collect();
         let statement = format!(
             "SELECT m.id, {days} FROM monitors m JOIN workspaces w ON w.id = m.workspace_id \
              WHERE m.id IN ({}) AND m.deleted_at IS NULL",
-            places.join(",")
+            placeholders.join(",")
         );
         // A list that is too short is filled with its last monitor, so that the statement stays the same.
         let last = monitors.last();
-        let places = (0..STEP_MONITORS).filter_map(|place| monitors.get(place).or(last));
-        let asked = places.fold(query(AssertSqlSafe(statement)), |query, monitor| {
+        let placeholders = (0..STEP_MONITORS).filter_map(|index| monitors.get(index).or(last));
+        let query = placeholders.fold(query(AssertSqlSafe(statement)), |query, monitor| {
             query.bind(monitor.to_string())
         });
-        let rows = asked.fetch_all(&mut self.store.read().await?).await?;
+        let rows = query.fetch_all(&mut self.store.read().await?).await?;
         let mut oldest = HashMap::with_capacity(rows.len());
         for row in &rows {
             // Days that are out of range belong to a damaged row: the server's setting decides.
-            let days: Option<i64> = row.try_get(1)?;
+            let days: Option<i64> = row.try_get("retention_days")?;
             let days = days.and_then(|days| u32::try_from(days).ok());
             let own = days.map_or(keep.evidence, |days| Duration::from_hours(24) * days);
-            oldest.insert(id(row, 0, MonitorId::parse)?, now - own.min(keep.evidence));
+            oldest.insert(id(row, "id", MonitorId::parse)?, now - own.min(keep.evidence));
         }
         Ok(oldest)
     }

@@ -26,14 +26,14 @@ impl<T> Listed<T> {
         total: Option<i64>,
         read: impl Fn(&Row) -> Result<T, StoreError>,
     ) -> Result<Self, StoreError> {
-        let (mut found, mut left_out) = (Vec::with_capacity(rows.len()), Vec::new());
+        let (mut found, mut omitted) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in rows {
             match quarantine.readable(table, || row_key(row), read(row))? {
                 Some(read) => found.push(read),
-                None => left_out.push(row_key(row)),
+                None => omitted.push(row_key(row)),
             }
         }
-        Ok(Self { rows: found, omitted: left_out, total: to_count(total) })
+        Ok(Self { rows: found, omitted, total: to_count(total) })
     }
 }
 
@@ -45,45 +45,57 @@ pub(crate) fn to_count(total: Option<i64>) -> u32 {
 /// Reads an identifier or an enumeration value.
 pub(crate) fn id<T, E: ToString>(
     row: &Row,
-    column: usize,
+    column: &str,
     parse: fn(&str) -> Result<T, E>,
 ) -> Result<T, StoreError> {
     let text: &str = row.try_get(column)?;
-    parse(text).map_err(|why| StoreError::corrupt(format!("column {column}"), why.to_string()))
+    parse(text).map_err(|why| StoreError::corrupt(format!("column `{column}`"), why.to_string()))
 }
 
 /// Reads a domain name.
-pub(crate) fn domain(row: &Row, column: usize) -> Result<DomainName, StoreError> {
+pub(crate) fn domain(row: &Row, column: &str) -> Result<DomainName, StoreError> {
     id(row, column, |text| DomainName::parse(text).map_err(|refusal| refusal.0))
 }
 
 /// Reads an enumeration value from a nullable column.
 pub(crate) fn optional<T, E: ToString>(
     row: &Row,
-    column: usize,
+    column: &str,
     parse: fn(&str) -> Result<T, E>,
 ) -> Result<Option<T>, StoreError> {
     let text: Option<&str> = row.try_get(column)?;
     text.map(parse)
         .transpose()
-        .map_err(|why| StoreError::corrupt(format!("column {column}"), why.to_string()))
+        .map_err(|why| StoreError::corrupt(format!("column `{column}`"), why.to_string()))
 }
 
 /// Reads a timestamp.
-pub(crate) fn instant(row: &Row, column: usize) -> Result<Timestamp, StoreError> {
+pub(crate) fn instant(row: &Row, column: &str) -> Result<Timestamp, StoreError> {
     Ok(Timestamp::from_millis(row.try_get(column)?))
 }
 
 /// Reads a timestamp from a nullable column.
-pub(crate) fn optional_instant(row: &Row, column: usize) -> Result<Option<Timestamp>, StoreError> {
+pub(crate) fn optional_instant(row: &Row, column: &str) -> Result<Option<Timestamp>, StoreError> {
     let millis: Option<i64> = row.try_get(column)?;
     Ok(millis.map(Timestamp::from_millis))
 }
 
 /// Reads an integer as the narrower type it was written from.
-pub(crate) fn narrow<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, StoreError> {
-    let wide: i64 = row.try_get(column)?;
+pub(crate) fn narrow<T: TryFrom<i64>>(row: &Row, column: &str) -> Result<T, StoreError> {
+    to_narrow(column, row.try_get(column)?)
+}
+
+/// Reads an integer from a nullable column as the narrower type it was written from.
+pub(crate) fn optional_narrow<T: TryFrom<i64>>(
+    row: &Row,
+    column: &str,
+) -> Result<Option<T>, StoreError> {
+    let wide: Option<i64> = row.try_get(column)?;
+    wide.map(|wide| to_narrow(column, wide)).transpose()
+}
+
+fn to_narrow<T: TryFrom<i64>>(column: &str, wide: i64) -> Result<T, StoreError> {
     T::try_from(wide).map_err(|_| {
-        StoreError::corrupt(format!("column {column}"), format!("`{wide}` is out of range"))
+        StoreError::corrupt(format!("column `{column}`"), format!("`{wide}` is out of range"))
     })
 }

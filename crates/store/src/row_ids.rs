@@ -56,7 +56,7 @@ impl RowIds {
             .bind(probe.0.as_ref())
             .fetch_one(db)
             .await?
-            .try_get(0)?;
+            .try_get("number")?;
         self.probes.insert(probe.clone(), number);
         self.new_probes.push(probe.clone());
         Ok(number)

@@ -121,7 +121,8 @@ pub(crate) async fn create_missing(db: &mut Connection, vault: &Vault) -> Result
     .fetch_all(&mut *db)
     .await?;
     for row in &without {
-        create_first(db, vault, id(row, 0, WorkspaceId::parse)?, instant(row, 1)?).await?;
+        create_first(db, vault, id(row, "id", WorkspaceId::parse)?, instant(row, "created_at")?)
+            .await?;
     }
     Ok(())
 }
@@ -191,15 +192,15 @@ async fn signing(
 
 fn read(row: &Row) -> Result<SigningSecret, StoreError> {
     Ok(SigningSecret {
-        id: id(row, 0, SigningSecretId::parse)?,
-        created_at: instant(row, 1)?,
-        expires_at: optional_instant(row, 2)?,
+        id: id(row, "id", SigningSecretId::parse)?,
+        created_at: instant(row, "created_at")?,
+        expires_at: optional_instant(row, "expires_at")?,
     })
 }
 
 fn open(vault: &Vault, row: &Row) -> Result<Secret<Vec<u8>>, StoreError> {
-    let id: &str = row.try_get(0)?;
-    let text = Secret::new(vault.open::<String>(secret_context(id), row.try_get(3)?)?);
+    let id: &str = row.try_get("id")?;
+    let text = Secret::new(vault.open::<String>(secret_context(id), row.try_get("sealed")?)?);
     let bytes = STANDARD.decode(text.expose());
     bytes.map(Secret::new).map_err(|why| StoreError::corrupt(id, why.to_string()))
 }

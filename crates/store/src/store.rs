@@ -93,17 +93,17 @@ impl Store {
     /// Checks that the database answers and that the writer works. For `/readyz`.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.inner.writer.ready()?;
-        let doubts_disk = self.inner.writer.doubts_disk()?;
-        let asked = async {
-            if doubts_disk {
+        let has_disk_fault = self.inner.writer.has_disk_fault()?;
+        let check = async {
+            if has_disk_fault {
                 self.write(rewrite).await?;
                 self.inner.writer.disk_works();
             }
             query("SELECT 1").execute(&mut self.read().await?).await?;
             Ok(())
         };
-        match tokio::time::timeout(READY_WITHIN, asked).await {
-            Ok(answer) => answer,
+        match tokio::time::timeout(READY_WITHIN, check).await {
+            Ok(result) => result,
             Err(_) => Err(db::timeout_error(READY_WITHIN).into()),
         }
     }
@@ -158,7 +158,7 @@ impl Store {
     }
 
     /// Returns the handle of the published status pages.
-    pub const fn shown(&self) -> PublicPages<'_> {
+    pub const fn public_pages(&self) -> PublicPages<'_> {
         PublicPages { store: self }
     }
 
@@ -306,7 +306,7 @@ impl Store {
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
-        self.inner.writer.write_here(Begin::ByWork(durable), work).await
+        self.inner.writer.write_inline(Begin::ByWork(durable), work).await
     }
 
     /// Like [`Self::write`], for work that only changes data that callers of this workspace read.

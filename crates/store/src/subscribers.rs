@@ -1,5 +1,5 @@
 //! Reads subscribers of status pages with their pages: one, or a page of a list. `change` adds and
-//! removes them, `visit` handles visitors, `pending` limits unconfirmed ones, and `maintenance_events`
+//! removes them, `signup` handles visitors, `pending` limits unconfirmed ones, and `maintenance_events`
 //! announces maintenance when its time comes. The outbox holds their deliveries.
 
 mod address_hash;
@@ -110,25 +110,25 @@ impl Subscribers<'_> {
         );
         let rows = list_query(COLUMNS, workspace, filter, &part).fetch_all(&mut db).await?;
         let (mut found, mut pages) = (Vec::with_capacity(rows.len()), HashMap::new());
-        let mut left_out = Vec::new();
+        let mut omitted = Vec::new();
         for row in &rows {
             let read = read(&mut db, self.store.vault(), row).await;
             let key = || row_key(row);
             let Some(subscriber) = self.store.quarantine().readable("subscribers", key, read)?
             else {
-                left_out.push(row_key(row));
+                omitted.push(row_key(row));
                 continue;
             };
             let page_id = subscriber.settings.page_id;
             let page = match pages.entry(page_id) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => {
-                    place.insert(load_page(&mut db, self.store.vault(), page_id).await?)
+                Entry::Vacant(vacant) => {
+                    vacant.insert(load_page(&mut db, self.store.vault(), page_id).await?)
                 }
             };
             found.push(with_page(self.store.vault(), subscriber, page.clone()));
         }
-        Ok(Listed { rows: found, omitted: left_out, total: to_count(total) })
+        Ok(Listed { rows: found, omitted, total: to_count(total) })
     }
 }
 
@@ -178,9 +178,9 @@ async fn load_page(
 }
 
 fn with_page(vault: &Vault, subscriber: Subscriber, page: StatusPage) -> SubscriberWithPage {
-    let mark = hash_password(vault, &page);
+    let password_hash = hash_password(vault, &page);
     let who = (&subscriber.settings.destination, &subscriber.access_proof);
-    let closed = suppression_reason(&page, mark.as_deref(), who);
+    let closed = suppression_reason(&page, password_hash.as_deref(), who);
     let not_told = closed.or(match subscriber.state() {
         SubscriberState::Pending => Some(SuppressionReason::Pending),
         SubscriberState::Active => None,
@@ -206,40 +206,40 @@ pub(crate) fn destination(
 pub(crate) fn access_proof(by_owner: bool, password_hash: Option<&[u8]>) -> AccessProof {
     match (by_owner, password_hash) {
         (true, _) => AccessProof::Owner,
-        (false, Some(mark)) => AccessProof::Password(mark.to_vec()),
+        (false, Some(password_hash)) => AccessProof::Password(password_hash.to_vec()),
         (false, None) => AccessProof::Visitor,
     }
 }
 
 async fn read(db: &mut Connection, vault: &Vault, row: &Row) -> Result<Subscriber, StoreError> {
-    let subscriber_id: SubscriberId = id(row, 0, SubscriberId::parse)?;
+    let subscriber_id: SubscriberId = id(row, "id", SubscriberId::parse)?;
     let text = subscriber_id.to_string();
-    let kind = id(row, 3, SubscriberKind::parse)?;
-    let destination = destination(vault, &text, kind, row.try_get(4)?)?;
-    let hears = [
-        (Topic::Reports, row.try_get(6)?),
-        (Topic::Maintenance, row.try_get(7)?),
-        (Topic::Incidents, row.try_get(8)?),
+    let kind = id(row, "kind", SubscriberKind::parse)?;
+    let destination = destination(vault, &text, kind, row.try_get("sealed")?)?;
+    let topics = [
+        (Topic::Reports, row.try_get("topic_reports")?),
+        (Topic::Maintenance, row.try_get("topic_maintenance")?),
+        (Topic::Incidents, row.try_get("topic_incidents")?),
     ];
-    let scope = if row.try_get(9)? {
+    let scope = if row.try_get("all_components")? {
         ComponentScope::All
     } else {
         ComponentScope::Some(components(db, &text).await?)
     };
     let settings = SubscriberSettings {
-        page_id: id(row, 2, PageId::parse)?,
+        page_id: id(row, "page_id", PageId::parse)?,
         destination,
-        language: id(row, 5, Language::parse)?,
+        language: id(row, "language", Language::parse)?,
         scope,
-        topics: hears.into_iter().filter(|(_, hears)| *hears).map(|(topic, _)| topic).collect(),
+        topics: topics.into_iter().filter(|(_, topics)| *topics).map(|(topic, _)| topic).collect(),
     };
     Ok(Subscriber {
         id: subscriber_id,
-        workspace: id(row, 1, WorkspaceId::parse)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
         settings,
-        created_at: instant(row, 10)?,
-        confirmed_at: optional_instant(row, 11)?,
-        access_proof: access_proof(row.try_get(12)?, row.try_get(13)?),
+        created_at: instant(row, "created_at")?,
+        confirmed_at: optional_instant(row, "confirmed_at")?,
+        access_proof: access_proof(row.try_get("by_owner")?, row.try_get("password_hash")?),
     })
 }
 
@@ -250,7 +250,7 @@ async fn components(db: &mut Connection, subscriber: &str) -> Result<Vec<Compone
     .bind(subscriber)
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| id(row, 0, ComponentId::parse)).collect()
+    rows.iter().map(|row| id(row, "component", ComponentId::parse)).collect()
 }
 
 /// Returns the location for which the address of a subscriber is sealed.

@@ -116,13 +116,13 @@ async fn tables(db: &mut Connection) -> Result<Vec<String>, StoreError> {
         )
     } else {
         format!(
-            "SELECT c.relname::TEXT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+            "SELECT c.relname::TEXT AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
              WHERE n.nspname = 'aloft' AND c.relkind = 'r' AND c.relname NOT IN {OWN_TABLES} \
              ORDER BY c.oid"
         )
     };
     let rows = query(AssertSqlSafe(statement)).fetch_all(db).await?;
-    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    rows.iter().map(|row| Ok(row.try_get("name")?)).collect()
 }
 
 /// Rejects a target with any rows. Removes the key check of the target's own key.
@@ -187,9 +187,10 @@ async fn write(
     }
     let mut statement = insert.to_owned();
     for row in 0..rows.len() {
-        let places = (1..=columns.len()).map(|column| format!("${}", row * columns.len() + column));
+        let placeholders =
+            (1..=columns.len()).map(|column| format!("${}", row * columns.len() + column));
         let comma = if row == 0 { "" } else { ", " };
-        write!(statement, "{comma}({})", places.collect::<Vec<_>>().join(", "))
+        write!(statement, "{comma}({})", placeholders.collect::<Vec<_>>().join(", "))
             .expect("writing to a String never fails");
     }
     let mut insert = query(AssertSqlSafe(statement));
@@ -258,15 +259,15 @@ async fn columns(
 
 async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, ColumnKind)>, StoreError> {
     let statement = if db.is_embedded() {
-        "SELECT name, lower(type) FROM pragma_table_info($1)"
+        "SELECT name, lower(type) AS type FROM pragma_table_info($1)"
     } else {
-        "SELECT column_name::TEXT, data_type::TEXT FROM information_schema.columns \
+        "SELECT column_name::TEXT AS name, data_type::TEXT AS type FROM information_schema.columns \
          WHERE table_schema = 'aloft' AND table_name = $1 ORDER BY ordinal_position"
     };
     let rows = query(statement).bind(table).fetch_all(db).await?;
     rows.iter()
         .map(|row| {
-            let kind = match row.try_get(1)? {
+            let kind = match row.try_get("type")? {
                 "integer" | "bigint" | "smallint" => ColumnKind::Integer,
                 "boolean" => ColumnKind::Boolean,
                 "text" => ColumnKind::Text,
@@ -276,7 +277,7 @@ async fn kinds(db: &mut Connection, table: &str) -> Result<Vec<(String, ColumnKi
                     return Err(StoreError::corrupt(format!("table `{table}`"), why));
                 }
             };
-            Ok((row.try_get(0)?, kind))
+            Ok((row.try_get("name")?, kind))
         })
         .collect()
 }
@@ -290,14 +291,14 @@ fn rows_of(db: &mut Connection, statement: String) -> BoxStream<'_, Result<Row, 
         // All at once: large transfers use a streaming connection instead.
         EngineConnection::Embedded(db) => {
             let rows = future::ready(embedded::fetch(db, &statement, &[], usize::MAX));
-            let rows = rows.map_ok(|rows| stream::iter(rows).map(Row::Embedded).map(Ok));
+            let rows = rows.map_ok(|rows| stream::iter(rows).map(Row::from).map(Ok));
             rows.try_flatten_stream().boxed()
         }
         EngineConnection::Sqlite(db) => {
-            sqlx::query(AssertSqlSafe(statement)).fetch(db).map_ok(Row::Sqlite).boxed()
+            sqlx::query(AssertSqlSafe(statement)).fetch(db).map_ok(Row::from).boxed()
         }
         EngineConnection::Postgres(db) => {
-            sqlx::query(AssertSqlSafe(statement)).fetch(db).map_ok(Row::Postgres).boxed()
+            sqlx::query(AssertSqlSafe(statement)).fetch(db).map_ok(Row::from).boxed()
         }
     }
 }
@@ -308,12 +309,10 @@ fn cells(row: &Row, kinds: impl Iterator<Item = ColumnKind>) -> Result<Vec<Value
         .enumerate()
         .map(|(column, kind)| {
             Ok(match kind {
-                ColumnKind::Integer => Value::Integer(row.try_get(column)?),
-                ColumnKind::Boolean => {
-                    Value::Integer(Some(i64::from(row.try_get::<bool>(column)?)))
-                }
-                ColumnKind::Text => Value::Text(row.try_get(column)?),
-                ColumnKind::Bytes => Value::Bytes(row.try_get(column)?),
+                ColumnKind::Integer => Value::Integer(row.at(column)?),
+                ColumnKind::Boolean => Value::Integer(Some(i64::from(row.at::<bool>(column)?))),
+                ColumnKind::Text => Value::Text(row.at(column)?),
+                ColumnKind::Bytes => Value::Bytes(row.at(column)?),
             })
         })
         .collect()

@@ -64,7 +64,7 @@ async fn shortest_period(
     .fetch_all(db)
     .await?;
     // A period that cannot be read is that of a damaged monitor, which runs no checks.
-    let periods = rows.iter().filter_map(|row| id(row, 0, Periodicity::parse).ok());
+    let periods = rows.iter().filter_map(|row| id(row, "periodicity", Periodicity::parse).ok());
     Ok(periods.min_by_key(|period| period.period()))
 }
 

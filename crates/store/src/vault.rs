@@ -72,17 +72,17 @@ impl Vault {
     /// Encrypts the JSON of `value`.
     pub(crate) fn seal<T: Serialize>(
         &self,
-        place: EncryptionContext<'_>,
+        context: EncryptionContext<'_>,
         value: &T,
     ) -> Result<Vec<u8>, StoreError> {
         let mut plain = serde_json::to_vec(value)
-            .map_err(|why| StoreError::corrupt(place.column, why.to_string()))?;
+            .map_err(|why| StoreError::corrupt(context.column, why.to_string()))?;
         let nonce = XNonce::generate();
-        let aad = place.associated_data();
+        let aad = context.associated_data();
         let sealed = self
             .cipher
             .encrypt(&nonce, Payload { msg: &plain, aad: &aad })
-            .map_err(|why| StoreError::corrupt(place.column, why.to_string()));
+            .map_err(|why| StoreError::corrupt(context.column, why.to_string()));
         plain.zeroize();
         let sealed = sealed?;
         let mut envelope = Vec::with_capacity(HEAD_BYTES + sealed.len());
@@ -96,11 +96,12 @@ impl Vault {
     /// Decrypts an envelope that [`Self::seal`] created for the same location.
     pub(crate) fn open<T: DeserializeOwned>(
         &self,
-        place: EncryptionContext<'_>,
+        context: EncryptionContext<'_>,
         envelope: &[u8],
     ) -> Result<T, StoreError> {
-        let corrupt =
-            |why: String| StoreError::corrupt(format!("{} of `{}`", place.column, place.row), why);
+        let corrupt = |why: String| {
+            StoreError::corrupt(format!("{} of `{}`", context.column, context.row), why)
+        };
         if envelope.len() < HEAD_BYTES || envelope[0] != ENVELOPE {
             return Err(corrupt("not an envelope of a secret".to_owned()));
         }
@@ -110,7 +111,7 @@ impl Vault {
             return Err(StoreError::WrongMasterKey);
         }
         let nonce = XNonce::try_from(nonce).map_err(|why| corrupt(why.to_string()))?;
-        let aad = place.associated_data();
+        let aad = context.associated_data();
         let mut plain = self
             .cipher
             .decrypt(&nonce, Payload { msg: sealed, aad: &aad })
@@ -224,11 +225,11 @@ mod tests {
     #[test]
     fn secret_opens_in_no_other_row_or_column() {
         let envelope = vault(1).seal(HERE, &"hunter2").unwrap();
-        for place in [
+        for context in [
             EncryptionContext { row: "mon_2", ..HERE },
             EncryptionContext { column: "evidence.sealed", ..HERE },
         ] {
-            let refusal = vault(1).open::<String>(place, &envelope).unwrap_err();
+            let refusal = vault(1).open::<String>(context, &envelope).unwrap_err();
             assert!(matches!(refusal, StoreError::Corrupt { .. }), "{refusal}");
         }
     }

@@ -17,7 +17,7 @@ pub struct Workspace {
     pub id: WorkspaceId,
     /// Unique name in URLs.
     pub slug: String,
-    /// Name for people.
+    /// Display name.
     pub name: String,
     pub plan: String,
     pub created_at: Timestamp,
@@ -30,7 +30,7 @@ pub enum Edit {
     Rename {
         /// Unique name in URLs.
         slug: String,
-        /// Name for people.
+        /// Display name.
         name: String,
     },
     /// New plan.
@@ -195,10 +195,10 @@ pub(crate) async fn count(db: &mut Connection) -> Result<u64, StoreError> {
 /// Reads a row that begins with these five columns.
 pub(crate) fn read(row: &Row) -> Result<Workspace, StoreError> {
     Ok(Workspace {
-        id: id(row, 0, WorkspaceId::parse)?,
-        slug: row.try_get(1)?,
-        name: row.try_get(2)?,
-        plan: row.try_get(3)?,
-        created_at: instant(row, 4)?,
+        id: id(row, "id", WorkspaceId::parse)?,
+        slug: row.try_get("slug")?,
+        name: row.try_get("name")?,
+        plan: row.try_get("plan")?,
+        created_at: instant(row, "created_at")?,
     })
 }

@@ -1,8 +1,9 @@
 //! The single writer: all changes wait in one queue, and waiting work is committed in groups. In a
 //! group, each piece of work has its own savepoint, so that a failure is rolled back alone. All
 //! callers get their reply after the commit. A single statement needs no transaction of its own.
-//! `task` defines a piece of work, `session` runs a transaction, `disk` decides when it is on disk,
-//! and `line` handles lost connections. The aggregates define the changes.
+//! `task` defines a piece of work, `session` runs a transaction, `durability` decides when it is on
+//! disk, `fault` records a fault of the disk, and `crate::connection` handles lost connections. The
+//! aggregates define the changes.
 
 mod durability;
 mod fault;
@@ -72,14 +73,14 @@ impl Writer {
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
     {
-        let (task, answer) = Pending::new(begin, work);
+        let (task, reply) = Pending::new(begin, work);
         self.queue.send(Message::Task(Box::new(task))).await.map_err(|_| StoreError::Closed)?;
-        self.await_reply(answer).await
+        self.await_reply(reply).await
     }
 
     /// Like [`Self::write`], but does the work on the calling thread if the database is embedded
     /// and quick and nothing else is being written. No thread is woken then.
-    pub(crate) async fn write_here<T, F>(&self, begin: Begin, work: F) -> Result<T, StoreError>
+    pub(crate) async fn write_inline<T, F>(&self, begin: Begin, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
@@ -94,26 +95,26 @@ impl Writer {
             && let Some(session) = shared.as_mut()
             && session.is_quick(begin.durability())
         {
-            let (task, answer) = Pending::new(begin, work);
+            let (task, reply) = Pending::new(begin, work);
             session.run_group(vec![Box::new(task)]).await;
             if session.schedule_check() {
                 // If the queue is full, the writer is awake and checks by itself.
                 let _ = self.queue.try_send(Message::Watch);
             }
             drop(shared);
-            return self.await_reply(answer).await;
+            return self.await_reply(reply).await;
         }
         self.write(begin, work).await
     }
 
-    async fn await_reply<T>(&self, answer: ReplyReceiver<T>) -> Result<T, StoreError> {
-        match answer.await.map_err(|_| StoreError::Closed)? {
+    async fn await_reply<T>(&self, reply: ReplyReceiver<T>) -> Result<T, StoreError> {
+        match reply.await.map_err(|_| StoreError::Closed)? {
             Err(StoreError::NotCommitted { .. } | StoreError::Unconfirmed { .. })
                 if self.state.is_taken_over() =>
             {
                 Err(StoreError::TakenOver)
             }
-            answer => answer,
+            reply => reply,
         }
     }
 
@@ -135,7 +136,7 @@ impl Writer {
 
     /// Returns whether the last write failed because of the disk. Fails with the reason if the disk
     /// is known to have this fault still; otherwise only a write can tell.
-    pub(crate) fn doubts_disk(&self) -> Result<bool, StoreError> {
+    pub(crate) fn has_disk_fault(&self) -> Result<bool, StoreError> {
         match self.health.fault() {
             Some(fault) if self.health.lasts(fault) => Err(fault.error(&"the disk is full")),
             fault => Ok(fault.is_some()),
@@ -149,19 +150,19 @@ impl Writer {
 
     /// Stops the writer after the waiting work, and checkpoints and syncs the log.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
-        let (reply, answer) = oneshot::channel();
-        if self.queue.send(Message::Close(reply)).await.is_err() {
+        let (sender, reply) = oneshot::channel();
+        if self.queue.send(Message::Close(sender)).await.is_err() {
             return Ok(());
         }
-        answer.await.unwrap_or(Ok(()))
+        reply.await.unwrap_or(Ok(()))
     }
 }
 
 async fn run(shared: SharedSession, mut waiting: mpsc::Receiver<Message>) {
     let mut messages = Vec::with_capacity(GROUP_MAX);
-    let mut folding = Checkpointer::default();
+    let mut checkpointer = Checkpointer::default();
     loop {
-        let Some(until) = run_idle_tasks(&shared, &mut folding).await else { return };
+        let Some(until) = run_idle_tasks(&shared, &mut checkpointer).await else { return };
         let waiting_for_work = waiting.recv_many(&mut messages, GROUP_MAX);
         let came = connection::until_check(until, waiting_for_work).await;
         let mut shared = shared.lock().await;
@@ -190,7 +191,7 @@ async fn run(shared: SharedSession, mut waiting: mpsc::Receiver<Message>) {
         {
             waiting.close();
             // Drop this connection first: the last one removes the log.
-            drop(folding);
+            drop(checkpointer);
             let _ = reply.send(session.close().await);
             return;
         }
@@ -201,7 +202,7 @@ async fn run(shared: SharedSession, mut waiting: mpsc::Receiver<Message>) {
 /// before, or `None` after the session is closed.
 async fn run_idle_tasks(
     shared: &SharedSession,
-    folding: &mut Checkpointer,
+    checkpointer: &mut Checkpointer,
 ) -> Option<Option<Instant>> {
     loop {
         let chore = shared.lock().await.as_mut()?.idle_task();
@@ -214,7 +215,7 @@ async fn run_idle_tasks(
         if let Err(why) = synced {
             shared.lock().await.as_mut()?.record_sync_failure(&why);
         } else if due.checkpoint
-            && let Err(why) = folding.checkpoint(&log)
+            && let Err(why) = checkpointer.checkpoint(&log)
         {
             tracing::warn!(
                 "failed to checkpoint the database's write-ahead log, which grows: {why}"

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use domain::backoff::Backoff;
 use rules::{PageId, Timestamp};
 
 /// Number of wrong passwords before the form is closed for the first time.
 const FREE: u32 = 20;
-/// First time for which the form is closed. Each further wrong password doubles it.
-const FIRST_DELAY: Duration = Duration::from_secs(1);
-const DELAY_MAX: Duration = Duration::from_mins(5);
+/// Times for which the form is closed after further wrong passwords.
+const CLOSED_FOR: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_mins(5) };
 /// Time without a wrong password after which the count is reset.
 const RESET_AFTER: Duration = Duration::from_hours(1);
 
@@ -42,8 +42,7 @@ impl Guesses {
         wrong.count = wrong.count.saturating_add(1);
         wrong.last = now;
         if let Some(beyond) = wrong.count.checked_sub(FREE) {
-            let delay = FIRST_DELAY.saturating_mul(2_u32.saturating_pow(beyond)).min(DELAY_MAX);
-            wrong.closed_until = now + delay;
+            wrong.closed_until = now + CLOSED_FOR.pause_after(beyond.saturating_add(1));
         }
     }
 
@@ -80,7 +79,7 @@ mod tests {
         }
         assert!((FREE..FREE + 25).contains(&made), "{made} guesses in an hour");
         assert!(guesses.is_allowed(PageId::from_bits(2), now), "each page has its own");
-        now = now + DELAY_MAX;
+        now = now + CLOSED_FOR.max;
         assert!(guesses.is_allowed(PAGE, now));
         guesses.evict_expired(now + 2 * RESET_AFTER);
         assert!(guesses.lock().is_empty());

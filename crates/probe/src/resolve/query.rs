@@ -14,7 +14,7 @@ use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;
 
 use crate::connect::exhausted;
-use crate::limits::{DNS_RESEND, DNS_RESEND_MAX, DNS_UDP_PAYLOAD, DNS_UDP_ROOM};
+use crate::limits::{DNS_RESENDS, DNS_UDP_PAYLOAD, DNS_UDP_ROOM};
 
 /// A response to our query.
 #[derive(Debug)]
@@ -92,8 +92,9 @@ impl<'a> PendingQuery<'a> {
     }
 
     async fn run(mut self) -> Result<DnsReply, Failure> {
-        let mut wait = DNS_RESEND;
+        let mut waits = DNS_RESENDS.pauses();
         loop {
+            let wait = waits.next_pause();
             for server in self.servers {
                 if self.is_settled(*server) {
                     continue;
@@ -110,7 +111,6 @@ impl<'a> PendingQuery<'a> {
             if self.servers.iter().all(|server| self.is_settled(*server)) {
                 return self.best_of_settled();
             }
-            wait = (wait * 2).min(DNS_RESEND_MAX);
         }
     }
 

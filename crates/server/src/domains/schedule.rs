@@ -6,16 +6,13 @@
 
 use std::time::Duration;
 
+use domain::backoff::Backoff;
 use rules::{DomainName, Timestamp};
 use store::DomainCertificate;
 
-/// Pause after the first failure, which doubles with each further one. It stays below Let's Encrypt's
-/// limit of five failures an hour.
-const PAUSE_FIRST: Duration = Duration::from_mins(5);
-/// Maximum pause: a domain that points elsewhere is retried twice a day.
-const PAUSE_MAX: Duration = Duration::from_hours(12);
-/// Number of failures after which the pause stays constant.
-const DOUBLINGS_MAX: u32 = 8;
+/// Pauses after failures. They stay below Let's Encrypt's limit of five failures an hour, and a
+/// domain that points elsewhere is retried twice a day.
+const BACKOFF: Backoff = Backoff { first: Duration::from_mins(5), max: Duration::from_hours(12) };
 
 /// Maximum pause for all names if the server's limit is only assumed.
 const QUIET_MAX: Duration = Duration::from_hours(1);
@@ -125,9 +122,7 @@ pub(super) fn next_attempt(
     now: Timestamp,
     retry_after: Option<Duration>,
 ) -> Timestamp {
-    let doublings = attempts.saturating_sub(1).min(DOUBLINGS_MAX);
-    let pause = (PAUSE_FIRST * 2_u32.pow(doublings)).min(PAUSE_MAX);
-    now + pause.max(retry_after.unwrap_or_default())
+    now + BACKOFF.pause_after(attempts).max(retry_after.unwrap_or_default())
 }
 
 /// Returns the time of renewal of a certificate issued now: after two thirds of its lifetime. It is

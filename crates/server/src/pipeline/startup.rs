@@ -45,11 +45,11 @@ pub(super) async fn load_monitors(
     let mut stored = pipeline.store.monitors().all_for_boot();
     let mut count = 0_usize;
     while let Some(batch) = stored.next_batch().await? {
-        for BootMonitor { monitor, history } in batch {
+        for BootMonitor { monitor, judge_state } in batch {
             if !monitor.settings.active {
                 continue;
             }
-            match load_monitor(pipeline, judge, cadence, &before, &monitor, history) {
+            match load_monitor(pipeline, judge, cadence, &before, &monitor, judge_state) {
                 Ok(()) => count += 1,
                 Err(why) => warn!(
                     monitor.id = %monitor.id,
@@ -68,9 +68,9 @@ fn load_monitor(
     cadence: &mut Cadence,
     before: &Before,
     monitor: &Monitor,
-    history: Option<JudgeState>,
+    judge_state: Option<JudgeState>,
 ) -> Result<(), PipelineError> {
-    let (mut watched, entry) = pipeline.prepare(monitor, history)?;
+    let (mut watched, entry) = pipeline.prepare(monitor, judge_state)?;
     let now = pipeline.ctx.now();
     for result in before.results.get(&monitor.id).into_iter().flatten() {
         watched.state.recall(&result.identity, result.finished_at, result.outcome);

@@ -58,7 +58,7 @@ pub(super) async fn summary(
     let now = services.ctx.now();
     let from = hour_of(now - Duration::from_hours(24 * days));
     let history = services.store.history();
-    let mut sums = history.sums(caller.workspace, monitor, from).await.map_err(rpc_error)?;
+    let mut sums = history.rollups(caller.workspace, monitor, from).await.map_err(rpc_error)?;
     sums.retain(|region, _| wanted.is_empty() || wanted.contains(region));
     let (before, changes) =
         history.status_history(caller.workspace, monitor, from).await.map_err(rpc_error)?;

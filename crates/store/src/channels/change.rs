@@ -173,7 +173,7 @@ pub(crate) async fn unlink_monitor(
         .await?;
     let detail = format!("without {}, which was deleted", deleted.monitor);
     for row in &left {
-        let resource_id = row.try_get(0)?;
+        let resource_id = row.try_get("channel")?;
         let (workspace, action) = (deleted.workspace, "channel.update");
         audit::record(
             db,
@@ -260,7 +260,8 @@ async fn unknown_monitors_error(
 ) -> Result<StoreError, StoreError> {
     let known = "SELECT id FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL AND id IN ";
     let rows = monitor_list_query(known, [workspace.to_owned()], monitors).fetch_all(db).await?;
-    let known = rows.iter().map(|row| row.try_get(0)).collect::<Result<BTreeSet<String>, _>>()?;
+    let known =
+        rows.iter().map(|row| row.try_get("id")).collect::<Result<BTreeSet<String>, _>>()?;
     let asked = monitors.iter().map(ToString::to_string);
     let unknown: Vec<_> = asked.filter(|id| !known.contains(id)).collect();
     Ok(StoreError::Refused(Violation::new(MONITORS, unknown.join(", "), MONITORS_ALLOWED)))
@@ -272,8 +273,9 @@ fn monitor_list_query<const N: usize>(
     first: [String; N],
     monitors: &[MonitorId],
 ) -> Query {
-    let places: Vec<_> = (N + 1..=N + monitors.len()).map(|place| format!("${place}")).collect();
-    let statement = format!("{statement}({})", places.join(", "));
+    let placeholders: Vec<_> =
+        (N + 1..=N + monitors.len()).map(|index| format!("${index}")).collect();
+    let statement = format!("{statement}({})", placeholders.join(", "));
     let values = first.into_iter().chain(monitors.iter().map(ToString::to_string));
     values.fold(query(AssertSqlSafe(statement)), Query::bind)
 }

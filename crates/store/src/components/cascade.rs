@@ -81,7 +81,7 @@ async fn record_each(
     (action, detail): (&'static str, &str),
 ) -> Result<(), StoreError> {
     for row in affected.fetch_all(db).await? {
-        let resource_id = row.try_get(0)?;
+        let resource_id = row.try_get("id")?;
         audit::record(db, NewAuditEntry { workspace, change, action, resource_id, detail }).await?;
     }
     Ok(())

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value as Cell, ValueRef};
 use rusqlite::{CachedStatement, Connection, ffi};
@@ -14,7 +15,11 @@ use sqlx::error::{DatabaseError, ErrorKind};
 use super::{Value, unsynced};
 
 /// Row of a result.
-pub(crate) struct Cells(Box<[Cell]>);
+pub(crate) struct Cells {
+    values: Box<[Cell]>,
+    /// Names of the columns, shared by the rows of a result.
+    names: Arc<[Box<str>]>,
+}
 
 /// Type that can be read from a cell.
 pub(crate) trait FromCell<'r>: Sized {
@@ -37,7 +42,7 @@ pub(super) fn execute(
     values: &[Value],
 ) -> Result<u64, sqlx::Error> {
     let run = || run_to_completion(db, &mut prepare_and_bind(db, statement, values)?);
-    run().map_err(said)
+    run().map_err(to_sqlx_error)
 }
 
 /// Returns the rows of the result, up to a limit.
@@ -51,31 +56,37 @@ pub(crate) fn fetch(
         let mut statement = prepare_and_bind(db, statement, values)?;
         let columns = statement.column_count();
         let mut rows = statement.raw_query();
-        let mut cells = Vec::new();
-        while cells.len() < limit
+        let mut values = Vec::new();
+        while values.len() < limit
             && let Some(row) = rows.next()?
         {
             let row: rusqlite::Result<_> = (0..columns).map(|column| row.get(column)).collect();
-            cells.push(Cells(row?));
+            values.push(row?);
         }
-        Ok(cells)
+        drop(rows);
+        if values.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names: Arc<[Box<str>]> = statement.column_names().into_iter().map(Into::into).collect();
+        let rows = values.into_iter().map(|values| Cells { values, names: Arc::clone(&names) });
+        Ok(rows.collect())
     };
-    run().map_err(said)
+    run().map_err(to_sqlx_error)
 }
 
 /// Runs statements without values, separated by semicolons.
 pub(crate) fn run(db: &Connection, statements: &str) -> Result<(), sqlx::Error> {
-    db.execute_batch(statements).map_err(said)
+    db.execute_batch(statements).map_err(to_sqlx_error)
 }
 
 /// Closes the connection.
 pub(super) fn close(db: Connection) -> Result<(), sqlx::Error> {
-    db.close().map_err(|(_, error)| said(error))
+    db.close().map_err(|(_, error)| to_sqlx_error(error))
 }
 
 /// Converts an error to sqlx's type.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
-pub(crate) fn said(error: rusqlite::Error) -> sqlx::Error {
+pub(crate) fn to_sqlx_error(error: rusqlite::Error) -> sqlx::Error {
     match error.sqlite_error() {
         Some(refused) => {
             let (code, message) = (refused.extended_code, error.to_string());
@@ -105,13 +116,13 @@ fn prepare_and_bind<'c>(
     values: &[Value],
 ) -> rusqlite::Result<CachedStatement<'c>> {
     let mut statement = db.prepare_cached(statement)?;
-    for place in 1..=statement.parameter_count() {
+    for index in 1..=statement.parameter_count() {
         // SQLite numbers `$2` by its first occurrence, and we by its name. `?` has no name.
-        let number = statement.parameter_name(place).and_then(|name| name.get(1..)?.parse().ok());
-        let number = number.unwrap_or(place);
+        let number = statement.parameter_name(index).and_then(|name| name.get(1..)?.parse().ok());
+        let number = number.unwrap_or(index);
         let value = values.get(number.wrapping_sub(1));
         let value = value.ok_or(rusqlite::Error::InvalidParameterCount(values.len(), number))?;
-        statement.raw_bind_parameter(place, value)?;
+        statement.raw_bind_parameter(index, value)?;
     }
     Ok(statement)
 }
@@ -119,13 +130,23 @@ fn prepare_and_bind<'c>(
 impl Cells {
     /// Returns the value of a column, counted from 0.
     pub(super) fn try_get<'r, T: FromCell<'r>>(&'r self, column: usize) -> Result<T, sqlx::Error> {
-        let len = self.0.len();
-        let cell = self.0.get(column);
+        let len = self.len();
+        let cell = self.values.get(column);
         let cell = cell.ok_or(sqlx::Error::ColumnIndexOutOfBounds { index: column, len })?;
         T::read(cell).ok_or_else(|| sqlx::Error::ColumnDecode {
             index: column.to_string(),
             source: format!("the column holds {}", cell.data_type()).into(),
         })
+    }
+
+    /// Returns the number of columns.
+    pub(super) const fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Returns the name of a column.
+    pub(super) fn name(&self, column: usize) -> &str {
+        &self.names[column]
     }
 }
 
@@ -227,6 +248,7 @@ impl DatabaseError for EmbeddedError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Row;
     use super::*;
 
     fn database() -> Connection {
@@ -256,6 +278,20 @@ mod tests {
         assert!(rows[1].try_get::<&str>(0).is_err(), "an integer is not text");
         assert!(rows[1].try_get::<i64>(3).is_err(), "the column does not exist");
         assert_eq!(fetch(&db, "SELECT x FROM a", &[], 1).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn columns_are_read_by_name_in_any_order() {
+        let db = database();
+        run(&db, "INSERT INTO a (x, y) VALUES (7, 'seven')").unwrap();
+        let rows = fetch(&db, "SELECT x, y, x + 1 AS next FROM a", &[], 1).unwrap();
+        let row = Row::from(rows.into_iter().next().unwrap());
+        for _ in 0..2 {
+            assert_eq!(row.try_get::<i64>("next").unwrap(), 8);
+            assert_eq!(row.try_get::<&str>("y").unwrap(), "seven");
+            assert_eq!(row.try_get::<i64>("x").unwrap(), 7);
+        }
+        assert!(matches!(row.try_get::<i64>("z"), Err(sqlx::Error::ColumnNotFound(_))));
     }
 
     #[test]

@@ -18,13 +18,13 @@ pub(super) fn is_sync_failure(code: i32) -> bool {
 
 /// Exits the process.
 pub(crate) fn end(why: &dyn Display) -> ! {
-    let said =
+    let message =
         "failed to sync the database to disk; exiting, because a retry could not detect lost data";
     if tracing::dispatcher::has_been_set() {
-        tracing::error!("{said}: {why}");
+        tracing::error!("{message}: {why}");
     } else {
         // Ignores an error: standard error may be closed.
-        let _ = writeln!(std::io::stderr(), "error: {said}: {why}");
+        let _ = writeln!(std::io::stderr(), "error: {message}: {why}");
     }
     exit(CODE)
 }

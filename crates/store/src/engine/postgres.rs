@@ -36,8 +36,9 @@ const LOCK_NOT_AVAILABLE: &str = "55P03";
 /// Process ID of the current session, and its start in microseconds since 1970.
 macro_rules! this_session {
     () => {
-        "pg_backend_pid()::BIGINT, (SELECT (EXTRACT(EPOCH FROM backend_start) * 1000000)::BIGINT \
-         FROM pg_stat_activity WHERE pid = pg_backend_pid())"
+        "pg_backend_pid()::BIGINT AS pid, \
+         (SELECT (EXTRACT(EPOCH FROM backend_start) * 1000000)::BIGINT \
+         FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started"
     };
 }
 /// Session that holds the lock, whose halves are `$1` and `$2`.
@@ -156,8 +157,8 @@ impl Owner {
         ))
         .fetch_one(db)
         .await?;
-        let session = ServerSession { pid: row.try_get(1)?, started: row.try_get(2)? };
-        Ok(Self { options, number: row.try_get(0)?, sessions: vec![session] })
+        let session = ServerSession { pid: row.try_get("pid")?, started: row.try_get("started")? };
+        Ok(Self { options, number: row.try_get("number")?, sessions: vec![session] })
     }
 
     /// Restores the lost connection of the writer. Fails if another server owned the database
@@ -198,8 +199,8 @@ impl Owner {
     async fn still_owns(&self, db: &mut PgConnection) -> Result<ServerSession, StoreError> {
         let owner = concat!("SELECT number, ", this_session!(), " FROM owner");
         match sqlx::query(owner).fetch_optional(db).await? {
-            Some(row) if row.try_get::<i64, _>(0)? == self.number => {
-                Ok(ServerSession { pid: row.try_get(1)?, started: row.try_get(2)? })
+            Some(row) if row.try_get::<i64, _>("number")? == self.number => {
+                Ok(ServerSession { pid: row.try_get("pid")?, started: row.try_get("started")? })
             }
             Some(_) | None => Err(StoreError::TakenOver),
         }
@@ -247,13 +248,13 @@ fn is_held(error: Option<&dyn DatabaseError>) -> bool {
 /// Returns the holder of the lock, if known: `aloft process 4711 at 10.0.0.7`.
 async fn holder(db: &mut PgConnection) -> Result<String, StoreError> {
     let row = sqlx::query(concat!(
-        "SELECT a.application_name || COALESCE(' at ' || host(a.client_addr), '') ",
+        "SELECT a.application_name || COALESCE(' at ' || host(a.client_addr), '') AS name ",
         lock_holder!()
     ))
     .bind(LOCK >> 32)
     .bind(LOCK & 0xffff_ffff)
     .fetch_optional(db)
     .await?;
-    let named: Option<String> = row.map(|row| row.try_get(0)).transpose()?.flatten();
+    let named: Option<String> = row.map(|row| row.try_get("name")).transpose()?.flatten();
     Ok(named.unwrap_or_else(|| "another server".to_owned()))
 }

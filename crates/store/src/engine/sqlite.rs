@@ -84,8 +84,8 @@ pub(crate) fn writer(folder: &Path) -> Result<Connection, StoreError> {
     let path = database_path(folder);
     let is_new = create_file(&path).map_err(data_dir::at(&path))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags).map_err(embedded::said)?;
-    db.busy_timeout(BUSY).map_err(embedded::said)?;
+    let db = Connection::open_with_flags(path, flags).map_err(embedded::to_sqlx_error)?;
+    db.busy_timeout(BUSY).map_err(embedded::to_sqlx_error)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     let mut pragmas = String::new();
     for (name, value) in writer_pragmas(is_new).into_iter().chain(common_pragmas()) {
@@ -115,7 +115,7 @@ impl Checkpointer {
     fn connect(log: &Path) -> Result<Connection, sqlx::Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let path = log.with_file_name(DATABASE_FILE);
-        Connection::open_with_flags(path, flags).map_err(embedded::said)
+        Connection::open_with_flags(path, flags).map_err(embedded::to_sqlx_error)
     }
 }
 

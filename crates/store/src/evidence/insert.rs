@@ -76,10 +76,11 @@ pub(crate) async fn insert(
     rows: &[ResultRow<'_>],
     successes: &HashSet<ResultKey>,
 ) -> Result<(), StoreError> {
-    let kept = rows.iter().filter(|row| is_stored(row.result, successes));
-    let kept = kept.filter_map(|row| Some((row, row.result.evidence.as_deref()?)));
-    let kept = drop_earlier_successes(kept.collect());
-    let sealed: Vec<_> = kept.iter().map(|kept| seal(session, kept)).collect::<Result<_, _>>()?;
+    let candidates = rows.iter().filter(|row| is_stored(row.result, successes));
+    let candidates = candidates.filter_map(|row| Some((row, row.result.evidence.as_deref()?)));
+    let candidates = drop_earlier_successes(candidates.collect());
+    let sealed: Vec<_> =
+        candidates.iter().map(|row| seal(session, row)).collect::<Result<_, _>>()?;
     if sealed.is_empty() {
         return Ok(());
     }
@@ -101,17 +102,17 @@ fn drop_earlier_successes(
         is_success.then_some(((row.monitor, identity.region), identity.slot))
     };
     let mut latest = HashMap::new();
-    for (place, slot) in candidates.iter().filter_map(success) {
-        let latest = latest.entry(place).or_insert(slot);
+    for (key, slot) in candidates.iter().filter_map(success) {
+        let latest = latest.entry(key).or_insert(slot);
         *latest = slot.max(*latest);
     }
-    candidates.retain(|kept| success(kept).is_none_or(|(place, slot)| latest[&place] == slot));
+    candidates.retain(|row| success(row).is_none_or(|(key, slot)| latest[&key] == slot));
     candidates
 }
 
 fn seal(session: &Session, (row, evidence): &ResultWithEvidence<'_>) -> Result<Sealed, StoreError> {
     let identity = &row.result.identity;
-    let place = row_name(row.monitor, identity);
+    let name = row_name(row.monitor, identity);
     Ok(Sealed {
         monitor: row.monitor,
         slot: identity.slot.as_millis(),
@@ -121,13 +122,13 @@ fn seal(session: &Session, (row, evidence): &ResultWithEvidence<'_>) -> Result<S
         outcome: codes::outcome_code(row.result.outcome),
         envelope: session
             .vault
-            .seal(EncryptionContext { column: COLUMN, row: &place }, *evidence)?,
+            .seal(EncryptionContext { column: COLUMN, row: &name }, *evidence)?,
     })
 }
 
 async fn upsert_sqlite(db: &mut Connection, rows: &[Sealed]) -> Result<(), StoreError> {
-    for Chunk { place, rows } in bulk_insert::chunks(rows) {
-        rows.fold(query(UPSERTS[place].as_str()), bind).execute(db).await?;
+    for Chunk { size, rows } in bulk_insert::chunks(rows) {
+        rows.fold(query(UPSERTS[size].as_str()), bind).execute(db).await?;
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ pub(crate) struct LatestSuccesses {
 struct FileState {
     /// Opened by the first success or the first question.
     extents: Option<Extents>,
-    /// Whether the file could not be used the last time: said once.
+    /// Whether the file could not be used the last time: logged once.
     is_broken: bool,
 }
 
@@ -41,7 +41,7 @@ impl LatestSuccesses {
         Self { path: folder.join(FILE), file: Mutex::default() }
     }
 
-    /// Returns the successes that the database keeps too: the first of each stretch, and what somebody asked for.
+    /// Returns the successes that the database keeps too: the first of each period, and those of manual checks.
     pub(crate) fn due(&self, results: &[CheckResult]) -> HashSet<ResultKey> {
         let mut due = HashSet::new();
         if !results.iter().any(is_detailed) {
@@ -62,7 +62,7 @@ impl LatestSuccesses {
         due
     }
 
-    /// Keeps the details of the successes of a batch that was committed. An error loses details and nothing
+    /// Stores the details of the successes of a batch that was committed. An error loses details and nothing
     /// else, so it is logged.
     pub(crate) fn store(&self, vault: &Vault, results: &[CheckResult], due: &HashSet<ResultKey>) {
         if !results.iter().any(is_detailed) {
@@ -89,7 +89,7 @@ impl LatestSuccesses {
         }
         let (monitor, region) = (identity.monitor, identity.region);
         let row = row_name(identity);
-        let place = EncryptionContext { column: COLUMN, row: &row };
+        let context = EncryptionContext { column: COLUMN, row: &row };
         let sealed = match extents.read(monitor, region) {
             Ok(sealed) => sealed,
             Err(why) => {
@@ -97,7 +97,7 @@ impl LatestSuccesses {
                 return None;
             }
         };
-        let evidence = sealed.and_then(|sealed| vault.open(place, &sealed).ok());
+        let evidence = sealed.and_then(|sealed| vault.open(context, &sealed).ok());
         if evidence.is_none() {
             let erased = extents.erase((monitor, region));
             state.log_error(&self.path, &erased);

@@ -137,8 +137,8 @@ pub(crate) async fn read(
         let statement = format!("SELECT key, body FROM {table} WHERE key IN ({list})");
         let mut query = query(AssertSqlSafe(statement));
         // A short list is padded with its last key.
-        for place in 0..size {
-            query = query.bind(*chunk.get(place).unwrap_or(last));
+        for index in 0..size {
+            query = query.bind(*chunk.get(index).unwrap_or(last));
         }
         for row in query.fetch_all(db).await? {
             found.push(entry(&row)?);
@@ -189,7 +189,7 @@ pub(super) async fn read_together(
 ) -> Result<Vec<(BucketSize, i64, Vec<u8>)>, StoreError> {
     let mut statement = String::new();
     let mut values = Vec::new();
-    for (table, (grain, keys)) in requested.iter().enumerate() {
+    for (table, (bucket_size, keys)) in requested.iter().enumerate() {
         let Some(last) = keys.last() else { continue };
         // Few sizes mean few statements. A short list is padded with its last key.
         let size = keys.len().next_power_of_two();
@@ -197,11 +197,11 @@ pub(super) async fn read_together(
         let union = if statement.is_empty() { "" } else { " UNION ALL " };
         write!(
             statement,
-            "{union}SELECT {table}, key, body FROM {} WHERE key IN ({list})",
-            grain.table()
+            "{union}SELECT {table} AS requested, key, body FROM {} WHERE key IN ({list})",
+            bucket_size.table()
         )
         .expect("writing to a String never fails");
-        values.extend((0..size).map(|place| *keys.get(place).unwrap_or(last)));
+        values.extend((0..size).map(|index| *keys.get(index).unwrap_or(last)));
     }
     if values.is_empty() {
         return Ok(Vec::new());
@@ -210,22 +210,22 @@ pub(super) async fn read_together(
     let rows = query.fetch_all(db).await?;
     rows.iter()
         .map(|row| {
-            let table: usize = narrow(row, 0)?;
-            Ok((requested[table].0, row.try_get(1)?, row.try_get(2)?))
+            let table: usize = narrow(row, "requested")?;
+            Ok((requested[table].0, row.try_get("key")?, row.try_get("body")?))
         })
         .collect()
 }
 
 pub(crate) fn entry(row: &Row) -> Result<(i64, Vec<u8>), StoreError> {
-    Ok((row.try_get(0)?, row.try_get(1)?))
+    Ok((row.try_get("key")?, row.try_get("body")?))
 }
 
 /// Returns `count` placeholders after the first `from`: `$3,$4`.
 fn placeholders(count: usize, from: usize) -> String {
     let mut list = String::with_capacity(5 * count);
-    for place in from + 1..=from + count {
-        let comma = if place == from + 1 { "" } else { "," };
-        write!(list, "{comma}${place}").expect("writing to a String never fails");
+    for index in from + 1..=from + count {
+        let comma = if index == from + 1 { "" } else { "," };
+        write!(list, "{comma}${index}").expect("writing to a String never fails");
     }
     list
 }
@@ -236,10 +236,10 @@ mod tests {
 
     #[test]
     fn keys_sort_by_time_and_encode_bucket_starts() {
-        let grain = BucketSize::TenMinutes;
+        let size = BucketSize::TenMinutes;
         let (early, late) =
-            (grain.key(1_800_000_599_999, 4_000_000_000), grain.key(1_800_000_600_000, 1));
+            (size.key(1_800_000_599_999, 4_000_000_000), size.key(1_800_000_600_000, 1));
         assert!(early < late);
-        assert_eq!((grain.start(early), grain.start(late)), (1_800_000_000_000, 1_800_000_600_000));
+        assert_eq!((size.start(early), size.start(late)), (1_800_000_000_000, 1_800_000_600_000));
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use domain::judge::RECALL_PERIOD;
 
 use super::bucket::bucket_of;
-use super::{BucketSize, HistoryStore, StoredResult, block, grain_key, rollups};
+use super::{BucketSize, HistoryStore, StoredResult, block, bucket_key, rollups};
 use crate::StoreError;
 use crate::db::{Connection, query};
 use crate::quarantine::{self, Damaged, is_unreadable};
@@ -56,21 +56,21 @@ impl HistoryStore<'_> {
     /// is nothing to do. The next call repeats interrupted work. Reading and computing happen
     /// beside the writer, which only writes, for a few milliseconds at a time.
     pub async fn compact(&self) -> Result<CompactionStats, StoreError> {
-        let mut gathered = CompactionStats::default();
+        let mut stats = CompactionStats::default();
         // Take the connection before the lock to avoid a deadlock.
         let mut db = self.store.read().await?;
         // A second compaction at the same time would write rollups based on outdated ones.
         let alone = self.store.recent_index().lock_compaction().await;
         alone.index_existing(&mut db).await?;
-        let Some(due) = due(&mut db).await? else { return Ok(gathered) };
+        let Some(due) = due(&mut db).await? else { return Ok(stats) };
         let start = BucketSize::TenMinutes.start(*due.start());
         let mut damaged = Vec::new();
         for part in parts(&mut db, &due).await? {
             let (by_monitor, unread) = read(&mut db, &due, &part).await?;
             damaged = unread;
             for chunk in chunks(by_monitor) {
-                gathered.results += chunk.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>();
-                gathered.added += self.store_bucket(&mut db, start, chunk).await?;
+                stats.results += chunk.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>();
+                stats.added += self.store_bucket(&mut db, start, chunk).await?;
             }
         }
         if !damaged.is_empty() {
@@ -84,7 +84,7 @@ impl HistoryStore<'_> {
             let due = due.clone();
             taken = self.store.write(|session| Box::pin(delete_compacted(session, due))).await?;
         }
-        Ok(gathered)
+        Ok(stats)
     }
 
     /// Merges results of the bucket that begins at `start` into the blocks of their monitors, and
@@ -115,12 +115,12 @@ async fn due(db: &mut Connection) -> Result<Option<RangeInclusive<i64>>, StoreEr
     // If the last row is unreadable, its key still gives the bucket.
     slot = slot.max(BucketSize::TenMinutes.start(latest));
     let settled = slot.saturating_sub(SETTLED.as_millis() as i64);
-    let stretch = bucket_of(first);
-    if BucketSize::TenMinutes.number(settled) <= stretch {
+    let bucket = bucket_of(first);
+    if BucketSize::TenMinutes.number(settled) <= bucket {
         return Ok(None);
     }
     let last: Option<Option<i64>> = query("SELECT MAX(key) FROM recent_results WHERE key < $1")
-        .bind(grain_key(stretch + 1, 0))
+        .bind(bucket_key(bucket + 1, 0))
         .scalar(db)
         .await?;
     Ok(last.flatten().map(|last| first..=last))
@@ -189,8 +189,8 @@ async fn bodies(
     start: i64,
     monitors: Vec<(i64, Vec<StoredResult>)>,
 ) -> Result<Bodies, StoreError> {
-    let keys = |grain: BucketSize| -> Vec<i64> {
-        monitors.iter().map(|(monitor, _)| grain.key(start, *monitor)).collect()
+    let keys = |size: BucketSize| -> Vec<i64> {
+        monitors.iter().map(|(monitor, _)| size.key(start, *monitor)).collect()
     };
     let blocks = read_map(db, BucketSize::TenMinutes, &keys(BucketSize::TenMinutes)).await?;
     let hours = read_map(db, BucketSize::Hour, &keys(BucketSize::Hour)).await?;
@@ -210,10 +210,10 @@ async fn bodies(
         for row in &added {
             rollups::count(&mut sum, row)?;
         }
-        let mut add = |grain: BucketSize, old: &HashMap<i64, Vec<u8>>| {
-            let key = grain.key(start, monitor);
+        let mut add = |size: BucketSize, old: &HashMap<i64, Vec<u8>>| {
+            let key = size.key(start, monitor);
             let read = old.get(&key).map(|body| rollups::decode(body));
-            let mut merged = bodies.decode_existing(grain, key, read)?.unwrap_or_default();
+            let mut merged = bodies.decode_existing(size, key, read)?.unwrap_or_default();
             rollups::merge(&mut merged, &sum);
             Ok::<_, StoreError>((key, rollups::encode(&merged)))
         };
@@ -228,13 +228,13 @@ impl Bodies {
     /// Returns the older body. An unreadable one is recorded, so that a new one can replace it.
     fn decode_existing<T>(
         &mut self,
-        grain: BucketSize,
+        size: BucketSize,
         key: i64,
         read: Option<Result<T, StoreError>>,
     ) -> Result<Option<T>, StoreError> {
         match read {
             Some(Err(why)) if is_unreadable(&why) => {
-                self.damaged.push(Damaged::new(grain.table(), key, &why));
+                self.damaged.push(Damaged::new(size.table(), key, &why));
                 Ok(None)
             }
             read => read.transpose(),
@@ -245,10 +245,10 @@ impl Bodies {
 /// Returns the bodies with these keys.
 async fn read_map(
     db: &mut Connection,
-    grain: BucketSize,
+    size: BucketSize,
     keys: &[i64],
 ) -> Result<HashMap<i64, Vec<u8>>, StoreError> {
-    Ok(grain.read(db, keys).await?.into_iter().collect())
+    Ok(size.read(db, keys).await?.into_iter().collect())
 }
 
 /// Writes blocks, and rollups of their new results, in one transaction.

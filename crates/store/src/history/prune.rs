@@ -23,7 +23,7 @@ pub struct PrunedHistory {
     /// Number of deleted blocks of results.
     pub blocks: u64,
     /// Number of deleted hourly and daily rollups.
-    pub sums: u64,
+    pub rollups: u64,
     /// Whether more expired data remains.
     pub is_there_more: bool,
 }
@@ -105,13 +105,13 @@ async fn prune(
             }
         }
     }
-    for (grain, kept_for) in
+    for (size, kept_for) in
         [(BucketSize::Hour, limits::HOUR_ROLLUPS_KEPT), (BucketSize::Day, limits::DAY_ROLLUPS_KEPT)]
     {
-        let end = super::bucket::key(grain.number((now - kept_for).as_millis()), 0);
-        let taken = prune_rollups(db, grain, end).await?;
+        let end = super::bucket::key(size.number((now - kept_for).as_millis()), 0);
+        let taken = prune_rollups(db, size, end).await?;
         pruned.is_there_more |= taken >= STEP_ROLLUPS as u64;
-        pruned.sums += taken;
+        pruned.rollups += taken;
     }
     Ok(pruned)
 }
@@ -123,16 +123,17 @@ async fn workspace_retentions(
     days: &str,
 ) -> Result<Vec<WorkspaceRetention>, StoreError> {
     const DAY: Duration = Duration::from_hours(24);
-    let all = format!("SELECT w.id, {days}, w.blocks_kept_from FROM workspaces w ORDER BY w.id");
+    let all =
+        format!("SELECT w.id, {days} AS days, w.blocks_kept_from FROM workspaces w ORDER BY w.id");
     let rows = query(AssertSqlSafe(all)).fetch_all(db).await?;
     rows.iter()
         .map(|row| {
-            let days: Option<i64> = row.try_get(1)?;
+            let days: Option<i64> = row.try_get("days")?;
             let days = days.map(|days| DAY * u32::try_from(days).unwrap_or(0));
             Ok(WorkspaceRetention {
-                workspace: row.try_get(0)?,
+                workspace: row.try_get("id")?,
                 retention: days.unwrap_or(kept_for),
-                pruned_until: row.try_get(2)?,
+                pruned_until: row.try_get("blocks_kept_from")?,
             })
         })
         .collect()
@@ -146,12 +147,12 @@ async fn prune_blocks(
     end: i64,
 ) -> Result<u64, StoreError> {
     let mut taken = 0;
-    for stretch in from..end {
+    for bucket in from..end {
         taken += query(
             "DELETE FROM result_blocks WHERE key IN \
              (SELECT $1 + number FROM monitors WHERE workspace_id = $2)",
         )
-        .bind(super::bucket::key(stretch, 0))
+        .bind(super::bucket::key(bucket, 0))
         .bind(workspace)
         .execute(db)
         .await?;
@@ -164,12 +165,8 @@ async fn prune_blocks(
     Ok(taken)
 }
 
-async fn prune_rollups(
-    db: &mut Connection,
-    grain: BucketSize,
-    end: i64,
-) -> Result<u64, StoreError> {
-    let table = grain.table();
+async fn prune_rollups(db: &mut Connection, size: BucketSize, end: i64) -> Result<u64, StoreError> {
+    let table = size.table();
     let statement = format!(
         "DELETE FROM {table} WHERE key IN \
          (SELECT key FROM {table} WHERE key < $1 ORDER BY key LIMIT $2)"

@@ -43,49 +43,49 @@ pub(super) async fn read(
         (BucketSize::Hour, &hours[..]),
         (BucketSize::Day, &days[..]),
     ];
-    let mut sums = Rollups::new();
-    let mut gathered = HashSet::new();
-    for (grain, key, body) in super::bucket::read_together(db, &wanted).await? {
-        match grain {
+    let mut rollups = Rollups::new();
+    let mut compacted = HashSet::new();
+    for (size, key, body) in super::bucket::read_together(db, &wanted).await? {
+        match size {
             BucketSize::TenMinutes => {
                 let rows = super::unpack_readable(quarantine, key, &body)?;
-                gathered.extend(rows.iter().map(StoredResult::key));
+                compacted.extend(rows.iter().map(StoredResult::key));
             }
             BucketSize::Hour | BucketSize::Day => {
-                let read = quarantine.readable(grain.table(), || key.to_string(), decode(&body))?;
-                merge(&mut sums, &read.unwrap_or_default());
+                let read = quarantine.readable(size.table(), || key.to_string(), decode(&body))?;
+                merge(&mut rollups, &read.unwrap_or_default());
             }
         }
     }
     for row in recent {
-        if row.slot >= since && gathered.insert(row.key()) {
-            count(&mut sums, row)?;
+        if row.slot >= since && compacted.insert(row.key()) {
+            count(&mut rollups, row)?;
         }
     }
-    Ok(sums)
+    Ok(rollups)
 }
 
 /// Counts a scheduled result. Confirmation checks run when something is wrong, and manual checks on
 /// demand, so neither is representative.
-pub(super) fn count(sums: &mut Rollups, row: &StoredResult) -> Result<(), StoreError> {
+pub(super) fn count(rollups: &mut Rollups, row: &StoredResult) -> Result<(), StoreError> {
     if codes::trigger(i64::from(row.trigger))? == Trigger::Scheduled {
         let finished_at = Timestamp::from_millis(row.slot + row.finished_after);
-        let sum = sums.entry(codes::region(i64::from(row.region))?).or_default();
+        let sum = rollups.entry(codes::region(i64::from(row.region))?).or_default();
         sum.add(codes::outcome(i64::from(row.outcome))?, row.latency_us, finished_at);
     }
     Ok(())
 }
 
 /// Adds the counts of `others`.
-pub(super) fn merge(sums: &mut Rollups, others: &Rollups) {
+pub(super) fn merge(rollups: &mut Rollups, others: &Rollups) {
     for (region, other) in others {
-        sums.entry(*region).or_default().merge(other);
+        rollups.entry(*region).or_default().merge(other);
     }
 }
 
-pub(super) fn encode(sums: &Rollups) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(64 * sums.len());
-    for (region, sum) in sums {
+pub(super) fn encode(rollups: &Rollups) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64 * rollups.len());
+    for (region, sum) in rollups {
         varint::push(&mut bytes, codes::region_code(*region) as u64);
         sum.encode(&mut bytes);
     }
@@ -93,12 +93,12 @@ pub(super) fn encode(sums: &Rollups) -> Vec<u8> {
 }
 
 pub(super) fn decode(mut bytes: &[u8]) -> Result<Rollups, StoreError> {
-    let unreadable = |why: Unreadable| StoreError::corrupt("sums of results", why.to_string());
-    let mut sums = Rollups::new();
+    let unreadable = |why: Unreadable| StoreError::corrupt("rollups of results", why.to_string());
+    let mut rollups = Rollups::new();
     while !bytes.is_empty() {
         let code = varint::pull_narrow(&mut bytes).map_err(unreadable)?;
         let sum = Rollup::decode(&mut bytes).map_err(unreadable)?;
-        sums.insert(codes::region(code)?, sum);
+        rollups.insert(codes::region(code)?, sum);
     }
-    Ok(sums)
+    Ok(rollups)
 }

@@ -71,8 +71,8 @@ pub(crate) async fn probes(db: &mut Connection) -> Result<Probes, StoreError> {
     let rows = query("SELECT number, name FROM probes").fetch_all(db).await?;
     rows.iter()
         .map(|row| {
-            let name: &str = row.try_get(1)?;
-            Ok((narrow(row, 0)?, ProbeId(name.into())))
+            let name: &str = row.try_get("name")?;
+            Ok((narrow(row, "number")?, ProbeId(name.into())))
         })
         .collect()
 }

@@ -35,7 +35,7 @@ impl HistoryStore<'_> {
         of: Bucket,
         range: Span,
     ) -> Result<Vec<(Timestamp, Rollup)>, StoreError> {
-        let grain = match of {
+        let size = match of {
             Bucket::Hour => BucketSize::Hour,
             Bucket::Day => BucketSize::Day,
         };
@@ -43,39 +43,39 @@ impl HistoryStore<'_> {
         let number = number(&mut db, workspace, monitor).await?;
         let recent =
             recent_index::rows(self.store.recent_index(), &mut db, monitor, number).await?;
-        let last = grain.number(range.to.as_millis());
-        let first = grain.number(range.from.as_millis()).max(last - ROWS_MAX as i64 + 1);
+        let last = size.number(range.to.as_millis());
+        let first = size.number(range.from.as_millis()).max(last - ROWS_MAX as i64 + 1);
         let keys: Vec<i64> =
-            (first..=last).map(|stretch| super::bucket::key(stretch, number)).collect();
+            (first..=last).map(|bucket| super::bucket::key(bucket, number)).collect();
         let blocks = super::block_keys(&recent, number);
-        let wanted = [(BucketSize::TenMinutes, &blocks[..]), (grain, &keys[..])];
-        let mut by_stretch: BTreeMap<i64, Rollups> = BTreeMap::new();
-        let mut gathered = HashSet::new();
+        let wanted = [(BucketSize::TenMinutes, &blocks[..]), (size, &keys[..])];
+        let mut by_bucket: BTreeMap<i64, Rollups> = BTreeMap::new();
+        let mut compacted = HashSet::new();
         for (of, key, body) in super::bucket::read_together(&mut db, &wanted).await? {
             if of == BucketSize::TenMinutes {
                 let rows = unpack_readable(self.store.quarantine(), key, &body)?;
-                gathered.extend(rows.iter().map(StoredResult::key));
+                compacted.extend(rows.iter().map(StoredResult::key));
             } else {
                 let read = rollups::decode(&body);
                 let quarantine = self.store.quarantine();
-                let read = quarantine.readable(grain.table(), || key.to_string(), read)?;
-                by_stretch.insert(grain.number(of.start(key)), read.unwrap_or_default());
+                let read = quarantine.readable(size.table(), || key.to_string(), read)?;
+                by_bucket.insert(size.number(of.start(key)), read.unwrap_or_default());
             }
         }
         for row in recent {
-            let stretch = grain.number(row.slot);
-            if (first..=last).contains(&stretch) && gathered.insert(row.key()) {
-                rollups::count(by_stretch.entry(stretch).or_default(), &row)?;
+            let bucket = size.number(row.slot);
+            if (first..=last).contains(&bucket) && compacted.insert(row.key()) {
+                rollups::count(by_bucket.entry(bucket).or_default(), &row)?;
             }
         }
-        let together = |(stretch, regions): (i64, Rollups)| {
+        let together = |(bucket, regions): (i64, Rollups)| {
             let mut sum = Rollup::default();
             for of_region in regions.values() {
                 sum.merge(of_region);
             }
-            (Timestamp::from_millis(stretch * grain.millis()), sum)
+            (Timestamp::from_millis(bucket * size.millis()), sum)
         };
-        Ok(by_stretch.into_iter().map(together).filter(|(_, sum)| sum.checks() > 0).collect())
+        Ok(by_bucket.into_iter().map(together).filter(|(_, sum)| sum.checks() > 0).collect())
     }
 
     /// Returns the phase timings of a monitor's successful scheduled checks, for the ten-minute
@@ -87,26 +87,26 @@ impl HistoryStore<'_> {
         monitor: MonitorId,
         moments: &[Timestamp],
     ) -> Result<Vec<(Timestamp, PhaseSum)>, StoreError> {
-        let grain = BucketSize::TenMinutes;
+        let size = BucketSize::TenMinutes;
         let mut db = self.store.read().await?;
         let number = number(&mut db, workspace, monitor).await?;
         let recent =
             recent_index::rows(self.store.recent_index(), &mut db, monitor, number).await?;
         let first = moments.len().saturating_sub(ROWS_MAX);
         let keys: HashSet<i64> =
-            moments[first..].iter().map(|at| grain.key(at.as_millis(), number)).collect();
+            moments[first..].iter().map(|at| size.key(at.as_millis(), number)).collect();
         let mut wanted: Vec<i64> = keys.iter().copied().collect();
         wanted.sort_unstable();
         let mut counted = HashSet::new();
         let mut by_block: BTreeMap<i64, PhaseSum> = BTreeMap::new();
         let mut add = |row: &StoredResult| -> Result<(), StoreError> {
-            let key = grain.key(row.slot, number);
+            let key = size.key(row.slot, number);
             if keys.contains(&key) && counted.insert(row.key()) && has_phases(row)? {
-                by_block.entry(grain.start(key)).or_default().add(&row.phases);
+                by_block.entry(size.start(key)).or_default().add(&row.phases);
             }
             Ok(())
         };
-        for (key, body) in grain.read(&mut db, &wanted).await? {
+        for (key, body) in size.read(&mut db, &wanted).await? {
             unpack_readable(self.store.quarantine(), key, &body)?.iter().try_for_each(&mut add)?;
         }
         recent.iter().try_for_each(&mut add)?;

@@ -142,7 +142,7 @@ async fn add_entry(
     .bind(text)
     .fetch_one(db)
     .await?;
-    Ok(row.try_get(0)?)
+    Ok(row.try_get("number")?)
 }
 
 async fn record_change(

@@ -81,7 +81,8 @@ pub(super) async fn load(
     .await?;
     let mut entries: Vec<TimelineEntry> = rows.iter().map(read).collect::<Result<_, _>>()?;
     let rows = query(
-        "SELECT COALESCE(d.completed_at, d.created_at), d.number, d.recipient, d.kind, e.kind, d.state \
+        "SELECT COALESCE(d.completed_at, d.created_at) AS at, d.number, d.recipient_id, d.kind, \
+         e.kind AS event_kind, d.state \
          FROM events e JOIN deliveries d ON d.event = e.number \
          WHERE e.incident = $1 AND d.state <> 'cancelled' ORDER BY d.number DESC LIMIT $2",
     )
@@ -111,7 +112,7 @@ pub(super) async fn comment(db: &mut Connection, number: i64) -> Result<Timeline
 }
 
 fn read(row: &Row) -> Result<TimelineEntry, StoreError> {
-    let (kind, text): (&str, &str) = (row.try_get(1)?, row.try_get(2)?);
+    let (kind, text): (&str, &str) = (row.try_get("kind")?, row.try_get("text")?);
     let unreadable = |why: String| StoreError::corrupt("an entry of an incident", why);
     let what = match kind {
         "opened" => TimelineEvent::Opened,
@@ -124,17 +125,17 @@ fn read(row: &Row) -> Result<TimelineEntry, StoreError> {
         "closed" => TimelineEvent::Closed(parse_close_reason(text).map_err(unreadable)?),
         other => return Err(unreadable(format!("unknown kind `{other}`"))),
     };
-    Ok(TimelineEntry { at: instant(row, 0)?, by: person(row, 3)?, what })
+    Ok(TimelineEntry { at: instant(row, "at")?, by: person(row, ["actor", "actor_name"])?, what })
 }
 
 fn read_notified(row: &Row) -> Result<TimelineEntry, StoreError> {
-    let number: i64 = row.try_get(1)?;
-    let told = Notified {
+    let number: i64 = row.try_get("number")?;
+    let notified = Notified {
         delivery: DeliveryId::from_bits(number as u64),
-        channel: id(row, 2, ChannelId::parse)?,
-        kind: id(row, 3, ProviderType::parse)?,
-        event: row.try_get(4)?,
-        state: row.try_get(5)?,
+        channel: id(row, "recipient_id", ChannelId::parse)?,
+        kind: id(row, "kind", ProviderType::parse)?,
+        event: row.try_get("event_kind")?,
+        state: row.try_get("state")?,
     };
-    Ok(TimelineEntry { at: instant(row, 0)?, by: None, what: TimelineEvent::Notified(told) })
+    Ok(TimelineEntry { at: instant(row, "at")?, by: None, what: TimelineEvent::Notified(notified) })
 }

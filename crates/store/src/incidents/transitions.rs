@@ -55,15 +55,15 @@ pub(crate) async fn open(
 ) -> Result<(), StoreError> {
     let known = query(
         "SELECT m.workspace_id, m.periodicity, m.timeout_ms, \
-         (SELECT COUNT(*) FROM incidents WHERE id = $1), \
-         (SELECT COUNT(*) FROM incidents WHERE monitor = m.number AND closed_at IS NULL) \
+         (SELECT COUNT(*) FROM incidents WHERE id = $1) AS same, \
+         (SELECT COUNT(*) FROM incidents WHERE monitor = m.number AND closed_at IS NULL) AS others \
          FROM monitors m WHERE m.number = $2",
     )
     .bind(incident.to_string())
     .bind(monitor)
     .fetch_one(db)
     .await?;
-    let (same, others): (i64, i64) = (known.try_get(3)?, known.try_get(4)?);
+    let (same, others): (i64, i64) = (known.try_get("same")?, known.try_get("others")?);
     if same > 0 {
         return Ok(());
     }
@@ -73,7 +73,7 @@ pub(crate) async fn open(
     }
     query("INSERT INTO incidents (id, workspace_id, monitor, opened_at) VALUES ($1, $2, $3, $4)")
         .bind(incident.to_string())
-        .bind(known.try_get::<String>(0)?)
+        .bind(known.try_get::<String>("workspace_id")?)
         .bind(monitor)
         .bind(at.as_millis())
         .execute(&mut *db)
@@ -83,8 +83,8 @@ pub(crate) async fn open(
         .bind(at.as_millis())
         .execute(&mut *db)
         .await?;
-    let period = id(&known, 1, Periodicity::parse)?.period();
-    let since = at - lookback(period, narrow(&known, 2)?);
+    let period = id(&known, "periodicity", Periodicity::parse)?.period();
+    let since = at - lookback(period, narrow(&known, "timeout_ms")?);
     evidence::copy_failing(db, incident, monitor, since).await
 }
 
@@ -100,7 +100,7 @@ pub(crate) async fn close(
         .fetch_optional(&mut *db)
         .await?;
     let Some(row) = row else { return Ok(()) };
-    end(db, incident, row.try_get(0)?, at, how).await
+    end(db, incident, row.try_get("monitor")?, at, how).await
 }
 
 /// Closes the open incident of a monitor. Returns the number of closed incidents: one or zero.
@@ -115,7 +115,7 @@ pub(crate) async fn close_open(
         .fetch_optional(&mut *db)
         .await?;
     let Some(row) = row else { return Ok(0) };
-    end(db, id(&row, 0, IncidentId::parse)?, monitor, at, how).await?;
+    end(db, id(&row, "id", IncidentId::parse)?, monitor, at, how).await?;
     Ok(1)
 }
 

@@ -68,7 +68,14 @@ impl Detailed<'_> {
         .fetch_all(db)
         .await?;
         rows.iter()
-            .map(|row| Ok((row.try_get(0)?, narrow(row, 1)?, narrow(row, 2)?, narrow(row, 3)?)))
+            .map(|row| {
+                Ok((
+                    row.try_get("slot")?,
+                    narrow(row, "region")?,
+                    narrow(row, "trigger")?,
+                    narrow(row, "revision")?,
+                ))
+            })
             .collect()
     }
 

@@ -5,7 +5,7 @@
 
 use domain::history::Span;
 use domain::maintenance::{UpcomingWindows, planning_horizon, upcoming_windows};
-use domain::notify::MaintenancePhase;
+use domain::notify::{MaintenanceEvent, MaintenancePhase, window_to_announce};
 use rules::maintenance::{A_WINDOW_AHEAD, Maintenance, MaintenanceSettings, Schedule};
 use rules::{MaintenanceId, Timestamp, Violation, WorkspaceId};
 
@@ -13,7 +13,7 @@ use super::links::{link, unlink};
 use super::{Maintenances, PlannedMaintenance, coverage, load, windows};
 use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
-use crate::outbox::{self, Maintained};
+use crate::outbox;
 use crate::writer::Session;
 use crate::{AuditContext, Created, Idempotency, StoreError, idempotency};
 
@@ -179,14 +179,14 @@ async fn finish(
     Ok(planned)
 }
 
-/// Announces the next window to subscribers who were not notified of it. If a window is active, its
-/// start is announced separately.
+/// Announces the next window to subscribers who were not notified of it.
 async fn announce(
     session: &mut Session,
     planned: &PlannedMaintenance,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let Some(window) = planned.next.filter(|_| planned.current.is_none()) else { return Ok(()) };
+    let window = window_to_announce(planned.current, planned.next);
+    let Some(window) = window else { return Ok(()) };
     outbox::enqueue_maintenance(
         session,
         &maintenance_phase(planned, window, MaintenancePhase::Scheduled),
@@ -215,10 +215,11 @@ fn maintenance_phase(
     planned: &PlannedMaintenance,
     window: Span,
     stage: MaintenancePhase,
-) -> Maintained {
+) -> MaintenanceEvent {
     let Maintenance { id, settings, .. } = &planned.maintenance;
     let (title, description) = (settings.title.clone(), settings.description.clone());
-    Maintained { maintenance: *id, title, description, window, stage }
+    let Span { from, to: until } = window;
+    MaintenanceEvent { maintenance: *id, title, description, from, until, stage }
 }
 
 /// Writes the windows of a schedule. Rejects a schedule without a current or future window.

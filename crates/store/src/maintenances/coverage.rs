@@ -156,7 +156,7 @@ async fn ids(
     of: impl Into<crate::db::Value>,
 ) -> Result<Vec<String>, StoreError> {
     let rows = query(statement).bind(of).fetch_all(db).await?;
-    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    rows.iter().map(|row| Ok(row.try_get("maintenance")?)).collect()
 }
 
 async fn update_each(
@@ -209,6 +209,6 @@ async fn reschedule_waiting(
     .fetch_all(&mut session.db)
     .await?;
     let monitors: Vec<i64> =
-        rows.iter().map(|row| row.try_get(0)).collect::<Result<_, sqlx::Error>>()?;
+        rows.iter().map(|row| row.try_get("monitor")).collect::<Result<_, sqlx::Error>>()?;
     outbox::maintenance_changed(session, &monitors, at).await
 }

@@ -59,7 +59,7 @@ async fn link_each(
             .fetch_all(&mut *db)
             .await?;
         let known: BTreeSet<String> =
-            rows.iter().map(|row| row.try_get(0)).collect::<Result<_, sqlx::Error>>()?;
+            rows.iter().map(|row| row.try_get("id")).collect::<Result<_, sqlx::Error>>()?;
         let unknown: Vec<&str> =
             ids.iter().map(String::as_str).filter(|id| !known.contains(*id)).collect();
         let (field, allowed) = links.field;
@@ -70,8 +70,8 @@ async fn link_each(
 
 /// Builds a statement that ends with a list of identifiers, after its `first` values.
 fn id_list_query<const N: usize>(statement: &str, first: &[String; N], ids: &[String]) -> Query {
-    let places: Vec<_> = (N + 1..=N + ids.len()).map(|place| format!("${place}")).collect();
-    let statement = format!("{statement}({})", places.join(", "));
+    let placeholders: Vec<_> = (N + 1..=N + ids.len()).map(|index| format!("${index}")).collect();
+    let statement = format!("{statement}({})", placeholders.join(", "));
     first.iter().chain(ids).fold(query(AssertSqlSafe(statement)), Query::bind)
 }
 

@@ -72,8 +72,9 @@ pub(super) async fn excluded_spans(
     .fetch_all(db)
     .await?;
     let covered = rows.iter().map(|row| {
-        let until = optional_instant(row, 3)?;
-        let (from, to) = (instant(row, 0)?.max(instant(row, 2)?), instant(row, 1)?);
+        let until = optional_instant(row, "until")?;
+        let (from, to) =
+            (instant(row, "from_at")?.max(instant(row, "since")?), instant(row, "until_at")?);
         Ok(Span { from, to: until.map_or(to, |until| to.min(until)) })
     });
     covered.filter(|span| span.as_ref().map_or(true, |span| span.from < span.to)).collect()

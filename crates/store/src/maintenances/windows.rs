@@ -83,12 +83,12 @@ struct Due {
 impl Due {
     fn read(row: &Row) -> Result<Self, StoreError> {
         let schedule = Schedule {
-            starts_at: instant(row, 1)?,
-            duration: id(row, 2, Interval::parse)?,
-            time_zone: id(row, 3, TimeZone::parse)?,
-            recurrence: optional(row, 4, Recurrence::parse)?,
+            starts_at: instant(row, "starts_at")?,
+            duration: id(row, "duration", Interval::parse)?,
+            time_zone: id(row, "time_zone", TimeZone::parse)?,
+            recurrence: optional(row, "recurrence", Recurrence::parse)?,
         };
-        Ok(Self { id: row.try_get(0)?, schedule, until: instant(row, 5)? })
+        Ok(Self { id: row.try_get("id")?, schedule, until: instant(row, "windows_until")? })
     }
 
     /// Extends the windows, unless the maintenance was changed since it was read, because such a
@@ -172,13 +172,13 @@ async fn insert(
     windows: &[Span],
 ) -> Result<(), StoreError> {
     for windows in windows.chunks(AT_ONCE) {
-        let places: Vec<_> = (0..windows.len())
+        let placeholders: Vec<_> = (0..windows.len())
             .map(|index| format!("($1, ${}, ${})", 2 * index + 2, 2 * index + 3))
             .collect();
         let statement = format!(
             "INSERT INTO maintenance_windows (maintenance, from_at, until_at) VALUES {} \
              ON CONFLICT (maintenance, from_at) DO UPDATE SET until_at = excluded.until_at",
-            places.join(", ")
+            placeholders.join(", ")
         );
         let first = query(AssertSqlSafe(statement)).bind(maintenance);
         let bound = windows.iter().fold(first, |query, window| {
@@ -190,7 +190,7 @@ async fn insert(
 }
 
 fn span(row: &Row) -> Result<Span, StoreError> {
-    Ok(Span { from: instant(row, 0)?, to: instant(row, 1)? })
+    Ok(Span { from: instant(row, "from_at")?, to: instant(row, "until_at")? })
 }
 
 async fn prune(db: &mut Connection, end: Timestamp) -> Result<bool, StoreError> {
@@ -204,8 +204,8 @@ async fn prune(db: &mut Connection, end: Timestamp) -> Result<bool, StoreError> 
     .await?;
     for row in &old {
         query("DELETE FROM maintenance_windows WHERE maintenance = $1 AND from_at = $2")
-            .bind(row.try_get::<String>(0)?)
-            .bind(row.try_get::<i64>(1)?)
+            .bind(row.try_get::<String>("maintenance")?)
+            .bind(row.try_get::<i64>("from_at")?)
             .execute(&mut *db)
             .await?;
     }
@@ -218,7 +218,7 @@ async fn prune(db: &mut Connection, end: Timestamp) -> Result<bool, StoreError> 
     .fetch_all(&mut *db)
     .await?;
     for row in &gone {
-        let maintenance: String = row.try_get(0)?;
+        let maintenance: String = row.try_get("id")?;
         for statement in [
             "DELETE FROM maintenance_covers WHERE maintenance = $1",
             "DELETE FROM maintenances WHERE id = $1",

@@ -5,20 +5,16 @@ use rules::{MonitorId, Periodicity, Region, WorkspaceId};
 
 use crate::StoreError;
 use crate::db::Row;
-use crate::row::{id, instant, narrow};
+use crate::row::{id, instant, narrow, optional_narrow};
 use crate::vault::{EncryptionContext, Vault};
-
-/// Index of the first column that [`select`] adds to the monitor's own: status, since, row ID,
-/// judge's state.
-pub(super) const AFTER_COLUMNS: usize = 15;
 
 /// Selects monitors for [`read`], with the judge's state. The argument is the `WHERE` clause.
 macro_rules! select {
     ($which:literal) => {
         concat!(
-            "SELECT m.id, m.workspace_id, m.revision, m.name, m.periodicity, m.timeout_ms, ",
-            "m.degraded_at_ms, m.retry, m.active, m.public, m.description, m.regions, ",
-            "m.check_sealed, m.created_at, m.updated_at, j.status, j.since, m.number, j.state ",
+            "SELECT m.id, m.name, m.periodicity, m.timeout_ms, m.degraded_at_ms, m.retry, m.active, ",
+            "m.public, m.description, m.regions, m.check_sealed, m.workspace_id, m.revision, ",
+            "m.created_at, m.updated_at, j.status, j.since, m.number, j.state ",
             "FROM monitors m LEFT JOIN judge_states j ON j.monitor = m.number ",
             $which
         )
@@ -26,29 +22,28 @@ macro_rules! select {
 }
 pub(super) use select;
 
-/// Reads the monitor's own columns.
+/// Reads the monitor's own columns, in their order.
 pub(super) fn read(vault: &Vault, row: &Row) -> Result<Monitor, StoreError> {
-    let monitor_id: MonitorId = id(row, 0, MonitorId::parse)?;
-    let degraded_at: Option<i64> = row.try_get(6)?;
+    let monitor_id: MonitorId = id(row, "id", MonitorId::parse)?;
     let settings = MonitorSettings {
-        name: row.try_get(3)?,
-        periodicity: id(row, 4, Periodicity::parse)?,
-        timeout_ms: narrow(row, 5)?,
-        degraded_at_ms: degraded_at.map(|_| narrow(row, 6)).transpose()?,
-        retry: narrow(row, 7)?,
-        active: row.try_get(8)?,
-        public: row.try_get(9)?,
-        description: row.try_get(10)?,
-        regions: regions(row.try_get(11)?)?,
-        check: vault.open(check_context(&monitor_id.to_string()), row.try_get(12)?)?,
+        name: row.try_get("name")?,
+        periodicity: id(row, "periodicity", Periodicity::parse)?,
+        timeout_ms: narrow(row, "timeout_ms")?,
+        degraded_at_ms: optional_narrow(row, "degraded_at_ms")?,
+        retry: narrow(row, "retry")?,
+        active: row.try_get("active")?,
+        public: row.try_get("public")?,
+        description: row.try_get("description")?,
+        regions: regions(row.try_get("regions")?)?,
+        check: vault.open(check_context(&monitor_id.to_string()), row.try_get("check_sealed")?)?,
     };
     Ok(Monitor {
         id: monitor_id,
-        workspace: id(row, 1, WorkspaceId::parse)?,
-        revision: narrow(row, 2)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
+        revision: narrow(row, "revision")?,
         settings,
-        created_at: instant(row, 13)?,
-        updated_at: instant(row, 14)?,
+        created_at: instant(row, "created_at")?,
+        updated_at: instant(row, "updated_at")?,
     })
 }
 

@@ -64,7 +64,7 @@ async fn record_attempt(session: &mut Session, result: &AttemptResult) -> Result
         at: result.at,
         took_ms: millis(result.duration),
         status: result.status,
-        response: &result.answer,
+        response: &result.response,
     };
     if !insert(&mut session.db, attempt).await? {
         return Ok(());
@@ -144,7 +144,7 @@ async fn retry(
         "UPDATE deliveries SET due_at = $1, hold_reason = NULL, \
          digest_key = CASE WHEN digest_key = '' THEN NULL ELSE digest_key END, \
          first_attempt_at = COALESCE(first_attempt_at, $2), attempts = attempts + 1 \
-         WHERE number = $3 AND state = 'waiting' RETURNING recipient",
+         WHERE number = $3 AND state = 'waiting' RETURNING recipient_kind, recipient_id",
     )
     .bind(at.as_millis())
     .bind(result.at.as_millis())
@@ -152,7 +152,7 @@ async fn retry(
     .fetch_optional(&mut session.db)
     .await?;
     if let Some(row) = waiting {
-        session.outbox.wake(id(&row, 0, Recipient::parse)?, at);
+        session.outbox.wake(Recipient::read(&row)?, at);
     }
     Ok(())
 }
@@ -164,9 +164,10 @@ async fn enqueue_reminder(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let found = query(
-        "SELECT d.recipient, c.kind, c.preferences, d.workspace_id, d.monitor, e.key, e.sealed \
+        "SELECT d.recipient_id, c.kind AS channel_kind, c.preferences, d.workspace_id, d.monitor, \
+         e.key, e.sealed \
          FROM deliveries d JOIN events e ON e.number = d.event \
-         JOIN incidents i ON i.id = e.incident JOIN channels c ON c.id = d.recipient \
+         JOIN incidents i ON i.id = e.incident JOIN channels c ON c.id = d.recipient_id \
          WHERE d.number = $1 AND e.kind = 'error' AND c.preferences IS NOT NULL \
          AND i.closed_at IS NULL AND i.acknowledged_at IS NULL",
     )
@@ -174,10 +175,10 @@ async fn enqueue_reminder(
     .fetch_optional(&mut session.db)
     .await?;
     let Some(row) = found else { return Ok(()) };
-    let channel = id(&row, 0, ChannelId::parse)?;
-    let hearer = read_channel_state(&row, channel, 1)?;
-    let Some(every) = hearer.preferences.remind_every else { return Ok(()) };
-    let event = match rows::open(&session.vault, row.try_get(5)?, row.try_get(6)?) {
+    let channel = id(&row, "recipient_id", ChannelId::parse)?;
+    let channel_state = read_channel_state(&row, channel)?;
+    let Some(every) = channel_state.preferences.remind_every else { return Ok(()) };
+    let event = match rows::open(&session.vault, row.try_get("key")?, row.try_get("sealed")?) {
         Ok(event) => event,
         // Delivered, but undecodable: skip the reminder.
         Err(why) if is_unreadable(&why) => return Ok(()),
@@ -185,10 +186,10 @@ async fn enqueue_reminder(
     };
     let Some(reminder) = next_reminder(&event, every, now) else { return Ok(()) };
     let address = Address {
-        workspace: id(&row, 3, WorkspaceId::parse)?,
+        workspace: id(&row, "workspace_id", WorkspaceId::parse)?,
         channel,
-        kind: hearer.kind,
-        monitor: row.try_get(4)?,
+        kind: channel_state.kind,
+        monitor: row.try_get("monitor")?,
     };
     rows::write(session, &mut Events::default(), address, &reminder, now).await
 }
@@ -202,8 +203,8 @@ async fn record_test(session: &mut Session, test: &TestDelivery) -> Result<(), S
     };
     let event = Event { kind: EventKind::Test, ..test.event.clone() };
     let key = domain::notify::event_key(test.channel, &event);
-    let place = DueTime { due_at: test.at, hold_reason: None };
-    let written = NewDelivery { event, due: place, opens: false };
+    let due_time = DueTime { due_at: test.at, hold_reason: None };
+    let written = NewDelivery { event, due: due_time, opens: false };
     rows::write(session, &mut Events::default(), address, &written, test.at).await?;
     let state = if test.arrived { DeliveryState::Accepted } else { DeliveryState::Dead };
     let row = query(
@@ -217,12 +218,12 @@ async fn record_test(session: &mut Session, test: &TestDelivery) -> Result<(), S
     .fetch_one(&mut session.db)
     .await?;
     let attempt = Attempt {
-        delivery: row.try_get(0)?,
+        delivery: row.try_get("number")?,
         number: 1,
         at: test.at,
         took_ms: millis(test.duration),
         status: test.status,
-        response: &test.answer,
+        response: &test.response,
     };
     insert(&mut session.db, attempt).await?;
     Ok(())

@@ -41,17 +41,16 @@ pub(super) struct FanOutCursor {
 
 impl Listener {
     pub(super) fn listen(&self) -> UnboundedReceiver<Wakeup> {
-        let (news, listening) = unbounded_channel();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
-        listening
+        let (sender, receiver) = unbounded_channel();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+        receiver
     }
 
     fn notify(&self, wakeups: &BTreeMap<Recipient, Timestamp>) {
         let mut listener = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(listening) = &*listener else { return };
-        let mut woken =
-            wakeups.iter().map(|(&addressee, &due_at)| Wakeup { recipient: addressee, due_at });
-        if woken.any(|woken| listening.send(woken).is_err()) {
+        let Some(sender) = &*listener else { return };
+        let mut woken = wakeups.iter().map(|(&recipient, &due_at)| Wakeup { recipient, due_at });
+        if woken.any(|woken| sender.send(woken).is_err()) {
             // The receiver is gone. The next one finds the rows in the database.
             *listener = None;
         }
@@ -71,32 +70,32 @@ impl OutboxCache {
     }
 
     /// Returns the current window of a recipient.
-    pub(super) fn window(&self, addressee: impl Into<Recipient>) -> Option<GroupWindow> {
-        self.windows.get(&addressee.into()).copied()
+    pub(super) fn window(&self, recipient: impl Into<Recipient>) -> Option<GroupWindow> {
+        self.windows.get(&recipient.into()).copied()
     }
 
     /// Sets the current window of a recipient.
     pub(super) fn set_window(
         &mut self,
-        addressee: impl Into<Recipient>,
+        recipient: impl Into<Recipient>,
         window: Option<GroupWindow>,
     ) {
         let Some(window) = window else { return };
-        let addressee = addressee.into();
-        let before = self.windows.insert(addressee, window);
-        self.windows_before.entry(addressee).or_insert(before);
+        let recipient = recipient.into();
+        let before = self.windows.insert(recipient, window);
+        self.windows_before.entry(recipient).or_insert(before);
     }
 
     /// Returns the progress of a page for this delivery, if it is cached.
     pub(super) fn cursor(&self, page: PageId, delivery: i64) -> Option<&FanOutCursor> {
-        self.cursors.get(&page).filter(|place| place.delivery == delivery)
+        self.cursors.get(&page).filter(|cursor| cursor.delivery == delivery)
     }
 
     /// Sets the progress of a page, or removes it after the last step. Call it last in a piece of
     /// work: if a later step failed, subscribers would be skipped.
     pub(super) fn set_cursor(&mut self, page: PageId, cursor: Option<FanOutCursor>) {
         match cursor {
-            Some(place) => self.cursors.insert(page, place),
+            Some(cursor) => self.cursors.insert(page, cursor),
             None => self.cursors.remove(&page),
         };
     }
@@ -126,10 +125,10 @@ impl OutboxCache {
     /// Discards the changes after a rollback.
     pub(crate) fn roll_back(&mut self) {
         self.wakeups.clear();
-        for (addressee, before) in self.windows_before.drain() {
+        for (recipient, before) in self.windows_before.drain() {
             match before {
-                Some(window) => self.windows.insert(addressee, window),
-                None => self.windows.remove(&addressee),
+                Some(window) => self.windows.insert(recipient, window),
+                None => self.windows.remove(&recipient),
             };
         }
     }

@@ -60,9 +60,8 @@ pub(super) async fn mark_dead(
     Ok(())
 }
 
-/// Returns an event from its unsealed data: its key, and its kind, incident, reminder, start and
-/// time in the columns from `first` on.
-pub(super) fn outline(row: &Row, key: &str, first: usize) -> Result<Event, StoreError> {
+/// Returns an event from its unsealed data: its key, and the other columns of its row.
+pub(super) fn outline(row: &Row, key: &str) -> Result<Event, StoreError> {
     // The key of an event without an incident begins with its monitor.
     let monitor = key.split('-').next().and_then(|monitor| MonitorId::parse(monitor).ok());
     let monitor = MonitorSnapshot {
@@ -73,14 +72,14 @@ pub(super) fn outline(row: &Row, key: &str, first: usize) -> Result<Event, Store
         method: None,
     };
     Ok(Event {
-        kind: id(row, first, EventKind::parse)?,
-        at: instant(row, first + 4)?,
+        kind: id(row, "event_kind", EventKind::parse)?,
+        at: instant(row, "at")?,
         workspace: String::new(),
         monitor,
-        incident: optional(row, first + 1, IncidentId::parse)?,
-        began_at: instant(row, first + 3)?,
+        incident: optional(row, "incident", IncidentId::parse)?,
+        began_at: instant(row, "began_at")?,
         closed: None,
         grounds: Cause::default(),
-        reminder: narrow(row, first + 2)?,
+        reminder: narrow(row, "reminder")?,
     })
 }

@@ -10,20 +10,36 @@ use sqlx::AssertSqlSafe;
 
 use super::corrupt::outline;
 use super::rows;
-use super::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts};
+use super::{
+    AlertToChannel, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts,
+};
 use crate::db::{Connection, Query, Row, Value, query};
 use crate::quarantine::{Quarantine, is_unreadable, row_key};
-use crate::row::{Listed, id, instant, narrow, optional, optional_instant, to_count};
+use crate::row::{
+    Listed, id, instant, narrow, optional, optional_instant, optional_narrow, to_count,
+};
 use crate::vault::Vault;
 use crate::{Page, StoreError};
 
-/// The row includes the number of the newest attempt, so that attempts read afterwards are from the
-/// same snapshot.
-const COLUMNS: &str = "SELECT d.number, d.workspace_id, d.recipient, d.kind, m.id, e.key, e.sealed, \
-    d.state, d.hold_reason, d.created_at, d.due_at, d.attempts, d.completed_at, \
-    (SELECT MAX(a.number) FROM delivery_attempts a WHERE a.delivery = d.number), \
-    e.kind, e.incident, e.reminder, e.began_at, e.at FROM deliveries d \
-    JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor";
+/// Selects deliveries `d` for [`read`], with more columns. The row includes the number of the newest
+/// attempt, so that attempts read afterwards are from the same snapshot.
+macro_rules! select_deliveries {
+    ($more:literal) => {
+        concat!(
+            "SELECT d.number, d.workspace_id, d.kind, d.state, d.hold_reason, d.created_at, d.due_at, ",
+            "d.attempts, d.completed_at, (SELECT MAX(a.number) FROM delivery_attempts a ",
+            "WHERE a.delivery = d.number) AS newest_attempt, d.recipient_id, ",
+            $more
+        )
+    };
+}
+pub(super) use select_deliveries;
+
+const SELECT: &str = select_deliveries!(
+    "m.id AS monitor_id, e.key AS event_key, e.sealed, e.kind AS event_kind, e.incident, e.reminder, \
+     e.began_at, e.at FROM deliveries d JOIN events e ON e.number = d.event \
+     LEFT JOIN monitors m ON m.number = d.monitor"
+);
 
 impl Outbox<'_> {
     /// Returns a page of the workspace's deliveries, newest first, and the total number that match
@@ -35,19 +51,19 @@ impl Outbox<'_> {
         page: Page<DeliveryId>,
     ) -> Result<Listed<Delivery>, StoreError> {
         let mut db = self.store.read().await?;
-        let which = Conditions::new(workspace, filter);
+        let conditions = Conditions::new(workspace, filter);
         let total: Option<i64> =
-            which.to_query("SELECT COUNT(*) FROM deliveries d", "").scalar(&mut db).await?;
+            conditions.to_query("SELECT COUNT(*) FROM deliveries d", "").scalar(&mut db).await?;
         let before = page.after.map_or(i64::MAX, rows::row_id);
         let part = format!(
             "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
             page.limit, page.offset
         );
-        let part = which.to_query(COLUMNS, &part);
+        let part = conditions.to_query(SELECT, &part);
         let rows = part.fetch_all(&mut db).await?;
         let (quarantine, vault) = (self.store.quarantine(), self.store.vault());
-        let read = |row: &Row, attempts| read(vault, row, attempts);
-        listed((&mut db, quarantine), &rows, (13, total), read).await
+        let about = |row: &Row| about(vault, row);
+        listed((&mut db, quarantine), &rows, total, about).await
     }
 
     /// Returns a delivery of the workspace.
@@ -63,7 +79,8 @@ impl Outbox<'_> {
     pub async fn counts(&self) -> Result<OutboxCounts, StoreError> {
         let mut db = self.store.read().await?;
         let waiting = query(
-            "SELECT COUNT(*), MIN(CASE WHEN hold_reason IS NULL THEN COALESCE(first_attempt_at, due_at) END) \
+            "SELECT COUNT(*) AS waiting, MIN(CASE WHEN hold_reason IS NULL \
+             THEN COALESCE(first_attempt_at, due_at) END) AS oldest_due_at \
              FROM deliveries WHERE state = 'waiting'",
         )
         .fetch_one(&mut db)
@@ -71,9 +88,9 @@ impl Outbox<'_> {
         let dead: Option<i64> =
             query("SELECT COUNT(*) FROM deliveries WHERE state = 'dead'").scalar(&mut db).await?;
         Ok(OutboxCounts {
-            waiting: narrow(&waiting, 0)?,
+            waiting: narrow(&waiting, "waiting")?,
             dead: dead.and_then(|dead| u64::try_from(dead).ok()).unwrap_or_default(),
-            oldest_due_at: optional_instant(&waiting, 1)?,
+            oldest_due_at: optional_instant(&waiting, "oldest_due_at")?,
         })
     }
 }
@@ -86,30 +103,30 @@ struct Conditions {
 
 impl Conditions {
     fn new(workspace: WorkspaceId, filter: DeliveryFilter) -> Self {
-        let mut which = Self {
-            condition: "d.workspace_id = $1 AND d.thread IS NULL".to_owned(),
+        let mut conditions = Self {
+            condition: "d.workspace_id = $1 AND d.recipient_kind = 'channel'".to_owned(),
             values: vec![workspace.to_string()],
         };
         let channel = filter.channel.map(|it| it.to_string());
-        which.and(channel, |place| format!("d.recipient = {place}"));
-        which.and(filter.monitor.map(|it| it.to_string()), |place| {
+        conditions.and(channel, |parameter| format!("d.recipient_id = {parameter}"));
+        conditions.and(filter.monitor.map(|it| it.to_string()), |parameter| {
             format!(
                 "d.monitor = (SELECT n.number FROM monitors n \
-                 WHERE n.workspace_id = $1 AND n.id = {place})"
+                 WHERE n.workspace_id = $1 AND n.id = {parameter})"
             )
         });
         if let Some(state) = filter.state {
             // Written as in the conditions of the indexes.
-            let _ = write!(which.condition, " AND d.state = '{}'", state.as_str());
+            let _ = write!(conditions.condition, " AND d.state = '{}'", state.as_str());
         }
-        which
+        conditions
     }
 
     fn and(&mut self, value: Option<String>, condition: impl FnOnce(&str) -> String) {
         let Some(value) = value else { return };
         self.values.push(value);
-        let place = format!("${}", self.values.len());
-        let _ = write!(self.condition, " AND {}", condition(&place));
+        let parameter = format!("${}", self.values.len());
+        let _ = write!(self.condition, " AND {}", condition(&parameter));
     }
 
     fn to_query(&self, select: &str, rest: &str) -> Query {
@@ -126,67 +143,68 @@ pub(super) async fn one(
     workspace: WorkspaceId,
     id: DeliveryId,
 ) -> Result<Delivery, StoreError> {
-    let which = Conditions::new(workspace, DeliveryFilter::default());
-    let which = which.to_query(COLUMNS, &format!("AND d.number = {}", rows::row_id(id)));
-    let row = which.fetch_optional(db).await?;
+    let conditions = Conditions::new(workspace, DeliveryFilter::default());
+    let conditions = conditions.to_query(SELECT, &format!("AND d.number = {}", rows::row_id(id)));
+    let row = conditions.fetch_optional(db).await?;
     let row = row.ok_or_else(|| StoreError::not_found("delivery", &id))?;
-    let attempts = newest_attempts(db, &row, 13).await?;
-    read(vault, &row, attempts)
+    read(db, &row, about(vault, &row)).await
 }
 
-/// Reads a page of deliveries, without those that cannot be read. Their number is in the first column, that of the
-/// newest attempt in column `newest`.
-pub(super) async fn listed<T>(
+/// Reads a page of deliveries, without those that cannot be read.
+pub(super) async fn listed<A>(
     (db, quarantine): (&mut Connection, &Quarantine),
     rows: &[Row],
-    (newest, total): (usize, Option<i64>),
-    read: impl Fn(&Row, Vec<DeliveryAttempt>) -> Result<T, StoreError>,
-) -> Result<Listed<T>, StoreError> {
+    total: Option<i64>,
+    about: impl Fn(&Row) -> Result<A, StoreError>,
+) -> Result<Listed<Delivery<A>>, StoreError> {
     let (mut found, mut omitted) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in rows {
-        let attempts = newest_attempts(db, row, newest).await;
-        let delivery = attempts.and_then(|attempts| read(row, attempts));
+        let delivery = read(db, row, about(row)).await;
         match quarantine.readable("deliveries", || row_key(row), delivery)? {
             Some(delivery) => found.push(delivery),
             // A page token is an identifier, not a number.
-            None => omitted.push(rows::delivery_id(row, 0)?.to_string()),
+            None => omitted.push(rows::delivery_id(row)?.to_string()),
         }
     }
     Ok(Listed { rows: found, omitted, total: to_count(total) })
 }
 
-/// Returns the latest attempts of a delivery, up to the newest that its row has.
-pub(super) async fn newest_attempts(
+/// Reads a delivery, with its latest attempts up to the newest that its row has.
+pub(super) async fn read<A>(
     db: &mut Connection,
     row: &Row,
-    newest: usize,
-) -> Result<Vec<DeliveryAttempt>, StoreError> {
-    match row.try_get(newest)? {
-        Some(newest) => attempts(db, rows::delivery_id(row, 0)?, newest).await,
-        None => Ok(Vec::new()),
-    }
+    about: Result<A, StoreError>,
+) -> Result<Delivery<A>, StoreError> {
+    let delivery = rows::delivery_id(row)?;
+    Ok(Delivery {
+        id: delivery,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
+        about: about?,
+        kind: id(row, "kind", ProviderType::parse)?,
+        state: id(row, "state", DeliveryState::parse)?,
+        hold_reason: optional(row, "hold_reason", HoldReason::parse)?,
+        created_at: instant(row, "created_at")?,
+        due_at: instant(row, "due_at")?,
+        attempt_count: narrow(row, "attempts")?,
+        completed_at: optional_instant(row, "completed_at")?,
+        attempts: match row.try_get("newest_attempt")? {
+            Some(newest) => attempts(db, delivery, newest).await?,
+            None => Vec::new(),
+        },
+    })
 }
 
-fn read(vault: &Vault, row: &Row, attempts: Vec<DeliveryAttempt>) -> Result<Delivery, StoreError> {
-    let key = row.try_get(5)?;
-    let event = match rows::open(vault, key, row.try_get(6)?) {
-        Err(why) if is_unreadable(&why) => outline(row, key, 14)?,
+/// Reads the channel and the event of an alert.
+fn about(vault: &Vault, row: &Row) -> Result<AlertToChannel, StoreError> {
+    let key = row.try_get("event_key")?;
+    let event = match rows::open(vault, key, row.try_get("sealed")?) {
+        Err(why) if is_unreadable(&why) => outline(row, key)?,
         event => event?,
     };
-    Ok(Delivery {
-        id: rows::delivery_id(row, 0)?,
-        workspace: id(row, 1, WorkspaceId::parse)?,
-        channel: id(row, 2, ChannelId::parse)?,
-        kind: id(row, 3, ProviderType::parse)?,
-        monitor: optional(row, 4, MonitorId::parse)?,
+    Ok(AlertToChannel {
+        channel: id(row, "recipient_id", ChannelId::parse)?,
+        monitor: optional(row, "monitor_id", MonitorId::parse)?,
         event,
-        state: id(row, 7, DeliveryState::parse)?,
-        hold_reason: optional(row, 8, HoldReason::parse)?,
-        created_at: instant(row, 9)?,
-        due_at: instant(row, 10)?,
-        attempt_count: narrow(row, 11)?,
-        completed_at: optional_instant(row, 12)?,
-        attempts,
     })
 }
 
@@ -202,7 +220,7 @@ async fn attempts(
     )
     .bind(rows::row_id(delivery))
     .bind(newest)
-    .bind(i64::from(Delivery::ATTEMPTS_MAX))
+    .bind(i64::from(<Delivery>::ATTEMPTS_MAX))
     .fetch_all(db)
     .await?;
     rows.iter().rev().map(attempt).collect()
@@ -210,10 +228,10 @@ async fn attempts(
 
 fn attempt(row: &Row) -> Result<DeliveryAttempt, StoreError> {
     Ok(DeliveryAttempt {
-        number: narrow(row, 0)?,
-        at: instant(row, 1)?,
-        duration: Duration::from_millis(narrow(row, 2)?),
-        status: row.try_get::<Option<i64>>(3)?.map(|_| narrow(row, 3)).transpose()?,
-        answer: row.try_get(4)?,
+        number: narrow(row, "number")?,
+        at: instant(row, "at")?,
+        duration: Duration::from_millis(narrow(row, "duration_ms")?),
+        status: optional_narrow(row, "status")?,
+        response: row.try_get("response")?,
     })
 }

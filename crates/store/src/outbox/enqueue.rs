@@ -42,7 +42,7 @@ pub(crate) async fn enqueue_transition(
     session: &mut Session,
     monitor: i64,
     transition: &Transition,
-    grounds: Option<&Cause>,
+    cause: Option<&Cause>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let time = Time { at: transition.at, now: now.max(transition.at) };
@@ -55,13 +55,13 @@ pub(crate) async fn enqueue_transition(
         }
         IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {}
     }
-    let Some(occasion) = AlertChange::from_transition(transition) else { return Ok(()) };
-    let mut hearers = open_deliveries(&mut session.db, monitor).await?;
-    if can_begin(occasion) {
-        add_linked(&mut session.db, monitor, &mut hearers).await?;
+    let Some(change) = AlertChange::from_transition(transition) else { return Ok(()) };
+    let mut channels = open_deliveries(&mut session.db, monitor).await?;
+    if can_begin(change) {
+        add_linked(&mut session.db, monitor, &mut channels).await?;
     }
-    let grounds = grounds.cloned().unwrap_or_default();
-    enqueue(session, monitor, (occasion, time), hearers, grounds).await
+    let cause = cause.cloned().unwrap_or_default();
+    enqueue(session, monitor, (change, time), channels, cause).await
 }
 
 /// Enqueues the alerts that a monitor was paused or deleted, for channels that were alerted about
@@ -69,14 +69,14 @@ pub(crate) async fn enqueue_transition(
 pub(crate) async fn enqueue_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
     let time = Time { at: ending.at, now: ending.at };
     page_events::enqueue_closed(session, ending.monitor, time).await?;
-    let hearers = open_deliveries(&mut session.db, ending.monitor).await?;
-    let told = hearers.values().flat_map(|hearer| &hearer.told);
+    let channels = open_deliveries(&mut session.db, ending.monitor).await?;
+    let told = channels.values().flat_map(|channel_state| &channel_state.told);
     let incident = told.filter_map(|told| match told.subject {
         AlertSubject::Incident(id) => Some(id),
         AlertSubject::TrailingDegradation(_) | AlertSubject::Degradation => None,
     });
-    let occasion = AlertChange::Ended { incident: incident.max(), reason: ending.how };
-    enqueue(session, ending.monitor, (occasion, time), hearers, Cause::default()).await
+    let change = AlertChange::Ended { incident: incident.max(), reason: ending.how };
+    enqueue(session, ending.monitor, (change, time), channels, Cause::default()).await
 }
 
 /// Reschedules deliveries that wait for quiet hours, after their channel was edited.
@@ -86,7 +86,7 @@ pub(crate) async fn channel_changed(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let asks = query(
-        "UPDATE deliveries SET due_at = $1 WHERE recipient = $2 AND state = 'waiting' \
+        "UPDATE deliveries SET due_at = $1 WHERE recipient_id = $2 AND state = 'waiting' \
          AND hold_reason = 'quiet_hours' AND due_at > $1",
     )
     .bind(at.as_millis())
@@ -102,18 +102,18 @@ pub(crate) async fn channel_changed(
 /// Cancels the waiting deliveries of a recipient that was deleted.
 pub(crate) async fn cancel_for(
     db: &mut Connection,
-    addressee: impl Into<Recipient>,
+    recipient: impl Into<Recipient>,
     at: Timestamp,
 ) -> Result<(), StoreError> {
     query(
         "UPDATE deliveries SET is_open = $1, \
          completed_at = CASE WHEN state = 'waiting' THEN $2 ELSE completed_at END, \
          state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END \
-         WHERE recipient = $3 AND (is_open OR state = 'waiting')",
+         WHERE recipient_id = $3 AND (is_open OR state = 'waiting')",
     )
     .bind(false)
     .bind(at.as_millis())
-    .bind(addressee.into().to_string())
+    .bind(recipient.into().id())
     .execute(db)
     .await?;
     Ok(())
@@ -128,7 +128,7 @@ pub(crate) async fn cancel_for_page(
 ) -> Result<(), StoreError> {
     query(
         "UPDATE deliveries SET state = 'cancelled', completed_at = $1 WHERE state = 'waiting' \
-         AND (recipient = $2 OR recipient IN (SELECT id FROM subscribers WHERE page_id = $2))",
+         AND (recipient_id = $2 OR recipient_id IN (SELECT id FROM subscribers WHERE page_id = $2))",
     )
     .bind(at.as_millis())
     .bind(page.to_string())
@@ -146,22 +146,22 @@ pub(crate) async fn maintenance_changed(
     for monitor in monitors {
         let asking = query(
             "UPDATE deliveries SET due_at = $1 WHERE monitor = $2 AND is_open AND state = 'waiting' \
-             AND hold_reason = 'maintenance' AND due_at > $1 RETURNING recipient",
+             AND hold_reason = 'maintenance' AND due_at > $1 RETURNING recipient_id",
         )
         .bind(at.as_millis())
         .bind(*monitor)
         .fetch_all(&mut session.db)
         .await?;
         for row in &asking {
-            session.outbox.wake(id(row, 0, ChannelId::parse)?, at);
+            session.outbox.wake(id(row, "recipient_id", ChannelId::parse)?, at);
         }
     }
     Ok(())
 }
 
 /// Returns whether channels that were not alerted before may be notified.
-fn can_begin(occasion: AlertChange) -> bool {
-    match occasion {
+fn can_begin(change: AlertChange) -> bool {
+    match change {
         AlertChange::Down(_) | AlertChange::Degraded => true,
         AlertChange::Ended { reason: how, .. } => how == CloseReason::Degraded,
         AlertChange::Unknown => false,
@@ -171,33 +171,35 @@ fn can_begin(occasion: AlertChange) -> bool {
 async fn enqueue(
     session: &mut Session,
     monitor: i64,
-    (occasion, time): (AlertChange, Time),
+    (change, time): (AlertChange, Time),
     channels: BTreeMap<ChannelId, ChannelState>,
-    grounds: Cause,
+    cause: Cause,
 ) -> Result<(), StoreError> {
     if channels.is_empty() {
         return Ok(());
     }
-    let (workspace, scene) = load_context(session, monitor, time, grounds).await?;
-    let muted_until = match occasion {
+    let (workspace, context) = load_context(session, monitor, time, cause).await?;
+    let muted_until = match change {
         AlertChange::Down(_) => {
             maintenances::muted_until(&mut session.db, monitor, time.at).await?
         }
         AlertChange::Degraded | AlertChange::Ended { .. } | AlertChange::Unknown => None,
     };
-    let scene = AlertContext { muted_until, ..scene };
+    let context = AlertContext { muted_until, ..context };
     let (mut events, mut cancelled, mut over) = (Events::default(), Vec::new(), Vec::new());
-    for (channel, hearer) in channels {
-        let hearer = ChannelState { window: session.outbox.window(channel), ..hearer };
-        let telling = plan_deliveries(occasion, &scene, &hearer);
-        let DeliveryPlan { written, window, .. } = &telling;
+    for (channel, channel_state) in channels {
+        let channel_state =
+            ChannelState { window: session.outbox.window(channel), ..channel_state };
+        let plan = plan_deliveries(change, &context, &channel_state);
+        let DeliveryPlan { written, window, .. } = &plan;
         session.outbox.set_window(channel, *window);
-        let address = Address { workspace, channel, kind: hearer.kind, monitor: Some(monitor) };
+        let address =
+            Address { workspace, channel, kind: channel_state.kind, monitor: Some(monitor) };
         for written in written {
             rows::write(session, &mut events, address, written, time.now).await?;
         }
-        cancelled.extend(telling.cancelled);
-        over.extend(telling.over);
+        cancelled.extend(plan.cancelled);
+        over.extend(plan.over);
     }
     mark_ended(&mut session.db, &over).await?;
     cancel(&mut session.db, &cancelled, time.now).await
@@ -240,28 +242,29 @@ async fn load_context(
     session: &mut Session,
     monitor: i64,
     Time { at, now }: Time,
-    grounds: Cause,
+    cause: Cause,
 ) -> Result<(WorkspaceId, AlertContext), StoreError> {
     let row = query(
-        "SELECT m.id, m.name, m.periodicity, m.check_sealed, w.name, w.id FROM monitors m \
+        "SELECT m.id, m.check_sealed, w.name AS workspace, m.name, m.periodicity, m.workspace_id \
+         FROM monitors m \
          JOIN workspaces w ON w.id = m.workspace_id WHERE m.number = $1",
     )
     .bind(monitor)
     .fetch_one(&mut session.db)
     .await?;
-    let monitor_id: MonitorId = id(&row, 0, MonitorId::parse)?;
-    let place = monitors::check_context(row.try_get(0)?);
-    let check = session.vault.open(place, row.try_get(3)?)?;
-    let scene = AlertContext {
+    let monitor_id: MonitorId = id(&row, "id", MonitorId::parse)?;
+    let context = monitors::check_context(row.try_get("id")?);
+    let check = session.vault.open(context, row.try_get("check_sealed")?)?;
+    let context = AlertContext {
         at,
         now,
-        workspace: row.try_get(4)?,
-        monitor: MonitorSnapshot::new(monitor_id, row.try_get(1)?, &check),
-        period: id(&row, 2, Periodicity::parse)?.period(),
-        cause: grounds,
+        workspace: row.try_get("workspace")?,
+        monitor: MonitorSnapshot::new(monitor_id, row.try_get("name")?, &check),
+        period: id(&row, "periodicity", Periodicity::parse)?.period(),
+        cause,
         muted_until: None,
     };
-    Ok((id(&row, 5, WorkspaceId::parse)?, scene))
+    Ok((id(&row, "workspace_id", WorkspaceId::parse)?, context))
 }
 
 /// Returns the channels with an open delivery for the monitor.
@@ -270,26 +273,26 @@ async fn open_deliveries(
     monitor: i64,
 ) -> Result<BTreeMap<ChannelId, ChannelState>, StoreError> {
     let rows = query(
-        "SELECT d.recipient, c.kind, c.preferences, d.number, e.kind, e.incident, e.reminder, e.began_at, \
-         d.state, d.hold_reason, d.attempts, d.due_at \
-         FROM deliveries d JOIN events e ON e.number = d.event JOIN channels c ON c.id = d.recipient \
+        "SELECT d.recipient_id, c.kind AS channel_kind, c.preferences, d.number, e.incident, \
+         e.kind AS event_kind, e.began_at, e.reminder, d.state, d.attempts, d.hold_reason, d.due_at \
+         FROM deliveries d JOIN events e ON e.number = d.event JOIN channels c ON c.id = d.recipient_id \
          WHERE d.monitor = $1 AND d.is_open ORDER BY d.number",
     )
     .bind(monitor)
     .fetch_all(db)
     .await?;
-    let mut hearers = BTreeMap::new();
+    let mut channels = BTreeMap::new();
     for row in &rows {
-        let channel = id(row, 0, ChannelId::parse)?;
-        let hearer = match hearers.entry(channel) {
+        let channel = id(row, "recipient_id", ChannelId::parse)?;
+        let channel_state = match channels.entry(channel) {
             std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::btree_map::Entry::Vacant(new) => {
-                new.insert(read_channel_state(row, channel, 1)?)
+                new.insert(read_channel_state(row, channel)?)
             }
         };
-        hearer.told.push(read_open_delivery(row)?);
+        channel_state.told.push(read_open_delivery(row)?);
     }
-    Ok(hearers)
+    Ok(channels)
 }
 
 /// Adds the channels that are linked to the monitor.
@@ -299,32 +302,31 @@ async fn add_linked(
     channels: &mut BTreeMap<ChannelId, ChannelState>,
 ) -> Result<(), StoreError> {
     let rows = query(
-        "SELECT c.id, c.kind, c.preferences FROM channel_monitors l JOIN channels c ON c.id = l.channel \
+        "SELECT c.id, c.kind AS channel_kind, c.preferences FROM channel_monitors l JOIN channels c ON c.id = l.channel \
          WHERE l.monitor = $1",
     )
     .bind(monitor)
     .fetch_all(db)
     .await?;
     for row in &rows {
-        let channel = id(row, 0, ChannelId::parse)?;
+        let channel = id(row, "id", ChannelId::parse)?;
         let told = channels.remove(&channel).map(|known| known.told).unwrap_or_default();
         channels.insert(
             channel,
-            ChannelState { is_linked: true, told, ..read_channel_state(row, channel, 1)? },
+            ChannelState { is_linked: true, told, ..read_channel_state(row, channel)? },
         );
     }
     Ok(())
 }
 
-/// Reads a channel whose kind and preferences are in the columns from `first` on.
+/// Reads the columns `channel_kind` and `preferences` of a channel.
 pub(super) fn read_channel_state(
     row: &Row,
     channel: ChannelId,
-    first: usize,
 ) -> Result<ChannelState, StoreError> {
     Ok(ChannelState {
-        kind: id(row, first, ProviderType::parse)?,
-        preferences: channels::read_preferences(row.try_get(first + 1)?, channel)?,
+        kind: id(row, "channel_kind", ProviderType::parse)?,
+        preferences: channels::read_preferences(row.try_get("preferences")?, channel)?,
         is_linked: false,
         window: None,
         told: Vec::new(),
@@ -332,22 +334,24 @@ pub(super) fn read_channel_state(
 }
 
 fn read_open_delivery(row: &Row) -> Result<OpenDelivery, StoreError> {
-    let incident = optional(row, 5, IncidentId::parse)?;
+    let incident = optional(row, "incident", IncidentId::parse)?;
     Ok(OpenDelivery {
-        delivery: row.try_get(3)?,
-        subject: AlertSubject::new(id(row, 4, EventKind::parse)?, incident),
-        since: instant(row, 7)?,
-        reminder: narrow(row, 6)?,
+        delivery: row.try_get("number")?,
+        subject: AlertSubject::new(id(row, "event_kind", EventKind::parse)?, incident),
+        since: instant(row, "began_at")?,
+        reminder: narrow(row, "reminder")?,
         progress: read_progress(row)?,
     })
 }
 
 fn read_progress(row: &Row) -> Result<DeliveryProgress, StoreError> {
-    let (state, tries) = (id(row, 8, DeliveryState::parse)?, narrow::<u32>(row, 10)?);
-    let (holds, due_at) = (optional(row, 9, HoldReason::parse)?, instant(row, 11)?);
-    Ok(match (state, holds) {
-        (DeliveryState::Waiting, Some(holds)) if tries == 0 => {
-            DeliveryProgress::Held(holds, due_at)
+    let (state, attempts) =
+        (id(row, "state", DeliveryState::parse)?, narrow::<u32>(row, "attempts")?);
+    let (hold_reason, due_at) =
+        (optional(row, "hold_reason", HoldReason::parse)?, instant(row, "due_at")?);
+    Ok(match (state, hold_reason) {
+        (DeliveryState::Waiting, Some(hold_reason)) if attempts == 0 => {
+            DeliveryProgress::Held(hold_reason, due_at)
         }
         (DeliveryState::Waiting | DeliveryState::Accepted, _) => DeliveryProgress::Sent,
         (DeliveryState::Dead | DeliveryState::Cancelled, _) => DeliveryProgress::Dead,

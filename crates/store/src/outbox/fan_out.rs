@@ -1,19 +1,23 @@
 //! Fan-out from a page to its subscribers: an event of the page becomes a delivery for each
 //! subscriber who wants it. Steps are small, so that they do not delay verdicts. A repeated step
-//! writes nothing twice, so a step may be interrupted at any point. `domain::notify::PageEvent` decides
-//! which components an event concerns, and `domain::page` decides who may receive events of the
-//! page.
+//! writes nothing twice, so a step may be interrupted at any point. `domain::notify` decides whether
+//! an event is passed on and selects its audience, and `domain::page` decides which subscribers may
+//! receive events of the page. This module loads the inputs and stores the outputs.
 
-use domain::notify::{DueTime, HoldReason, PageEvent, PageEventKind, SendTime, group};
+use std::fmt::Write as _;
+
+use domain::notify::{
+    Audience, FanOutDecision, OpeningState, PageEvent, decide_fan_out, schedule_page_event,
+};
 use domain::page::suppression_reason;
 use rules::status_page::{StatusPage, SubscriberKind, Topic};
-use rules::{AccessType, IncidentId, PageId, ProviderType, SubscriberId, Timestamp, WorkspaceId};
+use rules::{AccessType, IncidentId, PageId, SubscriberId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use super::cache::FanOutCursor;
 use super::rows::{self, DeliveryTarget, Events};
-use super::{Outbox, Recipient};
-use crate::db::{Connection, Row, query};
+use super::{DeliveryState, Outbox, Recipient};
+use crate::db::{Connection, Query, Row, Value, query};
 use crate::row::{id, instant, optional_instant};
 use crate::vault::Vault;
 use crate::writer::Session;
@@ -41,16 +45,6 @@ struct Waiting {
     created_at: Timestamp,
 }
 
-/// Decision about a page event.
-enum FanOutDecision {
-    /// Fan it out.
-    Now,
-    /// Wait for the end of a maintenance.
-    Later(Timestamp),
-    /// Drop it: the incident was over before it was announced.
-    Drop,
-}
-
 impl Outbox<'_> {
     /// Fans out one step of a page's events, oldest first.
     pub async fn fan_out(
@@ -75,15 +69,17 @@ async fn step(
     let Some(waiting) = first(session, page, now).await? else {
         return remaining(&mut session.db, page).await;
     };
-    let shown = pages::by_id(&mut session.db, &session.vault, page).await?;
-    let Some(shown) = shown.filter(|page| page.published) else {
-        finish(&mut session.db, waiting.number, "cancelled", now).await?;
-        return Ok(FanOutProgress::More);
+    let page = pages::by_id(&mut session.db, &session.vault, page).await?;
+    let opening = match waiting.event.opened_incident() {
+        Some(incident) => Some(opening_state(&mut session.db, incident, now).await?),
+        None => None,
     };
-    match decide(&mut session.db, &waiting.event, now).await? {
-        FanOutDecision::Now => enqueue_step(session, &shown, &waiting, now).await?,
-        FanOutDecision::Drop => finish(&mut session.db, waiting.number, "cancelled", now).await?,
-        FanOutDecision::Later(at) => {
+    match (decide_fan_out(page.as_ref(), opening), page) {
+        (FanOutDecision::Now, Some(page)) => enqueue_step(session, &page, &waiting, now).await?,
+        (FanOutDecision::Now, None) | (FanOutDecision::Drop(_), _) => {
+            finish(&mut session.db, waiting.number, DeliveryState::Cancelled, now).await?;
+        }
+        (FanOutDecision::Later(at), _) => {
             query("UPDATE deliveries SET due_at = $1 WHERE number = $2")
                 .bind(at.as_millis())
                 .bind(waiting.number)
@@ -101,7 +97,7 @@ async fn first(
 ) -> Result<Option<Waiting>, StoreError> {
     let row = query(
         "SELECT d.number, d.workspace_id, e.key, e.sealed, d.created_at FROM deliveries d \
-         JOIN events e ON e.number = d.event WHERE d.recipient = $1 AND d.state = 'waiting' \
+         JOIN events e ON e.number = d.event WHERE d.recipient_id = $1 AND d.state = 'waiting' \
          AND d.due_at <= $2 ORDER BY d.number LIMIT 1",
     )
     .bind(page.to_string())
@@ -110,47 +106,35 @@ async fn first(
     .await?;
     let Some(row) = row else { return Ok(None) };
     Ok(Some(Waiting {
-        number: row.try_get(0)?,
-        workspace: id(&row, 1, WorkspaceId::parse)?,
-        event: rows::open(&session.vault, row.try_get(2)?, row.try_get(3)?)?,
-        created_at: instant(&row, 4)?,
+        number: row.try_get("number")?,
+        workspace: id(&row, "workspace_id", WorkspaceId::parse)?,
+        event: rows::open(&session.vault, row.try_get("key")?, row.try_get("sealed")?)?,
+        created_at: instant(&row, "created_at")?,
     }))
 }
 
 async fn remaining(db: &mut Connection, page: PageId) -> Result<FanOutProgress, StoreError> {
     let row =
-        query("SELECT MIN(due_at) FROM deliveries WHERE recipient = $1 AND state = 'waiting'")
+        query("SELECT MIN(due_at) AS due_at FROM deliveries WHERE recipient_id = $1 AND state = 'waiting'")
             .bind(page.to_string())
             .fetch_one(db)
             .await?;
-    Ok(optional_instant(&row, 0)?.map_or(FanOutProgress::Done, FanOutProgress::Later))
+    Ok(optional_instant(&row, "due_at")?.map_or(FanOutProgress::Done, FanOutProgress::Later))
 }
 
-/// Decides about an event. The opening of an incident that is already over is dropped, and one of a
-/// monitor under maintenance waits.
-async fn decide(
+/// Returns the state of the incident whose opening is due.
+async fn opening_state(
     db: &mut Connection,
-    news: &PageEvent,
+    incident: IncidentId,
     now: Timestamp,
-) -> Result<FanOutDecision, StoreError> {
-    let incident: IncidentId = match &news.about {
-        PageEventKind::Incident(incident) if !incident.is_over => incident.incident,
-        PageEventKind::Incident(_)
-        | PageEventKind::Report(_)
-        | PageEventKind::Maintenance(_)
-        | PageEventKind::ConfirmationRequested(_)
-        | PageEventKind::AlreadySubscribed(_) => return Ok(FanOutDecision::Now),
-    };
-    let row = query("SELECT monitor, closed_at FROM incidents WHERE id = $1")
+) -> Result<OpeningState, StoreError> {
+    let row = query("SELECT monitor FROM incidents WHERE id = $1 AND closed_at IS NULL")
         .bind(incident.to_string())
         .fetch_optional(&mut *db)
         .await?;
-    let Some(row) = row else { return Ok(FanOutDecision::Drop) };
-    if optional_instant(&row, 1)?.is_some() {
-        return Ok(FanOutDecision::Drop);
-    }
-    let muted_until = maintenances::muted_until(db, row.try_get(0)?, now).await?;
-    Ok(muted_until.map_or(FanOutDecision::Now, FanOutDecision::Later))
+    let Some(row) = row else { return Ok(OpeningState::Over) };
+    let muted_until = maintenances::muted_until(db, row.try_get("monitor")?, now).await?;
+    Ok(OpeningState::Open { muted_until })
 }
 
 async fn enqueue_step(
@@ -159,39 +143,24 @@ async fn enqueue_step(
     waiting: &Waiting,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let news = &waiting.event;
-    let (window, place) = match &news.about {
-        PageEventKind::Incident(_) => {
-            let (window, turn) = group(ProviderType::Email, session.outbox.window(page.id), now);
-            (Some(window), due_time(turn, now))
-        }
-        PageEventKind::Report(_)
-        | PageEventKind::Maintenance(_)
-        | PageEventKind::ConfirmationRequested(_)
-        | PageEventKind::AlreadySubscribed(_) => (None, DueTime { due_at: now, hold_reason: None }),
-    };
+    let event = &waiting.event;
+    let window = session.outbox.window(page.id);
+    let (window, due_time) = schedule_page_event(event, window, now);
     let step = find_recipients(session, page, waiting).await?;
     let mut events = Events::default();
     for (subscriber, kind) in step.recipients {
-        let addressee = Recipient::Subscriber(subscriber);
-        let posted =
-            DeliveryTarget { workspace: waiting.workspace, addressee, kind: kind.as_str() };
-        rows::enqueue_page_event(session, &mut events, posted, news, place, now).await?;
+        let recipient = Recipient::Subscriber(subscriber);
+        let target =
+            DeliveryTarget { workspace: waiting.workspace, recipient, kind: kind.as_str() };
+        rows::enqueue_page_event(session, &mut events, target, event, due_time, now).await?;
     }
     if step.next.is_none() {
         // All steps of one event use the window as it was before.
         session.outbox.set_window(page.id, window);
-        finish(&mut session.db, waiting.number, "accepted", now).await?;
+        finish(&mut session.db, waiting.number, DeliveryState::Accepted, now).await?;
     }
     session.outbox.set_cursor(page.id, step.next);
     Ok(())
-}
-
-const fn due_time(turn: SendTime, now: Timestamp) -> DueTime {
-    match turn {
-        SendTime::Now => DueTime { due_at: now, hold_reason: None },
-        SendTime::Grouped(due_at) => DueTime { due_at, hold_reason: Some(HoldReason::Digest) },
-    }
 }
 
 /// Recipient of the event.
@@ -211,35 +180,37 @@ async fn find_recipients(
     page: &StatusPage,
     waiting: &Waiting,
 ) -> Result<Step, StoreError> {
-    let place = session.outbox.cursor(page.id, waiting.number);
-    let after = place.map_or_else(String::new, |place| place.after.clone());
+    let cursor = session.outbox.cursor(page.id, waiting.number);
+    let after = cursor.map_or_else(String::new, |cursor| cursor.after.clone());
     let rows = next_subscribers(&mut session.db, waiting, &after).await?;
-    let mark = subscribers::hash_password(&session.vault, page);
-    let mut hearers = Vec::with_capacity(rows.len());
+    let password_hash = subscribers::hash_password(&session.vault, page);
+    let mut recipients = Vec::with_capacity(rows.len());
     for row in &rows {
-        hearers.extend(read_recipient(&session.vault, page, mark.as_deref(), row)?);
+        recipients.extend(read_recipient(&session.vault, page, password_hash.as_deref(), row)?);
     }
     let is_full = rows.len() as i64 >= STEP_SUBSCRIBERS;
     let rest = match rows.last().filter(|_| is_full) {
-        Some(row) => Some(FanOutCursor { delivery: waiting.number, after: row.try_get(0)? }),
+        Some(row) => Some(FanOutCursor { delivery: waiting.number, after: row.try_get("id")? }),
         None => None,
     };
-    Ok(Step { recipients: hearers, next: rest })
+    Ok(Step { recipients, next: rest })
 }
 
 /// Returns the subscriber, unless it is suppressed.
 fn read_recipient(
     vault: &Vault,
     page: &StatusPage,
-    mark: Option<&[u8]>,
+    password_hash: Option<&[u8]>,
     row: &Row,
 ) -> Result<Option<FanOutRecipient>, StoreError> {
-    let (subscriber, kind) = (id(row, 0, SubscriberId::parse)?, id(row, 1, SubscriberKind::parse)?);
+    let (subscriber, kind) =
+        (id(row, "id", SubscriberId::parse)?, id(row, "kind", SubscriberKind::parse)?);
     if page.settings.effective_access() != AccessType::Public {
-        let text: &str = row.try_get(0)?;
-        let destination = subscribers::destination(vault, text, kind, row.try_get(2)?)?;
-        let admission = subscribers::access_proof(row.try_get(3)?, row.try_get(4)?);
-        if suppression_reason(page, mark, (&destination, &admission)).is_some() {
+        let text: &str = row.try_get("id")?;
+        let destination = subscribers::destination(vault, text, kind, row.try_get("sealed")?)?;
+        let admission =
+            subscribers::access_proof(row.try_get("by_owner")?, row.try_get("password_hash")?);
+        if suppression_reason(page, password_hash, (&destination, &admission)).is_some() {
             return Ok(None);
         }
     }
@@ -247,58 +218,71 @@ fn read_recipient(
 }
 
 /// Returns the next subscribers who wanted this event before it happened and have no delivery of it
-/// yet. The end of an event goes to those who received its start. Component identifiers have equal
-/// lengths, so a substring match in their list is exact.
+/// yet. The end of an event goes to those who received its start.
 async fn next_subscribers(
     db: &mut Connection,
     waiting: &Waiting,
     after: &str,
 ) -> Result<Vec<Row>, StoreError> {
-    let news = &waiting.event;
-    let hears = match news.topic() {
-        Some(Topic::Reports) => "topic_reports",
-        Some(Topic::Maintenance) => "topic_maintenance",
-        Some(Topic::Incidents) => "topic_incidents",
-        None => return Ok(Vec::new()),
+    match waiting.event.audience() {
+        Some(audience) => {
+            Ok(audience_query(&waiting.event, &audience, waiting, after).fetch_all(db).await?)
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Selects the next subscribers of an audience. Statements differ in the number of components, so
+/// that number is rounded up to a power of two, with the last component repeated.
+fn audience_query(event: &PageEvent, audience: &Audience, waiting: &Waiting, after: &str) -> Query {
+    let topic = match audience.topic {
+        Topic::Reports => "topic_reports",
+        Topic::Maintenance => "topic_maintenance",
+        Topic::Incidents => "topic_incidents",
     };
-    let heard = if news.is_end() {
-        "AND EXISTS (SELECT 1 FROM deliveries o WHERE o.recipient = s.id AND o.thread = $5 \
-         AND o.state IN ('waiting', 'accepted'))"
-    } else {
-        "AND $5 = $5"
-    };
-    let statement = format!(
+    let mut statement = format!(
         "SELECT s.id, s.kind, s.sealed, s.by_owner, s.password_hash FROM subscribers s \
-         WHERE s.page_id = $1 AND s.id > $7 AND s.{hears} \
-         AND s.confirmed_at <= $2 AND ($3 = '' OR s.all_components OR EXISTS \
-         (SELECT 1 FROM subscriber_components c WHERE c.subscriber = s.id \
-         AND $3 LIKE '%' || c.component || '%')) \
-         AND NOT EXISTS (SELECT 1 FROM deliveries k WHERE k.key = $4 || '-' || s.id) \
-         {heard} ORDER BY s.id LIMIT $6"
+         WHERE s.page_id = $1 AND s.id > $2 AND s.{topic} AND s.confirmed_at <= $3 \
+         AND NOT EXISTS (SELECT 1 FROM deliveries k WHERE k.key = $4 || '-' || s.id)"
     );
-    let components: Vec<String> =
-        news.affected_components().iter().map(ToString::to_string).collect();
-    let rows = query(AssertSqlSafe(statement))
-        .bind(news.page.id.to_string())
-        .bind(waiting.created_at.as_millis())
-        .bind(components.join(" "))
-        .bind(news.name())
-        .bind(news.thread())
-        .bind(STEP_SUBSCRIBERS)
-        .bind(after)
-        .fetch_all(db)
-        .await?;
-    Ok(rows)
+    let mut values: Vec<Value> = vec![
+        event.page.id.to_string().into(),
+        after.into(),
+        waiting.created_at.as_millis().into(),
+        event.name().into(),
+    ];
+    if audience.is_end {
+        values.push(event.thread().into());
+        statement.push_str(
+            " AND EXISTS (SELECT 1 FROM deliveries o WHERE o.recipient_id = s.id \
+             AND o.thread = $5 AND o.state IN ('waiting', 'accepted'))",
+        );
+    }
+    if let Some(last) = audience.components.last() {
+        statement.push_str(
+            " AND (s.all_components OR EXISTS (SELECT 1 FROM subscriber_components c \
+             WHERE c.subscriber = s.id AND c.component IN (",
+        );
+        for index in 0..audience.components.len().next_power_of_two() {
+            let component = audience.components.get(index).unwrap_or(last);
+            values.push(component.to_string().into());
+            let comma = if index == 0 { "" } else { ", " };
+            let _ = write!(statement, "{comma}${}", values.len());
+        }
+        statement.push_str(")))");
+    }
+    let _ = write!(statement, " ORDER BY s.id LIMIT {STEP_SUBSCRIBERS}");
+    values.into_iter().fold(query(AssertSqlSafe(statement)), Query::bind)
 }
 
 async fn finish(
     db: &mut Connection,
     number: i64,
-    state: &'static str,
+    state: DeliveryState,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     query("UPDATE deliveries SET state = $1, completed_at = $2 WHERE number = $3 AND state = 'waiting'")
-        .bind(state)
+        .bind(state.as_str())
         .bind(now.as_millis())
         .bind(number)
         .execute(db)

@@ -1,16 +1,15 @@
 //! Enqueues page events: one delivery to the page, in the transaction of the event, however many
-//! subscribers there are. Pages without a subscriber for the event are skipped. `spread` fans out
+//! subscribers there are. Pages without a subscriber for the event are skipped. `fan_out` fans out
 //! the events.
 
 use std::collections::BTreeMap;
 
-use domain::history::Span;
 use domain::notify::{
-    ComponentNamed, DueTime, IncidentEvent, MaintenanceEvent, MaintenancePhase, PageEvent,
-    PageEventKind, PageNamed, ReportEvent,
+    ComponentNamed, DueTime, IncidentEvent, MaintenanceEvent, PageEvent, PageEventKind, PageNamed,
+    opening_due_at,
 };
-use domain::report::{AnnouncedComponent, ReportAnnouncement};
-use rules::{ComponentId, IncidentId, MaintenanceId, PageId, Timestamp, WorkspaceId};
+use domain::report::ReportAnnouncement;
+use rules::{ComponentId, IncidentId, PageId, Timestamp, WorkspaceId};
 
 use super::enqueue::Time;
 use super::rows::{self, DeliveryTarget, Events};
@@ -22,16 +21,6 @@ use crate::{StoreError, maintenances};
 /// Value of `kind` for a delivery to a page.
 const PAGE: &str = "page";
 
-/// Maintenance window and its phase.
-#[derive(Clone, Debug)]
-pub(crate) struct Maintained {
-    pub(crate) maintenance: MaintenanceId,
-    pub(crate) title: String,
-    pub(crate) description: Option<String>,
-    pub(crate) window: Span,
-    pub(crate) stage: MaintenancePhase,
-}
-
 /// Page with its affected components.
 struct AffectedPage {
     workspace: WorkspaceId,
@@ -39,11 +28,18 @@ struct AffectedPage {
     components: Vec<ComponentNamed>,
 }
 
+/// Due time of a delivery, and time of its creation.
+#[derive(Clone, Copy)]
+struct Due {
+    at: Timestamp,
+    now: Timestamp,
+}
+
 /// Enqueues an update of a status report, if a subscriber of the page wants reports.
 pub(crate) async fn enqueue_report(
     session: &mut Session,
     workspace: WorkspaceId,
-    notice: &ReportAnnouncement,
+    announcement: &ReportAnnouncement,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let title: Option<String> = query(
@@ -51,35 +47,25 @@ pub(crate) async fn enqueue_report(
          (SELECT 1 FROM subscribers s WHERE s.page_id = p.id AND s.topic_reports \
          AND s.confirmed_at IS NOT NULL)",
     )
-    .bind(notice.page.to_string())
+    .bind(announcement.page.to_string())
     .scalar(&mut session.db)
     .await?;
     let Some(title) = title else { return Ok(()) };
-    let about = PageEventKind::Report(ReportEvent {
-        report: notice.report,
-        update: notice.update,
-        title: notice.title.clone(),
-        status: notice.status,
-        is_first: notice.is_first,
-        text: notice.text.clone(),
-        concerns: notice.concerns.clone(),
-    });
-    let named = |it: &AnnouncedComponent| ComponentNamed { id: it.id, name: it.name.clone() };
-    let components = notice.components.iter().map(named).collect();
-    let page = PageNamed { id: notice.page, title };
-    write(session, workspace, &PageEvent { page, at: notice.at, about, components }, (now, now))
-        .await
+    let page = PageNamed { id: announcement.page, title };
+    let event = PageEvent::from_report(page, announcement);
+    write(session, workspace, &event, Due { at: now, now }).await
 }
 
 /// Enqueues that a maintenance window was announced, started or ended, for each page with an
 /// affected component.
 pub(crate) async fn enqueue_maintenance(
     session: &mut Session,
-    maintained: &Maintained,
+    maintenance: &MaintenanceEvent,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let rows = query(
-        "SELECT p.id, p.workspace_id, p.title, c.id, COALESCE(c.name, m.name, '') \
+        "SELECT p.id AS page_id, c.id AS component_id, COALESCE(c.name, m.name, '') AS name, p.workspace_id, \
+         p.title \
          FROM components c JOIN pages p ON p.id = c.page_id \
          LEFT JOIN monitors m ON m.number = c.monitor WHERE p.published \
          AND (c.id IN (SELECT component FROM maintenance_components WHERE maintenance = $1) \
@@ -88,21 +74,14 @@ pub(crate) async fn enqueue_maintenance(
          AND EXISTS (SELECT 1 FROM subscribers s WHERE s.page_id = p.id AND s.topic_maintenance \
          AND s.confirmed_at IS NOT NULL) ORDER BY p.id, c.id",
     )
-    .bind(maintained.maintenance.to_string())
+    .bind(maintenance.maintenance.to_string())
     .bind(now.as_millis())
     .fetch_all(&mut session.db)
     .await?;
     for AffectedPage { workspace, page, components } in read_affected_pages(&rows)? {
-        let about = PageEventKind::Maintenance(MaintenanceEvent {
-            maintenance: maintained.maintenance,
-            title: maintained.title.clone(),
-            description: maintained.description.clone(),
-            from: maintained.window.from,
-            until: maintained.window.to,
-            stage: maintained.stage,
-        });
-        write(session, workspace, &PageEvent { page, at: now, about, components }, (now, now))
-            .await?;
+        let about = PageEventKind::Maintenance(maintenance.clone());
+        let event = PageEvent { page, at: now, about, components };
+        write(session, workspace, &event, Due { at: now, now }).await?;
     }
     Ok(())
 }
@@ -115,14 +94,14 @@ pub(super) async fn enqueue_opened(
     incident: IncidentId,
     time: Time,
 ) -> Result<(), StoreError> {
-    let news = IncidentEvent { incident, began_at: time.at, is_over: false };
+    let event = IncidentEvent { incident, began_at: time.at, is_over: false };
     let pages = pages_showing(&mut session.db, monitor).await?;
     if pages.is_empty() {
         return Ok(());
     }
     let muted_until = maintenances::muted_until(&mut session.db, monitor, time.at).await?;
-    let due_at = muted_until.unwrap_or(time.now).max(time.now);
-    enqueue_incident(session, pages, &news, (time, due_at)).await
+    let due_at = opening_due_at(muted_until, time.now);
+    enqueue_incident(session, pages, &event, (time, due_at)).await
 }
 
 /// Enqueues that the open incident of a monitor is over. The incident may have been closed in this
@@ -145,9 +124,9 @@ pub(super) async fn enqueue_closed(
     .fetch_optional(&mut session.db)
     .await?;
     let Some(row) = row else { return Ok(()) };
-    let incident = id(&row, 0, IncidentId::parse)?;
-    let news = IncidentEvent { incident, began_at: instant(&row, 1)?, is_over: true };
-    enqueue_incident(session, pages, &news, (time, time.now)).await
+    let incident = id(&row, "id", IncidentId::parse)?;
+    let event = IncidentEvent { incident, began_at: instant(&row, "opened_at")?, is_over: true };
+    enqueue_incident(session, pages, &event, (time, time.now)).await
 }
 
 async fn enqueue_incident(
@@ -158,8 +137,8 @@ async fn enqueue_incident(
 ) -> Result<(), StoreError> {
     for AffectedPage { workspace, page, components } in pages {
         let about = PageEventKind::Incident(incident.clone());
-        let news = PageEvent { page, at: time.at, about, components };
-        write(session, workspace, &news, (time.now, due_at)).await?;
+        let event = PageEvent { page, at: time.at, about, components };
+        write(session, workspace, &event, Due { at: due_at, now: time.now }).await?;
     }
     Ok(())
 }
@@ -167,7 +146,8 @@ async fn enqueue_incident(
 /// Returns the pages that show a monitor and have a subscriber for incidents.
 async fn pages_showing(db: &mut Connection, monitor: i64) -> Result<Vec<AffectedPage>, StoreError> {
     let rows = query(
-        "SELECT p.id, p.workspace_id, p.title, c.id, COALESCE(c.name, m.name, '') \
+        "SELECT p.id AS page_id, c.id AS component_id, COALESCE(c.name, m.name, '') AS name, p.workspace_id, \
+         p.title \
          FROM components c JOIN pages p ON p.id = c.page_id JOIN monitors m ON m.number = c.monitor \
          WHERE c.monitor = $1 AND p.published AND EXISTS (SELECT 1 FROM subscribers s \
          WHERE s.page_id = p.id AND s.topic_incidents AND s.confirmed_at IS NOT NULL) \
@@ -182,15 +162,17 @@ async fn pages_showing(db: &mut Connection, monitor: i64) -> Result<Vec<Affected
 fn read_affected_pages(rows: &[Row]) -> Result<Vec<AffectedPage>, StoreError> {
     let mut pages: BTreeMap<PageId, AffectedPage> = BTreeMap::new();
     for row in rows {
-        let page: PageId = id(row, 0, PageId::parse)?;
-        let component =
-            ComponentNamed { id: id(row, 3, ComponentId::parse)?, name: row.try_get(4)? };
+        let page: PageId = id(row, "page_id", PageId::parse)?;
+        let component = ComponentNamed {
+            id: id(row, "component_id", ComponentId::parse)?,
+            name: row.try_get("name")?,
+        };
         if let Some(known) = pages.get_mut(&page) {
             known.components.push(component);
             continue;
         }
-        let workspace = id(row, 1, WorkspaceId::parse)?;
-        let named = PageNamed { id: page, title: row.try_get(2)? };
+        let workspace = id(row, "workspace_id", WorkspaceId::parse)?;
+        let named = PageNamed { id: page, title: row.try_get("title")? };
         pages.insert(page, AffectedPage { workspace, page: named, components: vec![component] });
     }
     Ok(pages.into_values().collect())
@@ -200,9 +182,10 @@ async fn write(
     session: &mut Session,
     workspace: WorkspaceId,
     event: &PageEvent,
-    (now, due_at): (Timestamp, Timestamp),
+    due: Due,
 ) -> Result<(), StoreError> {
-    let posted = DeliveryTarget { workspace, addressee: event.page.id.into(), kind: PAGE };
-    let place = DueTime { due_at, hold_reason: None };
-    rows::enqueue_page_event(session, &mut Events::default(), posted, event, place, now).await
+    let target = DeliveryTarget { workspace, recipient: event.page.id.into(), kind: PAGE };
+    let due_time = DueTime { due_at: due.at, hold_reason: None };
+    rows::enqueue_page_event(session, &mut Events::default(), target, event, due_time, due.now)
+        .await
 }

@@ -11,7 +11,7 @@ use super::rows::{self, digest_key, select_due};
 use super::{DueDeliveries, DueDelivery, Outbox, Recipient, Wakeup};
 use crate::db::{Connection, query};
 use crate::quarantine::is_unreadable;
-use crate::row::{id, instant, optional, optional_instant};
+use crate::row::{instant, optional, optional_instant};
 use crate::vault::Vault;
 use crate::writer::Session;
 use crate::{StoreError, maintenances};
@@ -21,48 +21,49 @@ const RESCHEDULED_MAX: i64 = 1_000;
 
 /// Single deliveries that are due, and wait for no other of their monitor.
 const HEADS: &str = select_due!(
-    "WHERE d.recipient = $1 AND d.state = 'waiting' AND d.due_at <= $2 AND d.digest_key IS NULL \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.monitor = d.monitor \
+    "WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.due_at <= $2 AND d.digest_key IS NULL \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.monitor = d.monitor \
      AND w.state = 'waiting' AND w.number < d.number \
      AND (w.hold_reason IS NULL OR w.hold_reason NOT IN ('min_duration', 'maintenance'))) \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.thread = d.thread \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.thread = d.thread \
      AND w.state = 'waiting' AND w.number < d.number) \
      ORDER BY d.due_at, d.number LIMIT $3"
 );
 /// Deliveries of a digest that is not fixed yet, except those that must wait for another delivery
 /// of their monitor. The query uses the digest column, because the due time is less selective.
 const OPEN_DIGEST: &str = select_due!(
-    "WHERE d.recipient = $1 AND d.state = 'waiting' AND d.digest_key = '' AND d.due_at + 0 <= $2 \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.monitor = d.monitor \
+    "WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.digest_key = '' AND d.due_at + 0 <= $2 \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.monitor = d.monitor \
      AND w.state = 'waiting' AND w.number < d.number AND (w.digest_key IS NULL OR w.digest_key <> '') \
      AND (w.hold_reason IS NULL OR w.hold_reason NOT IN ('min_duration', 'maintenance'))) \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient = $1 AND w.thread = d.thread \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.thread = d.thread \
      AND w.state = 'waiting' AND w.number < d.number AND (w.digest_key IS NULL OR w.digest_key <> '')) \
      ORDER BY d.number LIMIT $3"
 );
 /// All deliveries of one fixed digest.
 const FIXED_DIGEST: &str = select_due!(
-    "WHERE d.recipient = $1 AND d.state = 'waiting' AND d.digest_key = \
-     (SELECT MIN(s.digest_key) FROM deliveries s WHERE s.recipient = $1 AND s.state = 'waiting' \
+    "WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.digest_key = \
+     (SELECT MIN(s.digest_key) FROM deliveries s WHERE s.recipient_id = $1 AND s.state = 'waiting' \
      AND s.digest_key > '' AND s.due_at <= $2) ORDER BY d.number LIMIT $3"
 );
 
 /// Next later due time, and whether a delivery waits for a digest.
 const REST: &str = "SELECT (SELECT MIN(due_at) FROM deliveries \
-    WHERE recipient = $1 AND state = 'waiting' AND due_at > $2), \
-    (SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE recipient = $1 AND state = 'waiting' \
-    AND digest_key IS NOT NULL LIMIT 1) AS s)";
+    WHERE recipient_id = $1 AND state = 'waiting' AND due_at > $2) AS next_at, \
+    (SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE recipient_id = $1 AND state = 'waiting' \
+    AND digest_key IS NOT NULL LIMIT 1) AS s) AS in_digest";
 
 impl Outbox<'_> {
     /// Returns all recipients with waiting deliveries, and the earliest due time of each.
     pub async fn waiting(&self) -> Result<Vec<Wakeup>, StoreError> {
         let rows = query(
-            "SELECT recipient, MIN(due_at) FROM deliveries WHERE state = 'waiting' GROUP BY recipient",
+            "SELECT MIN(recipient_kind) AS recipient_kind, recipient_id, MIN(due_at) AS due_at \
+             FROM deliveries WHERE state = 'waiting' GROUP BY recipient_id",
         )
         .fetch_all(&mut self.store.read().await?)
         .await?;
         let woken = rows.iter().map(|row| {
-            Ok(Wakeup { recipient: id(row, 0, Recipient::parse)?, due_at: instant(row, 1)? })
+            Ok(Wakeup { recipient: Recipient::read(row)?, due_at: instant(row, "due_at")? })
         });
         woken.collect()
     }
@@ -72,31 +73,31 @@ impl Outbox<'_> {
     /// those.
     pub async fn due(
         &self,
-        addressee: impl Into<Recipient>,
+        recipient: impl Into<Recipient>,
         now: Timestamp,
         limit: u32,
     ) -> Result<DueDeliveries, StoreError> {
-        let addressee = addressee.into();
+        let recipient = recipient.into();
         loop {
-            let (queue, unreadable) = self.query_due(addressee, now, limit).await?;
+            let (queue, unreadable) = self.query_due(recipient, now, limit).await?;
             if !unreadable.is_empty() {
                 self.mark_dead(unreadable, now).await?;
                 continue;
             }
             let is_ripe = |due: &DueDelivery| {
-                due.hold_reason.is_some_and(|holds| holds != HoldReason::Digest)
+                due.hold_reason.is_some_and(|hold_reason| hold_reason != HoldReason::Digest)
             };
             if !queue.due.iter().any(is_ripe) {
                 return Ok(queue);
             }
-            let placed = self
+            let rescheduled = self
                 .store
                 .write(move |session| {
                     session.declare_no_change();
-                    Box::pin(reschedule_due(session, addressee, now))
+                    Box::pin(reschedule_due(session, recipient, now))
                 })
                 .await?;
-            if placed == 0 {
+            if rescheduled == 0 {
                 let due = queue.due.into_iter().filter(|due| !is_ripe(due)).collect();
                 return Ok(DueDeliveries { due, ..queue });
             }
@@ -108,7 +109,7 @@ impl Outbox<'_> {
     pub async fn fix_digest(
         &self,
         deliveries: &[DeliveryId],
-        storm_key: String,
+        digest_key: String,
     ) -> Result<Vec<DeliveryId>, StoreError> {
         let deliveries = deliveries.to_vec();
         self.store
@@ -121,7 +122,7 @@ impl Outbox<'_> {
                             "UPDATE deliveries SET digest_key = $1, hold_reason = NULL \
                              WHERE number = $2 AND state = 'waiting' AND digest_key IN ('', $1)",
                         )
-                        .bind(&storm_key)
+                        .bind(&digest_key)
                         .bind(rows::row_id(delivery))
                         .execute(&mut session.db)
                         .await?;
@@ -169,25 +170,24 @@ impl Outbox<'_> {
 
     async fn query_due(
         &self,
-        addressee: Recipient,
+        recipient: Recipient,
         now: Timestamp,
         limit: u32,
     ) -> Result<(DueDeliveries, Vec<Unreadable>), StoreError> {
         let mut db = self.store.read().await?;
         let vault = self.store.vault();
-        let rest = query(REST)
-            .bind(addressee.to_string())
-            .bind(now.as_millis())
-            .fetch_one(&mut db)
-            .await?;
-        let (next_at, in_storm): (_, i64) = (optional_instant(&rest, 0)?, rest.try_get(1)?);
-        let storm = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
-        let parts = [(HEADS, i64::from(limit)), (FIXED_DIGEST, storm), (OPEN_DIGEST, storm)];
-        let parts = if in_storm > 0 { &parts[..] } else { &parts[..1] };
+        let rest =
+            query(REST).bind(recipient.id()).bind(now.as_millis()).fetch_one(&mut db).await?;
+        let next_at = optional_instant(&rest, "next_at")?;
+        let in_digest: i64 = rest.try_get("in_digest")?;
+        let digest_max = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
+        let parts =
+            [(HEADS, i64::from(limit)), (FIXED_DIGEST, digest_max), (OPEN_DIGEST, digest_max)];
+        let parts = if in_digest > 0 { &parts[..] } else { &parts[..1] };
         let (mut due, mut unreadable) = (Vec::new(), Vec::new());
         for (which, limit) in parts {
             let rows = query(*which)
-                .bind(addressee.to_string())
+                .bind(recipient.id())
                 .bind(now.as_millis())
                 .bind(*limit)
                 .fetch_all(&mut db)
@@ -196,7 +196,7 @@ impl Outbox<'_> {
                 match rows::read_due(vault, row) {
                     Ok(read) => due.push(read),
                     Err(why) if is_unreadable(&why) => {
-                        unreadable.push(Unreadable::new(rows::delivery_id(row, 0)?, &why));
+                        unreadable.push(Unreadable::new(rows::delivery_id(row)?, &why));
                     }
                     Err(error) => return Err(error),
                 }
@@ -220,27 +220,28 @@ struct HeldDelivery {
 /// Reschedules held deliveries and returns their number. Only channels have held deliveries.
 async fn reschedule_due(
     session: &mut Session,
-    addressee: Recipient,
+    recipient: Recipient,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
-    let Recipient::Channel(channel) = addressee else { return Ok(0) };
+    let Recipient::Channel(channel) = recipient else { return Ok(0) };
     let vault = std::sync::Arc::clone(&session.vault);
-    let (ripe, unreadable) = load_held(&mut session.db, &vault, channel, now).await?;
+    let (held, unreadable) = load_held(&mut session.db, &vault, channel, now).await?;
     mark_dead(&mut session.db, &unreadable, now).await?;
-    let count = ripe.len() + unreadable.len();
-    for ripe in ripe {
-        let muted_until = match ripe.monitor {
+    let count = held.len() + unreadable.len();
+    for held in held {
+        let muted_until = match held.monitor {
             Some(monitor) => maintenances::muted_until(&mut session.db, monitor, now).await?,
             None => None,
         };
-        let hearer = ChannelState { window: session.outbox.window(channel), ..ripe.channel_state };
-        let (placed, window) =
-            reschedule_held(&ripe.event, ripe.hold_reason, now, muted_until, &hearer);
-        match placed.filter(|_| !ripe.is_taken_up) {
-            None => cancel(&mut session.db, &[ripe.number], now).await?,
-            Some(placed) => {
+        let channel_state =
+            ChannelState { window: session.outbox.window(channel), ..held.channel_state };
+        let (due_time, window) =
+            reschedule_held(&held.event, held.hold_reason, now, muted_until, &channel_state);
+        match due_time.filter(|_| !held.is_taken_up) {
+            None => cancel(&mut session.db, &[held.number], now).await?,
+            Some(due_time) => {
                 session.outbox.set_window(channel, window);
-                store_due_time(&mut session.db, ripe.number, placed).await?;
+                store_due_time(&mut session.db, held.number, due_time).await?;
             }
         }
     }
@@ -254,11 +255,11 @@ async fn load_held(
     now: Timestamp,
 ) -> Result<(Vec<HeldDelivery>, Vec<Unreadable>), StoreError> {
     let rows = query(
-        "SELECT d.number, d.monitor, d.hold_reason, e.key, e.sealed, i.acknowledged_at, c.kind, c.preferences, \
-         l.channel FROM deliveries d JOIN events e ON e.number = d.event \
-         JOIN channels c ON c.id = d.recipient LEFT JOIN incidents i ON i.id = e.incident \
-         LEFT JOIN channel_monitors l ON l.channel = d.recipient AND l.monitor = d.monitor \
-         WHERE d.recipient = $1 AND d.state = 'waiting' AND d.due_at <= $2 \
+        "SELECT e.key, e.sealed, i.acknowledged_at, l.channel AS linked_channel, \
+         c.kind AS channel_kind, c.preferences, d.number, d.monitor, d.hold_reason FROM deliveries d JOIN events e ON e.number = d.event \
+         JOIN channels c ON c.id = d.recipient_id LEFT JOIN incidents i ON i.id = e.incident \
+         LEFT JOIN channel_monitors l ON l.channel = d.recipient_id AND l.monitor = d.monitor \
+         WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.due_at <= $2 \
          AND d.hold_reason IN ('min_duration', 'maintenance', 'quiet_hours') ORDER BY d.number LIMIT $3",
     )
     .bind(channel.to_string())
@@ -266,40 +267,41 @@ async fn load_held(
     .bind(RESCHEDULED_MAX)
     .fetch_all(db)
     .await?;
-    let (mut ripe, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
+    let (mut held, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in &rows {
-        let event: Event = match rows::open(vault, row.try_get(3)?, row.try_get(4)?) {
+        let event: Event = match rows::open(vault, row.try_get("key")?, row.try_get("sealed")?) {
             Ok(event) => event,
             Err(why) if is_unreadable(&why) => {
-                unreadable.push(Unreadable::new(rows::delivery_id(row, 0)?, &why));
+                unreadable.push(Unreadable::new(rows::delivery_id(row)?, &why));
                 continue;
             }
             Err(error) => return Err(error),
         };
-        let is_taken_up = event.reminder > 0 && optional_instant(row, 5)?.is_some();
-        let is_linked = row.try_get::<Option<&str>>(8)?.is_some();
-        let hearer = ChannelState { is_linked, ..read_channel_state(row, channel, 6)? };
-        ripe.push(HeldDelivery {
-            number: row.try_get(0)?,
-            monitor: row.try_get(1)?,
-            hold_reason: optional(row, 2, HoldReason::parse)?.unwrap_or(HoldReason::MinDuration),
+        let is_taken_up = event.reminder > 0 && optional_instant(row, "acknowledged_at")?.is_some();
+        let is_linked = row.try_get::<Option<&str>>("linked_channel")?.is_some();
+        let channel_state = ChannelState { is_linked, ..read_channel_state(row, channel)? };
+        held.push(HeldDelivery {
+            number: row.try_get("number")?,
+            monitor: row.try_get("monitor")?,
+            hold_reason: optional(row, "hold_reason", HoldReason::parse)?
+                .unwrap_or(HoldReason::MinDuration),
             event,
             is_taken_up,
-            channel_state: hearer,
+            channel_state,
         });
     }
-    Ok((ripe, unreadable))
+    Ok((held, unreadable))
 }
 
 async fn store_due_time(
     db: &mut Connection,
     number: i64,
-    placed: DueTime,
+    due_time: DueTime,
 ) -> Result<(), StoreError> {
     query("UPDATE deliveries SET hold_reason = $1, digest_key = $2, due_at = $3 WHERE number = $4")
-        .bind(placed.hold_reason.map(HoldReason::as_str))
-        .bind(digest_key(placed.hold_reason))
-        .bind(placed.due_at.as_millis())
+        .bind(due_time.hold_reason.map(HoldReason::as_str))
+        .bind(digest_key(due_time.hold_reason))
+        .bind(due_time.due_at.as_millis())
         .bind(number)
         .execute(db)
         .await?;

@@ -1,9 +1,17 @@
-//! Recipient and ordering key of a delivery. The database stores the recipient in one column, whose
-//! prefix gives its kind.
+//! Recipient and ordering key of a delivery. The database stores the recipient as its kind and its
+//! identifier.
 
 use std::fmt;
 
 use rules::{ChannelId, MonitorId, PageId, SubscriberId};
+
+use crate::StoreError;
+use crate::db::Row;
+use crate::row::id;
+
+const CHANNEL: &str = "channel";
+const PAGE: &str = "page";
+const SUBSCRIBER: &str = "subscriber";
 
 /// Recipient of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,13 +36,32 @@ pub enum OrderingKey {
 }
 
 impl Recipient {
-    /// Parses the text form.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let unknown = || format!("unknown recipient `{text}`");
-        let channel = ChannelId::parse(text).ok().map(Self::Channel);
-        let page = || PageId::parse(text).ok().map(Self::Page);
-        let subscriber = || SubscriberId::parse(text).ok().map(Self::Subscriber);
-        channel.or_else(page).or_else(subscriber).ok_or_else(unknown)
+    /// Reads the columns `recipient_kind` and `recipient_id`.
+    pub(crate) fn read(row: &Row) -> Result<Self, StoreError> {
+        const ID: &str = "recipient_id";
+        match row.try_get("recipient_kind")? {
+            CHANNEL => id(row, ID, ChannelId::parse).map(Self::Channel),
+            PAGE => id(row, ID, PageId::parse).map(Self::Page),
+            SUBSCRIBER => id(row, ID, SubscriberId::parse).map(Self::Subscriber),
+            kind => {
+                let why = format!("unknown kind of recipient `{kind}`");
+                Err(StoreError::corrupt("column `recipient_kind`".to_owned(), why))
+            }
+        }
+    }
+
+    /// Returns the stored kind.
+    pub(crate) const fn kind(self) -> &'static str {
+        match self {
+            Self::Channel(_) => CHANNEL,
+            Self::Page(_) => PAGE,
+            Self::Subscriber(_) => SUBSCRIBER,
+        }
+    }
+
+    /// Returns the stored identifier, which is unique among recipients of all kinds.
+    pub(crate) fn id(self) -> String {
+        self.to_string()
     }
 }
 
@@ -63,23 +90,5 @@ impl From<PageId> for Recipient {
 impl From<SubscriberId> for Recipient {
     fn from(id: SubscriberId) -> Self {
         Self::Subscriber(id)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn recipient_reads_back_from_its_text() {
-        let all: [Recipient; 3] = [
-            ChannelId::from_bits(1).into(),
-            PageId::from_bits(2).into(),
-            SubscriberId::from_bits(3).into(),
-        ];
-        for addressee in all {
-            assert_eq!(Recipient::parse(&addressee.to_string()), Ok(addressee));
-        }
-        assert!(Recipient::parse("mon_0000000000001").is_err());
     }
 }

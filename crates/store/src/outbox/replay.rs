@@ -61,32 +61,34 @@ async fn replay(
     delivery: &Delivery,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    let alert = &delivery.about;
     let refused =
         |allowed| StoreError::Refused(Violation::new(FIELD, delivery.id.to_string(), allowed));
     if delivery.state != DeliveryState::Dead {
         return Err(refused("must be a dead letter"));
     }
     let row = query(
-        "SELECT d.monitor, d.is_open, c.kind, c.preferences FROM deliveries d \
-         JOIN channels c ON c.id = d.recipient WHERE d.number = $1",
+        "SELECT d.monitor, d.is_open, c.kind AS channel_kind, c.preferences FROM deliveries d \
+         JOIN channels c ON c.id = d.recipient_id WHERE d.number = $1",
     )
     .bind(rows::row_id(delivery.id))
     .fetch_optional(&mut session.db)
     .await?
     .ok_or_else(|| refused("must be a dead letter of an existing channel"))?;
-    let (monitor, is_open): (Option<i64>, bool) = (row.try_get(0)?, row.try_get(1)?);
-    let hearer = read_channel_state(&row, delivery.channel, 2)?;
-    let key = event_key(delivery.channel, &delivery.event);
+    let (monitor, is_open): (Option<i64>, bool) =
+        (row.try_get("monitor")?, row.try_get("is_open")?);
+    let channel_state = read_channel_state(&row, alert.channel)?;
+    let key = event_key(alert.channel, &alert.event);
     requeue(session, &key, now).await?;
-    session.outbox.wake(delivery.channel, now);
-    let opens = match delivery.event.kind {
+    session.outbox.wake(alert.channel, now);
+    let opens = match alert.event.kind {
         EventKind::Error | EventKind::Degraded | EventKind::StillDegraded => true,
         EventKind::Recovered | EventKind::Test => false,
     };
-    if opens && !is_open && delivery.event.reminder == 0 {
-        let ended = find_end(&mut session.db, monitor, &delivery.event, &hearer, now).await?;
+    if opens && !is_open && alert.event.reminder == 0 {
+        let ended = find_end(&mut session.db, monitor, &alert.event, &channel_state, now).await?;
         if let Some(end) = ended {
-            enqueue_following_end(session, (delivery, monitor), end, &hearer, now).await?;
+            enqueue_following_end(session, (delivery, monitor), end, &channel_state, now).await?;
         }
     }
     Ok(())
@@ -130,7 +132,10 @@ async fn find_end(
             .fetch_optional(db)
             .await?;
         let (at, how) = match &row {
-            Some(row) => (optional_instant(row, 0)?, optional(row, 1, parse_close_reason)?),
+            Some(row) => (
+                optional_instant(row, "closed_at")?,
+                optional(row, "close_reason", parse_close_reason)?,
+            ),
             None => (None, None),
         };
         let how = how.unwrap_or(CloseReason::Recovered);
@@ -149,10 +154,10 @@ async fn find_end(
     let Some(change) = change else {
         return Ok(Some(end_event(opening, now, CloseReason::Recovered)));
     };
-    let to = id(&change, 1, MonitorStatus::parse)?;
+    let to = id(&change, "to_status", MonitorStatus::parse)?;
     // A receiver that tracks alert states treats the following error as a separate alert
     let goes_on = to == MonitorStatus::Error && !is_stateful(channel_state.kind);
-    let end = end_event(opening, instant(&change, 0)?, CloseReason::Recovered);
+    let end = end_event(opening, instant(&change, "at")?, CloseReason::Recovered);
     Ok(Some(end).filter(|_| !goes_on))
 }
 
@@ -165,16 +170,16 @@ async fn enqueue_following_end(
     channel_state: &ChannelState,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let key = event_key(opening.channel, &end);
+    let key = event_key(opening.about.channel, &end);
     if is_enqueued(&mut session.db, &key).await? {
         return requeue(session, &key, now).await;
     }
     if filter(&channel_state.preferences, &end, PriorDelivery::Sent) != FilterDecision::Send {
         return Ok(());
     }
-    let Delivery { workspace, channel, kind, .. } = *opening;
-    let address = Address { workspace, channel, kind, monitor };
-    let place = DueTime { due_at: now, hold_reason: None };
-    let written = NewDelivery { event: end, due: place, opens: false };
+    let Delivery { workspace, kind, .. } = *opening;
+    let address = Address { workspace, channel: opening.about.channel, kind, monitor };
+    let due_time = DueTime { due_at: now, hold_reason: None };
+    let written = NewDelivery { event: end, due: due_time, opens: false };
     rows::write(session, &mut Events::default(), address, &written, now).await
 }

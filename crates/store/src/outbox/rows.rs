@@ -39,7 +39,7 @@ pub(super) struct Address {
 #[derive(Clone, Copy)]
 pub(crate) struct DeliveryTarget {
     pub(crate) workspace: WorkspaceId,
-    pub(crate) addressee: Recipient,
+    pub(crate) recipient: Recipient,
     /// Kind of the subscriber, or `page`.
     pub(crate) kind: &'static str,
 }
@@ -53,9 +53,10 @@ pub(crate) struct Events(HashMap<String, i64>);
 macro_rules! select_due {
     ($which:literal) => {
         concat!(
-            "SELECT d.number, d.workspace_id, d.recipient, m.id, d.key, e.key, e.sealed, d.hold_reason, ",
-            "d.digest_key, d.due_at, d.first_attempt_at, d.attempts, (SELECT COALESCE(MAX(a.number), 0) ",
-            "FROM delivery_attempts a WHERE a.delivery = d.number), d.thread FROM deliveries d ",
+            "SELECT e.key AS event_key, e.sealed, d.recipient_kind, d.recipient_id, d.thread, ",
+            "m.id AS monitor_id, d.number, d.workspace_id, d.key, d.hold_reason, d.digest_key, d.due_at, ",
+            "d.first_attempt_at, d.attempts, (SELECT COALESCE(MAX(a.number), 0) ",
+            "FROM delivery_attempts a WHERE a.delivery = d.number) AS total_attempts FROM deliveries d ",
             "JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor ",
             $which
         )
@@ -87,7 +88,7 @@ impl Events {
             .bind(session.vault.seal(event_context(&name), event)?)
             .fetch_one(&mut session.db)
             .await?
-            .try_get(0)?;
+            .try_get("number")?;
         self.0.insert(name, number);
         Ok(number)
     }
@@ -98,9 +99,9 @@ impl Events {
         &mut self,
         session: &mut Session,
         workspace: WorkspaceId,
-        news: &PageEvent,
+        event: &PageEvent,
     ) -> Result<i64, StoreError> {
-        let name = news.name();
+        let name = event.name();
         if let Some(number) = self.0.get(&name) {
             return Ok(*number);
         }
@@ -109,14 +110,14 @@ impl Events {
             .bind(workspace.to_string())
             .bind(None::<i64>)
             .bind(None::<String>)
-            .bind(news.word())
+            .bind(event.word())
             .bind(0_i64)
-            .bind(news.began_at().as_millis())
-            .bind(news.at.as_millis())
-            .bind(session.vault.seal(event_context(&name), news)?)
+            .bind(event.began_at().as_millis())
+            .bind(event.at.as_millis())
+            .bind(session.vault.seal(event_context(&name), event)?)
             .fetch_one(&mut session.db)
             .await?
-            .try_get(0)?;
+            .try_get("number")?;
         self.0.insert(name, number);
         Ok(number)
     }
@@ -126,26 +127,27 @@ impl Events {
 pub(crate) async fn enqueue_page_event(
     session: &mut Session,
     events: &mut Events,
-    posted: DeliveryTarget,
+    target: DeliveryTarget,
     page_event: &PageEvent,
     due_time: DueTime,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let event = events.page_event_row_id(session, posted.workspace, page_event).await?;
-    let key = match posted.addressee {
+    let event = events.page_event_row_id(session, target.workspace, page_event).await?;
+    let key = match target.recipient {
         Recipient::Subscriber(subscriber) => page_event_key(subscriber, page_event),
         Recipient::Page(_) | Recipient::Channel(_) => page_event.name(),
     };
     let is_new = query(
-        "INSERT INTO deliveries (key, workspace_id, recipient, kind, event, thread, state, hold_reason, \
-         digest_key, is_open, created_at, due_at, attempts) \
-         VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $10, $11, 0) \
+        "INSERT INTO deliveries (key, workspace_id, recipient_kind, recipient_id, kind, event, thread, \
+         state, hold_reason, digest_key, is_open, created_at, due_at, attempts) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 'waiting', $8, $9, $10, $11, $12, 0) \
          ON CONFLICT (key) DO NOTHING",
     )
     .bind(key)
-    .bind(posted.workspace.to_string())
-    .bind(posted.addressee.to_string())
-    .bind(posted.kind)
+    .bind(target.workspace.to_string())
+    .bind(target.recipient.kind())
+    .bind(target.recipient.id())
+    .bind(target.kind)
     .bind(event)
     .bind(page_event.thread())
     .bind(due_time.hold_reason.map(HoldReason::as_str))
@@ -156,7 +158,7 @@ pub(crate) async fn enqueue_page_event(
     .execute(&mut session.db)
     .await?;
     if is_new > 0 {
-        session.outbox.wake(posted.addressee, due_time.due_at);
+        session.outbox.wake(target.recipient, due_time.due_at);
     }
     Ok(())
 }
@@ -171,9 +173,9 @@ pub(super) async fn write(
 ) -> Result<(), StoreError> {
     let event = events.row_id(session, address, &written.event).await?;
     let is_new = query(
-        "INSERT INTO deliveries (key, workspace_id, recipient, kind, monitor, event, state, hold_reason, \
-         digest_key, is_open, created_at, due_at, attempts) \
-         VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $10, $11, 0) \
+        "INSERT INTO deliveries (key, workspace_id, recipient_kind, recipient_id, kind, monitor, \
+         event, state, hold_reason, digest_key, is_open, created_at, due_at, attempts) \
+         VALUES ($1, $2, 'channel', $3, $4, $5, $6, 'waiting', $7, $8, $9, $10, $11, 0) \
          ON CONFLICT (key) DO NOTHING",
     )
     .bind(event_key(address.channel, &written.event))
@@ -197,27 +199,32 @@ pub(super) async fn write(
 
 /// Reads a row of [`select_due`].
 pub(super) fn read_due(vault: &Vault, row: &Row) -> Result<DueDelivery, StoreError> {
-    let (key, envelope): (&str, &[u8]) = (row.try_get(5)?, row.try_get(6)?);
-    let (follows, content) = if let Some(thread) = row.try_get::<Option<String>>(13)? {
-        (OrderingKey::Thread(thread), Payload::PageEvent(Box::new(open(vault, key, envelope)?)))
-    } else {
-        let monitor = optional(row, 3, rules::MonitorId::parse)?;
-        let follows = monitor.map_or(OrderingKey::Unordered, OrderingKey::Monitor);
-        (follows, Payload::Alert(Box::new(open(vault, key, envelope)?)))
+    let (key, envelope): (&str, &[u8]) = (row.try_get("event_key")?, row.try_get("sealed")?);
+    let recipient = Recipient::read(row)?;
+    let (ordering_key, content) = match recipient {
+        Recipient::Channel(_) => {
+            let alert = Payload::Alert(Box::new(open(vault, key, envelope)?));
+            let monitor = optional(row, "monitor_id", rules::MonitorId::parse)?;
+            (monitor.map_or(OrderingKey::Unordered, OrderingKey::Monitor), alert)
+        }
+        Recipient::Page(_) | Recipient::Subscriber(_) => {
+            let event = Payload::PageEvent(Box::new(open(vault, key, envelope)?));
+            (OrderingKey::Thread(row.try_get("thread")?), event)
+        }
     };
     Ok(DueDelivery {
-        id: delivery_id(row, 0)?,
-        workspace: id(row, 1, WorkspaceId::parse)?,
-        recipient: id(row, 2, Recipient::parse)?,
-        ordering_key: follows,
-        key: row.try_get(4)?,
+        id: delivery_id(row)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
+        recipient,
+        ordering_key,
+        key: row.try_get("key")?,
         content,
-        hold_reason: optional(row, 7, HoldReason::parse)?,
-        digest_key: row.try_get::<Option<String>>(8)?.filter(|key| !key.is_empty()),
-        due_at: instant(row, 9)?,
-        first_attempt_at: optional_instant(row, 10)?,
-        attempt_count: narrow(row, 11)?,
-        total_attempts: narrow(row, 12)?,
+        hold_reason: optional(row, "hold_reason", HoldReason::parse)?,
+        digest_key: row.try_get::<Option<String>>("digest_key")?.filter(|key| !key.is_empty()),
+        due_at: instant(row, "due_at")?,
+        first_attempt_at: optional_instant(row, "first_attempt_at")?,
+        attempt_count: narrow(row, "attempts")?,
+        total_attempts: narrow(row, "total_attempts")?,
     })
 }
 
@@ -237,9 +244,9 @@ pub(super) fn open<T: DeserializeOwned>(
     })
 }
 
-/// Reads a delivery's identifier from the column of its row ID.
-pub(super) fn delivery_id(row: &Row, column: usize) -> Result<DeliveryId, StoreError> {
-    Ok(DeliveryId::from_bits(narrow(row, column)?))
+/// Reads the identifier of a delivery, which is its row ID.
+pub(super) fn delivery_id(row: &Row) -> Result<DeliveryId, StoreError> {
+    Ok(DeliveryId::from_bits(narrow(row, "number")?))
 }
 
 /// Returns the row ID of a delivery. Returns 0, which no row has, for an identifier out of range.
@@ -253,6 +260,6 @@ pub(super) const fn event_context(key: &str) -> EncryptionContext<'_> {
 }
 
 /// Returns the digest key of a delivery that is held for this reason.
-pub(super) fn digest_key(holds: Option<HoldReason>) -> Option<&'static str> {
-    (holds == Some(HoldReason::Digest)).then_some(UNFIXED_DIGEST)
+pub(super) fn digest_key(hold_reason: Option<HoldReason>) -> Option<&'static str> {
+    (hold_reason == Some(HoldReason::Digest)).then_some(UNFIXED_DIGEST)
 }

@@ -3,55 +3,21 @@
 
 use std::fmt::Write as _;
 
-use domain::notify::HoldReason;
 use rules::status_page::SubscriberState;
-use rules::{
-    DeliveryId, IncidentId, PageId, ProviderType, SubscriberId, Timestamp, Violation, WorkspaceId,
-};
+use rules::{DeliveryId, IncidentId, PageId, SubscriberId, Timestamp, Violation, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
-use super::deliveries::{listed, newest_attempts};
+use super::deliveries::{listed, read, select_deliveries};
 use super::replay::{self, FIELD, requeue};
-use super::{DeliveryAttempt, DeliveryState, Outbox, rows};
+use super::{DeliveryState, EventToSubscriber, Outbox, SubscriberDelivery, rows};
 use crate::db::{Connection, Query, Row, Value, query};
-use crate::row::{Listed, id, instant, narrow, optional, optional_instant};
+use crate::row::{Listed, id};
 use crate::writer::Session;
 use crate::{AuditContext, Page, StoreError, subscribers};
 
-const COLUMNS: &str = "SELECT d.number, d.recipient, s.page_id, d.kind, e.kind, d.key, d.state, d.hold_reason, \
-    d.created_at, d.due_at, d.attempts, d.completed_at, (SELECT MAX(a.number) FROM delivery_attempts a \
-    WHERE a.delivery = d.number), d.thread";
+const SELECT: &str = select_deliveries!("s.page_id, e.kind AS event_kind, d.key, d.thread ");
 const FROM: &str = "FROM deliveries d JOIN events e ON e.number = d.event \
-    JOIN subscribers s ON s.id = d.recipient";
-
-/// Delivery to one subscriber.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubscriberDelivery {
-    /// Identifier among all deliveries. Later ones are greater.
-    pub id: DeliveryId,
-    pub subscriber: SubscriberId,
-    pub page: PageId,
-    /// Kind of the recipient.
-    pub kind: ProviderType,
-    /// Name of the event: see [`domain::notify::News::word`].
-    pub word: String,
-    /// Idempotency key, the same for each attempt.
-    pub key: String,
-    pub state: DeliveryState,
-    /// Reason why it waits unattempted, if it does.
-    pub hold_reason: Option<HoldReason>,
-    pub created_at: Timestamp,
-    /// Time of the next attempt, while it waits.
-    pub due_at: Timestamp,
-    /// Number of attempts since it was created or replayed.
-    pub attempt_count: u32,
-    /// Time of completion.
-    pub completed_at: Option<Timestamp>,
-    /// Latest attempts, oldest first, at most [`super::Delivery::ATTEMPTS_SHOWN`].
-    pub attempts: Vec<DeliveryAttempt>,
-    /// Ordering key.
-    thread: String,
-}
+    JOIN subscribers s ON s.id = d.recipient_id";
 
 /// Filter of a listing. `None` matches everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,12 +45,12 @@ impl Outbox<'_> {
             "AND d.number < {before} ORDER BY d.number DESC LIMIT {} OFFSET {}",
             page.limit, page.offset
         );
-        let rows = list_query(workspace, filter, COLUMNS, &rest).fetch_all(&mut db).await?;
-        listed((&mut db, self.store.quarantine()), &rows, (12, total), read).await
+        let rows = list_query(workspace, filter, SELECT, &rest).fetch_all(&mut db).await?;
+        listed((&mut db, self.store.quarantine()), &rows, total, about).await
     }
 
     /// Returns a delivery to a subscriber of the workspace.
-    pub async fn letter(
+    pub async fn subscriber_delivery(
         &self,
         workspace: WorkspaceId,
         id: DeliveryId,
@@ -103,8 +69,8 @@ impl Outbox<'_> {
         self.store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
-                    let letter = load(&mut session.db, workspace, id).await?;
-                    resend(session, &letter, change.at).await?;
+                    let delivery = load(&mut session.db, workspace, id).await?;
+                    resend(session, &delivery, change.at).await?;
                     replay::record_change(session, (workspace, id), change).await?;
                     load(&mut session.db, workspace, id).await
                 })
@@ -115,27 +81,31 @@ impl Outbox<'_> {
 
 async fn resend(
     session: &mut Session,
-    letter: &SubscriberDelivery,
+    delivery: &SubscriberDelivery,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let refused =
-        |allowed: &str| StoreError::Refused(Violation::new(FIELD, letter.id.to_string(), allowed));
-    if letter.state != DeliveryState::Dead {
+    let about = &delivery.about;
+    let refused = |allowed: &str| {
+        StoreError::Refused(Violation::new(FIELD, delivery.id.to_string(), allowed))
+    };
+    if delivery.state != DeliveryState::Dead {
         return Err(refused("must be a dead letter"));
     }
-    let receiving = subscribers::one(&mut session.db, &session.vault, letter.subscriber).await?;
+    let receiving = subscribers::one(&mut session.db, &session.vault, about.subscriber).await?;
     let Some(receiving) = receiving.filter(|receiving| !receiving.is_suppressed()) else {
         return Err(refused("must be a dead letter of an active subscriber"));
     };
     let is_confirmed = receiving.subscriber.state() == SubscriberState::Active;
-    if letter.word == "subscriber.confirmation_requested" && is_confirmed {
+    if about.event_name == "subscriber.confirmation_requested" && is_confirmed {
         return Err(refused("must be a dead letter of an unanswered confirmation"));
     }
-    if letter.word == "page.incident.opened" && has_ended(&mut session.db, &letter.thread).await? {
+    if about.event_name == "page.incident.opened"
+        && has_ended(&mut session.db, &about.thread).await?
+    {
         return Err(refused("must be a dead letter of an open incident"));
     }
-    requeue(session, &letter.key, now).await?;
-    session.outbox.wake(letter.subscriber, now);
+    requeue(session, &about.key, now).await?;
+    session.outbox.wake(about.subscriber, now);
     Ok(())
 }
 
@@ -155,7 +125,7 @@ fn list_query(
     select: &str,
     rest: &str,
 ) -> Query {
-    let mut condition = "s.workspace_id = $1 AND d.thread IS NOT NULL".to_owned();
+    let mut condition = "s.workspace_id = $1 AND d.recipient_kind = 'subscriber'".to_owned();
     let mut values = vec![workspace.to_string()];
     let subscriber = filter.subscriber.map(|it| ("s.id", it.to_string()));
     let page = filter.page.map(|it| ("s.page_id", it.to_string()));
@@ -177,28 +147,19 @@ async fn load(
     id: DeliveryId,
 ) -> Result<SubscriberDelivery, StoreError> {
     let rest = format!("AND d.number = {}", rows::row_id(id));
-    let which = list_query(workspace, SubscriberDeliveryFilter::default(), COLUMNS, &rest);
+    let which = list_query(workspace, SubscriberDeliveryFilter::default(), SELECT, &rest);
     let row = which.fetch_optional(db).await?;
     let row = row.ok_or_else(|| StoreError::not_found("delivery", &id))?;
-    let attempts = newest_attempts(db, &row, 12).await?;
-    read(&row, attempts)
+    read(db, &row, about(&row)).await
 }
 
-fn read(row: &Row, attempts: Vec<DeliveryAttempt>) -> Result<SubscriberDelivery, StoreError> {
-    Ok(SubscriberDelivery {
-        id: rows::delivery_id(row, 0)?,
-        subscriber: id(row, 1, SubscriberId::parse)?,
-        page: id(row, 2, PageId::parse)?,
-        kind: id(row, 3, ProviderType::parse)?,
-        word: row.try_get(4)?,
-        key: row.try_get(5)?,
-        state: id(row, 6, DeliveryState::parse)?,
-        hold_reason: optional(row, 7, HoldReason::parse)?,
-        created_at: instant(row, 8)?,
-        due_at: instant(row, 9)?,
-        attempt_count: narrow(row, 10)?,
-        completed_at: optional_instant(row, 11)?,
-        attempts,
-        thread: row.try_get(13)?,
+/// Reads the subscriber and the event of a delivery.
+fn about(row: &Row) -> Result<EventToSubscriber, StoreError> {
+    Ok(EventToSubscriber {
+        subscriber: id(row, "recipient_id", SubscriberId::parse)?,
+        page: id(row, "page_id", PageId::parse)?,
+        event_name: row.try_get("event_kind")?,
+        key: row.try_get("key")?,
+        thread: row.try_get("thread")?,
     })
 }

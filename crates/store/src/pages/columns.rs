@@ -39,31 +39,32 @@ pub(super) async fn find(
 
 /// Reads the columns of a page.
 pub(super) fn read(vault: &Vault, row: &Row) -> Result<StatusPage, StoreError> {
-    let page_id: PageId = id(row, 0, PageId::parse)?;
-    let sealed: Option<&[u8]> = row.try_get(10)?;
-    let place = page_id.to_string();
-    let password = sealed.map(|sealed| vault.open(password_context(&place), sealed)).transpose()?;
+    let page_id: PageId = id(row, "id", PageId::parse)?;
+    let sealed: Option<&[u8]> = row.try_get("password_sealed")?;
+    let row_name = page_id.to_string();
+    let password =
+        sealed.map(|sealed| vault.open(password_context(&row_name), sealed)).transpose()?;
     let settings = PageSettings {
-        title: row.try_get(2)?,
-        slug: row.try_get(3)?,
-        description: row.try_get(4)?,
-        homepage_url: row.try_get(5)?,
-        contact_url: row.try_get(6)?,
-        icon: row.try_get(7)?,
-        custom_domain: row.try_get(8)?,
-        access_type: optional(row, 9, AccessType::parse)?,
+        title: row.try_get("title")?,
+        slug: row.try_get("slug")?,
+        description: row.try_get("description")?,
+        homepage_url: row.try_get("homepage_url")?,
+        contact_url: row.try_get("contact_url")?,
+        icon: row.try_get("icon")?,
+        custom_domain: row.try_get("custom_domain")?,
+        access_type: optional(row, "access_type", AccessType::parse)?,
         password: password.map(Secret::new),
-        auth_email_domains: domains(row.try_get(11)?)?,
+        auth_email_domains: domains(row.try_get("auth_email_domains")?)?,
     };
     Ok(StatusPage {
         id: page_id,
-        workspace: id(row, 1, WorkspaceId::parse)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
         settings,
-        published: row.try_get(12)?,
-        theme: id(row, 13, Theme::parse)?,
-        allow_indexing: row.try_get(16)?,
-        created_at: instant(row, 14)?,
-        updated_at: instant(row, 15)?,
+        published: row.try_get("published")?,
+        theme: id(row, "theme", Theme::parse)?,
+        allow_indexing: row.try_get("allow_indexing")?,
+        created_at: instant(row, "created_at")?,
+        updated_at: instant(row, "updated_at")?,
     })
 }
 
@@ -72,9 +73,9 @@ pub(super) fn sealed_password(
     vault: &Vault,
     page: &StatusPage,
 ) -> Result<Option<Vec<u8>>, StoreError> {
-    let place = page.id.to_string();
+    let row_name = page.id.to_string();
     let password = page.settings.password.as_ref();
-    password.map(|password| vault.seal(password_context(&place), password.expose())).transpose()
+    password.map(|password| vault.seal(password_context(&row_name), password.expose())).transpose()
 }
 
 /// Encodes domains as a JSON list.

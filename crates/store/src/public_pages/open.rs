@@ -28,7 +28,7 @@ impl PublicPages<'_> {
         let Some((first, others)) = monitors.split_first() else { return Ok(None) };
         let mut db = self.store.read().await?;
         let rows = query(
-            "SELECT p.id, p.slug, c.id FROM monitors m JOIN components c ON c.monitor = m.number \
+            "SELECT p.id, p.slug, c.id AS component FROM monitors m JOIN components c ON c.monitor = m.number \
              JOIN pages p ON p.id = c.page_id \
              WHERE m.workspace_id = $1 AND m.id = $2 AND p.published = $3 \
              AND COALESCE(p.access_type, 'public') = 'public' ORDER BY p.id",
@@ -39,12 +39,12 @@ impl PublicPages<'_> {
         .fetch_all(&mut db)
         .await?;
         for row in &rows {
-            let page = id(row, 0, PageId::parse)?;
+            let page = id(row, "id", PageId::parse)?;
             let shows_all =
                 others.is_empty() || shows(&mut db, page).await?.is_superset(&monitor_set(others));
             if shows_all {
-                let component = id(row, 2, ComponentId::parse)?;
-                return Ok(Some(PublicPageRef { slug: row.try_get(1)?, component }));
+                let component = id(row, "component", ComponentId::parse)?;
+                return Ok(Some(PublicPageRef { slug: row.try_get("slug")?, component }));
             }
         }
         Ok(None)
@@ -63,5 +63,5 @@ async fn shows(db: &mut Connection, page: PageId) -> Result<HashSet<MonitorId>, 
     .bind(page.to_string())
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| id(row, 0, MonitorId::parse)).collect()
+    rows.iter().map(|row| id(row, "id", MonitorId::parse)).collect()
 }

@@ -44,7 +44,7 @@ impl PublicPages<'_> {
     pub async fn past(
         &self,
         page: PageId,
-        places: &HashMap<ComponentId, usize>,
+        positions: &HashMap<ComponentId, usize>,
         range: Span,
     ) -> Result<ArchiveFacts, StoreError> {
         let mut db = self.store.read().await?;
@@ -58,7 +58,7 @@ impl PublicPages<'_> {
         .bind(INCIDENTS_MAX)
         .fetch_all(&mut db)
         .await?;
-        let maintenances = maintenances(&mut db, page, places, range).await?;
+        let maintenances = maintenances(&mut db, page, positions, range).await?;
         // A window has a row for each of its components.
         let windows: usize = maintenances.iter().map(|it| it.components.len()).sum();
         let is_full = |count: usize, most: i64| i64::try_from(count).is_ok_and(|it| it >= most);
@@ -81,15 +81,15 @@ async fn first_event_at(
     page: PageId,
 ) -> Result<Option<Timestamp>, StoreError> {
     let incident = query(
-        "SELECT MIN((SELECT MIN(i.opened_at) FROM incidents i WHERE i.monitor = c.monitor)) \
+        "SELECT MIN((SELECT MIN(i.opened_at) FROM incidents i WHERE i.monitor = c.monitor)) AS oldest \
          FROM components c WHERE c.page_id = $1",
     );
-    let window = query(select_windows!("SELECT MIN(w.from_at)", ""));
+    let window = query(select_windows!("SELECT MIN(w.from_at) AS oldest", ""));
     let mut first: Option<Timestamp> = None;
-    let report = query("SELECT MIN(started_at) FROM reports WHERE page_id = $1");
+    let report = query("SELECT MIN(started_at) AS oldest FROM reports WHERE page_id = $1");
     for question in [report, incident, window] {
         let row = question.bind(page.to_string()).fetch_one(&mut *db).await?;
-        let oldest = optional_instant(&row, 0)?;
+        let oldest = optional_instant(&row, "oldest")?;
         first = first.into_iter().chain(oldest).min();
     }
     Ok(first)

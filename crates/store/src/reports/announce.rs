@@ -19,13 +19,13 @@ pub(super) async fn announce(
     update: UpdateId,
     change: AuditContext,
 ) -> Result<(), StoreError> {
-    let Some(said) = report.updates.iter().find(|it| it.id == update && it.notified) else {
+    let Some(announced) = report.updates.iter().find(|it| it.id == update && it.notified) else {
         return Ok(());
     };
     let names = names(&mut session.db, report.page).await?;
     let concerns: BTreeSet<ComponentId> =
         report.updates.iter().flat_map(|it| &it.components).map(|it| it.component).collect();
-    let components = said.components.iter().map(|it| AnnouncedComponent {
+    let components = announced.components.iter().map(|it| AnnouncedComponent {
         id: it.component,
         name: names.get(&it.component).cloned().unwrap_or_default(),
         impact: it.impact,
@@ -35,9 +35,9 @@ pub(super) async fn announce(
         report: report.id,
         update,
         title: report.title.clone(),
-        status: said.status,
-        text: said.text.clone(),
-        at: said.at,
+        status: announced.status,
+        text: announced.text.clone(),
+        at: announced.at,
         is_first: report.updates.len() == 1,
         components: components.collect(),
         concerns: concerns.into_iter().collect(),
@@ -51,11 +51,11 @@ async fn names(
     page: PageId,
 ) -> Result<BTreeMap<ComponentId, String>, StoreError> {
     let rows = query(
-        "SELECT c.id, COALESCE(c.name, m.name, c.id) FROM components c \
+        "SELECT c.id, COALESCE(c.name, m.name, c.id) AS name FROM components c \
          LEFT JOIN monitors m ON m.number = c.monitor WHERE c.page_id = $1",
     )
     .bind(page.to_string())
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| Ok((id(row, 0, ComponentId::parse)?, row.try_get(1)?))).collect()
+    rows.iter().map(|row| Ok((id(row, "id", ComponentId::parse)?, row.try_get("name")?))).collect()
 }

@@ -22,7 +22,7 @@ pub(crate) async fn delete_with_page(
     }
     let left = ids(
         db,
-        "SELECT DISTINCT t.template FROM report_template_impacts t \
+        "SELECT DISTINCT t.template AS id FROM report_template_impacts t \
          JOIN components c ON c.id = t.component WHERE c.page_id = $1 ORDER BY t.template",
         &page,
     )
@@ -47,14 +47,14 @@ pub(crate) async fn unlink_component(
     let component = component.to_string();
     let reports = ids(
         db,
-        "SELECT DISTINCT u.report FROM report_impacts i JOIN report_updates u \
+        "SELECT DISTINCT u.report AS id FROM report_impacts i JOIN report_updates u \
          ON u.id = i.report_update WHERE i.component = $1 ORDER BY u.report",
         &component,
     )
     .await?;
     let templates = ids(
         db,
-        "SELECT template FROM report_template_impacts WHERE component = $1 ORDER BY template",
+        "SELECT template AS id FROM report_template_impacts WHERE component = $1 ORDER BY template",
         &component,
     )
     .await?;
@@ -107,7 +107,7 @@ async fn ids(
     of: &str,
 ) -> Result<Vec<String>, StoreError> {
     let rows = query(statement).bind(of).fetch_all(db).await?;
-    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    rows.iter().map(|row| Ok(row.try_get("id")?)).collect()
 }
 
 async fn record_change(

@@ -52,8 +52,8 @@ impl Reports<'_> {
                 Box::pin(async move {
                     let db = &mut session.db;
                     refuse_changed(db, &seen).await?;
-                    let said = seen.settings().components != settings.components;
-                    if let Some(latest) = seen.updates.first().filter(|_| said) {
+                    let has_changed = seen.settings().components != settings.components;
+                    if let Some(latest) = seen.updates.first().filter(|_| has_changed) {
                         let page = (seen.workspace, seen.page);
                         impacts::replace(db, page, latest.id, &settings.components).await?;
                     }

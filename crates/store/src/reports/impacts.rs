@@ -20,7 +20,7 @@ pub(super) async fn page_components(
         .bind(page.to_string())
         .fetch_all(db)
         .await?;
-    rows.iter().map(|row| id(row, 0, ComponentId::parse)).collect()
+    rows.iter().map(|row| id(row, "id", ComponentId::parse)).collect()
 }
 
 /// Replaces the impacts of an update of a report of this page.
@@ -38,11 +38,11 @@ pub(super) async fn replace(
         .bind(update.to_string())
         .execute(db)
         .await?;
-    for said in components {
+    for impact in components {
         query("INSERT INTO report_impacts (report_update, component, impact) VALUES ($1, $2, $3)")
             .bind(update.to_string())
-            .bind(said.component.to_string())
-            .bind(said.impact.as_str())
+            .bind(impact.component.to_string())
+            .bind(impact.impact.as_str())
             .execute(db)
             .await?;
     }
@@ -61,19 +61,19 @@ pub(super) async fn replace_in_template(
         .execute(db)
         .await?;
     let mut unknown = BTreeSet::new();
-    for said in components {
+    for impact in components {
         let written = query(
             "INSERT INTO report_template_impacts (template, component, impact) \
              SELECT $1, id, $2 FROM components WHERE workspace_id = $3 AND id = $4",
         )
         .bind(template.to_string())
-        .bind(said.impact.as_str())
+        .bind(impact.impact.as_str())
         .bind(workspace.to_string())
-        .bind(said.component.to_string())
+        .bind(impact.component.to_string())
         .execute(db)
         .await?;
         if written == 0 {
-            unknown.insert(said.component);
+            unknown.insert(impact.component);
         }
     }
     refuse_others(components, |it| !unknown.contains(&it), TEMPLATE_COMPONENTS_ALLOWED)
@@ -84,7 +84,7 @@ fn refuse_others(
     is_known: impl Fn(ComponentId) -> bool,
     allowed: &str,
 ) -> Result<(), StoreError> {
-    let named = components.iter().map(|said| said.component);
+    let named = components.iter().map(|impact| impact.component);
     let unknown: Vec<String> =
         named.filter(|component| !is_known(*component)).map(|it| it.to_string()).collect();
     if unknown.is_empty() {

@@ -18,7 +18,7 @@ use crate::{AuditContext, Created, Idempotency, Page, Store, StoreError, idempot
 macro_rules! select {
     ($which:literal) => {
         concat!(
-            "SELECT t.id, NULL, NULL, t.workspace_id, t.name, t.title, t.status, t.text, ",
+            "SELECT t.id, NULL AS component, NULL AS impact, t.workspace_id, t.name, t.title, t.status, t.text, ",
             "t.created_at, t.updated_at FROM report_templates t WHERE t.id IN (",
             $which,
             ") UNION ALL SELECT i.template, i.component, i.impact, NULL, NULL, NULL, NULL, NULL, ",
@@ -75,8 +75,8 @@ impl ReportTemplates<'_> {
         .bind(i64::from(page.offset));
         let rows = part.fetch_all(&mut db).await?;
         let quarantine = self.store.quarantine();
-        let (rows, left_out) = quarantine.readable_groups("report_templates", &rows, assemble)?;
-        Ok(Listed { rows, omitted: left_out, total: to_count(total) })
+        let (rows, omitted) = quarantine.readable_groups("report_templates", &rows, assemble)?;
+        Ok(Listed { rows, omitted, total: to_count(total) })
     }
 
     /// Creates a template. A workspace has a limited number of templates.
@@ -199,37 +199,37 @@ fn assemble(rows: &[&Row]) -> Result<Vec<ReportTemplate>, StoreError> {
     let mut templates = Vec::new();
     let mut impacts: BTreeMap<&str, Vec<ComponentImpact>> = BTreeMap::new();
     for row in rows {
-        let component: Option<&str> = row.try_get(1)?;
+        let component: Option<&str> = row.try_get("component")?;
         if component.is_none() {
             templates.push(read(row)?);
             continue;
         }
-        let component = id(row, 1, ComponentId::parse)?;
-        let said = ComponentImpact { component, impact: id(row, 2, Impact::parse)? };
-        impacts.entry(row.try_get(0)?).or_default().push(said);
+        let component = id(row, "component", ComponentId::parse)?;
+        let impact = ComponentImpact { component, impact: id(row, "impact", Impact::parse)? };
+        impacts.entry(row.try_get("id")?).or_default().push(impact);
     }
     for template in &mut templates {
-        let mut said = impacts.remove(template.id.to_string().as_str()).unwrap_or_default();
-        said.sort_unstable();
-        template.settings.components = said;
+        let mut components = impacts.remove(template.id.to_string().as_str()).unwrap_or_default();
+        components.sort_unstable();
+        template.settings.components = components;
     }
     Ok(templates)
 }
 
 fn read(row: &Row) -> Result<ReportTemplate, StoreError> {
     let settings = TemplateSettings {
-        name: row.try_get(4)?,
-        title: row.try_get(5)?,
-        status: optional(row, 6, ReportStatus::parse)?,
-        text: row.try_get(7)?,
+        name: row.try_get("name")?,
+        title: row.try_get("title")?,
+        status: optional(row, "status", ReportStatus::parse)?,
+        text: row.try_get("text")?,
         components: Vec::new(),
     };
     Ok(ReportTemplate {
-        id: id(row, 0, TemplateId::parse)?,
-        workspace: id(row, 3, WorkspaceId::parse)?,
+        id: id(row, "id", TemplateId::parse)?,
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
         settings,
-        created_at: instant(row, 8)?,
-        updated_at: instant(row, 9)?,
+        created_at: instant(row, "created_at")?,
+        updated_at: instant(row, "updated_at")?,
     })
 }
 

@@ -144,8 +144,8 @@ fn next_id(report: &Report, id: UpdateId) -> UpdateId {
 /// Returns the impacts that a report had at a time, or its first ones if the time is earlier.
 fn impacts_at(report: &Report, at: Timestamp) -> Vec<rules::report::ComponentImpact> {
     let until = report.updates.iter().find(|update| update.at <= at);
-    let said: Option<&ReportUpdate> = until.or(report.updates.last());
-    said.map(|update| update.components.clone()).unwrap_or_default()
+    let latest: Option<&ReportUpdate> = until.or(report.updates.last());
+    latest.map(|update| update.components.clone()).unwrap_or_default()
 }
 
 /// Inserts an update without its impacts on components.

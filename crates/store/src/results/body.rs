@@ -51,7 +51,7 @@ fn push(body: &mut Vec<u8>, row: &ResultRow<'_>) {
     for number in [slot, result.finished_at.as_millis() - slot] {
         body.extend_from_slice(&number.to_be_bytes());
     }
-    // Keys of the history have as many bits for a monitor (`history::grain`).
+    // Keys of the history have as many bits for a monitor (`history::bucket`).
     for number in [row.monitor as u32, identity.revision, result.latency_us, row.probe as u32] {
         body.extend_from_slice(&number.to_be_bytes());
     }

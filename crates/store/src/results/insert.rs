@@ -9,7 +9,7 @@ use rules::MonitorId;
 
 use super::{ResultRow, TABLE, body};
 use crate::db::{Connection, query};
-use crate::history::{BucketSize, Key, grain_key, insert_bodies};
+use crate::history::{BucketSize, Key, bucket_key, insert_bodies};
 use crate::{StoreError, codes};
 
 /// Maximum number of results per body. With typical phases, it fits a page of SQLite.
@@ -81,7 +81,7 @@ impl NextRowKeys {
     }
 
     async fn read_next(db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
-        let (first, end) = (grain_key(stretch, 0), grain_key(stretch + 1, 0));
+        let (first, end) = (bucket_key(stretch, 0), bucket_key(stretch + 1, 0));
         let last: Option<Option<i64>> =
             query("SELECT MAX(key) FROM recent_results WHERE key >= $1 AND key < $2")
                 .bind(first)

@@ -169,7 +169,7 @@ async fn numbers(
     end: Timestamp,
 ) -> Result<Vec<i64>, StoreError> {
     let found = query(kind.find).bind(end.as_millis()).bind(STEP_ROWS).fetch_all(db).await?;
-    found.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    found.iter().map(|row| Ok(row.try_get("number")?)).collect()
 }
 
 async fn ids(
@@ -178,5 +178,5 @@ async fn ids(
     end: Timestamp,
 ) -> Result<Vec<String>, StoreError> {
     let found = query(kind.find).bind(end.as_millis()).bind(STEP_ROWS).fetch_all(db).await?;
-    found.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    found.iter().map(|row| Ok(row.try_get("id")?)).collect()
 }

@@ -167,7 +167,7 @@ pub(super) async fn find(
         .bind(address_hash::hash_destination(&session.vault, destination))
         .fetch_optional(&mut session.db)
         .await?;
-    row.map(|row| crate::row::id(&row, 0, SubscriberId::parse)).transpose()
+    row.map(|row| crate::row::id(&row, "id", SubscriberId::parse)).transpose()
 }
 
 /// Returns whether a page has the maximum number of subscribers. Unconfirmed ones from visitors do
@@ -196,7 +196,7 @@ pub(super) async fn insert(
         AccessProof::Password(mark) => (false, Some(mark.as_slice())),
     };
     let id = subscriber.id.to_string();
-    let hears = |topic| settings.topics.contains(&topic);
+    let has_topic = |topic| settings.topics.contains(&topic);
     query(
         "INSERT INTO subscribers (id, workspace_id, page_id, kind, address_hash, sealed, language, \
          topic_reports, topic_maintenance, topic_incidents, all_components, created_at, requested_at, \
@@ -210,9 +210,9 @@ pub(super) async fn insert(
     .bind(address_hash::hash_destination(&session.vault, &settings.destination))
     .bind(session.vault.seal(address_context(&id), &settings.destination.expose())?)
     .bind(settings.language.as_str())
-    .bind(hears(Topic::Reports))
-    .bind(hears(Topic::Maintenance))
-    .bind(hears(Topic::Incidents))
+    .bind(has_topic(Topic::Reports))
+    .bind(has_topic(Topic::Maintenance))
+    .bind(has_topic(Topic::Incidents))
     .bind(settings.scope == ComponentScope::All)
     .bind(subscriber.created_at.as_millis())
     .bind(subscriber.confirmed_at.map(rules::Timestamp::as_millis))
@@ -292,14 +292,14 @@ pub(super) async fn enqueue_for(
     change: AuditContext,
 ) -> Result<(), StoreError> {
     let page = PageNamed { id: subscriber.settings.page_id, title };
-    let news = PageEvent { page, at: change.at, about, components: Vec::new() };
-    let posted = DeliveryTarget {
+    let event = PageEvent { page, at: change.at, about, components: Vec::new() };
+    let target = DeliveryTarget {
         workspace: subscriber.workspace,
-        addressee: subscriber.id.into(),
+        recipient: subscriber.id.into(),
         kind: subscriber.settings.destination.kind().as_str(),
     };
-    let place = DueTime { due_at: change.at, hold_reason: None };
-    outbox::enqueue_page_event(session, &mut Events::default(), posted, &news, place, change.at)
+    let due_time = DueTime { due_at: change.at, hold_reason: None };
+    outbox::enqueue_page_event(session, &mut Events::default(), target, &event, due_time, change.at)
         .await
 }
 

@@ -1,29 +1,22 @@
 //! Announces maintenance when its time comes: windows that are a day ahead, started or ended since
 //! the last call. Each announcement has a unique name, so that it is sent only once.
 
-use std::time::Duration;
-
 use domain::history::Span;
-use domain::notify::MaintenancePhase;
+use domain::notify::{
+    MAINTENANCE_DISTANCE_MIN, MAINTENANCE_LEAD_TIME, MaintenanceEvent, MaintenancePhase,
+    announced_since,
+};
 use rules::{MaintenanceId, Timestamp};
 
 use super::Subscribers;
 use crate::StoreError;
 use crate::db::{Connection, Row, query};
-use crate::outbox::{self, Maintained};
+use crate::outbox;
 use crate::row::{id, instant, optional_instant};
 use crate::writer::Session;
 
-/// Maximum age of an announcement. Older ones are dropped after a long downtime of the server.
-const ANNOUNCED_WITHIN: Duration = Duration::from_hours(24);
 /// Number of windows per query.
 const AT_ONCE: i64 = 500;
-
-/// Lead time for announcing a window that was not announced when it was planned.
-const AHEAD: Duration = Duration::from_hours(24);
-/// Minimum distance of windows of one maintenance for their announcements. Daily announcements of
-/// daily windows would be ignored.
-const APART: Duration = Duration::from_hours(36);
 
 /// Windows that started or ended after `$1` and until `$2`, and windows that start after `$5` and
 /// until `$6`. The latter are excluded if an earlier window of the same maintenance is closer than
@@ -48,29 +41,29 @@ impl Subscribers<'_> {
         let since = announced_until(&mut db).await?;
         let next = next(&mut db, now).await?;
         drop(db);
-        let from = since.unwrap_or(now).max(now - ANNOUNCED_WITHIN);
-        let mut told = 0;
+        let from = announced_since(since, now);
+        let mut announced = 0;
         loop {
             let mut db = self.store.read().await?;
-            let turned = changed_windows(&mut db, (from, now), told).await?;
+            let changed = changed_windows(&mut db, (from, now), announced).await?;
             drop(db);
-            let count = turned.len() as i64;
+            let count = changed.len() as i64;
             // If the server is killed in between, the first ones are repeated, which their names
             // make harmless.
             let until = (count < AT_ONCE).then_some(now);
-            if since.is_none() || told + count > 0 {
-                self.enqueue_announcements(turned, now, until).await?;
+            if since.is_none() || announced + count > 0 {
+                self.enqueue_announcements(changed, now, until).await?;
             }
             if until.is_some() {
                 return Ok(next);
             }
-            told += count;
+            announced += count;
         }
     }
 
     async fn enqueue_announcements(
         &self,
-        windows: Vec<Maintained>,
+        windows: Vec<MaintenanceEvent>,
         now: Timestamp,
         until: Option<Timestamp>,
     ) -> Result<(), StoreError> {
@@ -86,12 +79,12 @@ impl Subscribers<'_> {
 /// Enqueues the announcements, and stores the time they cover with the last of them.
 async fn enqueue(
     session: &mut Session,
-    windows: &[Maintained],
+    windows: &[MaintenanceEvent],
     now: Timestamp,
     until: Option<Timestamp>,
 ) -> Result<(), StoreError> {
-    for maintained in windows {
-        outbox::enqueue_maintenance(session, maintained, now).await?;
+    for window in windows {
+        outbox::enqueue_maintenance(session, window, now).await?;
     }
     let Some(until) = until else { return Ok(()) };
     query(
@@ -106,38 +99,33 @@ async fn enqueue(
 
 async fn announced_until(db: &mut Connection) -> Result<Option<Timestamp>, StoreError> {
     let row = query("SELECT until_at FROM maintenance_event_cursor").fetch_optional(db).await?;
-    row.map(|row| instant(&row, 0)).transpose()
+    row.map(|row| instant(&row, "until_at")).transpose()
 }
 
 async fn changed_windows(
     db: &mut Connection,
     (from, now): (Timestamp, Timestamp),
     after: i64,
-) -> Result<Vec<Maintained>, StoreError> {
+) -> Result<Vec<MaintenanceEvent>, StoreError> {
     let rows = query(CHANGED_WINDOWS)
         .bind(from.as_millis())
         .bind(now.as_millis())
         .bind(AT_ONCE)
         .bind(after)
-        .bind((from + AHEAD).as_millis())
-        .bind((now + AHEAD).as_millis())
-        .bind(i64::try_from(APART.as_millis()).unwrap_or(i64::MAX))
+        .bind((from + MAINTENANCE_LEAD_TIME).as_millis())
+        .bind((now + MAINTENANCE_LEAD_TIME).as_millis())
+        .bind(i64::try_from(MAINTENANCE_DISTANCE_MIN.as_millis()).unwrap_or(i64::MAX))
         .fetch_all(db)
         .await?;
     let read = |row: &Row| {
-        let window = Span { from: instant(row, 3)?, to: instant(row, 4)? };
-        Ok(Maintained {
-            maintenance: id(row, 0, MaintenanceId::parse)?,
-            title: row.try_get(1)?,
-            description: row.try_get(2)?,
-            window,
-            stage: if window.to <= now {
-                MaintenancePhase::Completed
-            } else if window.from <= now {
-                MaintenancePhase::Started
-            } else {
-                MaintenancePhase::Scheduled
-            },
+        let window = Span { from: instant(row, "from_at")?, to: instant(row, "until_at")? };
+        Ok(MaintenanceEvent {
+            maintenance: id(row, "id", MaintenanceId::parse)?,
+            title: row.try_get("title")?,
+            description: row.try_get("description")?,
+            from: window.from,
+            until: window.to,
+            stage: MaintenancePhase::of(window, now),
         })
     };
     rows.iter().map(read).collect()
@@ -145,15 +133,16 @@ async fn changed_windows(
 
 async fn next(db: &mut Connection, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
     let row = query(
-        "SELECT (SELECT MIN(from_at) FROM maintenance_windows WHERE from_at > $1), \
-         (SELECT MIN(until_at) FROM maintenance_windows WHERE until_at > $1), \
-         (SELECT MIN(from_at) FROM maintenance_windows WHERE from_at > $2)",
+        "SELECT (SELECT MIN(from_at) FROM maintenance_windows WHERE from_at > $1) AS next_start, \
+         (SELECT MIN(until_at) FROM maintenance_windows WHERE until_at > $1) AS next_end, \
+         (SELECT MIN(from_at) FROM maintenance_windows WHERE from_at > $2) AS next_ahead",
     )
     .bind(now.as_millis())
-    .bind((now + AHEAD).as_millis())
+    .bind((now + MAINTENANCE_LEAD_TIME).as_millis())
     .fetch_one(db)
     .await?;
-    let (from, until) = (optional_instant(&row, 0)?, optional_instant(&row, 1)?);
-    let ahead = optional_instant(&row, 2)?.map(|at| at - AHEAD);
-    Ok(from.into_iter().chain(until).chain(ahead).min())
+    let start = optional_instant(&row, "next_start")?;
+    let end = optional_instant(&row, "next_end")?;
+    let ahead = optional_instant(&row, "next_ahead")?.map(|at| at - MAINTENANCE_LEAD_TIME);
+    Ok(start.into_iter().chain(end).chain(ahead).min())
 }

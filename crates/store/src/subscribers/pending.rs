@@ -53,7 +53,7 @@ pub(super) async fn make_room(
     .fetch_optional(db)
     .await?;
     let Some(row) = oldest else { return Ok(()) };
-    let subscriber: SubscriberId = id(&row, 0, SubscriberId::parse)?;
+    let subscriber: SubscriberId = id(&row, "id", SubscriberId::parse)?;
     query("DELETE FROM subscribers WHERE id = $1")
         .bind(subscriber.to_string())
         .execute(&mut *db)

@@ -203,8 +203,8 @@ async fn remove_late(
     .fetch_all(&mut session.db)
     .await?;
     for row in &gone {
-        let subscriber: SubscriberId = id(row, 0, SubscriberId::parse)?;
-        session.declare_change(id(row, 1, WorkspaceId::parse)?);
+        let subscriber: SubscriberId = id(row, "id", SubscriberId::parse)?;
+        session.declare_change(id(row, "workspace_id", WorkspaceId::parse)?);
         outbox::cancel_for(&mut session.db, subscriber, now).await?;
     }
     Ok(gone.len() as u32)

@@ -87,7 +87,7 @@ impl Session {
     }
 
     /// Records the fault of the disk that caused an error of the current work, and names it.
-    pub(super) fn noted(&self, error: StoreError) -> StoreError {
+    pub(super) fn record_fault(&self, error: StoreError) -> StoreError {
         let StoreError::Database(cause) = &error else { return error };
         let Some(fault) = Fault::of(cause) else { return error };
         self.health.failed(fault);
@@ -162,22 +162,22 @@ impl Session {
     /// Runs one transaction. Rolls back after a failure.
     async fn attempt(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), RolledBack> {
         let limit = self.connection.stall_timeout();
-        let (undone, is_open) = match limit.wait(self.transaction(tasks)).await {
+        let (rolled_back, is_open) = match limit.wait(self.transaction(tasks)).await {
             Ok(Ok(())) => return Ok(()),
-            Ok(Err(undone)) => (undone, true),
+            Ok(Err(rolled_back)) => (rolled_back, true),
             // The state of the database is unknown, and this connection cannot reveal it.
             Err(why) => (RolledBack { why, is_unsure: true, fault: None }, false),
         };
-        if let Some(fault) = undone.fault {
+        if let Some(fault) = rolled_back.fault {
             self.health.failed(fault);
         }
-        self.discard_caches(undone.is_unsure);
-        let rolled_back = if is_open { self.control("ROLLBACK").await.is_ok() } else { false };
-        if !rolled_back {
-            self.lose(&undone.why);
+        self.discard_caches(rolled_back.is_unsure);
+        let is_undone = is_open && self.control("ROLLBACK").await.is_ok();
+        if !is_undone {
+            self.mark_lost(&rolled_back.why);
         }
         self.update_generations();
-        Err(undone)
+        Err(rolled_back)
     }
 
     async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<(), RolledBack> {
@@ -197,7 +197,7 @@ impl Session {
         if !(is_alone && is_embedded && are_by_work) {
             self.begin().await?;
         }
-        let (mut touched, mut has_changed, mut are_all_kept) =
+        let (mut changed, mut has_changed, mut are_all_committed) =
             (ChangedWorkspaces::NOTHING, false, true);
         for task in tasks {
             if !is_alone {
@@ -205,15 +205,15 @@ impl Session {
             }
             self.changed_workspaces = ChangedWorkspaces::default();
             let before = self.db.rows_changed();
-            let kept = task.run(self).await;
-            if kept == TxOutcome::Yes {
-                touched.merge(std::mem::take(&mut self.changed_workspaces));
+            let outcome = task.run(self).await;
+            if outcome == TxOutcome::Yes {
+                changed.merge(std::mem::take(&mut self.changed_workspaces));
                 has_changed |= self.db.rows_changed() != before;
             } else {
-                are_all_kept = false;
+                are_all_committed = false;
                 self.row_ids.roll_back();
             }
-            match (is_alone, kept) {
+            match (is_alone, outcome) {
                 (true, TxOutcome::Yes) => {}
                 (true, TxOutcome::No) => {
                     self.outbox.roll_back();
@@ -230,7 +230,7 @@ impl Session {
             }
         }
         if self.is_begun {
-            self.generations.begin(touched);
+            self.generations.begin(changed);
             self.control("COMMIT").await.map_err(|error| RolledBack {
                 // An error from the database is a refusal. Other errors may follow a successful
                 // commit.
@@ -244,7 +244,7 @@ impl Session {
             self.disk.record_commit(due, began.elapsed());
         }
         // Another engine does not say whether the commit wrote anything, so one failed task counts.
-        if has_changed || (!is_embedded && are_all_kept) {
+        if has_changed || (!is_embedded && are_all_committed) {
             self.health.succeeded();
         }
         self.row_ids.commit();
@@ -289,7 +289,7 @@ impl Session {
 
     /// Marks the connection as lost and closes it. Its session would otherwise hold the lock on the
     /// database for as long as this process runs, and no new connection could take it.
-    fn lose(&mut self, why: &str) {
+    fn mark_lost(&mut self, why: &str) {
         self.connection.mark_lost(why);
         if self.connection.is_lost() {
             self.db = Connection::Lost;
@@ -312,10 +312,10 @@ impl Session {
             return;
         }
         let limit = self.connection.stall_timeout();
-        let heard = limit.wait(self.control("SELECT 1")).await;
-        let heard = heard.and_then(|answer| answer.map_err(|error| error.to_string()));
-        if let Err(why) = heard {
-            self.lose(&why);
+        let response = limit.wait(self.control("SELECT 1")).await;
+        let response = response.and_then(|result| result.map_err(|error| error.to_string()));
+        if let Err(why) = response {
+            self.mark_lost(&why);
             self.update_generations();
         }
     }
@@ -325,9 +325,9 @@ impl Session {
     }
 
     pub(super) async fn close(mut self) -> Result<(), StoreError> {
-        let folded = engine::checkpoint(&mut self.db).await;
+        let checkpointed = engine::checkpoint(&mut self.db).await;
         self.db.close().await?;
-        folded.map_err(StoreError::from)
+        checkpointed.map_err(StoreError::from)
     }
 
     /// Records the duration of a commit that changed something.

@@ -77,8 +77,8 @@ pub(super) type ReplyReceiver<T> = oneshot::Receiver<Result<T, StoreError>>;
 impl<T, F> Pending<T, F> {
     /// Creates a piece of work and the receiver of its reply.
     pub(super) fn new(begin: Begin, work: F) -> (Self, ReplyReceiver<T>) {
-        let (reply, answer) = oneshot::channel();
-        (Self { begin, work: Some(work), outcome: None, reply }, answer)
+        let (sender, receiver) = oneshot::channel();
+        (Self { begin, work: Some(work), outcome: None, reply: sender }, receiver)
     }
 }
 
@@ -97,15 +97,15 @@ where
     ) -> Pin<Box<dyn Future<Output = TxOutcome> + Send + 's>> {
         Box::pin(async move {
             let Some(work) = self.work.take() else { return TxOutcome::No };
-            let outcome = work(session).await.map_err(|error| session.noted(error));
-            let kept = if outcome.is_ok() { TxOutcome::Yes } else { TxOutcome::No };
-            self.outcome = Some(outcome);
-            kept
+            let result = work(session).await.map_err(|error| session.record_fault(error));
+            let outcome = if result.is_ok() { TxOutcome::Yes } else { TxOutcome::No };
+            self.outcome = Some(result);
+            outcome
         })
     }
 
     fn reply(self: Box<Self>, committed: Result<(), &RolledBack>) {
-        let answer = match (self.outcome, committed) {
+        let reply = match (self.outcome, committed) {
             // The work's own failure is more specific than the group's.
             (Some(Err(failure)), _) => Err(failure),
             (_, Err(undone)) => Err(undone.to_error()),
@@ -113,7 +113,7 @@ where
             (None, Ok(())) => Err(StoreError::Closed),
         };
         // The caller may be gone. The work is done nevertheless.
-        let _ = self.reply.send(answer);
+        let _ = self.reply.send(reply);
     }
 }
 

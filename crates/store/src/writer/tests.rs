@@ -58,15 +58,15 @@ fn task<T: Send + 'static>(
     begin: Begin,
     work: impl for<'s> FnOnce(&'s mut Session) -> Work<'s, T> + Send + 'static,
 ) -> (Box<dyn Task>, ReplyReceiver<T>) {
-    let (task, answer) = Pending::new(begin, work);
-    (Box::new(task), answer)
+    let (task, reply) = Pending::new(begin, work);
+    (Box::new(task), reply)
 }
 
 /// Returns the committed words.
 async fn words(store: &Store) -> Vec<String> {
     let rows = query("SELECT word FROM words ORDER BY word");
     let rows = rows.fetch_all(&mut store.read().await.unwrap()).await.unwrap();
-    rows.iter().map(|row| row.try_get(0).unwrap()).collect()
+    rows.iter().map(|row| row.try_get("word").unwrap()).collect()
 }
 
 /// Retries until the writer is idle, because work is only done in place then.
@@ -83,7 +83,7 @@ async fn once<T>(mut attempt: impl AsyncFnMut() -> Option<T>) -> T {
 }
 
 async fn thread_of(writer: &Writer, begin: Begin) -> ThreadId {
-    let work = writer.write_here(begin, |_| Box::pin(async { Ok(thread::current().id()) }));
+    let work = writer.write_inline(begin, |_| Box::pin(async { Ok(thread::current().id()) }));
     work.await.unwrap()
 }
 
@@ -96,8 +96,8 @@ async fn caller_writes_unless_writer_is_busy_or_slow() {
     once(alone).await;
 
     let session = writer.session.lock().await;
-    let asked = thread_of(writer, SOON);
-    let (there, ()) = tokio::join!(asked, async { drop(session) });
+    let work = thread_of(writer, SOON);
+    let (there, ()) = tokio::join!(work, async { drop(session) });
     assert_ne!(there, here, "another thread held the session");
 
     // Pretends that commits take an hour. Reads do not change that.
@@ -129,10 +129,10 @@ async fn plain_results_are_committed_without_sync() {
         (&[Begin::First], FULL),
     ] {
         let works = group.iter().map(|begin| task(*begin, how_it_commits));
-        let (tasks, answers): (Vec<_>, Vec<_>) = works.unzip();
+        let (tasks, replies): (Vec<_>, Vec<_>) = works.unzip();
         session.run_group(tasks).await;
-        for answer in answers {
-            assert_eq!(answer.await.unwrap().unwrap(), Some(synchronous), "{group:?}");
+        for reply in replies {
+            assert_eq!(reply.await.unwrap().unwrap(), Some(synchronous), "{group:?}");
         }
     }
 }
@@ -167,7 +167,7 @@ async fn writer_syncs_work_stored_by_callers() {
     let store = a_store(folder.path()).await;
     let (writer, here) = (store.writer(), thread::current().id());
     let stored = async || {
-        let thread = writer.write_here(SOON, |session| run(session, ADD)).await.unwrap();
+        let thread = writer.write_inline(SOON, |session| run(session, ADD)).await.unwrap();
         (thread == here).then_some(())
     };
     once(stored).await;
@@ -184,7 +184,7 @@ async fn panic_on_calling_thread_rolls_back_only_itself() {
     let store = a_store(folder.path()).await;
     let (writer, here) = (store.writer(), thread::current().id());
     let panics = async || {
-        let work = writer.write_here(SOON, move |session| {
+        let work = writer.write_inline(SOON, move |session| {
             Box::pin(async move {
                 session.begin().await?;
                 query("INSERT INTO words VALUES ('half')").execute(&mut session.db).await?;
@@ -196,7 +196,7 @@ async fn panic_on_calling_thread_rolls_back_only_itself() {
         AssertUnwindSafe(work).catch_unwind().await.err().map(drop)
     };
     once(panics).await;
-    writer.write_here(SOON, |session| run(session, ADD)).await.unwrap();
+    writer.write_inline(SOON, |session| run(session, ADD)).await.unwrap();
     assert_eq!(
         words(&store).await,
         ["one"],
@@ -215,7 +215,7 @@ async fn panic_in_writer_closes_the_store() {
     assert!(matches!(broken, Err(StoreError::Closed)));
     once(async || writer.queue.is_closed().then_some(())).await;
     for begin in [SOON, AT_ONCE] {
-        let late = writer.write_here(begin, |session| run(session, ADD)).await;
+        let late = writer.write_inline(begin, |session| run(session, ADD)).await;
         assert!(matches!(late, Err(StoreError::Closed)));
     }
     assert_eq!(words(&store).await, [""; 0]);
@@ -227,13 +227,13 @@ async fn checkpointed_log_is_reused() {
     let store = a_store(folder.path()).await;
     let log = folder.path().join("data/aloft.db-wal");
     let length = || std::fs::metadata(&log).unwrap().len();
-    let mut folding = Checkpointer::default();
+    let mut checkpointer = Checkpointer::default();
     let mut lengths = Vec::new();
     for _ in 0..3 {
         for _ in 0..20 {
             store.writer().write(AT_ONCE, |session| run(session, ADD)).await.unwrap();
         }
-        folding.checkpoint(&log).unwrap();
+        checkpointer.checkpoint(&log).unwrap();
         lengths.push(length());
     }
     assert!(lengths[0] > 0 && lengths[1..] == [lengths[0]; 2], "{lengths:?}");
@@ -258,7 +258,7 @@ async fn full_disk_is_known_until_a_write_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     let writer = store.writer();
-    assert!(!writer.doubts_disk().unwrap());
+    assert!(!writer.has_disk_fault().unwrap());
     for begin in [Begin::First, AT_ONCE] {
         writer.write(AT_ONCE, |session| run(session, LIMIT)).await.unwrap();
         let refused = writer.write(begin, |session| run(session, ADD_MANY)).await;
@@ -266,12 +266,12 @@ async fn full_disk_is_known_until_a_write_succeeds() {
             matches!(refused, Err(StoreError::NoSpace { disk: "the data folder's disk" })),
             "{refused:?}"
         );
-        assert!(writer.doubts_disk().unwrap());
+        assert!(writer.has_disk_fault().unwrap());
         writer.write(AT_ONCE, |session| run(session, UNLIMIT)).await.unwrap();
         writer.write(begin, |session| run(session, CHANGE_NOTHING)).await.unwrap();
-        assert!(writer.doubts_disk().unwrap(), "nothing was written");
+        assert!(writer.has_disk_fault().unwrap(), "nothing was written");
         store.ready().await.unwrap();
-        assert!(!writer.doubts_disk().unwrap(), "checking wrote");
+        assert!(!writer.has_disk_fault().unwrap(), "checking wrote");
     }
     assert_eq!(words(&store).await, [""; 0]);
 }

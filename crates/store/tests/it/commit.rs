@@ -42,7 +42,7 @@ async fn batch_with_failing_incident_stores_nothing() {
             ..Batch::default()
         });
         let incidents = home.store.incidents();
-        let history = async || home.store.judge_states().history(monitor).await.unwrap();
+        let history = async || home.store.judge_states().get(monitor).await.unwrap();
         home.execute("ALTER TABLE incidents RENAME TO elsewhere").await;
         home.store.commit(Arc::clone(&batch)).await.unwrap_err();
         assert_eq!(home.store.results().count().await.unwrap(), 0);
@@ -156,17 +156,17 @@ async fn latest_judge_state_is_stored() {
             let judge_states = vec![(monitor, a_history(MonitorStatus::Active, since))];
             home.commit(Batch { judge_states, ..Batch::default() }).await.unwrap();
         }
-        let history = home.store.judge_states().history(monitor).await.unwrap();
+        let history = home.store.judge_states().get(monitor).await.unwrap();
         assert_eq!(history, Some(a_history(MonitorStatus::Active, 2)));
         let votes = vec![(monitor, a_history(MonitorStatus::Degraded, 3))];
         home.commit(Batch { votes, ..Batch::default() }).await.unwrap();
-        let history = home.store.judge_states().history(monitor).await.unwrap();
+        let history = home.store.judge_states().get(monitor).await.unwrap();
         assert_eq!(
             history,
             Some(a_history(MonitorStatus::Degraded, 3)),
             "deferred states count too"
         );
-        assert_eq!(home.store.judge_states().history(monitor_id(9)).await.unwrap(), None);
+        assert_eq!(home.store.judge_states().get(monitor_id(9)).await.unwrap(), None);
     })
     .await;
 }

@@ -6,7 +6,7 @@ use store::{Batch, LogCursor, LogFilter, RetentionPolicy, Store};
 
 use crate::harness::{Home, a_result, for_each_engine, instant, with_evidence, workspace_id};
 
-/// The database keeps one success of each stretch of this length.
+/// The database keeps one success of each period of this length.
 const BUCKET: i64 = 600_000;
 const EVER: (Timestamp, Timestamp) = (instant(0), instant(100_000_000));
 

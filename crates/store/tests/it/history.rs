@@ -48,8 +48,8 @@ async fn compact_all(home: &Home) -> CompactionStats {
 }
 
 async fn counts(home: &Home, monitor: MonitorId) -> BTreeMap<&'static str, (u32, u32)> {
-    let sums = home.store.history().sums(home.workspace, monitor, instant(0)).await.unwrap();
-    sums.iter().map(|(region, sum)| (region.as_str(), (sum.success, sum.failure))).collect()
+    let rollups = home.store.history().rollups(home.workspace, monitor, instant(0)).await.unwrap();
+    rollups.iter().map(|(region, sum)| (region.as_str(), (sum.success, sum.failure))).collect()
 }
 
 async fn all_logs(home: &Home, monitor: MonitorId) -> Vec<String> {
@@ -70,9 +70,9 @@ async fn compaction_does_not_change_reads() {
         assert_eq!(logs.len(), 180);
         assert_eq!(counts(home, monitor).await, expected);
 
-        let gathered = compact_all(home).await;
-        assert!(gathered.results >= 300 && gathered.results == gathered.added, "{gathered:?}");
-        assert_eq!(home.store.results().count().await.unwrap(), 360 - gathered.results);
+        let stats = compact_all(home).await;
+        assert!(stats.results >= 300 && stats.results == stats.added, "{stats:?}");
+        assert_eq!(home.store.results().count().await.unwrap(), 360 - stats.results);
         assert_eq!(all_logs(home, monitor).await, logs);
         assert_eq!(counts(home, monitor).await, expected);
         assert_eq!(compact_all(home).await, CompactionStats::default());
@@ -117,9 +117,9 @@ async fn summary_during_compaction_counts_results_once() {
         let (mut moved, mut reads) = (0, 0);
         while moved == 0 || reads < 50 {
             let reading = async { (0..10).map(|_| counts(home, monitor)).collect::<Vec<_>>() };
-            let (gathered, counts) =
+            let (stats, counts) =
                 tokio::join!(history.compact(), async { join_all(reading.await).await });
-            moved += gathered.unwrap().results;
+            moved += stats.unwrap().results;
             reads += counts.len();
             assert!(counts.iter().all(|counts| *counts == expected), "{counts:?}");
         }
@@ -192,8 +192,8 @@ async fn result_arriving_during_compaction_is_kept() {
             slots.map(|slot| home.commit(batch_of(vec![a_result(monitor, Region::FlyArn, slot)])))
         };
         for late in (0..50).step_by(5) {
-            let (gathered, _) = tokio::join!(history.compact(), join_all(late_ones(late)));
-            gathered.unwrap();
+            let (stats, _) = tokio::join!(history.compact(), join_all(late_ones(late)));
+            stats.unwrap();
             assert_eq!(all_logs(home, monitor).await.len() as i64, 125 + late);
         }
         compact_all(home).await;
@@ -228,8 +228,8 @@ async fn results_of_earlier_process_are_read_and_compacted() {
             .unwrap();
         let logs = all_logs(&home, monitor).await;
         assert_eq!(logs.len(), 92);
-        let gathered = compact_all(&home).await;
-        assert!(gathered.results >= 160 && gathered.results == gathered.added + 1, "{gathered:?}");
+        let stats = compact_all(&home).await;
+        assert!(stats.results >= 160 && stats.results == stats.added + 1, "{stats:?}");
         assert_eq!(all_logs(&home, monitor).await, logs);
     }
 }
@@ -255,9 +255,9 @@ async fn only_scheduled_checks_are_rolled_up() {
         let monitor = home.monitor(1).await.id;
         let mut manual = a_result(monitor, Region::FlyAms, 1);
         manual.identity.trigger = Trigger::Manual;
-        let mut opinion = a_result(monitor, Region::FlyAms, 2);
-        opinion.identity.trigger = Trigger::Confirmation;
-        home.commit(batch_of(vec![manual, opinion, a_result(monitor, Region::FlyAms, 3)]))
+        let mut confirmation = a_result(monitor, Region::FlyAms, 2);
+        confirmation.identity.trigger = Trigger::Confirmation;
+        home.commit(batch_of(vec![manual, confirmation, a_result(monitor, Region::FlyAms, 3)]))
             .await
             .unwrap();
         assert_eq!(counts(home, monitor).await, BTreeMap::from([("fly-ams", (1, 0))]));
@@ -283,7 +283,7 @@ async fn workspace_retention_overrides_the_setting() {
         assert!(all_logs(home, monitor).await.len() <= 20);
         // Rollups stay.
         assert_eq!(counts(home, monitor).await["fly-ams"], (54, 6));
-        assert_eq!(history.prune(setting, instant(500 * day)).await.unwrap().sums, 2);
+        assert_eq!(history.prune(setting, instant(500 * day)).await.unwrap().rollups, 2);
     })
     .await;
 }

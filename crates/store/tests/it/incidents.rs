@@ -71,7 +71,7 @@ async fn pausing_a_monitor_closes_its_incident() {
         let all =
             home.store.incidents().list_by_monitor(home.workspace, monitor.id, 10).await.unwrap();
         assert_eq!(all[0].closed, Some(Closed { at: instant(40), reason: CloseReason::Paused }));
-        assert_eq!(home.store.judge_states().history(monitor.id).await.unwrap(), None);
+        assert_eq!(home.store.judge_states().get(monitor.id).await.unwrap(), None);
     })
     .await;
 }

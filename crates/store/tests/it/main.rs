@@ -27,7 +27,7 @@ mod incidents;
 mod keys;
 mod logs;
 mod maintenances;
-mod missed;
+mod missed_slots;
 mod monitors;
 mod outbox;
 mod pages;

@@ -136,12 +136,13 @@ async fn unknown_references_and_past_schedules_are_rejected() {
             ("recurrence", never),
         ];
         let stored = create(home, 9, from(HOUR, monitor)).await.unwrap().maintenance;
-        for (field, wanted) in cases {
-            let created = create(home, 1, wanted.clone()).await.map(|_| ());
-            let updated = home.store.maintenances().update(stored.clone(), wanted, at(9)).await;
+        for (field, settings) in cases {
+            let created = create(home, 1, settings.clone()).await.map(|_| ());
+            let updated = home.store.maintenances().update(stored.clone(), settings, at(9)).await;
             for refusal in [created, updated.map(|_| ())] {
-                let told = matches!(&refusal, Err(StoreError::Refused(it)) if it.field == field);
-                assert!(told, "{field}: {refusal:?}");
+                let is_named =
+                    matches!(&refusal, Err(StoreError::Refused(it)) if it.field == field);
+                assert!(is_named, "{field}: {refusal:?}");
             }
         }
         let elsewhere =

@@ -233,9 +233,12 @@ async fn boot_reads_each_monitor_with_its_judge_state() {
             seen.extend(batch);
         }
         assert_eq!(seen.len(), 601);
-        let known: Vec<_> = seen.iter().filter(|row| row.history.is_some()).collect();
-        assert_eq!(known.len(), 1);
-        assert_eq!((known[0].monitor.id, &known[0].history), (monitor_id(600), &Some(history)));
+        let stored: Vec<_> = seen.iter().filter(|row| row.judge_state.is_some()).collect();
+        assert_eq!(stored.len(), 1);
+        assert_eq!(
+            (stored[0].monitor.id, &stored[0].judge_state),
+            (monitor_id(600), &Some(history))
+        );
     })
     .await;
 }

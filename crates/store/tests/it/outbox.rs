@@ -143,7 +143,7 @@ fn format_due(due: &DueDelivery) -> String {
 
 /// Returns the result of the attempt with this number.
 fn attempt_result((id, number): (DeliveryId, u32), at: i64, then: NextStep) -> AttemptResult {
-    let (status, answer) = match then {
+    let (status, response) = match then {
         NextStep::Accepted => (Some(200), "ok"),
         NextStep::Again(_) => (Some(503), "come back later"),
         NextStep::Dead => (Some(404), "no such hook"),
@@ -155,7 +155,7 @@ fn attempt_result((id, number): (DeliveryId, u32), at: i64, then: NextStep) -> A
         at: instant(at),
         duration: took,
         status,
-        answer: answer.to_owned(),
+        response: response.to_owned(),
         next_step: then,
     }
 }
@@ -210,5 +210,5 @@ async fn states(home: &Home) -> Vec<(EventKind, DeliveryState)> {
     let page = Page { limit: 100, offset: 0, after: None };
     let listed = home.store.outbox().list(home.workspace, DeliveryFilter::default(), page).await;
     let rows = listed.unwrap().rows;
-    rows.iter().rev().map(|delivery| (delivery.event.kind, delivery.state)).collect()
+    rows.iter().rev().map(|delivery| (delivery.about.event.kind, delivery.state)).collect()
 }

@@ -64,7 +64,7 @@ async fn past(home: &Home, places: &[(u64, usize)], from: i64, to: i64) -> Archi
     let places: HashMap<_, _> =
         places.iter().map(|(id, place)| (ComponentId::from_bits(*id), *place)).collect();
     let range = Span { from: instant(from), to: instant(to) };
-    home.store.shown().past(page_id(1), &places, range).await.unwrap()
+    home.store.public_pages().past(page_id(1), &places, range).await.unwrap()
 }
 
 fn ids(facts: &ArchiveFacts) -> Vec<u64> {
@@ -85,7 +85,7 @@ async fn incident_is_found_on_pages_of_its_monitor() {
         let transitions = vec![(monitor, opened(1, 10))];
         home.commit(Batch { results, transitions, ..Batch::default() }).await.unwrap();
         turn(home, monitor, closed(1, 70)).await;
-        let shown = home.store.shown();
+        let shown = home.store.public_pages();
         let (incident, regions) =
             shown.incident(page, IncidentId::from_bits(1)).await.unwrap().unwrap();
         assert_eq!((incident.monitor, incident.opened_at, regions), (monitor, instant(10), 2));
@@ -106,7 +106,8 @@ async fn public_page_with_all_monitors_is_found() {
         let locked = a_full_page(home, 1).await;
         a_component(home, 1, locked.id, Some(one)).await.unwrap();
         let found = async |monitors: &[MonitorId]| {
-            let found = home.store.shown().open_page(home.workspace, monitors).await.unwrap();
+            let found =
+                home.store.public_pages().open_page(home.workspace, monitors).await.unwrap();
             found.map(|page| (page.slug, page.component.bits()))
         };
         assert_eq!(found(&[one]).await, None, "the page is restricted");
@@ -118,7 +119,7 @@ async fn public_page_with_all_monitors_is_found() {
         assert_eq!(found(&[one]).await, of("page-2", 2));
         assert_eq!(found(&[one, other]).await, of("page-3", 4));
         assert_eq!(found(&[]).await, None);
-        let foreign = home.store.shown().open_page(workspace_id(2), &[one]).await.unwrap();
+        let foreign = home.store.public_pages().open_page(workspace_id(2), &[one]).await.unwrap();
         assert_eq!(foreign, None);
         home.store.pages().set_published(home.workspace, page.id, false, at(9)).await.unwrap();
         assert_eq!(found(&[one]).await, of("page-3", 4));
@@ -172,7 +173,7 @@ async fn component_keeps_history_of_its_deleted_monitor() {
         let (retention, now) = (home.store.retention(), instant(60 * DAY));
         retention.step(RetentionPolicy::default(), now).await.unwrap();
         retention.records(now).await.unwrap();
-        let facts = home.store.shown().facts(page.clone(), instant(4 * HOUR)).await.unwrap();
+        let facts = home.store.public_pages().facts(page.clone(), instant(4 * HOUR)).await.unwrap();
         let shown = facts.components[0].monitor.as_ref().unwrap();
         assert_eq!((shown.id, shown.name.as_str(), shown.runs), (monitor, "API", false));
         let changes: Vec<_> = shown.changes.iter().map(|it| (it.at, it.status)).collect();
@@ -186,9 +187,11 @@ async fn component_keeps_history_of_its_deleted_monitor() {
             ]
         );
         assert_eq!(facts.components[0].component.settings.monitor_id, None);
-        let found = home.store.shown().incident(page.id, IncidentId::from_bits(1)).await.unwrap();
+        let found =
+            home.store.public_pages().incident(page.id, IncidentId::from_bits(1)).await.unwrap();
         assert!(found.is_some(), "its incidents are shown, too");
-        let long_after = home.store.shown().facts(page.clone(), instant(200 * DAY)).await.unwrap();
+        let long_after =
+            home.store.public_pages().facts(page.clone(), instant(200 * DAY)).await.unwrap();
         let shown = long_after.components[0].monitor.as_ref().unwrap();
         assert_eq!((shown.status(), shown.changes.len()), (MonitorStatus::Unknown, 0));
 
@@ -198,7 +201,7 @@ async fn component_keeps_history_of_its_deleted_monitor() {
         let seen = home.store.components().get(home.workspace, component.id).await.unwrap();
         let settings = draft.parse().unwrap();
         home.store.components().update(seen, settings, at(5 * HOUR)).await.unwrap();
-        let facts = home.store.shown().facts(page, instant(6 * HOUR)).await.unwrap();
+        let facts = home.store.public_pages().facts(page, instant(6 * HOUR)).await.unwrap();
         let shown = facts.components[0].monitor.as_ref().unwrap();
         assert_eq!((shown.id, shown.runs, shown.changes.len()), (other, true, 0));
     })
@@ -234,13 +237,14 @@ async fn compaction_does_not_change_charts() {
         let read = async || {
             let range = Span { from: instant(begin), to: instant(begin + 2 * HOUR - 1) };
             let (workspace, hour) = (home.workspace, Bucket::Hour);
-            let sums = history.buckets(workspace, monitor, hour, range).await.unwrap();
+            let rollups = history.buckets(workspace, monitor, hour, range).await.unwrap();
             let moments = [0, 10 * MINUTE, 70 * MINUTE].map(|after| instant(begin + after));
             let phases = history.phases(workspace, monitor, &moments).await.unwrap();
-            (sums, phases)
+            (rollups, phases)
         };
-        let (sums, phases) = read().await;
-        let hours: Vec<_> = sums.iter().map(|(at, sum)| (*at, sum.success, sum.failure)).collect();
+        let (rollups, phases) = read().await;
+        let hours: Vec<_> =
+            rollups.iter().map(|(at, sum)| (*at, sum.success, sum.failure)).collect();
         let (first, second) = (instant(begin), instant(begin + HOUR));
         assert_eq!(hours, [(first, 108, 12), (second, 54, 6)]);
         let looked: Vec<_> = phases.iter().map(|(at, sum)| (*at, sum.checks)).collect();
@@ -249,7 +253,7 @@ async fn compaction_does_not_change_charts() {
         assert_eq!(phases[0].1.means_us(), Some([900, 12_000, 0, 80_000, 0]));
 
         while home.store.history().compact().await.unwrap().results > 0 {}
-        assert_eq!(read().await, (sums, phases));
+        assert_eq!(read().await, (rollups, phases));
         let range = Span { from: instant(begin), to: instant(begin + 2 * HOUR) };
         let days = history.buckets(home.workspace, monitor, Bucket::Day, range).await.unwrap();
         let all: u32 = days.iter().map(|(_, sum)| sum.checks()).sum();

@@ -93,8 +93,8 @@ async fn damaged_results_are_kept_and_restored() {
         assert_eq!(store.doctor().repair().await.unwrap(), 1);
         assert_eq!(store.doctor().examine().await.unwrap(), []);
         while store.history().compact().await.unwrap().results > 0 {}
-        let sums = store.history().sums(home.workspace, monitor, instant(0)).await.unwrap();
-        assert_eq!(sums.values().map(Rollup::checks).sum::<u32>(), 40);
+        let rollups = store.history().rollups(home.workspace, monitor, instant(0)).await.unwrap();
+        assert_eq!(rollups.values().map(Rollup::checks).sum::<u32>(), 40);
     })
     .await;
 }
@@ -170,7 +170,10 @@ async fn lists_omit_unreadable_rows() {
         let tables: Vec<_> = found.iter().map(|row| row.table.as_str()).collect();
         assert_eq!(tables, ["maintenances", "reports", "subscribers"]);
         let page = store.pages().get(workspace, page).await.unwrap();
-        assert!(store.shown().facts(page, now).await.is_ok(), "the page is readable without them");
+        assert!(
+            store.public_pages().facts(page, now).await.is_ok(),
+            "the page is readable without them"
+        );
     })
     .await;
 }

@@ -54,7 +54,7 @@ fn settings(page: PageId) -> ReportSettings {
     draft.parse().unwrap()
 }
 
-fn said(millis: i64, status: ReportStatus, components: &[ComponentImpact]) -> UpdateSettings {
+fn an_update(millis: i64, status: ReportStatus, components: &[ComponentImpact]) -> UpdateSettings {
     let (at, components) = (instant(millis), components.to_vec());
     UpdateSettings { status, text: format!("at {millis}"), at, components }
 }
@@ -78,7 +78,7 @@ async fn create(home: &Home, number: u64, page: PageId, first: UpdateSettings) -
 
 /// Creates a report about this component, and a template.
 pub(crate) async fn a_full_one(home: &Home, page: PageId, component: ComponentId) {
-    create(home, 1, page, said(5, ReportStatus::Investigating, &[down(component)])).await;
+    create(home, 1, page, an_update(5, ReportStatus::Investigating, &[down(component)])).await;
     templates::a_full_one(home, component).await;
 }
 
@@ -104,15 +104,16 @@ async fn report_reads_back_with_updates_in_time_order() {
         let page = a_page(home, 1).await.id;
         let (first, second) = (a_component(home, 1, page).await, a_component(home, 2, page).await);
         let opened =
-            create(home, 1, page, said(5, ReportStatus::Investigating, &[down(first)])).await;
+            create(home, 1, page, an_update(5, ReportStatus::Investigating, &[down(first)])).await;
         assert_eq!(read(home, 1).await.unwrap(), opened);
         assert_eq!((opened.started_at, opened.status()), (instant(5), ReportStatus::Investigating));
-        add(home, 101, said(9, ReportStatus::Resolved, &[])).await.unwrap();
-        let told =
-            add(home, 102, said(3, ReportStatus::Monitoring, &[down(second)])).await.unwrap();
-        let told: Vec<_> = told.updates.iter().map(|it| (it.id, it.components.clone())).collect();
+        add(home, 101, an_update(9, ReportStatus::Resolved, &[])).await.unwrap();
+        let report =
+            add(home, 102, an_update(3, ReportStatus::Monitoring, &[down(second)])).await.unwrap();
+        let updates: Vec<_> =
+            report.updates.iter().map(|it| (it.id, it.components.clone())).collect();
         assert_eq!(
-            told,
+            updates,
             [
                 (update_id(101), vec![down(first)]),
                 (update_id(100), vec![down(first)]),
@@ -138,11 +139,14 @@ async fn report_reads_back_with_updates_in_time_order() {
 async fn later_written_update_of_same_time_counts() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
-        create(home, 1, page, said(5, ReportStatus::Investigating, &[])).await;
-        add(home, 109, said(5, ReportStatus::Identified, &[])).await.unwrap();
-        let told = add(home, 103, said(5, ReportStatus::Resolved, &[])).await.unwrap();
-        assert_eq!((told.status(), told.updates[0].id), (ReportStatus::Resolved, update_id(110)));
-        assert_eq!(read(home, 1).await.unwrap(), told);
+        create(home, 1, page, an_update(5, ReportStatus::Investigating, &[])).await;
+        add(home, 109, an_update(5, ReportStatus::Identified, &[])).await.unwrap();
+        let report = add(home, 103, an_update(5, ReportStatus::Resolved, &[])).await.unwrap();
+        assert_eq!(
+            (report.status(), report.updates[0].id),
+            (ReportStatus::Resolved, update_id(110))
+        );
+        assert_eq!(read(home, 1).await.unwrap(), report);
     })
     .await;
 }
@@ -154,7 +158,7 @@ async fn unknown_pages_and_components_are_rejected() {
         let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
         let elsewhere = a_component(home, 1, other).await;
         let looks =
-            |components: &[ComponentImpact]| said(5, ReportStatus::Investigating, components);
+            |components: &[ComponentImpact]| an_update(5, ReportStatus::Investigating, components);
         let missing = ComponentId::from_bits(9);
         let cases = [
             ("page_id", new(1, page_id(9), looks(&[]))),
@@ -164,8 +168,8 @@ async fn unknown_pages_and_components_are_rejected() {
         ];
         for (field, new) in cases {
             let refusal = home.store.reports().create(new, at(10)).await;
-            let told = matches!(&refusal, Err(StoreError::Refused(it)) if it.field == field);
-            assert!(told, "{field}: {refusal:?}");
+            let is_named = matches!(&refusal, Err(StoreError::Refused(it)) if it.field == field);
+            assert!(is_named, "{field}: {refusal:?}");
         }
         assert_eq!(home.count("reports").await, 0, "rejected requests store nothing");
         create(home, 1, page, looks(&[])).await;
@@ -181,7 +185,7 @@ async fn stale_edit_conflicts_and_changes_are_audited() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let component = a_component(home, 1, page).await;
-        let seen = create(home, 1, page, said(5, ReportStatus::Investigating, &[])).await;
+        let seen = create(home, 1, page, an_update(5, ReportStatus::Investigating, &[])).await;
         let reports = home.store.reports();
         let renamed = ReportSettings {
             title: "On".to_owned(),
@@ -193,14 +197,14 @@ async fn stale_edit_conflicts_and_changes_are_audited() {
         assert_eq!(edited.updated_at, instant(11), "later than the seen version");
         let conflict = reports.update(seen.clone(), renamed, at(20)).await;
         assert!(matches!(conflict, Err(StoreError::Conflict { .. })), "{conflict:?}");
-        let rewritten = said(4, ReportStatus::Resolved, &[]);
+        let rewritten = an_update(4, ReportStatus::Resolved, &[]);
         let conflict = reports.edit(seen.clone(), update_id(100), rewritten.clone(), at(20)).await;
         assert!(matches!(conflict, Err(StoreError::Conflict { .. })), "{conflict:?}");
         let edited = reports.edit(edited, update_id(100), rewritten, at(20)).await.unwrap();
         assert_eq!((edited.status(), edited.started_at), (ReportStatus::Resolved, instant(4)));
         assert_eq!(edited.settings().components, []);
         let other =
-            reports.edit(edited, update_id(9), said(4, ReportStatus::Resolved, &[]), at(30));
+            reports.edit(edited, update_id(9), an_update(4, ReportStatus::Resolved, &[]), at(30));
         assert!(matches!(other.await, Err(StoreError::NotFound { .. })));
         reports.delete(home.workspace, seen.id, at(40)).await.unwrap();
         assert!(matches!(read(home, 1).await, Err(StoreError::NotFound { .. })));
@@ -222,7 +226,7 @@ async fn repeated_requests_return_first_result_until_deletion() {
         let once = |method| Some(Idempotency { method, key: "k".to_owned(), request: [7; 32] });
         let call = |number| NewReport {
             idempotency: once("CreateStatusReport"),
-            ..new(number, page, said(5, ReportStatus::Investigating, &[]))
+            ..new(number, page, an_update(5, ReportStatus::Investigating, &[]))
         };
         let reports = home.store.reports();
         let Created::Now(first) = reports.create(call(1), at(10)).await.unwrap() else {
@@ -233,7 +237,7 @@ async fn repeated_requests_return_first_result_until_deletion() {
             id: update_id(number),
             workspace: home.workspace,
             report: report_id(1),
-            settings: said(6, ReportStatus::Monitoring, &[]),
+            settings: an_update(6, ReportStatus::Monitoring, &[]),
             notify: false,
             idempotency: once("AddStatusReportUpdate"),
         };
@@ -253,11 +257,11 @@ async fn lists_have_latest_updates_and_pages_recent_reports() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let (page, other) = (a_page(home, 1).await, a_page(home, 2).await);
-        let looks = said(5, ReportStatus::Investigating, &[]);
+        let looks = an_update(5, ReportStatus::Investigating, &[]);
         create(home, 1, page.id, looks.clone()).await;
         create(home, 2, other.id, looks.clone()).await;
         create(home, 3, page.id, looks).await;
-        add(home, 101, said(7, ReportStatus::Resolved, &[])).await.unwrap();
+        add(home, 101, an_update(7, ReportStatus::Resolved, &[])).await.unwrap();
         let listed = async |workspace, page, state| {
             let filter = ReportFilter { page, state };
             let found = home.store.reports().list(workspace, filter, ALL).await.unwrap();
@@ -272,19 +276,19 @@ async fn lists_have_latest_updates_and_pages_recent_reports() {
         assert_eq!(listed(ours, Some(page.id), Some(ReportState::Resolved)).await, [1]);
         assert_eq!(listed(workspace_id(2), None, None).await, [0; 0]);
         let later = instant(7) + std::time::Duration::from_hours(24 * 90);
-        let told = async |now| {
-            let facts = home.store.shown().facts(page.clone(), now).await.unwrap();
-            let mut told: Vec<_> =
+        let shown = async |now| {
+            let facts = home.store.public_pages().facts(page.clone(), now).await.unwrap();
+            let mut reports: Vec<_> =
                 facts.reports.iter().map(|it| (it.id.bits(), it.updates.len())).collect();
-            told.sort_unstable();
-            told
+            reports.sort_unstable();
+            reports
         };
-        assert_eq!(told(later).await, [(1, 2), (3, 1)]);
+        assert_eq!(shown(later).await, [(1, 2), (3, 1)]);
         let past = later + std::time::Duration::from_millis(1);
-        assert_eq!(told(past).await, [(3, 1)], "resolved reports are shown for 90 days");
-        let old = home.store.shown().report(page.id, report_id(1)).await.unwrap();
+        assert_eq!(shown(past).await, [(3, 1)], "resolved reports are shown for 90 days");
+        let old = home.store.public_pages().report(page.id, report_id(1)).await.unwrap();
         assert_eq!(old.unwrap().id, report_id(1), "a report keeps its page for good");
-        assert_eq!(home.store.shown().report(other.id, report_id(1)).await.unwrap(), None);
+        assert_eq!(home.store.public_pages().report(other.id, report_id(1)).await.unwrap(), None);
     })
     .await;
 }
@@ -294,7 +298,7 @@ async fn deleting_component_or_page_updates_reports() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;
         let (first, second) = (a_component(home, 1, page).await, a_component(home, 2, page).await);
-        let both = said(5, ReportStatus::Investigating, &[down(first), down(second)]);
+        let both = an_update(5, ReportStatus::Investigating, &[down(first), down(second)]);
         let seen = create(home, 1, page, both).await;
         home.store.components().delete(home.workspace, first, at(20)).await.unwrap();
         let left = read(home, 1).await.unwrap();

@@ -45,11 +45,11 @@ async fn opening_the_store_creates_missing_secrets() {
         home.store.clone().close().await.unwrap();
         home.execute("DELETE FROM signing_secrets").await;
         let store = open(home.settings()).await;
-        let given = signing(&store, 0).await;
-        assert_eq!(given.len(), 1);
+        let secrets = signing(&store, 0).await;
+        assert_eq!(secrets.len(), 1);
         store.close().await.unwrap();
         let store = open(home.settings()).await;
-        assert_eq!(signing(&store, 0).await, given, "only one secret is created");
+        assert_eq!(signing(&store, 0).await, secrets, "only one secret is created");
         store.close().await.unwrap();
     })
     .await;

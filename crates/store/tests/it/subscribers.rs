@@ -1,10 +1,10 @@
 //! Subscribers: stored values read back equal, workspaces are isolated, actions of visitors, and
-//! deletion with their page. `hearing` tests the fan-out, `access` restricted pages, `pending` the
-//! limits of unconfirmed addresses, and `letters` the delivery log.
+//! deletion with their page. `fan_out` tests the fan-out, `access` restricted pages, `pending` the
+//! limits of unconfirmed addresses, and `deliveries` the delivery log.
 
 mod access;
 mod deliveries;
-mod hearing;
+mod fan_out;
 mod pending;
 
 use std::net::{IpAddr, Ipv4Addr};

@@ -66,7 +66,7 @@ async fn round_trip_to_postgresql_keeps_everything() {
     let store = Store::open(settings).await.unwrap();
     let page = store.monitors().all_for_boot().next_batch().await.unwrap().unwrap();
     assert_eq!(page.len(), 1);
-    assert_eq!(page[0].history, Some(a_history(MonitorStatus::Error, 10)));
+    assert_eq!(page[0].judge_state, Some(a_history(MonitorStatus::Error, 10)));
     let monitor = &page[0].monitor;
     assert_eq!(monitor.settings.check, check_with_secret("hunter2"));
     let incidents = store.incidents().open(home.workspace).await.unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use domain::cadence::MissedReason;
 use domain::check::{Outcome, Phases, Trigger};
-use rules::{MonitorId, PageId, Region, Secret, SubscriberId, WorkspaceId};
+use rules::{ChannelId, MonitorId, PageId, Region, Secret, SubscriberId, WorkspaceId};
 use sha2::{Digest as _, Sha256};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -249,6 +249,49 @@ async fn migrations_rename_stored_words() {
                 let found = home.count(&format!("{column} = '{word}'")).await;
                 assert_eq!(found, 1, "{engine:?}: {column} = {word}");
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn migration_splits_recipients_by_kind() {
+    let workspace = WorkspaceId::from_bits(1);
+    let recipients = [
+        ("channel", ChannelId::from_bits(1).to_string()),
+        ("page", PageId::from_bits(1).to_string()),
+        ("subscriber", SubscriberId::from_bits(1).to_string()),
+        // A word that only resembles the identifier of a page.
+        ("channel", "pages".to_owned()),
+    ];
+    for engine in Engine::ALL {
+        let bytes = match engine {
+            Engine::Sqlite => "BLOB",
+            Engine::Postgres => "BYTEA",
+        };
+        let mut rows = format!(
+            "INSERT INTO workspaces (id, slug, name, plan, created_at) \
+             VALUES ('{workspace}', 'acme', 'Acme', 'free', 5); \
+             INSERT INTO events (number, key, workspace_id, kind, reminder, began_at, at, sealed) \
+             VALUES (1, '1', '{workspace}', 'error', 0, 5, 5, CAST('' AS {bytes})); "
+        );
+        for (number, (_, recipient)) in recipients.iter().enumerate() {
+            write!(
+                rows,
+                "INSERT INTO deliveries (number, key, workspace_id, recipient, kind, event, state, \
+                 is_open, created_at, due_at, attempts) VALUES ({number}, '{number}', '{workspace}', \
+                 '{recipient}', 'slack', 1, 'waiting', FALSE, 5, 5, 0); "
+            )
+            .unwrap();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let database = written(*engine, folder.path(), migrated_to(*engine, 31) + &rows).await;
+        let home = Home::at(*engine, folder, database).await;
+        for (number, (kind, recipient)) in recipients.iter().enumerate() {
+            let row = format!(
+                "deliveries WHERE number = {number} AND recipient_kind = '{kind}' \
+                 AND recipient_id = '{recipient}'"
+            );
+            assert_eq!(home.count(&row).await, 1, "{engine:?}: {recipient}");
         }
     }
 }

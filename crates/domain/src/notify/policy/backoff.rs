@@ -6,13 +6,13 @@ use std::time::Duration;
 use rules::Timestamp;
 use rules::limits::DELIVERY_RETRIED_FOR;
 
+use crate::backoff::Backoff;
+
 /// Maximum wait that a receiver can request (our choice), so that no response delays an alert for a
 /// day.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
-/// First pause (our choice); each further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// Maximum pause (our choice).
-const PAUSE_MAX: Duration = Duration::from_mins(30);
+/// Pauses between attempts, before their random change (our choice).
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_mins(30) };
 /// Maximum random change of a pause, in both directions (our choice), so that failed messages are
 /// not retried all at once.
 const JITTER_PER_MILLE: u64 = 200;
@@ -46,8 +46,7 @@ pub fn next_attempt(
 }
 
 fn pause_after(tries: u32, chance: u64) -> Duration {
-    let doublings = tries.saturating_sub(1);
-    let plain = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(doublings)).min(PAUSE_MAX);
+    let plain = BACKOFF.pause_after(tries);
     let per_mille = 1_000 - JITTER_PER_MILLE + chance % (2 * JITTER_PER_MILLE + 1);
     let millis = u64::try_from(plain.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(millis.saturating_mul(per_mille) / 1_000)

@@ -3,18 +3,13 @@
 //! decides who is notified; the outbox finds them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rules::PageId;
 use store::{FanOutProgress, StoreError};
 use tracing::warn;
 
 use super::dispatcher::{Dispatcher, WakeSignal};
-
-/// First pause after the database failed to respond; each further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// Longest such pause.
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+use super::worker::BACKOFF;
 
 /// Fan-out worker of one page.
 pub(super) struct FanOutWorker {
@@ -27,12 +22,12 @@ impl FanOutWorker {
     /// Runs until nothing waits or the server stops.
     pub(super) async fn run(self) {
         let dispatcher = &*self.dispatcher;
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = BACKOFF.pauses();
         while !dispatcher.stop.is_cancelled() {
             self.wake_signal.clear();
             let now = dispatcher.sender.ctx.now();
             match dispatcher.store.outbox().fan_out(self.page, now).await {
-                Ok(FanOutProgress::More) => pause = FIRST_PAUSE,
+                Ok(FanOutProgress::More) => pauses = BACKOFF.pauses(),
                 Ok(FanOutProgress::Done)
                     if dispatcher.stop_if_idle(self.page.into(), &self.wake_signal) =>
                 {
@@ -50,7 +45,7 @@ impl FanOutWorker {
                     warn!(page.id = %page, %error, "failed to fan out events of {page}, retrying: {error}");
                     tokio::select! {
                         () = dispatcher.stop.cancelled() => return,
-                        () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
+                        () = tokio::time::sleep(pauses.next_pause()) => {}
                     }
                 }
             }

@@ -27,7 +27,7 @@ pub(super) async fn page_link(
     let mut monitors: Vec<MonitorId> = events.iter().map(|event| event.monitor.id).collect();
     monitors.sort_unstable();
     monitors.dedup();
-    match timeout(WITHIN, store.shown().open_page(workspace, &monitors)).await {
+    match timeout(WITHIN, store.public_pages().open_page(workspace, &monitors)).await {
         Ok(Ok(page)) => page.and_then(|page| link(origin, &page, events)),
         Ok(Err(error)) => {
             warn!(%error, "sending a message without a link: {error}");

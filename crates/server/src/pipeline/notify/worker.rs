@@ -6,6 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::backoff::Backoff;
 use domain::notify::{NextAttempt, next_attempt};
 use futures_util::FutureExt as _;
 use rules::{ProviderType, Timestamp};
@@ -22,10 +23,9 @@ use crate::observe::metrics::MessageOutcome;
 
 /// Maximum number of messages in progress to one recipient.
 const AT_A_TIME: usize = 4;
-/// First pause after the database failed to respond; each further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// Longest such pause.
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// Pauses after the database failed to respond.
+pub(super) const BACKOFF: Backoff =
+    Backoff { first: Duration::from_millis(100), max: Duration::from_secs(5) };
 
 /// Delivery worker of one channel or subscriber.
 pub(super) struct DeliveryWorker {
@@ -78,7 +78,7 @@ impl DeliveryWorker {
 
     /// Starts the due deliveries that get a permit. Retries while the database does not respond.
     async fn start_due(&self, state: &mut WorkerState) {
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = BACKOFF.pauses();
         loop {
             self.wake_signal.clear();
             match self.try_start_due(state).await {
@@ -90,7 +90,7 @@ impl DeliveryWorker {
             }
             tokio::select! {
                 () = self.dispatcher.stop.cancelled() => return state.clear(),
-                () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
+                () = tokio::time::sleep(pauses.next_pause()) => {}
             }
         }
     }
@@ -215,7 +215,7 @@ impl DeliveryWorker {
                      deliveries` shows why", due.content.about()
                 ),
             }
-            let answer = sent.response.clone();
+            let response = sent.response.clone();
             let number = due.total_attempts + 1;
             tried.push(AttemptResult {
                 id,
@@ -223,7 +223,7 @@ impl DeliveryWorker {
                 at: sent.at,
                 duration: sent.took,
                 status,
-                answer,
+                response,
                 next_step: then,
             });
         }
@@ -232,7 +232,7 @@ impl DeliveryWorker {
     /// Records attempts, however long the database takes. An accepted delivery is not sent again
     /// only because recording it failed.
     async fn record(&self, tried: Vec<AttemptResult>) {
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = BACKOFF.pauses();
         loop {
             match self.dispatcher.store.outbox().record_attempts(tried.clone()).await {
                 Ok(()) | Err(StoreError::Closed) => return,
@@ -243,7 +243,7 @@ impl DeliveryWorker {
             }
             tokio::select! {
                 () = self.dispatcher.abandon.cancelled() => return,
-                () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
+                () = tokio::time::sleep(pauses.next_pause()) => {}
             }
         }
     }

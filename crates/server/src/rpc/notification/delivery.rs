@@ -13,8 +13,8 @@ use contract::rpc::{self, Error, RequestContext};
 use domain::notify::{HoldReason, event_key};
 use rules::{InvalidId, Violation, Violations};
 use store::{
-    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, StoreError, SubscriberDelivery,
-    SubscriberDeliveryFilter,
+    AlertToChannel, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, StoreError,
+    SubscriberDelivery, SubscriberDeliveryFilter,
 };
 
 use super::test::millis;
@@ -84,9 +84,12 @@ pub(super) async fn get(
 ) -> Result<GetDeliveryResponse, Error> {
     let (workspace, id) = (caller(context).workspace, id(NOUN, &request.id)?);
     let shown = match services.store.outbox().get(workspace, id).await {
-        Err(StoreError::NotFound { .. }) => {
-            services.store.outbox().letter(workspace, id).await.map(encode_subscriber_delivery)
-        }
+        Err(StoreError::NotFound { .. }) => services
+            .store
+            .outbox()
+            .subscriber_delivery(workspace, id)
+            .await
+            .map(encode_subscriber_delivery),
         found => found.map(encode),
     };
     Ok(GetDeliveryResponse { delivery: shown.map_err(rpc_error)?.into() })
@@ -184,66 +187,52 @@ fn state(given: Option<&str>) -> Result<Option<DeliveryState>, Violation> {
 }
 
 fn encode(delivery: Delivery) -> WireDelivery {
+    let AlertToChannel { channel, monitor, event } = &delivery.about;
+    WireDelivery {
+        notification_id: channel.to_string(),
+        monitor_id: monitor.map(|id| id.to_string()),
+        incident_id: event.incident.map(|id| id.to_string()),
+        event: event.kind.as_str().to_owned(),
+        reminder: i32::try_from(event.reminder).unwrap_or(i32::MAX),
+        key: event_key(*channel, event),
+        ..encode_progress(&delivery)
+    }
+}
+
+fn encode_subscriber_delivery(delivery: SubscriberDelivery) -> WireDelivery {
+    WireDelivery {
+        event: delivery.about.event_name.clone(),
+        key: delivery.about.key.clone(),
+        subscriber_id: Some(delivery.about.subscriber.to_string()),
+        page_id: Some(delivery.about.page.to_string()),
+        ..encode_progress(&delivery)
+    }
+}
+
+/// Encodes what deliveries to all kinds of recipients have.
+fn encode_progress<A>(delivery: &Delivery<A>) -> WireDelivery {
     let waits = delivery.state == DeliveryState::Waiting;
+    let hold_reason = delivery.hold_reason.filter(|_| waits);
     WireDelivery {
         id: delivery.id.to_string(),
-        notification_id: delivery.channel.to_string(),
         provider_type: delivery.kind.to_string(),
-        monitor_id: delivery.monitor.map(|id| id.to_string()),
-        incident_id: delivery.event.incident.map(|id| id.to_string()),
-        event: delivery.event.kind.as_str().to_owned(),
-        reminder: i32::try_from(delivery.event.reminder).unwrap_or(i32::MAX),
         state: delivery.state.as_str().to_owned(),
-        hold_reason: delivery
-            .hold_reason
-            .filter(|_| waits)
-            .map(|holds| hold_reason_name(holds).to_owned()),
-        key: event_key(delivery.channel, &delivery.event),
+        hold_reason: hold_reason.map(|reason| hold_reason_name(reason).to_owned()),
         created_at: encode_instant(delivery.created_at),
         next_attempt_at: if waits { encode_instant(delivery.due_at) } else { <_>::default() },
         completed_at: delivery.completed_at.map(encode_instant).unwrap_or_default(),
-        attempts: delivery.attempts.into_iter().map(attempt).collect(),
-        subscriber_id: None,
-        page_id: None,
+        attempts: delivery.attempts.iter().map(attempt).collect(),
+        ..WireDelivery::default()
     }
 }
 
-fn encode_subscriber_delivery(subscriber_delivery: SubscriberDelivery) -> WireDelivery {
-    let waits = subscriber_delivery.state == DeliveryState::Waiting;
-    WireDelivery {
-        id: subscriber_delivery.id.to_string(),
-        notification_id: String::new(),
-        provider_type: subscriber_delivery.kind.to_string(),
-        monitor_id: None,
-        incident_id: None,
-        event: subscriber_delivery.word,
-        reminder: 0,
-        state: subscriber_delivery.state.as_str().to_owned(),
-        hold_reason: subscriber_delivery
-            .hold_reason
-            .filter(|_| waits)
-            .map(|holds| hold_reason_name(holds).to_owned()),
-        key: subscriber_delivery.key,
-        created_at: encode_instant(subscriber_delivery.created_at),
-        next_attempt_at: if waits {
-            encode_instant(subscriber_delivery.due_at)
-        } else {
-            <_>::default()
-        },
-        completed_at: subscriber_delivery.completed_at.map(encode_instant).unwrap_or_default(),
-        attempts: subscriber_delivery.attempts.into_iter().map(attempt).collect(),
-        subscriber_id: Some(subscriber_delivery.subscriber.to_string()),
-        page_id: Some(subscriber_delivery.page.to_string()),
-    }
-}
-
-fn attempt(attempt: DeliveryAttempt) -> WireAttempt {
+fn attempt(attempt: &DeliveryAttempt) -> WireAttempt {
     WireAttempt {
         number: i32::try_from(attempt.number).unwrap_or(i32::MAX),
         at: encode_instant(attempt.at),
         duration_ms: millis(attempt.duration),
         status: attempt.status.map(i32::from),
-        response: attempt.answer,
+        response: attempt.response.clone(),
     }
 }
 

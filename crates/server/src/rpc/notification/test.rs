@@ -137,7 +137,7 @@ async fn send(
             at: tested.at,
             duration: tested.took,
             status: tested.status,
-            answer: tested.answer.clone(),
+            response: tested.answer.clone(),
             arrived: tested.accepted,
         };
         services.store.outbox().record_test(note).await.map_err(record_error)?;

@@ -56,7 +56,8 @@ pub(super) async fn component(
     let id: ComponentId = id(COMPONENT, &request.id)?;
     let component = services.store.components().get(workspace, id).await.map_err(rpc_error)?;
     let page = services.store.pages().get(workspace, component.settings.page_id).await;
-    let facts = services.store.shown().facts(page.map_err(rpc_error)?, services.ctx.now()).await;
+    let facts =
+        services.store.public_pages().facts(page.map_err(rpc_error)?, services.ctx.now()).await;
     let view = project(&facts.map_err(rpc_error)?);
     // The component is missing if it was deleted in between.
     let shown = view.components().find(|it| it.id == id);

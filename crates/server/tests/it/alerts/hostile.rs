@@ -20,7 +20,7 @@ fn attempt(deliveries: &[Delivery]) -> String {
         panic!("the clock stands, so it was tried once: {delivery:#?}")
     };
     let status = attempt.status.map(|status| status.to_string());
-    format!("{} {} {}", delivery.state.as_str(), status.as_deref().unwrap_or("-"), attempt.answer)
+    format!("{} {} {}", delivery.state.as_str(), status.as_deref().unwrap_or("-"), attempt.response)
 }
 
 // issue 6: "A receiver that answers with a gigabyte, never ends, redirects to a private address or

@@ -36,6 +36,6 @@ async fn name_resolving_to_private_address_blocks_delivery() {
         fixture.deliveries(channel, |all| all.iter().any(|it| !it.attempts.is_empty())).await;
     let attempt = &deliveries[0].attempts[0];
     assert_eq!(attempt.status, None);
-    insta::assert_snapshot!(attempt.answer, @r#"`inside.test` is blocked: address 127.0.0.1 is loopback; `--allow-private-networks` opens private and loopback networks"#);
+    insta::assert_snapshot!(attempt.response, @r#"`inside.test` is blocked: address 127.0.0.1 is loopback; `--allow-private-networks` opens private and loopback networks"#);
     assert_eq!((receiver.accepted(), receiver.refused()), (Vec::new(), Vec::new()));
 }

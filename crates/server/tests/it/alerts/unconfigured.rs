@@ -38,7 +38,7 @@ async fn configured_server_replays_undelivered_alerts() {
     for channel in &channels {
         let dead = fixture.deliveries(*channel, is_dead).await;
         assert_eq!(dead.len(), 1);
-        shown.push(format!("{}: {}", dead[0].kind, dead[0].attempts[0].answer));
+        shown.push(format!("{}: {}", dead[0].kind, dead[0].attempts[0].response));
     }
     assert_snapshot!(shown.join("\n"), @r#"
     telegram: channels of the kind `telegram` cannot send on this server: set `ALOFT_TELEGRAM_TOKEN`

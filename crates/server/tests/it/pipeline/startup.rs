@@ -116,7 +116,7 @@ async fn region_votes_are_stored_every_minute_and_restored() {
     let monitor = watched.monitor(&target.url("/")).await;
     watched.stored.incident(monitor, |incident| incident.closed.is_none()).await;
     let votes = async |store: &Store| {
-        let history = store.judge_states().history(monitor).await.unwrap().unwrap();
+        let history = store.judge_states().get(monitor).await.unwrap().unwrap();
         let state = history.regions[0];
         [state.latest, state.before].map(|result| result.map(|result| result.slot))
     };

@@ -145,7 +145,7 @@ async fn incident_resolution_is_stored_for_later_processes() {
     let outage = Outage::begin().await;
     outage.call("ResolveIncident").await;
     let store = &outage.watched.server.running().app().store;
-    let history = store.judge_states().history(outage.monitor).await.unwrap().unwrap();
+    let history = store.judge_states().get(outage.monitor).await.unwrap().unwrap();
     assert_eq!((history.status.as_str(), history.incident), ("error", None));
 }
 

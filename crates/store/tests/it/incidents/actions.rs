@@ -61,7 +61,7 @@ fn resolved(at: i64) -> Batch {
 }
 
 /// Returns the timeline as text, with actors.
-async fn told(home: &Home) -> Vec<String> {
+async fn timeline(home: &Home) -> Vec<String> {
     let whole = home.store.incidents().get(home.workspace, INCIDENT).await.unwrap();
     whole.timeline.iter().map(format_entry).collect()
 }
@@ -72,7 +72,7 @@ fn format_entry(entry: &TimelineEntry) -> String {
         TimelineEvent::Commented(text) => format!("commented: {text}"),
         TimelineEvent::RegionFailed(region) => format!("joined: {region}"),
         TimelineEvent::Closed(how) => format!("closed: {}", how.as_str()),
-        TimelineEvent::Notified(told) => format!("told: {} {}", told.event, told.state),
+        TimelineEvent::Notified(it) => format!("notified: {} {}", it.event, it.state),
         TimelineEvent::Opened | TimelineEvent::Acknowledged | TimelineEvent::Resolved => {
             entry.what.as_str().to_owned()
         }
@@ -115,7 +115,7 @@ async fn timeline_lists_events_of_an_incident() {
         home.commit(resolved(60)).await.unwrap();
         let key = key_id(1);
         assert_eq!(
-            told(home).await,
+            timeline(home).await,
             [
                 "10 opened",
                 "20 acknowledged by on call",
@@ -150,7 +150,7 @@ async fn incident_is_acknowledged_once_while_open() {
         assert_eq!(acknowledged.by, person);
         let second = incidents.acknowledge(workspace, INCIDENT, at(30)).await.unwrap();
         assert_eq!(second, first);
-        assert_eq!(told(home).await.len(), 2);
+        assert_eq!(timeline(home).await.len(), 2);
         assert_eq!(audited(home).await.len(), 1);
     })
     .await;
@@ -160,9 +160,13 @@ async fn incident_is_acknowledged_once_while_open() {
         let (incidents, workspace) = (home.store.incidents(), home.workspace);
         let late = incidents.acknowledge(workspace, INCIDENT, by_key(20)).await.unwrap();
         assert_eq!(late.acknowledged, None);
-        let asked = incidents.request_resolution(workspace, INCIDENT, by_key(30)).await.unwrap();
-        assert_eq!(asked.closed, Some(Closed { at: instant(15), reason: CloseReason::Resolved }));
-        assert_eq!(told(home).await, ["10 opened", "15 resolved"]);
+        let requested =
+            incidents.request_resolution(workspace, INCIDENT, by_key(30)).await.unwrap();
+        assert_eq!(
+            requested.closed,
+            Some(Closed { at: instant(15), reason: CloseReason::Resolved })
+        );
+        assert_eq!(timeline(home).await, ["10 opened", "15 resolved"]);
     })
     .await;
 }
@@ -178,7 +182,10 @@ async fn repeated_comment_is_stored_once() {
         let first = send("look at the disk", 20).await;
         let Created::Now(entry) = first else { panic!("{first:?}") };
         assert_eq!(send("look at the disk", 30).await, Created::Before(entry));
-        assert_eq!(told(home).await, ["10 opened", "20 commented: look at the disk by on call"]);
+        assert_eq!(
+            timeline(home).await,
+            ["10 opened", "20 commented: look at the disk by on call"]
+        );
     })
     .await;
 }
@@ -216,7 +223,7 @@ async fn other_workspace_cannot_change_incidents() {
             assert!(matches!(refusal, StoreError::NotFound { what: "incident", .. }), "{refusal}");
         }
         home.commit(resolved(30)).await.unwrap();
-        assert_eq!(told(home).await, ["10 opened", "30 resolved"]);
+        assert_eq!(timeline(home).await, ["10 opened", "30 resolved"]);
         assert_eq!(audited(home).await, ["incident.resolve by server"]);
     })
     .await;

@@ -30,18 +30,21 @@ async fn unreadable_event_does_not_block_its_channel() {
         turn(home, monitors[1], down(2, 20)).await;
         home.execute(CHANGED).await;
         assert_eq!(deliver(home, channel, 30).await, ["error 2"]);
-        let letter = dead(home).await;
-        assert_eq!((letter.channel, letter.monitor), (channel, Some(monitors[0])));
-        assert_eq!(letter.event.incident, Some(IncidentId::from_bits(1)));
-        assert_eq!((letter.event.kind, letter.completed_at), (EventKind::Error, Some(instant(30))));
-        let [attempt] = letter.attempts.as_slice() else {
-            panic!("one attempt is recorded: {letter:?}")
+        let delivery = dead(home).await;
+        assert_eq!((delivery.about.channel, delivery.about.monitor), (channel, Some(monitors[0])));
+        assert_eq!(delivery.about.event.incident, Some(IncidentId::from_bits(1)));
+        assert_eq!(
+            (delivery.about.event.kind, delivery.completed_at),
+            (EventKind::Error, Some(instant(30)))
+        );
+        let [attempt] = delivery.attempts.as_slice() else {
+            panic!("one attempt is recorded: {delivery:?}")
         };
         let why = "unreadable event: events.sealed of `inc_0000000000001-error` in the database \
             cannot be read: it was altered, or belongs to another row";
-        assert_eq!((attempt.answer.as_str(), attempt.status), (why, None));
+        assert_eq!((attempt.response.as_str(), attempt.status), (why, None));
         // A replay gives the same result, and does not block later deliveries either.
-        home.store.outbox().replay(home.workspace, letter.id, at(40)).await.unwrap();
+        home.store.outbox().replay(home.workspace, delivery.id, at(40)).await.unwrap();
         turn(home, monitors[1], up(2, 50)).await;
         assert_eq!(deliver(home, channel, 60).await, ["recovered 2"]);
         assert_eq!(dead(home).await.attempts.len(), 2);
@@ -58,7 +61,7 @@ async fn unreadable_held_event_becomes_a_dead_letter() {
         turn(home, monitors[1], slow(20)).await;
         home.execute(CHANGED).await;
         assert_eq!(deliver(home, channel, 2 * MINUTE).await, ["degraded 2"]);
-        assert_eq!(dead(home).await.event.kind, EventKind::Degraded);
+        assert_eq!(dead(home).await.about.event.kind, EventKind::Degraded);
     })
     .await;
 }

@@ -30,14 +30,17 @@ async fn log_lists_deliveries_with_attempts() {
         }
         record_next_attempt(home, id, 13 * SECOND, NextStep::Accepted).await;
         let delivery = home.store.outbox().get(home.workspace, id).await.unwrap();
-        assert_eq!((delivery.channel, delivery.kind), (channel, ProviderType::Slack));
-        assert_eq!((delivery.monitor, delivery.event.kind), (Some(monitor), EventKind::Error));
+        assert_eq!((delivery.about.channel, delivery.kind), (channel, ProviderType::Slack));
+        assert_eq!(
+            (delivery.about.monitor, delivery.about.event.kind),
+            (Some(monitor), EventKind::Error)
+        );
         assert_eq!((delivery.state, delivery.attempt_count), (DeliveryState::Accepted, 13));
         assert_eq!(delivery.completed_at, Some(instant(13 * SECOND + 20)));
         let shown: Vec<_> = delivery.attempts.iter().map(|it| (it.number, it.status)).collect();
         assert_eq!((shown.len(), shown[0], shown[9]), (10, (4, Some(503)), (13, Some(200))));
         let last = &delivery.attempts[9];
-        assert_eq!((last.answer.as_str(), last.at), ("ok", instant(13 * SECOND)));
+        assert_eq!((last.response.as_str(), last.at), ("ok", instant(13 * SECOND)));
         assert_eq!(last.duration, Duration::from_millis(20));
         assert_eq!(listed(home, ALL, first(9)).await.rows, [delivery]);
     })
@@ -109,7 +112,7 @@ async fn channel_tests_are_listed_in_the_log() {
                 at: instant(millis),
                 duration: Duration::from_millis(3),
                 status: Some(if arrived { 200 } else { 404 }),
-                answer: "ok".to_owned(),
+                response: "ok".to_owned(),
                 arrived,
             };
             home.store.outbox().record_test(test.clone()).await.unwrap();
@@ -118,7 +121,7 @@ async fn channel_tests_are_listed_in_the_log() {
         let tests = listed(home, ALL, first(2)).await.rows;
         let shown: Vec<_> = tests
             .iter()
-            .map(|it| (it.event.kind, it.state, it.monitor, it.attempts.len()))
+            .map(|it| (it.about.event.kind, it.state, it.about.monitor, it.attempts.len()))
             .collect();
         let test = |state| (EventKind::Test, state, None, 1);
         assert_eq!(shown, [test(DeliveryState::Dead), test(DeliveryState::Accepted)]);

@@ -196,7 +196,7 @@ async fn verdict_on_paused_monitor_is_dropped() {
         home.commit(judged).await.unwrap();
         assert_eq!(shown(home, channel, HOUR).await, [""; 0]);
         assert_eq!(home.count("incidents").await, 0);
-        assert_eq!(home.store.judge_states().history(id).await.unwrap(), None);
+        assert_eq!(home.store.judge_states().get(id).await.unwrap(), None);
 
         let settings = MonitorSettings { active: true, ..monitor.settings.clone() };
         home.store.monitors().update(monitor, settings, at(30)).await.unwrap();

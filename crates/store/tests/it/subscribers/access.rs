@@ -51,14 +51,14 @@ async fn fail_and_recover(home: &Home, page: PageId, monitor: MonitorId, number:
     for transition in [opened(number, now), closed(number, now + 1)] {
         let transitions = vec![(monitor, transition)];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
-        hearing::fan_out(home, page, now + 1).await;
+        fan_out::fan_out(home, page, now + 1).await;
     }
 }
 
 /// Counts the openings that were sent to a subscriber.
 async fn count_openings(home: &Home, subscriber: u64) -> i64 {
     let of_it = format!(
-        "deliveries d JOIN events e ON e.number = d.event WHERE d.recipient = '{}' \
+        "deliveries d JOIN events e ON e.number = d.event WHERE d.recipient_id = '{}' \
          AND e.kind = 'page.incident.opened'",
         subscriber_id(subscriber)
     );
@@ -105,8 +105,8 @@ async fn members_page_notifies_member_domains_only() {
         let outside = Some(SuppressionReason::Domain);
         assert_eq!(reasons(home).await, [None, outside, outside, None]);
         fail_and_recover(home, page.id, monitor, 1).await;
-        for (subscriber, told) in [(1, 1), (2, 0), (3, 0), (4, 1)] {
-            assert_eq!(count_openings(home, subscriber).await, told, "{subscriber}");
+        for (subscriber, count) in [(1, 1), (2, 0), (3, 0), (4, 1)] {
+            assert_eq!(count_openings(home, subscriber).await, count, "{subscriber}");
         }
         let outsider = all_of(page.id, "eva@notacme.com");
         assert_eq!(asks(home, &closed, 5, outsider.clone(), 2).await, SignupOutcome::NotAllowed);
@@ -116,8 +116,8 @@ async fn members_page_notifies_member_domains_only() {
         change_access(home, &page, |_| {}).await;
         assert_eq!(reasons(home).await, [None; 4], "suppressed subscribers are kept");
         fail_and_recover(home, page.id, monitor, 2).await;
-        for (subscriber, told) in [(1, 2), (2, 1), (3, 1), (4, 2)] {
-            assert_eq!(count_openings(home, subscriber).await, told, "{subscriber}");
+        for (subscriber, count) in [(1, 2), (2, 1), (3, 1), (4, 2)] {
+            assert_eq!(count_openings(home, subscriber).await, count, "{subscriber}");
         }
     })
     .await;
@@ -134,8 +134,8 @@ async fn password_page_notifies_admitted_and_added_subscribers() {
         let outside = Some(SuppressionReason::Password);
         assert_eq!(reasons(home).await, [outside, None, None]);
         fail_and_recover(home, page.id, monitor, 1).await;
-        for (subscriber, told) in [(1, 0), (2, 1), (3, 1)] {
-            assert_eq!(count_openings(home, subscriber).await, told, "{subscriber}");
+        for (subscriber, count) in [(1, 0), (2, 1), (3, 1)] {
+            assert_eq!(count_openings(home, subscriber).await, count, "{subscriber}");
         }
         let changed = change_access(home, &page, |draft| with_password(draft, "second")).await;
         assert_eq!(reasons(home).await, [outside, None, outside], "sessions end, too");
@@ -191,7 +191,7 @@ async fn rolled_back_step_is_repeated() {
         home.execute("ALTER TABLE events RENAME TO elsewhere").await;
         home.store.outbox().fan_out(page.id, instant(10)).await.unwrap_err();
         home.execute("ALTER TABLE elsewhere RENAME TO events").await;
-        assert_eq!(hearing::fan_out(home, page.id, 10).await, FanOutProgress::Done);
+        assert_eq!(fan_out::fan_out(home, page.id, 10).await, FanOutProgress::Done);
         assert_eq!(home.count("deliveries WHERE kind = 'email'").await, 501);
     })
     .await;

@@ -17,7 +17,7 @@ const NEWEST: Page<DeliveryId> = Page { limit: 50, offset: 0, after: None };
 async fn commit_and_fan_out(home: &Home, page: PageId, transition: Transition, now: i64) {
     let transitions = vec![(monitor_id(1), transition)];
     home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
-    hearing::fan_out(home, page, now).await;
+    fan_out::fan_out(home, page, now).await;
 }
 
 /// Marks the first due delivery as a dead letter.
@@ -29,7 +29,7 @@ async fn kill_first_due(home: &Home, subscriber: u64, now: i64) -> DeliveryId {
         at: instant(now),
         duration: Duration::from_millis(5),
         status: Some(550),
-        answer: "no such mailbox".to_owned(),
+        response: "no such mailbox".to_owned(),
         next_step: NextStep::Dead,
     };
     home.store.outbox().record_attempts(vec![tried]).await.unwrap();
@@ -44,9 +44,9 @@ async fn dead(home: &Home, filter: SubscriberDeliveryFilter) -> Vec<SubscriberDe
     listed.rows
 }
 
-async fn is_replay_rejected(home: &Home, letter: DeliveryId) -> bool {
+async fn is_replay_rejected(home: &Home, delivery: DeliveryId) -> bool {
     let replayed =
-        home.store.outbox().replay_subscriber_delivery(home.workspace, letter, at(50)).await;
+        home.store.outbox().replay_subscriber_delivery(home.workspace, delivery, at(50)).await;
     matches!(replayed, Err(StoreError::Refused(_)))
 }
 
@@ -65,16 +65,19 @@ async fn dead_letters_are_listed_and_replayed_while_relevant() {
             add(home, number, wanted).await.unwrap();
         }
         commit_and_fan_out(home, page.id, opened(1, 10), 10).await;
-        let letter = kill_first_due(home, 1, 10).await;
+        let delivery = kill_first_due(home, 1, 10).await;
 
         let all = SubscriberDeliveryFilter::default();
         let [listed] = &dead(home, all).await[..] else { panic!("one dead letter is listed") };
         assert_eq!(
-            (listed.id, listed.subscriber, listed.page),
-            (letter, subscriber_id(1), page.id)
+            (listed.id, listed.about.subscriber, listed.about.page),
+            (delivery, subscriber_id(1), page.id)
         );
-        assert_eq!((listed.word.as_str(), listed.attempt_count), ("page.incident.opened", 1));
-        assert_eq!(listed.attempts[0].answer, "no such mailbox");
+        assert_eq!(
+            (listed.about.event_name.as_str(), listed.attempt_count),
+            ("page.incident.opened", 1)
+        );
+        assert_eq!(listed.attempts[0].response, "no such mailbox");
         let of = |subscriber| SubscriberDeliveryFilter {
             subscriber: Some(subscriber_id(subscriber)),
             ..all
@@ -86,24 +89,24 @@ async fn dead_letters_are_listed_and_replayed_while_relevant() {
         let (outbox, channels) = (home.store.outbox(), DeliveryFilter::default());
         let channels = outbox.list(home.workspace, channels, NEWEST).await.unwrap();
         assert_eq!(channels.total, 0, "channels got no deliveries");
-        let theirs = home.store.outbox().letter(workspace_id(2), letter).await;
+        let theirs = home.store.outbox().subscriber_delivery(workspace_id(2), delivery).await;
         assert!(matches!(theirs, Err(StoreError::NotFound { .. })), "{theirs:?}");
 
         let replayed =
-            home.store.outbox().replay_subscriber_delivery(home.workspace, letter, at(20)).await;
+            home.store.outbox().replay_subscriber_delivery(home.workspace, delivery, at(20)).await;
         assert_eq!(replayed.unwrap().state, DeliveryState::Waiting);
-        assert!(is_replay_rejected(home, letter).await, "it is not dead any more");
-        assert_eq!(kill_first_due(home, 1, 20).await, letter);
+        assert!(is_replay_rejected(home, delivery).await, "it is not dead any more");
+        assert_eq!(kill_first_due(home, 1, 20).await, delivery);
         let members = page_settings(&page.settings.slug, |draft| {
             draft.access_type = Some("email-domain".to_owned());
             draft.auth_email_domains = vec!["acme.com".to_owned()];
         });
         let closed_page = home.store.pages().update(page.clone(), members, at(21)).await.unwrap();
-        assert!(is_replay_rejected(home, letter).await, "the subscriber is suppressed");
+        assert!(is_replay_rejected(home, delivery).await, "the subscriber is suppressed");
         let open = page.settings.clone();
         home.store.pages().update(closed_page, open, at(22)).await.unwrap();
         commit_and_fan_out(home, page.id, closed(1, 30), 30).await;
-        assert!(is_replay_rejected(home, letter).await, "the incident is closed");
+        assert!(is_replay_rejected(home, delivery).await, "the incident is closed");
         home.store.subscribers().end(subscriber_id(1), instant(40)).await.unwrap();
         assert_eq!(dead(home, all).await, [], "an ended subscription is not listed");
     })

@@ -19,7 +19,7 @@ async fn event_is_sent_and_recorded_once() {
     assert!(received.body.contains("\"link\":null"), "no page shows it: {}", received.body);
     let delivered = bench.once(|it| it.state == DeliveryState::Accepted).await;
     let attempt = &delivered[0].attempts[0];
-    assert_eq!((attempt.status, attempt.answer.as_str()), (Some(200), "answered 200 “ok”"));
+    assert_eq!((attempt.status, attempt.response.as_str()), (Some(200), "answered 200 “ok”"));
     bench.quiet(&notifier).await;
     assert_eq!(receiver.hits(), 1);
     let metrics = &notifier.0.metrics;
@@ -39,7 +39,7 @@ async fn retry_waits_as_requested_with_same_key() {
     let first = receiver.next_message().await;
     let waiting = bench.once(|it| it.attempt_count == 1).await;
     assert_eq!(waiting[0].due_at, START + Duration::from_secs(90));
-    assert_eq!(waiting[0].attempts[0].answer, "answered 503 “busy”");
+    assert_eq!(waiting[0].attempts[0].response, "answered 503 “busy”");
     bench.clock.advance(Duration::from_secs(90));
     assert_eq!(receiver.next_message().await, first);
     bench.once(|it| it.state == DeliveryState::Accepted && it.attempt_count == 2).await;
@@ -57,7 +57,7 @@ async fn final_failure_is_a_replayable_dead_letter() {
     bench.breaks(monitor, 1).await;
     let first = receiver.next_message().await;
     let dead = bench.once(|it| it.state == DeliveryState::Dead).await;
-    let answer = &dead[0].attempts[0].answer;
+    let answer = &dead[0].attempts[0].response;
     assert!(
         answer.contains("answered 302") && answer.contains("enter its final address"),
         "{answer}"
@@ -81,7 +81,7 @@ async fn deliveries_of_a_monitor_stay_in_order() {
     let error = receiver.next_message().await;
     bench.recovers(monitor, 1).await;
     let is_tried = |it: &Delivery, attempts| {
-        it.event.kind == EventKind::Recovered || it.attempt_count == attempts
+        it.about.event.kind == EventKind::Recovered || it.attempt_count == attempts
     };
     bench.once(|it| is_tried(it, 1)).await;
     bench.clock.advance(Duration::from_secs(10));
@@ -186,7 +186,7 @@ async fn unconfigured_kind_is_dead_and_names_the_setting() {
     let dead = bench.once(|it| it.state == DeliveryState::Dead).await;
     let attempt = &dead[0].attempts[0];
     assert_eq!(attempt.status, None);
-    assert!(attempt.answer.ends_with("set `ALOFT_TELEGRAM_TOKEN`"), "{}", attempt.answer);
+    assert!(attempt.response.ends_with("set `ALOFT_TELEGRAM_TOKEN`"), "{}", attempt.response);
     running.stop().await;
     let (base, token) = (receiver.target.url(""), Secret::new("1:token".to_owned()));
     bench.servers.telegram = Some(BotAccount { base, token });
@@ -207,7 +207,7 @@ async fn failure_without_http_is_retried_with_reason() {
     receiver.next().await;
     let waiting = bench.once(|it| it.attempt_count == 1).await;
     assert_eq!(waiting[0].state, DeliveryState::Waiting);
-    assert!(waiting[0].attempts[0].answer.contains("invalid HTTP response"), "{waiting:?}");
+    assert!(waiting[0].attempts[0].response.contains("invalid HTTP response"), "{waiting:?}");
 }
 
 #[tokio::test]

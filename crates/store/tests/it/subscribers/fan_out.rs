@@ -24,7 +24,7 @@ pub(super) async fn fan_out(home: &Home, page: PageId, now: i64) -> FanOutProgre
 }
 
 /// Delivers everything that is due to a subscriber. Returns the names of the events.
-async fn told(home: &Home, page: PageId, subscriber: u64, now: i64) -> Vec<&'static str> {
+async fn received(home: &Home, page: PageId, subscriber: u64, now: i64) -> Vec<&'static str> {
     fan_out(home, page, now).await;
     let mut words = Vec::new();
     loop {
@@ -43,11 +43,11 @@ async fn commit_transition(home: &Home, monitor: MonitorId, transition: Transiti
 /// Creates a page with two components: one of a monitor, and a static one.
 async fn a_page_of(home: &Home, monitor: MonitorId) -> (PageId, [ComponentId; 2]) {
     let page = a_page(home, 1).await.id;
-    let shown = components::settings(page, Some(monitor), |_| {});
-    let shown = components::create(home, 1, shown).await.unwrap().id;
-    let still = components::settings(page, None, |draft| draft.name = Some("Shop".to_owned()));
-    let still = components::create(home, 2, still).await.unwrap().id;
-    (page, [shown, still])
+    let settings = components::settings(page, Some(monitor), |_| {});
+    let affected = components::create(home, 1, settings).await.unwrap().id;
+    let settings = components::settings(page, None, |draft| draft.name = Some("Shop".to_owned()));
+    let other = components::create(home, 2, settings).await.unwrap().id;
+    (page, [affected, other])
 }
 
 /// Returns settings for all topics of these components.
@@ -63,22 +63,22 @@ fn settings_for(page: PageId, email: &str, components: &[ComponentId]) -> Subscr
 async fn incident_reaches_subscribers_of_its_component() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let (page, [shown, still]) = a_page_of(home, monitor).await;
+        let (page, [affected, other]) = a_page_of(home, monitor).await;
         add(home, 1, settings_for(page, "all@example.com", &[])).await.unwrap();
-        add(home, 2, settings_for(page, "shown@example.com", &[shown])).await.unwrap();
-        add(home, 3, settings_for(page, "still@example.com", &[still])).await.unwrap();
+        add(home, 2, settings_for(page, "shown@example.com", &[affected])).await.unwrap();
+        add(home, 3, settings_for(page, "still@example.com", &[other])).await.unwrap();
         add(home, 4, subscriber_settings(page, "default@example.com", |_| {})).await.unwrap();
         commit_transition(home, monitor, opened(1, 10)).await;
-        for (subscriber, heard) in [(1, 1), (2, 1), (3, 0), (4, 0)] {
-            let told = told(home, page, subscriber, 10).await;
-            assert_eq!(told, vec!["page.incident.opened"; heard], "{subscriber}");
+        for (subscriber, count) in [(1, 1), (2, 1), (3, 0), (4, 0)] {
+            let names = received(home, page, subscriber, 10).await;
+            assert_eq!(names, vec!["page.incident.opened"; count], "{subscriber}");
         }
         let late = new(5, settings_for(page, "late@example.com", &[]));
         home.store.subscribers().add(late, at(15)).await.unwrap();
         commit_transition(home, monitor, closed(1, 20)).await;
-        for (subscriber, heard) in [(1, 1), (2, 1), (3, 0), (4, 0), (5, 0)] {
-            let told = told(home, page, subscriber, 20).await;
-            assert_eq!(told, vec!["page.incident.closed"; heard], "{subscriber}");
+        for (subscriber, count) in [(1, 1), (2, 1), (3, 0), (4, 0), (5, 0)] {
+            let names = received(home, page, subscriber, 20).await;
+            assert_eq!(names, vec!["page.incident.closed"; count], "{subscriber}");
         }
     })
     .await;
@@ -95,9 +95,9 @@ async fn incident_within_maintenance_waits_or_is_dropped() {
         maintenances::create(home, 1, settings).await.unwrap();
         commit_transition(home, monitor, opened(1, HOUR)).await;
         assert_eq!(fan_out(home, page, HOUR).await, FanOutProgress::Later(instant(2 * HOUR)));
-        assert_eq!(told(home, page, 1, 2 * HOUR).await, ["page.incident.opened"]);
+        assert_eq!(received(home, page, 1, 2 * HOUR).await, ["page.incident.opened"]);
         commit_transition(home, monitor, closed(1, 3 * HOUR)).await;
-        assert_eq!(told(home, page, 1, 3 * HOUR).await, ["page.incident.closed"]);
+        assert_eq!(received(home, page, 1, 3 * HOUR).await, ["page.incident.closed"]);
     })
     .await;
     for_each_engine(async |home| {
@@ -108,7 +108,7 @@ async fn incident_within_maintenance_waits_or_is_dropped() {
         maintenances::create(home, 1, settings).await.unwrap();
         commit_transition(home, monitor, opened(1, HOUR)).await;
         commit_transition(home, monitor, closed(1, HOUR + 1)).await;
-        assert_eq!(told(home, page, 1, 3 * HOUR).await, [""; 0]);
+        assert_eq!(received(home, page, 1, 3 * HOUR).await, [""; 0]);
     })
     .await;
 }
@@ -117,14 +117,14 @@ async fn incident_within_maintenance_waits_or_is_dropped() {
 async fn each_maintenance_phase_is_announced_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let (page, [shown, still]) = a_page_of(home, monitor).await;
+        let (page, [affected, other]) = a_page_of(home, monitor).await;
         add(home, 1, subscriber_settings(page, "all@example.com", |_| {})).await.unwrap();
-        add(home, 2, settings_for(page, "still@example.com", &[still])).await.unwrap();
+        add(home, 2, settings_for(page, "still@example.com", &[other])).await.unwrap();
         home.store.subscribers().announce_maintenance(instant(0)).await.unwrap();
         let settings =
-            maintenances::with(HOUR, |draft| draft.component_ids = vec![shown.to_string()]);
+            maintenances::with(HOUR, |draft| draft.component_ids = vec![affected.to_string()]);
         maintenances::create(home, 1, settings).await.unwrap();
-        assert_eq!(told(home, page, 1, 0).await, ["page.maintenance.scheduled"]);
+        assert_eq!(received(home, page, 1, 0).await, ["page.maintenance.scheduled"]);
         for (now, word) in [
             (HOUR - 1, None),
             (HOUR, Some("page.maintenance.started")),
@@ -135,10 +135,10 @@ async fn each_maintenance_phase_is_announced_once() {
             for _ in 0..2 {
                 home.store.subscribers().announce_maintenance(instant(now)).await.unwrap();
             }
-            let heard: Vec<_> = word.into_iter().collect();
-            assert_eq!(told(home, page, 1, now).await, heard, "{now}");
+            let names: Vec<_> = word.into_iter().collect();
+            assert_eq!(received(home, page, 1, now).await, names, "{now}");
         }
-        assert_eq!(told(home, page, 2, 4 * HOUR).await, [""; 0]);
+        assert_eq!(received(home, page, 2, 4 * HOUR).await, [""; 0]);
     })
     .await;
 }
@@ -148,20 +148,20 @@ async fn each_maintenance_phase_is_announced_once() {
 async fn recurring_windows_are_announced_unless_daily() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let (page, [shown, _]) = a_page_of(home, monitor).await;
+        let (page, [affected, _]) = a_page_of(home, monitor).await;
         add(home, 1, subscriber_settings(page, "all@example.com", |_| {})).await.unwrap();
         home.store.subscribers().announce_maintenance(instant(0)).await.unwrap();
         for (number, rule) in [(1, "FREQ=WEEKLY;COUNT=3"), (2, "FREQ=DAILY;COUNT=20")] {
             let settings = maintenances::with(HOUR, |draft| {
-                draft.component_ids = vec![shown.to_string()];
+                draft.component_ids = vec![affected.to_string()];
                 draft.recurrence = Some(rule.to_owned());
             });
             maintenances::create(home, number, settings).await.unwrap();
         }
         let announced = async |now: i64| {
             home.store.subscribers().announce_maintenance(instant(now)).await.unwrap();
-            let told = told(home, page, 1, now).await;
-            told.iter().filter(|word| **word == "page.maintenance.scheduled").count()
+            let names = received(home, page, 1, now).await;
+            names.iter().filter(|word| **word == "page.maintenance.scheduled").count()
         };
         assert_eq!(announced(0).await, 2, "both are announced when planned");
         let week = 7 * 24 * HOUR;
@@ -181,20 +181,20 @@ async fn recurring_windows_are_announced_unless_daily() {
 async fn deleted_maintenance_announces_its_end_once() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let (page, [_, still]) = a_page_of(home, monitor).await;
+        let (page, [_, other]) = a_page_of(home, monitor).await;
         add(home, 1, subscriber_settings(page, "all@example.com", |_| {})).await.unwrap();
         home.store.subscribers().announce_maintenance(instant(0)).await.unwrap();
         let settings =
-            maintenances::with(HOUR, |draft| draft.component_ids = vec![still.to_string()]);
+            maintenances::with(HOUR, |draft| draft.component_ids = vec![other.to_string()]);
         let planned = maintenances::create(home, 1, settings).await.unwrap();
         home.store.subscribers().announce_maintenance(instant(HOUR)).await.unwrap();
         let begun = ["page.maintenance.scheduled", "page.maintenance.started"];
-        assert_eq!(told(home, page, 1, HOUR).await, begun);
+        assert_eq!(received(home, page, 1, HOUR).await, begun);
         let id = planned.maintenance.id;
         home.store.maintenances().delete(home.workspace, id, at(2 * HOUR)).await.unwrap();
-        assert_eq!(told(home, page, 1, 2 * HOUR).await, ["page.maintenance.completed"]);
+        assert_eq!(received(home, page, 1, 2 * HOUR).await, ["page.maintenance.completed"]);
         home.store.subscribers().announce_maintenance(instant(2 * HOUR + 1)).await.unwrap();
-        assert_eq!(told(home, page, 1, 4 * HOUR).await, [""; 0]);
+        assert_eq!(received(home, page, 1, 4 * HOUR).await, [""; 0]);
     })
     .await;
 }
@@ -236,10 +236,10 @@ async fn hidden_page_sends_no_events() {
         fan_out(home, page, 10).await;
         home.store.pages().set_published(home.workspace, page, false, at(11)).await.unwrap();
         commit_transition(home, monitor, closed(1, 20)).await;
-        assert_eq!(told(home, page, 1, 20).await, [""; 0]);
+        assert_eq!(received(home, page, 1, 20).await, [""; 0]);
         home.store.pages().set_published(home.workspace, page, true, at(21)).await.unwrap();
         commit_transition(home, monitor, opened(2, 30)).await;
-        assert_eq!(told(home, page, 1, 30).await, ["page.incident.opened"]);
+        assert_eq!(received(home, page, 1, 30).await, ["page.incident.opened"]);
     })
     .await;
 }
@@ -251,8 +251,8 @@ async fn fourth_incident_of_a_minute_starts_a_digest() {
         let mut monitors = Vec::new();
         for number in 1..=6 {
             let monitor = home.monitor(number).await.id;
-            let shown = components::settings(page, Some(monitor), |_| {});
-            components::create(home, number, shown).await.unwrap();
+            let settings = components::settings(page, Some(monitor), |_| {});
+            components::create(home, number, settings).await.unwrap();
             monitors.push(monitor);
         }
         add(home, 1, settings_for(page, "all@example.com", &[])).await.unwrap();
@@ -273,19 +273,19 @@ async fn fourth_incident_of_a_minute_starts_a_digest() {
 async fn report_updates_reach_subscribers_in_order() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
-        let (page, [shown, still]) = a_page_of(home, monitor).await;
+        let (page, [affected, other]) = a_page_of(home, monitor).await;
         add(home, 1, subscriber_settings(page, "all@example.com", |_| {})).await.unwrap();
-        add(home, 2, settings_for(page, "still@example.com", &[still])).await.unwrap();
+        add(home, 2, settings_for(page, "still@example.com", &[other])).await.unwrap();
         let draft = ReportDraft {
             page_id: Some(page.to_string()),
             title: Some("Disks".to_owned()),
             ..ReportDraft::default()
         };
-        let said = |status, at| UpdateSettings {
+        let update = |status, at| UpdateSettings {
             status,
             text: "We look".to_owned(),
             at: instant(at),
-            components: vec![ComponentImpact { component: shown, impact: Impact::Down }],
+            components: vec![ComponentImpact { component: affected, impact: Impact::Down }],
         };
         let (report, workspace) = (ReportId::from_bits(1), home.workspace);
         let first = NewReport {
@@ -293,7 +293,7 @@ async fn report_updates_reach_subscribers_in_order() {
             workspace,
             settings: draft.parse().unwrap(),
             update: UpdateId::from_bits(1),
-            first: said(ReportStatus::Investigating, 5),
+            first: update(ReportStatus::Investigating, 5),
             notify: true,
             idempotency: None,
         };
@@ -308,15 +308,15 @@ async fn report_updates_reach_subscribers_in_order() {
                 id: UpdateId::from_bits(number),
                 workspace,
                 report,
-                settings: said(status, 10 * number as i64),
+                settings: update(status, 10 * number as i64),
                 notify,
                 idempotency: None,
             };
             home.store.reports().add(update, at(10 * number as i64)).await.unwrap();
         }
         let words = ["page.report.opened", "page.report.updated", "page.report.resolved"];
-        assert_eq!(told(home, page, 1, HOUR).await, words);
-        assert_eq!(told(home, page, 2, HOUR).await, [""; 0]);
+        assert_eq!(received(home, page, 1, HOUR).await, words);
+        assert_eq!(received(home, page, 2, HOUR).await, [""; 0]);
     })
     .await;
 }
