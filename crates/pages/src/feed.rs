@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::bars::escaped;
 use super::cache::CachedPage;
-use super::html::{between, incident_time, incident_title};
+use super::event_text::{incident_time, incident_title, time_span};
 use super::i18n::Strings;
 use super::report;
 
@@ -174,7 +174,7 @@ fn announced_at(it: &MaintenanceView) -> Timestamp {
 }
 
 fn maintenance_text(it: &MaintenanceView, words: &Strings) -> String {
-    let mut lines = vec![between(it.window.from, it.window.to, words)];
+    let mut lines = vec![time_span(it.window, words)];
     lines.extend((!it.components.is_empty()).then(|| words.names(&it.names())));
     lines.extend(it.description.clone());
     lines.join("\n")

@@ -9,6 +9,7 @@ mod home;
 mod incident;
 mod layout;
 mod report;
+mod time;
 
 use std::sync::LazyLock;
 
@@ -19,7 +20,6 @@ use rules::{ComponentId, IncidentId, ReportId};
 
 pub(super) use self::component::component_page;
 pub(super) use self::day::{day_page, day_position};
-pub(super) use self::event::{between, incident_time, incident_title};
 pub(super) use self::history::history_page;
 pub(super) use self::home::home;
 pub(super) use self::incident::incident_page;

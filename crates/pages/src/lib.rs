@@ -19,6 +19,7 @@ mod bars;
 mod cache;
 mod chart;
 mod details;
+mod event_text;
 mod events;
 mod feed;
 mod handlers;

@@ -10,8 +10,8 @@ use domain::page::{
 };
 
 use super::cache::CachedPage;
+use super::event_text::{incident_time, incident_title, time_span};
 use super::events::{self, Ongoing};
-use super::html::{between, incident_time, incident_title};
 use super::i18n::Strings;
 use super::report::{affected, status as how};
 
@@ -146,7 +146,7 @@ fn incident(it: &IncidentView, words: &Strings) -> String {
 }
 
 fn maintenance(it: &MaintenanceView, words: &Strings) -> String {
-    let when = between(it.window.from, it.window.to, words);
+    let when = time_span(it.window, words);
     let mut line = format!("**{}**: {when}", escaped(&it.title));
     if !it.components.is_empty() {
         let _ = write!(line, " · {}", escaped(&words.names(&it.names())));

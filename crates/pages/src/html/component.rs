@@ -7,7 +7,8 @@ use domain::page::{ComponentView, Day, LatencyPoint, PERCENTILES, Range, State, 
 use super::super::cache::CachedPage;
 use super::super::chart::{Chart, milliseconds};
 use super::super::i18n::{Depth, Strings, clock, iso_date};
-use super::event::{incident, stamp};
+use super::event::incident;
+use super::time::time_html;
 use super::{PageLayout, render};
 
 #[derive(Template)]
@@ -64,7 +65,7 @@ pub(crate) fn component_page(
         state: it.state,
         word: words.state(it.state),
         about: it.description.as_deref(),
-        since: it.since.map(|at| words.since.replace("{}", &stamp(at, words))),
+        since: it.since.map(|at| words.since.replace("{}", &time_html(at, words))),
         uptimes: it.days.as_ref().map(|days| uptimes(days, words)).unwrap_or_default(),
         latency: latency_series.map(|(range, points)| LatencyCharts {
             ranges: ranges(range, words, &format!("{base}/component/{}", it.id)),

@@ -7,8 +7,9 @@ use domain::page::{IncidentView, State};
 use rules::Timestamp;
 
 use super::super::cache::CachedPage;
+use super::super::event_text::incident_title;
 use super::super::i18n::{Depth, Strings};
-use super::event::{incident_stamps, incident_title};
+use super::time::incident_time_html;
 use super::{PageLayout, render};
 
 #[derive(Template)]
@@ -55,7 +56,7 @@ pub(crate) fn incident_page(
     render(&IncidentPage {
         title,
         state,
-        when: incident_stamps(it, words),
+        when: incident_time_html(it, words),
         components: components.collect(),
         entries: entries(it, regions, words),
         month: format!("{base}/history/{}", domain::page::Month::containing(it.opened_at)),

@@ -10,7 +10,7 @@ use domain::page::{IncidentView, ReportView, State, UpdateView};
 use super::super::cache::CachedPage;
 use super::super::i18n::Strings;
 use super::super::report::{affected, status};
-use super::event::incident_stamps;
+use super::time::incident_time_html;
 use super::{PageLayout, render};
 
 /// Maximum number of updates on the card of an open report. Its own page shows all.
@@ -69,7 +69,7 @@ pub(super) fn card(
     base: &str,
 ) -> String {
     let incident =
-        |it: &&IncidentView| (format!("{base}/incident/{}", it.id), incident_stamps(it, words));
+        |it: &&IncidentView| (format!("{base}/incident/{}", it.id), incident_time_html(it, words));
     let shown_updates = if report.is_open() { UPDATES_WHILE_OPEN } else { 1 };
     let all = report.updates.len();
     render(&Card {
