@@ -8,6 +8,7 @@ mod history;
 mod home;
 mod incident;
 mod layout;
+pub(super) mod login;
 mod report;
 mod time;
 
@@ -17,6 +18,7 @@ use askama::Template;
 use domain::page::{Month, Range};
 use http::HeaderValue;
 use rules::{ComponentId, IncidentId, ReportId};
+use web::http_body::EncodedBody;
 
 pub(super) use self::component::component_page;
 pub(super) use self::day::{day_page, day_position};
@@ -25,7 +27,6 @@ pub(super) use self::home::home;
 pub(super) use self::incident::incident_page;
 pub(super) use self::layout::PageLayout;
 pub(super) use self::report::report_page;
-use super::cache::EncodedBody;
 
 /// Style sheet, embedded in every page to avoid a second request.
 pub(super) const STYLE: &str = include_str!("../templates/style.css");

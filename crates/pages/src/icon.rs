@@ -24,9 +24,9 @@ use url::Url;
 
 use self::picture::Picture;
 use super::address::PageAddress;
-use super::cache::{EncodedBody, Encoding};
-use super::handlers::{find, language};
+use super::responses::{find, language};
 use crate::Pages;
+use web::http_body::{EncodedBody, Encoding};
 
 /// Maximum size of an icon in bytes.
 const BYTES_MAX: usize = 256 * 1024;
@@ -56,7 +56,7 @@ pub(crate) struct Icons {
     pages: Mutex<HashMap<PageId, Arc<Page>>>,
 }
 
-/// Cache entry of a page's icon. `fetch_lock` is held by the task that fetches it. The others wait or use
+/// Cache entry of a page's icon. The task that fetches it holds `fetch_lock`. The others wait or use
 /// the cached icon.
 #[derive(Default)]
 struct Page {
@@ -108,13 +108,14 @@ enum NoIcon {
 /// Responds with the icon of a page, subject to the page's access check.
 pub(super) async fn icon(pages: Pages, address: PageAddress, headers: HeaderMap) -> Response {
     let words = language(&headers);
-    let shown = match find(&pages, &address, words, &headers).await {
-        Ok((shown, _)) => shown,
+    let cached = match find(&pages, &address, words, &headers).await {
+        Ok((cached, _)) => cached,
         Err(refusal) => return *refusal,
     };
-    let access = shown.page.settings.effective_access();
-    let icon = match &shown.page.settings.icon {
-        Some(url) => pages.icons.get(shown.page.id, url, pages.ctx.now()).await,
+    let page = &cached.snapshot.page;
+    let access = page.settings.effective_access();
+    let icon = match &page.settings.icon {
+        Some(url) => pages.icons.get(page.id, url, pages.ctx.now()).await,
         None => None,
     };
     let icon =

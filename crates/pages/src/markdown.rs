@@ -9,15 +9,15 @@ use domain::page::{
     ComponentView, HistoryDay, IncidentView, MaintenanceView, PageView, ReportView, Section,
 };
 
-use super::cache::CachedPage;
 use super::event_text::{incident_time, incident_title, time_span};
 use super::events::{self, Ongoing};
 use super::i18n::Strings;
 use super::report::{affected, status as how};
+use super::snapshot::PageSnapshot;
 
 /// Renders the page at this URL.
-pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
-    let (settings, view) = (&shown.page.settings, &shown.view);
+pub(super) fn status(snapshot: &PageSnapshot, words: &Strings, url: &str) -> String {
+    let (settings, view) = (&snapshot.page.settings, &snapshot.view);
     let mut text = format!("# {}\n", escaped(&settings.title));
     if let Some(about) = &settings.description {
         let _ = write!(text, "\n{}\n", escaped(about));
@@ -27,7 +27,7 @@ pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
     if let Some(at) = knowledge.checked_at {
         let _ = write!(text, "\n{}\n", words.checked.replace("{}", &words.time(at)));
     }
-    if shown.served_from_cache {
+    if snapshot.served_from_cache {
         let _ = write!(text, "\n> {}\n", words.old.replace("{}", &words.time(view.at)));
     }
     if !knowledge.stale.is_empty() {

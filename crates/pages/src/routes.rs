@@ -12,10 +12,10 @@ use tokio_util::sync::CancellationToken;
 use crate::Pages;
 use crate::address::{self, PATH_PREFIX, PageAddress, PathSegment, SLUG};
 use crate::badge::BadgeMetric;
-use crate::cache::Representation;
 use crate::details::{self, DetailRoute};
+use crate::representation::Representation;
 use crate::token::Purpose;
-use crate::{handlers, html, icon, live, login, subscribe};
+use crate::{handlers, html, icon, live, login, responses, subscribe};
 
 /// Maximum size of a form in bytes. A form holds an email address and a choice of components.
 const FORM_BYTES_MAX: usize = 64 * 1024;
@@ -38,7 +38,7 @@ pub(crate) const FORMS: &[(&str, Representation)] = &[
     ("/feed.json", Representation::JsonFeed),
     ("/status.md", Representation::Markdown),
     ("/maintenance.ics", Representation::Calendar),
-    ("/og.png", Representation::Picture),
+    ("/og.png", Representation::OgImage),
     ("/widget", Representation::Widget),
     ("/widget.js", Representation::WidgetScript),
     ("/robots.txt", Representation::Robots),
@@ -237,5 +237,5 @@ fn token_action_route(purpose: Purpose) -> MethodRouter<Pages> {
 
 /// Returns the script, which is the same for all pages and reveals nothing about any.
 async fn script(headers: HeaderMap) -> Response {
-    handlers::build_response(&html::SCRIPT_BODY, StatusCode::OK, AccessType::Public, &headers)
+    responses::build_response(&html::SCRIPT_BODY, StatusCode::OK, AccessType::Public, &headers)
 }

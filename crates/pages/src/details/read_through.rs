@@ -13,7 +13,7 @@ use rules::{Timestamp, WorkspaceId};
 use store::{Generation, StoreError};
 use tokio::sync::Semaphore;
 
-use super::super::cache::{Absent, READ_TIMEOUT, too_slow};
+use super::super::cache::{NegativeCache, READ_TIMEOUT, too_slow};
 use crate::Pages;
 
 /// Maximum number of values. The one that was first requested the longest ago is evicted first.
@@ -35,7 +35,7 @@ pub(super) enum FreshnessRule {
 pub(crate) struct ReadThroughCache<K, V> {
     freshness: FreshnessRule,
     slots: Mutex<HashMap<K, Arc<CacheSlot<V>>>>,
-    absent: Absent<K, Option<Generation>>,
+    absent: NegativeCache<K, Option<Generation>>,
     reads: Semaphore,
 }
 
@@ -54,7 +54,7 @@ struct Read<V> {
 
 impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
     pub(super) fn new(freshness: FreshnessRule) -> Self {
-        let (absent, reads) = (Absent::default(), Semaphore::new(READS));
+        let (absent, reads) = (NegativeCache::default(), Semaphore::new(READS));
         Self { freshness, slots: Mutex::default(), absent, reads }
     }
 

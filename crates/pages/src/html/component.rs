@@ -4,9 +4,9 @@
 use askama::Template;
 use domain::page::{ComponentView, Day, LatencyPoint, PERCENTILES, Range, State, uptime_of};
 
-use super::super::cache::CachedPage;
 use super::super::chart::{Chart, milliseconds};
 use super::super::i18n::{Depth, Strings, clock, iso_date};
+use super::super::snapshot::PageSnapshot;
 use super::event::incident;
 use super::time::time_html;
 use super::{PageLayout, render};
@@ -49,15 +49,15 @@ struct DrawnChart {
 
 /// Renders the page of a component. `latency` is `Some` if its monitor is public.
 pub(crate) fn component_page(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     words: &'static Strings,
     base: &str,
     it: &ComponentView,
     latency_series: Option<(Range, &[LatencyPoint])>,
 ) -> String {
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    frame.heading = format!("{} · {}", it.name, shown.page.settings.title);
-    let about = shown.view.history.iter().flat_map(|day| &day.incidents);
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    frame.heading = format!("{} · {}", it.name, snapshot.page.settings.title);
+    let about = snapshot.view.history.iter().flat_map(|day| &day.incidents);
     let about = about.filter(|incident| incident.is_about(it.id));
     render(&ComponentPage {
         frame,
@@ -96,9 +96,9 @@ fn row(day: &Day, words: &Strings, base: &str) -> (String, Vec<String>) {
     (link, vec![words.date(day.begins), uptime, long(down), long(degraded), long(planned)])
 }
 
-fn ranges(shown: Range, words: &Strings, path: &str) -> Vec<(String, Option<String>)> {
+fn ranges(current: Range, words: &Strings, path: &str) -> Vec<(String, Option<String>)> {
     let choice = |range: Range| {
-        let link = (range != shown).then(|| format!("{path}/{}#latency", range.as_str()));
+        let link = (range != current).then(|| format!("{path}/{}#latency", range.as_str()));
         (Depth::pluralize(words.depth.days, range.days()), link)
     };
     Range::ALL.into_iter().map(choice).collect()

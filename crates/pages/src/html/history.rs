@@ -4,8 +4,8 @@
 use askama::Template;
 use domain::page::{Month, MonthView};
 
-use super::super::cache::CachedPage;
 use super::super::i18n::{Strings, iso_date};
+use super::super::snapshot::PageSnapshot;
 use super::event::render_events;
 use super::{PageLayout, render};
 
@@ -27,14 +27,14 @@ struct Day {
 }
 
 pub(crate) fn history_page(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     words: &'static Strings,
     base: &str,
     it: &MonthView,
 ) -> String {
     let heading = words.month(it.month.span().from);
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    frame.heading = format!("{heading} · {}", shown.page.settings.title);
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    frame.heading = format!("{heading} · {}", snapshot.page.settings.title);
     let way = |word, month: Option<Month>| {
         let month = month?;
         Some((word, format!("{base}/history/{month}"), words.month(month.span().from)))

@@ -6,10 +6,10 @@ use domain::page::{ComponentView, GroupView, HistoryDay, PageView, Section, Stat
 use rules::Timestamp;
 
 use super::super::bars::{Bars, DayIndex, DrawnBars};
-use super::super::cache::CachedPage;
 use super::super::events::{self, Ongoing};
 use super::super::i18n::{Strings, iso_date};
 use super::super::og_image;
+use super::super::snapshot::PageSnapshot;
 use super::event::{incident, maintenance, render_events};
 use super::layout::Share;
 use super::{PageLayout, report};
@@ -78,20 +78,25 @@ const ROOM: usize = 40 << 10;
 const COMPONENT_ROOM: usize = 4 << 10;
 
 /// Renders the home page.
-pub(crate) fn home(shown: &CachedPage, words: &'static Strings, base: &str, url: &str) -> String {
-    let view = &shown.view;
+pub(crate) fn home(
+    snapshot: &PageSnapshot,
+    words: &'static Strings,
+    base: &str,
+    url: &str,
+) -> String {
+    let view = &snapshot.view;
     let knowledge = &view.overall_status.data_age;
     let sentence = words.sentence(&view.overall_status.summary);
     let mut notes = Vec::new();
-    if shown.served_from_cache {
+    if snapshot.served_from_cache {
         notes.push(words.old.replace("{}", &words.time(view.at)));
     }
     if !knowledge.stale.is_empty() {
         notes.push(words.stale(&knowledge.stale));
     }
     let bars = Bars::new(view, words, base);
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    let title = &shown.page.settings.title;
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    let title = &snapshot.page.settings.title;
     frame.heading = format!("{sentence} · {title}");
     frame.skip = ("components", words.skip);
     frame.share = Some(Share {

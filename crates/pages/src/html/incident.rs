@@ -6,9 +6,9 @@ use domain::judge::CloseReason;
 use domain::page::{IncidentView, State};
 use rules::Timestamp;
 
-use super::super::cache::CachedPage;
 use super::super::event_text::incident_title;
 use super::super::i18n::{Depth, Strings};
+use super::super::snapshot::PageSnapshot;
 use super::time::incident_time_html;
 use super::{PageLayout, render};
 
@@ -38,15 +38,15 @@ struct TimelineRow {
 }
 
 pub(crate) fn incident_page(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     words: &'static Strings,
     base: &str,
     it: &IncidentView,
     regions: u32,
 ) -> String {
     let title = incident_title(it, words);
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    frame.heading = format!("{title} · {}", shown.page.settings.title);
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    frame.heading = format!("{title} · {}", snapshot.page.settings.title);
     let state = match it.closed {
         None => State::Down,
         Some((_, how)) => State::after_close(how),

@@ -7,9 +7,9 @@ use askama::Template;
 use domain::markdown;
 use domain::page::{IncidentView, ReportView, State, UpdateView};
 
-use super::super::cache::CachedPage;
 use super::super::i18n::Strings;
 use super::super::report::{affected, status};
+use super::super::snapshot::PageSnapshot;
 use super::time::incident_time_html;
 use super::{PageLayout, render};
 
@@ -85,13 +85,13 @@ pub(super) fn card(
 
 /// Renders the page of a report.
 pub(crate) fn report_page(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     words: &'static Strings,
     base: &str,
     report: &ReportView,
 ) -> String {
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    frame.heading = format!("{} · {}", report.title, shown.page.settings.title);
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    frame.heading = format!("{} · {}", report.title, snapshot.page.settings.title);
     render(&Whole {
         frame,
         state: report.state,

@@ -10,13 +10,13 @@ use rules::report::{Impact, ReportStatus};
 use rules::{ComponentId, Timestamp};
 use serde_json::{Value, json};
 
-use super::super::cache::CachedPage;
+use super::super::snapshot::PageSnapshot;
 use super::component::Components;
 use super::time;
 
 /// Encoder of the events of a page.
 pub(super) struct Events<'a> {
-    pub(super) shown: &'a CachedPage,
+    pub(super) snapshot: &'a PageSnapshot,
     /// Base of links to the page.
     pub(super) base: &'a str,
     pub(super) components: &'a Components,
@@ -135,7 +135,7 @@ impl Events<'_> {
 
     /// Encodes a maintenance window.
     pub(super) fn maintenance(&self, it: &MaintenanceView) -> Value {
-        let now = self.shown.view.at;
+        let now = self.snapshot.view.at;
         let turn = |status, body: &str, at: Timestamp, from, to| EventUpdate {
             status,
             body: body.to_owned(),
@@ -186,7 +186,7 @@ impl Events<'_> {
             "id": id, "name": name, "created_at": time(times.created),
             "updated_at": time(times.updated), "monitoring_at": times.monitoring.map(time),
             "resolved_at": times.resolved.map(time), "impact": impact, "shortlink": link,
-            "started_at": time(times.started), "page_id": self.shown.page.id.to_string(),
+            "started_at": time(times.started), "page_id": self.snapshot.page.id.to_string(),
             "components": self.components.select(about.iter().copied()), "reminder_intervals": null,
         })
     }

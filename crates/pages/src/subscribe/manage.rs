@@ -12,9 +12,9 @@ use rules::status_page::{SubscriberState, SuppressionReason};
 use store::{StoreError, SubscriberWithPage};
 
 use super::super::address::{PageAddress, PathSegment};
-use super::super::cache::CachedPage;
-use super::super::handlers::{find, language, message_response};
 use super::super::i18n::Strings;
+use super::super::responses::{find, language, message_response};
+use super::super::snapshot::PageSnapshot;
 use super::super::token::Purpose;
 use super::view::{Form, ResultPage};
 use super::{form, i18n, language_of, private_response, storage_error, view};
@@ -36,7 +36,7 @@ struct Came {
 /// Where the token was presented.
 enum At {
     /// At the page, with access to it.
-    WithAccess(Arc<CachedPage>),
+    WithAccess(Arc<PageSnapshot>),
     /// At the page, without a check of access.
     WithoutAccess,
     /// At a former address of the page that no page has now.
@@ -60,8 +60,8 @@ pub(in super::super) async fn show_form(
     let base = address.base();
     let action = format!("{base}/{purpose}/{}", token.0);
     let form = match &came.location {
-        At::WithAccess(shown) if purpose == Purpose::Manage => {
-            Form::for_manage(&shown.view, &came.receiving.subscriber, action, words)
+        At::WithAccess(snapshot) if purpose == Purpose::Manage => {
+            Form::for_manage(&snapshot.view, &came.receiving.subscriber, action, words)
         }
         At::WithAccess(_) | At::WithoutAccess | At::FormerAddress => {
             Form::button(purpose, action, words)
@@ -113,7 +113,7 @@ async fn perform(
     let (store, now) = (pages.store.subscribers(), pages.ctx.now());
     let subscriber = &came.receiving.subscriber;
     let inside = match &came.location {
-        At::WithAccess(shown) => Some(shown),
+        At::WithAccess(snapshot) => Some(snapshot),
         At::WithoutAccess | At::FormerAddress => None,
     };
     match (purpose, inside) {
@@ -122,13 +122,13 @@ async fn perform(
             Ok(Some(ResultPage::Ended))
         }
         (Purpose::Confirm, _) => {
-            let inside = inside.map(|shown| shown.page.clone());
+            let inside = inside.map(|snapshot| snapshot.page.clone());
             let confirmed = store.confirm(subscriber.id, inside, now).await?;
             Ok(confirmed.map(|_| ResultPage::Confirmed))
         }
-        (Purpose::Manage, Some(shown)) if subscriber.state() == SubscriberState::Active => {
-            let wanted = form::parse_choice(body, &shown.view);
-            let chosen = store.choose(subscriber.id, wanted, shown.page.clone(), now).await?;
+        (Purpose::Manage, Some(snapshot)) if subscriber.state() == SubscriberState::Active => {
+            let wanted = form::parse_choice(body, &snapshot.view);
+            let chosen = store.choose(subscriber.id, wanted, snapshot.page.clone(), now).await?;
             Ok(chosen.map(|_| ResultPage::Saved))
         }
         // A subscriber who has not confirmed yet has nothing to choose.
@@ -169,7 +169,10 @@ async fn identify(
             Some(
                 SuppressionReason::Hidden | SuppressionReason::Domain | SuppressionReason::Password,
             ),
-        ) => At::WithAccess(find(pages, address, words, headers).await?.0),
+        ) => {
+            let (cached, _) = find(pages, address, words, headers).await?;
+            At::WithAccess(Arc::clone(&cached.snapshot))
+        }
     };
     if purpose == Purpose::Confirm
         && receiving.suppression_reason == Some(SuppressionReason::Domain)
