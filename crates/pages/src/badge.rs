@@ -57,7 +57,7 @@ pub(super) fn badge(
     let about =
         badge_query.component.and_then(|id| snapshot.view.components().find(|it| it.id == id));
     let name = truncate(about.map_or(&snapshot.page.settings.title, |it| &it.name));
-    let text = match badge_query.subject {
+    let text = match badge_query.metric {
         BadgeMetric::State => {
             let state = about.map_or(snapshot.view.overall_status.state, |it| it.state);
             let word = words.state(state).to_owned();
@@ -166,11 +166,11 @@ fn draw(text: &BadgeText, style: Style) -> String {
 /// Truncates a long name.
 fn truncate(name: &str) -> String {
     let mut letters = name.graphemes(true);
-    let mut kept: String = letters.by_ref().take(NAME_MAX).collect();
+    let mut truncated: String = letters.by_ref().take(NAME_MAX).collect();
     if letters.next().is_some() {
-        kept.push('…');
+        truncated.push('…');
     }
-    kept
+    truncated
 }
 
 const fn fill(state: State) -> &'static str {

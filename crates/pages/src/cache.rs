@@ -3,7 +3,7 @@
 //! few seconds, because the page shows the age of its data. One request renews an expired entry
 //! while the others get the previous one. If only time has passed, no request waits. If the
 //! database is unavailable, the last entry is served again with its age. No entry survives a change
-//! of access to the page (see `store::AccessVersion`): the page is then read again or not shown.
+//! of access to the page (see `store::AccessVersion`): the page is then read again or not served.
 
 mod entry;
 mod memory;
@@ -124,8 +124,8 @@ impl PageCache {
         now: Timestamp,
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let known = self.page(ids.page);
-        let holds = known.as_ref().map(|cached| (cached, cached.freshness(pages, now)));
-        match holds {
+        let freshness = known.as_ref().map(|cached| (cached, cached.freshness(pages, now)));
+        match freshness {
             Some((_, Freshness::Fresh)) => return Ok(known),
             Some((cached, Freshness::Stale)) => {
                 renew_in_background(pages, cached, now);
@@ -133,17 +133,17 @@ impl PageCache {
             }
             Some((_, Freshness::Changed | Freshness::Expired | Freshness::Revoked)) | None => {}
         }
-        let turn = &self.renewal_locks[ids.page.bits() as usize % RENEWAL_LOCKS];
-        let _turn = match (turn.try_lock(), holds) {
-            (Ok(turn), _) => turn,
+        let lock = self.renewal_lock(ids.page);
+        let _guard = match (lock.try_lock(), freshness) {
+            (Ok(guard), _) => guard,
             // Another request renews the page or waits for an unavailable database.
             (Err(_), Some((_, Freshness::Changed))) => return Ok(known),
             (Err(_), Some((cached, Freshness::Expired))) if cached.snapshot.served_from_cache => {
                 return Ok(known);
             }
-            (Err(_), holds) => match tokio::time::timeout(READ_TIMEOUT, turn.lock()).await {
-                Ok(turn) => turn,
-                Err(_) if holds.is_some_and(|(_, holds)| holds != Freshness::Revoked) => {
+            (Err(_), freshness) => match tokio::time::timeout(READ_TIMEOUT, lock.lock()).await {
+                Ok(guard) => guard,
+                Err(_) if freshness.is_some_and(|(_, it)| it != Freshness::Revoked) => {
                     return Ok(known);
                 }
                 Err(_) => return Err(too_slow()),
@@ -163,8 +163,7 @@ impl PageCache {
     async fn renew(&self, pages: &Pages, before: &CachedPage, now: Timestamp) -> bool {
         let ids = PageIds::from_page(&before.snapshot.page);
         let read = {
-            let turn = self.renewal_locks[ids.page.bits() as usize % RENEWAL_LOCKS].try_lock();
-            let Ok(_turn) = turn else { return false };
+            let Ok(_guard) = self.renewal_lock(ids.page).try_lock() else { return false };
             self.read(pages, ids, Some(before), now).await
         };
         // A failure is harmless, because the previous page remains in the cache.
@@ -203,7 +202,7 @@ impl PageCache {
         else {
             return Err(why);
         };
-        tracing::warn!(page.id = %ids.page, "a status page is shown from the cache: {why}");
+        tracing::warn!(page.id = %ids.page, "serving a status page from the cache: {why}");
         Ok(Some(Arc::new(last.as_served_from_cache(now, reading))))
     }
 
@@ -236,10 +235,10 @@ impl PageCache {
         Ok(page.map(|page| PageIds::from_page(&page)))
     }
 
-    /// Returns the page that was last shown at this address.
+    /// Returns the page that was last served at this address.
     fn cached_at(&self, address: &PageAddress) -> Option<Arc<CachedPage>> {
-        let kept = self.lock();
-        let cached = kept.pages.get(kept.addresses.get(address)?)?;
+        let state = self.lock();
+        let cached = state.pages.get(state.addresses.get(address)?)?;
         cached.has_address(address).then(|| Arc::clone(cached))
     }
 
@@ -249,18 +248,23 @@ impl PageCache {
 
     /// Caches a page, unless a later reading of it is cached.
     fn store(&self, cached: &Arc<CachedPage>) {
-        let mut kept = self.lock();
-        if kept.pages.get(&cached.snapshot.page.id).is_some_and(|kept| cached.is_older(kept)) {
+        let mut state = self.lock();
+        if state.pages.get(&cached.snapshot.page.id).is_some_and(|last| cached.is_older(last)) {
             return;
         }
-        kept.pages.insert(cached.snapshot.page.id, Arc::clone(cached));
-        while kept.pages.len() > PAGES_MAX
-            || self.shared.bytes() > BYTES_MAX && kept.pages.len() > 1
+        state.pages.insert(cached.snapshot.page.id, Arc::clone(cached));
+        while state.pages.len() > PAGES_MAX
+            || self.shared.bytes() > BYTES_MAX && state.pages.len() > 1
         {
-            let oldest = kept.pages.values().min_by_key(|cached| cached.snapshot.view.at);
+            let oldest = state.pages.values().min_by_key(|cached| cached.snapshot.view.at);
             let oldest = oldest.map(|cached| cached.snapshot.page.id).expect("there are pages");
-            kept.pages.remove(&oldest);
+            state.pages.remove(&oldest);
         }
+    }
+
+    /// Returns the lock of the renewals of a page.
+    fn renewal_lock(&self, page: PageId) -> &tokio::sync::Mutex<()> {
+        &self.renewal_locks[page.bits() as usize % RENEWAL_LOCKS]
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, CacheState> {

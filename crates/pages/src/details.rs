@@ -101,11 +101,11 @@ pub(super) async fn page(
     let snapshot = &cached.snapshot;
     let not_found = || message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
-    let Some(wanted) = detail_key(route, snapshot, name) else { return not_found() };
-    let key = RepresentationKey { content: RequestedContent::Details(wanted.clone()), locale };
+    let Some(detail) = detail_key(route, snapshot, name) else { return not_found() };
+    let key = RepresentationKey { content: RequestedContent::Details(detail.clone()), locale };
     let request = DetailRequest { pages: &pages, snapshot, words, base };
     let body =
-        cached.get_or_render(&key, Encoding::negotiate(&headers), || request.prepare(wanted)).await;
+        cached.get_or_render(&key, Encoding::negotiate(&headers), || request.prepare(detail)).await;
     match body {
         Ok(Some(body)) => finish(
             &pages,
@@ -153,8 +153,8 @@ struct DetailRequest<'a> {
 impl DetailRequest<'_> {
     /// Reads what the detail page needs, unless cached, and returns the job that renders it.
     /// Returns `None` if there is no such detail page.
-    async fn prepare(self, wanted: DetailKey) -> Result<Option<RenderJob>, String> {
-        match wanted {
+    async fn prepare(self, detail: DetailKey) -> Result<Option<RenderJob>, String> {
+        match detail {
             DetailKey::Report(id) => self.report(id).await,
             DetailKey::Incident(id) => self.incident(id).await,
             DetailKey::Month(month) => self.month(month).await,
@@ -182,9 +182,9 @@ impl DetailRequest<'_> {
         let report = if let Some(known) = known {
             Some(Arc::clone(known))
         } else {
-            let kept = &self.pages.details.reports;
+            let cache = &self.pages.details.reports;
             let read = self.read_report(id);
-            let found = kept.get(self.pages, page.workspace, (page.id, id), read).await?;
+            let found = cache.get(self.pages, page.workspace, (page.id, id), read).await?;
             found.map(|report| Arc::new(view.report(&report)))
         };
         Ok(report.map(|it| {
@@ -202,8 +202,9 @@ impl DetailRequest<'_> {
     async fn incident(self, id: IncidentId) -> Result<Option<RenderJob>, String> {
         let page = &self.snapshot.page;
         let read = self.pages.store.shown();
-        let kept = &self.pages.details.incidents;
-        let found = kept.get(self.pages, page.workspace, (page.id, id), read.incident(page.id, id));
+        let cache = &self.pages.details.incidents;
+        let found =
+            cache.get(self.pages, page.workspace, (page.id, id), read.incident(page.id, id));
         // The components may have changed since. The page shows the incident only if a component
         // still shows its monitor.
         let detail = found
@@ -228,8 +229,8 @@ impl DetailRequest<'_> {
         {
             return Ok(None);
         }
-        let kept = &self.pages.details.months;
-        let found = kept.get(self.pages, page.workspace, (page.id, month), self.read_month(month));
+        let cache = &self.pages.details.months;
+        let found = cache.get(self.pages, page.workspace, (page.id, month), self.read_month(month));
         let detail = found.await?;
         Ok(detail.map(|it| {
             self.render_job(move |snapshot, words, base| {
@@ -280,8 +281,8 @@ impl DetailRequest<'_> {
         let read = async {
             Ok(Some(read_latency_series(self.pages, (workspace, monitor), range, now).await?))
         };
-        let kept = &self.pages.details.latency_series;
-        Ok(kept.get(self.pages, workspace, (monitor, range), read).await?.unwrap_or_default())
+        let cache = &self.pages.details.latency_series;
+        Ok(cache.get(self.pages, workspace, (monitor, range), read).await?.unwrap_or_default())
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn past(day: &HistoryDay) -> (HistoryDay, bool) {
     let mut past = day.clone();
     past.reports.retain(|report| !report.is_open());
     past.incidents.retain(|incident| incident.closed.is_some());
-    let is_less =
+    let has_ongoing =
         past.reports.len() + past.incidents.len() < day.reports.len() + day.incidents.len();
-    (past, is_less)
+    (past, has_ongoing)
 }

@@ -33,7 +33,7 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 /// How a visitor reached the login page.
 pub(super) struct Arrival {
     peer: Option<Peer>,
-    entrance: Option<EntryPoint>,
+    entry_point: Option<EntryPoint>,
     headers: HeaderMap,
 }
 
@@ -81,7 +81,7 @@ impl Arrival {
         Visitor {
             address: pages.proxies.address(peer, &self.headers),
             home,
-            is_secure: is_proxied || self.entrance == Some(EntryPoint::Tls),
+            is_secure: is_proxied || self.entry_point == Some(EntryPoint::Tls),
         }
     }
 }
@@ -90,9 +90,9 @@ impl<S: Sync> FromRequestParts<S> for Arrival {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let (peer, entrance) = (parts.extensions.get(), parts.extensions.get());
+        let (peer, entry_point) = (parts.extensions.get(), parts.extensions.get());
         let headers = parts.headers.clone();
-        Ok(Self { peer: peer.copied(), entrance: entrance.copied(), headers })
+        Ok(Self { peer: peer.copied(), entry_point: entry_point.copied(), headers })
     }
 }
 
@@ -126,8 +126,8 @@ fn redirect_with_cookie(home: &str, cookie: HeaderValue) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();
-    let place = HeaderValue::try_from(home).expect("a slug of a page is a header");
-    headers.insert(LOCATION, place);
+    let location = HeaderValue::try_from(home).expect("a slug of a page is a header");
+    headers.insert(LOCATION, location);
     headers.insert(SET_COOKIE, cookie);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

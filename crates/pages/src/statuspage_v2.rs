@@ -83,21 +83,21 @@ pub(super) fn maintenances_upcoming(snapshot: &PageSnapshot, base: &str) -> Stri
     planned(snapshot, base, |it| !it.is_active)
 }
 
-fn planned(snapshot: &PageSnapshot, base: &str, is_wanted: fn(&MaintenanceView) -> bool) -> String {
+fn planned(snapshot: &PageSnapshot, base: &str, matches: fn(&MaintenanceView) -> bool) -> String {
     let components = Components::from_page(snapshot);
     let events = Events { snapshot, base, components: &components };
-    let all = snapshot.view.planned.iter().filter(|it| is_wanted(it));
+    let all = snapshot.view.planned.iter().filter(|it| matches(it));
     let all = all.take(LIST_MAX).map(|it| events.maintenance(it));
     finish(snapshot, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
 }
 
 /// Adds the page to a response, as all have it.
-fn finish(snapshot: &PageSnapshot, base: &str, mut answer: Value) -> String {
-    answer["page"] = json!({
+fn finish(snapshot: &PageSnapshot, base: &str, mut response: Value) -> String {
+    response["page"] = json!({
         "id": snapshot.page.id.to_string(), "name": snapshot.page.settings.title, "url": base,
         "time_zone": "Etc/UTC", "updated_at": time(updated_at(snapshot)),
     });
-    answer.to_string()
+    response.to_string()
 }
 
 /// Returns the time of the last change of the content, not of the snapshot.

@@ -22,7 +22,7 @@ use rules::{AccessType, PageId, limits};
 use sha2::{Digest as _, Sha256};
 use store::{SignupOutcome, SignupSource};
 
-use self::form::Sent;
+use self::form::SubmittedForm;
 use self::view::Form;
 use super::address::PageAddress;
 use super::i18n::Strings;
@@ -119,7 +119,7 @@ pub(super) async fn request(
         return message_response(words.too_often, StatusCode::TOO_MANY_REQUESTS, words, &headers);
     }
     let (snapshot, page) = (&cached.snapshot, &cached.snapshot.page);
-    let sent = Sent::parse(&body, &snapshot.view);
+    let sent = SubmittedForm::parse(&body, &snapshot.view);
     let draft = SubscriberDraft {
         page_id: Some(page.id.to_string()),
         email: Some(sent.email),

@@ -325,7 +325,7 @@ mod tests {
         let [home, json] = [Representation::Home, Representation::Json].map(representation);
         render(&bodies, &home, "for a visitor").await;
         render(&bodies, &json, "ahead").await;
-        render(&bodies, &incident(1), "behind").await;
+        render(&bodies, &incident(1), "a detail page").await;
         bodies.record_request(&home, Encoding::Gzip);
         let ahead = bodies.requested();
         let [(Representation::Home, _, encodings)] = &ahead[..] else { panic!("{ahead:?}") };

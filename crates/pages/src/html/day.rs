@@ -11,7 +11,7 @@ use super::{PageLayout, render};
 
 #[derive(Template)]
 #[template(path = "days.html")]
-struct Days<'a> {
+struct DayPage<'a> {
     frame: PageLayout<'a>,
     heading: String,
     events: Vec<String>,
@@ -31,13 +31,13 @@ pub(crate) fn day_page(
     snapshot: &PageSnapshot,
     words: &'static Strings,
     base: &str,
-    place: usize,
+    position: usize,
 ) -> String {
     let first = snapshot.view.components().find_map(|component| component.days.as_deref());
     let first = first.unwrap_or_default();
-    let begins = first.get(place).map_or(snapshot.view.at, |day| day.begins);
+    let begins = first.get(position).map_or(snapshot.view.at, |day| day.begins);
     let row = |component: &ComponentView| {
-        let day = component.days.as_ref()?.get(place)?;
+        let day = component.days.as_ref()?.get(position)?;
         let description = bars::describe_day(day, words);
         let description = description
             .split_once(": ")
@@ -46,19 +46,20 @@ pub(crate) fn day_page(
     };
     let day = snapshot.view.history.iter().find(|day| day.begins == begins);
     let events = day.map(|day| render_events(day, words, base));
-    let way = |word, place: Option<usize>| {
-        let day = place.and_then(|place| first.get(place))?;
+    let link = |word, position: Option<usize>| {
+        let day = position.and_then(|position| first.get(position))?;
         Some((word, format!("{base}/day/{}", iso_date(day.begins))))
     };
-    let ways = [way(words.earlier, place.checked_sub(1)), way(words.later, Some(place + 1))];
+    let links =
+        [link(words.earlier, position.checked_sub(1)), link(words.later, Some(position + 1))];
     let mut frame = PageLayout::for_page(&snapshot.page, words, base);
     frame.heading = format!("{} · {}", words.date(begins), snapshot.page.settings.title);
-    render(&Days {
+    render(&DayPage {
         heading: words.date(begins),
         frame,
         events: events.unwrap_or_default(),
         columns: vec![words.components, words.day],
         rows: snapshot.view.components().filter_map(row).collect(),
-        links: ways.into_iter().flatten().collect(),
+        links: links.into_iter().flatten().collect(),
     })
 }

@@ -12,7 +12,7 @@ use super::{render, report};
 
 #[derive(Template)]
 #[template(path = "event.html")]
-struct Event {
+struct EventCard {
     state: State,
     title: String,
     link: Option<String>,
@@ -40,7 +40,7 @@ pub(super) fn incident(it: &IncidentView, words: &'static Strings, base: &str) -
         Some(_) => State::Up,
     };
     let link = Some(format!("{base}/incident/{}", it.id));
-    render(&Event { state, title, link, lines })
+    render(&EventCard { state, title, link, lines })
 }
 
 pub(super) fn maintenance(it: &MaintenanceView, words: &'static Strings) -> String {
@@ -50,5 +50,5 @@ pub(super) fn maintenance(it: &MaintenanceView, words: &'static Strings) -> Stri
         lines.push(escaped(&words.names(&it.names())));
     }
     let (state, title) = (State::Maintenance, it.title.clone());
-    render(&Event { state, title, link: None, lines })
+    render(&EventCard { state, title, link: None, lines })
 }

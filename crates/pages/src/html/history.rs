@@ -11,16 +11,16 @@ use super::{PageLayout, render};
 
 #[derive(Template)]
 #[template(path = "history.html")]
-struct History<'a> {
+struct HistoryPage<'a> {
     frame: PageLayout<'a>,
     heading: String,
-    days: Vec<Day>,
+    days: Vec<DayEvents>,
     /// Notice of truncation.
-    cut: Option<&'static str>,
+    truncated: Option<&'static str>,
     links: Vec<(&'static str, String, String)>,
 }
 
-struct Day {
+struct DayEvents {
     iso: String,
     date: String,
     events: Vec<String>,
@@ -35,21 +35,21 @@ pub(crate) fn history_page(
     let heading = words.month(it.month.span().from);
     let mut frame = PageLayout::for_page(&snapshot.page, words, base);
     frame.heading = format!("{heading} · {}", snapshot.page.settings.title);
-    let way = |word, month: Option<Month>| {
+    let link = |word, month: Option<Month>| {
         let month = month?;
         Some((word, format!("{base}/history/{month}"), words.month(month.span().from)))
     };
-    let ways = [way(words.earlier, it.earlier), way(words.later, it.later)];
-    let day = |day: &domain::page::HistoryDay| Day {
+    let links = [link(words.earlier, it.earlier), link(words.later, it.later)];
+    let day = |day: &domain::page::HistoryDay| DayEvents {
         iso: iso_date(day.begins),
         date: words.date(day.begins),
         events: render_events(day, words, base),
     };
-    render(&History {
+    render(&HistoryPage {
         heading,
         days: it.days.iter().map(day).collect(),
-        cut: it.is_cut.then_some(words.depth.truncated),
-        links: ways.into_iter().flatten().collect(),
+        truncated: it.is_cut.then_some(words.detail.truncated),
+        links: links.into_iter().flatten().collect(),
         frame,
     })
 }

@@ -16,7 +16,7 @@ use super::{PageLayout, report};
 
 #[derive(Template)]
 #[template(path = "home.html")]
-struct PageHome<'a> {
+struct HomePage<'a> {
     frame: PageLayout<'a>,
     state: State,
     sentence: String,
@@ -106,7 +106,7 @@ pub(crate) fn home(
         width: og_image::WIDTH,
         height: og_image::HEIGHT,
     });
-    let home = PageHome {
+    let home = HomePage {
         frame,
         state: view.overall_status.state,
         checked: knowledge.checked_at.map(|at| checked(at, words)),
@@ -130,14 +130,15 @@ fn ongoing(view: &PageView, words: &'static Strings, base: &str) -> Vec<String> 
     cards.chain(incidents.into_iter().map(|it| incident(it, words, base))).collect()
 }
 
-/// Renders the last days, newest first. Ongoing events are above; consecutive quiet days become one part.
+/// Renders the last days, newest first. Ongoing events are above. Consecutive quiet days become one
+/// part.
 fn history(days: &[HistoryDay], words: &'static Strings, base: &str) -> Vec<HistoryPart> {
     let mut parts: Vec<HistoryPart> = Vec::new();
     for day in days {
-        let (day, goes_on) = events::past(day);
+        let (day, has_ongoing) = events::past(day);
         let named = DisplayDate { iso: iso_date(day.begins), date: words.date(day.begins) };
         let events = render_events(&day, words, base);
-        if events.is_empty() && goes_on {
+        if events.is_empty() && has_ongoing {
             continue;
         }
         match parts.last_mut() {

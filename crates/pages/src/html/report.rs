@@ -19,12 +19,12 @@ const UPDATES_WHILE_OPEN: usize = 3;
 /// A report in a list.
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Card<'a> {
+struct ReportCard<'a> {
     state: State,
     title: &'a str,
     link: String,
     affected: Option<String>,
-    updates: Vec<Update>,
+    updates: Vec<ReportUpdate>,
     /// Open incidents of its components: path, and time as HTML.
     incidents: Vec<(String, String)>,
     /// Label of the link to further updates.
@@ -34,16 +34,16 @@ struct Card<'a> {
 /// The page of a report.
 #[derive(Template)]
 #[template(path = "report_page.html")]
-struct Whole<'a> {
+struct ReportPage<'a> {
     frame: PageLayout<'a>,
     state: State,
     title: &'a str,
     status: &'static str,
     affected: Option<String>,
-    updates: Vec<Update>,
+    updates: Vec<ReportUpdate>,
 }
 
-struct Update {
+struct ReportUpdate {
     id: String,
     status: &'static str,
     iso: String,
@@ -72,7 +72,7 @@ pub(super) fn card(
         |it: &&IncidentView| (format!("{base}/incident/{}", it.id), incident_time_html(it, words));
     let shown_updates = if report.is_open() { UPDATES_WHILE_OPEN } else { 1 };
     let all = report.updates.len();
-    render(&Card {
+    render(&ReportCard {
         state: report.state,
         title: &report.title,
         link: format!("{base}/report/{}", report.id),
@@ -92,7 +92,7 @@ pub(crate) fn report_page(
 ) -> String {
     let mut frame = PageLayout::for_page(&snapshot.page, words, base);
     frame.heading = format!("{} · {}", report.title, snapshot.page.settings.title);
-    render(&Whole {
+    render(&ReportPage {
         frame,
         state: report.state,
         title: &report.title,
@@ -102,8 +102,8 @@ pub(crate) fn report_page(
     })
 }
 
-fn update(it: &UpdateView, words: &Strings) -> Update {
-    Update {
+fn update(it: &UpdateView, words: &Strings) -> ReportUpdate {
+    ReportUpdate {
         id: it.id.to_string(),
         status: status(it.status, words),
         iso: it.at.to_string(),

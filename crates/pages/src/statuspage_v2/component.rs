@@ -37,7 +37,7 @@ impl Components {
             match section {
                 Section::Single(it) => components.add(snapshot, it, None, position),
                 Section::Group(group) => {
-                    components.all.push(whole_group(snapshot, group, position));
+                    components.all.push(encode_group(snapshot, group, position));
                     // Positions restart in each group.
                     for (it, position) in group.components.iter().zip(1..) {
                         components.add(snapshot, it, Some(group), position);
@@ -61,16 +61,16 @@ impl Components {
     /// Returns the states of components before and after an update, or `None` if it affects none.
     pub(super) fn affected(
         &self,
-        turned: impl IntoIterator<Item = (ComponentId, State, State)>,
+        changes: impl IntoIterator<Item = (ComponentId, State, State)>,
     ) -> Option<Vec<Value>> {
-        let turned = turned.into_iter().filter_map(|(id, old, new)| {
+        let changes = changes.into_iter().filter_map(|(id, old, new)| {
             let name = &self.by_id.get(&id)?.name;
             Some(json!({
                 "code": id.to_string(), "name": name,
                 "old_status": status_name(old), "new_status": status_name(new),
             }))
         });
-        Some(turned.collect()).filter(|turned: &Vec<Value>| !turned.is_empty())
+        Some(changes.collect()).filter(|changes: &Vec<Value>| !changes.is_empty())
     }
 
     fn add(
@@ -95,7 +95,7 @@ impl Components {
     }
 }
 
-fn whole_group(snapshot: &PageSnapshot, group: &GroupView, position: i32) -> Value {
+fn encode_group(snapshot: &PageSnapshot, group: &GroupView, position: i32) -> Value {
     let within: Vec<_> = group.components.iter().map(|it| it.id.to_string()).collect();
     json!({
         "id": group.id.to_string(), "name": group.name, "status": status_name(group.state),
