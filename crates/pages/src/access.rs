@@ -109,19 +109,19 @@ impl AccessControl {
         headers: &HeaderMap,
         now: Timestamp,
     ) -> AccessDecision {
-        let holds =
+        let has_session =
             |proof: Proof<'_>| session::is_valid(&self.signer, page.id, proof, headers, now);
         match page.settings.effective_access() {
             AccessType::Public => AccessDecision::Granted,
             AccessType::Password => match &page.settings.password {
-                Some(password) if holds(Proof::Password(password.expose())) => {
+                Some(password) if has_session(Proof::Password(password.expose())) => {
                     AccessDecision::Granted
                 }
                 Some(_) | None => AccessDecision::Password,
             },
             AccessType::EmailDomain => {
                 let mut members = page.settings.member_domains();
-                let is_in = members.any(|domain| holds(Proof::Domain(&domain)));
+                let is_in = members.any(|domain| has_session(Proof::Domain(&domain)));
                 if is_in { AccessDecision::Granted } else { AccessDecision::Email }
             }
         }

@@ -1,8 +1,6 @@
 //! Badges: the state, the uptime or the latency of a page or a component as a small SVG image to
-//! embed elsewhere. A badge is drawn text with a text alternative. `query` parses the query, and
-//! `latency` reads latencies.
+//! embed elsewhere. A badge is drawn text with a text alternative. `query` parses the query.
 
-pub(super) mod latency;
 mod query;
 
 use domain::history::{Sketch, Uptime};
@@ -13,9 +11,9 @@ pub(crate) use self::query::BadgeMetric;
 pub(super) use self::query::BadgeQuery;
 use self::query::Style;
 use super::bars::escaped;
-use super::cache::CachedPage;
 use super::i18n::Strings;
 use super::og_image::font;
+use super::snapshot::PageSnapshot;
 
 const HEIGHT: u32 = 20;
 const FONT_SIZE: f32 = 11.0;
@@ -26,6 +24,9 @@ const NAME_MAX: usize = 32;
 /// Minimum uptimes, in millionths, that are drawn in the colours of "up" and "degraded".
 const UP_MIN: u32 = 999_000;
 const DEGRADED_MIN: u32 = 990_000;
+/// Period of latencies in hours.
+pub(super) const LATENCY_HOURS: u64 = 24;
+
 /// Content of a badge: its label, its value and its colour.
 struct BadgeText {
     left: String,
@@ -36,8 +37,8 @@ struct BadgeText {
 }
 
 /// Returns whether the page has the component of a badge.
-pub(super) fn has_component(shown: &CachedPage, badge_query: &BadgeQuery) -> bool {
-    badge_query.component.is_none_or(|id| shown.view.components().any(|it| it.id == id))
+pub(super) fn has_component(snapshot: &PageSnapshot, badge_query: &BadgeQuery) -> bool {
+    badge_query.component.is_none_or(|id| snapshot.view.components().any(|it| it.id == id))
 }
 
 /// Returns the error for a component that the page does not have.
@@ -46,19 +47,19 @@ pub(super) fn unknown_component(badge_query: &BadgeQuery) -> String {
     format!("the page has no component `{id}`")
 }
 
-/// Renders a badge as SVG. `latencies` is the result of `latency::read`, for badges that show
-/// latencies.
+/// Renders a badge as SVG. `latencies` is given for badges that show latencies.
 pub(super) fn badge(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     words: &Strings,
     badge_query: &BadgeQuery,
     latencies: Option<&Sketch>,
 ) -> String {
-    let about = badge_query.component.and_then(|id| shown.view.components().find(|it| it.id == id));
-    let name = truncate(about.map_or(&shown.page.settings.title, |it| &it.name));
-    let text = match badge_query.subject {
+    let about =
+        badge_query.component.and_then(|id| snapshot.view.components().find(|it| it.id == id));
+    let name = truncate(about.map_or(&snapshot.page.settings.title, |it| &it.name));
+    let text = match badge_query.metric {
         BadgeMetric::State => {
-            let state = about.map_or(shown.view.overall_status.state, |it| it.state);
+            let state = about.map_or(snapshot.view.overall_status.state, |it| it.state);
             let word = words.state(state).to_owned();
             BadgeText {
                 alternative: format!("{name}: {word}"),
@@ -67,7 +68,7 @@ pub(super) fn badge(
                 colour: state,
             }
         }
-        BadgeMetric::Uptime => uptime(&name, about, shown, (words, badge_query)),
+        BadgeMetric::Uptime => uptime(&name, about, snapshot, (words, badge_query)),
         BadgeMetric::Latency => response_time(&name, latencies, (words, badge_query)),
     };
     draw(&text, badge_query.style)
@@ -76,7 +77,7 @@ pub(super) fn badge(
 fn uptime(
     name: &str,
     about: Option<&ComponentView>,
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     (words, badge_query): (&Strings, &BadgeQuery),
 ) -> BadgeText {
     let last = |it: &ComponentView| -> Vec<Day> {
@@ -85,7 +86,7 @@ fn uptime(
     };
     let days: Vec<Day> = match about {
         Some(it) => last(it),
-        None => shown.view.components().flat_map(last).collect(),
+        None => snapshot.view.components().flat_map(last).collect(),
     };
     let uptime = uptime_of(&days);
     let right = uptime.map_or_else(
@@ -104,7 +105,7 @@ fn response_time(
 ) -> BadgeText {
     let value = latencies.and_then(|sketch| sketch.percentile(badge_query.percentile));
     let right = value.map_or_else(|| words.no_data.to_owned(), milliseconds);
-    let hours = words.hours.replace("{}", &latency::HOURS.to_string());
+    let hours = words.hours.replace("{}", &LATENCY_HOURS.to_string());
     let percentile = format!("p{}", badge_query.percentile);
     BadgeText {
         alternative: format!("{name}, {} ({percentile}, {hours}): {right}", words.response_time),
@@ -165,11 +166,11 @@ fn draw(text: &BadgeText, style: Style) -> String {
 /// Truncates a long name.
 fn truncate(name: &str) -> String {
     let mut letters = name.graphemes(true);
-    let mut kept: String = letters.by_ref().take(NAME_MAX).collect();
+    let mut truncated: String = letters.by_ref().take(NAME_MAX).collect();
     if letters.next().is_some() {
-        kept.push('…');
+        truncated.push('…');
     }
-    kept
+    truncated
 }
 
 const fn fill(state: State) -> &'static str {

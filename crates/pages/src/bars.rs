@@ -22,13 +22,13 @@ const PART_MIN: f64 = 9.0;
 pub(super) struct Bars<'a> {
     words: &'static Strings,
     base: &'a str,
-    days: Vec<Usual>,
+    days: Vec<BarDate>,
     /// Start of the bars on wide, medium and narrow screens.
     pub(super) ago: [String; 3],
 }
 
 /// A date, formatted for machines and for people.
-struct Usual {
+struct BarDate {
     begins: Timestamp,
     iso: String,
     date: String,
@@ -51,7 +51,7 @@ impl<'a> Bars<'a> {
     pub(super) fn new(view: &PageView, words: &'static Strings, base: &'a str) -> Self {
         let first = view.components().find_map(|component| component.days.as_deref());
         let ago = |days: usize| words.days_ago.replace("{}", &days.to_string());
-        let usual = |day: &Day| Usual {
+        let bar_date = |day: &Day| BarDate {
             begins: day.begins,
             iso: iso_date(day.begins),
             date: words.date(day.begins),
@@ -59,7 +59,7 @@ impl<'a> Bars<'a> {
         Self {
             words,
             base,
-            days: first.unwrap_or_default().iter().map(usual).collect(),
+            days: first.unwrap_or_default().iter().map(bar_date).collect(),
             ago: [ago(DAYS - 1), ago(DAYS - 31), ago(DAYS - 61)],
         }
     }
@@ -82,10 +82,10 @@ impl<'a> Bars<'a> {
     /// Returns the date of a day for machines and for people. Dates in the common list are
     /// formatted once.
     fn formatted_date(&self, place: usize, day: &Day) -> (String, String) {
-        let usual = self.days.get(place).filter(|usual| usual.begins == day.begins);
-        usual.map_or_else(
+        let bar_date = self.days.get(place).filter(|bar_date| bar_date.begins == day.begins);
+        bar_date.map_or_else(
             || (iso_date(day.begins), self.words.date(day.begins)),
-            |usual| (usual.iso.clone(), usual.date.clone()),
+            |bar_date| (bar_date.iso.clone(), bar_date.date.clone()),
         )
     }
 }
@@ -97,7 +97,7 @@ impl fmt::Display for DayIndex<'_> {
         let well = words.uptime.replace("{}", &always.to_string());
         let (well, none) = (escaped(&well), escaped(words.no_data));
         write!(f, "<template id=\"days\" data-well=\"{well}\" data-none=\"{none}\">")?;
-        for Usual { iso, date, .. } in days {
+        for BarDate { iso, date, .. } in days {
             let date = escaped(date);
             write!(f, "<a href=\"{base}/day/{iso}\" tabindex=\"-1\" title=\"{date}\"></a>")?;
         }
@@ -107,14 +107,14 @@ impl fmt::Display for DayIndex<'_> {
 
 impl fmt::Display for DrawnBars<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds: Vec<Happened> = self.days.iter().map(day_kind).collect();
+        let kinds: Vec<DayKind> = self.days.iter().map(day_kind).collect();
         let (role, label) = (if self.is_link { "group" } else { "img" }, escaped(&self.label));
         write!(f, "<div class=\"bars\" role=\"{role}\" aria-label=\"{label}\">")?;
         let width = WIDTH * self.days.len();
         write!(f, "<svg viewBox=\"0 0 {width} 40\" preserveAspectRatio=\"none\">")?;
         write_unknown_days(f, &kinds)?;
         for (place, day) in self.days.iter().enumerate() {
-            if kinds[place] == Happened::Something {
+            if kinds[place] == DayKind::Something {
                 self.write_day(f, place, day)?;
             }
         }
@@ -138,11 +138,11 @@ impl DrawnBars<'_> {
 }
 
 /// Writes the days without data. Each run is one element, by which the script recognizes them.
-fn write_unknown_days(f: &mut fmt::Formatter<'_>, kinds: &[Happened]) -> fmt::Result {
+fn write_unknown_days(f: &mut fmt::Formatter<'_>, kinds: &[DayKind]) -> fmt::Result {
     let mut x = 0;
     for run in kinds.chunk_by(|a, b| a == b) {
         let width = WIDTH * run.len();
-        if run[0] == Happened::Unknown {
+        if run[0] == DayKind::Unknown {
             write!(f, "<rect class=\"fn\" x=\"{x}\" width=\"{width}\" height=\"40\"/>")?;
         }
         x += width;
@@ -152,18 +152,18 @@ fn write_unknown_days(f: &mut fmt::Formatter<'_>, kinds: &[Happened]) -> fmt::Re
 
 /// How a day is rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Happened {
+enum DayKind {
     Nothing,
     Unknown,
     Something,
 }
 
-fn day_kind(day: &Day) -> Happened {
+fn day_kind(day: &Day) -> DayKind {
     let troubled = day.down_ms + day.degraded_ms + day.maintenance_ms;
     match day.uptime {
-        Some(uptime) if troubled == 0 && uptime.error_ms == 0 => Happened::Nothing,
-        None if troubled == 0 && day.up_ms == 0 => Happened::Unknown,
-        Some(_) | None => Happened::Something,
+        Some(uptime) if troubled == 0 && uptime.error_ms == 0 => DayKind::Nothing,
+        None if troubled == 0 && day.up_ms == 0 => DayKind::Unknown,
+        Some(_) | None => DayKind::Something,
     }
 }
 

@@ -3,10 +3,9 @@
 //! few seconds, because the page shows the age of its data. One request renews an expired entry
 //! while the others get the previous one. If only time has passed, no request waits. If the
 //! database is unavailable, the last entry is served again with its age. No entry survives a change
-//! of access to the page (see `store::AccessVersion`): the page is then read again or not shown.
+//! of access to the page (see `store::AccessVersion`): the page is then read again or not served.
 
 mod entry;
-mod key;
 mod memory;
 mod negative;
 mod rendered;
@@ -22,17 +21,14 @@ use rules::{PageId, Timestamp, WorkspaceId};
 use tokio::sync::Semaphore;
 
 pub(super) use self::entry::CachedPage;
-use self::entry::{Freshness, Since};
-pub(super) use self::key::{Locale, RepresentationKey, RequestedContent};
+use self::entry::{Freshness, ReadStart};
 use self::memory::SharedState;
-pub(super) use self::negative::Absent;
-pub(super) use self::rendered::Work;
+pub(super) use self::negative::NegativeCache;
+pub(super) use self::rendered::RenderJob;
 use super::address::PageAddress;
-use super::live::LiveUpdates;
 use crate::PageMetrics;
 use crate::Pages;
 use crate::projection::project_page;
-pub(super) use web::http_body::{EncodedBody, Encoding};
 
 /// Time that an unchanged page is fresh. Check results still arrive.
 const FRESH: Duration = Duration::from_secs(5);
@@ -50,61 +46,19 @@ const RENEWAL_LOCKS: usize = 512;
 /// Maximum number of concurrent lookups of addresses that are not cached.
 const LOOKUPS: usize = 8;
 
-/// Representation of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Representation {
-    Home,
-    /// The JSON format of Aloft.
-    Json,
-    /// Statuspage's summary.
-    V2Summary,
-    /// Statuspage's overall status.
-    V2Status,
-    /// Statuspage's components.
-    V2Components,
-    /// Statuspage's incidents.
-    V2Incidents,
-    /// Statuspage's maintenance.
-    V2Maintenances,
-    /// Statuspage's unresolved incidents.
-    V2Unresolved,
-    /// Statuspage's active maintenance.
-    V2MaintenancesActive,
-    /// Statuspage's upcoming maintenance.
-    V2MaintenancesUpcoming,
-    JsonFeed,
-    Atom,
-    Rss,
-    Markdown,
-    /// Maintenance as iCalendar.
-    Calendar,
-    /// The Open Graph image.
-    Picture,
-    /// The overall status for a frame.
-    Widget,
-    /// The overall status as a script.
-    WidgetScript,
-    /// The `robots.txt` file.
-    Robots,
-    /// The login page of a page with restricted access.
-    Login,
-}
-
 /// Cache of all requested pages.
 #[derive(Debug)]
 pub(crate) struct PageCache {
     shared: Arc<SharedState>,
     cache: Mutex<CacheState>,
     /// Addresses without a page.
-    absent: Absent<PageAddress, u64>,
+    absent: NegativeCache<PageAddress, u64>,
     /// Limit of concurrent lookups.
     lookups: Semaphore,
     /// Number of reads so far.
     readings: AtomicU64,
     /// Serializes renewals. Each page uses the lock at its hash, which others may share.
     renewal_locks: [tokio::sync::Mutex<()>; RENEWAL_LOCKS],
-    /// Browsers that wait for live updates.
-    pub(super) live_updates: LiveUpdates,
 }
 
 #[derive(Debug, Default)]
@@ -113,9 +67,9 @@ struct CacheState {
     pages: HashMap<PageId, Arc<CachedPage>>,
 }
 
-/// ID of a page and of its owner.
+/// IDs of a page and of its workspace.
 #[derive(Clone, Copy, Debug)]
-struct Whose {
+struct PageIds {
     page: PageId,
     workspace: WorkspaceId,
 }
@@ -127,11 +81,10 @@ impl PageCache {
         Self {
             shared: Arc::new(SharedState::new(origin, own, metrics)),
             cache: Mutex::default(),
-            absent: Absent::default(),
+            absent: NegativeCache::default(),
             lookups: Semaphore::new(LOOKUPS),
             readings: AtomicU64::new(0),
             renewal_locks: std::array::from_fn(|_| tokio::sync::Mutex::default()),
-            live_updates: LiveUpdates::default(),
         }
     }
 
@@ -149,75 +102,74 @@ impl PageCache {
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let now = pages.ctx.now();
         if let Some(known) = self.cached_at(address) {
-            let shown = self.current(pages, Whose::from_page(&known.page), now).await?;
-            if let Some(shown) = shown.filter(|shown| shown.has_address(address)) {
-                return Ok(Some(shown));
+            let cached = self.current(pages, PageIds::from_page(&known.snapshot.page), now).await?;
+            if let Some(cached) = cached.filter(|cached| cached.has_address(address)) {
+                return Ok(Some(cached));
             }
         }
-        let Some(whose) = self.look_up(pages, address, now).await? else { return Ok(None) };
-        let shown =
-            self.current(pages, whose, now).await?.filter(|shown| shown.has_address(address));
-        if shown.is_some() {
-            self.lock().remember(address.clone(), whose.page);
+        let Some(ids) = self.look_up(pages, address, now).await? else { return Ok(None) };
+        let cached =
+            self.current(pages, ids, now).await?.filter(|cached| cached.has_address(address));
+        if cached.is_some() {
+            self.lock().remember(address.clone(), ids.page);
         }
-        Ok(shown)
+        Ok(cached)
     }
 
     /// Returns the page, renewed if it is stale.
     async fn current(
         &self,
         pages: &Pages,
-        whose: Whose,
+        ids: PageIds,
         now: Timestamp,
     ) -> Result<Option<Arc<CachedPage>>, String> {
-        let known = self.page(whose.page);
-        let holds = known.as_ref().map(|shown| (shown, shown.freshness(pages, now)));
-        match holds {
+        let known = self.page(ids.page);
+        let freshness = known.as_ref().map(|cached| (cached, cached.freshness(pages, now)));
+        match freshness {
             Some((_, Freshness::Fresh)) => return Ok(known),
-            Some((shown, Freshness::Stale)) => {
-                renew_in_background(pages, shown, now);
+            Some((cached, Freshness::Stale)) => {
+                renew_in_background(pages, cached, now);
                 return Ok(known);
             }
             Some((_, Freshness::Changed | Freshness::Expired | Freshness::Revoked)) | None => {}
         }
-        let turn = &self.renewal_locks[whose.page.bits() as usize % RENEWAL_LOCKS];
-        let _turn = match (turn.try_lock(), holds) {
-            (Ok(turn), _) => turn,
+        let lock = self.renewal_lock(ids.page);
+        let _guard = match (lock.try_lock(), freshness) {
+            (Ok(guard), _) => guard,
             // Another request renews the page or waits for an unavailable database.
             (Err(_), Some((_, Freshness::Changed))) => return Ok(known),
-            (Err(_), Some((shown, Freshness::Expired))) if shown.served_from_cache => {
+            (Err(_), Some((cached, Freshness::Expired))) if cached.snapshot.served_from_cache => {
                 return Ok(known);
             }
-            (Err(_), holds) => match tokio::time::timeout(READ_TIMEOUT, turn.lock()).await {
-                Ok(turn) => turn,
-                Err(_) if holds.is_some_and(|(_, holds)| holds != Freshness::Revoked) => {
+            (Err(_), freshness) => match tokio::time::timeout(READ_TIMEOUT, lock.lock()).await {
+                Ok(guard) => guard,
+                Err(_) if freshness.is_some_and(|(_, it)| it != Freshness::Revoked) => {
                     return Ok(known);
                 }
                 Err(_) => return Err(too_slow()),
             },
         };
-        let known = self.page(whose.page);
-        if known.as_ref().is_some_and(|shown| shown.freshness(pages, now) == Freshness::Fresh) {
+        let known = self.page(ids.page);
+        if known.as_ref().is_some_and(|cached| cached.freshness(pages, now) == Freshness::Fresh) {
             return Ok(known);
         }
-        let shown = self.read(pages, whose, known.as_deref(), now).await?;
-        Ok(shown.inspect(|shown| self.store(shown)))
+        let cached = self.read(pages, ids, known.as_deref(), now).await?;
+        Ok(cached.inspect(|cached| self.store(cached)))
     }
 
     /// Reads a page again and renders the requested representations before visitors ask for them.
     /// Returns whether that succeeded. Requests that read the page meanwhile do not wait for the
     /// rendering.
     async fn renew(&self, pages: &Pages, before: &CachedPage, now: Timestamp) -> bool {
-        let whose = Whose::from_page(&before.page);
+        let ids = PageIds::from_page(&before.snapshot.page);
         let read = {
-            let turn = self.renewal_locks[whose.page.bits() as usize % RENEWAL_LOCKS].try_lock();
-            let Ok(_turn) = turn else { return false };
-            self.read(pages, whose, Some(before), now).await
+            let Ok(_guard) = self.renewal_lock(ids.page).try_lock() else { return false };
+            self.read(pages, ids, Some(before), now).await
         };
         // A failure is harmless, because the previous page remains in the cache.
-        let Ok(Some(shown)) = read else { return false };
-        shown.prerender(before).await;
-        self.store(&shown);
+        let Ok(Some(cached)) = read else { return false };
+        cached.prerender(before).await;
+        self.store(&cached);
         true
     }
 
@@ -226,21 +178,21 @@ impl PageCache {
     async fn read(
         &self,
         pages: &Pages,
-        whose: Whose,
+        ids: PageIds,
         last: Option<&CachedPage>,
         now: Timestamp,
     ) -> Result<Option<Arc<CachedPage>>, String> {
-        let Whose { page, workspace } = whose;
+        let PageIds { page, workspace } = ids;
         let reading = self.readings.fetch_add(1, Ordering::Relaxed);
-        let since = Since { reading, access: pages.store.access_version(page) };
+        let start = ReadStart { reading, access: pages.store.access_version(page) };
         let read = project_page(&pages.store, pages.backend.as_ref(), (workspace, page), now);
         let why = match tokio::time::timeout(READ_TIMEOUT, read).await {
             Ok(Ok(Some(projection))) => {
                 self.shared.metrics.build_seconds.observe(projection.took.as_secs_f64());
-                return Ok(Some(Arc::new(CachedPage::new(projection, since, last, &self.shared))));
+                return Ok(Some(Arc::new(CachedPage::new(projection, start, last, &self.shared))));
             }
             Ok(Ok(None)) => {
-                self.lock().pages.remove(&whose.page);
+                self.lock().pages.remove(&ids.page);
                 return Ok(None);
             }
             Ok(Err(error)) => error.to_string(),
@@ -250,7 +202,7 @@ impl PageCache {
         else {
             return Err(why);
         };
-        tracing::warn!(page.id = %whose.page, "a status page is shown from the cache: {why}");
+        tracing::warn!(page.id = %ids.page, "serving a status page from the cache: {why}");
         Ok(Some(Arc::new(last.as_served_from_cache(now, reading))))
     }
 
@@ -260,7 +212,7 @@ impl PageCache {
         pages: &Pages,
         address: &PageAddress,
         now: Timestamp,
-    ) -> Result<Option<Whose>, String> {
+    ) -> Result<Option<PageIds>, String> {
         let changed = pages.store.page_change_count();
         if self.absent.contains(address, &changed, now) {
             return Ok(None);
@@ -280,14 +232,14 @@ impl PageCache {
         if page.is_none() {
             self.absent.record(address.clone(), changed, now);
         }
-        Ok(page.map(|page| Whose::from_page(&page)))
+        Ok(page.map(|page| PageIds::from_page(&page)))
     }
 
-    /// Returns the page that was last shown at this address.
+    /// Returns the page that was last served at this address.
     fn cached_at(&self, address: &PageAddress) -> Option<Arc<CachedPage>> {
-        let kept = self.lock();
-        let shown = kept.pages.get(kept.addresses.get(address)?)?;
-        shown.has_address(address).then(|| Arc::clone(shown))
+        let state = self.lock();
+        let cached = state.pages.get(state.addresses.get(address)?)?;
+        cached.has_address(address).then(|| Arc::clone(cached))
     }
 
     fn page(&self, id: PageId) -> Option<Arc<CachedPage>> {
@@ -295,30 +247,28 @@ impl PageCache {
     }
 
     /// Caches a page, unless a later reading of it is cached.
-    fn store(&self, shown: &Arc<CachedPage>) {
-        let mut kept = self.lock();
-        if kept.pages.get(&shown.page.id).is_some_and(|kept| shown.is_older(kept)) {
+    fn store(&self, cached: &Arc<CachedPage>) {
+        let mut state = self.lock();
+        if state.pages.get(&cached.snapshot.page.id).is_some_and(|last| cached.is_older(last)) {
             return;
         }
-        kept.pages.insert(shown.page.id, Arc::clone(shown));
-        while kept.pages.len() > PAGES_MAX
-            || self.shared.bytes() > BYTES_MAX && kept.pages.len() > 1
+        state.pages.insert(cached.snapshot.page.id, Arc::clone(cached));
+        while state.pages.len() > PAGES_MAX
+            || self.shared.bytes() > BYTES_MAX && state.pages.len() > 1
         {
-            let oldest = kept.pages.values().min_by_key(|shown| shown.view.at);
-            let oldest = oldest.map(|shown| shown.page.id).expect("there are pages");
-            kept.pages.remove(&oldest);
+            let oldest = state.pages.values().min_by_key(|cached| cached.snapshot.view.at);
+            let oldest = oldest.map(|cached| cached.snapshot.page.id).expect("there are pages");
+            state.pages.remove(&oldest);
         }
+    }
+
+    /// Returns the lock of the renewals of a page.
+    fn renewal_lock(&self, page: PageId) -> &tokio::sync::Mutex<()> {
+        &self.renewal_locks[page.bits() as usize % RENEWAL_LOCKS]
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, CacheState> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Representation {
-    /// Returns whether the representation is an image, which is sent uncompressed.
-    pub(super) const fn is_picture(self) -> bool {
-        matches!(self, Self::Picture)
     }
 }
 
@@ -327,14 +277,14 @@ impl CacheState {
         if self.addresses.len() >= ADDRESSES_MAX {
             let Self { addresses, pages } = self;
             addresses.retain(|address, page| {
-                pages.get(page).is_some_and(|shown| shown.has_address(address))
+                pages.get(page).is_some_and(|cached| cached.has_address(address))
             });
         }
         self.addresses.insert(address, page);
     }
 }
 
-impl Whose {
+impl PageIds {
     const fn from_page(page: &StatusPage) -> Self {
         Self { page: page.id, workspace: page.workspace }
     }
@@ -346,12 +296,12 @@ pub(super) fn too_slow() -> String {
 }
 
 /// Renews a page in the background, once per entry.
-fn renew_in_background(pages: &Pages, shown: &Arc<CachedPage>, now: Timestamp) {
-    if !shown.is_renewal_taken.swap(true, Ordering::Relaxed) {
-        let (pages, shown) = (pages.clone(), Arc::clone(shown));
+fn renew_in_background(pages: &Pages, cached: &Arc<CachedPage>, now: Timestamp) {
+    if !cached.is_renewal_taken.swap(true, Ordering::Relaxed) {
+        let (pages, cached) = (pages.clone(), Arc::clone(cached));
         tokio::spawn(async move {
-            let is_done = pages.cache.renew(&pages, &shown, now).await;
-            shown.is_renewal_taken.store(is_done, Ordering::Relaxed);
+            let is_done = pages.cache.renew(&pages, &cached, now).await;
+            cached.is_renewal_taken.store(is_done, Ordering::Relaxed);
         });
     }
 }

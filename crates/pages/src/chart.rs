@@ -25,17 +25,17 @@ const LINES: [(&str, &str); 5] =
     [("2.6", "none"), ("1.8", "9 3"), ("1.8", "4 3"), ("1.8", "1.5 3"), ("1.6", "12 3 2 3")];
 
 /// Colour and pattern of each part of a bar.
-const FILLS: [(&str, Over); 5] = [
-    ("var(--soft)", Over::Rising),
-    ("var(--maintenance)", Over::Dots),
-    ("var(--degraded)", Over::Falling),
-    ("var(--up)", Over::Nothing),
-    ("var(--ink)", Over::Level),
+const FILLS: [(&str, FillPattern); 5] = [
+    ("var(--soft)", FillPattern::Rising),
+    ("var(--maintenance)", FillPattern::Dots),
+    ("var(--degraded)", FillPattern::Falling),
+    ("var(--up)", FillPattern::Nothing),
+    ("var(--ink)", FillPattern::Level),
 ];
 
 /// Pattern over a colour.
 #[derive(Clone, Copy, Debug)]
-enum Over {
+enum FillPattern {
     Nothing,
     Rising,
     Falling,
@@ -254,19 +254,19 @@ impl Chart<'_> {
 
     fn patterns(&self) -> String {
         let mut patterns = String::new();
-        for (part, (colour, over)) in FILLS.iter().enumerate() {
-            let (turn, drawn) = match over {
-                Over::Nothing => ("0", ""),
-                Over::Rising => ("45", "<rect width=\"1.6\" height=\"6\"/>"),
-                Over::Falling => ("-45", "<rect width=\"1.6\" height=\"6\"/>"),
-                Over::Dots => ("0", "<circle cx=\"3\" cy=\"3\" r=\"1.2\"/>"),
-                Over::Level => ("0", "<rect width=\"6\" height=\"1.6\"/>"),
+        for (part, (colour, pattern)) in FILLS.iter().enumerate() {
+            let (angle, shape) = match pattern {
+                FillPattern::Nothing => ("0", ""),
+                FillPattern::Rising => ("45", "<rect width=\"1.6\" height=\"6\"/>"),
+                FillPattern::Falling => ("-45", "<rect width=\"1.6\" height=\"6\"/>"),
+                FillPattern::Dots => ("0", "<circle cx=\"3\" cy=\"3\" r=\"1.2\"/>"),
+                FillPattern::Level => ("0", "<rect width=\"6\" height=\"1.6\"/>"),
             };
             let _ = write!(
                 patterns,
                 "<pattern id=\"{}{part}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
-                 patternTransform=\"rotate({turn})\"><rect width=\"6\" height=\"6\" fill=\"{colour}\"/>\
-                 <g fill=\"var(--bg)\">{drawn}</g></pattern>",
+                 patternTransform=\"rotate({angle})\"><rect width=\"6\" height=\"6\" fill=\"{colour}\"/>\
+                 <g fill=\"var(--bg)\">{shape}</g></pattern>",
                 self.id
             );
         }

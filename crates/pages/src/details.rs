@@ -1,7 +1,9 @@
 //! Detail pages, read on demand: a report, an incident, a month of the history, a component or a
-//! day. Each is cached for a moment. Concurrent requests for the same page share one read. If the
-//! database is unavailable, the last version is served again.
+//! day. `latencies` reads what badges need. Each result is cached for a moment. Concurrent requests
+//! for the same page share one read. If the database is unavailable, the last version is served
+//! again.
 
+pub(super) mod latencies;
 mod read_through;
 
 use std::collections::HashMap;
@@ -16,16 +18,19 @@ use rules::report::Report;
 use rules::{ComponentId, IncidentId, MonitorId, PageId, ReportId, Timestamp, WorkspaceId};
 use store::{Bucket, StoreError};
 
+use self::latencies::Latencies;
 use self::read_through::{FreshnessRule, ReadThroughCache};
 use super::address::PageAddress;
-use super::badge::latency::Latencies;
-use super::cache::{CachedPage, EncodedBody, Encoding, RepresentationKey, RequestedContent, Work};
-use super::handlers::{
-    access, build_response, find, finish, locale, message_response, unavailable,
-};
+use super::cache::RenderJob;
 use super::html::{self, DetailKey};
 use super::i18n::Strings;
+use super::representation::{RepresentationKey, RequestedContent};
+use super::responses::{
+    access, build_response, find, finish, locale, message_response, unavailable,
+};
+use super::snapshot::PageSnapshot;
 use crate::Pages;
+use web::http_body::{EncodedBody, Encoding};
 
 /// Time that an unchanged incident or month is served from the cache.
 const FRESH: Duration = Duration::from_secs(5);
@@ -50,7 +55,7 @@ pub(crate) struct DetailCache {
     latency_series: ReadThroughCache<(MonitorId, Range), LatencySeries>,
     /// Latencies of all public monitors of a page, for badges. The key contains a hash of the
     /// monitors.
-    pub(super) latencies: ReadThroughCache<(PageId, u64), Latencies>,
+    latencies: ReadThroughCache<(PageId, u64), Latencies>,
 }
 
 impl Default for DetailCache {
@@ -84,29 +89,32 @@ pub(crate) enum DetailRoute {
 pub(super) async fn page(
     pages: Pages,
     address: PageAddress,
-    (place, named): (DetailRoute, RawPathParams),
+    (route, named): (DetailRoute, RawPathParams),
     headers: HeaderMap,
 ) -> Response {
     let locale = locale(&address, &headers);
     let words = locale.words;
-    let (shown, base) = match find(&pages, &address, words, &headers).await {
+    let (cached, base) = match find(&pages, &address, words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
+    let snapshot = &cached.snapshot;
     let not_found = || message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
-    let Some(wanted) = detail_key(place, &shown, name) else { return not_found() };
-    let key = RepresentationKey { content: RequestedContent::Details(wanted.clone()), locale };
-    let request = DetailRequest { pages: &pages, shown: &shown, words, base };
+    let Some(detail) = detail_key(route, snapshot, name) else { return not_found() };
+    let key = RepresentationKey { content: RequestedContent::Details(detail.clone()), locale };
+    let request = DetailRequest { pages: &pages, snapshot, words, base };
     let body =
-        shown.get_or_render(&key, Encoding::negotiate(&headers), || request.prepare(wanted)).await;
+        cached.get_or_render(&key, Encoding::negotiate(&headers), || request.prepare(detail)).await;
     match body {
-        Ok(Some(body)) => {
-            finish(&pages, &shown, build_response(&body, StatusCode::OK, access(&shown), &headers))
-        }
+        Ok(Some(body)) => finish(
+            &pages,
+            snapshot,
+            build_response(&body, StatusCode::OK, access(snapshot), &headers),
+        ),
         Ok(None) => not_found(),
         Err(why) => {
-            tracing::error!(page.id = %shown.page.id, "failed to read a detail page: {why}");
+            tracing::error!(page.id = %snapshot.page.id, "failed to read a detail page: {why}");
             unavailable(words, &headers)
         }
     }
@@ -114,148 +122,153 @@ pub(super) async fn page(
 
 /// Returns the detail page that a URL names, or `None` if it cannot exist.
 fn detail_key<'a>(
-    place: DetailRoute,
-    shown: &CachedPage,
+    route: DetailRoute,
+    snapshot: &PageSnapshot,
     name: impl Fn(&str) -> Option<&'a str>,
 ) -> Option<DetailKey> {
     let id = name("id").unwrap_or_default();
-    Some(match place {
+    Some(match route {
         DetailRoute::Report => DetailKey::Report(ReportId::parse(id).ok()?),
         DetailRoute::Incident => DetailKey::Incident(IncidentId::parse(id).ok()?),
-        DetailRoute::History => DetailKey::Month(Month::containing(shown.view.at)),
+        DetailRoute::History => DetailKey::Month(Month::containing(snapshot.view.at)),
         DetailRoute::Month => DetailKey::Month(Month::parse(name("month")?)?),
         DetailRoute::Component => {
             let range = name("range").map_or(Some(RANGE), Range::parse)?;
             let id = ComponentId::parse(id).ok()?;
-            shown.view.components().find(|it| it.id == id)?;
+            snapshot.view.components().find(|it| it.id == id)?;
             DetailKey::Component(id, range)
         }
-        DetailRoute::Day => DetailKey::Day(html::day_position(shown, name("date")?)?),
+        DetailRoute::Day => DetailKey::Day(html::day_position(snapshot, name("date")?)?),
     })
 }
 
 /// Request of a visitor who may see the page.
 struct DetailRequest<'a> {
     pages: &'a Pages,
-    shown: &'a Arc<CachedPage>,
+    snapshot: &'a Arc<PageSnapshot>,
     words: &'static Strings,
     base: String,
 }
 
 impl DetailRequest<'_> {
-    /// Reads what the detail page needs, unless cached, and returns the work that renders it.
+    /// Reads what the detail page needs, unless cached, and returns the job that renders it.
     /// Returns `None` if there is no such detail page.
-    async fn prepare(self, wanted: DetailKey) -> Result<Option<Work>, String> {
-        match wanted {
+    async fn prepare(self, detail: DetailKey) -> Result<Option<RenderJob>, String> {
+        match detail {
             DetailKey::Report(id) => self.report(id).await,
             DetailKey::Incident(id) => self.incident(id).await,
             DetailKey::Month(month) => self.month(month).await,
             DetailKey::Component(id, range) => self.component(id, range).await,
-            DetailKey::Day(place) => {
-                Ok(Some(self.render_work(move |shown, words, base| {
-                    html::day_page(shown, words, base, place)
-                })))
-            }
+            DetailKey::Day(place) => Ok(Some(self.render_job(move |snapshot, words, base| {
+                html::day_page(snapshot, words, base, place)
+            }))),
         }
     }
 
-    /// Returns the work that renders a detail page.
-    fn render_work(
+    /// Returns the job that renders a detail page.
+    fn render_job(
         self,
-        render: impl FnOnce(&CachedPage, &'static Strings, &str) -> String + Send + 'static,
-    ) -> Work {
-        let (shown, words, base) = (Arc::clone(self.shown), self.words, self.base);
-        Box::new(move || EncodedBody::new("text/html; charset=utf-8", render(&shown, words, &base)))
+        render: impl FnOnce(&PageSnapshot, &'static Strings, &str) -> String + Send + 'static,
+    ) -> RenderJob {
+        let (snapshot, words, base) = (Arc::clone(self.snapshot), self.words, self.base);
+        Box::new(move || {
+            EncodedBody::new("text/html; charset=utf-8", render(&snapshot, words, &base))
+        })
     }
 
-    async fn report(self, id: ReportId) -> Result<Option<Work>, String> {
-        let (view, page) = (&self.shown.view, &self.shown.page);
+    async fn report(self, id: ReportId) -> Result<Option<RenderJob>, String> {
+        let (view, page) = (&self.snapshot.view, &self.snapshot.page);
         let known = view.reports.iter().find(|report| report.id == id);
         let report = if let Some(known) = known {
             Some(Arc::clone(known))
         } else {
-            let kept = &self.pages.details.reports;
+            let cache = &self.pages.details.reports;
             let read = self.read_report(id);
-            let found = kept.get(self.pages, page.workspace, (page.id, id), read).await?;
+            let found = cache.get(self.pages, page.workspace, (page.id, id), read).await?;
             found.map(|report| Arc::new(view.report(&report)))
         };
         Ok(report.map(|it| {
-            self.render_work(move |shown, words, base| html::report_page(shown, words, base, &it))
-        }))
-    }
-
-    async fn read_report(&self, id: ReportId) -> Result<Option<Arc<Report>>, StoreError> {
-        let found = self.pages.store.public_pages().report(self.shown.page.id, id).await?;
-        Ok(found.map(Arc::new))
-    }
-
-    async fn incident(self, id: IncidentId) -> Result<Option<Work>, String> {
-        let page = &self.shown.page;
-        let read = self.pages.store.public_pages();
-        let kept = &self.pages.details.incidents;
-        let found = kept.get(self.pages, page.workspace, (page.id, id), read.incident(page.id, id));
-        // The components may have changed since. The page shows the incident only if a component
-        // still shows its monitor.
-        let detail = found
-            .await?
-            .and_then(|(facts, regions)| Some((self.shown.view.incident(&facts)?, regions)));
-        // Several regions of one probe are a single location, so a count would be misleading.
-        let is_one = self.pages.backend.has_one_probe();
-        Ok(detail.map(|(it, regions)| {
-            let regions = if is_one { 0 } else { regions };
-            self.render_work(move |shown, words, base| {
-                html::incident_page(shown, words, base, &it, regions)
+            self.render_job(move |snapshot, words, base| {
+                html::report_page(snapshot, words, base, &it)
             })
         }))
     }
 
-    async fn month(self, month: Month) -> Result<Option<Work>, String> {
-        let page = &self.shown.page;
+    async fn read_report(&self, id: ReportId) -> Result<Option<Arc<Report>>, StoreError> {
+        let found = self.pages.store.public_pages().report(self.snapshot.page.id, id).await?;
+        Ok(found.map(Arc::new))
+    }
+
+    async fn incident(self, id: IncidentId) -> Result<Option<RenderJob>, String> {
+        let page = &self.snapshot.page;
+        let read = self.pages.store.public_pages();
+        let cache = &self.pages.details.incidents;
+        let found =
+            cache.get(self.pages, page.workspace, (page.id, id), read.incident(page.id, id));
+        // The components may have changed since. The page shows the incident only if a component
+        // still shows its monitor.
+        let detail = found
+            .await?
+            .and_then(|(facts, regions)| Some((self.snapshot.view.incident(&facts)?, regions)));
+        // Several regions of one probe are a single location, so a count would be misleading.
+        let is_one = self.pages.backend.has_one_probe();
+        Ok(detail.map(|(it, regions)| {
+            let regions = if is_one { 0 } else { regions };
+            self.render_job(move |snapshot, words, base| {
+                html::incident_page(snapshot, words, base, &it, regions)
+            })
+        }))
+    }
+
+    async fn month(self, month: Month) -> Result<Option<RenderJob>, String> {
+        let page = &self.snapshot.page;
         // Nothing is stored for the future or for months before the first event.
-        let last = Month::containing(self.shown.view.at);
+        let last = Month::containing(self.snapshot.view.at);
         if month > last
             || month < last && month < self.first_event().await?.map_or(last, Month::containing)
         {
             return Ok(None);
         }
-        let kept = &self.pages.details.months;
-        let found = kept.get(self.pages, page.workspace, (page.id, month), self.read_month(month));
+        let cache = &self.pages.details.months;
+        let found = cache.get(self.pages, page.workspace, (page.id, month), self.read_month(month));
         let detail = found.await?;
         Ok(detail.map(|it| {
-            self.render_work(move |shown, words, base| html::history_page(shown, words, base, &it))
+            self.render_job(move |snapshot, words, base| {
+                html::history_page(snapshot, words, base, &it)
+            })
         }))
     }
 
     /// Returns the start of the oldest event stored for the page.
     async fn first_event(&self) -> Result<Option<Timestamp>, String> {
-        let page = &self.shown.page;
+        let page = &self.snapshot.page;
         let read = async { Ok(Some(self.pages.store.public_pages().first(page.id).await?)) };
         let first = self.pages.details.first_events.get(self.pages, page.workspace, page.id, read);
         Ok(first.await?.flatten())
     }
 
     async fn read_month(&self, month: Month) -> Result<Option<Arc<MonthView>>, StoreError> {
-        let view = &self.shown.view;
+        let view = &self.snapshot.view;
         let components = view.components().enumerate();
         let positions: HashMap<ComponentId, usize> =
             components.map(|(place, component)| (component.id, place)).collect();
-        let page = self.shown.page.id;
+        let page = self.snapshot.page.id;
         let facts = self.pages.store.public_pages().past(page, &positions, month.span()).await?;
         Ok(view.month(month, &facts).map(Arc::new))
     }
 
-    async fn component(self, id: ComponentId, range: Range) -> Result<Option<Work>, String> {
-        let component = self.shown.view.components().find(|it| it.id == id);
+    async fn component(self, id: ComponentId, range: Range) -> Result<Option<RenderJob>, String> {
+        let component = self.snapshot.view.components().find(|it| it.id == id);
         let Some(component) = component else { return Ok(None) };
         let series = match component.monitor.filter(|_| component.is_public) {
             Some(monitor) => Some((range, self.latency_series(monitor, range).await?)),
             None => None,
         };
-        Ok(Some(self.render_work(move |shown, words, base| {
+        Ok(Some(self.render_job(move |snapshot, words, base| {
             let series = series.as_ref().map(|(range, points)| (*range, &points[..]));
-            let it = shown.view.components().find(|it| it.id == id);
+            let it = snapshot.view.components().find(|it| it.id == id);
             let it = it.expect("it was found in the same view before");
-            html::component_page(shown, words, base, it, series)
+            html::component_page(snapshot, words, base, it, series)
         })))
     }
 
@@ -264,12 +277,12 @@ impl DetailRequest<'_> {
         monitor: MonitorId,
         range: Range,
     ) -> Result<LatencySeries, String> {
-        let (workspace, now) = (self.shown.page.workspace, self.pages.ctx.now());
+        let (workspace, now) = (self.snapshot.page.workspace, self.pages.ctx.now());
         let read = async {
             Ok(Some(read_latency_series(self.pages, (workspace, monitor), range, now).await?))
         };
-        let kept = &self.pages.details.latency_series;
-        Ok(kept.get(self.pages, workspace, (monitor, range), read).await?.unwrap_or_default())
+        let cache = &self.pages.details.latency_series;
+        Ok(cache.get(self.pages, workspace, (monitor, range), read).await?.unwrap_or_default())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Selection of events for the representations of a page: an ongoing event is shown once, and is not
+//! Selection of events for the representations of a page: an ongoing event appears once, and is not
 //! part of the history.
 
 use domain::page::{HistoryDay, IncidentView, PageView, ReportView};
@@ -11,7 +11,8 @@ pub(super) struct Ongoing<'a> {
     pub(super) incidents: Vec<&'a IncidentView>,
 }
 
-/// Selects the ongoing events. An incident belongs to the first report that names all its components.
+/// Selects the ongoing events. An incident belongs to the first report that names all its
+/// components.
 pub(super) fn ongoing(view: &PageView) -> Ongoing<'_> {
     let explains = |report: &ReportView, it: &IncidentView| {
         let reported = |id| report.components.iter().any(|component| component.id == id);
@@ -33,7 +34,7 @@ pub(super) fn past(day: &HistoryDay) -> (HistoryDay, bool) {
     let mut past = day.clone();
     past.reports.retain(|report| !report.is_open());
     past.incidents.retain(|incident| incident.closed.is_some());
-    let is_less =
+    let has_ongoing =
         past.reports.len() + past.incidents.len() < day.reports.len() + day.incidents.len();
-    (past, is_less)
+    (past, has_ongoing)
 }

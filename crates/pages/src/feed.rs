@@ -1,5 +1,5 @@
-//! Reports, incidents and maintenance as feeds, newest first: Atom (RFC 4287), RSS 2.0 and JSON Feed 1.1
-//! (<https://www.jsonfeed.org/version/1.1/>). An entry changes only if its event does.
+//! Reports, incidents and maintenance as feeds, newest first: Atom (RFC 4287), RSS 2.0 and JSON
+//! Feed 1.1 (<https://www.jsonfeed.org/version/1.1/>). An entry changes only if its event does.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use rules::Timestamp;
 use serde_json::json;
 
 use super::bars::escaped;
-use super::cache::CachedPage;
-use super::html::{between, incident_time, incident_title};
+use super::event_text::{incident_time, incident_title, time_span};
 use super::i18n::Strings;
 use super::report;
+use super::snapshot::PageSnapshot;
 
 /// Maximum number of entries. The newest are kept.
 const ENTRIES_MAX: usize = 50;
@@ -32,18 +32,18 @@ struct FeedEntry {
 }
 
 /// Renders the Atom feed of the page at this URL.
-pub(super) fn atom(shown: &CachedPage, words: &Strings, url: &str) -> String {
-    let title = escaped(&shown.page.settings.title);
-    let (url, updated) = (escaped(url), last_change(shown));
+pub(super) fn atom(snapshot: &PageSnapshot, words: &Strings, url: &str) -> String {
+    let title = escaped(&snapshot.page.settings.title);
+    let (url, updated) = (escaped(url), last_change(snapshot));
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
          <feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"{}\"><title>{title}</title>\
          <id>urn:aloft:{}</id><updated>{updated}</updated><author><name>{title}</name></author>\
          <link rel=\"self\" type=\"application/atom+xml\" href=\"{url}/feed.atom\"/>\
          <link rel=\"alternate\" type=\"text/html\" href=\"{url}\"/>",
-        words.lang, shown.page.id
+        words.lang, snapshot.page.id
     );
-    for it in entries(shown, words, &url) {
+    for it in entries(snapshot, words, &url) {
         let _ = write!(
             xml,
             "<entry><id>urn:aloft:{}</id><title>{}</title><published>{}</published>\
@@ -61,11 +61,11 @@ pub(super) fn atom(shown: &CachedPage, words: &Strings, url: &str) -> String {
 }
 
 /// Renders the RSS feed of the page at this URL.
-pub(super) fn rss(shown: &CachedPage, words: &Strings, url: &str) -> String {
-    let settings = &shown.page.settings;
+pub(super) fn rss(snapshot: &PageSnapshot, words: &Strings, url: &str) -> String {
+    let settings = &snapshot.page.settings;
     let title = escaped(&settings.title);
     let about = escaped(settings.description.as_deref().unwrap_or(&settings.title));
-    let (url, built) = (escaped(url), rfc_2822(last_change(shown)));
+    let (url, built) = (escaped(url), rfc_2822(last_change(snapshot)));
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
          <rss version=\"2.0\" xmlns:atom=\"http://www.w3.org/2005/Atom\"><channel>\
@@ -74,7 +74,7 @@ pub(super) fn rss(shown: &CachedPage, words: &Strings, url: &str) -> String {
          <atom:link rel=\"self\" type=\"application/rss+xml\" href=\"{url}/feed.rss\"/>",
         words.lang
     );
-    for it in entries(shown, words, &url) {
+    for it in entries(snapshot, words, &url) {
         let _ = write!(
             xml,
             "<item><guid isPermaLink=\"false\">urn:aloft:{}</guid><title>{}</title>\
@@ -90,9 +90,9 @@ pub(super) fn rss(shown: &CachedPage, words: &Strings, url: &str) -> String {
 }
 
 /// Renders the JSON Feed of the page at this URL.
-pub(super) fn json(shown: &CachedPage, words: &Strings, url: &str) -> String {
-    let settings = &shown.page.settings;
-    let items = entries(shown, words, url).into_iter().map(|it| {
+pub(super) fn json(snapshot: &PageSnapshot, words: &Strings, url: &str) -> String {
+    let settings = &snapshot.page.settings;
+    let items = entries(snapshot, words, url).into_iter().map(|it| {
         json!({
             "id": format!("urn:aloft:{}", it.id), "url": it.link, "title": it.title,
             "content_text": it.text, "date_published": it.published.to_string(),
@@ -112,16 +112,16 @@ pub(super) fn json(shown: &CachedPage, words: &Strings, url: &str) -> String {
 
 /// Returns the time of the last change that feeds and the calendar contain: of the page, a report,
 /// an incident or maintenance.
-pub(super) fn last_change(shown: &CachedPage) -> Timestamp {
-    let incident_changes = incidents(shown).map(incident_changed);
-    let planned = windows(shown).map(|it| it.updated_at.max(announced_at(it)));
-    let past = planned.filter(|at| *at <= shown.view.at);
-    let reports = shown.view.reports.iter().map(|it| it.last_update_at);
-    incident_changes.chain(past).chain(reports).fold(shown.page.updated_at, Timestamp::max)
+pub(super) fn last_change(snapshot: &PageSnapshot) -> Timestamp {
+    let incident_changes = snapshot.incidents().map(incident_changed);
+    let planned = snapshot.maintenance_windows().map(|it| it.updated_at.max(announced_at(it)));
+    let past = planned.filter(|at| *at <= snapshot.view.at);
+    let reports = snapshot.view.reports.iter().map(|it| it.last_update_at);
+    incident_changes.chain(past).chain(reports).fold(snapshot.page.updated_at, Timestamp::max)
 }
 
-fn entries(shown: &CachedPage, words: &Strings, url: &str) -> Vec<FeedEntry> {
-    let incidents = incidents(shown).map(|it| FeedEntry {
+fn entries(snapshot: &PageSnapshot, words: &Strings, url: &str) -> Vec<FeedEntry> {
+    let incidents = snapshot.incidents().map(|it| FeedEntry {
         id: it.id.to_string(),
         title: incident_title(it, words),
         text: incident_time(it, words),
@@ -129,8 +129,10 @@ fn entries(shown: &CachedPage, words: &Strings, url: &str) -> Vec<FeedEntry> {
         published: it.opened_at,
         changed: incident_changed(it),
     });
-    let windows =
-        windows(shown).filter(|it| announced_at(it) <= shown.view.at).map(|it| FeedEntry {
+    let windows = snapshot
+        .maintenance_windows()
+        .filter(|it| announced_at(it) <= snapshot.view.at)
+        .map(|it| FeedEntry {
             id: format!("{}:{}", it.id, it.window.from.as_millis()),
             title: format!("{}: {}", words.maintenance, it.title),
             text: maintenance_text(it, words),
@@ -138,7 +140,7 @@ fn entries(shown: &CachedPage, words: &Strings, url: &str) -> Vec<FeedEntry> {
             published: announced_at(it),
             changed: announced_at(it).max(it.updated_at),
         });
-    let reports = shown.view.reports.iter().map(|it| FeedEntry {
+    let reports = snapshot.view.reports.iter().map(|it| FeedEntry {
         id: it.id.to_string(),
         title: it.title.clone(),
         text: report::text(it, words),
@@ -152,17 +154,6 @@ fn entries(shown: &CachedPage, words: &Strings, url: &str) -> Vec<FeedEntry> {
     entries
 }
 
-/// Returns open incidents and those in the history.
-fn incidents(shown: &CachedPage) -> impl Iterator<Item = &IncidentView> {
-    let past = shown.view.history.iter().flat_map(|day| &day.incidents);
-    shown.view.open.iter().chain(past.filter(|it| it.closed.is_some()))
-}
-
-/// Returns planned and active windows, and those in the history.
-pub(super) fn windows(shown: &CachedPage) -> impl Iterator<Item = &MaintenanceView> {
-    shown.view.planned.iter().chain(shown.view.history.iter().flat_map(|day| &day.maintenances))
-}
-
 fn incident_changed(it: &IncidentView) -> Timestamp {
     let closed = it.closed.map(|(at, _)| at);
     closed.or(it.acknowledged_at).unwrap_or(it.opened_at)
@@ -174,7 +165,7 @@ fn announced_at(it: &MaintenanceView) -> Timestamp {
 }
 
 fn maintenance_text(it: &MaintenanceView, words: &Strings) -> String {
-    let mut lines = vec![between(it.window.from, it.window.to, words)];
+    let mut lines = vec![time_span(it.window, words)];
     lines.extend((!it.components.is_empty()).then(|| words.names(&it.names())));
     lines.extend(it.description.clone());
     lines.join("\n")

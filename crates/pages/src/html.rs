@@ -8,7 +8,9 @@ mod history;
 mod home;
 mod incident;
 mod layout;
+pub(super) mod login;
 mod report;
+mod time;
 
 use std::sync::LazyLock;
 
@@ -16,16 +18,15 @@ use askama::Template;
 use domain::page::{Month, Range};
 use http::HeaderValue;
 use rules::{ComponentId, IncidentId, ReportId};
+use web::http_body::EncodedBody;
 
 pub(super) use self::component::component_page;
 pub(super) use self::day::{day_page, day_position};
-pub(super) use self::event::{between, incident_time, incident_title};
 pub(super) use self::history::history_page;
 pub(super) use self::home::home;
 pub(super) use self::incident::incident_page;
 pub(super) use self::layout::PageLayout;
 pub(super) use self::report::report_page;
-use super::cache::EncodedBody;
 
 /// Style sheet, embedded in every page to avoid a second request.
 pub(super) const STYLE: &str = include_str!("../templates/style.css");

@@ -13,7 +13,7 @@ mod zh;
 use domain::page::{State, StatusSummary};
 use rules::Timestamp;
 
-pub(super) use self::details::Depth;
+pub(super) use self::details::DetailStrings;
 
 /// Strings of one language. `{}` is a placeholder.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ pub(super) struct Strings {
     /// Date format with `{d}`, `{m}` (the name of the month) and `{y}`.
     pub(super) date: &'static str,
     /// Strings of the detail pages.
-    pub(super) depth: &'static Depth,
+    pub(super) detail: &'static DetailStrings,
 }
 
 /// All languages. The first is the default.
@@ -231,7 +231,7 @@ impl Strings {
     pub(super) fn month(&self, at: Timestamp) -> String {
         let Some(date) = civil(at) else { return at.to_string() };
         let month = self.months[date.month() as usize - 1];
-        self.depth.month.replace("{m}", month).replace("{y}", &date.year().to_string())
+        self.detail.month.replace("{m}", month).replace("{y}", &date.year().to_string())
     }
 
     /// Formats a date and time in UTC.

@@ -5,9 +5,8 @@
 use domain::page::MaintenanceView;
 use rules::Timestamp;
 
-use super::cache::CachedPage;
-use super::feed;
 use super::i18n::Strings;
+use super::snapshot::PageSnapshot;
 
 /// Refresh interval of calendars (RFC 7986 §5.7).
 const REFRESH_INTERVAL: &str = "PT1H";
@@ -15,10 +14,10 @@ const REFRESH_INTERVAL: &str = "PT1H";
 const LINE_MAX: usize = 75;
 
 /// Renders the calendar of the page at this URL.
-pub(super) fn calendar(shown: &CachedPage, words: &Strings, url: &str) -> String {
-    let mut windows: Vec<&MaintenanceView> = feed::windows(shown).collect();
+pub(super) fn calendar(snapshot: &PageSnapshot, words: &Strings, url: &str) -> String {
+    let mut windows: Vec<&MaintenanceView> = snapshot.maintenance_windows().collect();
     windows.sort_by_key(|it| (it.window.from, it.id));
-    let title = text(&shown.page.settings.title);
+    let title = text(&snapshot.page.settings.title);
     let mut lines = String::new();
     let head: [(&str, &str); 8] = [
         ("BEGIN", "VCALENDAR"),

@@ -3,7 +3,7 @@
 //! of an image is rejected. Pages without an icon, or with one that cannot be fetched, get a
 //! default icon.
 
-mod picture;
+mod image_type;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,11 +22,11 @@ use probe::{Client, Request};
 use rules::{AccessType, PageId, Timestamp};
 use url::Url;
 
-use self::picture::Picture;
+use self::image_type::ImageType;
 use super::address::PageAddress;
-use super::cache::{EncodedBody, Encoding};
-use super::handlers::{find, language};
+use super::responses::{find, language};
 use crate::Pages;
+use web::http_body::{EncodedBody, Encoding};
 
 /// Maximum size of an icon in bytes.
 const BYTES_MAX: usize = 256 * 1024;
@@ -53,13 +53,13 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 /// Icons of all requested pages.
 pub(crate) struct Icons {
     client: Client,
-    pages: Mutex<HashMap<PageId, Arc<Page>>>,
+    pages: Mutex<HashMap<PageId, Arc<IconSlot>>>,
 }
 
-/// Cache entry of a page's icon. `fetch_lock` is held by the task that fetches it. The others wait or use
-/// the cached icon.
+/// Cache entry of a page's icon. The task that fetches it holds `fetch_lock`. The others wait or
+/// use the cached icon.
 #[derive(Default)]
-struct Page {
+struct IconSlot {
     fetch_lock: Arc<tokio::sync::Mutex<()>>,
     cached: Mutex<Option<CachedIcon>>,
 }
@@ -88,7 +88,7 @@ struct Icon {
 
 /// Reason that an icon could not be fetched. Discloses only the host of its URL.
 #[derive(Debug, thiserror::Error)]
-enum NoIcon {
+enum IconError {
     #[error("its address is invalid")]
     Address,
     #[error("{0}")]
@@ -98,7 +98,7 @@ enum NoIcon {
     #[error("it is larger than {} bytes", BYTES_MAX)]
     TooLarge,
     #[error("it is not a PNG, JPEG, GIF, WebP, ICO or SVG")]
-    NoPicture,
+    UnknownType,
     #[error("it did not arrive within {:?}", FETCH_TIMEOUT)]
     TooSlow,
     #[error("it was redirected more than {} times, or nowhere", REDIRECTS)]
@@ -108,17 +108,18 @@ enum NoIcon {
 /// Responds with the icon of a page, subject to the page's access check.
 pub(super) async fn icon(pages: Pages, address: PageAddress, headers: HeaderMap) -> Response {
     let words = language(&headers);
-    let shown = match find(&pages, &address, words, &headers).await {
-        Ok((shown, _)) => shown,
+    let cached = match find(&pages, &address, words, &headers).await {
+        Ok((cached, _)) => cached,
         Err(refusal) => return *refusal,
     };
-    let access = shown.page.settings.effective_access();
-    let icon = match &shown.page.settings.icon {
-        Some(url) => pages.icons.get(shown.page.id, url, pages.ctx.now()).await,
+    let page = &cached.snapshot.page;
+    let access = page.settings.effective_access();
+    let icon = match &page.settings.icon {
+        Some(url) => pages.icons.get(page.id, url, pages.ctx.now()).await,
         None => None,
     };
     let icon =
-        icon.unwrap_or_else(|| Icon::new(Picture::Svg, Bytes::from_static(web::ICON.as_bytes())));
+        icon.unwrap_or_else(|| Icon::new(ImageType::Svg, Bytes::from_static(web::ICON.as_bytes())));
     build_response(&icon, access, &headers)
 }
 
@@ -130,31 +131,31 @@ impl Icons {
 
     /// Returns the icon of a page at this URL, or `None` if it cannot be fetched.
     async fn get(self: &Arc<Self>, page: PageId, url: &str, now: Timestamp) -> Option<Icon> {
-        let kept = self.page(page);
-        if let Some(known) = kept.cached().filter(|known| known.url == url) {
+        let slot = self.page(page);
+        if let Some(known) = slot.cached().filter(|known| known.url == url) {
             if known.is_fresh(now) {
                 return known.icon;
             }
             if known.icon.is_some() {
-                self.renew_in_background(page, kept, url, now);
+                self.renew_in_background(page, slot, url, now);
                 return known.icon;
             }
         }
-        let turn = Arc::clone(&kept.fetch_lock).lock_owned().await;
-        self.renew(page, &kept, (url, turn), now).await
+        let guard = Arc::clone(&slot.fetch_lock).lock_owned().await;
+        self.renew(page, &slot, (url, guard), now).await
     }
 
     /// Starts fetching the icon in the background, unless another task does so.
     fn renew_in_background(
         self: &Arc<Self>,
         page: PageId,
-        kept: Arc<Page>,
+        slot: Arc<IconSlot>,
         url: &str,
         now: Timestamp,
     ) {
-        if let Some(turn) = kept.try_lock() {
+        if let Some(guard) = slot.try_lock() {
             let (icons, url) = (Arc::clone(self), url.to_owned());
-            tokio::spawn(async move { icons.renew(page, &kept, (&url, turn), now).await });
+            tokio::spawn(async move { icons.renew(page, &slot, (&url, guard), now).await });
         }
     }
 
@@ -162,34 +163,30 @@ impl Icons {
     async fn renew(
         &self,
         id: PageId,
-        kept: &Page,
-        (url, _turn): (&str, FetchGuard),
+        slot: &IconSlot,
+        (url, _guard): (&str, FetchGuard),
         now: Timestamp,
     ) -> Option<Icon> {
-        let last = kept.cached().filter(|known| known.url == url);
+        let last = slot.cached().filter(|known| known.url == url);
         if let Some(known) = last.as_ref().filter(|known| known.is_fresh(now)) {
             return known.icon.clone();
         }
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.fetch(url)).await;
-        let fetched = fetched.unwrap_or(Err(NoIcon::TooSlow));
+        let fetched = fetched.unwrap_or(Err(IconError::TooSlow));
         if let Err(why) = &fetched {
-            tracing::info!(page.id = %id, "the icon of page `{id}` cannot be had: {why}");
+            tracing::info!(page.id = %id, "failed to fetch the icon of page `{id}`: {why}");
         }
-        let is_had = fetched.is_ok();
+        let has_succeeded = fetched.is_ok();
         let icon = fetched.ok().or_else(|| last.and_then(|known| known.icon));
-        let known = CachedIcon {
-            url: url.to_owned(),
-            tried_at: now,
-            has_succeeded: is_had,
-            icon: icon.clone(),
-        };
-        *kept.cached.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        let known =
+            CachedIcon { url: url.to_owned(), tried_at: now, has_succeeded, icon: icon.clone() };
+        *slot.cached.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         self.make_room(id);
         icon
     }
 
-    async fn fetch(&self, url: &str) -> Result<Icon, NoIcon> {
-        let mut url = Url::parse(url).map_err(|_| NoIcon::Address)?;
+    async fn fetch(&self, url: &str) -> Result<Icon, IconError> {
+        let mut url = Url::parse(url).map_err(|_| IconError::Address)?;
         for _ in 0..=REDIRECTS {
             let request = Request {
                 method: Method::GET,
@@ -198,26 +195,26 @@ impl Icons {
                 body: Bytes::new(),
             };
             let fetched = self.client.fetch(&request, FETCH_TIMEOUT, BYTES_MAX).await;
-            let answer = fetched.map_err(|why| NoIcon::Unreachable(why.detail))?;
-            if answer.status.is_redirection() {
-                let place = answer.headers.get(LOCATION).and_then(|place| place.to_str().ok());
+            let response = fetched.map_err(|why| IconError::Unreachable(why.detail))?;
+            if response.status.is_redirection() {
+                let place = response.headers.get(LOCATION).and_then(|place| place.to_str().ok());
                 let next = place.and_then(|place| url.join(place).ok());
-                url = next.ok_or(NoIcon::Redirected)?;
+                url = next.ok_or(IconError::Redirected)?;
                 continue;
             }
-            if answer.status != StatusCode::OK {
-                return Err(NoIcon::Status(answer.status));
+            if response.status != StatusCode::OK {
+                return Err(IconError::Status(response.status));
             }
-            if answer.truncated {
-                return Err(NoIcon::TooLarge);
+            if response.truncated {
+                return Err(IconError::TooLarge);
             }
-            let kind = Picture::detect(&answer.body).ok_or(NoIcon::NoPicture)?;
-            return Ok(Icon::new(kind, answer.body));
+            let kind = ImageType::detect(&response.body).ok_or(IconError::UnknownType)?;
+            return Ok(Icon::new(kind, response.body));
         }
-        Err(NoIcon::Redirected)
+        Err(IconError::Redirected)
     }
 
-    fn page(&self, id: PageId) -> Arc<Page> {
+    fn page(&self, id: PageId) -> Arc<IconSlot> {
         Arc::clone(self.lock().entry(id).or_default())
     }
 
@@ -226,7 +223,7 @@ impl Icons {
         let mut pages = self.lock();
         let mut known: Vec<(Timestamp, PageId, usize)> = pages
             .iter()
-            .filter_map(|(id, kept)| Some((id, kept.cached()?)))
+            .filter_map(|(id, slot)| Some((id, slot.cached()?)))
             .map(|(id, known)| (known.tried_at, *id, known.icon.map_or(0, |it| it.bytes)))
             .collect();
         known.sort_unstable();
@@ -244,12 +241,12 @@ impl Icons {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PageId, Arc<Page>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PageId, Arc<IconSlot>>> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Page {
+impl IconSlot {
     /// Returns the right to fetch the icon, if no task holds it.
     fn try_lock(&self) -> Option<FetchGuard> {
         Arc::clone(&self.fetch_lock).try_lock_owned().ok()
@@ -268,7 +265,7 @@ impl CachedIcon {
 }
 
 impl Icon {
-    fn new(kind: Picture, bytes: Bytes) -> Self {
+    fn new(kind: ImageType, bytes: Bytes) -> Self {
         Self { bytes: bytes.len(), body: Arc::new(EncodedBody::new(kind.content_type(), bytes)) }
     }
 }
@@ -308,11 +305,11 @@ mod tests {
 
     #[test]
     fn stale_icon_is_fetched_by_one_visitor() {
-        let page = Page::default();
-        let turn = page.try_lock();
-        assert!(turn.is_some());
-        assert!(page.try_lock().is_none(), "whoever comes meanwhile takes what there is");
-        drop(turn);
-        assert!(page.try_lock().is_some());
+        let slot = IconSlot::default();
+        let guard = slot.try_lock();
+        assert!(guard.is_some());
+        assert!(slot.try_lock().is_none(), "one visitor fetches it");
+        drop(guard);
+        assert!(slot.try_lock().is_some());
     }
 }

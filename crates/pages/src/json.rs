@@ -6,16 +6,16 @@ use domain::page::{
 };
 use serde_json::{Value, json};
 
-use super::cache::CachedPage;
 use super::i18n::iso_date;
 use super::report;
+use super::snapshot::PageSnapshot;
 
 /// Version of the format. Fields may be added, but not removed or redefined.
 const VERSION: u32 = 1;
 
 /// Renders the page.
-pub(super) fn status(shown: &CachedPage, base: &str) -> String {
-    let (page, view) = (&shown.page, &shown.view);
+pub(super) fn status(snapshot: &PageSnapshot, base: &str) -> String {
+    let (page, view) = (&snapshot.page, &snapshot.view);
     let knowledge = &view.overall_status.data_age;
     json!({
         "version": VERSION,
@@ -28,7 +28,7 @@ pub(super) fn status(shown: &CachedPage, base: &str) -> String {
         "at": view.at.to_string(),
         "checkedAt": knowledge.checked_at.map(|at| at.to_string()),
         "stale": knowledge.stale,
-        "servedFromCache": shown.served_from_cache,
+        "servedFromCache": snapshot.served_from_cache,
         "sections": view.sections.iter().map(section).collect::<Vec<_>>(),
         "reports": view.reports.iter().map(|it| report::to_json(it)).collect::<Vec<_>>(),
         "openIncidents": view.open.iter().map(incident).collect::<Vec<_>>(),

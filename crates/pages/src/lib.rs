@@ -3,14 +3,24 @@
 //! `domain::page` decides what a page shows. This crate reads it, renders it and caches the result;
 //! [`Backend`] is all that it needs from the server around it.
 //!
-//! In reading order:
-//! - A request: `routes` lists all paths, `address` finds the page that one means, `handlers` answer,
-//!   and `access` decides who may read a page (`login`, `token` and `signer` are the ways in).
-//! - Content: `state` holds what handlers share, `projection` reads a page, and `cache` keeps it with
-//!   its representations. `details` are the pages below it, read on demand.
-//! - Representations: `html` (with `i18n`, `bars`, `chart`, `report` and `events`), `json`,
-//!   `statuspage_v2`, `feed`, `ical`, `markdown`, `badge`, `widget`, `og_image`, `icon`, `robots`.
-//! - Visitors: `live` sends updates, and `subscribe` has the forms of subscribers.
+//! In reading order, in which each module imports only from those before it:
+//! - Requests: `address` finds the page that a URL means, `signer` signs cookies and tokens,
+//!   `token` has the tokens in emails to subscribers, and `access` decides who may read a page.
+//! - Content: `snapshot` is the content of a page at one time, and `projection` reads it.
+//! - Parts of several representations: `robots` has the rules for search engines, `i18n` the
+//!   strings, `event_text` incidents as plain text, `report` status reports as text and JSON,
+//!   `events` selects ongoing and past events, `bars` draws days, and `chart` draws latencies.
+//! - Renderers of a snapshot: `og_image`, `badge`, `html`, `widget`, `json`, `feed`, `ical`,
+//!   `markdown`, and `statuspage_v2` for Statuspage's JSON. `representation` lists them all, with
+//!   their content types and cache keys.
+//! - `cache` stores snapshots with their rendered representations.
+//! - Handlers: `responses` finds a page, checks access and builds responses for all of them.
+//!   `details` reads the pages below a page on demand, `handlers` serve representations and badges,
+//!   `icon` the owner's icon, `login` the forms of restricted pages, `subscribe` those of
+//!   subscribers, and `live` sends updates to open browsers.
+//! - `state` has the caches and limits of all pages. It is the exception to the order: caches and
+//!   handlers receive it as [`Pages`].
+//! - `routes` lists all paths, each with its handler.
 
 mod access;
 mod address;
@@ -19,6 +29,7 @@ mod bars;
 mod cache;
 mod chart;
 mod details;
+mod event_text;
 mod events;
 mod feed;
 mod handlers;
@@ -33,9 +44,12 @@ mod markdown;
 mod og_image;
 mod projection;
 mod report;
+mod representation;
+mod responses;
 mod robots;
 mod routes;
 mod signer;
+mod snapshot;
 mod state;
 mod statuspage_v2;
 mod subscribe;

@@ -1,11 +1,10 @@
-//! Login page of pages with restricted access, messages that belong to no page, and the password
-//! form. The password never appears in a URL. Login by email is in `email_form`.
+//! Login to pages with restricted access. This module checks passwords, which never appear in a
+//! URL. Login by email is in `email_form`.
 
 pub(super) mod email_form;
 mod magic_link_email;
 
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::Form;
@@ -16,29 +15,25 @@ use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use rules::AccessType;
-use rules::status_page::StatusPage;
 use serde::Deserialize;
 
 use super::access::{Unlocked, Visitor};
 use super::address::PageAddress;
-use super::cache::{CachedPage, EncodedBody};
-use super::handlers::{build_response, language, message_response};
-use super::html;
-use super::html::{PageLayout, render};
+use super::cache::CachedPage;
+use super::html::login::password_form;
 use super::i18n::Strings;
+use super::responses::{UNKNOWN_PEER, build_response, language, message_response};
 use crate::Pages;
-use web::client::EntryPoint;
-use web::client::Peer;
+use web::client::{EntryPoint, Peer};
+use web::http_body::EncodedBody;
 
 /// Header in which a proxy reports the protocol of the client.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
-/// Address of a client without a known peer, as in tests that call the router directly.
-pub(super) const UNKNOWN_PEER: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// How a visitor reached the login page.
 pub(super) struct Arrival {
     peer: Option<Peer>,
-    entrance: Option<EntryPoint>,
+    entry_point: Option<EntryPoint>,
     headers: HeaderMap,
 }
 
@@ -46,59 +41,6 @@ pub(super) struct Arrival {
 #[derive(Deserialize)]
 pub(super) struct PasswordForm {
     password: String,
-}
-
-/// Input that the login page offers.
-enum LoginInput<'a> {
-    Nothing,
-    Password,
-    /// A form for an email address at one of the page's domains.
-    Email,
-    /// A button that uses the link with this token.
-    Button(&'a str),
-}
-
-#[derive(askama::Template)]
-#[template(path = "login.html")]
-struct LoginPage<'a> {
-    frame: PageLayout<'a>,
-    sentence: &'a str,
-    /// Advice below the message.
-    about: Option<&'a str>,
-    input: LoginInput<'a>,
-    wrong: Option<&'a str>,
-}
-
-/// Renders the password form, with the error of the last attempt.
-pub(super) fn password(
-    page: &StatusPage,
-    words: &'static Strings,
-    base: &str,
-    wrong: Option<&str>,
-) -> String {
-    login_page(page, words, base, (words.password_prompt, LoginInput::Password, wrong))
-}
-
-/// Renders one sentence that belongs to no page, with advice below it.
-pub(super) fn message_page(sentence: &str, about: Option<&str>, words: &'static Strings) -> String {
-    let frame = PageLayout {
-        words,
-        heading: sentence.to_owned(),
-        title: "",
-        about: None,
-        homepage: None,
-        contact: None,
-        theme: None,
-        base: "",
-        home: "/",
-        is_open: false,
-        skip: ("content", words.skip_to_content),
-        has_icon: false,
-        is_listed: false,
-        share: None,
-        style: html::STYLE,
-    };
-    render(&LoginPage { frame, sentence, about, input: LoginInput::Nothing, wrong: None })
 }
 
 /// Checks the password and redirects to the page.
@@ -110,18 +52,23 @@ pub(super) async fn unlock(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let shown = match find_page(&pages, &address, words, headers).await {
-        Ok(shown) => shown,
+    let cached = match find_page(&pages, &address, words, headers).await {
+        Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
     let home = address.home();
     let visitor = arrival.visitor(&pages, &home);
-    let (status, wrong) = match pages.access.unlock(&shown.page, &given.password, &visitor) {
-        Unlocked::Granted(cookie) => return redirect_with_cookie(&home, cookie),
-        Unlocked::WrongPassword => (StatusCode::UNAUTHORIZED, words.password_wrong),
-        Unlocked::TooManyAttempts => (StatusCode::TOO_MANY_REQUESTS, words.too_often),
-    };
-    login_response(password(&shown.page, words, &address.base(), Some(wrong)), status, headers)
+    let (status, wrong) =
+        match pages.access.unlock(&cached.snapshot.page, &given.password, &visitor) {
+            Unlocked::Granted(cookie) => return redirect_with_cookie(&home, cookie),
+            Unlocked::WrongPassword => (StatusCode::UNAUTHORIZED, words.password_wrong),
+            Unlocked::TooManyAttempts => (StatusCode::TOO_MANY_REQUESTS, words.too_often),
+        };
+    login_response(
+        password_form(&cached.snapshot.page, words, &address.base(), Some(wrong)),
+        status,
+        headers,
+    )
 }
 
 impl Arrival {
@@ -134,7 +81,7 @@ impl Arrival {
         Visitor {
             address: pages.proxies.address(peer, &self.headers),
             home,
-            is_secure: is_proxied || self.entrance == Some(EntryPoint::Tls),
+            is_secure: is_proxied || self.entry_point == Some(EntryPoint::Tls),
         }
     }
 }
@@ -143,9 +90,9 @@ impl<S: Sync> FromRequestParts<S> for Arrival {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let (peer, entrance) = (parts.extensions.get(), parts.extensions.get());
+        let (peer, entry_point) = (parts.extensions.get(), parts.extensions.get());
         let headers = parts.headers.clone();
-        Ok(Self { peer: peer.copied(), entrance: entrance.copied(), headers })
+        Ok(Self { peer: peer.copied(), entry_point: entry_point.copied(), headers })
     }
 }
 
@@ -156,9 +103,9 @@ async fn find_page(
     words: &'static Strings,
     headers: &HeaderMap,
 ) -> Result<Arc<CachedPage>, Box<Response>> {
-    let shown = if address.is_valid() { pages.cache.get(pages, address).await } else { Ok(None) };
-    match shown {
-        Ok(Some(shown)) => Ok(shown),
+    let cached = if address.is_valid() { pages.cache.get(pages, address).await } else { Ok(None) };
+    match cached {
+        Ok(Some(cached)) => Ok(cached),
         Ok(None) => {
             Err(Box::new(message_response(words.not_found, StatusCode::NOT_FOUND, words, headers)))
         }
@@ -170,21 +117,6 @@ async fn find_page(
     }
 }
 
-/// Tells visitors who need a link by email that this server cannot send any.
-pub(super) fn email_unavailable(page: &StatusPage, words: &'static Strings, base: &str) -> String {
-    login_page(page, words, base, (words.no_email, LoginInput::Nothing, None))
-}
-
-fn login_page(
-    page: &StatusPage,
-    words: &'static Strings,
-    base: &str,
-    (sentence, input, wrong): (&str, LoginInput<'_>, Option<&str>),
-) -> String {
-    let frame = PageLayout::restricted(page, words, base);
-    render(&LoginPage { frame, sentence, about: None, input, wrong })
-}
-
 fn login_response(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
     let body = EncodedBody::new("text/html; charset=utf-8", text);
     build_response(&body, status, AccessType::Password, headers)
@@ -194,8 +126,8 @@ fn redirect_with_cookie(home: &str, cookie: HeaderValue) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();
-    let place = HeaderValue::try_from(home).expect("a slug of a page is a header");
-    headers.insert(LOCATION, place);
+    let location = HeaderValue::try_from(home).expect("a slug of a page is a header");
+    headers.insert(LOCATION, location);
     headers.insert(SET_COOKIE, cookie);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

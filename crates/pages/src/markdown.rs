@@ -9,15 +9,15 @@ use domain::page::{
     ComponentView, HistoryDay, IncidentView, MaintenanceView, PageView, ReportView, Section,
 };
 
-use super::cache::CachedPage;
+use super::event_text::{incident_time, incident_title, time_span};
 use super::events::{self, Ongoing};
-use super::html::{between, incident_time, incident_title};
 use super::i18n::Strings;
-use super::report::{affected, status as how};
+use super::report::{affected, status as status_name};
+use super::snapshot::PageSnapshot;
 
 /// Renders the page at this URL.
-pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
-    let (settings, view) = (&shown.page.settings, &shown.view);
+pub(super) fn status(snapshot: &PageSnapshot, words: &Strings, url: &str) -> String {
+    let (settings, view) = (&snapshot.page.settings, &snapshot.view);
     let mut text = format!("# {}\n", escaped(&settings.title));
     if let Some(about) = &settings.description {
         let _ = write!(text, "\n{}\n", escaped(about));
@@ -27,7 +27,7 @@ pub(super) fn status(shown: &CachedPage, words: &Strings, url: &str) -> String {
     if let Some(at) = knowledge.checked_at {
         let _ = write!(text, "\n{}\n", words.checked.replace("{}", &words.time(at)));
     }
-    if shown.served_from_cache {
+    if snapshot.served_from_cache {
         let _ = write!(text, "\n> {}\n", words.old.replace("{}", &words.time(view.at)));
     }
     if !knowledge.stale.is_empty() {
@@ -59,10 +59,10 @@ fn ongoing(view: &PageView, words: &Strings) -> Vec<String> {
 
 /// Writes the finished events of the last days. Omits the heading if all events are ongoing.
 fn history(text: &mut String, days: &[HistoryDay], words: &Strings) {
-    let (mut past, mut goes_on) = (String::new(), false);
+    let (mut past, mut is_ongoing) = (String::new(), false);
     for day in days {
         let (day, has_ongoing) = events::past(day);
-        goes_on |= has_ongoing;
+        is_ongoing |= has_ongoing;
         let reports = day.reports.iter().map(|it| report(it, words));
         let incidents = day.incidents.iter().map(|it| incident(it, words));
         let windows = day.maintenances.iter().map(|it| maintenance(it, words));
@@ -71,7 +71,7 @@ fn history(text: &mut String, days: &[HistoryDay], words: &Strings) {
             write_section(&mut past, (3, &words.date(day.begins)), all.into_iter());
         }
     }
-    if past.is_empty() && goes_on {
+    if past.is_empty() && is_ongoing {
         return;
     }
     let _ = write!(text, "\n## {}\n{past}", words.history);
@@ -125,7 +125,7 @@ fn component(it: &ComponentView, words: &Strings) -> String {
 
 /// Renders a report with its latest update.
 fn report(it: &ReportView, words: &Strings) -> String {
-    let mut line = format!("**{}**: {}", escaped(&it.title), how(it.status, words));
+    let mut line = format!("**{}**: {}", escaped(&it.title), status_name(it.status, words));
     if let Some(affected) = affected(it, words) {
         let _ = write!(line, " · {}", escaped(&affected));
     }
@@ -146,7 +146,7 @@ fn incident(it: &IncidentView, words: &Strings) -> String {
 }
 
 fn maintenance(it: &MaintenanceView, words: &Strings) -> String {
-    let when = between(it.window.from, it.window.to, words);
+    let when = time_span(it.window, words);
     let mut line = format!("**{}**: {when}", escaped(&it.title));
     if !it.components.is_empty() {
         let _ = write!(line, " · {}", escaped(&words.names(&it.names())));

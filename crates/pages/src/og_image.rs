@@ -116,16 +116,16 @@ fn truncate(text: &str, room: f32, size: f32) -> String {
     if font::width(text, size) <= room {
         return text.to_owned();
     }
-    let mut kept = String::new();
+    let mut truncated = String::new();
     for letter in text.chars() {
-        let longer = format!("{kept}{letter}");
+        let longer = format!("{truncated}{letter}");
         if font::width(&longer, size) + font::width("…", size) > room {
             break;
         }
-        kept = longer;
+        truncated = longer;
     }
-    kept.truncate(kept.trim_end().len());
-    kept + "…"
+    truncated.truncate(truncated.trim_end().len());
+    truncated + "…"
 }
 
 #[cfg(test)]

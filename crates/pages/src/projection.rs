@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::page::{Facts, PageView, project};
+use domain::page::{Facts, project};
 use rules::status_page::StatusPage;
 use rules::{MonitorId, PageId, Timestamp, WorkspaceId};
 use store::{Generation, Store, StoreError};
@@ -12,21 +12,20 @@ use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use crate::Backend;
+use crate::snapshot::PageSnapshot;
 
-/// Snapshot of a page.
+/// A page that was read, with its content for visitors.
 #[derive(Clone, Debug)]
 pub(crate) struct Projection {
-    pub(crate) page: StatusPage,
-    /// Content for visitors.
-    pub(crate) view: PageView,
+    pub(crate) snapshot: PageSnapshot,
     /// Generation that was read before the data: while it is unchanged, so is the data.
     pub(crate) generation: Option<Generation>,
     /// Duration of the projection, after all data was read.
     pub(crate) took: Duration,
 }
 
-/// Returns the snapshot of a workspace's page at `now`. Returns `None` if the page does not exist
-/// or is not published.
+/// Reads a page of a workspace at `now`. Returns `None` if the page does not exist or is not
+/// published.
 pub(crate) async fn project_page(
     store: &Store,
     backend: &dyn Backend,
@@ -42,8 +41,9 @@ pub(crate) async fn project_page(
     let facts = page_facts(store, backend, page, now).await?;
     let work = spawn_blocking(move || {
         let began = Instant::now();
-        let view = project(&facts);
-        Projection { page: facts.page, view, generation, took: began.elapsed() }
+        let view = Arc::new(project(&facts));
+        let snapshot = PageSnapshot { page: facts.page, view, served_from_cache: false };
+        Projection { snapshot, generation, took: began.elapsed() }
     });
     match work.await {
         Ok(projection) => Ok(Some(projection)),

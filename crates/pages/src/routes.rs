@@ -12,17 +12,17 @@ use tokio_util::sync::CancellationToken;
 use crate::Pages;
 use crate::address::{self, PATH_PREFIX, PageAddress, PathSegment, SLUG};
 use crate::badge::BadgeMetric;
-use crate::cache::Representation;
 use crate::details::{self, DetailRoute};
+use crate::representation::Representation;
 use crate::token::Purpose;
-use crate::{handlers, html, icon, live, login, subscribe};
+use crate::{handlers, html, icon, live, login, responses, subscribe};
 
 /// Maximum size of a form in bytes. A form holds an email address and a choice of components.
 const FORM_BYTES_MAX: usize = 64 * 1024;
 
 /// All representations of a page, each with its path below that of the page. The routes are built
 /// from this list, and the test of the access check iterates over it.
-pub(crate) const FORMS: &[(&str, Representation)] = &[
+pub(crate) const REPRESENTATIONS: &[(&str, Representation)] = &[
     ("", Representation::Home),
     ("/status.json", Representation::Json),
     ("/api/v2/summary.json", Representation::V2Summary),
@@ -38,14 +38,14 @@ pub(crate) const FORMS: &[(&str, Representation)] = &[
     ("/feed.json", Representation::JsonFeed),
     ("/status.md", Representation::Markdown),
     ("/maintenance.ics", Representation::Calendar),
-    ("/og.png", Representation::Picture),
+    ("/og.png", Representation::OgImage),
     ("/widget", Representation::Widget),
     ("/widget.js", Representation::WidgetScript),
     ("/robots.txt", Representation::Robots),
 ];
 
 /// All other paths that a page answers to GET. The routes are built from this list, too.
-pub(crate) const PARTS: &[(&str, PageResource)] = &[
+pub(crate) const RESOURCES: &[(&str, PageResource)] = &[
     ("/badge.svg", PageResource::Badge(BadgeMetric::State)),
     ("/badge/uptime.svg", PageResource::Badge(BadgeMetric::Uptime)),
     ("/badge/latency.svg", PageResource::Badge(BadgeMetric::Latency)),
@@ -67,14 +67,14 @@ pub(crate) const PARTS: &[(&str, PageResource)] = &[
 ];
 
 /// All paths that accept forms from visitors.
-const ACTS: &[(&str, Act)] = &[
-    ("/unlock", Act::Unlock),
-    ("/enter", Act::RequestLink),
-    ("/enter/{token}", Act::Enter),
-    ("/subscribe", Act::Subscribe),
-    ("/confirm/{token}", Act::TokenAction(Purpose::Confirm)),
-    ("/manage/{token}", Act::TokenAction(Purpose::Manage)),
-    ("/unsubscribe/{token}", Act::TokenAction(Purpose::Unsubscribe)),
+const ACTIONS: &[(&str, VisitorAction)] = &[
+    ("/unlock", VisitorAction::Unlock),
+    ("/enter", VisitorAction::RequestLink),
+    ("/enter/{token}", VisitorAction::Enter),
+    ("/subscribe", VisitorAction::Subscribe),
+    ("/confirm/{token}", VisitorAction::TokenAction(Purpose::Confirm)),
+    ("/manage/{token}", VisitorAction::TokenAction(Purpose::Manage)),
+    ("/unsubscribe/{token}", VisitorAction::TokenAction(Purpose::Unsubscribe)),
 ];
 
 /// Response to GET that is not a representation of the page.
@@ -99,7 +99,7 @@ pub(crate) enum PageResource {
 
 /// Action of a visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Act {
+enum VisitorAction {
     /// Submits the password.
     Unlock,
     /// Requests a login link.
@@ -114,12 +114,12 @@ enum Act {
 
 /// Returns the paths that a page answers to GET, relative to the page, with `{…}` for parameters.
 pub fn page_paths() -> impl Iterator<Item = &'static str> {
-    FORMS.iter().map(|form| form.0).chain(PARTS.iter().map(|part| part.0))
+    REPRESENTATIONS.iter().map(|it| it.0).chain(RESOURCES.iter().map(|it| it.0))
 }
 
 /// Returns all paths of pages addressed by slug, with `{…}` for parameters.
 pub fn paths() -> impl Iterator<Item = String> {
-    let all = page_paths().chain(ACTS.iter().map(|act| act.0));
+    let all = page_paths().chain(ACTIONS.iter().map(|it| it.0));
     all.map(|rest| format!("{PATH_PREFIX}{{{SLUG}}}{rest}"))
 }
 
@@ -134,10 +134,11 @@ pub fn domain_routes(pages: &Pages, stop: CancellationToken) -> Router {
 }
 
 fn build(pages: &Pages, stop: CancellationToken, base: &str) -> Router {
-    let forms = FORMS.iter().map(|(rest, form)| (rest, representation_route(*form)));
-    let parts = PARTS.iter().map(|(rest, part)| (rest, part.route()));
-    let acts = ACTS.iter().map(|(rest, act)| (rest, act.route()));
-    let all = forms.chain(parts).chain(acts);
+    let representations =
+        REPRESENTATIONS.iter().map(|(rest, it)| (rest, representation_route(*it)));
+    let resources = RESOURCES.iter().map(|(rest, it)| (rest, it.route()));
+    let actions = ACTIONS.iter().map(|(rest, it)| (rest, it.route()));
+    let all = representations.chain(resources).chain(actions);
     let router = all.fold(Router::new(), |router, (rest, route)| {
         router.route(address::home(&format!("{base}{rest}")), route)
     });
@@ -147,17 +148,17 @@ fn build(pages: &Pages, stop: CancellationToken, base: &str) -> Router {
         .with_state(pages.clone())
 }
 
-fn representation_route(form: Representation) -> MethodRouter<Pages> {
+fn representation_route(representation: Representation) -> MethodRouter<Pages> {
     get(move |State(pages): State<Pages>, address: PageAddress, headers: HeaderMap| {
-        handlers::serve_representation(pages, address, form, headers)
+        handlers::serve_representation(pages, address, representation, headers)
     })
 }
 
 impl PageResource {
     fn route(self) -> MethodRouter<Pages> {
         match self {
-            Self::Badge(subject) => badge(subject),
-            Self::Details(place) => detail_route(place),
+            Self::Badge(metric) => badge_route(metric),
+            Self::Details(route) => detail_route(route),
             Self::Icon => get(show_icon),
             Self::Enter => get(login::email_form::link_page),
             Self::Subscribe => get(subscribe::show),
@@ -168,7 +169,7 @@ impl PageResource {
     }
 }
 
-impl Act {
+impl VisitorAction {
     fn route(self) -> MethodRouter<Pages> {
         match self {
             Self::Unlock => post(login::unlock),
@@ -181,25 +182,25 @@ impl Act {
 }
 
 /// Returns the route of a badge, configured by the query.
-fn badge(subject: BadgeMetric) -> MethodRouter<Pages> {
+fn badge_route(metric: BadgeMetric) -> MethodRouter<Pages> {
     get(
         move |State(pages): State<Pages>,
               address: PageAddress,
               query: RawQuery,
               headers: HeaderMap| {
-            handlers::serve_badge(pages, address, (subject, query.0), headers)
+            handlers::serve_badge(pages, address, (metric, query.0), headers)
         },
     )
 }
 
 /// Returns the route of a detail page.
-fn detail_route(place: DetailRoute) -> MethodRouter<Pages> {
+fn detail_route(route: DetailRoute) -> MethodRouter<Pages> {
     get(
         move |State(pages): State<Pages>,
               address: PageAddress,
               named: RawPathParams,
               headers: HeaderMap| {
-            details::page(pages, address, (place, named), headers)
+            details::page(pages, address, (route, named), headers)
         },
     )
 }
@@ -237,5 +238,5 @@ fn token_action_route(purpose: Purpose) -> MethodRouter<Pages> {
 
 /// Returns the script, which is the same for all pages and reveals nothing about any.
 async fn script(headers: HeaderMap) -> Response {
-    handlers::build_response(&html::SCRIPT_BODY, StatusCode::OK, AccessType::Public, &headers)
+    responses::build_response(&html::SCRIPT_BODY, StatusCode::OK, AccessType::Public, &headers)
 }

@@ -19,6 +19,7 @@ use crate::access::AccessControl;
 use crate::cache::PageCache;
 use crate::details::DetailCache;
 use crate::icon::Icons;
+use crate::live::LiveUpdates;
 use crate::projection;
 use crate::subscribe::SubscribeLimits;
 use crate::token::SubscriberTokens;
@@ -39,6 +40,7 @@ pub struct Pages {
     /// Pages below them.
     pub(crate) details: Arc<DetailCache>,
     pub(crate) icons: Arc<Icons>,
+    pub(crate) live_updates: Arc<LiveUpdates>,
     pub(crate) access: Arc<AccessControl>,
     pub(crate) subscribe_limits: Arc<SubscribeLimits>,
 }
@@ -101,6 +103,7 @@ impl Pages {
             cache: Arc::new(PageCache::new(public_url, listener_url, metrics.clone())),
             details: Arc::default(),
             icons: Arc::new(Icons::new(client)),
+            live_updates: Arc::default(),
             access: Arc::new(access),
             subscribe_limits: Arc::new(SubscribeLimits::new(&ctx, tokens)),
             ctx,
@@ -119,6 +122,12 @@ impl Pages {
     /// Returns the data of a page at `now`, published or not.
     pub async fn facts(&self, page: StatusPage, now: Timestamp) -> Result<Facts, StoreError> {
         projection::page_facts(&self.store, self.backend.as_ref(), page, now).await
+    }
+
+    /// Returns whether emails with links can be sent: to log in, or to confirm a subscription. They
+    /// require a mail server and a public URL.
+    pub(crate) fn can_email_links(&self) -> bool {
+        self.backend.can_send_emails() && self.origin().is_some()
     }
 
     /// Removes the limits of visitors that have expired.

@@ -12,102 +12,98 @@ use serde_json::{Value, json};
 
 use self::component::Components;
 use self::event::Events;
-use super::cache::CachedPage;
 use super::feed;
+use super::snapshot::PageSnapshot;
 
 /// Maximum number of incidents or maintenances in a list, as in Statuspage.
 const LIST_MAX: usize = 50;
 
-pub(super) fn summary(shown: &CachedPage, base: &str) -> String {
-    let components = Components::from_page(shown);
-    let events = Events { shown, base, components: &components };
-    let open = open(shown, &events);
-    let planned = shown.view.planned.iter().take(LIST_MAX).map(|it| events.maintenance(it));
+pub(super) fn summary(snapshot: &PageSnapshot, base: &str) -> String {
+    let components = Components::from_page(snapshot);
+    let events = Events { snapshot, base, components: &components };
+    let open = open(snapshot, &events);
+    let planned = snapshot.view.planned.iter().take(LIST_MAX).map(|it| events.maintenance(it));
     let planned: Vec<_> = planned.collect();
     finish(
-        shown,
+        snapshot,
         base,
         json!({
-            "status": state(&shown.view), "components": components.all(), "incidents": open,
+            "status": state(&snapshot.view), "components": components.all(), "incidents": open,
             "scheduled_maintenances": planned,
         }),
     )
 }
 
-pub(super) fn status(shown: &CachedPage, base: &str) -> String {
-    finish(shown, base, json!({ "status": state(&shown.view) }))
+pub(super) fn status(snapshot: &PageSnapshot, base: &str) -> String {
+    finish(snapshot, base, json!({ "status": state(&snapshot.view) }))
 }
 
-pub(super) fn components(shown: &CachedPage, base: &str) -> String {
-    finish(shown, base, json!({ "components": Components::from_page(shown).all() }))
+pub(super) fn components(snapshot: &PageSnapshot, base: &str) -> String {
+    finish(snapshot, base, json!({ "components": Components::from_page(snapshot).all() }))
 }
 
-pub(super) fn incidents(shown: &CachedPage, base: &str) -> String {
-    let components = Components::from_page(shown);
-    let events = Events { shown, base, components: &components };
-    let past = shown.view.history.iter().flat_map(|day| &day.incidents);
-    let past = past.filter(|it| it.closed.is_some());
-    let incidents = shown.view.open.iter().chain(past).map(|it| events.incident(it));
-    let reports = shown.view.reports.iter().map(|it| events.report(it));
+pub(super) fn incidents(snapshot: &PageSnapshot, base: &str) -> String {
+    let components = Components::from_page(snapshot);
+    let events = Events { snapshot, base, components: &components };
+    let incidents = snapshot.incidents().map(|it| events.incident(it));
+    let reports = snapshot.view.reports.iter().map(|it| events.report(it));
     let mut all: Vec<_> = reports.chain(incidents).collect();
     // Newest first, as in Statuspage. The times have a fixed format and therefore sort as strings.
     all.sort_by(|one, other| other["created_at"].as_str().cmp(&one["created_at"].as_str()));
     all.truncate(LIST_MAX);
-    finish(shown, base, json!({ "incidents": all }))
+    finish(snapshot, base, json!({ "incidents": all }))
 }
 
-pub(super) fn maintenances(shown: &CachedPage, base: &str) -> String {
-    let components = Components::from_page(shown);
-    let events = Events { shown, base, components: &components };
-    let past = shown.view.history.iter().flat_map(|day| &day.maintenances);
-    let all = shown.view.planned.iter().chain(past);
-    let all = all.take(LIST_MAX).map(|it| events.maintenance(it));
-    finish(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
+pub(super) fn maintenances(snapshot: &PageSnapshot, base: &str) -> String {
+    let components = Components::from_page(snapshot);
+    let events = Events { snapshot, base, components: &components };
+    let all = snapshot.maintenance_windows().take(LIST_MAX).map(|it| events.maintenance(it));
+    finish(snapshot, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
 }
 
 /// Renders the incidents that are not resolved.
-pub(super) fn unresolved(shown: &CachedPage, base: &str) -> String {
-    let components = Components::from_page(shown);
-    let events = Events { shown, base, components: &components };
-    finish(shown, base, json!({ "incidents": open(shown, &events) }))
+pub(super) fn unresolved(snapshot: &PageSnapshot, base: &str) -> String {
+    let components = Components::from_page(snapshot);
+    let events = Events { snapshot, base, components: &components };
+    finish(snapshot, base, json!({ "incidents": open(snapshot, &events) }))
 }
 
-fn open(shown: &CachedPage, events: &Events<'_>) -> Vec<Value> {
-    let reports = shown.view.open_reports().map(|it| events.report(it));
-    reports.chain(shown.view.open.iter().map(|it| events.incident(it))).collect()
+fn open(snapshot: &PageSnapshot, events: &Events<'_>) -> Vec<Value> {
+    let reports = snapshot.view.open_reports().map(|it| events.report(it));
+    reports.chain(snapshot.view.open.iter().map(|it| events.incident(it))).collect()
 }
 
 /// Renders the maintenance that is active.
-pub(super) fn maintenances_active(shown: &CachedPage, base: &str) -> String {
-    planned(shown, base, |it| it.is_active)
+pub(super) fn maintenances_active(snapshot: &PageSnapshot, base: &str) -> String {
+    planned(snapshot, base, |it| it.is_active)
 }
 
 /// Renders the maintenance that has not started.
-pub(super) fn maintenances_upcoming(shown: &CachedPage, base: &str) -> String {
-    planned(shown, base, |it| !it.is_active)
+pub(super) fn maintenances_upcoming(snapshot: &PageSnapshot, base: &str) -> String {
+    planned(snapshot, base, |it| !it.is_active)
 }
 
-fn planned(shown: &CachedPage, base: &str, is_wanted: fn(&MaintenanceView) -> bool) -> String {
-    let components = Components::from_page(shown);
-    let events = Events { shown, base, components: &components };
-    let all = shown.view.planned.iter().filter(|it| is_wanted(it));
+fn planned(snapshot: &PageSnapshot, base: &str, matches: fn(&MaintenanceView) -> bool) -> String {
+    let components = Components::from_page(snapshot);
+    let events = Events { snapshot, base, components: &components };
+    let all = snapshot.view.planned.iter().filter(|it| matches(it));
     let all = all.take(LIST_MAX).map(|it| events.maintenance(it));
-    finish(shown, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
+    finish(snapshot, base, json!({ "scheduled_maintenances": all.collect::<Vec<_>>() }))
 }
 
 /// Adds the page to a response, as all have it.
-fn finish(shown: &CachedPage, base: &str, mut answer: Value) -> String {
-    answer["page"] = json!({
-        "id": shown.page.id.to_string(), "name": shown.page.settings.title, "url": base,
-        "time_zone": "Etc/UTC", "updated_at": time(updated_at(shown)),
+fn finish(snapshot: &PageSnapshot, base: &str, mut response: Value) -> String {
+    response["page"] = json!({
+        "id": snapshot.page.id.to_string(), "name": snapshot.page.settings.title, "url": base,
+        "time_zone": "Etc/UTC", "updated_at": time(updated_at(snapshot)),
     });
-    answer.to_string()
+    response.to_string()
 }
 
 /// Returns the time of the last change of the content, not of the snapshot.
-fn updated_at(shown: &CachedPage) -> Timestamp {
-    let components = shown.view.components().map(component::updated_at);
-    components.fold(feed::last_change(shown), Timestamp::max)
+fn updated_at(snapshot: &PageSnapshot) -> Timestamp {
+    let components = snapshot.view.components().map(component::updated_at);
+    components.fold(feed::last_change(snapshot), Timestamp::max)
 }
 
 /// Returns the indicator (`none`, `minor`, `major`, `critical` or `maintenance`) with Statuspage's

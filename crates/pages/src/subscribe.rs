@@ -22,16 +22,17 @@ use rules::{AccessType, PageId, limits};
 use sha2::{Digest as _, Sha256};
 use store::{SignupOutcome, SignupSource};
 
-use self::form::Sent;
+use self::form::SubmittedForm;
 use self::view::Form;
 use super::address::PageAddress;
-use super::cache::{CachedPage, EncodedBody};
-use super::handlers::{build_response, find, language, message_response};
 use super::i18n::Strings;
+use super::responses::{build_response, find, language, message_response};
+use super::snapshot::PageSnapshot;
 use super::token::SubscriberTokens;
 use crate::Pages;
 use web::client::{Peer, network};
 use web::context::Context;
+use web::http_body::EncodedBody;
 use web::limits::AttemptLimiter;
 
 /// Period in which requests of one network and for one mailbox are counted.
@@ -80,12 +81,6 @@ impl SubscribeLimits {
     }
 }
 
-/// Returns whether email subscriptions are available. They require a mail server and a public URL
-/// for links.
-pub(super) fn is_offered(pages: &Pages) -> bool {
-    pages.backend.can_send_emails() && pages.origin().is_some()
-}
-
 /// Shows the ways to subscribe to a page: its feeds, and the form if email is available.
 pub(super) async fn show(
     State(pages): State<Pages>,
@@ -93,12 +88,13 @@ pub(super) async fn show(
     headers: HeaderMap,
 ) -> Response {
     let words = language(&headers);
-    let (shown, base) = match find(&pages, &address, words, &headers).await {
+    let (cached, base) = match find(&pages, &address, words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
-    let form = is_offered(&pages).then(|| Form::for_signup(&shown.view, &base, words));
-    let text = view::signup_page(&shown.page, words, &base, (form, None));
+    let snapshot = &cached.snapshot;
+    let form = pages.can_email_links().then(|| Form::for_signup(&snapshot.view, &base, words));
+    let text = view::signup_page(&snapshot.page, words, &base, (form, None));
     private_response(text, StatusCode::OK, &headers)
 }
 
@@ -111,19 +107,19 @@ pub(super) async fn request(
     body: Bytes,
 ) -> Response {
     let words = language(&headers);
-    let (shown, base) = match find(&pages, &address, words, &headers).await {
+    let (cached, base) = match find(&pages, &address, words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
-    if !is_offered(&pages) {
+    if !pages.can_email_links() {
         return message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     }
     let network = network(pages.proxies.address(peer.0, &headers));
     if !pages.subscribe_limits.networks.try_acquire(&network) {
         return message_response(words.too_often, StatusCode::TOO_MANY_REQUESTS, words, &headers);
     }
-    let page = &shown.page;
-    let sent = Sent::parse(&body, &shown.view);
+    let (snapshot, page) = (&cached.snapshot, &cached.snapshot.page);
+    let sent = SubmittedForm::parse(&body, &snapshot.view);
     let draft = SubscriberDraft {
         page_id: Some(page.id.to_string()),
         email: Some(sent.email),
@@ -134,11 +130,11 @@ pub(super) async fn request(
     };
     let own = i18n::for_language(language_of(words));
     let Ok(settings) = draft.parse() else {
-        return form_with_error(&shown, (words, &base), own.wrong_email, &headers);
+        return form_with_error(snapshot, (words, &base), own.wrong_email, &headers);
     };
     // Visitors who reach this point are members and may know which domains are eligible.
     if !may_subscribe(&page.settings, &settings.destination) {
-        return form_with_error(&shown, (words, &base), own.no_member, &headers);
+        return form_with_error(snapshot, (words, &base), own.no_member, &headers);
     }
     // A mailbox over its limit gets the same response, so that nothing is revealed.
     if pages.subscribe_limits.can_email(page.id, settings.destination.expose()) {
@@ -154,7 +150,7 @@ pub(super) async fn request(
                 "a network requested emails of the page {} for many addresses and confirmed none", page.id
             ),
             Ok(SignupOutcome::NotAllowed) => {
-                return form_with_error(&shown, (words, &base), own.no_member, &headers);
+                return form_with_error(snapshot, (words, &base), own.no_member, &headers);
             }
             Err(error) => return storage_error(&error, words, &headers),
         }
@@ -165,13 +161,13 @@ pub(super) async fn request(
 
 /// Returns the form again, with an error.
 fn form_with_error(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     (words, base): (&'static Strings, &str),
     wrong: &'static str,
     headers: &HeaderMap,
 ) -> Response {
-    let form = Form::for_signup(&shown.view, base, words);
-    let text = view::signup_page(&shown.page, words, base, (Some(form), Some(wrong)));
+    let form = Form::for_signup(&snapshot.view, base, words);
+    let text = view::signup_page(&snapshot.page, words, base, (Some(form), Some(wrong)));
     private_response(text, StatusCode::BAD_REQUEST, headers)
 }
 

@@ -15,9 +15,9 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::address;
-use super::cache::CachedPage;
 use super::html::render;
 use super::i18n::Strings;
+use super::snapshot::PageSnapshot;
 
 const STYLE: &str = include_str!("../templates/widget.css");
 const SCRIPT: &str = include_str!("../templates/widget.js");
@@ -54,11 +54,11 @@ pub(super) fn policy() -> HeaderValue {
 }
 
 /// Renders the script.
-pub(super) fn script(shown: &CachedPage, words: &Strings) -> String {
-    let verdict = &shown.view.overall_status;
+pub(super) fn script(snapshot: &PageSnapshot, words: &Strings) -> String {
+    let verdict = &snapshot.view.overall_status;
     let it = json!({
         "state": verdict.state.as_str(), "sentence": words.sentence(&verdict.summary),
-        "title": shown.page.settings.title, "lang": words.lang,
+        "title": snapshot.page.settings.title, "lang": words.lang,
     });
     let script = SCRIPT.replacen("STYLE", &json!(STYLE).to_string(), 1);
     // Replaced last, because the texts of owners may contain any placeholder.
@@ -66,11 +66,11 @@ pub(super) fn script(shown: &CachedPage, words: &Strings) -> String {
 }
 
 /// Renders the page for a frame.
-pub(super) fn frame(shown: &CachedPage, words: &'static Strings, base: &str) -> String {
-    let verdict = &shown.view.overall_status;
+pub(super) fn frame(snapshot: &PageSnapshot, words: &'static Strings, base: &str) -> String {
+    let verdict = &snapshot.view.overall_status;
     render(&Widget {
         lang: words.lang,
-        title: &shown.page.settings.title,
+        title: &snapshot.page.settings.title,
         sentence: words.sentence(&verdict.summary),
         state: verdict.state,
         home: address::home(base),

@@ -94,6 +94,7 @@ impl EncodedBody {
     }
 
     /// Sets the time of the last change.
+    #[must_use]
     pub fn changed_at(mut self, at: Timestamp) -> Self {
         let seconds = Duration::from_secs(at.as_millis().max(0) as u64 / 1_000);
         self.changed_at = Some(SystemTime::UNIX_EPOCH + seconds);

@@ -17,10 +17,10 @@ const RESET_AFTER: Duration = Duration::from_hours(1);
 
 /// Wrong passwords by page.
 #[derive(Debug, Default)]
-pub(super) struct Guesses(Mutex<HashMap<PageId, Wrong>>);
+pub(super) struct Guesses(Mutex<HashMap<PageId, WrongPasswords>>);
 
 #[derive(Debug)]
-struct Wrong {
+struct WrongPasswords {
     count: u32,
     last: Timestamp,
     closed_until: Timestamp,
@@ -35,7 +35,8 @@ impl Guesses {
     /// Counts a wrong password.
     pub(super) fn record_failure(&self, page: PageId, now: Timestamp) {
         let mut all = self.lock();
-        let wrong = all.entry(page).or_insert(Wrong { count: 0, last: now, closed_until: now });
+        let wrong =
+            all.entry(page).or_insert(WrongPasswords { count: 0, last: now, closed_until: now });
         if now.since(wrong.last) > RESET_AFTER {
             wrong.count = 0;
         }
@@ -51,7 +52,7 @@ impl Guesses {
         self.lock().retain(|_, wrong| now.since(wrong.last) <= RESET_AFTER);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PageId, Wrong>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PageId, WrongPasswords>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -76,11 +76,11 @@ pub(super) fn is_valid(
     cookies.any(|cookie| {
         let Some((key, value)) = cookie.trim().split_once('=') else { return false };
         let Some((until, rest)) = value.split_once('.') else { return false };
-        let Some((shown, signature)) = rest.rsplit_once('.') else { return false };
+        let Some((cookie_part, signature)) = rest.rsplit_once('.') else { return false };
         let Ok(until) = until.parse().map(Timestamp::from_millis) else { return false };
         let Ok(signature) = URL_SAFE_NO_PAD.decode(signature) else { return false };
         let is_signed = || signer.verify(&proof.parts(id.as_bytes(), &bytes(until)), &signature);
-        key == name && now < until && shown == proof.cookie_part() && is_signed()
+        key == name && now < until && cookie_part == proof.cookie_part() && is_signed()
     })
 }
 

@@ -28,7 +28,7 @@ pub(super) enum Style {
 /// A requested badge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct BadgeQuery {
-    pub(super) subject: BadgeMetric,
+    pub(super) metric: BadgeMetric,
     /// `None` means the whole page.
     pub(crate) component: Option<ComponentId>,
     pub(super) style: Style,
@@ -56,9 +56,9 @@ impl BadgeMetric {
 
 impl BadgeQuery {
     /// Parses the query of a badge. Returns an error that names the problem and the valid choices.
-    pub(crate) fn parse(subject: BadgeMetric, query: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn parse(metric: BadgeMetric, query: Option<&str>) -> Result<Self, String> {
         let mut badge_query = Self {
-            subject,
+            metric,
             component: None,
             style: Style::Flat,
             days: DAYS[DAYS.len() - 1],
@@ -66,7 +66,7 @@ impl BadgeQuery {
         };
         let mut named: Vec<String> = Vec::new();
         for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-            let known = subject.parameters();
+            let known = metric.parameters();
             if !known.contains(&&*name) {
                 let known = known.join("`, `");
                 return Err(format!("unknown parameter `{name}`; expected one of `{known}`"));
@@ -119,14 +119,14 @@ impl BadgeQuery {
 mod tests {
     use super::*;
 
-    const SUBJECTS: [BadgeMetric; 3] =
+    const METRICS: [BadgeMetric; 3] =
         [BadgeMetric::State, BadgeMetric::Uptime, BadgeMetric::Latency];
 
     #[test]
     fn query_without_parameters_gives_the_default_badge() {
-        for subject in SUBJECTS {
+        for metric in METRICS {
             for query in [None, Some("")] {
-                let badge_query = BadgeQuery::parse(subject, query).unwrap();
+                let badge_query = BadgeQuery::parse(metric, query).unwrap();
                 let usual = (None, Style::Flat, 90, 95);
                 assert_eq!(
                     (
@@ -143,9 +143,9 @@ mod tests {
 
     #[test]
     fn every_parameter_of_the_table_is_read() {
-        for subject in SUBJECTS {
-            for name in subject.parameters() {
-                let wrong = BadgeQuery::parse(subject, Some(&format!("{name}=?"))).unwrap_err();
+        for metric in METRICS {
+            for name in metric.parameters() {
+                let wrong = BadgeQuery::parse(metric, Some(&format!("{name}=?"))).unwrap_err();
                 assert!(wrong.contains(&format!("`{name}` must be")), "{wrong}");
             }
         }
@@ -173,7 +173,7 @@ mod tests {
             (BadgeMetric::State, "Style=flat"),
         ]
         .into_iter()
-        .map(|(subject, query)| BadgeQuery::parse(subject, Some(query)).unwrap_err())
+        .map(|(metric, query)| BadgeQuery::parse(metric, Some(query)).unwrap_err())
         .collect();
         insta::assert_snapshot!(errors.join("\n"), @"
         unknown parameter `days`; expected one of `component`, `style`

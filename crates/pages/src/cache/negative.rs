@@ -15,31 +15,31 @@ const ENTRIES_MAX: usize = 4_096;
 
 /// Keys that were not found, each with the time of the lookup and the generation of the store.
 #[derive(Debug)]
-pub(crate) struct Absent<K, G>(Mutex<HashMap<K, (Timestamp, G)>>);
+pub(crate) struct NegativeCache<K, G>(Mutex<HashMap<K, (Timestamp, G)>>);
 
-impl<K, G> Default for Absent<K, G> {
+impl<K, G> Default for NegativeCache<K, G> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: Eq + Hash, G: PartialEq> Absent<K, G> {
+impl<K: Eq + Hash, G: PartialEq> NegativeCache<K, G> {
     /// Returns whether the key is known to be absent at this generation.
     pub(crate) fn contains(&self, key: &K, generation: &G, now: Timestamp) -> bool {
-        let kept = self.lock();
-        kept.get(key).is_some_and(|(at, of)| of == generation && is_fresh(*at, now))
+        let entries = self.lock();
+        entries.get(key).is_some_and(|(at, seen)| seen == generation && is_fresh(*at, now))
     }
 
     /// Records that the key was not found. `generation` must have been taken before the lookup.
     pub(crate) fn record(&self, key: K, generation: G, now: Timestamp) {
-        let mut kept = self.lock();
-        if kept.len() >= ENTRIES_MAX {
-            kept.retain(|_, (at, _)| is_fresh(*at, now));
+        let mut entries = self.lock();
+        if entries.len() >= ENTRIES_MAX {
+            entries.retain(|_, (at, _)| is_fresh(*at, now));
         }
-        if kept.len() >= ENTRIES_MAX {
-            kept.clear();
+        if entries.len() >= ENTRIES_MAX {
+            entries.clear();
         }
-        kept.insert(key, (now, generation));
+        entries.insert(key, (now, generation));
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<K, (Timestamp, G)>> {
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn absent_key_is_cached_briefly_while_unchanged() {
-        let absent = Absent::default();
+        let absent = NegativeCache::default();
         absent.record("acme", 1, at(10));
         assert!(absent.contains(&"acme", &1, at(14)) && !absent.contains(&"other", &1, at(10)));
         assert!(!absent.contains(&"acme", &1, at(15)), "its moment is over");
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn however_much_is_looked_for_little_is_remembered() {
-        let absent = Absent::default();
+        let absent = NegativeCache::default();
         for number in 0..3 * ENTRIES_MAX {
             absent.record(number, (), at(1));
             assert!(absent.lock().len() <= ENTRIES_MAX);

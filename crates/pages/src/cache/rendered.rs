@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::task::spawn_blocking;
 
-use super::key::{Locale, RepresentationKey};
+use super::super::representation::{Locale, Representation, RepresentationKey};
 use super::memory::Weight;
-use super::{BYTES_MAX, READ_TIMEOUT, Representation, too_slow};
+use super::{BYTES_MAX, READ_TIMEOUT, too_slow};
 use web::http_body::{EncodedBody, Encoding};
 
 /// Maximum number of cached detail pages and badges per page, in all languages.
@@ -21,11 +21,11 @@ const DETAILS_MAX: usize = 256;
 const DETAIL_BYTES_MAX: usize = 4 << 20;
 
 /// Function that renders a body on a blocking thread.
-pub(crate) type Work = Box<dyn FnOnce() -> EncodedBody + Send>;
+pub(crate) type RenderJob = Box<dyn FnOnce() -> EncodedBody + Send>;
 
 /// Rendered bodies of a page.
 #[derive(Debug)]
-pub(super) struct Forms {
+pub(super) struct RenderedBodies {
     cells: Mutex<Cells>,
     /// Bodies of the previous version of the page, until they are rendered again.
     previous: Mutex<HashMap<RepresentationKey, Arc<EncodedBody>>>,
@@ -56,7 +56,7 @@ struct Cell {
     bytes: AtomicU64,
 }
 
-impl Forms {
+impl RenderedBodies {
     pub(super) fn new(weight: Weight) -> Self {
         Self { cells: Mutex::default(), previous: Mutex::default(), weight }
     }
@@ -65,8 +65,8 @@ impl Forms {
     /// rendered.
     pub(super) fn after(weight: Weight, before: &Self) -> Self {
         let cells = before.cells();
-        let forms = cells.all.iter().filter(|(key, _)| key.content.form().is_some());
-        let last: HashMap<_, _> = forms
+        let bodies = cells.all.iter().filter(|(key, _)| key.content.representation().is_some());
+        let last: HashMap<_, _> = bodies
             .filter_map(|(key, cell)| Some((key.clone(), Arc::clone(cell.body.get()?))))
             .collect();
         drop(cells);
@@ -84,18 +84,18 @@ impl Forms {
         make: impl FnOnce() -> F + Send,
     ) -> Result<Option<Arc<EncodedBody>>, String>
     where
-        F: Future<Output = Result<Option<Work>, String>> + Send,
+        F: Future<Output = Result<Option<RenderJob>, String>> + Send,
     {
         let cell = self.cell(key);
         if let Some(body) = cell.ready(encoding) {
             return Ok(Some(body));
         }
-        let _turn = match (cell.render_lock.try_lock(), self.previous(key, encoding)) {
-            (Ok(turn), _) => turn,
+        let _lock = match (cell.render_lock.try_lock(), self.previous(key, encoding)) {
+            (Ok(lock), _) => lock,
             (Err(_), Some(last)) => return Ok(Some(last)),
             (Err(_), None) => {
-                let turn = tokio::time::timeout(READ_TIMEOUT, cell.render_lock.lock()).await;
-                turn.map_err(|_| too_slow())?
+                let lock = tokio::time::timeout(READ_TIMEOUT, cell.render_lock.lock()).await;
+                lock.map_err(|_| too_slow())?
             }
         };
         if let Some(body) = cell.ready(encoding) {
@@ -134,12 +134,12 @@ impl Forms {
     /// Returns the representations that visitors requested, each with the encodings.
     pub(super) fn requested(&self) -> Vec<(Representation, Locale, Vec<Encoding>)> {
         let cells = self.cells();
-        let form = |(key, cell): (&RepresentationKey, &Arc<Cell>)| {
+        let representation = |(key, cell): (&RepresentationKey, &Arc<Cell>)| {
             let bits = cell.requested.load(Ordering::Relaxed);
             let encodings = Encoding::ALL.into_iter().filter(|it| bits & bit(*it) != 0).collect();
-            (bits != 0).then_some((key.content.form()?, key.locale, encodings))
+            (bits != 0).then_some((key.content.representation()?, key.locale, encodings))
         };
-        cells.all.iter().filter_map(form).collect()
+        cells.all.iter().filter_map(representation).collect()
     }
 
     /// Returns the representation of the previous version, if it is already in this encoding.
@@ -157,7 +157,7 @@ impl Forms {
             return Arc::clone(known);
         }
         let cell = Arc::new(Cell { used: AtomicU64::new(now), ..Cell::default() });
-        if key.content.form().is_none() {
+        if key.content.representation().is_none() {
             // If pages exceed their memory limit, the body is rendered for this request only.
             if self.weight.shared.bytes() > BYTES_MAX {
                 return cell;
@@ -172,13 +172,13 @@ impl Forms {
     /// Counts the size of a cell, unless it was evicted.
     fn count(&self, key: &RepresentationKey, cell: &Arc<Cell>, bytes: usize) {
         let mut cells = self.cells();
-        if !cells.all.get(key).is_some_and(|kept| Arc::ptr_eq(kept, cell)) {
+        if !cells.all.get(key).is_some_and(|cached| Arc::ptr_eq(cached, cell)) {
             return;
         }
         let before = cell.bytes.swap(bytes as u64, Ordering::Relaxed) as usize;
         let more = bytes.saturating_sub(before);
         self.weight.add(more);
-        if key.content.form().is_some() {
+        if key.content.representation().is_some() {
             drop(cells);
             let replaced = self.previous.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
             self.weight.subtract(replaced.map_or(0, |body| body.byte_size()));
@@ -191,8 +191,9 @@ impl Forms {
     /// Evicts the least recently used detail pages and badges until the rest fits.
     fn make_room(&self, cells: &mut Cells) {
         while cells.details > DETAILS_MAX || cells.detail_bytes > DETAIL_BYTES_MAX {
-            let behind = cells.all.iter().filter(|(key, _)| key.content.form().is_none());
-            let oldest = behind.min_by_key(|(_, cell)| cell.used.load(Ordering::Relaxed));
+            let details =
+                cells.all.iter().filter(|(key, _)| key.content.representation().is_none());
+            let oldest = details.min_by_key(|(_, cell)| cell.used.load(Ordering::Relaxed));
             let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
             self.remove(cells, &oldest);
         }
@@ -200,7 +201,7 @@ impl Forms {
 
     fn remove_if_current(&self, key: &RepresentationKey, cell: &Arc<Cell>) {
         let mut cells = self.cells();
-        if cells.all.get(key).is_some_and(|kept| Arc::ptr_eq(kept, cell)) {
+        if cells.all.get(key).is_some_and(|cached| Arc::ptr_eq(cached, cell)) {
             self.remove(&mut cells, key);
         }
     }
@@ -209,7 +210,7 @@ impl Forms {
         let Some(cell) = cells.all.remove(key) else { return };
         let bytes = cell.bytes.load(Ordering::Relaxed) as usize;
         self.weight.subtract(bytes);
-        if key.content.form().is_none() {
+        if key.content.representation().is_none() {
             cells.details -= 1;
             cells.detail_bytes -= bytes;
         }
@@ -253,24 +254,24 @@ const fn bit(encoding: Encoding) -> u8 {
 mod tests {
     use std::sync::atomic::AtomicUsize;
 
+    use prometheus_client::metrics::gauge::Gauge;
+    use prometheus_client::metrics::histogram::Histogram;
     use rules::IncidentId;
     use tokio::sync::oneshot;
 
-    use super::super::key::RequestedContent;
     use super::super::memory::SharedState;
     use super::*;
-    use prometheus_client::metrics::gauge::Gauge;
-    use prometheus_client::metrics::histogram::Histogram;
-
     use crate::PageMetrics;
     use crate::html::DetailKey;
     use crate::i18n::choose;
+    use crate::representation::RequestedContent;
 
-    fn key(what: RequestedContent) -> RepresentationKey {
-        RepresentationKey {
-            content: what,
-            locale: Locale { words: choose(None), is_domain: false },
-        }
+    fn key(content: RequestedContent) -> RepresentationKey {
+        RepresentationKey { content, locale: Locale { words: choose(None), is_domain: false } }
+    }
+
+    fn representation(it: Representation) -> RepresentationKey {
+        key(RequestedContent::Representation(it))
     }
 
     fn incident(number: u64) -> RepresentationKey {
@@ -286,15 +287,16 @@ mod tests {
         Arc::new(SharedState::new(None, String::new(), metrics))
     }
 
-    fn forms(shared: &Arc<SharedState>) -> Forms {
-        Forms::new(Weight::new(shared))
+    fn bodies(shared: &Arc<SharedState>) -> RenderedBodies {
+        RenderedBodies::new(Weight::new(shared))
     }
 
-    async fn render(forms: &Forms, key: &RepresentationKey, text: &str) -> Arc<EncodedBody> {
+    async fn render(all: &RenderedBodies, key: &RepresentationKey, text: &str) -> Arc<EncodedBody> {
         let text = text.to_owned();
-        let make =
-            || async { Ok(Some(Box::new(move || EncodedBody::new("text/plain", text)) as Work)) };
-        forms.get_or_render(key, Encoding::Gzip, make).await.unwrap().unwrap()
+        let make = || async {
+            Ok(Some(Box::new(move || EncodedBody::new("text/plain", text)) as RenderJob))
+        };
+        all.get_or_render(key, Encoding::Gzip, make).await.unwrap().unwrap()
     }
 
     fn text(body: &Arc<EncodedBody>) -> String {
@@ -304,13 +306,13 @@ mod tests {
     // issue 7: "rendered once per change, kept as compressed bytes"
     #[tokio::test]
     async fn concurrent_requests_render_and_compress_once() {
-        let (forms, made) = (forms(&shared()), AtomicUsize::new(0));
+        let (bodies, made) = (bodies(&shared()), AtomicUsize::new(0));
         let ask = || async {
             let make = || async {
                 made.fetch_add(1, Ordering::Relaxed);
-                Ok(Some(Box::new(|| EncodedBody::new("text/plain", "x".repeat(900))) as Work))
+                Ok(Some(Box::new(|| EncodedBody::new("text/plain", "x".repeat(900))) as RenderJob))
             };
-            forms.get_or_render(&incident(1), Encoding::Brotli, make).await.unwrap().unwrap()
+            bodies.get_or_render(&incident(1), Encoding::Brotli, make).await.unwrap().unwrap()
         };
         let (first, second) = tokio::join!(ask(), ask());
         assert!(Arc::ptr_eq(&first, &second) && first.is_ready(Encoding::Brotli));
@@ -319,14 +321,13 @@ mod tests {
 
     #[tokio::test]
     async fn only_requested_representations_are_prerendered() {
-        let forms = forms(&shared());
-        let [home, json] = [Representation::Home, Representation::Json]
-            .map(|form| key(RequestedContent::Form(form)));
-        render(&forms, &home, "for a visitor").await;
-        render(&forms, &json, "ahead").await;
-        render(&forms, &incident(1), "behind").await;
-        forms.record_request(&home, Encoding::Gzip);
-        let ahead = forms.requested();
+        let bodies = bodies(&shared());
+        let [home, json] = [Representation::Home, Representation::Json].map(representation);
+        render(&bodies, &home, "for a visitor").await;
+        render(&bodies, &json, "ahead").await;
+        render(&bodies, &incident(1), "a detail page").await;
+        bodies.record_request(&home, Encoding::Gzip);
+        let ahead = bodies.requested();
         let [(Representation::Home, _, encodings)] = &ahead[..] else { panic!("{ahead:?}") };
         assert_eq!(encodings, &[Encoding::Gzip]);
     }
@@ -335,62 +336,62 @@ mod tests {
     #[tokio::test]
     async fn concurrent_requests_get_the_previous_body() {
         let shared = shared();
-        let home = key(RequestedContent::Form(Representation::Home));
-        let before = forms(&shared);
+        let home = representation(Representation::Home);
+        let before = bodies(&shared);
         render(&before, &home, "before").await;
-        let forms = Forms::after(Weight::new(&shared), &before);
+        let bodies = RenderedBodies::after(Weight::new(&shared), &before);
         let (begun, wait) = oneshot::channel::<()>();
         let (go_on, may_go_on) = oneshot::channel::<()>();
         let make = || async {
             begun.send(()).unwrap();
             may_go_on.await.unwrap();
-            Ok(Some(Box::new(|| EncodedBody::new("text/plain", "now")) as Work))
+            Ok(Some(Box::new(|| EncodedBody::new("text/plain", "now")) as RenderJob))
         };
         let others = async {
             wait.await.unwrap();
-            let given = render(&forms, &home, "twice").await;
+            let given = render(&bodies, &home, "twice").await;
             go_on.send(()).unwrap();
             given
         };
-        let (made, given) = tokio::join!(forms.get_or_render(&home, Encoding::Gzip, make), others);
+        let (made, given) = tokio::join!(bodies.get_or_render(&home, Encoding::Gzip, make), others);
         assert_eq!((text(&given), text(&made.unwrap().unwrap())), ("before".into(), "now".into()));
-        assert_eq!(text(&render(&forms, &home, "twice").await), "now", "it is made");
+        assert_eq!(text(&render(&bodies, &home, "twice").await), "now", "it is made");
     }
 
     #[tokio::test]
-    async fn many_addresses_stay_within_limits_and_keep_forms() {
+    async fn many_addresses_stay_within_limits_and_keep_representations() {
         let shared = shared();
-        let forms = forms(&shared);
-        let home = key(RequestedContent::Form(Representation::Home));
-        render(&forms, &home, "home").await;
+        let bodies = bodies(&shared);
+        let home = representation(Representation::Home);
+        render(&bodies, &home, "home").await;
         for number in 0..2 * DETAILS_MAX as u64 {
-            render(&forms, &incident(number), "small").await;
+            render(&bodies, &incident(number), "small").await;
         }
-        assert_eq!(forms.cells().details, DETAILS_MAX);
+        assert_eq!(bodies.cells().details, DETAILS_MAX);
         for number in 0..20 {
-            render(&forms, &incident(number), &number.to_string().repeat(DETAIL_BYTES_MAX / 10))
+            render(&bodies, &incident(number), &number.to_string().repeat(DETAIL_BYTES_MAX / 10))
                 .await;
         }
-        let cells = forms.cells();
+        let cells = bodies.cells();
         assert!(cells.details < 20 && cells.detail_bytes <= DETAIL_BYTES_MAX);
         assert!(cells.all.contains_key(&home) && cells.all.contains_key(&incident(19)));
         drop(cells);
         assert!(shared.bytes() > 0);
-        drop(forms);
-        assert_eq!(shared.bytes(), 0, "what is let go of is counted no more");
+        drop(bodies);
+        assert_eq!(shared.bytes(), 0, "a dropped page does not count");
     }
 
     #[tokio::test]
     async fn absent_or_failed_body_is_requested_again() {
-        let forms = forms(&shared());
+        let bodies = bodies(&shared());
         let nothing =
-            forms.get_or_render(&incident(1), Encoding::Gzip, || async { Ok(None) }).await;
+            bodies.get_or_render(&incident(1), Encoding::Gzip, || async { Ok(None) }).await;
         assert!(nothing.unwrap().is_none());
-        let failed = forms
+        let failed = bodies
             .get_or_render(&incident(1), Encoding::Gzip, || async { Err("away".into()) })
             .await;
         assert_eq!(failed.unwrap_err(), "away");
-        assert_eq!(forms.cells().details, 0);
-        assert_eq!(text(&render(&forms, &incident(1), "there").await), "there");
+        assert_eq!(bodies.cells().details, 0);
+        assert_eq!(text(&render(&bodies, &incident(1), "there").await), "there");
     }
 }

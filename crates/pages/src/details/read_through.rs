@@ -13,7 +13,7 @@ use rules::{Timestamp, WorkspaceId};
 use store::{Generation, StoreError};
 use tokio::sync::Semaphore;
 
-use super::super::cache::{Absent, READ_TIMEOUT, too_slow};
+use super::super::cache::{NegativeCache, READ_TIMEOUT, too_slow};
 use crate::Pages;
 
 /// Maximum number of values. The one that was first requested the longest ago is evicted first.
@@ -35,7 +35,7 @@ pub(super) enum FreshnessRule {
 pub(crate) struct ReadThroughCache<K, V> {
     freshness: FreshnessRule,
     slots: Mutex<HashMap<K, Arc<CacheSlot<V>>>>,
-    absent: Absent<K, Option<Generation>>,
+    absent: NegativeCache<K, Option<Generation>>,
     reads: Semaphore,
 }
 
@@ -54,7 +54,7 @@ struct Read<V> {
 
 impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
     pub(super) fn new(freshness: FreshnessRule) -> Self {
-        let (absent, reads) = (Absent::default(), Semaphore::new(READS));
+        let (absent, reads) = (NegativeCache::default(), Semaphore::new(READS));
         Self { freshness, slots: Mutex::default(), absent, reads }
     }
 
@@ -74,10 +74,10 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
             return Ok(None);
         }
         let slot = self.slot(key.clone(), now);
-        let turn = tokio::time::timeout(READ_TIMEOUT, slot.value.lock()).await;
-        let mut kept = turn.map_err(|_| too_slow())?;
+        let lock = tokio::time::timeout(READ_TIMEOUT, slot.value.lock()).await;
+        let mut cached = lock.map_err(|_| too_slow())?;
         let generation = pages.store.generation(workspace);
-        if let Some(last) = kept.as_ref()
+        if let Some(last) = cached.as_ref()
             && self.is_fresh(last, generation, now)
         {
             return Ok(Some(last.value.clone()));
@@ -88,7 +88,7 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
         };
         let why = match tokio::time::timeout(READ_TIMEOUT, read).await {
             Ok(Ok(Some(value))) => {
-                *kept = Some(Read { value: value.clone(), at: now, generation });
+                *cached = Some(Read { value: value.clone(), at: now, generation });
                 slot.is_read.store(true, Ordering::Relaxed);
                 return Ok(Some(value));
             }
@@ -100,7 +100,7 @@ impl<K: Clone + Eq + Hash, V: Clone> ReadThroughCache<K, V> {
             Ok(Err(error)) => error.to_string(),
             Err(_) => too_slow(),
         };
-        match &*kept {
+        match &*cached {
             Some(last) => {
                 tracing::warn!("failed to read a detail page, serving it from the cache: {why}");
                 Ok(Some(last.value.clone()))

@@ -4,10 +4,11 @@
 use askama::Template;
 use domain::page::{ComponentView, Day, LatencyPoint, PERCENTILES, Range, State, uptime_of};
 
-use super::super::cache::CachedPage;
 use super::super::chart::{Chart, milliseconds};
-use super::super::i18n::{Depth, Strings, clock, iso_date};
-use super::event::{incident, stamp};
+use super::super::i18n::{DetailStrings, Strings, clock, iso_date};
+use super::super::snapshot::PageSnapshot;
+use super::event::incident;
+use super::time::time_html;
 use super::{PageLayout, render};
 
 #[derive(Template)]
@@ -48,15 +49,15 @@ struct DrawnChart {
 
 /// Renders the page of a component. `latency` is `Some` if its monitor is public.
 pub(crate) fn component_page(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     words: &'static Strings,
     base: &str,
     it: &ComponentView,
     latency_series: Option<(Range, &[LatencyPoint])>,
 ) -> String {
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    frame.heading = format!("{} · {}", it.name, shown.page.settings.title);
-    let about = shown.view.history.iter().flat_map(|day| &day.incidents);
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    frame.heading = format!("{} · {}", it.name, snapshot.page.settings.title);
+    let about = snapshot.view.history.iter().flat_map(|day| &day.incidents);
     let about = about.filter(|incident| incident.is_about(it.id));
     render(&ComponentPage {
         frame,
@@ -64,7 +65,7 @@ pub(crate) fn component_page(
         state: it.state,
         word: words.state(it.state),
         about: it.description.as_deref(),
-        since: it.since.map(|at| words.since.replace("{}", &stamp(at, words))),
+        since: it.since.map(|at| words.since.replace("{}", &time_html(at, words))),
         uptimes: it.days.as_ref().map(|days| uptimes(days, words)).unwrap_or_default(),
         latency: latency_series.map(|(range, points)| LatencyCharts {
             ranges: ranges(range, words, &format!("{base}/component/{}", it.id)),
@@ -81,7 +82,7 @@ fn uptimes(days: &[Day], words: &Strings) -> Vec<(String, String)> {
     let over = |range: Range| {
         let last = &days[days.len().saturating_sub(range.days() as usize)..];
         let uptime = uptime_of(last).map_or_else(|| words.no_data.to_owned(), |it| it.to_string());
-        (Depth::pluralize(words.depth.days, range.days()), uptime)
+        (DetailStrings::pluralize(words.detail.days, range.days()), uptime)
     };
     Range::ALL.into_iter().map(over).collect()
 }
@@ -95,17 +96,17 @@ fn row(day: &Day, words: &Strings, base: &str) -> (String, Vec<String>) {
     (link, vec![words.date(day.begins), uptime, long(down), long(degraded), long(planned)])
 }
 
-fn ranges(shown: Range, words: &Strings, path: &str) -> Vec<(String, Option<String>)> {
+fn ranges(current: Range, words: &Strings, path: &str) -> Vec<(String, Option<String>)> {
     let choice = |range: Range| {
-        let link = (range != shown).then(|| format!("{path}/{}#latency", range.as_str()));
-        (Depth::pluralize(words.depth.days, range.days()), link)
+        let link = (range != current).then(|| format!("{path}/{}#latency", range.as_str()));
+        (DetailStrings::pluralize(words.detail.days, range.days()), link)
     };
     Range::ALL.into_iter().map(choice).collect()
 }
 
 /// Returns the charts of a latency series. Empty charts are omitted.
 fn charts(range: Range, points: &[LatencyPoint], words: &Strings) -> Vec<DrawnChart> {
-    let depth = words.depth;
+    let detail = words.detail;
     let time = |at| if range.is_by_day() { words.date(at) } else { words.time(at) };
     let label = |at| if range == Range::Day { clock(at) } else { iso_date(at) };
     let times: Vec<String> = points.iter().map(|point| time(point.begins)).collect();
@@ -115,7 +116,7 @@ fn charts(range: Range, points: &[LatencyPoint], words: &Strings) -> Vec<DrawnCh
     let phases: Vec<_> = points.iter().map(|point| point.phases_us).collect();
     let table = |values: &[Option<[u32; 5]>]| {
         let of_step = |(place, values): (usize, &Option<[u32; 5]>)| {
-            let numbers = values.as_ref()?.iter().map(|it| milliseconds(*it, depth.milliseconds));
+            let numbers = values.as_ref()?.iter().map(|it| milliseconds(*it, detail.milliseconds));
             let numbers: Vec<String> = numbers.collect();
             Some((place, numbers))
         };
@@ -129,37 +130,37 @@ fn charts(range: Range, points: &[LatencyPoint], words: &Strings) -> Vec<DrawnCh
         times: &times,
         labels: &labels,
         values,
-        unit: depth.milliseconds,
+        unit: detail.milliseconds,
     };
     let mut charts = Vec::new();
     if latencies.iter().any(Option::is_some) {
         let names = percentiles.each_ref().map(String::as_str);
-        let drawn = chart("l", depth.latency, depth.about_percentiles, names, &latencies);
+        let drawn = chart("l", detail.latency, detail.about_percentiles, names, &latencies);
         let with_count = |(place, numbers): (usize, Vec<String>)| {
             let count = points[place].successes.to_string();
             [vec![times[place].clone(), count], numbers].concat()
         };
         charts.push(DrawnChart {
             id: "l",
-            title: depth.latency,
-            about: depth.about_percentiles,
+            title: detail.latency,
+            about: detail.about_percentiles,
             svg: drawn.lines(),
             legend: drawn.legend_of_lines(),
-            columns: columns(&[depth.time, depth.successes], &names),
+            columns: columns(&[detail.time, detail.successes], &names),
             rows: table(&latencies).into_iter().map(with_count).collect(),
         });
     }
     if phases.iter().any(Option::is_some) {
-        let drawn = chart("p", depth.phases, depth.about_phases, depth.phase, &phases);
+        let drawn = chart("p", detail.phases, detail.about_phases, detail.phase, &phases);
         let with_time =
             |(place, numbers): (usize, Vec<String>)| [vec![times[place].clone()], numbers].concat();
         charts.push(DrawnChart {
             id: "p",
-            title: depth.phases,
-            about: depth.about_phases,
+            title: detail.phases,
+            about: detail.about_phases,
             svg: drawn.stacks(),
             legend: drawn.legend_of_stacks(),
-            columns: columns(&[depth.time], &depth.phase),
+            columns: columns(&[detail.time], &detail.phase),
             rows: table(&phases).into_iter().map(with_time).collect(),
         });
     }

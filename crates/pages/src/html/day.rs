@@ -4,14 +4,14 @@ use askama::Template;
 use domain::page::ComponentView;
 
 use super::super::bars;
-use super::super::cache::CachedPage;
 use super::super::i18n::{Strings, iso_date};
+use super::super::snapshot::PageSnapshot;
 use super::event::render_events;
 use super::{PageLayout, render};
 
 #[derive(Template)]
 #[template(path = "days.html")]
-struct Days<'a> {
+struct DayPage<'a> {
     frame: PageLayout<'a>,
     heading: String,
     events: Vec<String>,
@@ -21,44 +21,45 @@ struct Days<'a> {
 }
 
 /// Returns the index of a day in the bars, or `None` if it is not among them.
-pub(crate) fn day_position(shown: &CachedPage, date: &str) -> Option<usize> {
-    let days = shown.view.components().find_map(|component| component.days.as_ref())?;
+pub(crate) fn day_position(snapshot: &PageSnapshot, date: &str) -> Option<usize> {
+    let days = snapshot.view.components().find_map(|component| component.days.as_ref())?;
     days.iter().position(|day| iso_date(day.begins) == date)
 }
 
 /// Renders a day with all components and links to its neighbours.
 pub(crate) fn day_page(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     words: &'static Strings,
     base: &str,
-    place: usize,
+    position: usize,
 ) -> String {
-    let first = shown.view.components().find_map(|component| component.days.as_deref());
+    let first = snapshot.view.components().find_map(|component| component.days.as_deref());
     let first = first.unwrap_or_default();
-    let begins = first.get(place).map_or(shown.view.at, |day| day.begins);
+    let begins = first.get(position).map_or(snapshot.view.at, |day| day.begins);
     let row = |component: &ComponentView| {
-        let day = component.days.as_ref()?.get(place)?;
+        let day = component.days.as_ref()?.get(position)?;
         let description = bars::describe_day(day, words);
         let description = description
             .split_once(": ")
             .map_or(description.clone(), |(_, description)| description.to_owned());
         Some(vec![component.name.clone(), description])
     };
-    let day = shown.view.history.iter().find(|day| day.begins == begins);
+    let day = snapshot.view.history.iter().find(|day| day.begins == begins);
     let events = day.map(|day| render_events(day, words, base));
-    let way = |word, place: Option<usize>| {
-        let day = place.and_then(|place| first.get(place))?;
+    let link = |word, position: Option<usize>| {
+        let day = position.and_then(|position| first.get(position))?;
         Some((word, format!("{base}/day/{}", iso_date(day.begins))))
     };
-    let ways = [way(words.earlier, place.checked_sub(1)), way(words.later, Some(place + 1))];
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    frame.heading = format!("{} · {}", words.date(begins), shown.page.settings.title);
-    render(&Days {
+    let links =
+        [link(words.earlier, position.checked_sub(1)), link(words.later, Some(position + 1))];
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    frame.heading = format!("{} · {}", words.date(begins), snapshot.page.settings.title);
+    render(&DayPage {
         heading: words.date(begins),
         frame,
         events: events.unwrap_or_default(),
         columns: vec![words.components, words.day],
-        rows: shown.view.components().filter_map(row).collect(),
-        links: ways.into_iter().flatten().collect(),
+        rows: snapshot.view.components().filter_map(row).collect(),
+        links: links.into_iter().flatten().collect(),
     })
 }

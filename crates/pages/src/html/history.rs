@@ -4,52 +4,52 @@
 use askama::Template;
 use domain::page::{Month, MonthView};
 
-use super::super::cache::CachedPage;
 use super::super::i18n::{Strings, iso_date};
+use super::super::snapshot::PageSnapshot;
 use super::event::render_events;
 use super::{PageLayout, render};
 
 #[derive(Template)]
 #[template(path = "history.html")]
-struct History<'a> {
+struct HistoryPage<'a> {
     frame: PageLayout<'a>,
     heading: String,
-    days: Vec<Day>,
+    days: Vec<DayEvents>,
     /// Notice of truncation.
-    cut: Option<&'static str>,
+    truncated: Option<&'static str>,
     links: Vec<(&'static str, String, String)>,
 }
 
-struct Day {
+struct DayEvents {
     iso: String,
     date: String,
     events: Vec<String>,
 }
 
 pub(crate) fn history_page(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     words: &'static Strings,
     base: &str,
     it: &MonthView,
 ) -> String {
     let heading = words.month(it.month.span().from);
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    frame.heading = format!("{heading} · {}", shown.page.settings.title);
-    let way = |word, month: Option<Month>| {
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    frame.heading = format!("{heading} · {}", snapshot.page.settings.title);
+    let link = |word, month: Option<Month>| {
         let month = month?;
         Some((word, format!("{base}/history/{month}"), words.month(month.span().from)))
     };
-    let ways = [way(words.earlier, it.earlier), way(words.later, it.later)];
-    let day = |day: &domain::page::HistoryDay| Day {
+    let links = [link(words.earlier, it.earlier), link(words.later, it.later)];
+    let day = |day: &domain::page::HistoryDay| DayEvents {
         iso: iso_date(day.begins),
         date: words.date(day.begins),
         events: render_events(day, words, base),
     };
-    render(&History {
+    render(&HistoryPage {
         heading,
         days: it.days.iter().map(day).collect(),
-        cut: it.is_cut.then_some(words.depth.truncated),
-        links: ways.into_iter().flatten().collect(),
+        truncated: it.is_cut.then_some(words.detail.truncated),
+        links: links.into_iter().flatten().collect(),
         frame,
     })
 }

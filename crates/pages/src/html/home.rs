@@ -6,17 +6,17 @@ use domain::page::{ComponentView, GroupView, HistoryDay, PageView, Section, Stat
 use rules::Timestamp;
 
 use super::super::bars::{Bars, DayIndex, DrawnBars};
-use super::super::cache::CachedPage;
 use super::super::events::{self, Ongoing};
 use super::super::i18n::{Strings, iso_date};
 use super::super::og_image;
+use super::super::snapshot::PageSnapshot;
 use super::event::{incident, maintenance, render_events};
 use super::layout::Share;
 use super::{PageLayout, report};
 
 #[derive(Template)]
 #[template(path = "home.html")]
-struct PageHome<'a> {
+struct HomePage<'a> {
     frame: PageLayout<'a>,
     state: State,
     sentence: String,
@@ -78,20 +78,25 @@ const ROOM: usize = 40 << 10;
 const COMPONENT_ROOM: usize = 4 << 10;
 
 /// Renders the home page.
-pub(crate) fn home(shown: &CachedPage, words: &'static Strings, base: &str, url: &str) -> String {
-    let view = &shown.view;
+pub(crate) fn home(
+    snapshot: &PageSnapshot,
+    words: &'static Strings,
+    base: &str,
+    url: &str,
+) -> String {
+    let view = &snapshot.view;
     let knowledge = &view.overall_status.data_age;
     let sentence = words.sentence(&view.overall_status.summary);
     let mut notes = Vec::new();
-    if shown.served_from_cache {
+    if snapshot.served_from_cache {
         notes.push(words.old.replace("{}", &words.time(view.at)));
     }
     if !knowledge.stale.is_empty() {
         notes.push(words.stale(&knowledge.stale));
     }
     let bars = Bars::new(view, words, base);
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    let title = &shown.page.settings.title;
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    let title = &snapshot.page.settings.title;
     frame.heading = format!("{sentence} · {title}");
     frame.skip = ("components", words.skip);
     frame.share = Some(Share {
@@ -101,7 +106,7 @@ pub(crate) fn home(shown: &CachedPage, words: &'static Strings, base: &str, url:
         width: og_image::WIDTH,
         height: og_image::HEIGHT,
     });
-    let home = PageHome {
+    let home = HomePage {
         frame,
         state: view.overall_status.state,
         checked: knowledge.checked_at.map(|at| checked(at, words)),
@@ -125,14 +130,15 @@ fn ongoing(view: &PageView, words: &'static Strings, base: &str) -> Vec<String> 
     cards.chain(incidents.into_iter().map(|it| incident(it, words, base))).collect()
 }
 
-/// Renders the last days, newest first. Ongoing events are above; consecutive quiet days become one part.
+/// Renders the last days, newest first. Ongoing events are above. Consecutive quiet days become one
+/// part.
 fn history(days: &[HistoryDay], words: &'static Strings, base: &str) -> Vec<HistoryPart> {
     let mut parts: Vec<HistoryPart> = Vec::new();
     for day in days {
-        let (day, goes_on) = events::past(day);
+        let (day, has_ongoing) = events::past(day);
         let named = DisplayDate { iso: iso_date(day.begins), date: words.date(day.begins) };
         let events = render_events(&day, words, base);
-        if events.is_empty() && goes_on {
+        if events.is_empty() && has_ongoing {
             continue;
         }
         match parts.last_mut() {

@@ -6,9 +6,10 @@ use domain::judge::CloseReason;
 use domain::page::{IncidentView, State};
 use rules::Timestamp;
 
-use super::super::cache::CachedPage;
-use super::super::i18n::{Depth, Strings};
-use super::event::{incident_stamps, incident_title};
+use super::super::event_text::incident_title;
+use super::super::i18n::{DetailStrings, Strings};
+use super::super::snapshot::PageSnapshot;
+use super::time::incident_time_html;
 use super::{PageLayout, render};
 
 #[derive(Template)]
@@ -37,15 +38,15 @@ struct TimelineRow {
 }
 
 pub(crate) fn incident_page(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     words: &'static Strings,
     base: &str,
     it: &IncidentView,
     regions: u32,
 ) -> String {
     let title = incident_title(it, words);
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    frame.heading = format!("{title} · {}", shown.page.settings.title);
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    frame.heading = format!("{title} · {}", snapshot.page.settings.title);
     let state = match it.closed {
         None => State::Down,
         Some((_, how)) => State::after_close(how),
@@ -55,7 +56,7 @@ pub(crate) fn incident_page(
     render(&IncidentPage {
         title,
         state,
-        when: incident_stamps(it, words),
+        when: incident_time_html(it, words),
         components: components.collect(),
         entries: entries(it, regions, words),
         month: format!("{base}/history/{}", domain::page::Month::containing(it.opened_at)),
@@ -65,7 +66,7 @@ pub(crate) fn incident_page(
 
 /// Returns the timeline, newest first.
 fn entries(it: &IncidentView, regions: u32, words: &'static Strings) -> Vec<TimelineRow> {
-    let depth = words.depth;
+    let detail = words.detail;
     let entry = |state, text, at: Timestamp, more| TimelineRow {
         state,
         text,
@@ -78,24 +79,24 @@ fn entries(it: &IncidentView, regions: u32, words: &'static Strings) -> Vec<Time
         let long = words.format_duration(at.since(it.opened_at).as_millis() as u64);
         entries.push(entry(
             State::after_close(how),
-            closed_text(how, depth),
+            closed_text(how, detail),
             at,
-            vec![depth.duration.replace("{}", &long)],
+            vec![detail.duration.replace("{}", &long)],
         ));
     }
     if let Some(at) = it.acknowledged_at {
-        entries.push(entry(State::Degraded, depth.acknowledged, at, Vec::new()));
+        entries.push(entry(State::Degraded, detail.acknowledged, at, Vec::new()));
     }
-    let seen = (regions > 0).then(|| Depth::pluralize(depth.seen_from, regions));
-    entries.push(entry(State::Down, depth.began, it.opened_at, seen.into_iter().collect()));
+    let seen = (regions > 0).then(|| DetailStrings::pluralize(detail.seen_from, regions));
+    entries.push(entry(State::Down, detail.began, it.opened_at, seen.into_iter().collect()));
     entries
 }
 
-const fn closed_text(how: CloseReason, depth: &Depth) -> &'static str {
+const fn closed_text(how: CloseReason, detail: &DetailStrings) -> &'static str {
     match how {
-        CloseReason::Recovered => depth.recovered,
-        CloseReason::Degraded => depth.in_part,
-        CloseReason::Paused | CloseReason::Deleted => depth.unchecked,
-        CloseReason::Resolved => depth.resolved,
+        CloseReason::Recovered => detail.recovered,
+        CloseReason::Degraded => detail.in_part,
+        CloseReason::Paused | CloseReason::Deleted => detail.unchecked,
+        CloseReason::Resolved => detail.resolved,
     }
 }

@@ -7,10 +7,10 @@ use askama::Template;
 use domain::markdown;
 use domain::page::{IncidentView, ReportView, State, UpdateView};
 
-use super::super::cache::CachedPage;
 use super::super::i18n::Strings;
 use super::super::report::{affected, status};
-use super::event::incident_stamps;
+use super::super::snapshot::PageSnapshot;
+use super::time::incident_time_html;
 use super::{PageLayout, render};
 
 /// Maximum number of updates on the card of an open report. Its own page shows all.
@@ -19,12 +19,12 @@ const UPDATES_WHILE_OPEN: usize = 3;
 /// A report in a list.
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Card<'a> {
+struct ReportCard<'a> {
     state: State,
     title: &'a str,
     link: String,
     affected: Option<String>,
-    updates: Vec<Update>,
+    updates: Vec<ReportUpdate>,
     /// Open incidents of its components: path, and time as HTML.
     incidents: Vec<(String, String)>,
     /// Label of the link to further updates.
@@ -34,16 +34,16 @@ struct Card<'a> {
 /// The page of a report.
 #[derive(Template)]
 #[template(path = "report_page.html")]
-struct Whole<'a> {
+struct ReportPage<'a> {
     frame: PageLayout<'a>,
     state: State,
     title: &'a str,
     status: &'static str,
     affected: Option<String>,
-    updates: Vec<Update>,
+    updates: Vec<ReportUpdate>,
 }
 
-struct Update {
+struct ReportUpdate {
     id: String,
     status: &'static str,
     iso: String,
@@ -69,10 +69,10 @@ pub(super) fn card(
     base: &str,
 ) -> String {
     let incident =
-        |it: &&IncidentView| (format!("{base}/incident/{}", it.id), incident_stamps(it, words));
+        |it: &&IncidentView| (format!("{base}/incident/{}", it.id), incident_time_html(it, words));
     let shown_updates = if report.is_open() { UPDATES_WHILE_OPEN } else { 1 };
     let all = report.updates.len();
-    render(&Card {
+    render(&ReportCard {
         state: report.state,
         title: &report.title,
         link: format!("{base}/report/{}", report.id),
@@ -85,14 +85,14 @@ pub(super) fn card(
 
 /// Renders the page of a report.
 pub(crate) fn report_page(
-    shown: &CachedPage,
+    snapshot: &PageSnapshot,
     words: &'static Strings,
     base: &str,
     report: &ReportView,
 ) -> String {
-    let mut frame = PageLayout::for_page(&shown.page, words, base);
-    frame.heading = format!("{} · {}", report.title, shown.page.settings.title);
-    render(&Whole {
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    frame.heading = format!("{} · {}", report.title, snapshot.page.settings.title);
+    render(&ReportPage {
         frame,
         state: report.state,
         title: &report.title,
@@ -102,8 +102,8 @@ pub(crate) fn report_page(
     })
 }
 
-fn update(it: &UpdateView, words: &Strings) -> Update {
-    Update {
+fn update(it: &UpdateView, words: &Strings) -> ReportUpdate {
+    ReportUpdate {
         id: it.id.to_string(),
         status: status(it.status, words),
         iso: it.at.to_string(),

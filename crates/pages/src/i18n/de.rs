@@ -98,5 +98,5 @@ pub(super) const WORDS: Strings = Strings {
         "Dezember",
     ],
     date: "{d}. {m} {y}",
-    depth: &super::details::DE,
+    detail: &super::details::DE,
 };

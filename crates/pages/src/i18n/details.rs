@@ -2,7 +2,7 @@
 
 /// Strings of one language. `{}` is a placeholder.
 #[derive(Debug)]
-pub(crate) struct Depth {
+pub(crate) struct DetailStrings {
     /// "30 days", singular and plural.
     pub(crate) days: [&'static str; 2],
     /// Label of the choice of days.
@@ -42,7 +42,7 @@ pub(crate) struct Depth {
     pub(crate) details: &'static str,
 }
 
-impl Depth {
+impl DetailStrings {
     /// Formats a count with the singular or the plural.
     pub(crate) fn pluralize([one, several]: [&str; 2], count: u32) -> String {
         let text = if count == 1 { one } else { several };
@@ -50,7 +50,7 @@ impl Depth {
     }
 }
 
-pub(super) const EN: Depth = Depth {
+pub(super) const EN: DetailStrings = DetailStrings {
     days: ["{} day", "{} days"],
     range: "Time range",
     latency: "Response time",
@@ -76,7 +76,7 @@ pub(super) const EN: Depth = Depth {
     details: "Details",
 };
 
-pub(super) const DE: Depth = Depth {
+pub(super) const DE: DetailStrings = DetailStrings {
     days: ["{} Tag", "{} Tage"],
     range: "Zeitraum",
     latency: "Antwortzeit",
@@ -102,7 +102,7 @@ pub(super) const DE: Depth = Depth {
     details: "Details",
 };
 
-pub(super) const FR: Depth = Depth {
+pub(super) const FR: DetailStrings = DetailStrings {
     days: ["{} jour", "{} jours"],
     range: "Période affichée",
     latency: "Temps de réponse",
@@ -128,7 +128,7 @@ pub(super) const FR: Depth = Depth {
     details: "Détails",
 };
 
-pub(super) const ES: Depth = Depth {
+pub(super) const ES: DetailStrings = DetailStrings {
     days: ["{} día", "{} días"],
     range: "Periodo",
     latency: "Tiempo de respuesta",
@@ -154,7 +154,7 @@ pub(super) const ES: Depth = Depth {
     details: "Detalles",
 };
 
-pub(super) const PT: Depth = Depth {
+pub(super) const PT: DetailStrings = DetailStrings {
     days: ["{} dia", "{} dias"],
     range: "Período",
     latency: "Tempo de resposta",
@@ -180,7 +180,7 @@ pub(super) const PT: Depth = Depth {
     details: "Detalhes",
 };
 
-pub(super) const JA: Depth = Depth {
+pub(super) const JA: DetailStrings = DetailStrings {
     days: ["{}日間", "{}日間"],
     range: "表示期間",
     latency: "応答時間",
@@ -206,7 +206,7 @@ pub(super) const JA: Depth = Depth {
     details: "詳細",
 };
 
-pub(super) const ZH: Depth = Depth {
+pub(super) const ZH: DetailStrings = DetailStrings {
     days: ["{} 天", "{} 天"],
     range: "时间范围",
     latency: "响应时间",
@@ -253,7 +253,7 @@ mod tests {
             }
             assert!(words.month.contains("{m}") && words.month.contains("{y}"), "{}", words.month);
         }
-        assert_eq!(Depth::pluralize(EN.seen_from, 1), "Seen from 1 region");
-        assert_eq!(Depth::pluralize(EN.days, 30), "30 days");
+        assert_eq!(DetailStrings::pluralize(EN.seen_from, 1), "Seen from 1 region");
+        assert_eq!(DetailStrings::pluralize(EN.days, 30), "30 days");
     }
 }

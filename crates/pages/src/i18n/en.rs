@@ -85,5 +85,5 @@ pub(super) const WORDS: Strings = Strings {
     seconds: "{} s",
     months: ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"],
     date: "{d} {m} {y}",
-    depth: &super::details::EN,
+    detail: &super::details::EN,
 };

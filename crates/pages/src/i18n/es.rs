@@ -98,5 +98,5 @@ pub(super) const WORDS: Strings = Strings {
         "diciembre",
     ],
     date: "{d} de {m} de {y}",
-    depth: &super::details::ES,
+    detail: &super::details::ES,
 };

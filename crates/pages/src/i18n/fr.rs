@@ -101,5 +101,5 @@ pub(super) const WORDS: Strings = Strings {
         "décembre",
     ],
     date: "{d} {m} {y}",
-    depth: &super::details::FR,
+    detail: &super::details::FR,
 };

@@ -98,5 +98,5 @@ pub(super) const WORDS: Strings = Strings {
         "dezembro",
     ],
     date: "{d} de {m} de {y}",
-    depth: &super::details::PT,
+    detail: &super::details::PT,
 };

@@ -85,5 +85,5 @@ pub(super) const WORDS: Strings = Strings {
     seconds: "{}秒",
     months: ["1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月"],
     date: "{y}年{m}{d}日",
-    depth: &super::details::ZH,
+    detail: &super::details::ZH,
 };

@@ -13,29 +13,16 @@ use serde::Deserialize;
 
 use super::super::access::LinkRequest;
 use super::super::address::{PageAddress, PathSegment};
-use super::super::cache::CachedPage;
-use super::super::handlers::{language, message_response};
+use super::super::html::login::{email_form, link_button, link_sent};
 use super::super::i18n::Strings;
-use super::{
-    Arrival, LoginInput, find_page, login_page, login_response, magic_link_email,
-    redirect_with_cookie,
-};
+use super::super::responses::{language, message_response};
+use super::{Arrival, find_page, login_response, magic_link_email, redirect_with_cookie};
 use crate::Pages;
 
 /// Body of the form for an email address.
 #[derive(Deserialize)]
 pub(in super::super) struct EmailForm {
     email: String,
-}
-
-/// Renders the form for an email address, with the error of the last attempt.
-pub(in super::super) fn email_form(
-    page: &StatusPage,
-    words: &'static Strings,
-    base: &str,
-    wrong: Option<&str>,
-) -> String {
-    login_page(page, words, base, (words.email_prompt, LoginInput::Email, wrong))
 }
 
 /// Sends a link if the address is at one of the page's domains.
@@ -47,21 +34,22 @@ pub(in super::super) async fn request_link(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let shown = match find_page(&pages, &address, words, headers).await {
-        Ok(shown) => shown,
+    let cached = match find_page(&pages, &address, words, headers).await {
+        Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
-    if !is_for_members(&shown) {
+    let page = &cached.snapshot.page;
+    if !is_for_members(page) {
         return not_found(words, headers);
     }
     let (base, home) = (address.base(), address.home());
     let again = |wrong, status| {
-        login_response(email_form(&shown.page, words, &base, Some(wrong)), status, headers)
+        login_response(email_form(page, words, &base, Some(wrong)), status, headers)
     };
     let url = address.url(pages.cache.origin());
     if !pages.backend.can_send_emails() || url.starts_with('/') {
         tracing::warn!(
-            page.id = %shown.page.id,
+            page.id = %page.id,
             "a member of a status page wants a link, and none can be sent: `smtp_url`, `mail_from` \
              and `public_url` have to be set"
         );
@@ -71,18 +59,17 @@ pub(in super::super) async fn request_link(
     if !SUBSCRIBER.shape_of("email").takes(mailbox) {
         return again(words.no_address, StatusCode::BAD_REQUEST);
     }
-    match pages.access.request_link(&shown.page, mailbox, &arrival.visitor(&pages, &home)) {
+    match pages.access.request_link(page, mailbox, &arrival.visitor(&pages, &home)) {
         LinkRequest::Created(token) => {
             let link = format!("{url}/enter/{token}");
-            let mail =
-                magic_link_email::compose(&shown.page, words, &link, (mailbox, pages.ctx.random()));
+            let mail = magic_link_email::compose(page, words, &link, (mailbox, pages.ctx.random()));
             // Send in the background, so that the response time does not reveal whether a link is
             // sent.
-            let page = shown.page.id;
-            let sending = pages.backend.send_email(shown.page.workspace, mail);
+            let id = page.id;
+            let sending = pages.backend.send_email(page.workspace, mail);
             tokio::spawn(async move {
                 if let Err(why) = sending.await {
-                    tracing::warn!(page.id = %page, "failed to send a sign-in link: {why}");
+                    tracing::warn!(page.id = %id, "failed to send a sign-in link: {why}");
                 }
             });
         }
@@ -91,8 +78,7 @@ pub(in super::super) async fn request_link(
             return again(words.too_often, StatusCode::TOO_MANY_REQUESTS);
         }
     }
-    let sentence = (words.link_sent, LoginInput::Nothing, None);
-    login_response(login_page(&shown.page, words, &base, sentence), StatusCode::ACCEPTED, headers)
+    login_response(link_sent(page, words, &base), StatusCode::ACCEPTED, headers)
 }
 
 /// Responds with the button that uses a link.
@@ -103,19 +89,19 @@ pub(in super::super) async fn link_page(
     headers: HeaderMap,
 ) -> Response {
     let words = language(&headers);
-    let shown = match find_page(&pages, &address, words, &headers).await {
-        Ok(shown) => shown,
+    let cached = match find_page(&pages, &address, words, &headers).await {
+        Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
+    let page = &cached.snapshot.page;
     let base = address.base();
-    if !is_for_members(&shown) {
+    if !is_for_members(page) {
         return not_found(words, &headers);
     }
-    if !pages.access.is_valid_link(&shown.page, &token) {
-        return link_expired(&shown, words, &base, &headers);
+    if !pages.access.is_valid_link(page, &token) {
+        return link_expired(page, words, &base, &headers);
     }
-    let sentence = (words.link_is_good, LoginInput::Button(&token), None);
-    login_response(login_page(&shown.page, words, &base, sentence), StatusCode::OK, &headers)
+    login_response(link_button(page, words, &base, &token), StatusCode::OK, &headers)
 }
 
 /// Logs the visitor in and redirects to the page.
@@ -127,31 +113,32 @@ pub(in super::super) async fn enter(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let shown = match find_page(&pages, &address, words, headers).await {
-        Ok(shown) => shown,
+    let cached = match find_page(&pages, &address, words, headers).await {
+        Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
+    let page = &cached.snapshot.page;
     let home = address.home();
-    if !is_for_members(&shown) {
+    if !is_for_members(page) {
         return not_found(words, headers);
     }
-    match pages.access.use_link(&shown.page, &token, &arrival.visitor(&pages, &home)) {
+    match pages.access.use_link(page, &token, &arrival.visitor(&pages, &home)) {
         Some(cookie) => redirect_with_cookie(&home, cookie),
-        None => link_expired(&shown, words, &address.base(), headers),
+        None => link_expired(page, words, &address.base(), headers),
     }
 }
 
-fn is_for_members(shown: &CachedPage) -> bool {
-    shown.page.settings.effective_access() == AccessType::EmailDomain
+fn is_for_members(page: &StatusPage) -> bool {
+    page.settings.effective_access() == AccessType::EmailDomain
 }
 
 fn link_expired(
-    shown: &CachedPage,
+    page: &StatusPage,
     words: &'static Strings,
     base: &str,
     headers: &HeaderMap,
 ) -> Response {
-    let text = email_form(&shown.page, words, base, Some(words.link_expired));
+    let text = email_form(page, words, base, Some(words.link_expired));
     login_response(text, StatusCode::FORBIDDEN, headers)
 }
 

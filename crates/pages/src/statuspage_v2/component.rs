@@ -7,7 +7,7 @@ use domain::page::{ComponentView, GroupView, Section, State};
 use rules::{ComponentId, Timestamp};
 use serde_json::{Value, json};
 
-use super::super::cache::CachedPage;
+use super::super::snapshot::PageSnapshot;
 use super::{status_name, time};
 
 /// All components of a page as JSON.
@@ -31,16 +31,16 @@ pub(super) fn updated_at(it: &ComponentView) -> Timestamp {
 }
 
 impl Components {
-    pub(super) fn from_page(shown: &CachedPage) -> Self {
+    pub(super) fn from_page(snapshot: &PageSnapshot) -> Self {
         let mut components = Self { all: Vec::new(), by_id: HashMap::new() };
-        for (section, position) in shown.view.sections.iter().zip(1..) {
+        for (section, position) in snapshot.view.sections.iter().zip(1..) {
             match section {
-                Section::Single(it) => components.add(shown, it, None, position),
+                Section::Single(it) => components.add(snapshot, it, None, position),
                 Section::Group(group) => {
-                    components.all.push(whole_group(shown, group, position));
+                    components.all.push(encode_group(snapshot, group, position));
                     // Positions restart in each group.
                     for (it, position) in group.components.iter().zip(1..) {
-                        components.add(shown, it, Some(group), position);
+                        components.add(snapshot, it, Some(group), position);
                     }
                 }
             }
@@ -61,21 +61,21 @@ impl Components {
     /// Returns the states of components before and after an update, or `None` if it affects none.
     pub(super) fn affected(
         &self,
-        turned: impl IntoIterator<Item = (ComponentId, State, State)>,
+        changes: impl IntoIterator<Item = (ComponentId, State, State)>,
     ) -> Option<Vec<Value>> {
-        let turned = turned.into_iter().filter_map(|(id, old, new)| {
+        let changes = changes.into_iter().filter_map(|(id, old, new)| {
             let name = &self.by_id.get(&id)?.name;
             Some(json!({
                 "code": id.to_string(), "name": name,
                 "old_status": status_name(old), "new_status": status_name(new),
             }))
         });
-        Some(turned.collect()).filter(|turned: &Vec<Value>| !turned.is_empty())
+        Some(changes.collect()).filter(|changes: &Vec<Value>| !changes.is_empty())
     }
 
     fn add(
         &mut self,
-        shown: &CachedPage,
+        snapshot: &PageSnapshot,
         it: &ComponentView,
         group: Option<&GroupView>,
         position: i32,
@@ -90,18 +90,18 @@ impl Components {
             "created_at": time(it.created_at), "updated_at": time(updated_at(it)),
             "position": position, "description": it.description, "showcase": true,
             "start_date": null, "group_id": group.map(|group| group.id.to_string()),
-            "page_id": shown.page.id.to_string(), "group": false, "only_show_if_degraded": false,
+            "page_id": snapshot.page.id.to_string(), "group": false, "only_show_if_degraded": false,
         }));
     }
 }
 
-fn whole_group(shown: &CachedPage, group: &GroupView, position: i32) -> Value {
+fn encode_group(snapshot: &PageSnapshot, group: &GroupView, position: i32) -> Value {
     let within: Vec<_> = group.components.iter().map(|it| it.id.to_string()).collect();
     json!({
         "id": group.id.to_string(), "name": group.name, "status": status_name(group.state),
         "created_at": time(group.created_at), "updated_at": time(group.updated_at),
         "position": position, "description": null, "showcase": false, "start_date": null,
-        "group_id": null, "page_id": shown.page.id.to_string(), "group": true,
+        "group_id": null, "page_id": snapshot.page.id.to_string(), "group": true,
         "only_show_if_degraded": false, "components": within,
     })
 }

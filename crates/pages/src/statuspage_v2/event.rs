@@ -10,13 +10,13 @@ use rules::report::{Impact, ReportStatus};
 use rules::{ComponentId, Timestamp};
 use serde_json::{Value, json};
 
-use super::super::cache::CachedPage;
+use super::super::snapshot::PageSnapshot;
 use super::component::Components;
 use super::time;
 
 /// Encoder of the events of a page.
 pub(super) struct Events<'a> {
-    pub(super) shown: &'a CachedPage,
+    pub(super) snapshot: &'a PageSnapshot,
     /// Base of links to the page.
     pub(super) base: &'a str,
     pub(super) components: &'a Components,
@@ -44,21 +44,21 @@ struct Times {
 impl Events<'_> {
     /// Encodes an incident detected by checks.
     pub(super) fn incident(&self, it: &IncidentView) -> Value {
-        let turn = |status, body: &str, at, from, to| EventUpdate {
+        let update = |status, body: &str, at, from, to| EventUpdate {
             status,
             body: body.to_owned(),
             at,
             from,
             to,
         };
-        let mut turns =
-            vec![turn("investigating", "Checks fail.", it.opened_at, State::Up, State::Down)];
+        let mut updates =
+            vec![update("investigating", "Checks fail.", it.opened_at, State::Up, State::Down)];
         if let Some(at) = it.acknowledged_at {
             let body = "We are looking into it.";
-            turns.push(turn("identified", body, at, State::Down, State::Down));
+            updates.push(update("identified", body, at, State::Down, State::Down));
         }
         if let Some((at, how)) = it.closed {
-            turns.push(turn(
+            updates.push(update(
                 "resolved",
                 closing_text(how),
                 at,
@@ -66,7 +66,7 @@ impl Events<'_> {
                 State::after_close(how),
             ));
         }
-        let last = turns.last().map_or(it.opened_at, |turn| turn.at);
+        let last = updates.last().map_or(it.opened_at, |update| update.at);
         let times = Times {
             created: it.opened_at,
             updated: last,
@@ -79,7 +79,7 @@ impl Events<'_> {
         let name = format!("{} is down", it.names().join(", "));
         let about: Vec<ComponentId> = it.components.iter().map(|it| it.id).collect();
         let mut event = self.event((&id, &name, &link), "major", &times, &about);
-        self.add_updates(&mut event, &id, turns, &about);
+        self.add_updates(&mut event, &id, updates, &about);
         event
     }
 
@@ -113,7 +113,7 @@ impl Events<'_> {
     }
 
     fn update(&self, incident: &str, it: &UpdateView, before: Option<&UpdateView>) -> Value {
-        let turned = it.components.iter().map(|component| {
+        let changes = it.components.iter().map(|component| {
             let before = before.filter(|before| before.status != ReportStatus::Resolved);
             let before = before.iter().flat_map(|it| &it.components);
             let old = before.into_iter().find(|it| it.id == component.id).map(|it| it.impact);
@@ -128,15 +128,15 @@ impl Events<'_> {
             "id": it.id.to_string(), "status": it.status.as_str(), "body": markdown::plain(&it.text),
             "incident_id": incident, "created_at": time(it.created_at),
             "updated_at": time(it.updated_at), "display_at": time(it.at),
-            "affected_components": self.components.affected(turned),
+            "affected_components": self.components.affected(changes),
             "deliver_notifications": it.notified, "custom_tweet": null, "tweet_id": null,
         })
     }
 
     /// Encodes a maintenance window.
     pub(super) fn maintenance(&self, it: &MaintenanceView) -> Value {
-        let now = self.shown.view.at;
-        let turn = |status, body: &str, at: Timestamp, from, to| EventUpdate {
+        let now = self.snapshot.view.at;
+        let update = |status, body: &str, at: Timestamp, from, to| EventUpdate {
             status,
             body: body.to_owned(),
             // Maintenance may be planned after its window has begun. It was not announced before
@@ -146,16 +146,22 @@ impl Events<'_> {
             to,
         };
         let about = it.description.as_deref().unwrap_or(&it.title);
-        let mut turns = vec![turn("scheduled", about, it.created_at, State::Up, State::Up)];
+        let mut updates = vec![update("scheduled", about, it.created_at, State::Up, State::Up)];
         if it.window.from <= now {
             let body = "The maintenance has started.";
-            turns.push(turn("in_progress", body, it.window.from, State::Up, State::Maintenance));
+            updates.push(update(
+                "in_progress",
+                body,
+                it.window.from,
+                State::Up,
+                State::Maintenance,
+            ));
         }
         if it.window.to <= now {
             let body = "The maintenance is complete.";
-            turns.push(turn("completed", body, it.window.to, State::Maintenance, State::Up));
+            updates.push(update("completed", body, it.window.to, State::Maintenance, State::Up));
         }
-        let last = turns.last().map_or(it.created_at, |turn| turn.at);
+        let last = updates.last().map_or(it.created_at, |update| update.at);
         let times = Times {
             created: it.created_at,
             updated: last.max(it.updated_at.min(now)),
@@ -170,7 +176,7 @@ impl Events<'_> {
         let mut event = self.event((&id, &it.title, self.base), "maintenance", &times, &about);
         event["scheduled_for"] = json!(time(it.window.from));
         event["scheduled_until"] = json!(time(it.window.to));
-        self.add_updates(&mut event, &id, turns, &about);
+        self.add_updates(&mut event, &id, updates, &about);
         event
     }
 
@@ -186,7 +192,7 @@ impl Events<'_> {
             "id": id, "name": name, "created_at": time(times.created),
             "updated_at": time(times.updated), "monitoring_at": times.monitoring.map(time),
             "resolved_at": times.resolved.map(time), "impact": impact, "shortlink": link,
-            "started_at": time(times.started), "page_id": self.shown.page.id.to_string(),
+            "started_at": time(times.started), "page_id": self.snapshot.page.id.to_string(),
             "components": self.components.select(about.iter().copied()), "reminder_intervals": null,
         })
     }
@@ -196,21 +202,22 @@ impl Events<'_> {
         &self,
         event: &mut Value,
         id: &str,
-        turns: Vec<EventUpdate>,
+        updates: Vec<EventUpdate>,
         about: &[ComponentId],
     ) {
-        event["status"] = json!(turns.last().map(|turn| turn.status));
-        let updates = turns.into_iter().rev().map(|turn| {
-            let at = time(turn.at);
-            let turned = about.iter().map(|component| (*component, turn.from, turn.to));
+        event["status"] = json!(updates.last().map(|update| update.status));
+        let encoded = updates.into_iter().rev().map(|update| {
+            let at = time(update.at);
+            let changes = about.iter().map(|component| (*component, update.from, update.to));
             json!({
-                "id": format!("{id}-{}", turn.status), "status": turn.status, "body": turn.body,
-                "incident_id": id, "created_at": at, "updated_at": at, "display_at": at,
-                "affected_components": self.components.affected(turned),
+                "id": format!("{id}-{}", update.status), "status": update.status,
+                "body": update.body, "incident_id": id, "created_at": at, "updated_at": at,
+                "display_at": at,
+                "affected_components": self.components.affected(changes),
                 "deliver_notifications": false, "custom_tweet": null, "tweet_id": null,
             })
         });
-        event["incident_updates"] = updates.collect();
+        event["incident_updates"] = encoded.collect();
     }
 }
 

@@ -7,13 +7,13 @@ use store::SubscriptionChoice;
 
 /// A submitted form.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct SubmittedForm {
     pub(super) email: String,
     pub(super) topics: Vec<String>,
     pub(super) components: Vec<String>,
 }
 
-impl Sent {
+impl SubmittedForm {
     /// Parses the subscription form of a page.
     pub(super) fn parse(body: &[u8], view: &PageView) -> Self {
         let offered: Vec<ComponentId> = components_of(view).map(|(id, _)| id).collect();
@@ -49,8 +49,8 @@ pub(super) fn components_of(view: &PageView) -> impl Iterator<Item = (ComponentI
     })
 }
 
-fn fields(body: &[u8]) -> Sent {
-    let mut sent = Sent::default();
+fn fields(body: &[u8]) -> SubmittedForm {
+    let mut sent = SubmittedForm::default();
     for (name, value) in url::form_urlencoded::parse(body) {
         match &*name {
             "email" => value.trim().clone_into(&mut sent.email),
@@ -83,9 +83,9 @@ mod tests {
         let (a, b) = (ComponentId::from_bits(1), ComponentId::from_bits(2));
         let body =
             format!("topic=incidents&topic=everything&component={b}&component={a}&component={b}");
-        let wanted = parse_offered(body.as_bytes(), &[b]);
-        assert_eq!(wanted.topics, [Topic::Incidents]);
-        assert_eq!(wanted.scope, ComponentScope::Some(vec![b]));
+        let choice = parse_offered(body.as_bytes(), &[b]);
+        assert_eq!(choice.topics, [Topic::Incidents]);
+        assert_eq!(choice.scope, ComponentScope::Some(vec![b]));
         assert_eq!(parse_offered(b"component=cmp_x", &[b]).scope, ComponentScope::All);
     }
 

@@ -12,9 +12,9 @@ use rules::status_page::{SubscriberState, SuppressionReason};
 use store::{StoreError, SubscriberWithPage};
 
 use super::super::address::{PageAddress, PathSegment};
-use super::super::cache::CachedPage;
-use super::super::handlers::{find, language, message_response};
 use super::super::i18n::Strings;
+use super::super::responses::{find, language, message_response};
+use super::super::snapshot::PageSnapshot;
 use super::super::token::Purpose;
 use super::view::{Form, ResultPage};
 use super::{form, i18n, language_of, private_response, storage_error, view};
@@ -22,21 +22,21 @@ use crate::Pages;
 
 /// Holder of a token.
 enum TokenHolder {
-    Current(Box<Came>),
+    Current(Box<IdentifiedSubscriber>),
     /// A subscriber whose subscription has ended.
     Former,
 }
 
 /// A subscriber identified by a token.
-struct Came {
-    receiving: SubscriberWithPage,
-    location: At,
+struct IdentifiedSubscriber {
+    subscription: SubscriberWithPage,
+    location: TokenLocation,
 }
 
 /// Where the token was presented.
-enum At {
+enum TokenLocation {
     /// At the page, with access to it.
-    WithAccess(Arc<CachedPage>),
+    WithAccess(Arc<PageSnapshot>),
     /// At the page, without a check of access.
     WithoutAccess,
     /// At a former address of the page that no page has now.
@@ -52,22 +52,22 @@ pub(in super::super) async fn show_form(
     headers: HeaderMap,
 ) -> Response {
     let words = language(&headers);
-    let came = match identify(&pages, &address, (purpose, &token.0), &headers).await {
-        Ok(TokenHolder::Current(came)) => came,
+    let holder = match identify(&pages, &address, (purpose, &token.0), &headers).await {
+        Ok(TokenHolder::Current(holder)) => holder,
         Ok(TokenHolder::Former) => return subscription_ended(purpose, words, &headers),
         Err(refusal) => return *refusal,
     };
     let base = address.base();
     let action = format!("{base}/{purpose}/{}", token.0);
-    let form = match &came.location {
-        At::WithAccess(shown) if purpose == Purpose::Manage => {
-            Form::for_manage(&shown.view, &came.receiving.subscriber, action, words)
+    let form = match &holder.location {
+        TokenLocation::WithAccess(snapshot) if purpose == Purpose::Manage => {
+            Form::for_manage(&snapshot.view, &holder.subscription.subscriber, action, words)
         }
-        At::WithAccess(_) | At::WithoutAccess | At::FormerAddress => {
-            Form::button(purpose, action, words)
-        }
+        TokenLocation::WithAccess(_)
+        | TokenLocation::WithoutAccess
+        | TokenLocation::FormerAddress => Form::button(purpose, action, words),
     };
-    let text = view::token_page(&came.receiving.page, words, &base, (purpose, form));
+    let text = view::token_page(&holder.subscription.page, words, &base, (purpose, form));
     private_response(text, StatusCode::OK, &headers)
 }
 
@@ -80,18 +80,18 @@ pub(in super::super) async fn submit_form(
     body: Bytes,
 ) -> Response {
     let words = language(&headers);
-    let came = match identify(&pages, &address, (purpose, &token.0), &headers).await {
-        Ok(TokenHolder::Current(came)) => came,
+    let holder = match identify(&pages, &address, (purpose, &token.0), &headers).await {
+        Ok(TokenHolder::Current(holder)) => holder,
         Ok(TokenHolder::Former) => return subscription_ended(purpose, words, &headers),
         Err(refusal) => return *refusal,
     };
-    match perform(&pages, &came, purpose, &body).await {
+    match perform(&pages, &holder, purpose, &body).await {
         // This address no longer leads to the page, so there is nothing to link to.
-        Ok(Some(ResultPage::Ended)) if matches!(came.location, At::FormerAddress) => {
+        Ok(Some(ResultPage::Ended)) if matches!(holder.location, TokenLocation::FormerAddress) => {
             subscription_ended(purpose, words, &headers)
         }
         Ok(Some(result)) => {
-            let text = view::result_page(&came.receiving.page, words, &address.base(), result);
+            let text = view::result_page(&holder.subscription.page, words, &address.base(), result);
             private_response(text, StatusCode::OK, &headers)
         }
         Ok(None) => subscription_ended(purpose, words, &headers),
@@ -106,29 +106,29 @@ pub(in super::super) async fn submit_form(
 /// Performs the action. Returns `None` if the token no longer has any effect.
 async fn perform(
     pages: &Pages,
-    came: &Came,
+    holder: &IdentifiedSubscriber,
     purpose: Purpose,
     body: &[u8],
 ) -> Result<Option<ResultPage>, StoreError> {
     let (store, now) = (pages.store.subscribers(), pages.ctx.now());
-    let subscriber = &came.receiving.subscriber;
-    let inside = match &came.location {
-        At::WithAccess(shown) => Some(shown),
-        At::WithoutAccess | At::FormerAddress => None,
+    let subscriber = &holder.subscription.subscriber;
+    let accessible = match &holder.location {
+        TokenLocation::WithAccess(snapshot) => Some(snapshot),
+        TokenLocation::WithoutAccess | TokenLocation::FormerAddress => None,
     };
-    match (purpose, inside) {
+    match (purpose, accessible) {
         (Purpose::Unsubscribe, _) => {
             store.end(subscriber.id, now).await?;
             Ok(Some(ResultPage::Ended))
         }
         (Purpose::Confirm, _) => {
-            let inside = inside.map(|shown| shown.page.clone());
-            let confirmed = store.confirm(subscriber.id, inside, now).await?;
+            let accessible = accessible.map(|snapshot| snapshot.page.clone());
+            let confirmed = store.confirm(subscriber.id, accessible, now).await?;
             Ok(confirmed.map(|_| ResultPage::Confirmed))
         }
-        (Purpose::Manage, Some(shown)) if subscriber.state() == SubscriberState::Active => {
-            let wanted = form::parse_choice(body, &shown.view);
-            let chosen = store.choose(subscriber.id, wanted, shown.page.clone(), now).await?;
+        (Purpose::Manage, Some(snapshot)) if subscriber.state() == SubscriberState::Active => {
+            let choice = form::parse_choice(body, &snapshot.view);
+            let chosen = store.choose(subscriber.id, choice, snapshot.page.clone(), now).await?;
             Ok(chosen.map(|_| ResultPage::Saved))
         }
         // A subscriber who has not confirmed yet has nothing to choose.
@@ -148,20 +148,23 @@ async fn identify(
     let Some(id) = pages.subscribe_limits.tokens.read(purpose, token) else {
         return Err(refusal_or_not_found(pages, address, words, headers).await);
     };
-    let receiving = match pages.store.subscribers().get_with_page(id).await {
-        Ok(Some(receiving)) => receiving,
+    let subscription = match pages.store.subscribers().get_with_page(id).await {
+        Ok(Some(subscription)) => subscription,
         Ok(None) => return Ok(TokenHolder::Former),
         Err(error) => return Err(Box::new(storage_error(&error, words, headers))),
     };
-    if !address.is_address_of(&receiving.page) {
+    if !address.is_address_of(&subscription.page) {
         if purpose != Purpose::Unsubscribe || has_page(pages, address).await {
             return Err(refusal_or_not_found(pages, address, words, headers).await);
         }
-        return Ok(TokenHolder::Current(Box::new(Came { receiving, location: At::FormerAddress })));
+        return Ok(TokenHolder::Current(Box::new(IdentifiedSubscriber {
+            subscription,
+            location: TokenLocation::FormerAddress,
+        })));
     }
-    let at = match (purpose, receiving.suppression_reason) {
+    let at = match (purpose, subscription.suppression_reason) {
         (Purpose::Unsubscribe, _) | (Purpose::Confirm, None | Some(SuppressionReason::Pending)) => {
-            At::WithoutAccess
+            TokenLocation::WithoutAccess
         }
         (Purpose::Manage, _)
         | (
@@ -169,14 +172,17 @@ async fn identify(
             Some(
                 SuppressionReason::Hidden | SuppressionReason::Domain | SuppressionReason::Password,
             ),
-        ) => At::WithAccess(find(pages, address, words, headers).await?.0),
+        ) => {
+            let (cached, _) = find(pages, address, words, headers).await?;
+            TokenLocation::WithAccess(Arc::clone(&cached.snapshot))
+        }
     };
     if purpose == Purpose::Confirm
-        && receiving.suppression_reason == Some(SuppressionReason::Domain)
+        && subscription.suppression_reason == Some(SuppressionReason::Domain)
     {
         return Err(Box::new(subscription_ended(purpose, words, headers)));
     }
-    Ok(TokenHolder::Current(Box::new(Came { receiving, location: at })))
+    Ok(TokenHolder::Current(Box::new(IdentifiedSubscriber { subscription, location: at })))
 }
 
 /// Returns whether a page is published at this address. The former address of one page may belong

@@ -2,7 +2,7 @@
 
 /// Image types that browsers show as icons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Picture {
+pub(super) enum ImageType {
     /// <https://www.w3.org/TR/png/#5PNG-file-signature>
     Png,
     /// <https://www.w3.org/Graphics/JPEG/itu-t81.pdf>, B.1.1.3
@@ -20,7 +20,7 @@ pub(super) enum Picture {
 /// Number of bytes in which the first element is searched, after comments and declarations.
 const HEAD_BYTES: usize = 4_096;
 
-impl Picture {
+impl ImageType {
     /// Detects the type of an image, or returns `None` if it is not supported.
     pub(super) fn detect(bytes: &[u8]) -> Option<Self> {
         let begins = |with: &[u8]| bytes.starts_with(with);
@@ -81,17 +81,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_is_known_by_how_it_begins() {
+    fn image_type_is_detected_by_first_bytes() {
         for (bytes, kind) in [
-            (&b"\x89PNG\r\n\x1a\n...."[..], Some(Picture::Png)),
-            (b"\xff\xd8\xff\xe0", Some(Picture::Jpeg)),
-            (b"GIF89a", Some(Picture::Gif)),
-            (b"RIFF\0\0\0\0WEBPVP8 ", Some(Picture::Webp)),
+            (&b"\x89PNG\r\n\x1a\n...."[..], Some(ImageType::Png)),
+            (b"\xff\xd8\xff\xe0", Some(ImageType::Jpeg)),
+            (b"GIF89a", Some(ImageType::Gif)),
+            (b"RIFF\0\0\0\0WEBPVP8 ", Some(ImageType::Webp)),
             (b"RIFF\0\0\0\0WAVE", None),
-            (b"\0\0\x01\0\x01\0", Some(Picture::Ico)),
-            (b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", Some(Picture::Svg)),
-            (b"\xef\xbb\xbf <?xml version=\"1.0\"?>\n<!-- x > y -->\n<svg>", Some(Picture::Svg)),
-            (b"<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\"><svg/>", Some(Picture::Svg)),
+            (b"\0\0\x01\0\x01\0", Some(ImageType::Ico)),
+            (b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", Some(ImageType::Svg)),
+            (b"\xef\xbb\xbf <?xml version=\"1.0\"?>\n<!-- x > y -->\n<svg>", Some(ImageType::Svg)),
+            (
+                b"<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\"><svg/>",
+                Some(ImageType::Svg),
+            ),
             (b"<!doctype html><svg></svg>", None),
             (b"<html><svg></svg></html>", None),
             (b"<svgx>", None),
@@ -99,7 +102,7 @@ mod tests {
             (b"\xff<svg>", None),
             (b"", None),
         ] {
-            assert_eq!(Picture::detect(bytes), kind, "{}", String::from_utf8_lossy(bytes));
+            assert_eq!(ImageType::detect(bytes), kind, "{}", String::from_utf8_lossy(bytes));
         }
     }
 }

@@ -8,29 +8,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::history::Sketch;
-use rules::MonitorId;
+use rules::{ComponentId, MonitorId};
 
-use super::BadgeQuery;
+use super::super::badge::LATENCY_HOURS;
+use super::super::snapshot::PageSnapshot;
 use crate::Pages;
-use crate::cache::CachedPage;
-
-/// Period of the latencies in hours.
-pub(super) const HOURS: u64 = 24;
 
 /// Latencies of a page's public monitors.
 pub(crate) type Latencies = Arc<HashMap<MonitorId, Sketch>>;
 
-/// Returns the latencies of the badge's component, or of the whole page. They are empty if no
-/// monitor is public or the database is unavailable.
-pub(crate) async fn read(pages: &Pages, shown: &CachedPage, query: &BadgeQuery) -> Sketch {
-    let known = match read_all(pages, shown).await {
+/// Returns the latencies of a component, or of the whole page if `component` is `None`. They are
+/// empty if no monitor is public or the database is unavailable.
+pub(crate) async fn read(
+    pages: &Pages,
+    snapshot: &PageSnapshot,
+    component: Option<ComponentId>,
+) -> Sketch {
+    let known = match read_all(pages, snapshot).await {
         Ok(known) => known,
         Err(why) => {
-            tracing::warn!(page.id = %shown.page.id, "a badge has no latencies: {why}");
+            tracing::warn!(page.id = %snapshot.page.id, "a badge has no latencies: {why}");
             return Sketch::default();
         }
     };
-    let about = shown.view.components().filter(|it| query.component.is_none_or(|id| id == it.id));
+    let about = snapshot.view.components().filter(|it| component.is_none_or(|id| id == it.id));
     let monitors = about.filter(|it| it.is_public).filter_map(|it| it.monitor);
     let mut all = Sketch::default();
     for sketch in monitors.filter_map(|monitor| known.get(&monitor)) {
@@ -39,11 +40,11 @@ pub(crate) async fn read(pages: &Pages, shown: &CachedPage, query: &BadgeQuery) 
     all
 }
 
-async fn read_all(pages: &Pages, shown: &CachedPage) -> Result<Latencies, String> {
-    let (page, workspace) = (shown.page.id, shown.page.workspace);
-    let public = shown.view.components().filter(|it| it.is_public);
+async fn read_all(pages: &Pages, snapshot: &PageSnapshot) -> Result<Latencies, String> {
+    let (page, workspace) = (snapshot.page.id, snapshot.page.workspace);
+    let public = snapshot.view.components().filter(|it| it.is_public);
     let monitors: Vec<MonitorId> = public.filter_map(|it| it.monitor).collect();
-    let since = shown.view.at - Duration::from_hours(HOURS);
+    let since = snapshot.view.at - Duration::from_hours(LATENCY_HOURS);
     let read = async {
         let latencies = pages.store.history().latencies(workspace, &monitors, since).await?;
         Ok(Some(Arc::new(latencies)))

@@ -1,5 +1,5 @@
-//! Cache keys of rendered bodies: a representation, a badge or a detail page, in a language and
-//! with the links of an address.
+//! Keys of rendered bodies: a representation, a badge or a detail page, in a language and with the
+//! links of an address.
 
 use std::hash::{Hash, Hasher};
 
@@ -27,7 +27,7 @@ pub(crate) struct Locale {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RequestedContent {
     /// A representation. They are few, and cached as long as the page is unchanged.
-    Form(Representation),
+    Representation(Representation),
     /// A badge. The number of different badges and detail pages is unbounded, so their cache is
     /// limited.
     Badge(BadgeQuery),
@@ -37,9 +37,9 @@ pub(crate) enum RequestedContent {
 
 impl RequestedContent {
     /// Returns the representation, or `None` if it is something else.
-    pub(super) const fn form(&self) -> Option<Representation> {
+    pub(crate) const fn representation(&self) -> Option<Representation> {
         match self {
-            Self::Form(form) => Some(*form),
+            Self::Representation(representation) => Some(*representation),
             Self::Badge(_) | Self::Details(_) => None,
         }
     }
