@@ -85,15 +85,15 @@ pub(crate) async fn run(action: IncidentCommand) -> Result<()> {
         IncidentCommand::Show { incident, manner } => show(incident.id, &manner).await,
         IncidentCommand::Acknowledge { incident, manner } => {
             let request = AcknowledgeIncidentRequest { id: incident.id };
-            let answer = manner.service.client()?.incidents.acknowledge_incident(request).await;
+            let answer = manner.service.client()?.send(request).await;
             let answer = manner.service.map_error("acknowledging the incident", answer)?;
-            print_incident(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
+            print_incident(&answer.incident.into_option().unwrap_or_default(), &manner)
         }
         IncidentCommand::Resolve { incident, manner } => {
             let request = ResolveIncidentRequest { id: incident.id };
-            let answer = manner.service.client()?.incidents.resolve_incident(request).await;
+            let answer = manner.service.client()?.send(request).await;
             let answer = manner.service.map_error("resolving the incident", answer)?;
-            print_incident(&answer.into_owned().incident.into_option().unwrap_or_default(), &manner)
+            print_incident(&answer.incident.into_option().unwrap_or_default(), &manner)
         }
         IncidentCommand::Comment { incident, text, manner } => {
             comment(incident.id, text, &manner).await
@@ -114,8 +114,8 @@ async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
             page_token,
             ..Default::default()
         };
-        let answer = client.incidents.list_incidents(request).await;
-        let part = manner.service.map_error("listing incidents", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = manner.service.map_error("listing incidents", answer)?;
         page.incidents.extend(part.incidents);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -137,8 +137,8 @@ async fn list(which: IncidentFilterArgs, manner: &OutputArgs) -> Result<()> {
 
 async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetIncidentRequest { id };
-    let answer = manner.service.client()?.incidents.get_incident(request).await;
-    let whole = manner.service.map_error("reading the incident", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let whole = manner.service.map_error("reading the incident", answer)?;
     if manner.json {
         output::print_json(serde_json::to_value(&whole)?);
         return Ok(());
@@ -162,8 +162,8 @@ async fn show(id: String, manner: &OutputArgs) -> Result<()> {
 
 async fn comment(id: String, text: String, manner: &OutputArgs) -> Result<()> {
     let request = CommentIncidentRequest { id, text: Some(text) };
-    let answer = manner.service.client()?.incidents.comment_incident(request).await;
-    let written = manner.service.map_error("commenting on the incident", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let written = manner.service.map_error("commenting on the incident", answer)?;
     let entry = written.entry.into_option().unwrap_or_default();
     if manner.json {
         output::print_json(serde_json::to_value(&entry)?);

@@ -106,25 +106,19 @@ pub(crate) async fn run(action: MaintenanceCommand) -> Result<()> {
         MaintenanceCommand::List { which, manner } => list(which, &manner).await,
         MaintenanceCommand::Plan { plan, manner } => {
             let request = CreateMaintenanceRequest { maintenance: plan.to_maintenance()?.into() };
-            let answer = manner.service.client()?.maintenances.create_maintenance(request).await;
+            let answer = manner.service.client()?.send(request).await;
             let answer = manner.service.map_error("planning the maintenance", answer)?;
-            print_maintenance(
-                &answer.into_owned().maintenance.into_option().unwrap_or_default(),
-                &manner,
-            )
+            print_maintenance(&answer.maintenance.into_option().unwrap_or_default(), &manner)
         }
         MaintenanceCommand::End { maintenance, manner } => {
             let request = EndMaintenanceRequest { id: maintenance.id };
-            let answer = manner.service.client()?.maintenances.end_maintenance(request).await;
+            let answer = manner.service.client()?.send(request).await;
             let answer = manner.service.map_error("ending the maintenance", answer)?;
-            print_maintenance(
-                &answer.into_owned().maintenance.into_option().unwrap_or_default(),
-                &manner,
-            )
+            print_maintenance(&answer.maintenance.into_option().unwrap_or_default(), &manner)
         }
         MaintenanceCommand::Delete { maintenance, manner } => {
             let request = DeleteMaintenanceRequest { id: maintenance.id.clone() };
-            let answer = manner.service.client()?.maintenances.delete_maintenance(request).await;
+            let answer = manner.service.client()?.send(request).await;
             manner.service.map_error("deleting the maintenance", answer)?;
             if manner.json {
                 output::print_json(json!({}));
@@ -169,8 +163,8 @@ async fn list(which: MaintenanceFilterArgs, manner: &OutputArgs) -> Result<()> {
             page_token,
             ..Default::default()
         };
-        let answer = client.maintenances.list_maintenances(request).await;
-        let part = manner.service.map_error("listing maintenance", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = manner.service.map_error("listing maintenance", answer)?;
         page.maintenances.extend(part.maintenances);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;

@@ -102,8 +102,8 @@ async fn list(manner: &OutputArgs) -> Result<()> {
     while let Some(next) = paging.next(channels.len(), &token) {
         let NextPage { limit, page_token } = next;
         let request = ListNotificationsRequest { limit, page_token, ..Default::default() };
-        let answer = client.notifications.list_notifications(request).await;
-        let part = manner.service.map_error("listing channels", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = manner.service.map_error("listing channels", answer)?;
         channels.extend(part.notifications);
         token = part.next_page_token;
     }
@@ -128,8 +128,8 @@ async fn list(manner: &OutputArgs) -> Result<()> {
 
 async fn test(channel: String, manner: &OutputArgs) -> Result<ExitCode> {
     let request = TestNotificationRequest { id: Some(channel), ..Default::default() };
-    let answer = manner.service.client()?.notifications.test_notification(request).await;
-    let tested = manner.service.map_error("testing the channel", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let tested = manner.service.map_error("testing the channel", answer)?;
     if manner.json {
         output::print_json(serde_json::to_value(&tested)?);
     } else {
@@ -159,8 +159,8 @@ async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()
             page_token,
             ..Default::default()
         };
-        let answer = client.notifications.list_deliveries(request).await;
-        let part = manner.service.map_error("listing deliveries", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = manner.service.map_error("listing deliveries", answer)?;
         page.deliveries.extend(part.deliveries);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -178,8 +178,8 @@ async fn deliveries(which: DeliveryFilterArgs, manner: &OutputArgs) -> Result<()
 
 async fn replay(delivery: String, manner: &OutputArgs) -> Result<()> {
     let request = ReplayDeliveryRequest { id: delivery };
-    let answer = manner.service.client()?.notifications.replay_delivery(request).await;
-    let replayed = manner.service.map_error("replaying the delivery", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let replayed = manner.service.map_error("replaying the delivery", answer)?;
     let delivery = replayed.delivery.into_option().unwrap_or_default();
     if manner.json {
         output::print_json(serde_json::to_value(&delivery)?);
@@ -199,8 +199,8 @@ async fn replay(delivery: String, manner: &OutputArgs) -> Result<()> {
 
 async fn rotate(overlap_hours: Option<i32>, manner: &OutputArgs) -> Result<()> {
     let request = RotateSigningSecretRequest { overlap_hours };
-    let answer = manner.service.client()?.notifications.rotate_signing_secret(request).await;
-    let rotated = manner.service.map_error("rotating the signing secret", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let rotated = manner.service.map_error("rotating the signing secret", answer)?;
     if manner.json {
         output::print_json(serde_json::to_value(&rotated)?);
         return Ok(());

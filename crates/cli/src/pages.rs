@@ -127,8 +127,8 @@ async fn list(manner: &OutputArgs) -> Result<()> {
     while let Some(next) = paging.next(list.status_pages.len(), &list.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListStatusPagesRequest { limit, page_token, ..Default::default() };
-        let answer = client.status_pages.list_status_pages(request).await;
-        let part = manner.service.map_error("listing status pages", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = manner.service.map_error("listing status pages", answer)?;
         list.status_pages.extend(part.status_pages);
         list.next_page_token = part.next_page_token;
         list.total_size = part.total_size;
@@ -152,8 +152,8 @@ async fn list(manner: &OutputArgs) -> Result<()> {
 
 async fn overview(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetStatusPageOverviewRequest { id };
-    let answer = manner.service.client()?.status_pages.get_status_page_overview(request).await;
-    let answer = manner.service.map_error("reading the status page", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("reading the status page", answer)?;
     if manner.json {
         output::print_json(serde_json::to_value(&answer)?);
         return Ok(());
@@ -181,8 +181,8 @@ async fn overview(id: String, manner: &OutputArgs) -> Result<()> {
 
 async fn by_days(id: String, days: i32, manner: &OutputArgs) -> Result<()> {
     let request = GetComponentSummaryRequest { id, days: Some(days) };
-    let answer = manner.service.client()?.status_pages.get_component_summary(request).await;
-    let summary = manner.service.map_error("reading the component", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let summary = manner.service.map_error("reading the component", answer)?;
     if manner.json {
         output::print_json(serde_json::to_value(&summary)?);
         return Ok(());

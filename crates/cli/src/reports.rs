@@ -213,8 +213,8 @@ async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
             page_token,
             ..Default::default()
         };
-        let answer = client.status_reports.list_status_reports(request).await;
-        let part = manner.service.map_error("listing reports", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = manner.service.map_error("listing reports", answer)?;
         page.status_reports.extend(part.status_reports);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -230,8 +230,8 @@ async fn list(which: ReportFilterArgs, manner: &OutputArgs) -> Result<()> {
 
 async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetStatusReportRequest { id };
-    let answer = manner.service.client()?.status_reports.get_status_report(request).await;
-    let report = manner.service.map_error("reading the report", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let report = manner.service.map_error("reading the report", answer)?;
     let report = report.status_report.into_option().unwrap_or_default();
     if manner.json {
         output::print_json(serde_json::to_value(&report)?);
@@ -250,8 +250,8 @@ async fn create(opened: Opened, manner: &OutputArgs) -> Result<()> {
         template_id: opened.template,
         notify: Some(!opened.no_notify),
     };
-    let answer = manner.service.client()?.status_reports.create_status_report(request).await;
-    let answer = manner.service.map_error("creating the report", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("creating the report", answer)?;
     print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
 }
 
@@ -260,8 +260,8 @@ async fn add(id: String, status: String, added: Added, manner: &OutputArgs) -> R
     let wanted = ListArgs { status: Some(status), text: Some(text), at, components };
     let update = wanted.to_update()?.into();
     let request = AddStatusReportUpdateRequest { id, update, notify: Some(!no_notify) };
-    let answer = manner.service.client()?.status_reports.add_status_report_update(request).await;
-    let answer = manner.service.map_error("adding the update", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("adding the update", answer)?;
     print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
 }
 
@@ -273,21 +273,21 @@ async fn edit(update: String, wanted: ListArgs, manner: &OutputArgs) -> Result<(
     let written = StatusReportUpdate { id: Some(update), ..wanted.to_update()? };
     let update_mask = FieldMask { paths, ..Default::default() }.into();
     let request = EditStatusReportUpdateRequest { update: written.into(), update_mask };
-    let answer = manner.service.client()?.status_reports.edit_status_report_update(request).await;
-    let answer = manner.service.map_error("editing the update", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("editing the update", answer)?;
     print_report(&answer.status_report.into_option().unwrap_or_default(), manner)
 }
 
 async fn delete(id: String, manner: &OutputArgs) -> Result<()> {
-    let reports = manner.service.client()?.status_reports;
+    let client = manner.service.client()?;
     if id.starts_with(UpdateId::PREFIX) {
         let request = DeleteStatusReportUpdateRequest { id };
-        let answer = reports.delete_status_report_update(request).await;
-        let answer = manner.service.map_error("deleting the update", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let answer = manner.service.map_error("deleting the update", answer)?;
         return print_report(&answer.status_report.into_option().unwrap_or_default(), manner);
     }
     let request = DeleteStatusReportRequest { id: id.clone() };
-    let answer = reports.delete_status_report(request).await;
+    let answer = client.send(request).await;
     manner.service.map_error("deleting the report", answer)?;
     print_deleted(&id, manner.json);
     Ok(())

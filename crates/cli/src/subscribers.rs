@@ -106,8 +106,8 @@ async fn list(which: SubscriberFilterArgs, manner: &OutputArgs) -> Result<()> {
             page_token,
             ..Default::default()
         };
-        let answer = client.status_pages.list_subscribers(request).await;
-        let part = manner.service.map_error("listing subscribers", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = manner.service.map_error("listing subscribers", answer)?;
         page.subscribers.extend(part.subscribers);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -136,8 +136,8 @@ async fn add(new: NewSubscriberArgs, manner: &OutputArgs) -> Result<()> {
     };
     let request =
         AddSubscriberRequest { subscriber: subscriber.into(), confirm: Some(!new.confirmed) };
-    let answer = manner.service.client()?.status_pages.add_subscriber(request).await;
-    let added = manner.service.map_error("adding the subscriber", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let added = manner.service.map_error("adding the subscriber", answer)?;
     let subscriber = added.subscriber.into_option().unwrap_or_default();
     if manner.json {
         output::print_json(serde_json::to_value(&subscriber)?);
@@ -151,7 +151,7 @@ async fn add(new: NewSubscriberArgs, manner: &OutputArgs) -> Result<()> {
 
 async fn remove(id: String, manner: &OutputArgs) -> Result<()> {
     let request = RemoveSubscriberRequest { id: id.clone() };
-    let answer = manner.service.client()?.status_pages.remove_subscriber(request).await;
+    let answer = manner.service.client()?.send(request).await;
     manner.service.map_error("removing the subscriber", answer)?;
     if manner.json {
         output::print_json(json!({ "id": id }));

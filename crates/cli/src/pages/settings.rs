@@ -26,8 +26,8 @@ pub(crate) enum Indexing {
 
 pub(super) async fn show(id: String, manner: &OutputArgs) -> Result<()> {
     let request = GetStatusPageRequest { id };
-    let answer = manner.service.client()?.status_pages.get_status_page(request).await;
-    let answer = manner.service.map_error("reading the status page", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("reading the status page", answer)?;
     if manner.json {
         output::print_json(serde_json::to_value(&answer)?);
         return Ok(());
@@ -40,23 +40,23 @@ pub(super) async fn show(id: String, manner: &OutputArgs) -> Result<()> {
 
 pub(super) async fn publish(id: String, manner: &OutputArgs) -> Result<()> {
     let request = PublishStatusPageRequest { id };
-    let answer = manner.service.client()?.status_pages.publish_status_page(request).await;
-    let answer = manner.service.map_error("publishing the status page", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("publishing the status page", answer)?;
     print_page(answer.status_page.into_option(), "is published", manner)
 }
 
 pub(super) async fn unpublish(id: String, manner: &OutputArgs) -> Result<()> {
     let request = UnpublishStatusPageRequest { id };
-    let answer = manner.service.client()?.status_pages.unpublish_status_page(request).await;
-    let answer = manner.service.map_error("unpublishing the status page", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("unpublishing the status page", answer)?;
     print_page(answer.status_page.into_option(), "is hidden", manner)
 }
 
 pub(super) async fn theme(id: String, theme: String, manner: &OutputArgs) -> Result<()> {
     let said_so = format!("now has the theme {theme}");
     let request = SetStatusPageThemeRequest { id, theme };
-    let answer = manner.service.client()?.status_pages.set_status_page_theme(request).await;
-    let answer = manner.service.map_error("changing the theme", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("changing the theme", answer)?;
     print_page(answer.status_page.into_option(), &said_so, manner)
 }
 
@@ -66,21 +66,21 @@ pub(super) async fn indexing(id: String, wanted: Indexing, manner: &OutputArgs) 
         Indexing::Forbid => (false, "may not be indexed by search engines"),
     };
     let request = SetStatusPageIndexingRequest { id, allow_indexing: Some(allow) };
-    let answer = manner.service.client()?.status_pages.set_status_page_indexing(request).await;
-    let answer = manner.service.map_error("changing the indexing", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("changing the indexing", answer)?;
     print_page(answer.status_page.into_option(), said_so, manner)
 }
 
 /// Prints the components of a page with their groups.
 pub(super) async fn components(page: String, manner: &OutputArgs) -> Result<()> {
-    let client = manner.service.client()?.status_pages;
+    let client = manner.service.client()?;
     let (mut groups, mut token, mut paging) = (Vec::new(), String::new(), Paging::of_all());
     while let Some(NextPage { limit, page_token }) = paging.next(groups.len(), &token) {
         let page_id = Some(page.clone());
         let request =
             ListComponentGroupsRequest { page_id, limit, page_token, ..Default::default() };
-        let answer = client.list_component_groups(request).await;
-        let part = manner.service.map_error("listing groups", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = manner.service.map_error("listing groups", answer)?;
         groups.extend(part.component_groups);
         token = part.next_page_token;
     }
@@ -89,8 +89,8 @@ pub(super) async fn components(page: String, manner: &OutputArgs) -> Result<()> 
     while let Some(NextPage { limit, page_token }) = paging.next(all.len(), &token) {
         let page_id = Some(page.clone());
         let request = ListComponentsRequest { page_id, limit, page_token, ..Default::default() };
-        let answer = client.list_components(request).await;
-        let part = manner.service.map_error("listing components", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = manner.service.map_error("listing components", answer)?;
         all.extend(part.components);
         token = part.next_page_token;
     }

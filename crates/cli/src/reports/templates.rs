@@ -95,8 +95,7 @@ pub(super) async fn run(action: TemplateCommand) -> Result<()> {
         TemplateCommand::Edit { id, edit: wanted, manner } => edit(id, *wanted, &manner).await,
         TemplateCommand::Delete { id, manner } => {
             let request = DeleteReportTemplateRequest { id: id.clone() };
-            let answer =
-                manner.service.client()?.status_reports.delete_report_template(request).await;
+            let answer = manner.service.client()?.send(request).await;
             manner.service.map_error("deleting the template", answer)?;
             print_deleted(&id, manner.json);
             Ok(())
@@ -111,8 +110,8 @@ async fn list(manner: &OutputArgs) -> Result<()> {
     while let Some(next) = paging.next(page.templates.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListReportTemplatesRequest { limit, page_token, ..Default::default() };
-        let answer = client.status_reports.list_report_templates(request).await;
-        let part = manner.service.map_error("listing templates", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = manner.service.map_error("listing templates", answer)?;
         page.templates.extend(part.templates);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -146,8 +145,8 @@ async fn create(new: NewTemplateArgs, manner: &OutputArgs) -> Result<()> {
         ..Default::default()
     };
     let request = CreateReportTemplateRequest { template: template.into() };
-    let answer = manner.service.client()?.status_reports.create_report_template(request).await;
-    let answer = manner.service.map_error("creating the template", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("creating the template", answer)?;
     print_template(&answer.template.into_option().unwrap_or_default(), "made", manner)
 }
 
@@ -179,8 +178,8 @@ async fn edit(id: String, wanted: Edits, manner: &OutputArgs) -> Result<()> {
     let update_mask = FieldMask { paths, ..Default::default() }.into();
     let request =
         UpdateReportTemplateRequest { template: template.into(), update_mask, revision: None };
-    let answer = manner.service.client()?.status_reports.update_report_template(request).await;
-    let answer = manner.service.map_error("editing the template", answer)?.into_owned();
+    let answer = manner.service.client()?.send(request).await;
+    let answer = manner.service.map_error("editing the template", answer)?;
     print_template(&answer.template.into_option().unwrap_or_default(), "edited", manner)
 }
 
