@@ -24,7 +24,7 @@ struct Output {
 }
 
 const OUTPUTS: [Output; 3] = [
-    Output { folder: "crates/contract/src/gen", generate: contract::generate },
+    Output { folder: "crates/proto/src/gen", generate: contract::generate },
     Output { folder: "crates/terraform-plugin/src/gen", generate: plugin::generate },
     Output { folder: "clients/typescript/src/gen", generate: typescript::generate },
 ];

@@ -85,22 +85,15 @@ pub(crate) async fn run(action: IncidentCommand) -> Result<()> {
         IncidentCommand::Show { incident, output_args } => show(incident.id, &output_args).await,
         IncidentCommand::Acknowledge { incident, output_args } => {
             let request = AcknowledgeIncidentRequest { id: incident.id };
-            let answer =
-                output_args.service.client()?.incidents.acknowledge_incident(request).await;
+            let answer = output_args.service.client()?.send(request).await;
             let answer = output_args.service.map_error("acknowledging the incident", answer)?;
-            print_incident(
-                &answer.into_owned().incident.into_option().unwrap_or_default(),
-                &output_args,
-            )
+            print_incident(&answer.incident.into_option().unwrap_or_default(), &output_args)
         }
         IncidentCommand::Resolve { incident, output_args } => {
             let request = ResolveIncidentRequest { id: incident.id };
-            let answer = output_args.service.client()?.incidents.resolve_incident(request).await;
+            let answer = output_args.service.client()?.send(request).await;
             let answer = output_args.service.map_error("resolving the incident", answer)?;
-            print_incident(
-                &answer.into_owned().incident.into_option().unwrap_or_default(),
-                &output_args,
-            )
+            print_incident(&answer.incident.into_option().unwrap_or_default(), &output_args)
         }
         IncidentCommand::Comment { incident, text, output_args } => {
             comment(incident.id, text, &output_args).await
@@ -121,8 +114,8 @@ async fn list(which: IncidentFilterArgs, output_args: &OutputArgs) -> Result<()>
             page_token,
             ..Default::default()
         };
-        let answer = client.incidents.list_incidents(request).await;
-        let part = output_args.service.map_error("listing incidents", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = output_args.service.map_error("listing incidents", answer)?;
         page.incidents.extend(part.incidents);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -144,8 +137,8 @@ async fn list(which: IncidentFilterArgs, output_args: &OutputArgs) -> Result<()>
 
 async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = GetIncidentRequest { id };
-    let answer = output_args.service.client()?.incidents.get_incident(request).await;
-    let whole = output_args.service.map_error("reading the incident", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let whole = output_args.service.map_error("reading the incident", answer)?;
     if output_args.json {
         output::print_json(serde_json::to_value(&whole)?);
         return Ok(());
@@ -169,8 +162,8 @@ async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
 
 async fn comment(id: String, text: String, output_args: &OutputArgs) -> Result<()> {
     let request = CommentIncidentRequest { id, text: Some(text) };
-    let answer = output_args.service.client()?.incidents.comment_incident(request).await;
-    let written = output_args.service.map_error("commenting on the incident", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let written = output_args.service.map_error("commenting on the incident", answer)?;
     let entry = written.entry.into_option().unwrap_or_default();
     if output_args.json {
         output::print_json(serde_json::to_value(&entry)?);

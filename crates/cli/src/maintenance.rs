@@ -106,27 +106,19 @@ pub(crate) async fn run(action: MaintenanceCommand) -> Result<()> {
         MaintenanceCommand::List { which, output_args } => list(which, &output_args).await,
         MaintenanceCommand::Plan { plan, output_args } => {
             let request = CreateMaintenanceRequest { maintenance: plan.to_maintenance()?.into() };
-            let answer =
-                output_args.service.client()?.maintenances.create_maintenance(request).await;
+            let answer = output_args.service.client()?.send(request).await;
             let answer = output_args.service.map_error("planning the maintenance", answer)?;
-            print_maintenance(
-                &answer.into_owned().maintenance.into_option().unwrap_or_default(),
-                &output_args,
-            )
+            print_maintenance(&answer.maintenance.into_option().unwrap_or_default(), &output_args)
         }
         MaintenanceCommand::End { maintenance, output_args } => {
             let request = EndMaintenanceRequest { id: maintenance.id };
-            let answer = output_args.service.client()?.maintenances.end_maintenance(request).await;
+            let answer = output_args.service.client()?.send(request).await;
             let answer = output_args.service.map_error("ending the maintenance", answer)?;
-            print_maintenance(
-                &answer.into_owned().maintenance.into_option().unwrap_or_default(),
-                &output_args,
-            )
+            print_maintenance(&answer.maintenance.into_option().unwrap_or_default(), &output_args)
         }
         MaintenanceCommand::Delete { maintenance, output_args } => {
             let request = DeleteMaintenanceRequest { id: maintenance.id.clone() };
-            let answer =
-                output_args.service.client()?.maintenances.delete_maintenance(request).await;
+            let answer = output_args.service.client()?.send(request).await;
             output_args.service.map_error("deleting the maintenance", answer)?;
             if output_args.json {
                 output::print_json(json!({}));
@@ -171,8 +163,8 @@ async fn list(which: MaintenanceFilterArgs, output_args: &OutputArgs) -> Result<
             page_token,
             ..Default::default()
         };
-        let answer = client.maintenances.list_maintenances(request).await;
-        let part = output_args.service.map_error("listing maintenance", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = output_args.service.map_error("listing maintenance", answer)?;
         page.maintenances.extend(part.maintenances);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;

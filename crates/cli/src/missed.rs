@@ -49,8 +49,8 @@ pub(crate) async fn run(args: MissedArgs) -> Result<()> {
             reasons: args.reason.clone(),
             ..Default::default()
         };
-        let answer = client.monitors.list_missed_slots(request).await;
-        let part = args.service.map_error("listing missed slots", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = args.service.map_error("listing missed slots", answer)?;
         page.missed.extend(part.missed);
         page.next_page_token = part.next_page_token;
     }

@@ -108,8 +108,8 @@ async fn list(output_args: &OutputArgs) -> Result<()> {
     while let Some(next) = paging.next(channels.len(), &token) {
         let NextPage { limit, page_token } = next;
         let request = ListNotificationsRequest { limit, page_token, ..Default::default() };
-        let answer = client.notifications.list_notifications(request).await;
-        let part = output_args.service.map_error("listing channels", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = output_args.service.map_error("listing channels", answer)?;
         channels.extend(part.notifications);
         token = part.next_page_token;
     }
@@ -134,8 +134,8 @@ async fn list(output_args: &OutputArgs) -> Result<()> {
 
 async fn test(channel: String, output_args: &OutputArgs) -> Result<ExitCode> {
     let request = TestNotificationRequest { id: Some(channel), ..Default::default() };
-    let answer = output_args.service.client()?.notifications.test_notification(request).await;
-    let tested = output_args.service.map_error("testing the channel", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let tested = output_args.service.map_error("testing the channel", answer)?;
     if output_args.json {
         output::print_json(serde_json::to_value(&tested)?);
     } else {
@@ -165,8 +165,8 @@ async fn deliveries(which: DeliveryFilterArgs, output_args: &OutputArgs) -> Resu
             page_token,
             ..Default::default()
         };
-        let answer = client.notifications.list_deliveries(request).await;
-        let part = output_args.service.map_error("listing deliveries", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = output_args.service.map_error("listing deliveries", answer)?;
         page.deliveries.extend(part.deliveries);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -184,8 +184,8 @@ async fn deliveries(which: DeliveryFilterArgs, output_args: &OutputArgs) -> Resu
 
 async fn replay(delivery: String, output_args: &OutputArgs) -> Result<()> {
     let request = ReplayDeliveryRequest { id: delivery };
-    let answer = output_args.service.client()?.notifications.replay_delivery(request).await;
-    let replayed = output_args.service.map_error("replaying the delivery", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let replayed = output_args.service.map_error("replaying the delivery", answer)?;
     let delivery = replayed.delivery.into_option().unwrap_or_default();
     if output_args.json {
         output::print_json(serde_json::to_value(&delivery)?);
@@ -205,9 +205,8 @@ async fn replay(delivery: String, output_args: &OutputArgs) -> Result<()> {
 
 async fn rotate(overlap_hours: Option<i32>, output_args: &OutputArgs) -> Result<()> {
     let request = RotateSigningSecretRequest { overlap_hours };
-    let answer = output_args.service.client()?.notifications.rotate_signing_secret(request).await;
-    let rotated =
-        output_args.service.map_error("rotating the signing secret", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let rotated = output_args.service.map_error("rotating the signing secret", answer)?;
     if output_args.json {
         output::print_json(serde_json::to_value(&rotated)?);
         return Ok(());

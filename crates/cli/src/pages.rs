@@ -133,8 +133,8 @@ async fn list(output_args: &OutputArgs) -> Result<()> {
     while let Some(next) = paging.next(list.status_pages.len(), &list.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListStatusPagesRequest { limit, page_token, ..Default::default() };
-        let answer = client.status_pages.list_status_pages(request).await;
-        let part = output_args.service.map_error("listing status pages", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = output_args.service.map_error("listing status pages", answer)?;
         list.status_pages.extend(part.status_pages);
         list.next_page_token = part.next_page_token;
         list.total_size = part.total_size;
@@ -158,8 +158,8 @@ async fn list(output_args: &OutputArgs) -> Result<()> {
 
 async fn overview(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = GetStatusPageOverviewRequest { id };
-    let answer = output_args.service.client()?.status_pages.get_status_page_overview(request).await;
-    let answer = output_args.service.map_error("reading the status page", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("reading the status page", answer)?;
     if output_args.json {
         output::print_json(serde_json::to_value(&answer)?);
         return Ok(());
@@ -187,8 +187,8 @@ async fn overview(id: String, output_args: &OutputArgs) -> Result<()> {
 
 async fn by_days(id: String, days: i32, output_args: &OutputArgs) -> Result<()> {
     let request = GetComponentSummaryRequest { id, days: Some(days) };
-    let answer = output_args.service.client()?.status_pages.get_component_summary(request).await;
-    let summary = output_args.service.map_error("reading the component", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let summary = output_args.service.map_error("reading the component", answer)?;
     if output_args.json {
         output::print_json(serde_json::to_value(&summary)?);
         return Ok(());

@@ -215,8 +215,8 @@ async fn list(which: ReportFilterArgs, output_args: &OutputArgs) -> Result<()> {
             page_token,
             ..Default::default()
         };
-        let answer = client.status_reports.list_status_reports(request).await;
-        let part = output_args.service.map_error("listing reports", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = output_args.service.map_error("listing reports", answer)?;
         page.status_reports.extend(part.status_reports);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -232,8 +232,8 @@ async fn list(which: ReportFilterArgs, output_args: &OutputArgs) -> Result<()> {
 
 async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = GetStatusReportRequest { id };
-    let answer = output_args.service.client()?.status_reports.get_status_report(request).await;
-    let report = output_args.service.map_error("reading the report", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let report = output_args.service.map_error("reading the report", answer)?;
     let report = report.status_report.into_option().unwrap_or_default();
     if output_args.json {
         output::print_json(serde_json::to_value(&report)?);
@@ -252,8 +252,8 @@ async fn create(opened: Opened, output_args: &OutputArgs) -> Result<()> {
         template_id: opened.template,
         notify: Some(!opened.no_notify),
     };
-    let answer = output_args.service.client()?.status_reports.create_status_report(request).await;
-    let answer = output_args.service.map_error("creating the report", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("creating the report", answer)?;
     print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }
 
@@ -262,9 +262,8 @@ async fn add(id: String, status: String, added: Added, output_args: &OutputArgs)
     let wanted = UpdateArgs { status: Some(status), text: Some(text), at, components };
     let update = wanted.to_update()?.into();
     let request = AddStatusReportUpdateRequest { id, update, notify: Some(!no_notify) };
-    let answer =
-        output_args.service.client()?.status_reports.add_status_report_update(request).await;
-    let answer = output_args.service.map_error("adding the update", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("adding the update", answer)?;
     print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }
 
@@ -276,22 +275,21 @@ async fn edit(update: String, wanted: UpdateArgs, output_args: &OutputArgs) -> R
     let written = StatusReportUpdate { id: Some(update), ..wanted.to_update()? };
     let update_mask = FieldMask { paths, ..Default::default() }.into();
     let request = EditStatusReportUpdateRequest { update: written.into(), update_mask };
-    let answer =
-        output_args.service.client()?.status_reports.edit_status_report_update(request).await;
-    let answer = output_args.service.map_error("editing the update", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("editing the update", answer)?;
     print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }
 
 async fn delete(id: String, output_args: &OutputArgs) -> Result<()> {
-    let reports = output_args.service.client()?.status_reports;
+    let client = output_args.service.client()?;
     if id.starts_with(UpdateId::PREFIX) {
         let request = DeleteStatusReportUpdateRequest { id };
-        let answer = reports.delete_status_report_update(request).await;
-        let answer = output_args.service.map_error("deleting the update", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let answer = output_args.service.map_error("deleting the update", answer)?;
         return print_report(&answer.status_report.into_option().unwrap_or_default(), output_args);
     }
     let request = DeleteStatusReportRequest { id: id.clone() };
-    let answer = reports.delete_status_report(request).await;
+    let answer = client.send(request).await;
     output_args.service.map_error("deleting the report", answer)?;
     print_deleted(&id, output_args.json);
     Ok(())

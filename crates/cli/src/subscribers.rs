@@ -106,8 +106,8 @@ async fn list(which: SubscriberFilterArgs, output_args: &OutputArgs) -> Result<(
             page_token,
             ..Default::default()
         };
-        let answer = client.status_pages.list_subscribers(request).await;
-        let part = output_args.service.map_error("listing subscribers", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = output_args.service.map_error("listing subscribers", answer)?;
         page.subscribers.extend(part.subscribers);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -136,8 +136,8 @@ async fn add(new: NewSubscriberArgs, output_args: &OutputArgs) -> Result<()> {
     };
     let request =
         AddSubscriberRequest { subscriber: subscriber.into(), confirm: Some(!new.confirmed) };
-    let answer = output_args.service.client()?.status_pages.add_subscriber(request).await;
-    let added = output_args.service.map_error("adding the subscriber", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let added = output_args.service.map_error("adding the subscriber", answer)?;
     let subscriber = added.subscriber.into_option().unwrap_or_default();
     if output_args.json {
         output::print_json(serde_json::to_value(&subscriber)?);
@@ -151,7 +151,7 @@ async fn add(new: NewSubscriberArgs, output_args: &OutputArgs) -> Result<()> {
 
 async fn remove(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = RemoveSubscriberRequest { id: id.clone() };
-    let answer = output_args.service.client()?.status_pages.remove_subscriber(request).await;
+    let answer = output_args.service.client()?.send(request).await;
     output_args.service.map_error("removing the subscriber", answer)?;
     if output_args.json {
         output::print_json(json!({ "id": id }));

@@ -11,6 +11,7 @@ use rules::{ChannelId, MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId}
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::IntoDraft;
 use crate::monitor::wire::{
     CreateDnsMonitorRequest, CreateHttpMonitorRequest, CreateTcpMonitorRequest, Kind,
 };
@@ -60,7 +61,7 @@ impl Creating for CreateNotificationRequest {
     type Draft = ChannelDraft;
 
     fn draft(self) -> Option<ChannelDraft> {
-        self.notification.into_option().map(ChannelDraft::from)
+        self.notification.into_option().map(IntoDraft::into_draft)
     }
 
     fn check_round_trip(draft: ChannelDraft) {
@@ -69,7 +70,7 @@ impl Creating for CreateNotificationRequest {
         let at = Timestamp::from_millis(0);
         let (id, workspace) = (ChannelId::from_bits(1), WorkspaceId::from_bits(1));
         let channel = Channel { id, workspace, settings, created_at: at, updated_at: at };
-        let answered = ChannelDraft::from(encode(&channel, SecretVisibility::Visible));
+        let answered = encode(&channel, SecretVisibility::Visible).into_draft();
         assert_eq!(answered, written, "what is answered is not what was written");
         assert_eq!(
             answered.parse().as_ref(),
@@ -155,9 +156,9 @@ fn check_monitor(draft: MonitorDraft) {
         secrets: SecretVisibility::Visible,
     };
     let answered: MonitorDraft = match shown.kind() {
-        Kind::Http(message) => (*message).into(),
-        Kind::Tcp(message) => (*message).into(),
-        Kind::Dns(message) => (*message).into(),
+        Kind::Http(message) => (*message).into_draft(),
+        Kind::Tcp(message) => (*message).into_draft(),
+        Kind::Dns(message) => (*message).into_draft(),
     };
     assert_eq!(answered, written, "what is answered is not what was written");
     assert_eq!(answered.parse().as_ref(), Ok(&monitor.settings), "the answer is not valid again");

@@ -1,6 +1,6 @@
 //! Wire format of `incident.v1`. `rules` validates comments; the store defines incidents.
 
-/// Messages, service and client generated from `proto/incident/v1/incident.proto`.
+/// Messages and service generated from `proto/incident/v1/incident.proto`.
 pub mod wire {
-    pub use crate::generated::incident::v1::*;
+    pub use proto::incident::v1::*;
 }

@@ -4,13 +4,14 @@
 use rules::Timestamp;
 use rules::maintenance::{Maintenance, MaintenanceDraft};
 
+use crate::IntoDraft;
 use crate::monitor::{decode_instant, encode_instant, revision};
 
-/// Messages, service and client generated from `proto/maintenance/v1/maintenance.proto`. A message
+/// Messages and service generated from `proto/maintenance/v1/maintenance.proto`. A message
 /// becomes a field by `into()`.
 pub mod wire {
-    pub use crate::generated::maintenance::v1::*;
     pub use crate::monitor::wire::{FieldMask, MessageField, Timestamp};
+    pub use proto::maintenance::v1::*;
 }
 
 /// Placeholder for a time out of range. Validation rejects it by its field.
@@ -27,18 +28,20 @@ pub struct MaintenanceProgress {
     pub next: Option<(Timestamp, Timestamp)>,
 }
 
-impl From<wire::Maintenance> for MaintenanceDraft {
-    fn from(given: wire::Maintenance) -> Self {
-        let starts_at = given.starts_at.as_option();
-        Self {
-            title: given.title,
-            description: given.description,
+impl IntoDraft for wire::Maintenance {
+    type Draft = MaintenanceDraft;
+
+    fn into_draft(self) -> MaintenanceDraft {
+        let starts_at = self.starts_at.as_option();
+        MaintenanceDraft {
+            title: self.title,
+            description: self.description,
             starts_at: starts_at.map(|at| decode_instant(at).unwrap_or(UNCOUNTED)),
-            duration: given.duration,
-            time_zone: given.time_zone,
-            recurrence: given.recurrence,
-            monitor_ids: given.monitor_ids,
-            component_ids: given.component_ids,
+            duration: self.duration,
+            time_zone: self.time_zone,
+            recurrence: self.recurrence,
+            monitor_ids: self.monitor_ids,
+            component_ids: self.component_ids,
         }
     }
 }
@@ -113,14 +116,14 @@ mod tests {
         let json = serde_json::to_string(&answer).unwrap();
         insta::assert_snapshot!(json, @r#"{"id":"mnt_0000000000007","title":"Moving","description":"","startsAt":"1970-01-01T00:00:01.500Z","duration":"60m","timeZone":"Europe/Berlin","recurrence":"freq=weekly;byday=su","monitorIds":["mon_0000000000007"],"componentIds":["cmp_0000000000007"],"status":"active","currentWindow":{"startsAt":"1970-01-01T00:00:01.500Z","endsAt":"1970-01-01T00:00:01.500Z"},"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);
         let read: wire::Maintenance = serde_json::from_str(&json).unwrap();
-        assert_eq!(MaintenanceDraft::from(read), MaintenanceDraft::from(&full().settings));
+        assert_eq!(read.into_draft(), MaintenanceDraft::from(&full().settings));
     }
 
     #[test]
     fn instant_out_of_range_is_rejected() {
         let starts_at = wire::Timestamp { seconds: i64::MAX, ..Default::default() };
         let given = wire::Maintenance { starts_at: starts_at.into(), ..Default::default() };
-        assert_eq!(MaintenanceDraft::from(given).starts_at, Some(UNCOUNTED));
+        assert_eq!(given.into_draft().starts_at, Some(UNCOUNTED));
     }
 
     #[test]

@@ -12,14 +12,14 @@ pub use encode::{
 };
 pub use history::{SummaryNumbers, decode_instant, micros};
 
-/// Messages, service and client generated from `proto/monitor/v1/monitor.proto`, and the types of
+/// Messages and service generated from `proto/monitor/v1/monitor.proto`, and the types of
 /// their fields. A message becomes a field by `into()`.
 pub mod wire {
     pub use buffa::MessageField;
     pub use buffa_types::google::protobuf::{FieldMask, Timestamp};
 
-    pub use crate::generated::monitor::v1::__buffa::oneof::monitor::Kind;
-    pub use crate::generated::monitor::v1::*;
+    pub use proto::monitor::v1::__buffa::oneof::monitor::Kind;
+    pub use proto::monitor::v1::*;
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ mod encode;
 
 pub use encode::encode;
 
-/// Messages, service and client generated from `proto/notification/v1/notification.proto`. A
+/// Messages and service generated from `proto/notification/v1/notification.proto`. A
 /// message becomes a field by `into()`.
 pub mod wire {
-    pub use crate::generated::notification::v1::*;
     pub use crate::monitor::wire::{FieldMask, MessageField, Timestamp};
+    pub use proto::notification::v1::*;
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The only module that depends on the RPC library. Other code uses what is exported here, so that
 //! the library can be replaced. Methods and paths come from the description that `cargo xtask
-//! codegen` writes next to the generated code.
+//! codegen` writes next to the generated code, in `proto`.
 
 mod call;
 mod client;
@@ -16,16 +16,14 @@ use buffa::SizeCache;
 use rules::limits;
 
 pub use buffa::Message;
-pub use connectrpc::client::CallOptions;
 pub use connectrpc::{
     ConnectRpcService as Service, InboundStream, RequestContext, Response, Router as Routes,
-    ServiceRequest, ServiceResult, ServiceStream,
+    ServiceResult, ServiceStream,
 };
+pub use proto::{COMMENTED_DESCRIPTORS, DESCRIPTORS, MethodRequest};
 
 pub use self::call::Call;
-pub use self::client::{
-    CALL_TIMEOUT, Client, UnusableClient, create_options, is_sendable_key, is_unsent,
-};
+pub use self::client::{CALL_TIMEOUT, Client, UnusableClient, is_sendable_key, is_unsent};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, deferred, failed_precondition,
     field_violations, internal, invalid, invalid_because, malformed, not_found, payload_too_large,
@@ -57,12 +55,6 @@ pub const DEFAULT_BASE_URL: &str = "http://127.0.0.1:8080/rpc";
 pub fn encoded_bytes(message: &impl Message) -> usize {
     message.compute_size(&mut SizeCache::new()) as usize
 }
-
-/// Description of all files of `proto/` as a `google.protobuf.FileDescriptorSet`.
-pub const DESCRIPTORS: &[u8] = include_bytes!("gen/descriptors.bin");
-
-/// [`DESCRIPTORS`] with the comments of `proto/`, compressed with brotli. Used for reflection.
-pub const COMMENTED_DESCRIPTORS: &[u8] = include_bytes!("gen/commented.bin.br");
 
 /// Creates the service that answers `routes` over every protocol, with the contract's limits and
 /// strict validation.

@@ -7,62 +7,71 @@ use rules::status_page::{
     Subscriber, SubscriberDraft, SuppressionReason,
 };
 
+use crate::IntoDraft;
 use crate::monitor::{SecretVisibility, encode_instant, revision};
 
-/// Messages, service and client generated from `proto/status_page/v1/status_page.proto`. A message
+/// Messages and service generated from `proto/status_page/v1/status_page.proto`. A message
 /// becomes a field by `into()`.
 pub mod wire {
-    pub use crate::generated::status_page::v1::*;
     pub use crate::monitor::wire::{FieldMask, MessageField, Timestamp};
+    pub use proto::status_page::v1::*;
 }
 
-impl From<wire::StatusPage> for PageDraft {
-    fn from(given: wire::StatusPage) -> Self {
-        Self {
-            title: given.title,
-            slug: given.slug,
-            description: given.description,
-            homepage_url: given.homepage_url,
-            contact_url: given.contact_url,
-            icon: given.icon,
-            custom_domain: given.custom_domain,
-            access_type: given.access_type,
-            password: given.password.map(Secret::new),
-            auth_email_domains: given.auth_email_domains,
+impl IntoDraft for wire::StatusPage {
+    type Draft = PageDraft;
+
+    fn into_draft(self) -> PageDraft {
+        PageDraft {
+            title: self.title,
+            slug: self.slug,
+            description: self.description,
+            homepage_url: self.homepage_url,
+            contact_url: self.contact_url,
+            icon: self.icon,
+            custom_domain: self.custom_domain,
+            access_type: self.access_type,
+            password: self.password.map(Secret::new),
+            auth_email_domains: self.auth_email_domains,
         }
     }
 }
 
-impl From<wire::Component> for ComponentDraft {
-    fn from(given: wire::Component) -> Self {
-        Self {
-            page_id: given.page_id,
-            kind: given.r#type,
-            monitor_id: given.monitor_id,
-            name: given.name,
-            description: given.description,
-            order: given.order,
-            group_id: given.group_id,
-            group_order: given.group_order,
+impl IntoDraft for wire::Component {
+    type Draft = ComponentDraft;
+
+    fn into_draft(self) -> ComponentDraft {
+        ComponentDraft {
+            page_id: self.page_id,
+            kind: self.r#type,
+            monitor_id: self.monitor_id,
+            name: self.name,
+            description: self.description,
+            order: self.order,
+            group_id: self.group_id,
+            group_order: self.group_order,
         }
     }
 }
 
-impl From<wire::ComponentGroup> for GroupDraft {
-    fn from(given: wire::ComponentGroup) -> Self {
-        Self { page_id: given.page_id, name: given.name }
+impl IntoDraft for wire::ComponentGroup {
+    type Draft = GroupDraft;
+
+    fn into_draft(self) -> GroupDraft {
+        GroupDraft { page_id: self.page_id, name: self.name }
     }
 }
 
-impl From<wire::Subscriber> for SubscriberDraft {
-    fn from(given: wire::Subscriber) -> Self {
-        Self {
-            page_id: given.page_id,
-            email: given.email,
-            webhook_url: given.webhook_url.map(Secret::new),
-            language: given.language,
-            component_ids: given.component_ids,
-            topics: given.topics,
+impl IntoDraft for wire::Subscriber {
+    type Draft = SubscriberDraft;
+
+    fn into_draft(self) -> SubscriberDraft {
+        SubscriberDraft {
+            page_id: self.page_id,
+            email: self.email,
+            webhook_url: self.webhook_url.map(Secret::new),
+            language: self.language,
+            component_ids: self.component_ids,
+            topics: self.topics,
         }
     }
 }

@@ -7,50 +7,63 @@ use rules::report::{
     UpdateDraft,
 };
 
+use crate::IntoDraft;
 use crate::monitor::{decode_instant, encode_instant, revision};
 
-/// Messages, service and client generated from `proto/status_report/v1/status_report.proto`. A
+/// Messages and service generated from `proto/status_report/v1/status_report.proto`. A
 /// message becomes a field by `into()`.
 pub mod wire {
-    pub use crate::generated::status_report::v1::*;
     pub use crate::monitor::wire::{FieldMask, MessageField, Timestamp};
+    pub use proto::status_report::v1::*;
 }
 
 /// Placeholder for a time out of range. Validation rejects it by its field.
 const UNCOUNTED: Timestamp = Timestamp::from_millis(i64::MAX);
 
-impl From<wire::ComponentImpact> for ImpactDraft {
-    fn from(given: wire::ComponentImpact) -> Self {
-        Self { component_id: given.component_id, impact: given.impact }
+impl IntoDraft for wire::ComponentImpact {
+    type Draft = ImpactDraft;
+
+    fn into_draft(self) -> ImpactDraft {
+        ImpactDraft { component_id: self.component_id, impact: self.impact }
     }
 }
 
-impl From<wire::StatusReport> for ReportDraft {
-    fn from(given: wire::StatusReport) -> Self {
-        Self { page_id: given.page_id, title: given.title, components: drafts(given.components) }
-    }
-}
+impl IntoDraft for wire::StatusReport {
+    type Draft = ReportDraft;
 
-impl From<wire::StatusReportUpdate> for UpdateDraft {
-    fn from(given: wire::StatusReportUpdate) -> Self {
-        let at = given.at.as_option();
-        Self {
-            status: given.status,
-            text: given.text,
-            at: at.map(|at| decode_instant(at).unwrap_or(UNCOUNTED)),
-            components: drafts(given.components),
+    fn into_draft(self) -> ReportDraft {
+        ReportDraft {
+            page_id: self.page_id,
+            title: self.title,
+            components: drafts(self.components),
         }
     }
 }
 
-impl From<wire::ReportTemplate> for TemplateDraft {
-    fn from(given: wire::ReportTemplate) -> Self {
-        Self {
-            name: given.name,
-            title: given.title,
-            status: given.status,
-            text: given.text,
-            components: drafts(given.components),
+impl IntoDraft for wire::StatusReportUpdate {
+    type Draft = UpdateDraft;
+
+    fn into_draft(self) -> UpdateDraft {
+        let at = self.at.as_option();
+        UpdateDraft {
+            status: self.status,
+            text: self.text,
+            at: at.map(|at| decode_instant(at).unwrap_or(UNCOUNTED)),
+            components: drafts(self.components),
+        }
+    }
+}
+
+impl IntoDraft for wire::ReportTemplate {
+    type Draft = TemplateDraft;
+
+    fn into_draft(self) -> TemplateDraft {
+        TemplateDraft {
+            name: self.name,
+            title: self.title,
+            status: self.status,
+            text: self.text,
+            components: drafts(self.components),
         }
     }
 }
@@ -103,7 +116,7 @@ pub fn encode_template(template: &ReportTemplate) -> wire::ReportTemplate {
 }
 
 fn drafts(given: Vec<wire::ComponentImpact>) -> Vec<ImpactDraft> {
-    given.into_iter().map(ImpactDraft::from).collect()
+    given.into_iter().map(IntoDraft::into_draft).collect()
 }
 
 fn impacts(said: &[ComponentImpact]) -> Vec<wire::ComponentImpact> {

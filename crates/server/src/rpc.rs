@@ -26,15 +26,15 @@ mod warning;
 
 use std::sync::Arc;
 
-use contract::audit::wire::AuditServiceExt as _;
-use contract::incident::wire::IncidentServiceExt as _;
-use contract::maintenance::wire::MaintenanceServiceExt as _;
-use contract::monitor::wire::MonitorServiceExt as _;
-use contract::notification::wire::NotificationServiceExt as _;
-use contract::region::wire::RegionServiceExt as _;
+use contract::audit::wire::AuditService as _;
+use contract::incident::wire::IncidentService as _;
+use contract::maintenance::wire::MaintenanceService as _;
+use contract::monitor::wire::MonitorService as _;
+use contract::notification::wire::NotificationService as _;
+use contract::region::wire::RegionService as _;
 use contract::rpc;
-use contract::status_page::wire::StatusPageServiceExt as _;
-use contract::status_report::wire::StatusReportServiceExt as _;
+use contract::status_page::wire::StatusPageService as _;
+use contract::status_report::wire::StatusReportService as _;
 use pages::Pages;
 use probe::Egress;
 use rules::Region;

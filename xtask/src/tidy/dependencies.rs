@@ -8,7 +8,8 @@ use super::tree::{Package, Tree};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("rules", &[]),
     ("domain", &["rules"]),
-    ("contract", &["rules"]),
+    ("proto", &[]),
+    ("contract", &["rules", "proto"]),
     ("probe", &["domain"]),
     ("store", &["domain"]),
     ("web", &["rules"]),

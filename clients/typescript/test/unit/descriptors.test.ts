@@ -11,7 +11,7 @@ import { methodOf } from "../../src/descriptors.js";
 
 const SET = fromBinary(
   FileDescriptorSetSchema,
-  readFileSync("../../crates/contract/src/gen/descriptors.bin"),
+  readFileSync("../../crates/proto/src/gen/descriptors.bin"),
 );
 
 /** Everything that affects the wire and the JSON. */

@@ -26,8 +26,8 @@ pub(crate) enum Indexing {
 
 pub(super) async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = GetStatusPageRequest { id };
-    let answer = output_args.service.client()?.status_pages.get_status_page(request).await;
-    let answer = output_args.service.map_error("reading the status page", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("reading the status page", answer)?;
     if output_args.json {
         output::print_json(serde_json::to_value(&answer)?);
         return Ok(());
@@ -40,24 +40,23 @@ pub(super) async fn show(id: String, output_args: &OutputArgs) -> Result<()> {
 
 pub(super) async fn publish(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = PublishStatusPageRequest { id };
-    let answer = output_args.service.client()?.status_pages.publish_status_page(request).await;
-    let answer = output_args.service.map_error("publishing the status page", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("publishing the status page", answer)?;
     print_page(answer.status_page.into_option(), "is published", output_args)
 }
 
 pub(super) async fn unpublish(id: String, output_args: &OutputArgs) -> Result<()> {
     let request = UnpublishStatusPageRequest { id };
-    let answer = output_args.service.client()?.status_pages.unpublish_status_page(request).await;
-    let answer =
-        output_args.service.map_error("unpublishing the status page", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("unpublishing the status page", answer)?;
     print_page(answer.status_page.into_option(), "is hidden", output_args)
 }
 
 pub(super) async fn theme(id: String, theme: String, output_args: &OutputArgs) -> Result<()> {
     let message = format!("now has the theme {theme}");
     let request = SetStatusPageThemeRequest { id, theme };
-    let answer = output_args.service.client()?.status_pages.set_status_page_theme(request).await;
-    let answer = output_args.service.map_error("changing the theme", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("changing the theme", answer)?;
     print_page(answer.status_page.into_option(), &message, output_args)
 }
 
@@ -67,21 +66,21 @@ pub(super) async fn indexing(id: String, wanted: Indexing, output_args: &OutputA
         Indexing::Forbid => (false, "may not be indexed by search engines"),
     };
     let request = SetStatusPageIndexingRequest { id, allow_indexing: Some(allow) };
-    let answer = output_args.service.client()?.status_pages.set_status_page_indexing(request).await;
-    let answer = output_args.service.map_error("changing the indexing", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("changing the indexing", answer)?;
     print_page(answer.status_page.into_option(), message, output_args)
 }
 
 /// Prints the components of a page with their groups.
 pub(super) async fn components(page: String, output_args: &OutputArgs) -> Result<()> {
-    let client = output_args.service.client()?.status_pages;
+    let client = output_args.service.client()?;
     let (mut groups, mut token, mut paging) = (Vec::new(), String::new(), Paging::of_all());
     while let Some(NextPage { limit, page_token }) = paging.next(groups.len(), &token) {
         let page_id = Some(page.clone());
         let request =
             ListComponentGroupsRequest { page_id, limit, page_token, ..Default::default() };
-        let answer = client.list_component_groups(request).await;
-        let part = output_args.service.map_error("listing groups", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = output_args.service.map_error("listing groups", answer)?;
         groups.extend(part.component_groups);
         token = part.next_page_token;
     }
@@ -90,8 +89,8 @@ pub(super) async fn components(page: String, output_args: &OutputArgs) -> Result
     while let Some(NextPage { limit, page_token }) = paging.next(all.len(), &token) {
         let page_id = Some(page.clone());
         let request = ListComponentsRequest { page_id, limit, page_token, ..Default::default() };
-        let answer = client.list_components(request).await;
-        let part = output_args.service.map_error("listing components", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = output_args.service.map_error("listing components", answer)?;
         all.extend(part.components);
         token = part.next_page_token;
     }

@@ -35,7 +35,7 @@ pub(super) async fn change(id: String, change: Changes, output_args: &OutputArgs
     let update_mask = FieldMask { paths, ..Default::default() }.into();
     let request =
         UpdateStatusReportRequest { status_report: report.into(), update_mask, revision: None };
-    let answer = output_args.service.client()?.status_reports.update_status_report(request).await;
-    let answer = output_args.service.map_error("changing the report", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("changing the report", answer)?;
     print_report(&answer.status_report.into_option().unwrap_or_default(), output_args)
 }

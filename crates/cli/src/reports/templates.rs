@@ -97,8 +97,7 @@ pub(super) async fn run(action: TemplateCommand) -> Result<()> {
         }
         TemplateCommand::Delete { id, output_args } => {
             let request = DeleteReportTemplateRequest { id: id.clone() };
-            let answer =
-                output_args.service.client()?.status_reports.delete_report_template(request).await;
+            let answer = output_args.service.client()?.send(request).await;
             output_args.service.map_error("deleting the template", answer)?;
             print_deleted(&id, output_args.json);
             Ok(())
@@ -113,8 +112,8 @@ async fn list(output_args: &OutputArgs) -> Result<()> {
     while let Some(next) = paging.next(page.templates.len(), &page.next_page_token) {
         let NextPage { limit, page_token } = next;
         let request = ListReportTemplatesRequest { limit, page_token, ..Default::default() };
-        let answer = client.status_reports.list_report_templates(request).await;
-        let part = output_args.service.map_error("listing templates", answer)?.into_owned();
+        let answer = client.send(request).await;
+        let part = output_args.service.map_error("listing templates", answer)?;
         page.templates.extend(part.templates);
         page.next_page_token = part.next_page_token;
         page.total_size = part.total_size;
@@ -148,8 +147,8 @@ async fn create(new: NewTemplateArgs, output_args: &OutputArgs) -> Result<()> {
         ..Default::default()
     };
     let request = CreateReportTemplateRequest { template: template.into() };
-    let answer = output_args.service.client()?.status_reports.create_report_template(request).await;
-    let answer = output_args.service.map_error("creating the template", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("creating the template", answer)?;
     print_template(&answer.template.into_option().unwrap_or_default(), "made", output_args)
 }
 
@@ -181,8 +180,8 @@ async fn edit(id: String, wanted: Edits, output_args: &OutputArgs) -> Result<()>
     let update_mask = FieldMask { paths, ..Default::default() }.into();
     let request =
         UpdateReportTemplateRequest { template: template.into(), update_mask, revision: None };
-    let answer = output_args.service.client()?.status_reports.update_report_template(request).await;
-    let answer = output_args.service.map_error("editing the template", answer)?.into_owned();
+    let answer = output_args.service.client()?.send(request).await;
+    let answer = output_args.service.map_error("editing the template", answer)?;
     print_template(&answer.template.into_option().unwrap_or_default(), "edited", output_args)
 }
 

@@ -40,12 +40,11 @@ type Part = (Vec<Found>, String);
 
 /// Lists all resources of a service with maximum page size.
 macro_rules! all {
-    ($found:ident, $client:expr, $service:ident.$method:ident($Request:ident), $($table:ident: $list:ident),+) => {
+    ($found:ident, $client:expr, $Request:ident, $($table:ident: $list:ident),+) => {
         all(&mut $found, async |token| {
             let limit = Some(LIST_LIMIT_MAX as i32);
             let request = $Request { limit, page_token: token, ..Default::default() };
-            let answer = $client.$service.$method(request).await.map_err(|error| service_error(&error))?;
-            let answer = answer.into_owned();
+            let answer = $client.send(request).await.map_err(|error| service_error(&error))?;
             let mut found = Vec::new();
             $(add(&mut found, &tables::$table, &answer.$list)?;)+
             Ok((found, answer.next_page_token))
@@ -59,15 +58,15 @@ pub(super) async fn read(client: &Client) -> Result<Workspace> {
     let who = client.whoami().await.map_err(|error| service_error(&error))?;
     let writes = who.actor.scopes.iter().any(|scope| scope == Scope::Write.as_str());
     let mut found = Vec::new();
-    all!(found, client, monitors.list_monitors(ListMonitorsRequest),
+    all!(found, client, ListMonitorsRequest,
         HTTP_MONITOR: http_monitors, TCP_MONITOR: tcp_monitors, DNS_MONITOR: dns_monitors);
-    all!(found, client, notifications.list_notifications(ListNotificationsRequest),
+    all!(found, client, ListNotificationsRequest,
         NOTIFICATION: notifications);
-    all!(found, client, status_pages.list_status_pages(ListStatusPagesRequest),
+    all!(found, client, ListStatusPagesRequest,
         STATUS_PAGE: status_pages);
-    all!(found, client, status_pages.list_components(ListComponentsRequest),
+    all!(found, client, ListComponentsRequest,
         STATUS_PAGE_COMPONENT: components);
-    all!(found, client, status_pages.list_component_groups(ListComponentGroupsRequest),
+    all!(found, client, ListComponentGroupsRequest,
         STATUS_PAGE_COMPONENT_GROUP: component_groups);
     Ok(Workspace { found, reads_only: !writes })
 }

@@ -6,17 +6,19 @@ use rules::monitor::{
     CheckDraft, DnsDraft, HeaderAssertionDraft, HeaderDraft, HttpDraft, MonitorDraft,
     RecordAssertionDraft, StatusCodeAssertionDraft, TcpDraft, TextAssertionDraft,
 };
-
 use rules::{Violation, Violations};
 
 use super::wire;
+use crate::IntoDraft;
 
 /// Returns the draft in a request's `monitor` (`request.monitor.into_option()`). Rejects a request
 /// without it.
-pub fn decode<Message: Into<MonitorDraft>>(
+pub fn decode<Message: IntoDraft<Draft = MonitorDraft>>(
     given: Option<Message>,
 ) -> Result<MonitorDraft, Violations> {
-    given.map(Into::into).ok_or_else(|| Violation::without_value("monitor", "is required").into())
+    given
+        .map(IntoDraft::into_draft)
+        .ok_or_else(|| Violation::without_value("monitor", "is required").into())
 }
 
 /// Returns the names in an update's mask (`request.update_mask.as_option()`), as the specification
@@ -43,99 +45,119 @@ macro_rules! identified {
 
 identified!(HttpMonitor, TcpMonitor, DnsMonitor);
 
-impl From<wire::HttpMonitor> for MonitorDraft {
-    fn from(given: wire::HttpMonitor) -> Self {
-        Self {
-            name: given.name,
-            periodicity: given.periodicity,
-            timeout: given.timeout,
-            degraded_at: given.degraded_at,
-            retry: given.retry,
-            active: given.active,
-            public: given.public,
-            description: given.description,
-            regions: given.regions,
+impl IntoDraft for wire::HttpMonitor {
+    type Draft = MonitorDraft;
+
+    fn into_draft(self) -> MonitorDraft {
+        MonitorDraft {
+            name: self.name,
+            periodicity: self.periodicity,
+            timeout: self.timeout,
+            degraded_at: self.degraded_at,
+            retry: self.retry,
+            active: self.active,
+            public: self.public,
+            description: self.description,
+            regions: self.regions,
             check: CheckDraft::Http(HttpDraft {
-                url: given.url,
-                method: given.method,
-                body: given.body,
-                follow_redirects: given.follow_redirects,
-                headers: all(given.headers),
-                status_code_assertions: all(given.status_code_assertions),
-                body_assertions: all(given.body_assertions),
-                header_assertions: all(given.header_assertions),
+                url: self.url,
+                method: self.method,
+                body: self.body,
+                follow_redirects: self.follow_redirects,
+                headers: all(self.headers),
+                status_code_assertions: all(self.status_code_assertions),
+                body_assertions: all(self.body_assertions),
+                header_assertions: all(self.header_assertions),
             }),
         }
     }
 }
 
-impl From<wire::TcpMonitor> for MonitorDraft {
-    fn from(given: wire::TcpMonitor) -> Self {
-        Self {
-            name: given.name,
-            periodicity: given.periodicity,
-            timeout: given.timeout,
-            degraded_at: given.degraded_at,
-            retry: given.retry,
-            active: given.active,
-            public: given.public,
-            description: given.description,
-            regions: given.regions,
-            check: CheckDraft::Tcp(TcpDraft { uri: given.uri }),
+impl IntoDraft for wire::TcpMonitor {
+    type Draft = MonitorDraft;
+
+    fn into_draft(self) -> MonitorDraft {
+        MonitorDraft {
+            name: self.name,
+            periodicity: self.periodicity,
+            timeout: self.timeout,
+            degraded_at: self.degraded_at,
+            retry: self.retry,
+            active: self.active,
+            public: self.public,
+            description: self.description,
+            regions: self.regions,
+            check: CheckDraft::Tcp(TcpDraft { uri: self.uri }),
         }
     }
 }
 
-impl From<wire::DnsMonitor> for MonitorDraft {
-    fn from(given: wire::DnsMonitor) -> Self {
-        Self {
-            name: given.name,
-            periodicity: given.periodicity,
-            timeout: given.timeout,
-            degraded_at: given.degraded_at,
-            retry: given.retry,
-            active: given.active,
-            public: given.public,
-            description: given.description,
-            regions: given.regions,
+impl IntoDraft for wire::DnsMonitor {
+    type Draft = MonitorDraft;
+
+    fn into_draft(self) -> MonitorDraft {
+        MonitorDraft {
+            name: self.name,
+            periodicity: self.periodicity,
+            timeout: self.timeout,
+            degraded_at: self.degraded_at,
+            retry: self.retry,
+            active: self.active,
+            public: self.public,
+            description: self.description,
+            regions: self.regions,
             check: CheckDraft::Dns(DnsDraft {
-                uri: given.uri,
-                record_assertions: all(given.record_assertions),
+                uri: self.uri,
+                record_assertions: all(self.record_assertions),
             }),
         }
     }
 }
 
-impl From<wire::Header> for HeaderDraft {
-    fn from(given: wire::Header) -> Self {
-        Self { key: given.key, value: given.value }
+impl IntoDraft for wire::Header {
+    type Draft = HeaderDraft;
+
+    fn into_draft(self) -> HeaderDraft {
+        HeaderDraft { key: self.key, value: self.value }
     }
 }
 
-impl From<wire::StatusCodeAssertion> for StatusCodeAssertionDraft {
-    fn from(given: wire::StatusCodeAssertion) -> Self {
-        Self { target: given.target, comparator: given.comparator }
+impl IntoDraft for wire::StatusCodeAssertion {
+    type Draft = StatusCodeAssertionDraft;
+
+    fn into_draft(self) -> StatusCodeAssertionDraft {
+        StatusCodeAssertionDraft { target: self.target, comparator: self.comparator }
     }
 }
 
-impl From<wire::BodyAssertion> for TextAssertionDraft {
-    fn from(given: wire::BodyAssertion) -> Self {
-        Self { target: given.target, comparator: given.comparator }
+impl IntoDraft for wire::BodyAssertion {
+    type Draft = TextAssertionDraft;
+
+    fn into_draft(self) -> TextAssertionDraft {
+        TextAssertionDraft { target: self.target, comparator: self.comparator }
     }
 }
 
-impl From<wire::HeaderAssertion> for HeaderAssertionDraft {
-    fn from(given: wire::HeaderAssertion) -> Self {
-        Self { key: given.key, target: given.target, comparator: given.comparator }
+impl IntoDraft for wire::HeaderAssertion {
+    type Draft = HeaderAssertionDraft;
+
+    fn into_draft(self) -> HeaderAssertionDraft {
+        HeaderAssertionDraft { key: self.key, target: self.target, comparator: self.comparator }
     }
 }
 
-impl From<wire::RecordAssertion> for RecordAssertionDraft {
-    fn from(given: wire::RecordAssertion) -> Self {
-        Self { record: given.record, target: given.target, comparator: given.comparator }
+impl IntoDraft for wire::RecordAssertion {
+    type Draft = RecordAssertionDraft;
+
+    fn into_draft(self) -> RecordAssertionDraft {
+        RecordAssertionDraft {
+            record: self.record,
+            target: self.target,
+            comparator: self.comparator,
+        }
     }
 }
 
-fn all<Given, Draft: From<Given>>(given: Vec<Given>) -> Vec<Draft> {
-    given.into_iter().map(Draft::from).collect()
+fn all<Given: IntoDraft>(given: Vec<Given>) -> Vec<Given::Draft> {
+    given.into_iter().map(IntoDraft::into_draft).collect()
 }

@@ -13,6 +13,7 @@ use rules::{
 
 use super::wire::Kind;
 use super::{SecretVisibility, StoredMonitor, decode};
+use crate::IntoDraft as _;
 
 fn http() -> Check {
     let text = |target: &str| TextAssertion {
@@ -90,9 +91,9 @@ fn shown(monitor: &Monitor, secrets: SecretVisibility) -> StoredMonitor<'_> {
 
 fn draft(kind: Kind) -> MonitorDraft {
     match kind {
-        Kind::Http(message) => (*message).into(),
-        Kind::Tcp(message) => (*message).into(),
-        Kind::Dns(message) => (*message).into(),
+        Kind::Http(message) => (*message).into_draft(),
+        Kind::Tcp(message) => (*message).into_draft(),
+        Kind::Dns(message) => (*message).into_draft(),
     }
 }
 

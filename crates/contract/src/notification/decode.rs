@@ -9,29 +9,32 @@ use rules::notification::{
 };
 
 use super::wire;
+use crate::IntoDraft;
 
-impl From<wire::Notification> for ChannelDraft {
-    fn from(given: wire::Notification) -> Self {
-        Self {
-            name: given.name,
-            provider_type: given.provider_type,
-            monitor_ids: given.monitor_ids,
-            discord: given.discord.into_option().map(Into::into),
-            email: given.email.into_option().map(Into::into),
-            slack: given.slack.into_option().map(Into::into),
-            pagerduty: given.pagerduty.into_option().map(Into::into),
-            opsgenie: given.opsgenie.into_option().map(Into::into),
-            webhook: given.webhook.into_option().map(Into::into),
-            telegram: given.telegram.into_option().map(Into::into),
-            sms: given.sms.into_option().map(Into::into),
-            whatsapp: given.whatsapp.into_option().map(Into::into),
-            google_chat: given.google_chat.into_option().map(Into::into),
-            grafana_oncall: given.grafana_oncall.into_option().map(Into::into),
-            ntfy: given.ntfy.into_option().map(Into::into),
+impl IntoDraft for wire::Notification {
+    type Draft = ChannelDraft;
+
+    fn into_draft(self) -> ChannelDraft {
+        ChannelDraft {
+            name: self.name,
+            provider_type: self.provider_type,
+            monitor_ids: self.monitor_ids,
+            discord: self.discord.into_option().map(IntoDraft::into_draft),
+            email: self.email.into_option().map(IntoDraft::into_draft),
+            slack: self.slack.into_option().map(IntoDraft::into_draft),
+            pagerduty: self.pagerduty.into_option().map(IntoDraft::into_draft),
+            opsgenie: self.opsgenie.into_option().map(IntoDraft::into_draft),
+            webhook: self.webhook.into_option().map(IntoDraft::into_draft),
+            telegram: self.telegram.into_option().map(IntoDraft::into_draft),
+            sms: self.sms.into_option().map(IntoDraft::into_draft),
+            whatsapp: self.whatsapp.into_option().map(IntoDraft::into_draft),
+            google_chat: self.google_chat.into_option().map(IntoDraft::into_draft),
+            grafana_oncall: self.grafana_oncall.into_option().map(IntoDraft::into_draft),
+            ntfy: self.ntfy.into_option().map(IntoDraft::into_draft),
             preferences: NotificationPreferencesDraft {
-                events: given.events,
-                remind_every: given.remind_every,
-                quiet_hours: given.quiet_hours.into_option().map(Into::into),
+                events: self.events,
+                remind_every: self.remind_every,
+                quiet_hours: self.quiet_hours.into_option().map(IntoDraft::into_draft),
             },
         }
     }
@@ -41,11 +44,13 @@ impl From<wire::Notification> for ChannelDraft {
 /// secrets.
 macro_rules! drafts {
     ($($block:ident => $draft:ident { $($field:ident),* } $(secret { $($secret:ident),+ })?;)+) => {$(
-        impl From<wire::$block> for $draft {
-            fn from(given: wire::$block) -> Self {
-                Self {
-                    $($field: given.$field,)*
-                    $($($secret: given.$secret.map(Secret::new),)+)?
+        impl IntoDraft for wire::$block {
+            type Draft = $draft;
+
+            fn into_draft(self) -> $draft {
+                $draft {
+                    $($field: self.$field,)*
+                    $($($secret: self.$secret.map(Secret::new),)+)?
                 }
             }
         }
@@ -68,9 +73,11 @@ drafts! {
     QuietHours => QuietHoursDraft { from, until, time_zone, applies_to };
 }
 
-impl From<wire::Webhook> for WebhookDraft {
-    fn from(given: wire::Webhook) -> Self {
-        let headers = given.headers.into_iter().map(HeaderDraft::from).collect();
-        Self { endpoint: given.endpoint, headers }
+impl IntoDraft for wire::Webhook {
+    type Draft = WebhookDraft;
+
+    fn into_draft(self) -> WebhookDraft {
+        let headers = self.headers.into_iter().map(IntoDraft::into_draft).collect();
+        WebhookDraft { endpoint: self.endpoint, headers }
     }
 }

@@ -12,6 +12,7 @@ use rules::{
 };
 
 use super::encode;
+use crate::IntoDraft as _;
 use crate::monitor::SecretVisibility;
 
 const HIDDEN: &str = "hunter2";
@@ -84,7 +85,7 @@ fn encoded_channel_of_any_kind_decodes_equal() {
     // design: §4, conversions change no value
     for kind in ProviderType::ALL {
         let channel = channel(provider(*kind));
-        let answered = ChannelDraft::from(encode(&channel, SecretVisibility::Visible));
+        let answered = encode(&channel, SecretVisibility::Visible).into_draft();
         assert_eq!(answered, ChannelDraft::from(&channel.settings), "{kind}");
         assert_eq!(answered.parse().as_ref(), Ok(&channel.settings), "{kind}");
     }
@@ -99,7 +100,7 @@ fn minimal_channel_decodes_equal() {
         channel.settings.name = None;
         channel.settings.monitor_ids = Vec::new();
         channel.settings.preferences = NotificationPreferences::default();
-        let answered = ChannelDraft::from(encode(&channel, SecretVisibility::Visible));
+        let answered = encode(&channel, SecretVisibility::Visible).into_draft();
         assert_eq!(answered, ChannelDraft::from(&channel.settings));
     }
 }

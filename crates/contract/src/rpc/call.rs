@@ -1,25 +1,33 @@
-//! Calls by method name with JSON requests and responses, for callers without generated types. One
-//! function makes every call. The service validates the JSON.
+//! Calls of the services: with messages, or by method name with JSON for callers without generated
+//! types. One function makes every call. The service validates the JSON.
 
 use std::error::Error as StdError;
 use std::time::Duration;
 
+use buffa::Message;
+use bytes::Bytes;
 use connectrpc::ErrorDetail;
-use connectrpc::client::{ClientBody, ClientTransport as _, full_body};
+use http::header::CONTENT_TYPE;
 use http::uri::Authority;
-use http::{HeaderMap, Request, StatusCode, Uri, header};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http::{HeaderMap, Request, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use proto::MethodRequest;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
+use super::client::CALL_TIMEOUT;
 use super::{Client, Code, Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER};
 
 /// Connect headers of the protocol version and the timeout.
 const VERSION: (&str, &str) = ("connect-protocol-version", "1");
 const TIMEOUT_HEADER: &str = "connect-timeout-ms";
+/// Content types of both formats.
 const JSON: &str = "application/json";
+const PROTOBUF: &str = "application/proto";
+/// Maximum size of a response with messages, in bytes. A list of the largest objects is smaller.
+const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// One call.
+/// One call with JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// Path of the method below the base URL, such as `/monitor.v1.MonitorService/GetMonitor`.
@@ -34,39 +42,105 @@ pub struct Call<'a> {
     pub response_bytes_max: usize,
 }
 
+/// An encoded call.
+struct Sent<'a> {
+    method: &'a str,
+    content_type: &'static str,
+    body: Bytes,
+    time: Duration,
+    idempotency_key: Option<&'a str>,
+    response_bytes_max: usize,
+}
+
+/// Body of a response.
+struct Received {
+    headers: HeaderMap,
+    body: Bytes,
+}
+
 impl Client {
+    /// Calls the method of this request and returns its response.
+    pub async fn send<Q: MethodRequest>(&self, request: Q) -> Result<Q::Response, Error> {
+        self.send_message(&request, None).await
+    }
+
+    /// Like [`Client::send`], for a create. `key` is random per call, and the same in its retries.
+    pub async fn create<Q: MethodRequest>(
+        &self,
+        request: Q,
+        key: &str,
+    ) -> Result<Q::Response, Error> {
+        self.send_message(&request, Some(key)).await
+    }
+
+    async fn send_message<Q: MethodRequest>(
+        &self,
+        request: &Q,
+        idempotency_key: Option<&str>,
+    ) -> Result<Q::Response, Error> {
+        let sent = Sent {
+            method: Q::PATH,
+            content_type: PROTOBUF,
+            body: request.encode_to_bytes(),
+            time: CALL_TIMEOUT,
+            idempotency_key,
+            response_bytes_max: RESPONSE_BYTES_MAX,
+        };
+        let late = |_| {
+            let seconds = CALL_TIMEOUT.as_secs();
+            Error::new(Code::DeadlineExceeded, format!("no response within {seconds} s"))
+        };
+        let received = tokio::time::timeout(CALL_TIMEOUT, self.exchange(sent)).await;
+        let Received { headers, body } = received.map_err(late)??;
+        Q::Response::decode_from_slice(&body).map_err(|error| undecodable(&error, headers))
+    }
+
     /// Makes a call and returns the response in the protocol's JSON. Fails with the error of the
     /// service, or with an error without a reason if the service sent none.
     pub async fn call(&self, call: &Call<'_>) -> Result<Json, Error> {
-        let response = self.transport.send(self.request(call)?).await?;
+        let sent = Sent {
+            method: call.method,
+            content_type: JSON,
+            body: call.request.to_string().into(),
+            time: call.time,
+            idempotency_key: call.idempotency_key,
+            response_bytes_max: call.response_bytes_max,
+        };
+        let Received { headers, body } = self.exchange(sent).await?;
+        serde_json::from_slice(&body).map_err(|error| undecodable(&error, headers))
+    }
+
+    /// Sends a call and receives its response.
+    async fn exchange(&self, sent: Sent<'_>) -> Result<Received, Error> {
+        let (content_type, most) = (sent.content_type, sent.response_bytes_max);
+        let response = self.transport.send(self.request(sent)?).await?;
         let (parts, body) = response.into_parts();
-        let body = match Limited::new(body, call.response_bytes_max).collect().await {
+        let body = match Limited::new(body, most).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) => {
-                return Err(unreadable_response(&*error, call).with_headers(parts.headers));
+                return Err(unreadable_response(&*error, most).with_headers(parts.headers));
             }
         };
         if !parts.status.is_success() {
             return Err(decode_error(parts.status, &body).with_headers(parts.headers));
         }
-        let answer = is_json(&parts.headers).and_then(|()| {
-            serde_json::from_slice(&body)
-                .map_err(|error| Error::internal(format!("failed to decode response: {error}")))
-        });
-        answer.map_err(|error| error.with_headers(parts.headers))
+        match require_type(&parts.headers, content_type) {
+            Ok(()) => Ok(Received { headers: parts.headers, body }),
+            Err(error) => Err(error.with_headers(parts.headers)),
+        }
     }
 
-    fn request(&self, call: &Call<'_>) -> Result<Request<ClientBody>, Error> {
-        let mut request = Request::post(address(&self.base, call.method))
-            .header(header::CONTENT_TYPE, JSON)
+    fn request(&self, sent: Sent<'_>) -> Result<Request<Full<Bytes>>, Error> {
+        let mut request = Request::post(address(&self.base, sent.method))
+            .header(CONTENT_TYPE, sent.content_type)
             .header(VERSION.0, VERSION.1)
-            .header(TIMEOUT_HEADER, call.time.as_millis().to_string())
+            .header(TIMEOUT_HEADER, sent.time.as_millis().to_string())
             .header(KEY_HEADER, &self.key);
-        if let Some(key) = call.idempotency_key {
+        if let Some(key) = sent.idempotency_key {
             request = request.header(IDEMPOTENCY_KEY_HEADER, key);
         }
         request
-            .body(full_body(call.request.to_string().into()))
+            .body(Full::new(sent.body))
             .map_err(|error| Error::internal(format!("failed to build the request: {error}")))
     }
 }
@@ -79,19 +153,22 @@ fn address(base: &Uri, method: &str) -> String {
 }
 
 /// Returns the error for a response that could not be read completely.
-fn unreadable_response(error: &(dyn StdError + Send + Sync + 'static), call: &Call<'_>) -> Error {
+fn unreadable_response(error: &(dyn StdError + Send + Sync + 'static), most: usize) -> Error {
     if error.is::<LengthLimitError>() {
-        let most = call.response_bytes_max;
         return Error::resource_exhausted(format!("response body size exceeds limit {most}"));
     }
     Error::internal(format!("failed to read response body: {error}"))
 }
 
+fn undecodable(error: &dyn StdError, headers: HeaderMap) -> Error {
+    Error::internal(format!("failed to decode response: {error}")).with_headers(headers)
+}
+
 /// Rejects a response of another content type, because it is not from the service.
-fn is_json(headers: &HeaderMap) -> Result<(), Error> {
-    let Some(given) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
+fn require_type(headers: &HeaderMap, expected: &str) -> Result<(), Error> {
+    let Some(given) = headers.get(CONTENT_TYPE) else { return Ok(()) };
     let given = given.to_str().unwrap_or_default();
-    if given.starts_with(JSON) {
+    if given.starts_with(expected) {
         return Ok(());
     }
     Err(Error::unknown(format!("unexpected content-type: {given}")))

@@ -4,46 +4,21 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use connectrpc::client::{CallOptions, ClientConfig};
 use http::{HeaderValue, Uri};
 use rules::{Secret, limits};
 use url::Url;
 
-use super::{Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER, Network, Transport, Whoami, whoami};
-use crate::audit::wire::AuditServiceClient;
-use crate::incident::wire::IncidentServiceClient;
-use crate::maintenance::wire::MaintenanceServiceClient;
-use crate::monitor::wire::MonitorServiceClient;
-use crate::notification::wire::NotificationServiceClient;
-use crate::region::wire::RegionServiceClient;
-use crate::status_page::wire::StatusPageServiceClient;
-use crate::status_report::wire::StatusReportServiceClient;
+use super::{Error, Network, Transport, Whoami, whoami};
 
 /// Timeout of one call, including the connection: that of a trigger, which waits for its checks.
 pub const CALL_TIMEOUT: Duration = limits::TRIGGER_ANSWERED_WITHIN;
 
 /// Client of the services at one address, with one key. Cheap to clone; clones share connections.
 ///
-/// A response is `client.monitors.get_monitor(request).await?.into_owned()`. An error is the
-/// [`super::Error`] that the server sent, or `unavailable` if there was no response.
+/// A response is `client.send(request).await?`; the type of the request selects the method. An error
+/// is the [`super::Error`] that the server sent, or `unavailable` if there was no response.
 #[derive(Clone)]
 pub struct Client {
-    /// `audit.v1.AuditService`.
-    pub audit: AuditServiceClient<Transport>,
-    /// `incident.v1.IncidentService`.
-    pub incidents: IncidentServiceClient<Transport>,
-    /// `maintenance.v1.MaintenanceService`.
-    pub maintenances: MaintenanceServiceClient<Transport>,
-    /// `monitor.v1.MonitorService`.
-    pub monitors: MonitorServiceClient<Transport>,
-    /// `notification.v1.NotificationService`.
-    pub notifications: NotificationServiceClient<Transport>,
-    /// `region.v1.RegionService`.
-    pub regions: RegionServiceClient<Transport>,
-    /// `status_page.v1.StatusPageService`.
-    pub status_pages: StatusPageServiceClient<Transport>,
-    /// `status_report.v1.StatusReportService`.
-    pub status_reports: StatusReportServiceClient<Transport>,
     pub(super) transport: Transport,
     pub(super) base: Uri,
     pub(super) key: HeaderValue,
@@ -109,22 +84,7 @@ impl Client {
         }
         let mut header = HeaderValue::from_str(key.expose()).map_err(|_| UnusableClient::Key)?;
         header.set_sensitive(true);
-        let config = ClientConfig::new(base.clone())
-            .with_default_timeout(CALL_TIMEOUT)
-            .with_default_header(KEY_HEADER, header.clone());
-        Ok(Self {
-            audit: AuditServiceClient::new(transport.clone(), config.clone()),
-            incidents: IncidentServiceClient::new(transport.clone(), config.clone()),
-            maintenances: MaintenanceServiceClient::new(transport.clone(), config.clone()),
-            monitors: MonitorServiceClient::new(transport.clone(), config.clone()),
-            notifications: NotificationServiceClient::new(transport.clone(), config.clone()),
-            regions: RegionServiceClient::new(transport.clone(), config.clone()),
-            status_pages: StatusPageServiceClient::new(transport.clone(), config.clone()),
-            status_reports: StatusReportServiceClient::new(transport.clone(), config),
-            transport,
-            base,
-            key: header,
-        })
+        Ok(Self { transport, base, key: header })
     }
 
     /// Returns the identity of the key: its owner and its scopes (spec §4.1).
@@ -150,11 +110,6 @@ fn base_uri(text: &str) -> Option<Uri> {
 /// ASCII and spaces (RFC 9110 §5.5).
 pub fn is_sendable_key(key: &Secret<String>) -> bool {
     key.expose().bytes().all(|byte| matches!(byte, b' '..=b'~'))
-}
-
-/// Returns the options of a create. `key` is random per call, and the same in its retries.
-pub fn create_options(key: &str) -> CallOptions {
-    CallOptions::default().with_header(IDEMPOTENCY_KEY_HEADER, key)
 }
 
 /// Returns whether a call failed before it was sent: connection refused, unknown host, or untrusted

@@ -11,8 +11,8 @@ use connectrpc::ErrorDetail;
 use rules::Violations;
 use rules::limits::VIOLATIONS_MAX;
 
-use crate::generated::google::rpc::bad_request::FieldViolation as WireViolation;
-use crate::generated::google::rpc::{BadRequest, ErrorInfo, RequestInfo, RetryInfo};
+use proto::google::rpc::bad_request::FieldViolation as WireViolation;
+use proto::google::rpc::{BadRequest, ErrorInfo, RequestInfo, RetryInfo};
 
 /// Error of the protocol. `error.into_http_response(headers)` converts it outside of the RPC.
 pub use connectrpc::ConnectError as Error;

@@ -1,9 +1,8 @@
 //! `GET /v1/whoami` for clients (spec §4.1): the owner and scopes of a key. The endpoint is on the
 //! same host as the services, but outside of their prefix.
 
-use connectrpc::client::{ClientTransport as _, full_body};
 use http::{HeaderValue, Request, StatusCode, Uri};
-use http_body_util::{BodyExt as _, Limited};
+use http_body_util::{BodyExt as _, Full, Limited};
 use serde::Deserialize;
 
 use super::call::code;
@@ -47,7 +46,7 @@ pub(super) async fn request(
 ) -> Result<Whoami, Error> {
     let request = Request::get(address(base))
         .header(KEY_HEADER, key)
-        .body(full_body(Vec::new().into()))
+        .body(Full::default())
         .map_err(|error| Error::internal(format!("failed to build the request: {error}")))?;
     let (parts, body) = transport.send(request).await?.into_parts();
     let body = match Limited::new(body, RESPONSE_BYTES_MAX).collect().await {

@@ -14,6 +14,7 @@ use rules::{
 };
 
 use super::{encode_component, encode_group, encode_page, wire};
+use crate::IntoDraft as _;
 use crate::monitor::SecretVisibility;
 use crate::rpc::field_names;
 
@@ -82,13 +83,13 @@ fn group() -> ComponentGroup {
 fn encoded_page_decodes_equal() {
     // design: §4: conversions change no value
     let (page, component, group) = (page(), component(), group());
-    let draft = PageDraft::from(encode_page(&page, SecretVisibility::Visible));
+    let draft = encode_page(&page, SecretVisibility::Visible).into_draft();
     assert_eq!(draft, PageDraft::from(&page.settings));
     assert_eq!(draft.parse().unwrap(), page.settings);
-    let draft = ComponentDraft::from(encode_component(&component));
+    let draft = encode_component(&component).into_draft();
     assert_eq!(draft, ComponentDraft::from(&component.settings));
     assert_eq!(draft.parse().unwrap(), component.settings);
-    let draft = GroupDraft::from(encode_group(&group));
+    let draft = encode_group(&group).into_draft();
     assert_eq!(draft, GroupDraft::from(&group.settings));
     assert_eq!(draft.parse().unwrap(), group.settings);
 }

@@ -44,7 +44,7 @@ fn encoded_report_decodes_equal() {
     insta::assert_snapshot!(json, @r#"{"id":"rpt_0000000000007","pageId":"page_0000000000007","title":"Disks","components":[{"componentId":"cmp_0000000000007","impact":"down"}],"status":"resolved","updates":[{"id":"upd_0000000000007","status":"resolved","text":"*Over*","at":"1970-01-01T00:00:01.500Z","components":[{"componentId":"cmp_0000000000007","impact":"down"}],"notified":true,"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}],"startedAt":"1970-01-01T00:00:01.500Z","resolvedAt":"1970-01-01T00:00:01.500Z","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);
     let read: wire::StatusReport = serde_json::from_str(&json).unwrap();
     let update = read.updates[0].clone();
-    assert_eq!(ReportDraft::from(read), ReportDraft::from(&full().settings()));
+    assert_eq!(read.into_draft(), ReportDraft::from(&full().settings()));
     let said = &full().updates[0];
     let settings = UpdateSettings {
         status: said.status,
@@ -52,7 +52,7 @@ fn encoded_report_decodes_equal() {
         at: said.at,
         components: said.components.clone(),
     };
-    assert_eq!(UpdateDraft::from(update), UpdateDraft::from(&settings));
+    assert_eq!(update.into_draft(), UpdateDraft::from(&settings));
 }
 
 #[test]
@@ -73,14 +73,14 @@ fn encoded_template_decodes_equal() {
     };
     let json = serde_json::to_string(&encode_template(&template)).unwrap();
     let read: wire::ReportTemplate = serde_json::from_str(&json).unwrap();
-    assert_eq!(TemplateDraft::from(read), TemplateDraft::from(&template.settings));
+    assert_eq!(read.into_draft(), TemplateDraft::from(&template.settings));
 }
 
 #[test]
 fn instant_out_of_range_is_rejected() {
     let at = wire::Timestamp { seconds: i64::MAX, ..Default::default() };
     let given = wire::StatusReportUpdate { at: at.into(), ..Default::default() };
-    assert_eq!(UpdateDraft::from(given).at, Some(UNCOUNTED));
+    assert_eq!(given.into_draft().at, Some(UNCOUNTED));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use contract::monitor::wire::{
     CreateHttpMonitorRequest, CreateTcpMonitorRequest, HttpMonitor, ListMonitorsRequest,
 };
-use contract::rpc::{Call, Client, Code, create_options, field_violations, is_unsent, reason};
+use contract::rpc::{Call, Client, Code, field_violations, is_unsent, reason};
 use rules::Secret;
 use serde_json::json;
 
@@ -23,18 +23,16 @@ async fn client() -> Client {
 async fn a_create_carries_key_and_idempotency_key() {
     let monitor = HttpMonitor { name: Some("API".to_owned()), ..HttpMonitor::default() };
     let request = CreateHttpMonitorRequest { monitor: monitor.into() };
-    let monitors = client().await.monitors;
-    let answer =
-        monitors.create_http_monitor_with_options(request, create_options("k1")).await.unwrap();
-    let monitor = answer.into_owned().monitor;
+    let answer = client().await.create(request, "k1").await.unwrap();
+    let monitor = answer.monitor;
     assert_eq!(monitor.id.as_deref(), Some("mon_ada_k1"));
     assert_eq!(monitor.name.as_deref(), Some("API"));
 }
 
 #[tokio::test]
 async fn an_error_arrives_with_code_reason_and_violations() {
-    let monitors = client().await.monitors;
-    let error = monitors.create_tcp_monitor(CreateTcpMonitorRequest::default()).await.unwrap_err();
+    let request = CreateTcpMonitorRequest::default();
+    let error = client().await.send(request).await.unwrap_err();
     assert_eq!(error.code, Code::InvalidArgument);
     assert_eq!(reason(&error).as_deref(), Some("INVALID_ARGUMENT"));
     let violations = field_violations(&error);
@@ -72,7 +70,7 @@ async fn unreachable_server_is_unavailable_and_unsent() {
     held.bind(([127, 0, 0, 1], 0).into()).unwrap();
     let address = held.local_addr().unwrap();
     let client = Client::new(&format!("http://{address}/rpc"), &Secret::new("ada".to_owned()));
-    let list = client.unwrap().monitors.list_monitors(ListMonitorsRequest::default()).await;
+    let list = client.unwrap().send(ListMonitorsRequest::default()).await;
     let error = list.unwrap_err();
     assert_eq!((error.code, is_unsent(&error)), (Code::Unavailable, true));
 }

@@ -15,12 +15,12 @@ use contract::monitor::wire::{
     GetMonitorStatusRequest, GetMonitorStatusResponse, GetMonitorSummaryRequest,
     GetMonitorSummaryResponse, GetResponseLogRequest, GetResponseLogResponse, HttpMonitor,
     ListMissedSlotsRequest, ListMissedSlotsResponse, ListMonitorsRequest, ListMonitorsResponse,
-    ListResponseLogsRequest, ListResponseLogsResponse, MonitorService, MonitorServiceExt,
-    TriggerMonitorRequest, TriggerMonitorResponse, UpdateDnsMonitorRequest,
-    UpdateDnsMonitorResponse, UpdateHttpMonitorRequest, UpdateHttpMonitorResponse,
-    UpdateTcpMonitorRequest, UpdateTcpMonitorResponse,
+    ListResponseLogsRequest, ListResponseLogsResponse, MonitorService, TriggerMonitorRequest,
+    TriggerMonitorResponse, UpdateDnsMonitorRequest, UpdateDnsMonitorResponse,
+    UpdateHttpMonitorRequest, UpdateHttpMonitorResponse, UpdateTcpMonitorRequest,
+    UpdateTcpMonitorResponse,
 };
-use contract::rpc::{self, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::rpc::{self, RequestContext, Response, ServiceResult};
 use http_body_util::BodyExt as _;
 use rules::{Violation, Violations};
 use tower::ServiceExt as _;
@@ -36,9 +36,9 @@ impl MonitorService for Echo {
     async fn create_http_monitor(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateHttpMonitorRequest>,
+        request: CreateHttpMonitorRequest,
     ) -> ServiceResult<CreateHttpMonitorResponse> {
-        let mut monitor = request.to_owned_message().monitor;
+        let mut monitor = request.monitor;
         let caller = context.extensions().get::<Caller>().expect("the layer puts it in");
         let key = context.header(rpc::IDEMPOTENCY_KEY_HEADER).and_then(|it| it.to_str().ok());
         monitor.get_or_insert_default().id =
@@ -49,7 +49,7 @@ impl MonitorService for Echo {
     async fn create_tcp_monitor(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, CreateTcpMonitorRequest>,
+        _: CreateTcpMonitorRequest,
     ) -> ServiceResult<CreateTcpMonitorResponse> {
         let violation = Violation::new("timeout", 120_001, "must be 0 to 120000");
         Err(rpc::invalid(&Violations::from(violation).under("monitor")))
@@ -58,21 +58,17 @@ impl MonitorService for Echo {
     async fn create_dns_monitor(
         &self,
         _: RequestContext,
-        request: ServiceRequest<'_, CreateDnsMonitorRequest>,
+        request: CreateDnsMonitorRequest,
     ) -> ServiceResult<CreateDnsMonitorResponse> {
-        Response::ok(CreateDnsMonitorResponse {
-            monitor: request.to_owned_message().monitor,
-            warnings: Vec::new(),
-        })
+        Response::ok(CreateDnsMonitorResponse { monitor: request.monitor, warnings: Vec::new() })
     }
 
     async fn update_http_monitor(
         &self,
         _: RequestContext,
-        request: ServiceRequest<'_, UpdateHttpMonitorRequest>,
+        request: UpdateHttpMonitorRequest,
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
         // Returns the mask as the description, so that a test can check it.
-        let request = request.to_owned_message();
         let mask = contract::monitor::mask(request.update_mask.as_option()).map(|it| it.join("|"));
         let monitor = HttpMonitor { description: mask, ..HttpMonitor::default() };
         Response::ok(UpdateHttpMonitorResponse { monitor: monitor.into(), warnings: Vec::new() })
@@ -81,7 +77,7 @@ impl MonitorService for Echo {
     async fn update_tcp_monitor(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, UpdateTcpMonitorRequest>,
+        _: UpdateTcpMonitorRequest,
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
         Response::ok(UpdateTcpMonitorResponse::default())
     }
@@ -89,7 +85,7 @@ impl MonitorService for Echo {
     async fn update_dns_monitor(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, UpdateDnsMonitorRequest>,
+        _: UpdateDnsMonitorRequest,
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
         Response::ok(UpdateDnsMonitorResponse::default())
     }
@@ -97,15 +93,15 @@ impl MonitorService for Echo {
     async fn get_monitor(
         &self,
         _: RequestContext,
-        request: ServiceRequest<'_, GetMonitorRequest>,
+        request: GetMonitorRequest,
     ) -> ServiceResult<GetMonitorResponse> {
-        Err(rpc::not_found("monitor", request.id))
+        Err(rpc::not_found("monitor", &request.id))
     }
 
     async fn list_monitors(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, ListMonitorsRequest>,
+        _: ListMonitorsRequest,
     ) -> ServiceResult<ListMonitorsResponse> {
         Response::ok(ListMonitorsResponse::default())
     }
@@ -113,7 +109,7 @@ impl MonitorService for Echo {
     async fn delete_monitor(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, DeleteMonitorRequest>,
+        _: DeleteMonitorRequest,
     ) -> ServiceResult<DeleteMonitorResponse> {
         Response::ok(DeleteMonitorResponse::default())
     }
@@ -121,7 +117,7 @@ impl MonitorService for Echo {
     async fn trigger_monitor(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, TriggerMonitorRequest>,
+        _: TriggerMonitorRequest,
     ) -> ServiceResult<TriggerMonitorResponse> {
         Err(rpc::unavailable("no probe serves its regions"))
     }
@@ -129,7 +125,7 @@ impl MonitorService for Echo {
     async fn get_monitor_status(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, GetMonitorStatusRequest>,
+        _: GetMonitorStatusRequest,
     ) -> ServiceResult<GetMonitorStatusResponse> {
         Response::ok(GetMonitorStatusResponse::default())
     }
@@ -137,7 +133,7 @@ impl MonitorService for Echo {
     async fn get_monitor_summary(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, GetMonitorSummaryRequest>,
+        _: GetMonitorSummaryRequest,
     ) -> ServiceResult<GetMonitorSummaryResponse> {
         Response::ok(GetMonitorSummaryResponse::default())
     }
@@ -145,7 +141,7 @@ impl MonitorService for Echo {
     async fn list_response_logs(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, ListResponseLogsRequest>,
+        _: ListResponseLogsRequest,
     ) -> ServiceResult<ListResponseLogsResponse> {
         Response::ok(ListResponseLogsResponse::default())
     }
@@ -153,7 +149,7 @@ impl MonitorService for Echo {
     async fn list_missed_slots(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, ListMissedSlotsRequest>,
+        _: ListMissedSlotsRequest,
     ) -> ServiceResult<ListMissedSlotsResponse> {
         Response::ok(ListMissedSlotsResponse::default())
     }
@@ -161,7 +157,7 @@ impl MonitorService for Echo {
     async fn get_response_log(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, GetResponseLogRequest>,
+        _: GetResponseLogRequest,
     ) -> ServiceResult<GetResponseLogResponse> {
         Response::ok(GetResponseLogResponse::default())
     }

@@ -5,7 +5,7 @@ use contract::audit::wire::{
     AuditEntry as WireEntry, AuditService, ListAuditEntriesRequest, ListAuditEntriesResponse,
 };
 use contract::monitor::encode_instant;
-use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use rules::{Violation, Violations};
 use store::{AuditEntry, AuditFilter};
 
@@ -23,10 +23,10 @@ impl AuditService for AuditLog {
     async fn list_audit_entries(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListAuditEntriesRequest>,
+        request: ListAuditEntriesRequest,
     ) -> ServiceResult<ListAuditEntriesResponse> {
         let workspace = caller(&context).workspace;
-        let (filter, page) = parse_request(&request.to_owned_message())?;
+        let (filter, page) = parse_request(&request)?;
         let found = self.0.store.audit().list(workspace, &filter, page.with_one_more()).await;
         let found = found.map_err(rpc_error)?;
         let (entries, next_page_token) =

@@ -6,19 +6,16 @@
 use std::sync::Arc;
 
 use contract::health::wire::health_check_response::ServingStatus;
-use contract::health::wire::{
-    HEALTH_CHECK_SPEC, HEALTH_WATCH_SPEC, Health, HealthCheckRequest, HealthCheckResponse,
-    HealthExt as _,
-};
-use contract::rpc::{
-    self, RequestContext, Response, Routes, ServiceRequest, ServiceResult, ServiceStream,
-};
+use contract::health::wire::{Health, HealthCheckRequest, HealthCheckResponse};
+use contract::rpc::{self, RequestContext, Response, Routes, ServiceResult, ServiceStream};
 use futures_util::future::OptionFuture;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::StreamLimit;
 
+/// Paths of the methods.
+const METHODS: [&str; 2] = ["/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"];
 /// Error of a watch that ends before the server.
 const LIMITED: &str = "the watch reached the limit of streams without a key; open it again";
 
@@ -30,17 +27,17 @@ struct ServerHealth {
 /// Adds health to the routes. It reports not serving after `stop`.
 pub(super) fn install(routes: Routes, stop: CancellationToken) -> Routes {
     let routes = Arc::new(ServerHealth { stop }).register(routes);
-    rpc::with_small_requests(routes, &[HEALTH_CHECK_SPEC.procedure, HEALTH_WATCH_SPEC.procedure])
+    rpc::with_small_requests(routes, &METHODS)
 }
 
 impl Health for ServerHealth {
     async fn check(
         &self,
         _: RequestContext,
-        request: ServiceRequest<'_, HealthCheckRequest>,
+        request: HealthCheckRequest,
     ) -> ServiceResult<HealthCheckResponse> {
-        if !is_known(request.service) {
-            return Err(rpc::not_found("service", request.service));
+        if !is_known(&request.service) {
+            return Err(rpc::not_found("service", &request.service));
         }
         Response::ok(response(self.status()))
     }
@@ -48,9 +45,9 @@ impl Health for ServerHealth {
     async fn watch(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, HealthCheckRequest>,
+        request: HealthCheckRequest,
     ) -> ServiceResult<ServiceStream<HealthCheckResponse>> {
-        let is_known = is_known(request.service);
+        let is_known = is_known(&request.service);
         let first = if is_known { self.status() } else { ServingStatus::SERVICE_UNKNOWN };
         let last = (first == ServingStatus::SERVING).then_some(ServingStatus::NOT_SERVING);
         let stopped = self.stop.clone().cancelled_owned();

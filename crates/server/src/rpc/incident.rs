@@ -8,7 +8,7 @@ use contract::incident::wire::{
     CommentIncidentResponse, GetIncidentRequest, GetIncidentResponse, IncidentService,
     ListIncidentsRequest, ListIncidentsResponse, ResolveIncidentRequest, ResolveIncidentResponse,
 };
-use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use rules::incident::{Comment, IncidentState};
 use rules::{IncidentId, MonitorId, Violation, Violations};
 use store::{Incident, IncidentFilter, NewComment};
@@ -32,10 +32,10 @@ impl IncidentService for Incidents {
     async fn list_incidents(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListIncidentsRequest>,
+        request: ListIncidentsRequest,
     ) -> ServiceResult<ListIncidentsResponse> {
         let caller = caller(&context);
-        let (filter, page) = parse_request(&request.to_owned_message())?;
+        let (filter, page) = parse_request(&request)?;
         let incidents = self.0.store.incidents();
         let found = incidents.list(caller.workspace, filter, page.with_one_more()).await;
         let found = found.map_err(rpc_error)?;
@@ -51,9 +51,9 @@ impl IncidentService for Incidents {
     async fn get_incident(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetIncidentRequest>,
+        request: GetIncidentRequest,
     ) -> ServiceResult<GetIncidentResponse> {
-        let (caller, id) = (caller(&context), id(NOUN, request.id)?);
+        let (caller, id) = (caller(&context), id(NOUN, &request.id)?);
         let found = self.0.store.incidents().get(caller.workspace, id).await.map_err(rpc_error)?;
         let probes = self.0.pipeline.probes();
         Response::ok(GetIncidentResponse {
@@ -70,9 +70,9 @@ impl IncidentService for Incidents {
     async fn acknowledge_incident(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, AcknowledgeIncidentRequest>,
+        request: AcknowledgeIncidentRequest,
     ) -> ServiceResult<AcknowledgeIncidentResponse> {
-        let (caller, id) = (caller(&context), id(NOUN, request.id)?);
+        let (caller, id) = (caller(&context), id(NOUN, &request.id)?);
         let (incidents, change) = (self.0.store.incidents(), change(&self.0, caller));
         let incident = incidents.acknowledge(caller.workspace, id, change).await;
         let incident = encode_incident(&incident.map_err(rpc_error)?).into();
@@ -82,25 +82,26 @@ impl IncidentService for Incidents {
     async fn resolve_incident(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ResolveIncidentRequest>,
+        request: ResolveIncidentRequest,
     ) -> ServiceResult<ResolveIncidentResponse> {
-        let incident = self.resolve(caller(&context), id(NOUN, request.id)?).await?;
+        let incident = self.resolve(caller(&context), id(NOUN, &request.id)?).await?;
         Response::ok(ResolveIncidentResponse { incident: encode_incident(&incident).into() })
     }
 
     async fn comment_incident(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CommentIncidentRequest>,
+        request: CommentIncidentRequest,
     ) -> ServiceResult<CommentIncidentResponse> {
-        let (caller, incident) = (caller(&context), id(NOUN, request.id)?);
-        let text = request.text.map(ToOwned::to_owned);
-        let comment = Comment::parse(text).map_err(|violations| rpc::invalid(&violations))?;
+        let (caller, incident) = (caller(&context), id(NOUN, &request.id)?);
+        let idempotency = idempotency(&context, "CommentIncident", &request)?;
+        let comment =
+            Comment::parse(request.text).map_err(|violations| rpc::invalid(&violations))?;
         let new = NewComment {
             workspace: caller.workspace,
             incident,
             text: comment.into_text(),
-            idempotency: idempotency(&context, "CommentIncident", &request.to_owned_message())?,
+            idempotency,
         };
         let written = self.0.store.incidents().comment(new, change(&self.0, caller)).await;
         let written = written.map_err(rpc_error)?.into_inner();

@@ -1,6 +1,7 @@
 //! `maintenance.v1.MaintenanceService`: validates requests with `rules` and stores maintenances.
 //! `domain` computes the windows; the store applies them to alerts.
 
+use contract::IntoDraft as _;
 use contract::maintenance::wire::{
     CreateMaintenanceRequest, CreateMaintenanceResponse, DeleteMaintenanceRequest,
     DeleteMaintenanceResponse, EndMaintenanceRequest, EndMaintenanceResponse,
@@ -10,7 +11,7 @@ use contract::maintenance::wire::{
 };
 use contract::maintenance::{MaintenanceProgress, encode};
 use contract::monitor::mask;
-use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use domain::history::Span;
 use domain::maintenance::MaintenanceStatus;
 use rules::maintenance::MaintenanceDraft;
@@ -37,9 +38,9 @@ impl MaintenanceService for Maintenances {
     async fn create_maintenance(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateMaintenanceRequest>,
+        request: CreateMaintenanceRequest,
     ) -> ServiceResult<CreateMaintenanceResponse> {
-        let given = require(RESOURCE, request.to_owned_message().maintenance.into_option())?;
+        let given = require(RESOURCE, request.maintenance.into_option())?;
         let maintenance = self.create(&context, given).await?.into();
         Response::ok(CreateMaintenanceResponse { maintenance })
     }
@@ -47,30 +48,29 @@ impl MaintenanceService for Maintenances {
     async fn get_maintenance(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetMaintenanceRequest>,
+        request: GetMaintenanceRequest,
     ) -> ServiceResult<GetMaintenanceResponse> {
-        let planned = self.find(caller(&context), id(NOUN, request.id)?).await?;
+        let planned = self.find(caller(&context), id(NOUN, &request.id)?).await?;
         Response::ok(GetMaintenanceResponse { maintenance: encode_planned(&planned).into() })
     }
 
     async fn list_maintenances(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListMaintenancesRequest>,
+        request: ListMaintenancesRequest,
     ) -> ServiceResult<ListMaintenancesResponse> {
-        Response::ok(self.list(caller(&context), request.to_owned_message()).await?)
+        Response::ok(self.list(caller(&context), request).await?)
     }
 
     async fn update_maintenance(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UpdateMaintenanceRequest>,
+        request: UpdateMaintenanceRequest,
     ) -> ServiceResult<UpdateMaintenanceResponse> {
         let caller = caller(&context);
-        let request = request.to_owned_message();
         let mut given = require(RESOURCE, request.maintenance.into_option())?;
         let id: MaintenanceId = require_id(RESOURCE, NOUN, given.id.take())?;
-        let wanted = MaintenanceDraft::from(given);
+        let wanted = given.into_draft();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let edit = Edit { mask, revision };
         let attempt = || self.try_update(caller, id, (wanted.clone(), edit));
@@ -81,10 +81,10 @@ impl MaintenanceService for Maintenances {
     async fn end_maintenance(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, EndMaintenanceRequest>,
+        request: EndMaintenanceRequest,
     ) -> ServiceResult<EndMaintenanceResponse> {
         let caller = caller(&context);
-        let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
+        let (id, change) = (id(NOUN, &request.id)?, change(&self.0, caller));
         let maintenances = self.0.store.maintenances();
         let planned = maintenances.end(caller.workspace, id, change).await.map_err(rpc_error)?;
         Response::ok(EndMaintenanceResponse { maintenance: encode_planned(&planned).into() })
@@ -93,10 +93,10 @@ impl MaintenanceService for Maintenances {
     async fn delete_maintenance(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, DeleteMaintenanceRequest>,
+        request: DeleteMaintenanceRequest,
     ) -> ServiceResult<DeleteMaintenanceResponse> {
         let caller = caller(&context);
-        let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
+        let (id, change) = (id(NOUN, &request.id)?, change(&self.0, caller));
         let maintenances = self.0.store.maintenances();
         maintenances.delete(caller.workspace, id, change).await.map_err(rpc_error)?;
         Response::ok(DeleteMaintenanceResponse::default())
@@ -111,7 +111,7 @@ impl Maintenances {
     ) -> Result<Maintenance, Error> {
         let caller = caller(context);
         let idempotency = idempotency(context, "CreateMaintenance", &given)?;
-        let settings = MaintenanceDraft::from(given).parse().map_err(invalid(RESOURCE))?;
+        let settings = given.into_draft().parse().map_err(invalid(RESOURCE))?;
         let (id, workspace) = (self.0.ctx.new_id(), caller.workspace);
         let new = NewMaintenance { id, workspace, settings, idempotency };
         let created = self.0.store.maintenances().create(new, change(&self.0, caller)).await;

@@ -1,6 +1,7 @@
 //! `monitor.v1.MonitorService`: validates requests with `rules`, stores monitors and notifies the
 //! pipeline. Updates are in `update`, pages of the list in `list`.
 
+use contract::IntoDraft;
 use contract::monitor::wire::{
     CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
     CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
@@ -14,9 +15,7 @@ use contract::monitor::wire::{
     UpdateTcpMonitorResponse,
 };
 use contract::monitor::{Identified, StoredMonitor, encode_instant, mask};
-use contract::rpc::{
-    self, Error, Message, RequestContext, Response, ServiceRequest, ServiceResult,
-};
+use contract::rpc::{self, Error, Message, RequestContext, Response, ServiceResult};
 use domain::check::Plan;
 use rules::monitor::{Monitor as Stored, MonitorDraft};
 use rules::{MonitorId, MonitorStatus, Violation};
@@ -43,9 +42,9 @@ impl MonitorService for Monitors {
     async fn create_http_monitor(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateHttpMonitorRequest>,
+        request: CreateHttpMonitorRequest,
     ) -> ServiceResult<CreateHttpMonitorResponse> {
-        let given = request.to_owned_message().monitor.into_option();
+        let given = request.monitor.into_option();
         let stored = self.create(&context, "CreateHttpMonitor", given).await?;
         let monitor = self.stored_monitor(&stored, caller(&context)).http().into();
         let warnings = warning::for_new_monitor(&self.0, &stored.monitor);
@@ -55,9 +54,9 @@ impl MonitorService for Monitors {
     async fn create_tcp_monitor(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateTcpMonitorRequest>,
+        request: CreateTcpMonitorRequest,
     ) -> ServiceResult<CreateTcpMonitorResponse> {
-        let given = request.to_owned_message().monitor.into_option();
+        let given = request.monitor.into_option();
         let stored = self.create(&context, "CreateTcpMonitor", given).await?;
         let monitor = self.stored_monitor(&stored, caller(&context)).tcp().into();
         let warnings = warning::for_new_monitor(&self.0, &stored.monitor);
@@ -67,9 +66,9 @@ impl MonitorService for Monitors {
     async fn create_dns_monitor(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateDnsMonitorRequest>,
+        request: CreateDnsMonitorRequest,
     ) -> ServiceResult<CreateDnsMonitorResponse> {
-        let given = request.to_owned_message().monitor.into_option();
+        let given = request.monitor.into_option();
         let stored = self.create(&context, "CreateDnsMonitor", given).await?;
         let monitor = self.stored_monitor(&stored, caller(&context)).dns().into();
         let warnings = warning::for_new_monitor(&self.0, &stored.monitor);
@@ -79,9 +78,8 @@ impl MonitorService for Monitors {
     async fn update_http_monitor(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UpdateHttpMonitorRequest>,
+        request: UpdateHttpMonitorRequest,
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
-        let request = request.to_owned_message();
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let stored = self.update(&context, given, Edit { mask, revision }).await?;
@@ -93,9 +91,8 @@ impl MonitorService for Monitors {
     async fn update_tcp_monitor(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UpdateTcpMonitorRequest>,
+        request: UpdateTcpMonitorRequest,
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
-        let request = request.to_owned_message();
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let stored = self.update(&context, given, Edit { mask, revision }).await?;
@@ -107,9 +104,8 @@ impl MonitorService for Monitors {
     async fn update_dns_monitor(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UpdateDnsMonitorRequest>,
+        request: UpdateDnsMonitorRequest,
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
-        let request = request.to_owned_message();
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let stored = self.update(&context, given, Edit { mask, revision }).await?;
@@ -121,10 +117,10 @@ impl MonitorService for Monitors {
     async fn get_monitor(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetMonitorRequest>,
+        request: GetMonitorRequest,
     ) -> ServiceResult<GetMonitorResponse> {
         let caller = caller(&context);
-        let stored = find(&self.0, caller, request.id).await?;
+        let stored = find(&self.0, caller, &request.id).await?;
         let monitor = self.stored_monitor(&stored, caller).any().into();
         Response::ok(GetMonitorResponse { monitor })
     }
@@ -132,10 +128,11 @@ impl MonitorService for Monitors {
     async fn list_monitors(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListMonitorsRequest>,
+        request: ListMonitorsRequest,
     ) -> ServiceResult<ListMonitorsResponse> {
         let caller = caller(&context);
-        let (limit, offset, page_token) = (request.limit, request.offset, request.page_token);
+        let (limit, offset, page_token) =
+            (request.limit, request.offset, request.page_token.as_deref());
         let page = list::PageRequest { limit, offset, page_token }
             .parse()
             .map_err(|violations| rpc::invalid(&violations))?;
@@ -162,10 +159,10 @@ impl MonitorService for Monitors {
     async fn delete_monitor(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, DeleteMonitorRequest>,
+        request: DeleteMonitorRequest,
     ) -> ServiceResult<DeleteMonitorResponse> {
         let caller = caller(&context);
-        let id = monitor_id(request.id)?;
+        let id = monitor_id(&request.id)?;
         let (services, change) = (self.0.clone(), change(&self.0, caller));
         let delete = async move {
             services
@@ -184,11 +181,11 @@ impl MonitorService for Monitors {
     async fn trigger_monitor(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, TriggerMonitorRequest>,
+        request: TriggerMonitorRequest,
     ) -> ServiceResult<TriggerMonitorResponse> {
-        let stored = find(&self.0, caller(&context), request.id).await?;
+        let stored = find(&self.0, caller(&context), &request.id).await?;
         let results = self.0.pipeline.trigger(&stored.monitor).await;
-        let mut results = results.map_err(|error| unavailable(&error, request.id))?;
+        let mut results = results.map_err(|error| unavailable(&error, &request.id))?;
         results.sort_unstable_by_key(|result| result.identity.region.as_str());
         let results =
             results.iter().map(|it| encode_result(it, self.0.pipeline.probes())).collect();
@@ -198,10 +195,10 @@ impl MonitorService for Monitors {
     async fn get_monitor_status(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetMonitorStatusRequest>,
+        request: GetMonitorStatusRequest,
     ) -> ServiceResult<GetMonitorStatusResponse> {
         let caller = caller(&context);
-        let stored = find(&self.0, caller, request.id).await?;
+        let stored = find(&self.0, caller, &request.id).await?;
         let id = stored.monitor.id;
         let (store, now) = (&self.0.store, self.0.ctx.now());
         let maintenance = store.maintenances().active_until(caller.workspace, id, now).await;
@@ -213,7 +210,7 @@ impl MonitorService for Monitors {
                 let (status, since, regions) = self.stopped_state(&stored);
                 (status, since, regions, None)
             }
-            Err(error) => return Err(unavailable(&error, request.id)),
+            Err(error) => return Err(unavailable(&error, &request.id)),
         };
         regions.sort_unstable_by_key(|view| view.region.as_str());
         Response::ok(GetMonitorStatusResponse {
@@ -229,43 +226,39 @@ impl MonitorService for Monitors {
     async fn get_monitor_summary(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetMonitorSummaryRequest>,
+        request: GetMonitorSummaryRequest,
     ) -> ServiceResult<GetMonitorSummaryResponse> {
-        let request = request.to_owned_message();
         Response::ok(history::summary(&self.0, caller(&context), request).await?)
     }
 
     async fn list_response_logs(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListResponseLogsRequest>,
+        request: ListResponseLogsRequest,
     ) -> ServiceResult<ListResponseLogsResponse> {
-        let request = request.to_owned_message();
         Response::ok(history::list(&self.0, caller(&context), request).await?)
     }
 
     async fn list_missed_slots(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListMissedSlotsRequest>,
+        request: ListMissedSlotsRequest,
     ) -> ServiceResult<ListMissedSlotsResponse> {
-        let request = request.to_owned_message();
         Response::ok(history::list_missed(&self.0, caller(&context), request).await?)
     }
 
     async fn get_response_log(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetResponseLogRequest>,
+        request: GetResponseLogRequest,
     ) -> ServiceResult<GetResponseLogResponse> {
-        let request = request.to_owned_message();
         Response::ok(history::get(&self.0, caller(&context), request).await?)
     }
 }
 
 impl Monitors {
     /// Creates the monitor in a request of any kind.
-    async fn create<Sent: Into<MonitorDraft> + Message>(
+    async fn create<Sent: IntoDraft<Draft = MonitorDraft> + Message>(
         &self,
         context: &RequestContext,
         method: &'static str,
@@ -275,7 +268,7 @@ impl Monitors {
         let caller = caller(context);
         let sent = require(RESOURCE, sent)?;
         let idempotency = idempotency(context, method, &sent)?;
-        let draft: MonitorDraft = sent.into();
+        let draft = sent.into_draft();
         let settings = draft.parse().map_err(invalid(RESOURCE))?;
         let (id, workspace, change) =
             (services.ctx.new_id(), caller.workspace, change(services, caller));
@@ -308,7 +301,7 @@ impl Monitors {
     }
 
     /// Updates the monitor in a request of any kind.
-    async fn update<Sent: Identified + Into<MonitorDraft>>(
+    async fn update<Sent: Identified + IntoDraft<Draft = MonitorDraft>>(
         &self,
         context: &RequestContext,
         sent: Option<Sent>,
@@ -316,7 +309,7 @@ impl Monitors {
     ) -> Result<MonitorWithStatus, Error> {
         let sent = require(RESOURCE, sent)?;
         let id = require_id(RESOURCE, RESOURCE, sent.id().map(ToOwned::to_owned))?;
-        let wanted = update::MonitorUpdate::new(id, sent.into(), edit);
+        let wanted = update::MonitorUpdate::new(id, sent.into_draft(), edit);
         update::update(&self.0, caller(context), wanted).await
     }
 

@@ -6,6 +6,7 @@ mod delivery;
 mod signing;
 mod test;
 
+use contract::IntoDraft as _;
 use contract::monitor::mask;
 use contract::notification::encode;
 use contract::notification::wire::{
@@ -17,7 +18,7 @@ use contract::notification::wire::{
     RotateSigningSecretRequest, RotateSigningSecretResponse, TestNotificationRequest,
     TestNotificationResponse, UpdateNotificationRequest, UpdateNotificationResponse, Warning,
 };
-use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use domain::notify::Unconfigured;
 use rules::notification::{Channel, ChannelDraft, Provider};
 use rules::{ChannelId, ProviderType, Violation};
@@ -44,13 +45,12 @@ impl NotificationService for Notifications {
     async fn create_notification(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateNotificationRequest>,
+        request: CreateNotificationRequest,
     ) -> ServiceResult<CreateNotificationResponse> {
         let (services, caller) = (&self.0, caller(&context));
-        let request = request.to_owned_message();
         let idempotency = idempotency(&context, "CreateNotification", &request)?;
         let given = require(RESOURCE, request.notification.into_option())?;
-        let settings = ChannelDraft::from(given).parse().map_err(invalid(RESOURCE))?;
+        let settings = given.into_draft().parse().map_err(invalid(RESOURCE))?;
         reject_blocked_address(services, &settings.provider)?;
         let (id, workspace) = (services.ctx.new_id(), caller.workspace);
         let new = NewChannel { id, workspace, settings, idempotency };
@@ -65,10 +65,10 @@ impl NotificationService for Notifications {
     async fn get_notification(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetNotificationRequest>,
+        request: GetNotificationRequest,
     ) -> ServiceResult<GetNotificationResponse> {
         let caller = caller(&context);
-        let channel = self.find(caller, id(NOUN, request.id)?).await?;
+        let channel = self.find(caller, id(NOUN, &request.id)?).await?;
         Response::ok(GetNotificationResponse {
             notification: encode(&channel, secrets(caller)).into(),
             warnings: warnings(&self.0, &channel),
@@ -78,10 +78,11 @@ impl NotificationService for Notifications {
     async fn list_notifications(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListNotificationsRequest>,
+        request: ListNotificationsRequest,
     ) -> ServiceResult<ListNotificationsResponse> {
         let caller = caller(&context);
-        let (limit, offset, page_token) = (request.limit, request.offset, request.page_token);
+        let (limit, offset, page_token) =
+            (request.limit, request.offset, request.page_token.as_deref());
         let page = PageRequest { limit, offset, page_token }
             .parse()
             .map_err(|violations| rpc::invalid(&violations))?;
@@ -100,13 +101,12 @@ impl NotificationService for Notifications {
     async fn update_notification(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UpdateNotificationRequest>,
+        request: UpdateNotificationRequest,
     ) -> ServiceResult<UpdateNotificationResponse> {
         let caller = caller(&context);
-        let request = request.to_owned_message();
         let mut given = require(RESOURCE, request.notification.into_option())?;
         let id: ChannelId = require_id(RESOURCE, NOUN, given.id.take())?;
-        let draft = ChannelDraft::from(given);
+        let draft = given.into_draft();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let attempt = || self.try_update(caller, id, (draft.clone(), Edit { mask, revision }));
         let channel = retry_edit(NOUN, id, attempt).await?;
@@ -119,10 +119,10 @@ impl NotificationService for Notifications {
     async fn delete_notification(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, DeleteNotificationRequest>,
+        request: DeleteNotificationRequest,
     ) -> ServiceResult<DeleteNotificationResponse> {
         let caller = caller(&context);
-        let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
+        let (id, change) = (id(NOUN, &request.id)?, change(&self.0, caller));
         self.0.store.channels().delete(caller.workspace, id, change).await.map_err(rpc_error)?;
         Response::ok(DeleteNotificationResponse::default())
     }
@@ -130,49 +130,49 @@ impl NotificationService for Notifications {
     async fn test_notification(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, TestNotificationRequest>,
+        request: TestNotificationRequest,
     ) -> ServiceResult<TestNotificationResponse> {
-        Response::ok(test::test(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(test::test(&self.0, &context, request).await?)
     }
 
     async fn list_deliveries(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListDeliveriesRequest>,
+        request: ListDeliveriesRequest,
     ) -> ServiceResult<ListDeliveriesResponse> {
-        Response::ok(delivery::list(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(delivery::list(&self.0, &context, request).await?)
     }
 
     async fn get_delivery(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetDeliveryRequest>,
+        request: GetDeliveryRequest,
     ) -> ServiceResult<GetDeliveryResponse> {
-        Response::ok(delivery::get(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(delivery::get(&self.0, &context, request).await?)
     }
 
     async fn replay_delivery(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ReplayDeliveryRequest>,
+        request: ReplayDeliveryRequest,
     ) -> ServiceResult<ReplayDeliveryResponse> {
-        Response::ok(delivery::replay(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(delivery::replay(&self.0, &context, request).await?)
     }
 
     async fn list_signing_secrets(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListSigningSecretsRequest>,
+        request: ListSigningSecretsRequest,
     ) -> ServiceResult<ListSigningSecretsResponse> {
-        Response::ok(signing::list(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(signing::list(&self.0, &context, request).await?)
     }
 
     async fn rotate_signing_secret(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, RotateSigningSecretRequest>,
+        request: RotateSigningSecretRequest,
     ) -> ServiceResult<RotateSigningSecretResponse> {
-        Response::ok(signing::rotate(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(signing::rotate(&self.0, &context, request).await?)
     }
 }
 

@@ -5,7 +5,7 @@ use contract::monitor::encode_instant;
 use contract::region::wire::{
     ListRegionsRequest, ListRegionsResponse, Region as WireRegion, RegionService,
 };
-use contract::rpc::{self, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::rpc::{self, RequestContext, Response, ServiceResult};
 use domain::judge::ProbeIndex;
 
 use crate::pipeline::{PipelineError, RegionHealth};
@@ -19,7 +19,7 @@ impl RegionService for Regions {
     async fn list_regions(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, ListRegionsRequest>,
+        _: ListRegionsRequest,
     ) -> ServiceResult<ListRegionsResponse> {
         // A read can always be retried, whatever the error.
         let unknown = |why: PipelineError| rpc::deferred(why.to_string());

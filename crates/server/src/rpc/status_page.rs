@@ -7,7 +7,7 @@ mod overview;
 mod page;
 mod subscriber;
 
-use contract::rpc::{RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::rpc::{RequestContext, Response, ServiceResult};
 use contract::status_page::wire::{
     AddSubscriberRequest, AddSubscriberResponse, CreateComponentGroupRequest,
     CreateComponentGroupResponse, CreateComponentRequest, CreateComponentResponse,
@@ -39,193 +39,193 @@ impl StatusPageService for StatusPages {
     async fn create_status_page(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateStatusPageRequest>,
+        request: CreateStatusPageRequest,
     ) -> ServiceResult<CreateStatusPageResponse> {
-        Response::ok(page::create(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(page::create(&self.0, &context, request).await?)
     }
 
     async fn get_status_page(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetStatusPageRequest>,
+        request: GetStatusPageRequest,
     ) -> ServiceResult<GetStatusPageResponse> {
-        Response::ok(page::get(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(page::get(&self.0, &context, request).await?)
     }
 
     async fn list_status_pages(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListStatusPagesRequest>,
+        request: ListStatusPagesRequest,
     ) -> ServiceResult<ListStatusPagesResponse> {
-        Response::ok(page::list(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(page::list(&self.0, &context, request).await?)
     }
 
     async fn update_status_page(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UpdateStatusPageRequest>,
+        request: UpdateStatusPageRequest,
     ) -> ServiceResult<UpdateStatusPageResponse> {
-        Response::ok(page::update(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(page::update(&self.0, &context, request).await?)
     }
 
     async fn delete_status_page(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, DeleteStatusPageRequest>,
+        request: DeleteStatusPageRequest,
     ) -> ServiceResult<DeleteStatusPageResponse> {
-        Response::ok(page::delete(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(page::delete(&self.0, &context, request).await?)
     }
 
     async fn publish_status_page(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, PublishStatusPageRequest>,
+        request: PublishStatusPageRequest,
     ) -> ServiceResult<PublishStatusPageResponse> {
-        Response::ok(page::publish(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(page::publish(&self.0, &context, request).await?)
     }
 
     async fn unpublish_status_page(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UnpublishStatusPageRequest>,
+        request: UnpublishStatusPageRequest,
     ) -> ServiceResult<UnpublishStatusPageResponse> {
-        Response::ok(page::unpublish(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(page::unpublish(&self.0, &context, request).await?)
     }
 
     async fn set_status_page_theme(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, SetStatusPageThemeRequest>,
+        request: SetStatusPageThemeRequest,
     ) -> ServiceResult<SetStatusPageThemeResponse> {
-        Response::ok(page::set_theme(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(page::set_theme(&self.0, &context, request).await?)
     }
 
     async fn set_status_page_indexing(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, SetStatusPageIndexingRequest>,
+        request: SetStatusPageIndexingRequest,
     ) -> ServiceResult<SetStatusPageIndexingResponse> {
-        Response::ok(page::set_indexing(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(page::set_indexing(&self.0, &context, request).await?)
     }
 
     async fn create_component(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateComponentRequest>,
+        request: CreateComponentRequest,
     ) -> ServiceResult<CreateComponentResponse> {
-        Response::ok(component::create(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(component::create(&self.0, &context, request).await?)
     }
 
     async fn get_component(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetComponentRequest>,
+        request: GetComponentRequest,
     ) -> ServiceResult<GetComponentResponse> {
-        Response::ok(component::get(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(component::get(&self.0, &context, request).await?)
     }
 
     async fn list_components(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListComponentsRequest>,
+        request: ListComponentsRequest,
     ) -> ServiceResult<ListComponentsResponse> {
-        Response::ok(component::list(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(component::list(&self.0, &context, request).await?)
     }
 
     async fn update_component(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UpdateComponentRequest>,
+        request: UpdateComponentRequest,
     ) -> ServiceResult<UpdateComponentResponse> {
-        Response::ok(component::update(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(component::update(&self.0, &context, request).await?)
     }
 
     async fn delete_component(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, DeleteComponentRequest>,
+        request: DeleteComponentRequest,
     ) -> ServiceResult<DeleteComponentResponse> {
-        Response::ok(component::delete(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(component::delete(&self.0, &context, request).await?)
     }
 
     async fn create_component_group(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateComponentGroupRequest>,
+        request: CreateComponentGroupRequest,
     ) -> ServiceResult<CreateComponentGroupResponse> {
-        Response::ok(group::create(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(group::create(&self.0, &context, request).await?)
     }
 
     async fn get_component_group(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetComponentGroupRequest>,
+        request: GetComponentGroupRequest,
     ) -> ServiceResult<GetComponentGroupResponse> {
-        Response::ok(group::get(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(group::get(&self.0, &context, request).await?)
     }
 
     async fn list_component_groups(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListComponentGroupsRequest>,
+        request: ListComponentGroupsRequest,
     ) -> ServiceResult<ListComponentGroupsResponse> {
-        Response::ok(group::list(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(group::list(&self.0, &context, request).await?)
     }
 
     async fn update_component_group(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UpdateComponentGroupRequest>,
+        request: UpdateComponentGroupRequest,
     ) -> ServiceResult<UpdateComponentGroupResponse> {
-        Response::ok(group::update(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(group::update(&self.0, &context, request).await?)
     }
 
     async fn delete_component_group(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, DeleteComponentGroupRequest>,
+        request: DeleteComponentGroupRequest,
     ) -> ServiceResult<DeleteComponentGroupResponse> {
-        Response::ok(group::delete(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(group::delete(&self.0, &context, request).await?)
     }
 
     async fn get_status_page_overview(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetStatusPageOverviewRequest>,
+        request: GetStatusPageOverviewRequest,
     ) -> ServiceResult<GetStatusPageOverviewResponse> {
-        Response::ok(overview::page(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(overview::page(&self.0, &context, request).await?)
     }
 
     async fn get_component_summary(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetComponentSummaryRequest>,
+        request: GetComponentSummaryRequest,
     ) -> ServiceResult<GetComponentSummaryResponse> {
-        Response::ok(overview::component(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(overview::component(&self.0, &context, request).await?)
     }
 
     async fn list_subscribers(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListSubscribersRequest>,
+        request: ListSubscribersRequest,
     ) -> ServiceResult<ListSubscribersResponse> {
-        Response::ok(subscriber::list(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(subscriber::list(&self.0, &context, request).await?)
     }
 
     async fn add_subscriber(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, AddSubscriberRequest>,
+        request: AddSubscriberRequest,
     ) -> ServiceResult<AddSubscriberResponse> {
-        Response::ok(subscriber::add(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(subscriber::add(&self.0, &context, request).await?)
     }
 
     async fn remove_subscriber(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, RemoveSubscriberRequest>,
+        request: RemoveSubscriberRequest,
     ) -> ServiceResult<RemoveSubscriberResponse> {
-        Response::ok(subscriber::remove(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(subscriber::remove(&self.0, &context, request).await?)
     }
 }
 

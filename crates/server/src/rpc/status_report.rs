@@ -4,8 +4,9 @@
 mod template;
 mod update;
 
+use contract::IntoDraft;
 use contract::monitor::mask;
-use contract::rpc::{self, Error, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use contract::status_report::encode;
 use contract::status_report::wire::{
     AddStatusReportUpdateRequest, AddStatusReportUpdateResponse, CreateReportTemplateRequest,
@@ -46,39 +47,38 @@ impl StatusReportService for StatusReports {
     async fn create_status_report(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateStatusReportRequest>,
+        request: CreateStatusReportRequest,
     ) -> ServiceResult<CreateStatusReportResponse> {
-        let report = create(&self.0, &context, request.to_owned_message()).await?;
+        let report = create(&self.0, &context, request).await?;
         Response::ok(CreateStatusReportResponse { status_report: encode(&report).into() })
     }
 
     async fn get_status_report(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, GetStatusReportRequest>,
+        request: GetStatusReportRequest,
     ) -> ServiceResult<GetStatusReportResponse> {
-        let report = find(&self.0, caller(&context), id(NOUN, request.id)?).await?;
+        let report = find(&self.0, caller(&context), id(NOUN, &request.id)?).await?;
         Response::ok(GetStatusReportResponse { status_report: encode(&report).into() })
     }
 
     async fn list_status_reports(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListStatusReportsRequest>,
+        request: ListStatusReportsRequest,
     ) -> ServiceResult<ListStatusReportsResponse> {
-        Response::ok(list(&self.0, caller(&context), request.to_owned_message()).await?)
+        Response::ok(list(&self.0, caller(&context), request).await?)
     }
 
     async fn update_status_report(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UpdateStatusReportRequest>,
+        request: UpdateStatusReportRequest,
     ) -> ServiceResult<UpdateStatusReportResponse> {
         let caller = caller(&context);
-        let request = request.to_owned_message();
         let mut given = require(RESOURCE, request.status_report.into_option())?;
         let id: ReportId = require_id(RESOURCE, NOUN, given.id.take())?;
-        let wanted = ReportDraft::from(given);
+        let wanted = given.into_draft();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
         let edit = Edit { mask, revision };
         let attempt = || try_update(&self.0, caller, id, (wanted.clone(), edit));
@@ -89,10 +89,10 @@ impl StatusReportService for StatusReports {
     async fn delete_status_report(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, DeleteStatusReportRequest>,
+        request: DeleteStatusReportRequest,
     ) -> ServiceResult<DeleteStatusReportResponse> {
         let caller = caller(&context);
-        let (id, change) = (id(NOUN, request.id)?, change(&self.0, caller));
+        let (id, change) = (id(NOUN, &request.id)?, change(&self.0, caller));
         let reports = self.0.store.reports();
         reports.delete(caller.workspace, id, change).await.map_err(rpc_error)?;
         Response::ok(DeleteStatusReportResponse::default())
@@ -101,60 +101,60 @@ impl StatusReportService for StatusReports {
     async fn add_status_report_update(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, AddStatusReportUpdateRequest>,
+        request: AddStatusReportUpdateRequest,
     ) -> ServiceResult<AddStatusReportUpdateResponse> {
-        let report = update::add(&self.0, &context, request.to_owned_message()).await?;
+        let report = update::add(&self.0, &context, request).await?;
         Response::ok(AddStatusReportUpdateResponse { status_report: encode(&report).into() })
     }
 
     async fn edit_status_report_update(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, EditStatusReportUpdateRequest>,
+        request: EditStatusReportUpdateRequest,
     ) -> ServiceResult<EditStatusReportUpdateResponse> {
-        let report = update::edit(&self.0, &context, request.to_owned_message()).await?;
+        let report = update::edit(&self.0, &context, request).await?;
         Response::ok(EditStatusReportUpdateResponse { status_report: encode(&report).into() })
     }
 
     async fn delete_status_report_update(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, DeleteStatusReportUpdateRequest>,
+        request: DeleteStatusReportUpdateRequest,
     ) -> ServiceResult<DeleteStatusReportUpdateResponse> {
-        let report = update::delete(&self.0, &context, request.id).await?;
+        let report = update::delete(&self.0, &context, &request.id).await?;
         Response::ok(DeleteStatusReportUpdateResponse { status_report: encode(&report).into() })
     }
 
     async fn create_report_template(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, CreateReportTemplateRequest>,
+        request: CreateReportTemplateRequest,
     ) -> ServiceResult<CreateReportTemplateResponse> {
-        Response::ok(template::create(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(template::create(&self.0, &context, request).await?)
     }
 
     async fn list_report_templates(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, ListReportTemplatesRequest>,
+        request: ListReportTemplatesRequest,
     ) -> ServiceResult<ListReportTemplatesResponse> {
-        Response::ok(template::list(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(template::list(&self.0, &context, request).await?)
     }
 
     async fn update_report_template(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, UpdateReportTemplateRequest>,
+        request: UpdateReportTemplateRequest,
     ) -> ServiceResult<UpdateReportTemplateResponse> {
-        Response::ok(template::update(&self.0, &context, request.to_owned_message()).await?)
+        Response::ok(template::update(&self.0, &context, request).await?)
     }
 
     async fn delete_report_template(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, DeleteReportTemplateRequest>,
+        request: DeleteReportTemplateRequest,
     ) -> ServiceResult<DeleteReportTemplateResponse> {
-        Response::ok(template::delete(&self.0, &context, request.id).await?)
+        Response::ok(template::delete(&self.0, &context, &request.id).await?)
     }
 }
 
@@ -165,12 +165,12 @@ async fn create(
 ) -> Result<Report, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "CreateStatusReport", &request)?;
-    let mut report = ReportDraft::from(require(RESOURCE, request.status_report.into_option())?);
+    let mut report = require(RESOURCE, request.status_report.into_option())?.into_draft();
     let update = request.update.into_option();
     if update.is_none() && request.template_id.is_none() {
         return Err(rpc::invalid(&Violation::without_value(UPDATE, "must be given").into()));
     }
-    let mut update = update.map(UpdateDraft::from).unwrap_or_default();
+    let mut update = update.map(IntoDraft::into_draft).unwrap_or_default();
     if let Some(template) = request.template_id {
         fill(services, caller, &template, (&mut report, &mut update)).await?;
     }

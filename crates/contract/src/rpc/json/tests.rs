@@ -1,7 +1,7 @@
 //! JSON requests that pass, and the messages for those that are rejected.
 
 use super::*;
-use crate::generated::monitor::v1::UpdateHttpMonitorRequest;
+use proto::monitor::v1::UpdateHttpMonitorRequest;
 
 const CREATE: &str = "/monitor.v1.MonitorService/CreateHttpMonitor";
 const UPDATE: &str = "/monitor.v1.MonitorService/UpdateHttpMonitor";
@@ -116,7 +116,7 @@ proptest::proptest! {
     /// a string. The check already reports wrong types with their path.
     #[test]
     fn body_that_passes_the_check_is_decoded(body in requests()) {
-        use crate::generated::monitor::v1::CreateHttpMonitorRequest;
+        use proto::monitor::v1::CreateHttpMonitorRequest;
         let decoded = serde_json::from_str::<CreateHttpMonitorRequest>(&body);
         if check_json(CREATE, body.as_bytes()).is_ok() {
             proptest::prop_assert!(decoded.is_ok(), "{body}: {decoded:?}");

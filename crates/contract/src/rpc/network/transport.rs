@@ -5,13 +5,13 @@ use std::error::Error as StdError;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use connectrpc::client::{
-    ClientBody, ClientTransport, DEFAULT_ESTABLISHMENT_TIMEOUT, DEFAULT_TCP_CONNECT_TIMEOUT,
-};
+use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::{HeaderValue, Request, Response, Uri, header};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
@@ -26,13 +26,17 @@ use super::Network;
 use super::proxy::Proxy;
 use crate::rpc::{Error, UnusableClient};
 
+/// Timeout of one attempt to connect to an address.
+const TCP_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Timeout of name resolution, connection and TLS handshake together.
+const ESTABLISHMENT_TIMEOUT: Duration = Duration::from_secs(20);
+
 type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// Transport to one service. Cheap to clone; clones share connections.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    /// Shared, because each of the typed clients holds a transport.
-    client: Arc<Client<Limited<HttpsConnector<Route>>, ClientBody>>,
+    client: Arc<Client<Limited<HttpsConnector<Route>>, Full<Bytes>>>,
     /// Credentials for a proxy that forwards requests.
     proxy_authorization: Option<HeaderValue>,
 }
@@ -70,29 +74,28 @@ impl Transport {
         let client = Client::builder(TokioExecutor::new()).build(Limited(connector));
         Ok(Self { client: Arc::new(client), proxy_authorization })
     }
-}
 
-impl ClientTransport for Transport {
-    type ResponseBody = Incoming;
-    type Error = Error;
-
-    fn send(
+    /// Sends a request and returns the response with its unread body.
+    ///
+    /// # Errors
+    ///
+    /// Returns `unavailable` with its cause if there is no response.
+    pub(in crate::rpc) async fn send(
         &self,
-        mut request: Request<ClientBody>,
-    ) -> BoxFuture<'static, Result<Response<Incoming>, Error>> {
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, Error> {
         if let Some(value) = &self.proxy_authorization {
             request.headers_mut().insert(header::PROXY_AUTHORIZATION, value.clone());
         }
-        let sent = self.client.request(request);
-        let said = |error| Error::unavailable_from_transport("HTTP request failed", error);
-        sent.map(move |response| response.map_err(said)).boxed()
+        let unavailable = |error| Error::unavailable_from_transport("HTTP request failed", error);
+        self.client.request(request).await.map_err(unavailable)
     }
 }
 
 fn tcp() -> HttpConnector {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
-    connector.set_connect_timeout(Some(DEFAULT_TCP_CONNECT_TIMEOUT));
+    connector.set_connect_timeout(Some(TCP_CONNECT_TIMEOUT));
     connector.enforce_http(false);
     connector
 }
@@ -117,9 +120,9 @@ where
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         let connecting = self.0.call(uri);
-        let seconds = DEFAULT_ESTABLISHMENT_TIMEOUT.as_secs();
+        let seconds = ESTABLISHMENT_TIMEOUT.as_secs();
         async move {
-            let connected = tokio::time::timeout(DEFAULT_ESTABLISHMENT_TIMEOUT, connecting).await;
+            let connected = tokio::time::timeout(ESTABLISHMENT_TIMEOUT, connecting).await;
             connected.unwrap_or_else(|_| Err(format!("no connection within {seconds} s").into()))
         }
         .boxed()

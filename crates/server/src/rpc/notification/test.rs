@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
+use contract::IntoDraft as _;
 use contract::notification::wire::{
     Notification, TestNotificationRequest, TestNotificationResponse,
 };
 use contract::rpc::{self, Error, RequestContext};
 use domain::notify::{Cause, Event, EventKind, MonitorSnapshot, Unconfigured, account, setting};
-use rules::notification::{ChannelDraft, ChannelSettings};
+use rules::notification::ChannelSettings;
 use rules::{ChannelId, MonitorKind, ProviderType, Timestamp, Violation};
 use store::{StoreError, TestDelivery};
 use tokio::task::JoinHandle;
@@ -107,7 +108,7 @@ async fn saved(services: &Services, caller: Caller, given: &str) -> Result<Chann
 }
 
 fn not_saved(services: &Services, given: Notification) -> Result<Channel, Error> {
-    let settings = ChannelDraft::from(given).parse().map_err(invalid(RESOURCE))?;
+    let settings = given.into_draft().parse().map_err(invalid(RESOURCE))?;
     reject_blocked_address(services, &settings.provider)?;
     Ok(Channel { id: services.ctx.new_id(), settings, is_saved: false })
 }

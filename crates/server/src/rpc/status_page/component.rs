@@ -1,5 +1,6 @@
 //! Components of status pages: their five methods.
 
+use contract::IntoDraft as _;
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_page::encode_component;
@@ -33,7 +34,7 @@ pub(super) async fn create(
 ) -> Result<CreateComponentResponse, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "CreateComponent", &request)?;
-    let draft = ComponentDraft::from(require(RESOURCE, request.component.into_option())?);
+    let draft = require(RESOURCE, request.component.into_option())?.into_draft();
     let settings = draft.parse().map_err(invalid(RESOURCE))?;
     let (id, workspace) = (services.ctx.new_id(), caller.workspace);
     let new = NewComponent { id, workspace, settings, idempotency };
@@ -85,7 +86,7 @@ pub(super) async fn update(
     let caller = caller(context);
     let mut given = require(RESOURCE, request.component.into_option())?;
     let id: ComponentId = require_id(RESOURCE, NOUN, given.id.take())?;
-    let draft = ComponentDraft::from(given);
+    let draft = given.into_draft();
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
     let attempt = || try_update(services, caller, id, (draft.clone(), Edit { mask, revision }));
     let component = retry_edit(NOUN, id, attempt).await?;

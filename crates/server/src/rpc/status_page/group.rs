@@ -1,5 +1,6 @@
 //! Component groups of status pages: their five methods.
 
+use contract::IntoDraft as _;
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_page::encode_group;
@@ -34,7 +35,7 @@ pub(super) async fn create(
 ) -> Result<CreateComponentGroupResponse, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "CreateComponentGroup", &request)?;
-    let draft = GroupDraft::from(require(RESOURCE, request.component_group.into_option())?);
+    let draft = require(RESOURCE, request.component_group.into_option())?.into_draft();
     let settings = draft.parse().map_err(invalid(RESOURCE))?;
     let (id, workspace) = (services.ctx.new_id(), caller.workspace);
     let new = NewGroup { id, workspace, settings, idempotency };
@@ -86,7 +87,7 @@ pub(super) async fn update(
     let caller = caller(context);
     let mut given = require(RESOURCE, request.component_group.into_option())?;
     let id: GroupId = require_id(RESOURCE, NOUN, given.id.take())?;
-    let draft = GroupDraft::from(given);
+    let draft = given.into_draft();
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
     let attempt = || try_update(services, caller, id, (draft.clone(), Edit { mask, revision }));
     let group = retry_edit(NOUN, id, attempt).await?;

@@ -1,5 +1,6 @@
 //! Status pages: their methods, and the encoding of what visitors see.
 
+use contract::IntoDraft as _;
 use contract::monitor::{encode_instant, mask};
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_page::encode_page;
@@ -37,7 +38,7 @@ pub(super) async fn create(
 ) -> Result<CreateStatusPageResponse, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "CreateStatusPage", &request)?;
-    let draft = PageDraft::from(require(RESOURCE, request.status_page.into_option())?);
+    let draft = require(RESOURCE, request.status_page.into_option())?.into_draft();
     let settings = draft.parse().map_err(invalid(RESOURCE))?;
     accept_domain(services, caller, &settings, None).await?;
     let (id, workspace) = (services.ctx.new_id(), caller.workspace);
@@ -97,7 +98,7 @@ pub(super) async fn update(
     let caller = caller(context);
     let mut given = require(RESOURCE, request.status_page.into_option())?;
     let id: PageId = require_id(RESOURCE, NOUN, given.id.take())?;
-    let draft = PageDraft::from(given);
+    let draft = given.into_draft();
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
     let attempt = || try_update(services, caller, id, (draft.clone(), Edit { mask, revision }));
     let page = retry_edit(NOUN, id, attempt).await?;

@@ -1,6 +1,7 @@
 //! Subscribers of status pages: owners of a page create, read and delete them. Actions of visitors
 //! are in `status_page::subscribe`.
 
+use contract::IntoDraft as _;
 use contract::monitor::SecretVisibility;
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_page::encode_subscriber;
@@ -8,7 +9,7 @@ use contract::status_page::wire::{
     AddSubscriberRequest, AddSubscriberResponse, ListSubscribersRequest, ListSubscribersResponse,
     RemoveSubscriberRequest, RemoveSubscriberResponse, Subscriber,
 };
-use rules::status_page::{Destination, SubscriberDraft, SubscriberKind, SubscriberState};
+use rules::status_page::{Destination, SubscriberKind, SubscriberState};
 use rules::{PageId, UnknownVariant, Violation};
 use store::{InitialState, NewSubscriber, SubscriberFilter, SubscriberWithPage};
 
@@ -58,7 +59,7 @@ pub(super) async fn add(
 ) -> Result<AddSubscriberResponse, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "AddSubscriber", &request)?;
-    let draft = SubscriberDraft::from(require(RESOURCE, request.subscriber.into_option())?);
+    let draft = require(RESOURCE, request.subscriber.into_option())?.into_draft();
     let settings = draft.parse().map_err(invalid(RESOURCE))?;
     let begins = match &settings.destination {
         Destination::Email(_) if request.confirm.unwrap_or(true) => InitialState::Unconfirmed,

@@ -1,5 +1,6 @@
 //! Templates of reports: their four methods.
 
+use contract::IntoDraft as _;
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_report::encode_template;
@@ -31,7 +32,7 @@ pub(super) async fn create(
 ) -> Result<CreateReportTemplateResponse, Error> {
     let caller = caller(context);
     let idempotency = idempotency(context, "CreateReportTemplate", &request)?;
-    let draft = TemplateDraft::from(require(RESOURCE, request.template.into_option())?);
+    let draft = require(RESOURCE, request.template.into_option())?.into_draft();
     let settings = draft.parse().map_err(invalid(RESOURCE))?;
     let (id, workspace) = (services.ctx.new_id(), caller.workspace);
     let new = NewTemplate { id, workspace, settings, idempotency };
@@ -68,7 +69,7 @@ pub(super) async fn update(
     let caller = caller(context);
     let mut given = require(RESOURCE, request.template.into_option())?;
     let id: TemplateId = require_id(RESOURCE, NOUN, given.id.take())?;
-    let wanted = TemplateDraft::from(given);
+    let wanted = given.into_draft();
     let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
     let attempt = || try_update(services, caller, id, (wanted.clone(), Edit { mask, revision }));
     let template = retry_edit(NOUN, id, attempt).await?;

@@ -1,5 +1,6 @@
 //! Updates of a report: adds, edits and deletes them.
 
+use contract::IntoDraft as _;
 use contract::monitor::mask;
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_report::wire::{AddStatusReportUpdateRequest, EditStatusReportUpdateRequest};
@@ -25,7 +26,7 @@ pub(super) async fn add(
     let caller = caller(context);
     let report: ReportId = id(REPORT, &request.id)?;
     let idempotency = idempotency(context, "AddStatusReportUpdate", &request)?;
-    let draft = UpdateDraft::from(require(UPDATE, request.update.into_option())?);
+    let draft = require(UPDATE, request.update.into_option())?.into_draft();
     let settings = draft.parse(services.ctx.now()).map_err(invalid(UPDATE))?;
     let new = NewUpdate {
         id: services.ctx.new_id(),
@@ -47,7 +48,7 @@ pub(super) async fn edit(
     let caller = caller(context);
     let mut given = require(UPDATE, request.update.into_option())?;
     let id: UpdateId = require_id(UPDATE, NOUN, given.id.take())?;
-    let wanted = UpdateDraft::from(given);
+    let wanted = given.into_draft();
     let mask = mask(request.update_mask.as_option());
     let attempt = || try_edit(services, caller, id, (wanted.clone(), mask));
     retry_edit(NOUN, id, attempt).await
