@@ -30,8 +30,8 @@ struct AffectedPage {
 
 /// Due time of a delivery, and time of its creation.
 #[derive(Clone, Copy)]
-struct Due {
-    at: Timestamp,
+struct DeliveryTimes {
+    due_at: Timestamp,
     now: Timestamp,
 }
 
@@ -53,7 +53,7 @@ pub(crate) async fn enqueue_report(
     let Some(title) = title else { return Ok(()) };
     let page = PageNamed { id: announcement.page, title };
     let event = PageEvent::from_report(page, announcement);
-    write(session, workspace, &event, Due { at: now, now }).await
+    write(session, workspace, &event, DeliveryTimes { due_at: now, now }).await
 }
 
 /// Enqueues that a maintenance window was announced, started or ended, for each page with an
@@ -81,7 +81,7 @@ pub(crate) async fn enqueue_maintenance(
     for AffectedPage { workspace, page, components } in read_affected_pages(&rows)? {
         let about = PageEventKind::Maintenance(maintenance.clone());
         let event = PageEvent { page, at: now, about, components };
-        write(session, workspace, &event, Due { at: now, now }).await?;
+        write(session, workspace, &event, DeliveryTimes { due_at: now, now }).await?;
     }
     Ok(())
 }
@@ -138,7 +138,7 @@ async fn enqueue_incident(
     for AffectedPage { workspace, page, components } in pages {
         let about = PageEventKind::Incident(incident.clone());
         let event = PageEvent { page, at: time.at, about, components };
-        write(session, workspace, &event, Due { at: due_at, now: time.now }).await?;
+        write(session, workspace, &event, DeliveryTimes { due_at, now: time.now }).await?;
     }
     Ok(())
 }
@@ -182,10 +182,10 @@ async fn write(
     session: &mut Session,
     workspace: WorkspaceId,
     event: &PageEvent,
-    due: Due,
+    times: DeliveryTimes,
 ) -> Result<(), StoreError> {
     let target = DeliveryTarget { workspace, recipient: event.page.id.into(), kind: PAGE };
-    let due_time = DueTime { due_at: due.at, hold_reason: None };
-    rows::enqueue_page_event(session, &mut Events::default(), target, event, due_time, due.now)
+    let due_time = DueTime { due_at: times.due_at, hold_reason: None };
+    rows::enqueue_page_event(session, &mut Events::default(), target, event, due_time, times.now)
         .await
 }

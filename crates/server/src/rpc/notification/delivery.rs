@@ -187,25 +187,28 @@ fn state(given: Option<&str>) -> Result<Option<DeliveryState>, Violation> {
 }
 
 fn encode(delivery: Delivery) -> WireDelivery {
-    let AlertToChannel { channel, monitor, event } = &delivery.about;
+    let progress = encode_progress(&delivery);
+    let AlertToChannel { channel, monitor, event } = delivery.about;
     WireDelivery {
         notification_id: channel.to_string(),
         monitor_id: monitor.map(|id| id.to_string()),
         incident_id: event.incident.map(|id| id.to_string()),
         event: event.kind.as_str().to_owned(),
         reminder: i32::try_from(event.reminder).unwrap_or(i32::MAX),
-        key: event_key(*channel, event),
-        ..encode_progress(&delivery)
+        key: event_key(channel, &event),
+        ..progress
     }
 }
 
 fn encode_subscriber_delivery(delivery: SubscriberDelivery) -> WireDelivery {
+    let progress = encode_progress(&delivery);
+    let about = delivery.about;
     WireDelivery {
-        event: delivery.about.event_name.clone(),
-        key: delivery.about.key.clone(),
-        subscriber_id: Some(delivery.about.subscriber.to_string()),
-        page_id: Some(delivery.about.page.to_string()),
-        ..encode_progress(&delivery)
+        event: about.event_name,
+        key: about.key,
+        subscriber_id: Some(about.subscriber.to_string()),
+        page_id: Some(about.page.to_string()),
+        ..progress
     }
 }
 
