@@ -1,16 +1,22 @@
-//! Public status pages: HTML in the visitor's language, JSON, feeds, badges, and the forms of
-//! visitors. Every representation passes the same access check and comes from the same cache.
-//! `domain::page` decides what a page shows. This crate reads it, renders it and caches the result;
-//! [`Backend`] is all that it needs from the server around it.
+//! Public status pages: HTML in the visitor's language, JSON, feeds, calendars, badges and images, and
+//! the forms that visitors submit. Every representation passes the same access check and comes from
+//! the same cache.
+//!
+//! `domain::page` decides what a page shows. This crate reads the facts from `store`, renders the view
+//! and caches the result. [`routes()`] are the paths, [`Pages`] is the state behind them, and the server
+//! implements [`Backend`] for facts that are not stored: the latest checks, and whether emails can be
+//! sent.
 //!
 //! In reading order:
-//! - A request: `routes` lists all paths, `address` finds the page that one means, `handlers` answer,
-//!   and `access` decides who may read a page (`login`, `token` and `signer` are the ways in).
-//! - Content: `state` holds what handlers share, `projection` reads a page, and `cache` keeps it with
-//!   its representations. `details` are the pages below it, read on demand.
+//! - A request: `routes` lists all paths, `address` finds the page that a path or a host names,
+//!   `access` decides whether the visitor may read it, and `handlers` respond. `login` has the forms
+//!   for passwords and members, and `signer` signs cookies and links.
+//! - Content: `state` is shared by all handlers, `projection` reads a page, and `cache` keeps it with
+//!   its representations. `details` has the pages below it, read on demand.
 //! - Representations: `html` (with `i18n`, `bars`, `chart`, `report` and `events`), `json`,
 //!   `statuspage_v2`, `feed`, `ical`, `markdown`, `badge`, `widget`, `og_image`, `icon`, `robots`.
-//! - Visitors: `live` sends updates, and `subscribe` has the forms of subscribers.
+//! - Visitors: `live` sends updates to open browsers, `subscribe` has the forms of subscribers, and
+//!   `token` the tokens in their emails.
 
 mod access;
 mod address;
