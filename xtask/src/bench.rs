@@ -12,6 +12,7 @@ mod observe;
 mod pages;
 mod process;
 mod scenario;
+mod sizes;
 mod thresholds;
 
 use std::fs;
@@ -44,7 +45,7 @@ struct Figure {
 }
 
 /// A scenario: its name and its measurement.
-type Scenario = (&'static str, fn(&process::Target, &scenario::Sizes) -> Result<Vec<Figure>>);
+type Scenario = (&'static str, fn(&process::Target, &sizes::Sizes) -> Result<Vec<Figure>>);
 
 /// Parsed arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -74,7 +75,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     let checks = rules::limits::checks_for_files(files);
     let files = files.map_or_else(|| "unlimited".to_owned(), |files| files.to_string());
     println!("open files allowed: {files}; the service runs at most {checks} checks at a time");
-    let sizes = if asked.quick { &scenario::Sizes::QUICK } else { &scenario::Sizes::FULL };
+    let sizes = if asked.quick { &sizes::Sizes::QUICK } else { &sizes::Sizes::FULL };
     let target = process::Target::start()?;
     let (mut figures, mut failed) = (Vec::new(), Vec::new());
     for (name, measure) in chosen {

@@ -5,6 +5,7 @@
 mod assess;
 pub mod dns;
 mod evidence;
+mod findings;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 pub mod http;
@@ -16,8 +17,9 @@ mod retry;
 pub mod tcp;
 mod text;
 
-pub use assess::{AssertionResult, Assessment, Outcome, assess};
+pub use assess::{Assessment, Outcome, assess};
 pub use evidence::{AttemptEvidence, Evidence, HopEvidence};
+pub use findings::AssertionResult;
 pub use observation::{
     Attempt, Certificate, DnsAnswer, DnsObservation, DnsRecord, Failure, FailureKind, Hop,
     HttpObservation, Observation, ObservedBody, Phases, SearchResult, TcpObservation,

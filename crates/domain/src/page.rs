@@ -23,13 +23,11 @@ pub use eligibility::{may_subscribe, suppression_reason};
 pub use facts::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
 pub use latency_series::{LatencyPoint, PERCENTILES, Range, latency_series};
 pub use month::Month;
-pub use overall_status::{DataAge, OverallStatus, StatusSummary};
 pub use project::project;
-pub use report::{ReportView, ReportedComponent, UpdateView};
 pub use state::State;
 pub use view::{
-    ComponentView, GroupView, HistoryDay, IncidentView, MaintenanceView, NamedComponent, PageView,
-    Section,
+    ComponentView, DataAge, GroupView, HistoryDay, IncidentView, MaintenanceView, NamedComponent,
+    OverallStatus, PageView, ReportView, ReportedComponent, Section, StatusSummary, UpdateView,
 };
 
 /// Number of days shown by bars, including today.

@@ -1,4 +1,4 @@
-//! State that the handlers of pages share, and the server around them as they see it.
+//! State that all handlers share, and the trait that the server implements for them.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -24,7 +24,7 @@ use crate::projection;
 use crate::subscribe::SubscribeLimits;
 use crate::token::SubscriberTokens;
 
-/// Future of a [`Backend`].
+/// Future that a method of [`Backend`] returns. It is boxed, because the state holds any backend.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// State of all status pages. Cheap to clone.
@@ -37,7 +37,7 @@ pub struct Pages {
     pub(crate) metrics: PageMetrics,
     /// Rendered pages.
     pub(crate) cache: Arc<PageCache>,
-    /// Pages below them.
+    /// Detail pages.
     pub(crate) details: Arc<DetailCache>,
     pub(crate) icons: Arc<Icons>,
     pub(crate) live_updates: Arc<LiveUpdates>,
@@ -45,7 +45,7 @@ pub struct Pages {
     pub(crate) subscribe_limits: Arc<SubscribeLimits>,
 }
 
-/// Parts of [`Pages`].
+/// Parameters of [`Pages::new`].
 #[derive(Debug)]
 pub struct PagesParts {
     pub ctx: Context,
@@ -53,7 +53,7 @@ pub struct PagesParts {
     pub backend: Arc<dyn Backend>,
     pub proxies: TrustedProxies,
     pub metrics: PageMetrics,
-    /// Client that fetches icons, by the egress policy.
+    /// Client that fetches icons. It applies the egress policy.
     pub client: probe::Client,
     /// Public URL of the server.
     pub public_url: Option<String>,
@@ -61,9 +61,9 @@ pub struct PagesParts {
     pub listener_url: String,
 }
 
-/// The server around the pages, which runs the monitors and sends emails.
+/// The parts of the server that pages cannot read from the database: running monitors, and email.
 pub trait Backend: Debug + Send + Sync {
-    /// Returns the end of the last check of each of these monitors, where known.
+    /// Returns when the last check of each of these monitors ended. Unknown ones are absent.
     fn last_checks(&self, monitors: Vec<MonitorId>)
     -> BoxFuture<'_, HashMap<MonitorId, Timestamp>>;
 

@@ -8,9 +8,10 @@ use terraform_plugin::schema::{Attribute, Schema};
 use terraform_plugin::{Context, Diagnostic, Object, Outcome, Type};
 
 use crate::connection::{Connection, to_diagnostics};
+use crate::schema;
 use crate::service::text;
+use crate::validate::check_arguments;
 use crate::wire::elements;
-use crate::{data_source, schema};
 
 const TRIGGER: &str = "/monitor.v1.MonitorService/TriggerMonitor";
 
@@ -43,7 +44,7 @@ impl Action for Trigger {
     }
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
-        data_source::check_arguments(&ARGUMENTS, config)
+        check_arguments(&ARGUMENTS, config)
     }
 
     async fn invoke(

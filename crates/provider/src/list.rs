@@ -8,8 +8,9 @@ use terraform_plugin::{Context, Diagnostic, Object, Outcome};
 
 use crate::connection::{Connection, to_diagnostics};
 use crate::resource::Managed;
-use crate::service::ListRequest;
-use crate::{data_source, schema, wire};
+use crate::service::{ListRequest, next_token};
+use crate::validate::check_arguments;
+use crate::{schema, wire};
 
 /// The arguments of a list of a kind that belongs to a status page.
 static PAGE_FILTER: Table = Table {
@@ -45,11 +46,7 @@ impl ListResource for Existing {
     }
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {
-        if self.0.belongs_to_a_page() {
-            data_source::check_arguments(&PAGE_FILTER, config)
-        } else {
-            Ok(())
-        }
+        if self.0.belongs_to_a_page() { check_arguments(&PAGE_FILTER, config) } else { Ok(()) }
     }
 
     async fn list(&self, ctx: &Context<Connection>, query: Query, found: &Listing) -> Outcome<()> {
@@ -87,27 +84,5 @@ impl Existing {
             return found.with_resource(self.0.imported_state(values));
         }
         found
-    }
-}
-
-/// Returns the token of the next page after the page of `token`; `None` after the last.
-pub(crate) fn next_token(token: &str, next: String) -> Result<Option<String>, &'static str> {
-    match next.as_str() {
-        "" => Ok(None),
-        again if again == token => Err("The service returned the same page of the list twice."),
-        _ => Ok(Some(next)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn repeated_page_token_ends_a_list() {
-        assert_eq!(next_token("", "b".to_owned()), Ok(Some("b".to_owned())));
-        assert_eq!(next_token("b", "c".to_owned()), Ok(Some("c".to_owned())));
-        assert_eq!(next_token("c", String::new()), Ok(None));
-        assert!(next_token("c", "c".to_owned()).is_err());
     }
 }

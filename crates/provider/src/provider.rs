@@ -1,9 +1,6 @@
 //! The provider's arguments, and the resources, data sources, functions and actions that it offers.
 
-use rules::tables::{
-    DNS_MONITOR, HTTP_MONITOR, NOTIFICATION, NOTIFICATION_DATA, PROVIDER, STATUS_PAGE,
-    STATUS_PAGE_COMPONENT, STATUS_PAGE_COMPONENT_GROUP, STATUS_PAGE_DATA, TCP_MONITOR,
-};
+use rules::tables::{NOTIFICATION_DATA, PROVIDER, STATUS_PAGE_DATA};
 use rules::{Secret, Validator, Violations};
 use terraform_plugin::schema::{Presence, Schema};
 use terraform_plugin::{Catalog, Context, Diagnostic, Given, Object, Outcome, Provider};
@@ -14,25 +11,10 @@ use crate::connection::Connection;
 use crate::data_source::{MonitorData, MonitorsData, RegionsData, SingleData, WhoamiData};
 use crate::function::{PeriodicitySeconds, Regions};
 use crate::list::Existing;
-use crate::resource::Managed;
-use crate::service::{
-    COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, NOTIFICATIONS, PAGES, TCP_MONITORS,
-};
+use crate::resource::resources;
+use crate::service::{NOTIFICATIONS, PAGES};
 use crate::settings::{Arguments, Environment, Settings, parse_base_url, token_of};
 use crate::{schema, validate, wire};
-
-/// Returns the seven resources, in the order of the specification.
-pub fn resources() -> [Managed; 7] {
-    [
-        Managed { table: &HTTP_MONITOR, service: &HTTP_MONITORS },
-        Managed { table: &TCP_MONITOR, service: &TCP_MONITORS },
-        Managed { table: &DNS_MONITOR, service: &DNS_MONITORS },
-        Managed { table: &NOTIFICATION, service: &NOTIFICATIONS },
-        Managed { table: &STATUS_PAGE, service: &PAGES },
-        Managed { table: &STATUS_PAGE_COMPONENT, service: &COMPONENTS },
-        Managed { table: &STATUS_PAGE_COMPONENT_GROUP, service: &GROUPS },
-    ]
-}
 
 /// The provider `service`.
 #[derive(Debug, Default)]

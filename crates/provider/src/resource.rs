@@ -4,13 +4,20 @@
 mod state;
 
 use rules::field::{Presence, Resource as Table, Rule, Shape};
+use rules::tables::{
+    DNS_MONITOR, HTTP_MONITOR, NOTIFICATION, STATUS_PAGE, STATUS_PAGE_COMPONENT,
+    STATUS_PAGE_COMPONENT_GROUP, TCP_MONITOR,
+};
 use terraform_plugin::resource::{Create, Identity, Import, Resource, State, Update, Upgrade};
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Diagnostic, Diagnostics, Object, Outcome, Type, Value};
 
 use crate::client::Failure;
 use crate::connection::{Connection, at, to_diagnostics};
-use crate::service::{Id, ResourceReply, Service};
+use crate::service::{
+    COMPONENTS, DNS_MONITORS, GROUPS, HTTP_MONITORS, Id, NOTIFICATIONS, PAGES, ResourceReply,
+    Service, TCP_MONITORS,
+};
 use crate::{schema, validate, wire, write_only};
 
 /// A resource of the specification (§2).
@@ -18,6 +25,19 @@ use crate::{schema, validate, wire, write_only};
 pub struct Managed {
     pub table: &'static Table,
     pub service: &'static Service,
+}
+
+/// Returns the seven resources, in the order of the specification.
+pub fn resources() -> [Managed; 7] {
+    [
+        Managed { table: &HTTP_MONITOR, service: &HTTP_MONITORS },
+        Managed { table: &TCP_MONITOR, service: &TCP_MONITORS },
+        Managed { table: &DNS_MONITOR, service: &DNS_MONITORS },
+        Managed { table: &NOTIFICATION, service: &NOTIFICATIONS },
+        Managed { table: &STATUS_PAGE, service: &PAGES },
+        Managed { table: &STATUS_PAGE_COMPONENT, service: &COMPONENTS },
+        Managed { table: &STATUS_PAGE_COMPONENT_GROUP, service: &GROUPS },
+    ]
 }
 
 type Ctx = Context<Connection>;
@@ -205,7 +225,7 @@ impl Managed {
         if id.starts_with(self.prefix()) {
             return Ok(());
         }
-        let all = crate::provider::resources();
+        let all = resources();
         let right: Vec<_> = all.iter().filter(|other| id.starts_with(other.prefix())).collect();
         let this = self.table.name;
         let detail = match right.as_slice() {

@@ -198,6 +198,15 @@ fn warnings(answer: &Json) -> Vec<Warning> {
     elements(&answer["warnings"]).iter().map(read).collect()
 }
 
+/// Returns the token of the next page after the page of `token`; `None` after the last.
+pub(crate) fn next_token(token: &str, next: String) -> Result<Option<String>, &'static str> {
+    match next.as_str() {
+        "" => Ok(None),
+        again if again == token => Err("The service returned the same page of the list twice."),
+        _ => Ok(Some(next)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use contract::rpc;
@@ -243,5 +252,13 @@ mod tests {
             assert!(rpc::field_names("monitor.v1.Monitor").unwrap().any(|field| field == *name));
             assert_eq!(service.kind, Some(*kind));
         }
+    }
+
+    #[test]
+    fn repeated_page_token_ends_a_list() {
+        assert_eq!(next_token("", "b".to_owned()), Ok(Some("b".to_owned())));
+        assert_eq!(next_token("b", "c".to_owned()), Ok(Some("c".to_owned())));
+        assert_eq!(next_token("c", String::new()), Ok(None));
+        assert!(next_token("c", "c".to_owned()).is_err());
     }
 }

@@ -1,12 +1,14 @@
 //! Checks all rules of the service at plan time: `rules` parses the configuration exactly as the service does, with
 //! placeholders for unknown values. Violations of placeholders are left to the next plan, or to the service.
 
+mod arguments;
 mod placeholder;
 
 use rules::field::Resource;
 use rules::{Violation, Violations};
 use terraform_plugin::{Diagnostic, Diagnostics, Object, Path, Step, Value};
 
+pub(crate) use self::arguments::check_arguments;
 use self::placeholder::Filled;
 pub(crate) use self::placeholder::is_mocked;
 use crate::service::Service;

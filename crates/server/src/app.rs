@@ -14,17 +14,19 @@ use web::proxies::TrustedProxies;
 
 use crate::auth::Auth;
 use crate::control::ControlService;
+use crate::demo::DemoState;
 use crate::docs;
 use crate::domains::{ByHost, Domains};
 use crate::edge::{self, Budget, Edge};
 use crate::gate::AuthLayer;
 use crate::health::{self, HealthState};
+use crate::housekeeping::Housekeeping;
 use crate::observe::Metrics;
 use crate::pipeline::{Notifier, Pipeline};
 use crate::rpc::{self, ResponseCache, ResponseEntries, Services};
 use crate::v1::{self, V1State};
 
-/// Composes the surfaces of a running server. Each surface gets the parts that it needs; nothing else
+/// Composes the surfaces of a running server. Each gets only the parts that it needs, and only `boot`
 /// imports this type.
 #[derive(Clone, Debug)]
 pub struct App {
@@ -92,6 +94,27 @@ impl App {
         let auth = Some(Arc::clone(&self.auth));
         ControlService::new(self.ctx.clone(), self.store.clone(), auth)
             .with_pipeline(self.pipeline.clone())
+    }
+
+    /// Returns the parts that the demo fills.
+    pub(crate) fn demo(&self) -> DemoState {
+        DemoState {
+            ctx: self.ctx.clone(),
+            store: self.store.clone(),
+            pipeline: self.pipeline.clone(),
+            default_regions: Arc::clone(&self.default_regions),
+        }
+    }
+
+    /// Returns the parts that need upkeep.
+    pub(crate) fn housekeeping(&self) -> Housekeeping {
+        Housekeeping {
+            ctx: self.ctx.clone(),
+            store: self.store.clone(),
+            auth: Arc::clone(&self.auth),
+            pages: self.pages.clone(),
+            response_cache: Arc::clone(&self.response_cache),
+        }
     }
 
     fn services(&self) -> Services {

@@ -5,7 +5,6 @@ mod closing;
 mod draining;
 mod environment;
 mod file;
-mod housekeeping;
 mod listen;
 mod listeners;
 mod names;
@@ -21,28 +20,28 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pages::{Pages, PagesParts};
 use rules::Secret;
 use store::{MasterKeySource, Store, StoreError};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use web::context::Context;
+use web::proxies::TrustedProxies;
 
 pub use self::environment::variable;
 use self::listeners::{Addresses, Listeners};
 use self::names::DomainTasks;
 pub use self::network::network;
 use self::network::{egress, egress_addresses};
-pub use self::signals::Signals;
-use pages::{Pages, PagesParts};
-use web::context::Context;
-use web::proxies::TrustedProxies;
-
 use self::page_backend::PageBackend;
+pub use self::signals::Signals;
 use crate::app::App;
 use crate::auth::Auth;
 use crate::config::{ConfigError, Layers, SETTINGS, Settings, Values};
 use crate::control::{ControlService, Socket};
 use crate::demo::{self, DemoError};
 use crate::edge::Budget;
+use crate::housekeeping;
 use crate::observe::Metrics;
 use crate::operator;
 use crate::pipeline::{
@@ -168,7 +167,7 @@ pub async fn start_demo(
     let zones = vec![(demo::ZONE.to_owned(), targets.dns)];
     // Create the demo last, so that no later failure prevents its key from being shown.
     let running = start_on(store, settings, ctx, zones).await?;
-    match demo::fill(&running.app, &targets).await {
+    match demo::fill(&running.app.demo(), &targets).await {
         Ok(key) => Ok((running, key)),
         Err(why) => {
             running.stop().await?;
@@ -269,7 +268,7 @@ async fn start_on(
             operator::OperatorNotifier::new(app.ctx.clone(), operator, means, notice_receiver);
         tasks.push(tokio::spawn(operator_notifier.run(stop.clone())));
     }
-    let keep = housekeeping::run(app.clone(), settings.retention, stop.clone());
+    let keep = housekeeping::run(app.housekeeping(), settings.retention, stop.clone());
     tasks.push(tokio::spawn(keep));
     Ok(RunningServer { addresses, app, stop, tasks, stages, notifier: notifying })
 }

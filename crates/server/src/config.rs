@@ -1,13 +1,14 @@
 //! Settings: the table of all settings, for the command line, `aloft config` and the documents.
 //!
-//! `layers` decides the source of a value and `settings` its meaning; reading the environment belongs
-//! to `boot`.
+//! `layers` decides the source of a value, `parse` reads one value, and `settings` parses all of them,
+//! with `servers` for what channels need and `domains` for TLS. `boot` reads the environment.
 
 mod domains;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 mod layers;
 mod operator;
+mod parse;
 mod servers;
 mod settings;
 

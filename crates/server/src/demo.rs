@@ -9,21 +9,24 @@ mod past;
 mod targets;
 mod zone;
 
+use std::sync::Arc;
+
 use rules::monitor::{
     CheckDraft, DnsDraft, HttpDraft, MonitorDraft, RecordAssertionDraft, TcpDraft,
     TextAssertionDraft,
 };
-use rules::{KeyId, Periodicity, RecordComparator, RecordKind, Scope, Secret, TextComparator};
+use rules::{
+    KeyId, Periodicity, RecordComparator, RecordKind, Region, Scope, Secret, TextComparator,
+};
 use store::{
     Actor, ApiKey, AuditContext, Created, FREE_PLAN, KeyHash, MonitorWithStatus, NewMonitor, Page,
     Store, StoreError, Workspace,
 };
+use web::context::Context;
 
 pub(crate) use self::targets::Targets;
-use crate::app::App;
 use crate::auth::key;
-use crate::pipeline::PipelineError;
-use web::context::Context;
+use crate::pipeline::{Pipeline, PipelineError};
 
 /// Slug of the demo's workspace.
 const WORKSPACE: &str = "demo";
@@ -38,6 +41,16 @@ const DNS_RECORDS: &str = "DNS records";
 const SLOW_ABOVE_MS: i32 = 500;
 /// Page that fits all monitors of the demo.
 const PAGE: Page = Page { limit: 100, offset: 0, after: None };
+
+/// Parts of a running server that the demo fills.
+#[derive(Clone, Debug)]
+pub(crate) struct DemoState {
+    pub(crate) ctx: Context,
+    pub(crate) store: Store,
+    pub(crate) pipeline: Pipeline,
+    /// Regions of the demo's monitors, which name none.
+    pub(crate) default_regions: Arc<[Region]>,
+}
 
 /// A failure to create the demo.
 #[derive(Debug, thiserror::Error)]
@@ -58,15 +71,15 @@ pub(crate) const ZONE: &str = zone::ZONE;
 /// Creates missing data and adds new monitors to the running pipeline, which checks them at once.
 /// Returns the new key, or `None` if the demo already existed.
 pub(crate) async fn fill(
-    app: &App,
+    state: &DemoState,
     targets: &Targets,
 ) -> Result<Option<Secret<String>>, DemoError> {
-    let App { ctx, store, .. } = app;
+    let DemoState { ctx, store, .. } = state;
     let change = AuditContext { actor: Actor::Server, at: ctx.now() };
-    let workspace = workspace(app, change).await?;
+    let workspace = workspace(state, change).await?;
     let stored = store.monitors().list(workspace.id, PAGE).await?.rows;
     if !store.keys().list(workspace.id).await?.is_empty() {
-        update_targets(app, &stored, targets, change).await?;
+        update_targets(state, &stored, targets, change).await?;
         return Ok(None);
     }
     let mut shown = Vec::new();
@@ -79,29 +92,29 @@ pub(crate) async fn fill(
             NewMonitor { id: ctx.new_id(), workspace: workspace.id, settings, idempotency: None };
         let (Created::Now(monitor) | Created::Before(monitor)) =
             store.monitors().create(new, change).await?;
-        past::store(app, &monitor, change.at).await?;
-        app.pipeline.apply_change(&monitor).await?;
+        past::store(state, &monitor, change.at).await?;
+        state.pipeline.apply_change(&monitor).await?;
         shown.push(monitor);
     }
-    page::publish(app, workspace.id, &shown, change).await?;
+    page::publish(state, workspace.id, &shown, change).await?;
     // The key comes last: without one, the next start completes the demo.
     Ok(Some(new_key(ctx, store, &workspace, change).await?))
 }
 
 /// Returns the demo's workspace, and creates it if necessary.
-async fn workspace(app: &App, change: AuditContext) -> Result<Workspace, StoreError> {
-    match app.store.workspaces().by_slug(WORKSPACE).await {
+async fn workspace(state: &DemoState, change: AuditContext) -> Result<Workspace, StoreError> {
+    match state.store.workspaces().by_slug(WORKSPACE).await {
         Err(StoreError::NotFound { .. }) => {}
         known => return known,
     }
     let workspace = Workspace {
-        id: app.ctx.new_id(),
+        id: state.ctx.new_id(),
         slug: WORKSPACE.to_owned(),
         name: "Demo".to_owned(),
         plan: FREE_PLAN.to_owned(),
         created_at: change.at,
     };
-    app.store.workspaces().create(workspace.clone(), change).await?;
+    state.store.workspaces().create(workspace.clone(), change).await?;
     Ok(workspace)
 }
 
@@ -129,7 +142,7 @@ async fn new_key(
 
 /// Updates the demo's monitors if the targets have other ports than before.
 async fn update_targets(
-    app: &App,
+    state: &DemoState,
     stored: &[MonitorWithStatus],
     targets: &Targets,
     change: AuditContext,
@@ -142,8 +155,8 @@ async fn update_targets(
         if let Some(monitor) = moved {
             let settings =
                 rules::monitor::MonitorSettings { check: wanted.check, ..monitor.settings.clone() };
-            let moved = app.store.monitors().update(monitor.clone(), settings, change).await?;
-            app.pipeline.apply_change(&moved).await?;
+            let moved = state.store.monitors().update(monitor.clone(), settings, change).await?;
+            state.pipeline.apply_change(&moved).await?;
         }
     }
     Ok(())

@@ -18,6 +18,7 @@ use futures_util::FutureExt as _;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use tracing::Instrument as _;
+use web::context::Context;
 
 use self::body::Holding;
 pub(crate) use self::body::{Intake, cut_off_error};
@@ -27,7 +28,6 @@ pub(crate) use self::paths::{is_public, looks_like_a_method};
 pub(crate) use self::problem::Problem;
 use crate::auth;
 use crate::connection::{Connection, Open, RequestKind, Unverified};
-use web::context::Context;
 
 /// Header with the ID of a request, for responses and logs.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

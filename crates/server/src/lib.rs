@@ -9,7 +9,8 @@
 //! - Surfaces: `rpc`, `v1`, `docs`, `health`, and the crate `pages`; `domains` maps custom domains to
 //!   pages. None of them imports `app`.
 //! - Operation: `control` executes the operator's commands, `observe` reports on the server, `operator`
-//!   notifies its operator, and `demo` has the data of `aloft serve --demo`.
+//!   notifies its operator, `housekeeping` compacts and deletes data, and `demo` has the data of
+//!   `aloft serve --demo`.
 
 mod actor;
 mod app;
@@ -24,6 +25,7 @@ mod domains;
 mod edge;
 mod gate;
 mod health;
+mod housekeeping;
 mod lane;
 pub mod observe;
 mod operator;

@@ -29,6 +29,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::warn;
+use web::context::Context;
 
 use self::cadence::{Cadence, ScheduleCommand, TimetableEntry};
 use self::check::Checkers;
@@ -41,7 +42,6 @@ use self::threads::Thread;
 pub use self::view::{MonitorView, RegionView};
 use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, QueuedJob};
 use crate::observe::metrics::Metrics;
-use web::context::Context;
 
 /// Capacity of the queues of orders and commands.
 const ORDERS_WAITING: usize = 256;

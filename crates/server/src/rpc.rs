@@ -8,12 +8,10 @@ mod call_metrics;
 mod error;
 mod headers;
 mod health;
-mod history;
 mod incident;
 mod list;
 mod maintenance;
 mod monitor;
-mod monitor_status;
 mod notification;
 mod pipeline_call;
 mod reflection;
@@ -21,8 +19,6 @@ mod region;
 mod request;
 mod status_page;
 mod status_report;
-mod update;
-mod warning;
 
 use std::sync::Arc;
 

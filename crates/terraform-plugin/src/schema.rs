@@ -5,12 +5,14 @@ mod attribute;
 mod block;
 mod conform;
 mod faults;
+mod violations;
 
 use std::collections::BTreeMap;
 
 pub use attribute::{Attribute, Derived, Presence, Replace, ReplaceRule, Shape};
 pub use block::Block;
 pub(crate) use conform::{conform, fit_type as fit, salvage};
+pub(crate) use violations::{violations, write_only};
 
 use crate::validate::Check;
 use crate::value::Type;

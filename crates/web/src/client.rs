@@ -1,4 +1,5 @@
-//! Origin of a request. Listeners add these types to the extensions of each request.
+//! Origin of a request: its peer and its listener. Listeners add them to the extensions of each
+//! request.
 
 use std::net::{IpAddr, Ipv6Addr};
 

@@ -1,12 +1,14 @@
-//! Common parts of all surfaces that answer HTTP: `server`, `pages` and later ones. This crate knows
-//! no route, no store and no key.
+//! Parts that every HTTP surface needs, in `server` and in `pages`: the clock, the origin of a
+//! request, limits and bodies. This crate has no routes, reads no database and authenticates nobody.
 //!
 //! In reading order:
-//! - `context` provides time and randomness.
-//! - `client` says where a request came from, and `proxies` believes the operator's proxies about it.
-//! - `limits` limits the attempts of clients without a key.
+//! - `context` is the only source of time and randomness.
+//! - `client` has the types that say where a request came from, and `proxies` finds the client's
+//!   address behind the operator's proxies.
+//! - `limits` counts the attempts of clients without a key.
 //! - `cache` caches values that are expensive to read.
-//! - `http_body` negotiates and compresses bodies for browsers, and [`ICON`] is what they show.
+//! - `http_body` compresses bodies for browsers and compares entity tags; [`ICON`] is the product's
+//!   icon.
 
 pub mod cache;
 pub mod client;

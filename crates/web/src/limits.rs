@@ -19,7 +19,7 @@ pub type Buckets<Key> =
 #[derive(Debug)]
 pub struct AttemptLimiter<Key: Hash + Eq + Clone>(Buckets<Key>);
 
-/// Clock of the limits.
+/// Clock of the limits: that of the context.
 #[derive(Clone, Debug)]
 pub struct ContextClock(Context);
 
@@ -37,7 +37,7 @@ impl<Key: Hash + Eq + Clone> AttemptLimiter<Key> {
     ///
     /// Panics if `within` is zero.
     pub fn new(ctx: &Context, at_once: NonZeroU32, within: Duration) -> Self {
-        let quota = Quota::with_period(within / at_once.get()).expect("a time that is not over");
+        let quota = Quota::with_period(within / at_once.get()).expect("the period is positive");
         Self(buckets(quota.allow_burst(at_once), ctx))
     }
 
@@ -46,7 +46,7 @@ impl<Key: Hash + Eq + Clone> AttemptLimiter<Key> {
         self.0.check_key(key).is_ok()
     }
 
-    /// Removes the keys that are at no limit any more.
+    /// Removes the keys that are below their limit again.
     pub fn evict_expired(&self) {
         self.0.retain_recent();
     }

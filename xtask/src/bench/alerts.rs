@@ -15,7 +15,7 @@ use self::ends::Receiver;
 use super::api::Api;
 use super::observe::{self, Load, Wire};
 use super::process::{RunningService, Target};
-use super::scenario::Sizes;
+use super::sizes::Sizes;
 use super::{Figure, Scenario};
 
 /// All scenarios in order.

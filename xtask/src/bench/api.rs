@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::process::connect;
+/// Time limit for a call. An overloaded service responds late.
+const ANSWERED_WITHIN: Duration = Duration::from_mins(5);
 
 /// A persistent connection to a service, with a key.
 pub(super) struct Api {
@@ -18,6 +20,14 @@ pub(super) struct Api {
 
 /// Samples of `/metrics` by name with labels.
 pub(super) struct Metrics(BTreeMap<String, f64>);
+
+/// Connects to the server at `address`.
+pub(super) fn connect(address: SocketAddr) -> Result<TcpStream> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(ANSWERED_WITHIN))?;
+    Ok(stream)
+}
 
 /// Returns whether the service responds to `/healthz`.
 pub(super) fn healthy(address: SocketAddr) -> bool {

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 
 use super::Figure;
 use super::process::Target;
-use super::scenario::Sizes;
+use super::sizes::Sizes;
 
 const REQUEST: &[u8] =
     b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: */*\r\nconnection: close\r\n\r\n";

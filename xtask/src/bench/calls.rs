@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::api::Api;
 use super::observe::{self, NO_LIMIT};
 use super::process::{Postgres, RunningService};
-use super::scenario::Sizes;
+use super::sizes::Sizes;
 use super::{Figure, Scenario};
 
 /// All scenarios in order.

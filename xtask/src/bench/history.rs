@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 
 use super::process::Target;
-use super::scenario::Sizes;
+use super::sizes::Sizes;
 use super::{Figure, Scenario};
 use crate::shell;
 

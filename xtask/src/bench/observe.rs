@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::api::{self, Api, Metrics};
 use super::process::{RunningService, Target, aloft};
-use super::scenario::Sizes;
+use super::sizes::Sizes;
 
 /// Protocol of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use self::browser::Browser;
 use self::site::{Site, get};
 use super::alerts::FlippingPage;
 use super::process::Target;
-use super::scenario::Sizes;
+use super::sizes::Sizes;
 use super::{Figure, Scenario, api};
 use crate::shell;
 

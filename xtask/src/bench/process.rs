@@ -2,17 +2,17 @@
 //! its process. CPU time and memory come from `/proc`.
 
 use std::io::{BufRead, BufReader, Lines};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use super::api::healthy;
+
 /// Time limit for the start of a process.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Time limit for a call. An overloaded service responds late.
-const ANSWERED_WITHIN: Duration = Duration::from_mins(5);
 
 /// A running target.
 pub(super) struct Target {
@@ -126,7 +126,7 @@ impl RunningService {
             .context("starting the service")?;
         let mut service = Self { child, address, first_answer: Duration::ZERO };
         while begun.elapsed() < PATIENCE {
-            if super::api::healthy(address) {
+            if healthy(address) {
                 service.first_answer = begun.elapsed();
                 return Ok(service);
             }
@@ -186,14 +186,6 @@ pub(super) fn open_files() -> Result<Option<u64>> {
     let most = line.and_then(|line| line.split_whitespace().nth(1));
     let most = most.context("the kernel reports no limit of open files")?;
     Ok(if most == "unlimited" { None } else { Some(most.parse()?) })
-}
-
-/// Waits until a server listens at `address`.
-pub(super) fn connect(address: SocketAddr) -> Result<TcpStream> {
-    let stream = TcpStream::connect(address)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(ANSWERED_WITHIN))?;
-    Ok(stream)
 }
 
 fn usage(pid: u32) -> Result<Usage> {

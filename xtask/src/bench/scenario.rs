@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use super::observe::{self, Load, Measurement, Wire};
 use super::process::{RunningService, Target};
+use super::sizes::Sizes;
 use super::{Figure, Scenario, baseline};
 
 /// All scenarios in order.
@@ -24,50 +25,11 @@ pub(super) const ENGINE: &[Scenario] = &[
     ("disk", disk),
 ];
 
-/// Sizes of the scenarios.
-pub(super) struct Sizes {
-    /// Number of monitors on schedule.
-    pub(super) monitors: usize,
-    /// Number of monitors that one process must support.
-    crowd: usize,
-    /// Number of monitors that overload the service in 28 regions.
-    saturating: usize,
-    /// Number of regions for the slow target. The checks in flight equal those that start in 1 s.
-    slow_regions: usize,
-    pub(super) warm_up: Duration,
-    pub(super) window: Duration,
-    /// Hours of history to create, with 3.6 million results each.
-    pub(super) history_hours: u32,
-}
-
-impl Sizes {
-    /// Sizes of the project's targets.
-    pub(super) const FULL: Self = Self {
-        monitors: 10_000,
-        crowd: 100_000,
-        saturating: 18_000,
-        slow_regions: 12,
-        warm_up: Duration::from_secs(35),
-        window: Duration::from_secs(40),
-        history_hours: 14,
-    };
-    /// Sizes of a short run. The number of the crowd is unchanged.
-    pub(super) const QUICK: Self = Self {
-        monitors: 3_000,
-        crowd: 20_000,
-        saturating: 18_000,
-        slow_regions: 12,
-        warm_up: Duration::from_secs(5),
-        window: Duration::from_secs(10),
-        history_hours: 1,
-    };
-}
-
 /// Number of monitors for 100 checks per second, at 30 s in one region.
 const HUNDRED: usize = 3_000;
 const STARTS: usize = 11;
 const REST: Duration = Duration::from_secs(3);
-pub(super) const MEBIBYTE: f64 = 1_048_576.0;
+const MEBIBYTE: f64 = 1_048_576.0;
 const KIBIBYTE: f64 = 1_024.0;
 
 /// Measures the time from the start to the first response on a used folder (median of 11), and

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::findings::{AssertionResult, Findings};
 use super::{Attempt, Observation, Plan, PlannedCheck, dns, http, tcp};
 
 /// Outcome of a check.
@@ -26,27 +27,6 @@ pub struct Assessment {
     pub reasons: Vec<String>,
     /// Results of the plan's assertions, in order. Empty if the exchange failed.
     pub assertions: Vec<AssertionResult>,
-}
-
-/// Result of one assertion.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct AssertionResult {
-    /// The assertion as text, such as `status eq 200`.
-    pub assertion: String,
-    #[serde(rename = "holds")]
-    pub passed: bool,
-    /// The actual value, shortened.
-    #[serde(rename = "seen")]
-    pub actual: String,
-}
-
-/// Findings of one check kind about a completed exchange.
-#[derive(Debug, Default)]
-pub(crate) struct Findings {
-    /// Human-readable reasons for a failure; empty if all assertions passed.
-    pub(crate) reasons: Vec<String>,
-    /// Results of the plan's assertions, in order.
-    pub(crate) assertions: Vec<AssertionResult>,
 }
 
 /// Assesses an attempt of a plan. Only a success can be degraded: its latency, which covers the

@@ -9,7 +9,6 @@ mod collect;
 use rules::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::redact::Configured;
 use super::{AssertionResult, Assessment, Attempt, Certificate, DnsAnswer, Failure, Phases, Plan};
 
 /// Bytes of header names and values kept of the final hop; the line that exceeds the limit is still
@@ -77,7 +76,7 @@ impl Evidence {
         let secrets = if let Some(secrets) = &plan.secrets {
             secrets
         } else {
-            computed = Configured::from_check(&plan.check);
+            computed = plan.check.secrets();
             &computed
         };
         let keep = |(attempt, assessment)| {

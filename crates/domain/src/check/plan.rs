@@ -7,7 +7,7 @@ use std::time::Duration;
 use rules::monitor::{Check, Monitor};
 use rules::{MonitorId, Region, Timestamp, WorkspaceId, limits};
 
-use super::redact::Configured;
+use super::redact::{self, Configured};
 use super::{dns::DnsPlan, http::HttpPlan, tcp::TcpPlan};
 
 /// Everything a probe needs to check one revision of a monitor.
@@ -99,7 +99,7 @@ impl Plan {
             Check::Dns(dns) => PlannedCheck::Dns(DnsPlan::new(dns).map_err(unplannable)?),
         };
         let slow_above = settings.effective_degraded_at_ms();
-        let secrets = Some(Configured::from_check(&check)).filter(Configured::is_small);
+        let secrets = Some(check.secrets()).filter(Configured::is_small);
         Ok(Self {
             monitor: monitor.id,
             workspace: monitor.workspace,
@@ -129,6 +129,16 @@ impl PlannedCheck {
             Self::Http(http) => http.url.host_str().unwrap_or_default(),
             Self::Tcp(tcp) => &tcp.host,
             Self::Dns(dns) => &dns.name,
+        }
+    }
+
+    /// Returns the configured secrets.
+    pub(in crate::check) fn secrets(&self) -> Configured {
+        match self {
+            Self::Http(http) => {
+                Configured::in_forms(redact::of_check(&http.headers, &http.url, &http.body))
+            }
+            Self::Tcp(_) | Self::Dns(_) => Configured::default(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod forms;
 
 use std::borrow::Cow;
 
+pub(super) use configured::of_check;
 pub(crate) use configured::{Configured, request_secrets};
 
 /// Replacement for a credential.

@@ -4,7 +4,7 @@ use rules::monitor::TcpCheck;
 use rules::{Host, HostPort};
 
 use super::TcpObservation;
-use super::assess::Findings;
+use super::findings::Findings;
 
 /// Target of a TCP monitor.
 #[derive(Debug)]

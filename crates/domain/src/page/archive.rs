@@ -10,9 +10,8 @@ use rules::report::Report;
 use super::day::day_of;
 use super::facts::{IncidentFacts, MaintenanceFacts};
 use super::month::Month;
-use super::report::ReportView;
 use super::view::{
-    ComponentView, HistoryDay, IncidentView, MaintenanceView, NamedComponent, PageView,
+    ComponentView, HistoryDay, IncidentView, MaintenanceView, NamedComponent, PageView, ReportView,
 };
 
 /// The stored data of a page's month.

@@ -1,48 +1,8 @@
-//! The overall status of a page as one summary, and the age of its data.
-
-use rules::Timestamp;
+//! Decides the overall status of a page as one summary, and the age of its data.
 
 use super::facts::Facts;
 use super::state::State;
-use super::view::ComponentView;
-
-/// The overall status of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OverallStatus {
-    /// The worst relevant state.
-    pub state: State,
-    /// The summary, with component names in the order of the page.
-    pub summary: StatusSummary,
-    pub data_age: DataAge,
-}
-
-/// The possible summaries, which the server translates.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StatusSummary {
-    /// The page has no components.
-    Empty,
-    AllUp,
-    AllDown,
-    /// These components are down.
-    SomeDown(Vec<String>),
-    /// These components are slow or partly failing, and none is down.
-    SomeDegraded(Vec<String>),
-    /// These components are under maintenance, and all others are up.
-    Maintenance(Vec<String>),
-    /// The state of these components is unknown, and all others are up.
-    SomeUnknown(Vec<String>),
-    AllUnknown,
-}
-
-/// Age of the displayed data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataAge {
-    /// Completion of the latest check of any component, if any.
-    pub checked_at: Option<Timestamp>,
-    /// Names of components whose active monitor was last checked more than two periods ago, so that
-    /// their state may be outdated.
-    pub stale: Vec<String>,
-}
+use super::view::{ComponentView, DataAge, OverallStatus, StatusSummary};
 
 pub(super) fn overall_status(facts: &Facts, components: &[ComponentView]) -> OverallStatus {
     let of = |state: State| -> Vec<String> {

@@ -9,11 +9,11 @@ use rules::{ComponentId, GroupId, MonitorId, MonitorStatus, Timestamp};
 use super::day::{DAY_MS, Day, day_of, days};
 use super::facts::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
 use super::overall_status::overall_status;
-use super::report::{self, ReportView};
+use super::report;
 use super::state::State;
 use super::view::{
     ComponentView, GroupView, HistoryDay, IncidentView, MaintenanceView, NamedComponent, PageView,
-    Section,
+    ReportView, Section,
 };
 use super::{DAYS, HISTORY_DAYS};
 use crate::history::{Span, StatusFrom, uptime};

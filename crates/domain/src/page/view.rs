@@ -1,12 +1,13 @@
 //! The view of a page, in display order and ready to be translated and rendered.
 
+mod report;
+
 use std::sync::Arc;
 
+pub use report::{ReportView, ReportedComponent, UpdateView};
 use rules::{ComponentId, GroupId, IncidentId, MaintenanceId, MonitorId, Timestamp};
 
 use super::day::Day;
-use super::overall_status::OverallStatus;
-use super::report::ReportView;
 use super::state::State;
 use crate::history::{Span, Uptime};
 use crate::judge::CloseReason;
@@ -27,6 +28,44 @@ pub struct PageView {
     pub planned: Vec<MaintenanceView>,
     /// Occurrences by day, today first, including days without any.
     pub history: Vec<HistoryDay>,
+}
+
+/// The overall status of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverallStatus {
+    /// The worst relevant state.
+    pub state: State,
+    /// The summary, with component names in the order of the page.
+    pub summary: StatusSummary,
+    pub data_age: DataAge,
+}
+
+/// The possible summaries, which the server translates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatusSummary {
+    /// The page has no components.
+    Empty,
+    AllUp,
+    AllDown,
+    /// These components are down.
+    SomeDown(Vec<String>),
+    /// These components are slow or partly failing, and none is down.
+    SomeDegraded(Vec<String>),
+    /// These components are under maintenance, and all others are up.
+    Maintenance(Vec<String>),
+    /// The state of these components is unknown, and all others are up.
+    SomeUnknown(Vec<String>),
+    AllUnknown,
+}
+
+/// Age of the displayed data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataAge {
+    /// Completion of the latest check of any component, if any.
+    pub checked_at: Option<Timestamp>,
+    /// Names of components whose active monitor was last checked more than two periods ago, so that
+    /// their state may be outdated.
+    pub stale: Vec<String>,
 }
 
 /// A section of the page.
@@ -163,5 +202,10 @@ impl PageView {
             Section::Single(component) => std::slice::from_ref(component),
             Section::Group(group) => &group.components,
         })
+    }
+
+    /// Returns the open reports, latest start first.
+    pub fn open_reports(&self) -> impl Iterator<Item = &Arc<ReportView>> {
+        self.reports.iter().filter(|report| report.is_open())
     }
 }

@@ -6,6 +6,7 @@ mod body;
 pub(crate) mod connection;
 mod decode;
 pub(crate) mod header_limit;
+mod sink;
 
 use std::time::Duration;
 

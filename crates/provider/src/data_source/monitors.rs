@@ -7,11 +7,10 @@ use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Diagnostic, Object, Outcome, Value};
 
-use super::check_arguments;
 use crate::connection::{Connection, to_diagnostics};
-use crate::list::next_token;
 use crate::schema;
-use crate::service::text;
+use crate::service::{next_token, text};
+use crate::validate::check_arguments;
 use crate::wire::elements;
 
 const LIST: &str = "/monitor.v1.MonitorService/ListMonitors";

@@ -7,10 +7,10 @@ use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Object, Outcome, Value};
 
-use super::check_arguments;
 use crate::connection::{Connection, to_diagnostics};
 use crate::schema;
 use crate::service::text;
+use crate::validate::check_arguments;
 use crate::wire::{camel, elements};
 
 const LIST: &str = "/region.v1.RegionService/ListRegions";

@@ -5,9 +5,9 @@ use terraform_plugin::data_source::DataSource;
 use terraform_plugin::schema::Schema;
 use terraform_plugin::{Context, Object, Outcome};
 
-use super::check_arguments;
 use crate::connection::{Connection, to_diagnostics};
 use crate::service::{Id, Service};
+use crate::validate::check_arguments;
 use crate::{schema, wire};
 
 /// Reads one resource.

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use crate::client::Client;
 use crate::connection::Connection;
-use crate::provider::resources;
+use crate::resource::resources;
 use crate::settings::{Arguments, Environment, Settings};
 
 /// Objects with field names of the service and arbitrary values.

@@ -12,11 +12,11 @@ use governor::Quota;
 use governor::clock::Clock;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use rules::{KeyId, Timestamp};
-
-use crate::config::Settings;
 use web::client::network;
 use web::context::Context;
 use web::limits::{Buckets, buckets};
+
+use crate::config::Settings;
 
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");

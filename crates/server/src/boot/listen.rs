@@ -24,13 +24,13 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt as _};
+use web::client::{EntryPoint, Peer};
 
 use super::draining::Draining;
 use super::opening::PrefaceTimeout;
 use super::stalled::{StreamExecutor, WatchedBody};
 use crate::connection::{AdmitResult, Connection, ConnectionLimits, ConnectionPermit};
 use crate::domains::ACME_TLS;
-use web::client::{EntryPoint, Peer};
 
 /// Timeout for the first bytes of a connection, and for the headers of a request.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);

@@ -12,12 +12,12 @@ use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
+use web::client::EntryPoint;
 
 use super::BootError;
 use super::listen::{self, Serving};
 use crate::config::Settings;
 use crate::connection::ConnectionLimits;
-use web::client::EntryPoint;
 
 /// Timeout of a TLS handshake.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);

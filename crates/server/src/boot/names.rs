@@ -5,11 +5,11 @@ use std::sync::Arc;
 use store::StoreError;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use web::context::Context;
 
 use crate::config::{Settings, TlsSettings};
 use crate::domains::{self, CertificateRenewer, Certificates, Domains, RenewerParts};
 use store::Store;
-use web::context::Context;
 
 /// Custom domains and their certificates.
 pub(super) struct DomainTasks {

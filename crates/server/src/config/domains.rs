@@ -6,8 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use rules::DomainName;
 use url::Url;
 
-use super::servers::{missing_setting, optional};
-use super::settings::{address, items, read};
+use super::parse::{address, items, missing_setting, optional, read};
 use super::{ConfigError, Values};
 
 /// The settings of custom domains, TLS and ACME.

@@ -10,7 +10,7 @@ use rules::Secret;
 use rules::notification::Phone;
 use url::Url;
 
-use super::settings::read;
+use super::parse::{missing_setting, optional, read};
 use super::{ConfigError, Value, Values};
 
 /// Default ports of mail servers: submission with STARTTLS, submission inside TLS, and between servers
@@ -203,25 +203,8 @@ fn mail_address(text: &str) -> Option<MailAddress> {
     is_bare.then(|| (host, url.port().unwrap_or(usual), tls, account))
 }
 
-pub(super) fn optional<T>(
-    value: &Value,
-    allowed: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> Result<Option<T>, ConfigError> {
-    if value.text.trim().is_empty() {
-        return Ok(None);
-    }
-    read(value, allowed, parse).map(Some)
-}
-
 fn required(value: &Value, parse: fn(&str) -> Option<String>) -> Result<String, ConfigError> {
     read(value, BASE_ALLOWED, parse)
-}
-
-/// Returns the error that `name` is missing, without which `given` has no effect.
-pub(super) fn missing_setting(values: &Values, name: &'static str, given: &str) -> ConfigError {
-    let why = format!("must also be set if `{given}` is");
-    ConfigError::Invalid { name, why, origin: values.get(given).origin.clone() }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use store::Database;
 
 use super::domains::{self, DomainSettings};
 use super::operator::Operator;
+use super::parse::{address, items, optional, read};
 use super::servers::{self, MailServer};
 use super::{ConfigError, Layers, Value, Values};
 
@@ -177,29 +178,6 @@ impl Settings {
     }
 }
 
-pub(super) fn read<T>(
-    value: &Value,
-    allowed: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> Result<T, ConfigError> {
-    parse(value.text.trim()).ok_or_else(|| {
-        let why = if value.shown() == value.text && !value.setting.secret {
-            format!("{allowed}, not `{}`", value.text)
-        } else {
-            allowed.to_owned()
-        };
-        ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() }
-    })
-}
-
-pub(super) fn items(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(|item| !item.is_empty())
-}
-
-pub(super) fn address(text: &str) -> Option<SocketAddr> {
-    text.parse().ok()
-}
-
 /// Parses a network or a single address.
 fn network(text: &str) -> Option<IpNet> {
     text.parse().ok().or_else(|| Some(IpNet::from(text.parse::<IpAddr>().ok()?)))
@@ -233,7 +211,7 @@ fn days(text: &str) -> Option<Duration> {
 
 fn operator(value: &Value) -> Result<Option<Operator>, ConfigError> {
     let allowed = "must be an email address or the URL of a webhook";
-    servers::optional(value, allowed, Operator::parse)
+    optional(value, allowed, Operator::parse)
 }
 
 fn plans(value: &Value) -> Result<Plans, ConfigError> {

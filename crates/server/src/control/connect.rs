@@ -14,6 +14,7 @@ use rules::KeyId;
 use rules::plan::Plans;
 use store::{Settings, Store, StoreError};
 use tokio::net::UnixStream;
+use web::context::Context;
 
 use super::operation::{Operation, OperationReply};
 use super::{
@@ -21,7 +22,6 @@ use super::{
     KeepResults, KeyRow, RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceDetails,
     WorkspaceRow,
 };
-use web::context::Context;
 
 /// Maximum length of a response: some ten thousand keys.
 const RESPONSE_BYTES_MAX: usize = 16 * 1024 * 1024;

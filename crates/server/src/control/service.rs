@@ -11,6 +11,7 @@ use store::{
     Actor, ApiKey, AuditContext, DamagedRow, FREE_PLAN, KeyHash, MaintenanceFilter, Page, Store,
     StoreError, Workspace, WorkspaceEdit,
 };
+use web::context::Context;
 
 use super::operation::{Operation, OperationReply};
 use super::{
@@ -19,7 +20,6 @@ use super::{
 };
 use crate::auth::{Auth, key};
 use crate::pipeline::Pipeline;
-use web::context::Context;
 
 /// Executes the operations, in a running server or in a command.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use rules::report::{Impact, ImpactDraft, ReportDraft, ReportStatus, UpdateDraft}
 use rules::{ComponentId, PageId, Timestamp, WorkspaceId};
 use store::{AuditContext, NewMaintenance, NewReport, NewUpdate, StoreError};
 
+use super::DemoState;
 use super::{DNS_RECORDS, FAILING_PAGE, SLOW_PAGE};
-use crate::app::App;
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -68,7 +68,7 @@ const PAST: DemoReport = DemoReport {
 /// Publishes the reports and the maintenance on a page. Components are found by the names of their
 /// monitors. Nobody is notified.
 pub(super) async fn publish(
-    app: &App,
+    state: &DemoState,
     (workspace, page): (WorkspaceId, PageId),
     components: &[(String, ComponentId)],
     change: AuditContext,
@@ -76,17 +76,17 @@ pub(super) async fn publish(
     let named = |name: &str| components.iter().find(|it| it.0 == name).map(|it| it.1);
     for demo_report in [&PAST, &OPEN] {
         if let Some(about) = named(demo_report.about) {
-            report(app, (workspace, page), (demo_report, about), change).await?;
+            report(state, (workspace, page), (demo_report, about), change).await?;
         }
     }
     match named(DNS_RECORDS) {
-        Some(about) => plan(app, workspace, about, change).await,
+        Some(about) => plan(state, workspace, about, change).await,
         None => Ok(()),
     }
 }
 
 async fn report(
-    app: &App,
+    state: &DemoState,
     (workspace, page): (WorkspaceId, PageId),
     (demo_report, about): (&DemoReport, ComponentId),
     change: AuditContext,
@@ -110,36 +110,36 @@ async fn report(
         draft.parse(change.at).expect("the demo's reports are valid")
     };
     let [first, second] = demo_report.updates.map(parse_update);
-    let id = app.ctx.new_id();
+    let id = state.ctx.new_id();
     let new = NewReport {
         id,
         workspace,
         settings: draft.parse().expect("the demo's reports are valid"),
-        update: app.ctx.new_id(),
+        update: state.ctx.new_id(),
         first,
         notify: false,
         idempotency: None,
     };
-    app.store.reports().create(new, change).await?;
+    state.store.reports().create(new, change).await?;
     let last =
         demo_report.resolution.map(|(ago, text)| parse_update((ReportStatus::Resolved, ago, text)));
     for settings in [second].into_iter().chain(last) {
         let update = NewUpdate {
-            id: app.ctx.new_id(),
+            id: state.ctx.new_id(),
             workspace,
             report: id,
             settings,
             notify: false,
             idempotency: None,
         };
-        app.store.reports().add(update, change).await?;
+        state.store.reports().add(update, change).await?;
     }
     Ok(())
 }
 
 /// Plans an hour of maintenance for tomorrow.
 async fn plan(
-    app: &App,
+    state: &DemoState,
     workspace: WorkspaceId,
     about: ComponentId,
     change: AuditContext,
@@ -157,7 +157,7 @@ async fn plan(
         ..MaintenanceDraft::default()
     };
     let settings = draft.parse().expect("the demo's maintenance is valid");
-    let new = NewMaintenance { id: app.ctx.new_id(), workspace, settings, idempotency: None };
-    app.store.maintenances().create(new, change).await?;
+    let new = NewMaintenance { id: state.ctx.new_id(), workspace, settings, idempotency: None };
+    state.store.maintenances().create(new, change).await?;
     Ok(())
 }

@@ -5,15 +5,15 @@ use rules::status_page::{ComponentDraft, PageDraft};
 use rules::{ComponentType, WorkspaceId};
 use store::{AuditContext, NewComponent, NewPage, StoreError};
 
+use super::DemoState;
 use super::announcements;
-use crate::app::App;
 
 /// Slug of the page.
 const SLUG: &str = "demo";
 
 /// Publishes a page with all monitors, in their order. Does nothing if another page has its slug.
 pub(super) async fn publish(
-    app: &App,
+    state: &DemoState,
     workspace: WorkspaceId,
     monitors: &[Monitor],
     change: AuditContext,
@@ -25,8 +25,8 @@ pub(super) async fn publish(
         ..PageDraft::default()
     };
     let settings = draft.parse().expect("the demo's page is valid");
-    let new = NewPage { id: app.ctx.new_id(), workspace, settings, idempotency: None };
-    let page = match app.store.pages().create(new, change).await {
+    let new = NewPage { id: state.ctx.new_id(), workspace, settings, idempotency: None };
+    let page = match state.store.pages().create(new, change).await {
         Err(StoreError::Taken(_)) => return Ok(()),
         created => created?.into_inner(),
     };
@@ -41,9 +41,9 @@ pub(super) async fn publish(
             ..ComponentDraft::default()
         };
         let settings = draft.parse().expect("the demo's components are valid");
-        let new = NewComponent { id: app.ctx.new_id(), workspace, settings, idempotency: None };
-        let component = app.store.components().create(new, change).await?.into_inner();
+        let new = NewComponent { id: state.ctx.new_id(), workspace, settings, idempotency: None };
+        let component = state.store.components().create(new, change).await?.into_inner();
         components.push((monitor.settings.name.clone(), component.id));
     }
-    announcements::publish(app, (workspace, page.id), &components, change).await
+    announcements::publish(state, (workspace, page.id), &components, change).await
 }

@@ -10,8 +10,8 @@ use rules::monitor::Monitor;
 use rules::{IncidentId, MonitorKind, MonitorStatus, Region, Timestamp};
 use store::{Batch, StoreError};
 
+use super::DemoState;
 use super::{DNS_RECORDS, FAILING_PAGE, FLAPPING_PAGE, HEALTHY_PAGE, SLOW_PAGE, TCP_PORT};
-use crate::app::App;
 use crate::pipeline::THIS_SERVER;
 
 /// Length of the history, in days.
@@ -65,17 +65,21 @@ const fn degraded(monitor: &'static str, days: u64, hours: u64, minutes: u64) ->
 }
 
 /// Stores the history of a new monitor before its first check.
-pub(super) async fn store(app: &App, monitor: &Monitor, now: Timestamp) -> Result<(), StoreError> {
+pub(super) async fn store(
+    state: &DemoState,
+    monitor: &Monitor,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let troubles: Vec<&PastOutage> =
         OUTAGES.iter().filter(|it| it.monitor == monitor.settings.name).collect();
-    let turns = transitions(&troubles, now, || app.ctx.new_id());
+    let turns = transitions(&troubles, now, || state.ctx.new_id());
     let batch = Batch {
-        results: results(app, monitor, &troubles, now),
+        results: results(state, monitor, &troubles, now),
         transitions: turns.into_iter().map(|turn| (monitor.id, turn)).collect(),
         at: now,
         ..Batch::default()
     };
-    app.store.commit(Arc::new(batch)).await.map(drop)
+    state.store.commit(Arc::new(batch)).await.map(drop)
 }
 
 /// Returns the changes of status, oldest first. The last one is to `active`.
@@ -103,12 +107,12 @@ fn transitions(
 }
 
 fn results(
-    app: &App,
+    state: &DemoState,
     monitor: &Monitor,
     troubles: &[&PastOutage],
     now: Timestamp,
 ) -> Vec<CheckResult> {
-    let regions = monitor.settings.resolved_regions(&app.default_regions);
+    let regions = monitor.settings.resolved_regions(&state.default_regions);
     let region = regions.first().copied().unwrap_or(Region::FlyAms);
     let count = (DAY * DAYS).as_secs() / EVERY.as_secs();
     (1..=count)

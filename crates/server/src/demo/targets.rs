@@ -10,9 +10,9 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, UdpSocket};
+use web::context::Context;
 
 use super::zone;
-use web::context::Context;
 
 /// Preferred ports, so that a demo looks the same after a restart. If one is in use, any free port.
 const PREFERRED_HTTP: u16 = 8090;

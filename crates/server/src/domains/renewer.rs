@@ -8,6 +8,7 @@ use std::time::Duration;
 use rules::{DomainName, Timestamp};
 use store::{DomainCertificate, IssuedCertificate, Store, StoreError};
 use tokio_util::sync::CancellationToken;
+use web::context::Context;
 
 use super::acme::{Acme, Failed, IssuedChain};
 use super::certificates::{Certificates, lifetime};
@@ -16,7 +17,6 @@ use super::schedule::{
 };
 use super::{Domains, dns_check};
 use crate::config::TlsSettings;
-use web::context::Context;
 
 /// Time limit of one attempt.
 const ATTEMPT_WITHIN: Duration = Duration::from_mins(6);

@@ -12,11 +12,11 @@ use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
 use rules::{ById, MonitorId, Region, Timestamp, WorkspaceId};
 use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
+use web::context::Context;
 
 use super::concurrency::CheckPermits;
 use crate::lane::{Finished, InFlight, Jobs, QueuedJob, Report, RevisionFlag};
 use crate::observe::metrics::Metrics;
-use web::context::Context;
 
 /// Interval between detailed successes, if more checks run than have details
 /// (`limits::DETAILED_CHECKS_PER_SECOND`). The first check in each interval has them

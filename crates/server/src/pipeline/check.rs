@@ -14,13 +14,13 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::error;
+use web::context::Context;
 
 use super::Probes;
 use super::concurrency::CheckPermits;
 use super::threads::Alive;
 use crate::lane::{Finished, QueuedJob, Report};
 use crate::observe::metrics::Metrics;
-use web::context::Context;
 
 /// Jobs that start before running ones get a turn. Under overload, checks then wait to start
 /// instead of all running late.

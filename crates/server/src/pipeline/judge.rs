@@ -29,6 +29,7 @@ use store::Store;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info};
+use web::context::Context;
 
 use self::batch::PendingCommit;
 pub(super) use self::command::Command;
@@ -42,7 +43,6 @@ use super::cadence::ScheduleCommand;
 use super::probes::Probes;
 use crate::lane::{BatchedReceiver, RecvOutcome, Report};
 use crate::observe::metrics::Metrics;
-use web::context::Context;
 
 /// Time that results wait for others to share a commit; design §2 allows 100 ms.
 const COMMIT_WITHIN: Duration = Duration::from_millis(80);

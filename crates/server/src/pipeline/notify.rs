@@ -7,12 +7,14 @@ mod destination;
 mod dispatcher;
 mod fan_out_worker;
 mod links;
+mod outcome;
 mod outgoing;
 mod send;
 mod smtp;
 #[cfg(test)]
 mod tests;
 mod worker;
+mod worker_context;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,6 +24,7 @@ use domain::notify::{
     CloseReason, Event, EventBatch, Mail, Message, Unconfigured, VendorConfig, event_key,
     is_stateful,
 };
+use pages::SubscriberTokens;
 use probe::Client;
 use rules::notification::ChannelSettings;
 use rules::{ChannelId, ProviderType, Timestamp, WorkspaceId};
@@ -30,15 +33,16 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
+use web::context::Context;
 
 use self::concurrency::ConcurrencyLimits;
 use self::dispatcher::Dispatcher;
-use self::send::{ATTEMPT_WITHIN, AttemptOutcome, SendDisposition, SendTarget, Sender};
+use self::outcome::{AttemptOutcome, SendDisposition};
+use self::send::{ATTEMPT_WITHIN, SendTarget, Sender};
 use self::smtp::Mailer;
+use self::worker_context::WorkerContext;
 use crate::config::MailServer;
 use crate::observe::Metrics;
-use pages::SubscriberTokens;
-use web::context::Context;
 
 /// Time between two scans of everything that waits. A scan finds deliveries without a wakeup and
 /// updates the metrics of the outbox.
@@ -120,14 +124,14 @@ impl Notifier {
         let tokens = SubscriberTokens::new(store.session_key());
         let sender =
             Sender { ctx, client, mailer, vendors: servers, public_url, concurrency, tokens };
-        Ok(Self(Arc::new(Dispatcher::new(sender, store, metrics))))
+        Ok(Self(Arc::new(Dispatcher::new(WorkerContext::new(sender, store, metrics)))))
     }
 
     /// Starts sending.
     pub fn start(&self) -> RunningNotifier {
         let dispatcher = Arc::clone(&self.0);
         // Subscribe before the first scan, so that nothing is missed.
-        let wakeup_receiver = dispatcher.store.outbox().listen();
+        let wakeup_receiver = dispatcher.context.store.outbox().listen();
         let listening = tokio::spawn(listen(Arc::clone(&dispatcher), wakeup_receiver));
         RunningNotifier { dispatcher, listening }
     }
@@ -135,24 +139,24 @@ impl Notifier {
     /// Returns the settings that this server lacks to send to a channel of this kind. Returns
     /// `None` if it can send.
     pub fn missing_setting(&self, kind: ProviderType) -> Option<Unconfigured> {
-        self.0.sender.vendors.missing_setting(kind)
+        self.0.context.sender.vendors.missing_setting(kind)
     }
 
     /// Returns whether WhatsApp messages reach only people who wrote first.
     pub fn is_without_template(&self) -> bool {
-        self.0.sender.vendors.is_without_template()
+        self.0.context.sender.vendors.is_without_template()
     }
 
     /// Returns whether this server has a public URL. Without one, emails to subscribers cannot
     /// include an unsubscribe link.
     pub fn has_address(&self) -> bool {
-        self.0.sender.public_url.is_some()
+        self.0.context.sender.public_url.is_some()
     }
 
     /// Returns the token that cancels a test before it sends: its caller is gone, or the server
     /// stops.
     pub fn test_stop_token(&self) -> CancellationToken {
-        self.0.stop.child_token()
+        self.0.context.stop.child_token()
     }
 
     /// Sends the test `event` once, immediately, to a channel with these settings, saved or not.
@@ -168,10 +172,10 @@ impl Notifier {
         event: &Event,
         stop: &CancellationToken,
     ) -> Result<Tested, StoreError> {
-        let now = self.0.sender.ctx.now();
-        let signing = self.0.store.signing_secrets().of(workspace, now).await?;
+        let now = self.0.context.sender.ctx.now();
+        let signing = self.0.context.store.signing_secrets().of(workspace, now).await?;
         // The monitor of a test does not exist, so the link leads to the server itself.
-        let read_at = self.0.sender.public_url.as_deref();
+        let read_at = self.0.context.sender.public_url.as_deref();
         let target = SendTarget { workspace, channel, settings, signing: &signing, link: read_at };
         let sent = self.send(target, event, stop).await;
         let Some(sent) = sent else { return Err(StoreError::Closed) };
@@ -179,7 +183,7 @@ impl Notifier {
         let mut answer = sent.response;
         if accepted && is_stateful(settings.provider.kind()) {
             let over = Event { closed: Some(CloseReason::Recovered), ..event.clone() };
-            match self.send(target, &over, &self.0.stop).await {
+            match self.send(target, &over, &self.0.context.stop).await {
                 Some(closed) if closed.disposition == SendDisposition::Accepted => {}
                 Some(AttemptOutcome { response: why, .. }) => {
                     answer = format!("{answer}; what the test opened was not closed: {why}");
@@ -195,12 +199,16 @@ impl Notifier {
     ///
     /// Fails with the reason if the email was not sent.
     pub async fn post(&self, workspace: WorkspaceId, mail: Mail) -> Result<(), String> {
-        let (ctx, stop) = (&self.0.sender.ctx, &self.0.stop);
+        let (ctx, stop) = (&self.0.context.sender.ctx, &self.0.context.stop);
         let mut pauses = POST_PAUSES.iter();
         loop {
             let compose = || Ok(Message::Mail(mail.clone()));
-            let sent =
-                self.0.sender.send_composed((workspace, ProviderType::Email), compose, stop).await;
+            let sent = self
+                .0
+                .context
+                .sender
+                .send_composed((workspace, ProviderType::Email), compose, stop)
+                .await;
             let Some(sent) = sent else { return Err("the server is stopping".to_owned()) };
             let pause = match sent.disposition {
                 SendDisposition::Accepted => return Ok(()),
@@ -219,7 +227,7 @@ impl Notifier {
         stop: &CancellationToken,
     ) -> Option<AttemptOutcome> {
         let key = event_key(target.channel, event);
-        self.0.sender.send_notice(target, EventBatch::One(event), &key, stop).await
+        self.0.context.sender.send_notice(target, EventBatch::One(event), &key, stop).await
     }
 }
 
@@ -228,7 +236,7 @@ impl RunningNotifier {
     /// records their results. The next server sends again what was abandoned.
     pub async fn stop(self) {
         let dispatcher = self.dispatcher;
-        dispatcher.stop.cancel();
+        dispatcher.context.stop.cancel();
         dispatcher.workers.close();
         let ended =
             tokio::time::timeout(ATTEMPT_WITHIN + RECORD_WITHIN, dispatcher.workers.wait()).await;
@@ -237,7 +245,7 @@ impl RunningNotifier {
                 "{} deliveries were still in flight and were cancelled",
                 dispatcher.workers.len()
             );
-            dispatcher.abandon.cancel();
+            dispatcher.context.abandon.cancel();
             dispatcher.workers.wait().await;
         }
         if let Err(why) = self.listening.await {
@@ -255,7 +263,7 @@ async fn listen(dispatcher: Arc<Dispatcher>, mut wakeups: UnboundedReceiver<Wake
         if let Err(error) = &looked {
             warn!(%error, "failed to read the outbox: {error}");
         }
-        let rest = sleep_until_scan(&dispatcher.sender.ctx, looked.ok().flatten());
+        let rest = sleep_until_scan(&dispatcher.context.sender.ctx, looked.ok().flatten());
         if wake_workers_during(&dispatcher, &mut wakeups, rest).await.is_none() {
             return;
         }
@@ -272,7 +280,7 @@ async fn wake_workers_during<T>(
     let mut work = pin!(work);
     loop {
         tokio::select! {
-            () = dispatcher.stop.cancelled() => return None,
+            () = dispatcher.context.stop.cancelled() => return None,
             done = &mut work => return Some(done),
             Some(woken) = wakeup_receiver.recv() => dispatcher.wake(woken.recipient),
         }
@@ -290,15 +298,19 @@ async fn sleep_until_scan(ctx: &Context, next_look: Option<Timestamp>) {
 /// Finds waiting deliveries without a worker and those that became due, and updates the metrics.
 /// Returns the time of the next scan.
 async fn scan(dispatcher: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreError> {
-    let now = dispatcher.sender.ctx.now();
-    let turns_at = dispatcher.store.subscribers().announce_maintenance(now).await?;
-    dispatcher.store.subscribers().expire(now).await?;
-    for woken in dispatcher.store.outbox().waiting().await? {
+    let now = dispatcher.context.sender.ctx.now();
+    let turns_at = dispatcher.context.store.subscribers().announce_maintenance(now).await?;
+    dispatcher.context.store.subscribers().expire(now).await?;
+    for woken in dispatcher.context.store.outbox().waiting().await? {
         dispatcher.wake_new(woken.recipient);
     }
-    let counts = dispatcher.store.outbox().counts().await?;
-    dispatcher.metrics.deliveries_waiting.set(i64::try_from(counts.waiting).unwrap_or(i64::MAX));
-    dispatcher.metrics.deliveries_dead.set(i64::try_from(counts.dead).unwrap_or(i64::MAX));
+    let counts = dispatcher.context.store.outbox().counts().await?;
+    dispatcher
+        .context
+        .metrics
+        .deliveries_waiting
+        .set(i64::try_from(counts.waiting).unwrap_or(i64::MAX));
+    dispatcher.context.metrics.deliveries_dead.set(i64::try_from(counts.dead).unwrap_or(i64::MAX));
     let round = now + SCAN_INTERVAL;
     Ok(Some(turns_at.map_or(round, |at| at.min(round))))
 }

@@ -9,9 +9,8 @@ use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use rules::{Violation, Violations};
 use store::{AuditEntry, AuditFilter};
 
-use super::history::parse_time;
 use super::list::{PageRequest, PageSlice};
-use super::request::caller;
+use super::request::{caller, parse_time};
 use crate::actor;
 use crate::rpc::{Services, rpc_error};
 

@@ -18,6 +18,7 @@ use http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use store::Store;
 use tokio::time::Instant;
+use web::context::Context;
 
 pub(crate) use self::entries::{ResponseEntries, response_entries};
 use self::key::CacheKey;
@@ -25,7 +26,6 @@ use super::body::CallStage;
 use crate::auth::Caller;
 use crate::edge::Protocol;
 use crate::observe::Metrics;
-use web::context::Context;
 
 /// Methods whose responses are cached. They depend only on the message, the caller's workspace and
 /// scope, and resources with their status. Methods that return results or depend on the time are

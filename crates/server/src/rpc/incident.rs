@@ -14,10 +14,9 @@ use rules::{IncidentId, MonitorId, Violation, Violations};
 use store::{Incident, IncidentFilter, NewComment};
 
 use self::encode::{encode_entry, encode_incident, evidence};
-use super::history::parse_time;
 use super::list::{PageRequest, PageSlice, encode_total};
 use super::pipeline_call::{run_to_end, unavailable};
-use super::request::{caller, change, id, idempotency, secrets};
+use super::request::{caller, change, id, idempotency, parse_time, secrets};
 use crate::auth::Caller;
 use crate::rpc::{Services, rpc_error};
 

@@ -1,5 +1,11 @@
 //! `monitor.v1.MonitorService`: validates requests with `rules`, stores monitors and notifies the
-//! pipeline. Updates are in `update`, pages of the list in `list`.
+//! pipeline. `update` applies edits, `status` and `history` encode what the checks found, and `warning`
+//! names monitors that cannot succeed.
+
+pub(in crate::rpc) mod history;
+pub(in crate::rpc) mod status;
+mod update;
+mod warning;
 
 use contract::IntoDraft;
 use contract::monitor::wire::{
@@ -21,18 +27,18 @@ use rules::monitor::{Monitor as Stored, MonitorDraft};
 use rules::{MonitorId, MonitorStatus, Violation};
 use store::{Created, MonitorWithStatus, NewMonitor};
 
-use super::monitor_status::{encode_region, encode_result};
+use self::status::{encode_region, encode_result};
+use super::list;
 use super::pipeline_call::{log_failure, run_to_end, unavailable};
 use super::request::{
     Edit, caller, change, id, idempotency, invalid, require, require_id, secrets,
 };
-use super::{history, list, update, warning};
 use crate::auth::Caller;
 use crate::pipeline::{PipelineError, RegionView};
 use crate::rpc::{Services, rpc_error};
 
 /// Field of requests that contains a monitor, and its noun in error messages.
-pub(super) const RESOURCE: &str = "monitor";
+const RESOURCE: &str = "monitor";
 
 /// Implementation of the service.
 #[derive(Clone, Debug)]
@@ -345,24 +351,20 @@ impl Monitors {
 }
 
 /// Returns the monitor with this ID in the caller's workspace.
-pub(super) async fn find(
-    services: &Services,
-    caller: Caller,
-    id: &str,
-) -> Result<MonitorWithStatus, Error> {
+async fn find(services: &Services, caller: Caller, id: &str) -> Result<MonitorWithStatus, Error> {
     let found = services.store.monitors().get(caller.workspace, monitor_id(id)?).await;
     found.map_err(rpc_error)
 }
 
 /// Rejects a monitor that cannot be planned. Valid monitors can be; this check avoids storing one
 /// that never runs.
-pub(super) fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
+fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
     let planned = Plan::new(monitor).map(drop);
     planned.map_err(|error| rpc::invalid(&Violation::without_value("monitor", error.why).into()))
 }
 
 /// Parses the monitor ID in a request.
-pub(super) fn monitor_id(given: &str) -> Result<MonitorId, Error> {
+fn monitor_id(given: &str) -> Result<MonitorId, Error> {
     id(RESOURCE, given)
 }
 

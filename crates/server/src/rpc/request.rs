@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use contract::monitor::{SecretVisibility, revision};
+use contract::monitor::{SecretVisibility, decode_instant, revision};
 use contract::rpc::{self, Error, Message, RequestContext};
 use rules::{Timestamp, Violation, Violations, limits};
 use sha2::{Digest as _, Sha256};
@@ -141,4 +141,18 @@ pub(super) async fn retry_edit<T, F: Future<Output = Result<Option<T>, Error>>>(
 
 fn missing(field: &str) -> Error {
     rpc::invalid(&Violation::without_value(field, "must be given").into())
+}
+
+/// Converts a time in a request. Returns a violation if it is out of range.
+pub(super) fn parse_time(
+    given: Option<&contract::monitor::wire::Timestamp>,
+    field: &'static str,
+    wrong: &mut Vec<Violation>,
+) -> Option<Timestamp> {
+    let given = given?;
+    let at = decode_instant(given);
+    if at.is_none() {
+        wrong.push(Violation::without_value(field, "must be a time of this age"));
+    }
+    at
 }

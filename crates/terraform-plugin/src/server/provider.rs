@@ -6,9 +6,9 @@ use super::response::interruptible;
 use super::{Server, wire};
 use crate::plan::propose;
 use crate::proto::tfplugin6 as proto;
-use crate::schema::Schema;
+use crate::schema::{self, Schema};
 use crate::value::{Object, Type};
-use crate::{Context, Diagnostic, Outcome, Provider, validate};
+use crate::{Context, Diagnostic, Outcome, Provider};
 
 /// A schema and the type of its values.
 pub(super) struct Typed {
@@ -28,7 +28,7 @@ impl Typed {
         config: Option<&proto::DynamicValue>,
     ) -> Outcome<Object> {
         let config = wire::required("configuration", config, &self.ty)?;
-        for found in validate::walk(&self.schema.body, &config) {
+        for found in schema::violations(&self.schema.body, &config) {
             ctx.report(found);
         }
         Ok(config)

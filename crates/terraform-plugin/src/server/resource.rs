@@ -11,7 +11,7 @@ use super::wire;
 use crate::proto::tfplugin6 as proto;
 use crate::resource::{ErasedResource, Identity, Import, Move, State, Upgrade};
 use crate::value::{Object, Type};
-use crate::{Context, Diagnostic, Outcome, Private, validate};
+use crate::{Context, Diagnostic, Outcome, Private, schema};
 
 /// A resource with its schemas.
 pub(super) struct ResourceEntry<C> {
@@ -42,7 +42,7 @@ impl<C> ResourceEntry<C> {
         let config = self.typed.check(ctx, request.config.as_ref())?;
         let able = request.client_capabilities.as_ref();
         if !able.is_some_and(|able| able.write_only_attributes_allowed) {
-            for path in validate::write_only(&self.typed.schema.body, &config) {
+            for path in schema::write_only(&self.typed.schema.body, &config) {
                 let detail = "Write-only arguments need Terraform 1.11 or newer.";
                 ctx.report(Diagnostic::error("Terraform is too old", detail).at(path));
             }

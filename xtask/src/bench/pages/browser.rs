@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
-use super::super::process::connect;
+use super::super::api::connect;
 
 /// A browser that listens until the service stops.
 pub(super) struct Browser(mpsc::Receiver<Instant>);

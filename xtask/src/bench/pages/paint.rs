@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::Figure;
 use super::super::process::Target;
-use super::super::scenario::Sizes;
+use super::super::sizes::Sizes;
 use super::site::{self, Site};
 use crate::shell;
 

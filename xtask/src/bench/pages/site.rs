@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::super::api::Api;
+use super::super::api::{Api, connect};
 use super::super::observe::{self, NO_LIMIT};
-use super::super::process::{RunningService, Target, connect};
+use super::super::process::{RunningService, Target};
 use crate::shell;
 
 const PAGES: &str = "status_page.v1.StatusPageService";

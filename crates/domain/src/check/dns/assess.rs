@@ -4,7 +4,7 @@ use rules::monitor::RecordAssertion;
 use rules::{RecordComparator, RecordKind};
 
 use super::{DnsPlan, compare};
-use crate::check::assess::Findings;
+use crate::check::findings::Findings;
 use crate::check::redact::excerpt;
 use crate::check::{AssertionResult, DnsAnswer, DnsObservation};
 

@@ -6,7 +6,7 @@ use rules::RecordKind::{self, A, Aaaa, Cname, Mx, Txt};
 use rules::monitor::{DnsCheck, RecordAssertion};
 
 use super::{DnsPlan, assess};
-use crate::check::assess::Findings;
+use crate::check::findings::Findings;
 use crate::check::{DnsAnswer, DnsObservation, DnsRecord, Phases};
 
 fn plan(uri: &str, assertions: &[(RecordKind, RecordComparator, &str)]) -> Result<DnsPlan, String> {

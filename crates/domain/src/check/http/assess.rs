@@ -7,7 +7,7 @@ use rules::monitor::{HeaderAssertion, StatusCodeAssertion, TextAssertion};
 use rules::{NumberComparator, TextComparator};
 
 use super::{HttpPlan, decode};
-use crate::check::assess::Findings;
+use crate::check::findings::Findings;
 use crate::check::redact::{self, excerpt};
 use crate::check::text::{self, Comparison, Text};
 use crate::check::{AssertionResult, HttpObservation, SearchResult};

@@ -11,7 +11,7 @@ use rules::Method;
 use rules::monitor::{Header, HttpCheck};
 
 use super::HttpPlan;
-use crate::check::assess::Findings;
+use crate::check::findings::Findings;
 use crate::check::{Hop, HttpObservation, ObservedBody, Phases};
 
 /// Returns a `GET` of this URL without assertions.

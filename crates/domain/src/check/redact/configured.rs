@@ -3,13 +3,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use http::HeaderMap;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use url::Url;
 
 use super::{HIDDEN, forms};
-use crate::check::http::HttpPlan;
-use crate::check::plan::PlannedCheck;
 
 /// Minimum length of a secret in bytes: shorter ones would hide half of every text and are easily
 /// guessed.
@@ -71,14 +70,6 @@ pub(crate) struct Configured {
 }
 
 impl Configured {
-    /// Returns the secrets of a check.
-    pub(in crate::check) fn from_check(check: &PlannedCheck) -> Self {
-        match check {
-            PlannedCheck::Http(plan) => Self::in_forms(http_secrets(plan)),
-            PlannedCheck::Tcp(_) | PlannedCheck::Dns(_) => Self::default(),
-        }
-    }
-
     /// Returns these secrets in all their forms.
     pub(crate) fn in_forms(mut secrets: Vec<String>) -> Self {
         secrets.retain(|secret| secret.len() >= SHORTEST);
@@ -155,6 +146,33 @@ fn suffix_at_start(text: &str, secret: &str) -> Option<usize> {
         .find(|length| secret.get(secret.len() - length..).is_some_and(|end| text.starts_with(end)))
 }
 
+/// Returns the secrets of a check's request.
+pub(in crate::check) fn of_check(headers: &HeaderMap, url: &Url, body: &[u8]) -> Vec<String> {
+    let mut secrets = Vec::new();
+    for (name, value) in headers {
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        secrets.extend(header_secrets(name.as_str(), value));
+    }
+    for (name, value) in url.query_pairs() {
+        if is_secret(&name) || value.len() >= SHORTEST_OTHER {
+            secrets.push(value.into_owned());
+        }
+    }
+    if let Ok(body) = str::from_utf8(body) {
+        if let Ok(value) = serde_json::from_str::<Value>(body) {
+            collect_json_secrets(&value, false, &mut secrets);
+        } else {
+            let fields = url::form_urlencoded::parse(body.as_bytes());
+            let secret = fields.filter(|(name, _)| is_secret(name));
+            secrets.extend(secret.map(|(_, value)| value.into_owned()));
+        }
+        if body.len() >= SHORTEST_OTHER {
+            secrets.push(body.to_owned());
+        }
+    }
+    secrets
+}
+
 /// Returns the secrets of a request to a webhook.
 pub(crate) fn request_secrets<'h>(
     url: &str,
@@ -196,32 +214,6 @@ fn webhook_secrets(url: &Url) -> Vec<String> {
     let mut secrets: Vec<String> = parts.filter(|part| part.len() >= SHORTEST_OTHER).collect();
     secrets.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
     secrets.extend(url.password().map(decoded));
-    secrets
-}
-
-fn http_secrets(plan: &HttpPlan) -> Vec<String> {
-    let mut secrets = Vec::new();
-    for (name, value) in &plan.headers {
-        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-        secrets.extend(header_secrets(name.as_str(), value));
-    }
-    for (name, value) in plan.url.query_pairs() {
-        if is_secret(&name) || value.len() >= SHORTEST_OTHER {
-            secrets.push(value.into_owned());
-        }
-    }
-    if let Ok(body) = str::from_utf8(&plan.body) {
-        if let Ok(value) = serde_json::from_str::<Value>(body) {
-            collect_json_secrets(&value, false, &mut secrets);
-        } else {
-            let fields = url::form_urlencoded::parse(body.as_bytes());
-            let secret = fields.filter(|(name, _)| is_secret(name));
-            secrets.extend(secret.map(|(_, value)| value.into_owned()));
-        }
-        if body.len() >= SHORTEST_OTHER {
-            secrets.push(body.to_owned());
-        }
-    }
     secrets
 }
 

@@ -1,17 +1,18 @@
-//! The body of the final response: reads it to the last byte, because latency includes it. Keeps
-//! the beginning of the decoded body and searches the rest while it is received.
+//! The body of the final response: reads it to the last byte, because latency includes it, and
+//! decodes it while it is received. `sink` keeps the beginning and searches the rest.
 
 use std::net::SocketAddr;
 
 use ::http::HeaderMap;
 use bytes::Bytes;
-use domain::check::http::{HttpPlan, Search};
+use domain::check::http::HttpPlan;
 use domain::check::{Failure, FailureKind, ObservedBody};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
 use super::connection::{self, HttpConnection};
-use super::decode::{Decoder, Unfolded, codings};
+use super::decode::{Decoder, codings};
+use super::sink::{Sink, Unfolded};
 use crate::limits::{BODY_READ, DECODER_BYTES};
 use crate::memory::Reservation;
 
@@ -23,21 +24,6 @@ pub(crate) struct Collector {
     overflowed: bool,
     /// Whether the end was received.
     ended: bool,
-}
-
-/// Receives the decoded body.
-pub(super) struct Sink {
-    beginning: Vec<u8>,
-    /// Maximum length of `beginning`.
-    keep_bytes: usize,
-    /// Bytes still to be examined.
-    room: usize,
-    search: Option<Search>,
-    /// Whether there was data that is not in `beginning`.
-    goes_on: bool,
-    /// Whether the memory budget was used up.
-    cut: bool,
-    reservation: Reservation,
 }
 
 impl Collector {
@@ -57,31 +43,14 @@ impl Collector {
                 return Err(Failure::new(FailureKind::BodyUndecodable, detail));
             }
         };
-        let mut sink = Sink {
-            beginning: Vec::new(),
-            keep_bytes: plan.body_kept,
-            room: plan.body_read.max(plan.body_kept),
-            search: Search::new(plan, headers),
-            goes_on: false,
-            cut: false,
-            reservation: held,
-        };
+        let mut sink = Sink::new(plan, headers, held);
         let overflowed = !sink.reserve(decoders * DECODER_BYTES);
         Ok(Self { sink, decoder, overflowed, ended: false })
     }
 
     /// Returns the body as received so far.
     pub(crate) fn into_body(self) -> ObservedBody {
-        let Sink { mut beginning, search, goes_on, cut, reservation: mut held, .. } = self.sink;
-        beginning.shrink_to_fit();
-        held.shrink(beginning.len());
-        let is_unread = self.overflowed || !self.ended;
-        ObservedBody {
-            bytes: held.into_bytes(beginning),
-            truncated: is_unread || goes_on,
-            cut,
-            found: search.map(|search| search.finish(is_unread)),
-        }
+        self.sink.into_body(self.overflowed || !self.ended)
     }
 
     /// Adds the next piece.
@@ -107,51 +76,6 @@ impl Collector {
         }
         self.ended = true;
         Ok(())
-    }
-}
-
-impl Sink {
-    /// Returns the number of bytes that it still accepts.
-    pub(super) const fn room(&self) -> usize {
-        self.room
-    }
-
-    /// Reserves memory for a decoder or kept bytes; nothing more is decoded if this fails.
-    pub(super) fn reserve(&mut self, bytes: usize) -> bool {
-        let holds = self.reservation.grow(bytes);
-        self.cut |= !holds;
-        holds
-    }
-
-    /// Adds a piece of the decoded body.
-    pub(super) fn append(&mut self, piece: &[u8]) -> Unfolded {
-        let fits = piece.len().min(self.room);
-        self.room -= fits;
-        let is_whole = fits == piece.len();
-        let piece = &piece[..fits];
-        if let Some(search) = &mut self.search {
-            search.push(piece);
-        }
-        let kept = if self.goes_on { 0 } else { fits.min(self.keep_bytes - self.beginning.len()) };
-        if kept > 0 && self.reserve(kept) {
-            self.beginning.extend_from_slice(&piece[..kept]);
-            self.goes_on = kept < fits;
-        } else {
-            self.goes_on |= fits > 0;
-        }
-        if is_whole { Unfolded::Whole } else { Unfolded::PastTheRoom }
-    }
-
-    #[cfg(test)]
-    pub(super) fn with_room(room: usize) -> Self {
-        let (keep_bytes, reservation) = (room, crate::memory::Memory::new(1 << 30).reserve());
-        let (beginning, search) = (Vec::new(), None);
-        Self { beginning, keep_bytes, room, search, goes_on: false, cut: false, reservation }
-    }
-
-    #[cfg(test)]
-    pub(super) fn beginning(&self) -> &[u8] {
-        &self.beginning
     }
 }
 

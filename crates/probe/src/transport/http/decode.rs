@@ -9,7 +9,7 @@ use brotli_decompressor::DecompressorWriter;
 use domain::check::{Failure, FailureKind};
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-use super::body::Sink;
+use super::sink::{Sink, Unfolded};
 use crate::limits::{CODINGS, DECODE_STEP, DECODE_STEP_UNFOLDS};
 
 /// Size of the output buffer of brotli's decoder.
@@ -26,13 +26,6 @@ pub(super) enum Coding {
     Deflate,
     /// RFC 7932.
     Brotli,
-}
-
-/// Whether all decoded data fit within the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unfolded {
-    Whole,
-    PastTheRoom,
 }
 
 /// Decodes nested encodings.

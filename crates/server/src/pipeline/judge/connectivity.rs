@@ -11,10 +11,10 @@ use rules::monitor::{Check, Monitor, MonitorSettings, TcpCheck};
 use rules::{MonitorId, Periodicity, Region, WorkspaceId, limits};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
+use web::context::Context;
 
 use crate::lane::Report;
 use crate::pipeline::{PipelineError, Probes};
-use web::context::Context;
 
 /// Runs the connectivity check of suspect probes.
 pub(in crate::pipeline) struct ConnectivityChecks {

@@ -2,15 +2,16 @@
 //! the page now. Both use the same transports and limits, and their responses are classified alike.
 
 use domain::notify::{EventBatch, Links, SubscriberEnvelope, compose_page_event};
+use pages::{PageAddress, Purpose};
 use rules::notification::Channel;
 use rules::status_page::{SubscriberKind, SuppressionReason};
 use rules::{ProviderType, Secret, Timestamp};
 use store::{DomainCertificate, Recipient, Store, StoreError, SubscriberWithPage};
 use tokio_util::sync::CancellationToken;
 
+use super::outcome::AttemptOutcome;
 use super::outgoing::OutgoingMessage;
-use super::send::{AttemptOutcome, SendTarget, Sender};
-use pages::{PageAddress, Purpose};
+use super::send::{SendTarget, Sender};
 
 /// Destination of a delivery, with the signing secrets of webhooks, newest first.
 pub(super) enum Destination {

@@ -8,12 +8,12 @@ use rules::PageId;
 use store::{FanOutProgress, StoreError};
 use tracing::warn;
 
-use super::dispatcher::{Dispatcher, WakeSignal};
 use super::worker::BACKOFF;
+use super::worker_context::{WakeSignal, WorkerContext};
 
 /// Fan-out worker of one page.
 pub(super) struct FanOutWorker {
-    pub(super) dispatcher: Arc<Dispatcher>,
+    pub(super) context: Arc<WorkerContext>,
     pub(super) page: PageId,
     pub(super) wake_signal: Arc<WakeSignal>,
 }
@@ -21,30 +21,30 @@ pub(super) struct FanOutWorker {
 impl FanOutWorker {
     /// Runs until nothing waits or the server stops.
     pub(super) async fn run(self) {
-        let dispatcher = &*self.dispatcher;
+        let context = &*self.context;
         let mut pauses = BACKOFF.pauses();
-        while !dispatcher.stop.is_cancelled() {
+        while !context.stop.is_cancelled() {
             self.wake_signal.clear();
-            let now = dispatcher.sender.ctx.now();
-            match dispatcher.store.outbox().fan_out(self.page, now).await {
+            let now = context.sender.ctx.now();
+            match context.store.outbox().fan_out(self.page, now).await {
                 Ok(FanOutProgress::More) => pauses = BACKOFF.pauses(),
                 Ok(FanOutProgress::Done)
-                    if dispatcher.stop_if_idle(self.page.into(), &self.wake_signal) =>
+                    if context.remove_if_idle(self.page.into(), &self.wake_signal) =>
                 {
                     return;
                 }
                 Ok(FanOutProgress::Done) => {}
                 Ok(FanOutProgress::Later(at)) => tokio::select! {
-                    () = dispatcher.stop.cancelled() => return,
+                    () = context.stop.cancelled() => return,
                     () = self.wake_signal.wait() => {}
-                    () = dispatcher.sender.ctx.sleep_until(at) => {}
+                    () = context.sender.ctx.sleep_until(at) => {}
                 },
                 Err(StoreError::Closed) => return,
                 Err(error) => {
                     let page = self.page;
                     warn!(page.id = %page, %error, "failed to fan out events of {page}, retrying: {error}");
                     tokio::select! {
-                        () = dispatcher.stop.cancelled() => return,
+                        () = context.stop.cancelled() => return,
                         () = tokio::time::sleep(pauses.next_pause()) => {}
                     }
                 }

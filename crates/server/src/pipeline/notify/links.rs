@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use domain::notify::{Event, EventKind};
+use pages::PageAddress;
 use rules::{MonitorId, WorkspaceId};
 use store::{PublicPageRef, Store};
 use tokio::time::timeout;
 use tracing::warn;
 
 use super::send::Sender;
-use pages::PageAddress;
 
 /// Time that a message waits for its link.
 const WITHIN: Duration = Duration::from_secs(2);

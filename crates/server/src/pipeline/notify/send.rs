@@ -10,16 +10,17 @@ use domain::notify::{
 };
 use http::HeaderValue;
 use http::header::RETRY_AFTER;
+use pages::SubscriberTokens;
 use probe::{Client, Request};
 use rules::notification::ChannelSettings;
 use rules::{ChannelId, ProviderType, Secret, Timestamp, WorkspaceId, limits};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use web::context::Context;
 
 use super::concurrency::{ConcurrencyLimits, Permit};
+use super::outcome::{AttemptOutcome, SendDisposition, SendError};
 use super::smtp::Mailer;
-use pages::SubscriberTokens;
-use web::context::Context;
 
 /// Maximum duration of an attempt, from the DNS lookup to the response.
 pub(super) const ATTEMPT_WITHIN: Duration = limits::DELIVERY_ATTEMPT_TIMEOUT;
@@ -36,40 +37,6 @@ pub(super) struct SendTarget<'t> {
     pub(super) signing: &'t [Secret<Vec<u8>>],
     /// Link to more details; see `links`.
     pub(super) link: Option<&'t str>,
-}
-
-/// Result of one attempt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct AttemptOutcome {
-    /// Start of the attempt.
-    pub(super) at: Timestamp,
-    pub(super) took: Duration,
-    /// Status of the response, if there was one.
-    pub(super) status: Option<u16>,
-    /// Response of the receiver or reason of the failure, for people.
-    pub(super) response: String,
-    pub(super) disposition: SendDisposition,
-}
-
-/// Outcome of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SendDisposition {
-    Accepted,
-    /// Retry later, but not before this time if the receiver gave one.
-    Retry(Option<Duration>),
-    /// Do not retry.
-    GiveUp,
-}
-
-/// Reason that there is no usual response.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SendError {
-    /// No response; a retry may succeed.
-    Failed(String),
-    /// The receiver responded before the message was sent.
-    Responded(VendorResponse),
-    /// There is nothing to send; a retry would not help.
-    Impossible(String),
 }
 
 /// Dependencies of sending.
@@ -225,13 +192,6 @@ impl Sender {
             retry_after: retry_after.and_then(|value| parse_retry_after(value.to_str().ok()?, now)),
             body: String::from_utf8_lossy(&answer.body).into_owned(),
         })
-    }
-}
-
-impl AttemptOutcome {
-    /// Returns a final failure without a response.
-    pub(super) const fn failed(at: Timestamp, took: Duration, why: String) -> Self {
-        Self { at, took, status: None, response: why, disposition: SendDisposition::GiveUp }
     }
 }
 

@@ -17,7 +17,7 @@ use lettre::{Address, Message};
 use rules::{Secret, Timestamp};
 use tokio::time::{Instant, timeout};
 
-use super::send::SendError;
+use super::outcome::SendError;
 use crate::config::{MailServer, MailTls};
 
 /// Maximum number of idle connections.

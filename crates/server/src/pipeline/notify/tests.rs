@@ -24,9 +24,9 @@ use store::{
 use tempfile::TempDir;
 use testkit::target::{HttpTarget, Received, ScriptedResponse};
 use tokio::sync::mpsc;
+use web::context::ManualClock;
 
 use super::*;
-use web::context::ManualClock;
 
 pub(super) const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 /// Longer than any operation here takes, and shorter than a person waits.

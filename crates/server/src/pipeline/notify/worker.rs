@@ -15,10 +15,10 @@ use tokio::task::{JoinError, JoinSet};
 use tracing::{debug, error, warn};
 
 use super::destination::{Destination, DestinationLookup};
-use super::dispatcher::{Dispatcher, WakeSignal};
 use super::links;
+use super::outcome::{AttemptOutcome, SendDisposition};
 use super::outgoing::{InFlightMessages, Membership, OutgoingMessage, outgoing_messages};
-use super::send::{AttemptOutcome, SendDisposition};
+use super::worker_context::{WakeSignal, WorkerContext};
 use crate::observe::metrics::MessageOutcome;
 
 /// Maximum number of messages in progress to one recipient.
@@ -29,7 +29,7 @@ pub(super) const BACKOFF: Backoff =
 
 /// Delivery worker of one channel or subscriber.
 pub(super) struct DeliveryWorker {
-    pub(super) dispatcher: Arc<Dispatcher>,
+    pub(super) context: Arc<WorkerContext>,
     pub(super) recipient: Recipient,
     pub(super) wake_signal: Arc<WakeSignal>,
 }
@@ -50,16 +50,16 @@ impl DeliveryWorker {
     /// Runs until nothing waits or the server stops.
     pub(super) async fn run(self) {
         let mut state = WorkerState { is_due: true, ..WorkerState::default() };
-        let dispatcher = &*self.dispatcher;
+        let context = &*self.context;
         loop {
-            let is_stopping = dispatcher.stop.is_cancelled();
+            let is_stopping = context.stop.is_cancelled();
             if state.is_due && state.tasks.len() < AT_A_TIME && !is_stopping {
                 self.start_due(&mut state).await;
             }
             if state.tasks.is_empty() {
                 let is_done = !state.is_due && state.next_at.is_none();
                 if is_stopping
-                    || (is_done && dispatcher.stop_if_idle(self.recipient, &self.wake_signal))
+                    || (is_done && context.remove_if_idle(self.recipient, &self.wake_signal))
                 {
                     return;
                 }
@@ -67,11 +67,11 @@ impl DeliveryWorker {
             let next_at = state.next_at.filter(|_| !state.is_due);
             tokio::select! {
                 biased;
-                () = dispatcher.abandon.cancelled() => return,
+                () = context.abandon.cancelled() => return,
                 Some(ended) = state.tasks.join_next() => self.record_finished(&mut state, ended).await,
                 () = self.wake_signal.wait(), if !state.is_due => state.is_due = true,
-                () = at(dispatcher, next_at) => state.is_due = true,
-                () = dispatcher.stop.cancelled(), if !is_stopping => {}
+                () = at(context, next_at) => state.is_due = true,
+                () = context.stop.cancelled(), if !is_stopping => {}
             }
         }
     }
@@ -89,15 +89,15 @@ impl DeliveryWorker {
                 }
             }
             tokio::select! {
-                () = self.dispatcher.stop.cancelled() => return state.clear(),
+                () = self.context.stop.cancelled() => return state.clear(),
                 () = tokio::time::sleep(pauses.next_pause()) => {}
             }
         }
     }
 
     async fn try_start_due(&self, state: &mut WorkerState) -> Result<(), StoreError> {
-        let (dispatcher, outbox) = (&self.dispatcher, self.dispatcher.store.outbox());
-        let now = dispatcher.sender.ctx.now();
+        let (context, outbox) = (&self.context, self.context.store.outbox());
+        let now = context.sender.ctx.now();
         let room = AT_A_TIME - state.tasks.len();
         let limit = u32::try_from(AT_A_TIME + state.in_flight.len()).unwrap_or(u32::MAX);
         let queue = outbox.due(self.recipient, now, limit).await?;
@@ -109,7 +109,7 @@ impl DeliveryWorker {
         }
         // Deleting a channel or subscriber also cancels its deliveries. This is the moment in
         // between.
-        let destination = match Destination::find(&dispatcher.store, self.recipient, now).await? {
+        let destination = match Destination::find(&context.store, self.recipient, now).await? {
             DestinationLookup::Found(destination) => Arc::new(*destination),
             DestinationLookup::Deleted => return Ok(()),
             DestinationLookup::Suppressed(why) => {
@@ -124,7 +124,7 @@ impl DeliveryWorker {
                 continue;
             }
             state.in_flight.add(&message);
-            state.tasks.spawn(deliver(dispatcher.clone(), destination.clone(), message));
+            state.tasks.spawn(deliver(context.clone(), destination.clone(), message));
         }
         Ok(())
     }
@@ -138,8 +138,8 @@ impl DeliveryWorker {
     ) -> Result<(), StoreError> {
         // Channels and pages are never suppressed.
         let Recipient::Subscriber(id) = self.recipient else { return Ok(()) };
-        state.is_due = self.dispatcher.store.outbox().cancel_for(id, now).await?
-            == CancelOutcome::NotSuppressed;
+        state.is_due =
+            self.context.store.outbox().cancel_for(id, now).await? == CancelOutcome::NotSuppressed;
         Ok(())
     }
 
@@ -157,7 +157,7 @@ impl DeliveryWorker {
             }
             next = state.tasks.try_join_next();
         }
-        state.is_due = !self.dispatcher.stop.is_cancelled();
+        state.is_due = !self.context.stop.is_cancelled();
         if !tried.is_empty() {
             self.record(tried).await;
         }
@@ -171,21 +171,15 @@ impl DeliveryWorker {
         sent: &AttemptOutcome,
         tried: &mut Vec<AttemptResult>,
     ) {
-        let dispatcher = &self.dispatcher;
-        let now = dispatcher.sender.ctx.now();
+        let context = &self.context;
+        let now = context.sender.ctx.now();
         let then = match sent.disposition {
             SendDisposition::Accepted => NextStep::Accepted,
             SendDisposition::GiveUp => NextStep::Dead,
             SendDisposition::Retry(retry_after) => {
                 let first = message.first_attempt_at().unwrap_or(sent.at);
                 let attempts = message.attempts().saturating_add(1);
-                match next_attempt(
-                    first,
-                    now,
-                    attempts,
-                    retry_after,
-                    dispatcher.sender.ctx.random(),
-                ) {
+                match next_attempt(first, now, attempts, retry_after, context.sender.ctx.random()) {
                     NextAttempt::At(at) => NextStep::Again(at),
                     NextAttempt::Dead => NextStep::Dead,
                 }
@@ -196,13 +190,13 @@ impl DeliveryWorker {
             NextStep::Again(_) => MessageOutcome::Retry,
             NextStep::Dead => MessageOutcome::Dead,
         };
-        dispatcher.metrics.messages(kind, outcome).inc();
+        context.metrics.messages(kind, outcome).inc();
         for due in &message.deliveries {
             let (id, recipient, status) = (due.id, self.recipient, sent.status);
             match then {
                 NextStep::Accepted => {
                     let seconds = now.since(due.content.at()).as_secs_f64();
-                    dispatcher.metrics.message_seconds.observe(seconds);
+                    context.metrics.message_seconds.observe(seconds);
                     debug!(delivery.id = %id, %recipient, "delivery {id} was accepted");
                 }
                 NextStep::Again(at) => debug!(
@@ -234,7 +228,7 @@ impl DeliveryWorker {
     async fn record(&self, tried: Vec<AttemptResult>) {
         let mut pauses = BACKOFF.pauses();
         loop {
-            match self.dispatcher.store.outbox().record_attempts(tried.clone()).await {
+            match self.context.store.outbox().record_attempts(tried.clone()).await {
                 Ok(()) | Err(StoreError::Closed) => return,
                 Err(error) => warn!(
                     recipient = %self.recipient, %error,
@@ -242,7 +236,7 @@ impl DeliveryWorker {
                 ),
             }
             tokio::select! {
-                () = self.dispatcher.abandon.cancelled() => return,
+                () = self.context.abandon.cancelled() => return,
                 () = tokio::time::sleep(pauses.next_pause()) => {}
             }
         }
@@ -281,16 +275,16 @@ async fn record_membership(
 }
 
 /// Waits until the clock shows `instant`; without one, waits forever.
-async fn at(dispatcher: &Dispatcher, instant: Option<Timestamp>) {
+async fn at(context: &WorkerContext, instant: Option<Timestamp>) {
     match instant {
-        Some(instant) => dispatcher.sender.ctx.sleep_until(instant).await,
+        Some(instant) => context.sender.ctx.sleep_until(instant).await,
         None => std::future::pending().await,
     }
 }
 
 /// Sends a message in its turn. Starts nothing after the server began to stop.
 async fn deliver(
-    dispatcher: Arc<Dispatcher>,
+    context: Arc<WorkerContext>,
     destination: Arc<Destination>,
     message: OutgoingMessage,
 ) -> Back {
@@ -298,18 +292,17 @@ async fn deliver(
         let read_at = match &*destination {
             Destination::Channel(channel, _) => {
                 let events = message.events();
-                links::page_link(&dispatcher.store, &dispatcher.sender, channel.workspace, &events)
-                    .await
+                links::page_link(&context.store, &context.sender, channel.workspace, &events).await
             }
             // Emails to subscribers link to their page.
             Destination::Subscriber(..) => None,
         };
-        destination.send(&dispatcher.sender, &message, read_at.as_deref(), &dispatcher.stop).await
+        destination.send(&context.sender, &message, read_at.as_deref(), &context.stop).await
     };
     let sent = AssertUnwindSafe(retained).catch_unwind().await.unwrap_or_else(|_| {
         let recipient = destination.recipient();
         error!(%recipient, "failed to compose a message: this is a bug");
-        let at = dispatcher.sender.ctx.now();
+        let at = context.sender.ctx.now();
         let answer = "the server failed to compose this message; see its log".to_owned();
         let verdict = SendDisposition::Retry(None);
         Some(AttemptOutcome {
@@ -355,8 +348,8 @@ mod tests {
             idempotency,
         };
         bench.store.subscribers().add(new, change()).await.unwrap();
-        let (dispatcher, wake_signal) = (bench.notifier().0, Arc::default());
-        (DeliveryWorker { dispatcher, recipient: id.into(), wake_signal }, page)
+        let (context, wake_signal) = (Arc::clone(&bench.notifier().0.context), Arc::default());
+        (DeliveryWorker { context, recipient: id.into(), wake_signal }, page)
     }
 
     #[tokio::test]

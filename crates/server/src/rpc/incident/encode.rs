@@ -10,8 +10,8 @@ use rules::KeyId;
 use rules::incident::IncidentState;
 use store::{EvidenceEntry, Incident, Notified, Person, TimelineEntry, TimelineEvent};
 
-use super::super::history::{attempt, trigger_name};
-use super::super::monitor_status::location;
+use super::super::monitor::history::{attempt, trigger_name};
+use super::super::monitor::status::location;
 use crate::pipeline::Probes;
 
 /// Encodes an incident as an item of a list.

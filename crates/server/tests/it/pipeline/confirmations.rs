@@ -9,10 +9,10 @@ use server::pipeline::{Pipeline, PipelineParts, Probes, RunningPipeline};
 use store::{Actor, AuditContext, Created, NewMonitor};
 use testkit::server::TestServer;
 use testkit::target::{HttpTarget, ScriptedResponse};
+use web::context::{Context, ManualClock};
 
 use super::{PERIOD, Stored, until};
 use testkit::server::START;
-use web::context::{Context, ManualClock};
 
 /// A monitor in two regions and the pipeline that runs it.
 struct ConfirmationFixture {

@@ -5,7 +5,7 @@ use rules::TextComparator::{Contains, Empty, Eq, Gt, Gte, Lt, Lte, Neq, NotConta
 use rules::monitor::{HeaderAssertion, HttpCheck};
 
 use super::{a_check, assess, seen};
-use crate::check::assess::Findings;
+use crate::check::findings::Findings;
 
 fn with_header(key: &str, comparator: TextComparator, target: &str) -> HttpCheck {
     let mut check = a_check("http://example.com/");

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use rules::monitor::HttpCheck;
 
 use super::*;
+use crate::check::http::HttpPlan;
 
 fn hidden(secrets: &[&str], text: &str) -> String {
     let secrets: Vec<String> = secrets.iter().map(|it| (*it).to_owned()).collect();
@@ -105,7 +106,8 @@ fn secrets_of(url: &str) -> Vec<String> {
         body_assertions: Vec::new(),
         header_assertions: Vec::new(),
     };
-    http_secrets(&HttpPlan::new(&check).unwrap())
+    let plan = HttpPlan::new(&check).unwrap();
+    of_check(&plan.headers, &plan.url, &plan.body)
 }
 
 #[test]

@@ -22,7 +22,7 @@ async fn event_is_sent_and_recorded_once() {
     assert_eq!((attempt.status, attempt.response.as_str()), (Some(200), "answered 200 “ok”"));
     bench.quiet(&notifier).await;
     assert_eq!(receiver.hits(), 1);
-    let metrics = &notifier.0.metrics;
+    let metrics = &notifier.0.context.metrics;
     let counted = |outcome| metrics.messages(ProviderType::Webhook, outcome).get();
     assert_eq!(counted(MessageOutcome::Accepted), 1);
 }

@@ -41,7 +41,7 @@ async fn unrecorded_delivery_is_resent_with_its_key() {
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
     let notifier = bench.notifier();
-    kill.set(notifier.0.abandon.clone()).unwrap();
+    kill.set(notifier.0.context.abandon.clone()).unwrap();
     let _running = notifier.start();
     bench.breaks(monitor, 1).await;
     let message = receiver.next_message().await;
@@ -76,7 +76,7 @@ async fn delivery_sent_alone_is_resent_with_its_key() {
         receiver.next().await;
     }
     bench.once(|it| it.state == DeliveryState::Accepted || it.hold_reason.is_some()).await;
-    kill.set(notifier.0.abandon.clone()).unwrap();
+    kill.set(notifier.0.context.abandon.clone()).unwrap();
     bench.clock.advance(Duration::from_mins(1));
     let alone = receiver.next_message().await;
     bench.quiet(&notifier).await;
@@ -106,7 +106,7 @@ async fn stop_waits_for_and_records_in_flight_message() {
     let monitor = bench.monitor(1).await;
     bench.webhook(1, &[monitor], &receiver).await;
     let notifier = bench.notifier();
-    stop.set(notifier.0.stop.clone()).unwrap();
+    stop.set(notifier.0.context.stop.clone()).unwrap();
     let running = notifier.start();
     bench.breaks(monitor, 1).await;
     receiver.next().await;

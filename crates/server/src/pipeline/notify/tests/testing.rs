@@ -101,7 +101,7 @@ async fn test_to_blocked_network_explains_the_fix() {
 async fn cancelled_test_sends_nothing() {
     let (bench, receiver) = (NotifierFixture::new().await, Receiver::start().await);
     let notifier = bench.notifier();
-    let concurrency = &notifier.0.sender.concurrency;
+    let concurrency = &notifier.0.context.sender.concurrency;
     let (url, to) = (receiver.target.url("/"), receiver.target.address().to_string());
     let held: Vec<_> = std::iter::from_fn(|| concurrency.try_acquire(WORKSPACE, &to)).collect();
     let (settings, event) = (settings(&[], hook(&url)), a_test());

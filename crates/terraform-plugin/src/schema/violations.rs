@@ -1,12 +1,14 @@
 //! Applies every rule of a schema to a configuration.
 
-use super::redact::redact;
-use crate::schema::{Body, Nesting, Shape};
+mod redact;
+
+use self::redact::redact;
+use super::{Body, Nesting, Shape};
 use crate::value::{Object, Value};
 use crate::{Diagnostic, Path};
 
 /// Returns all violations of the schema's rules.
-pub(crate) fn walk(body: &Body, object: &Object) -> Vec<Diagnostic> {
+pub(crate) fn violations(body: &Body, object: &Object) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     walk_body(body, object, &Path::root(), &mut found);
     found
@@ -106,8 +108,8 @@ fn within<'a>(nesting: Nesting, value: &'a Value, path: &Path) -> Vec<(&'a Objec
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Attribute, Block, Presence, Schema};
     use super::*;
-    use crate::schema::{Attribute, Block, Presence, Schema};
     use crate::validate::{between, conflicting, each, length, one_of};
     use crate::value::Type;
 
@@ -123,7 +125,7 @@ mod tests {
         let object = Object::new()
             .with("secret", "hush")
             .with("rows", vec![Value::Object(Object::new()), Value::UNKNOWN, Value::Object(row)]);
-        let shown = walk(&schema.body, &object)
+        let shown = violations(&schema.body, &object)
             .into_iter()
             .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail));
         insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"
@@ -157,7 +159,7 @@ mod tests {
             .with("nested", given())
             .with("read", given())
             .with("rows", given());
-        let shown = walk(&schema.body, &object)
+        let shown = violations(&schema.body, &object)
             .into_iter()
             .map(|it| format!("{}: {}: {}", it.path.unwrap_or_default(), it.summary, it.detail));
         insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"
@@ -168,7 +170,7 @@ mod tests {
         rows[0].id: Read-only attribute: `id` is read-only: the provider sets its value. Remove it from the configuration.
         ");
         let fine = Object::new().with("size", 1).with("timeout", 2);
-        assert_eq!(walk(&schema.body, &fine), []);
+        assert_eq!(violations(&schema.body, &fine), []);
     }
 
     #[test]
@@ -185,7 +187,7 @@ mod tests {
             .with("nested", vec![Value::Object(Object::new().with("word", "hush"))])
             .with("pin", 1234)
             .with("words", vec!["hush"]);
-        let shown = walk(&schema.body, &object)
+        let shown = violations(&schema.body, &object)
             .into_iter()
             .map(|it| format!("{}: {}", it.path.unwrap_or_default(), it.detail));
         insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"

@@ -8,10 +8,10 @@ use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
 use rules::{MonitorId, MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
-use super::monitor::{RESOURCE, find, refuse_unplannable};
-use super::pipeline_call::{log_failure, run_to_end};
-use super::request::{Edit, change, invalid, retry_edit};
+use super::{RESOURCE, find, refuse_unplannable};
 use crate::auth::Caller;
+use crate::rpc::pipeline_call::{log_failure, run_to_end};
+use crate::rpc::request::{Edit, change, invalid, retry_edit};
 use crate::rpc::{Services, rpc_error};
 
 /// Requested update of a monitor.

@@ -8,7 +8,7 @@ use rules::monitor::{Check, Monitor};
 use rules::notification::literal_address;
 use url::Url;
 
-use super::monitor::RESOURCE;
+use super::RESOURCE;
 use crate::rpc::Services;
 
 /// Returns the warnings about a new monitor. People forget `active`, whose default is false.

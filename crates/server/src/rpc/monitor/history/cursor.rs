@@ -6,7 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rules::{Region, Timestamp, limits};
 use store::LogCursor;
 
-use super::{TRIGGERS, log};
+use super::{TRIGGERS, trigger_name};
 
 const PREFIX: &str = "log_";
 
@@ -23,7 +23,7 @@ pub(super) fn decode_id(id: &str) -> Option<LogCursor> {
 /// Returns the token of a page that begins after this position.
 pub(super) fn encode_token(cursor: &LogCursor) -> String {
     let LogCursor { slot, region, trigger, revision } = cursor;
-    let text = format!("{}/{region}/{}/{revision}", slot.as_millis(), log::trigger_name(*trigger));
+    let text = format!("{}/{region}/{}/{revision}", slot.as_millis(), trigger_name(*trigger));
     URL_SAFE_NO_PAD.encode(text)
 }
 
@@ -40,7 +40,7 @@ pub(super) fn decode_token(token: &str) -> Option<LogCursor> {
         region: Region::parse(next()?).ok()?,
         trigger: {
             let word = next()?;
-            *TRIGGERS.iter().find(|trigger| log::trigger_name(**trigger) == word)?
+            *TRIGGERS.iter().find(|trigger| trigger_name(**trigger) == word)?
         },
         revision: next()?.parse().ok()?,
     };

@@ -1,11 +1,12 @@
 //! History of a monitor: summaries and logs of `monitor.v1.MonitorService`. This file validates
-//! requests; `cursor` encodes positions in a list, `log` encodes evidence.
+//! requests; `cursor` encodes positions in a list, `log` encodes evidence, `missed` lists slots that
+//! were not run.
 
 mod cursor;
 mod log;
 mod missed;
 
-pub(super) use log::{attempt, trigger_name};
+pub(in crate::rpc) use log::attempt;
 pub(super) use missed::list_missed;
 
 use std::time::Duration;
@@ -15,17 +16,17 @@ use contract::monitor::wire::{
     GetResponseLogResponse, ListResponseLogsRequest, ListResponseLogsResponse, RegionSummary,
     Summary,
 };
-use contract::monitor::{SummaryNumbers, decode_instant, encode_instant, micros};
+use contract::monitor::{SummaryNumbers, encode_instant, micros};
 use contract::rpc::{self, Error};
 use domain::check::{Outcome, Trigger};
 use domain::history::{Rollup, Span, uptime};
 use rules::{Region, Timestamp, Violation, Violations, limits};
 use store::{LogFilter, StoreError};
 
-use super::monitor::{find, monitor_id};
-use super::request::secrets;
+use super::{find, monitor_id};
 use crate::auth::Caller;
 use crate::observe::metrics::outcome_name;
+use crate::rpc::request::{parse_time, secrets};
 use crate::rpc::{Services, rpc_error};
 
 /// Allowed windows with their number of days.
@@ -106,13 +107,7 @@ pub(super) async fn list(
     let filter = LogFilter {
         outcomes: parse_names(&request.outcomes, OUTCOMES, outcome_name, "outcomes", &mut wrong),
         regions: regions(&request.regions, &mut wrong),
-        triggers: parse_names(
-            &request.triggers,
-            TRIGGERS,
-            log::trigger_name,
-            "triggers",
-            &mut wrong,
-        ),
+        triggers: parse_names(&request.triggers, TRIGGERS, trigger_name, "triggers", &mut wrong),
         from: parse_time(request.from.as_option(), "from", &mut wrong),
         to: parse_time(request.to.as_option(), "to", &mut wrong),
         with_details: request.with_details.unwrap_or_default(),
@@ -207,18 +202,13 @@ fn parse_names<T: Copy>(
     values
 }
 
-/// Converts a time in a request. Returns a violation if it is out of range.
-pub(super) fn parse_time(
-    given: Option<&contract::monitor::wire::Timestamp>,
-    field: &'static str,
-    wrong: &mut Vec<Violation>,
-) -> Option<Timestamp> {
-    let given = given?;
-    let at = decode_instant(given);
-    if at.is_none() {
-        wrong.push(Violation::without_value(field, "must be a time of this age"));
+/// Returns the name of a trigger.
+pub(in crate::rpc) const fn trigger_name(trigger: Trigger) -> &'static str {
+    match trigger {
+        Trigger::Scheduled => "scheduled",
+        Trigger::Confirmation => "confirmation",
+        Trigger::Manual => "manual",
     }
-    at
 }
 
 fn hour_of(at: Timestamp) -> Timestamp {

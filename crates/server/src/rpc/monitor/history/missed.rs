@@ -10,11 +10,12 @@ use domain::cadence::{Missed, MissedReason};
 use rules::{Timestamp, Violation, Violations, limits};
 use store::{MissedCursor, MissedFilter};
 
-use super::super::monitor::find;
-use super::super::monitor_status::location;
-use super::{limit, parse_names, parse_time, regions};
+use super::super::find;
+use super::super::status::location;
+use super::{limit, parse_names, regions};
 use crate::auth::Caller;
 use crate::pipeline::Probes;
+use crate::rpc::request::parse_time;
 use crate::rpc::{Services, rpc_error};
 
 /// Implements `ListMissedSlots`.

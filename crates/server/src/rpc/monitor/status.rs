@@ -47,7 +47,7 @@ pub(super) fn encode_region(view: &RegionView, probes: &Probes) -> RegionStatus 
 
 /// Returns the place that checks of a region come from, or an empty text if the region has a probe
 /// of its own.
-pub(super) fn location(probes: &Probes, region: Region) -> String {
+pub(in crate::rpc) fn location(probes: &Probes, region: Region) -> String {
     probes.location_of(region).unwrap_or_default().to_owned()
 }
 

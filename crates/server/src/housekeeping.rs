@@ -1,45 +1,59 @@
 //! Background tasks of a running server, every few seconds. They store when keys were last used,
 //! evict limits and compact results. They also plan recurring maintenance and delete expired data.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use store::{RetentionPolicy, StoreError};
+use pages::Pages;
+use store::{RetentionPolicy, Store, StoreError};
 use tokio_util::sync::CancellationToken;
+use web::context::Context;
 
-use crate::app::App;
+use crate::auth::Auth;
+use crate::rpc::ResponseEntries;
 
 /// Interval between two rounds.
 const EVERY: Duration = Duration::from_secs(10);
 /// Rounds between two deletions of expired data.
 const RETENTION_ROUNDS: u32 = 30;
 
+/// Parts of a running server that need upkeep.
+#[derive(Debug)]
+pub(crate) struct Housekeeping {
+    pub(crate) ctx: Context,
+    pub(crate) store: Store,
+    pub(crate) auth: Arc<Auth>,
+    pub(crate) pages: Pages,
+    pub(crate) response_cache: Arc<ResponseEntries>,
+}
+
 /// Runs until `stop` is cancelled.
-pub(super) async fn run(app: App, results_for: Duration, stop: CancellationToken) {
+pub(crate) async fn run(parts: Housekeeping, results_for: Duration, stop: CancellationToken) {
     let keep = retention_policy(results_for);
     for round in 0_u32.. {
-        if let Err(error) = app.auth.save_last_uses().await {
+        if let Err(error) = parts.auth.save_last_uses().await {
             tracing::warn!(%error, "failed to store when keys were last used: {error}");
         }
-        app.auth.evict_expired();
-        app.pages.evict_expired();
-        app.response_cache.evict_expired(app.ctx.now());
-        if let Err(error) = compact(&app, &stop).await {
+        parts.auth.evict_expired();
+        parts.pages.evict_expired();
+        parts.response_cache.evict_expired(parts.ctx.now());
+        if let Err(error) = compact(&parts, &stop).await {
             tracing::error!(%error, "failed to aggregate results into the history: {error}");
         }
         if round % RETENTION_ROUNDS == 0
-            && let Err(error) = plan_ahead(&app, &stop).await
+            && let Err(error) = plan_ahead(&parts, &stop).await
         {
             tracing::error!(%error, "failed to schedule maintenance windows: {error}");
         }
         if round % RETENTION_ROUNDS == 0
-            && let Err(error) = prune(&app, keep, &stop).await
+            && let Err(error) = prune(&parts, keep, &stop).await
         {
             tracing::error!(%error, "failed to delete expired data: {error}");
         }
-        let next = app.ctx.now() + EVERY;
+        let next = parts.ctx.now() + EVERY;
         tokio::select! {
             () = stop.cancelled() => return,
-            () = app.ctx.sleep_until(next) => {}
+            () = parts.ctx.sleep_until(next) => {}
         }
     }
 }
@@ -52,29 +66,29 @@ fn retention_policy(results: Duration) -> RetentionPolicy {
 
 /// Deletes expired data in small steps, between which others can write.
 async fn prune(
-    app: &App,
+    parts: &Housekeeping,
     keep: RetentionPolicy,
     stop: &CancellationToken,
 ) -> Result<(), StoreError> {
     while !stop.is_cancelled() {
-        let pruned = app.store.retention().step(keep, app.ctx.now()).await?;
+        let pruned = parts.store.retention().step(keep, parts.ctx.now()).await?;
         if !pruned.has_more() {
             break;
         }
     }
-    let mut successes = app.store.retention().successes(keep, app.ctx.now(), None).await?;
+    let mut successes = parts.store.retention().successes(keep, parts.ctx.now(), None).await?;
     while let Some(after) = successes.filter(|_| !stop.is_cancelled()) {
-        successes = app.store.retention().successes(keep, app.ctx.now(), Some(after)).await?;
+        successes = parts.store.retention().successes(keep, parts.ctx.now(), Some(after)).await?;
     }
     while !stop.is_cancelled() {
-        let pruned = app.store.retention().records(app.ctx.now()).await?;
+        let pruned = parts.store.retention().records(parts.ctx.now()).await?;
         if !pruned.has_more() {
             break;
         }
     }
-    while !stop.is_cancelled() && app.store.maintenances().prune(app.ctx.now()).await? {}
+    while !stop.is_cancelled() && parts.store.maintenances().prune(parts.ctx.now()).await? {}
     while !stop.is_cancelled() {
-        let pruned = app.store.history().prune(keep.results, app.ctx.now()).await?;
+        let pruned = parts.store.history().prune(keep.results, parts.ctx.now()).await?;
         if !pruned.is_there_more {
             break;
         }
@@ -83,15 +97,15 @@ async fn prune(
 }
 
 /// Creates upcoming windows of recurring maintenance.
-async fn plan_ahead(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
-    while !stop.is_cancelled() && app.store.maintenances().extend(app.ctx.now()).await? {}
+async fn plan_ahead(parts: &Housekeeping, stop: &CancellationToken) -> Result<(), StoreError> {
+    while !stop.is_cancelled() && parts.store.maintenances().extend(parts.ctx.now()).await? {}
     Ok(())
 }
 
 /// Compacts results into the history, except those of the last minutes.
-async fn compact(app: &App, stop: &CancellationToken) -> Result<(), StoreError> {
+async fn compact(parts: &Housekeeping, stop: &CancellationToken) -> Result<(), StoreError> {
     while !stop.is_cancelled() {
-        let gathered = app.store.history().compact().await?;
+        let gathered = parts.store.history().compact().await?;
         if gathered.results == 0 {
             break;
         }

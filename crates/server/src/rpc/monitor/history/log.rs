@@ -7,23 +7,14 @@ use contract::monitor::wire::{
 use contract::monitor::{SecretVisibility, encode_instant, encode_url, micros};
 use domain::check::{
     AssertionResult, AttemptEvidence, Certificate, CheckResult, DnsAnswer, FailureKind,
-    HopEvidence, Phases, Trigger,
+    HopEvidence, Phases,
 };
 use store::LogCursor;
 
-use super::super::monitor_status::location as encode_location;
-use super::cursor;
+use super::super::status::location as encode_location;
+use super::{cursor, trigger_name};
 use crate::observe::metrics::outcome_name;
 use crate::pipeline::Probes;
-
-/// Returns the name of a trigger.
-pub(in crate::rpc) const fn trigger_name(trigger: Trigger) -> &'static str {
-    match trigger {
-        Trigger::Scheduled => "scheduled",
-        Trigger::Confirmation => "confirmation",
-        Trigger::Manual => "manual",
-    }
-}
 
 /// Encodes a result as an item of a list.
 pub(super) fn encode_log(result: &CheckResult, probes: &Probes, has_details: bool) -> ResponseLog {

@@ -1,0 +1,48 @@
+//! Validates the arguments of data sources, lists and actions by the same tables as resources.
+
+use rules::field::{Field, Presence, Resource, Shape};
+use rules::{Validator, Violations};
+use terraform_plugin::{Object, Outcome};
+
+use super::{is_mocked, to_diagnostic};
+use crate::wire;
+
+/// Validates arguments by their table. Unknown values pass.
+pub(crate) fn check_arguments(table: &'static Resource, config: &Object) -> Outcome<()> {
+    let mut reader = Validator::new(table);
+    for field in table.fields.iter().filter(|field| field.presence != Presence::Output) {
+        check_field(&mut reader, field, config);
+    }
+    let Err(Violations(violations)) = reader.finish(Some(())) else { return Ok(()) };
+    let refusals = violations.iter();
+    Err(refusals.map(|it| to_diagnostic(it, wire::parse_path(&it.field))).collect())
+}
+
+fn check_field(reader: &mut Validator, field: &Field, config: &Object) {
+    let given = config.value(field.name);
+    if given.is_unknown() {
+        return;
+    }
+    if let Shape::Integer { min, max } = field.shape {
+        if let Ok(number) = config.get::<Option<i32>>(field.name) {
+            let _ = reader.integer(field.name, number);
+        } else {
+            let allowed = format!("must be a whole number from {min} to {max}");
+            let _: Option<()> = reader.reject_without_value(field.name, allowed);
+        }
+        return;
+    }
+    // The other arguments are IDs and enumerations, which are strings here.
+    let text = given.as_str().map(str::to_owned);
+    if matches!(field.shape, Shape::Id(_)) && text.as_deref().is_some_and(is_mocked) {
+        return;
+    }
+    if field.shape.characters().is_some() {
+        let _ = reader.text(field.name, text);
+    } else if let (Some(words), Some(text)) = (field.shape.names(), text)
+        && !words.contains(&text.as_str())
+    {
+        let allowed = format!("must be one of {}", words.join(", "));
+        let _: Option<()> = reader.refuse(field.name, text, allowed);
+    }
+}

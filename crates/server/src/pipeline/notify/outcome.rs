@@ -1,0 +1,47 @@
+//! Outcome of one attempt, and the reasons that a receiver gave no usual response.
+
+use std::time::Duration;
+
+use domain::notify::VendorResponse;
+use rules::Timestamp;
+
+/// Result of one attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AttemptOutcome {
+    /// Start of the attempt.
+    pub(super) at: Timestamp,
+    pub(super) took: Duration,
+    /// Status of the response, if there was one.
+    pub(super) status: Option<u16>,
+    /// Response of the receiver or reason of the failure, for people.
+    pub(super) response: String,
+    pub(super) disposition: SendDisposition,
+}
+
+/// Outcome of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SendDisposition {
+    Accepted,
+    /// Retry later, but not before this time if the receiver gave one.
+    Retry(Option<Duration>),
+    /// Do not retry.
+    GiveUp,
+}
+
+/// Reason that there is no usual response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SendError {
+    /// No response; a retry may succeed.
+    Failed(String),
+    /// The receiver responded before the message was sent.
+    Responded(VendorResponse),
+    /// There is nothing to send; a retry would not help.
+    Impossible(String),
+}
+
+impl AttemptOutcome {
+    /// Returns a final failure without a response.
+    pub(super) const fn failed(at: Timestamp, took: Duration, why: String) -> Self {
+        Self { at, took, status: None, response: why, disposition: SendDisposition::GiveUp }
+    }
+}
