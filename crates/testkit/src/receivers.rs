@@ -83,16 +83,8 @@ struct Inbox {
 /// Rules of a vendor.
 #[derive(Debug)]
 enum VendorRules {
-    Discord,
-    Slack,
-    Pagerduty,
-    Opsgenie,
+    Vendor(fn(&Received) -> Validation),
     Webhook(webhook::Verifier),
-    Telegram,
-    Phone(telephone::PhoneTransport),
-    GoogleChat,
-    GrafanaOncall,
-    Ntfy,
 }
 
 #[derive(Debug, Default)]
@@ -108,22 +100,22 @@ impl Receiver {
     /// Starts a receiver of this kind. Panics for `email`, which `testkit::mail` receives, and for
     /// `webhook`, which needs secrets.
     pub async fn start(kind: ProviderType) -> Self {
-        let rulebook = match kind {
-            ProviderType::Discord => VendorRules::Discord,
-            ProviderType::Slack => VendorRules::Slack,
-            ProviderType::Pagerduty => VendorRules::Pagerduty,
-            ProviderType::Opsgenie => VendorRules::Opsgenie,
-            ProviderType::Telegram => VendorRules::Telegram,
-            ProviderType::Sms => VendorRules::Phone(telephone::PhoneTransport::Sms),
-            ProviderType::Whatsapp => VendorRules::Phone(telephone::PhoneTransport::Whatsapp),
-            ProviderType::GoogleChat => VendorRules::GoogleChat,
-            ProviderType::GrafanaOncall => VendorRules::GrafanaOncall,
-            ProviderType::Ntfy => VendorRules::Ntfy,
+        let validate: fn(&Received) -> Validation = match kind {
+            ProviderType::Discord => discord::validate,
+            ProviderType::Slack => slack::validate,
+            ProviderType::Pagerduty => pagerduty::validate,
+            ProviderType::Opsgenie => opsgenie::validate,
+            ProviderType::Telegram => telegram::validate,
+            ProviderType::Sms => telephone::validate_sms,
+            ProviderType::Whatsapp => telephone::validate_whatsapp,
+            ProviderType::GoogleChat => google_chat::validate,
+            ProviderType::GrafanaOncall => grafana_oncall::validate,
+            ProviderType::Ntfy => ntfy::validate,
             ProviderType::Webhook | ProviderType::Email => {
                 panic!("receivers of `{kind}` have their own constructor")
             }
         };
-        Self::with(kind, rulebook).await
+        Self::with(kind, VendorRules::Vendor(validate)).await
     }
 
     /// Starts a receiver of webhooks. It accepts signatures with one of `secrets` and timestamps
@@ -250,16 +242,8 @@ impl Inbox {
 impl VendorRules {
     fn validate(&self, request: &Received) -> Validation {
         match self {
-            Self::Discord => discord::validate(request),
-            Self::Slack => slack::validate(request),
-            Self::Pagerduty => pagerduty::validate(request),
-            Self::Opsgenie => opsgenie::validate(request),
+            Self::Vendor(validate) => validate(request),
             Self::Webhook(verifier) => verifier.validate(request),
-            Self::Telegram => telegram::validate(request),
-            Self::Phone(way) => telephone::validate(*way, request),
-            Self::GoogleChat => google_chat::validate(request),
-            Self::GrafanaOncall => grafana_oncall::validate(request),
-            Self::Ntfy => ntfy::validate(request),
         }
     }
 }

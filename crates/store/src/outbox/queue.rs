@@ -2,7 +2,7 @@
 //! monitor, unless that is held, and all deliveries of a digest. Held deliveries are rescheduled
 //! before they are handed out, because the situation may have changed.
 
-use domain::notify::{ChannelState, DueTime, Event, HoldReason, STORM_EVENTS_MAX, reschedule_held};
+use domain::notify::{ChannelState, DueTime, Event, HoldReason, DIGEST_EVENTS_MAX, reschedule_held};
 use rules::{ChannelId, DeliveryId, Timestamp};
 
 use super::corrupt::{Unreadable, mark_dead};
@@ -181,7 +181,7 @@ impl Outbox<'_> {
             .fetch_one(&mut db)
             .await?;
         let (next_at, in_storm): (_, i64) = (optional_instant(&rest, 0)?, rest.try_get(1)?);
-        let storm = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
+        let storm = i64::try_from(DIGEST_EVENTS_MAX).unwrap_or(i64::MAX);
         let parts = [(HEADS, i64::from(limit)), (FIXED_DIGEST, storm), (OPEN_DIGEST, storm)];
         let parts = if in_storm > 0 { &parts[..] } else { &parts[..1] };
         let (mut due, mut unreadable) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use domain::notify::{Event, HoldReason, PageEvent, STORM_EVENTS_MAX, digest_of, is_stateful};
+use domain::notify::{DIGEST_EVENTS_MAX, Event, HoldReason, PageEvent, digest_of, is_stateful};
 use rules::{DeliveryId, ProviderType, Timestamp};
 use store::{DueDelivery, OrderingKey};
 
@@ -194,7 +194,7 @@ impl Group {
             (_, None) => false,
             (Self::Started(key), Some(storm)) => storm.is_fixed && storm.key == *key,
             (Self::Fresh, Some(storm)) => {
-                !storm.is_fixed && parcel.deliveries.len() < STORM_EVENTS_MAX
+                !storm.is_fixed && parcel.deliveries.len() < DIGEST_EVENTS_MAX
             }
         }
     }
@@ -344,10 +344,10 @@ mod tests {
 
     #[test]
     fn oversized_digest_is_split() {
-        let dues = (1..=STORM_EVENTS_MAX as u64 + 3).map(|number| loose(number, number)).collect();
+        let dues = (1..=DIGEST_EVENTS_MAX as u64 + 3).map(|number| loose(number, number)).collect();
         let parcels = outgoing_messages(ProviderType::Slack, dues, &InFlightMessages::default());
         let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.deliveries.len()).collect();
-        assert_eq!(lengths, [STORM_EVENTS_MAX, 3]);
+        assert_eq!(lengths, [DIGEST_EVENTS_MAX, 3]);
         assert_ne!(parcels[0].key(), parcels[1].key());
     }
 }

@@ -1,12 +1,31 @@
 //! Messages to webhooks as sent, for each kind of event.
 
 use insta::assert_snapshot;
-use rules::ProviderType;
+use rules::notification::{Webhook, WebhookHeader};
+use rules::{ProviderType, Secret};
 
-use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
-use crate::notify::{EventBatch, EventKind};
+use crate::notify::tests::asserts::json;
+use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, wire};
+use crate::notify::tests::schema;
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::Webhook;
+
+/// A typical channel.
+pub(crate) fn channel() -> Webhook {
+    Webhook {
+        endpoint: "https://user:pass@hooks.example.com/in".to_owned(),
+        headers: vec![
+            WebhookHeader { key: "X-Team".into(), value: Secret::new("core".into()) },
+            WebhookHeader { key: "webhook-id".into(), value: Secret::new("forged".into()) },
+        ],
+    }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    schema::assert_fits(&json(message).body);
+}
 
 #[test]
 fn error_is_composed() {
@@ -305,7 +324,7 @@ fn digest_is_composed() {
     x-team: core
     webhook-id: digest-3-inc_0000000000005-chn_0000000000007-error
     webhook-timestamp: 1795279735
-    webhook-signature: v1,SB1XjI2mealjEV5GP7dU4xsjFDKlGHG1Fr8xDO7jyT0= v1,5Mz168IbSTbkTdH6SBSlW7DolfK4pQtNolnB854e2s8=
+    webhook-signature: v1,JAugRXf0EBB3A/N74RTEF6XZLwmGQrVDdYu1Qw5lF48= v1,9BuaxWJkvNKviuP+oLG1JKY7XYiMQANhRkqwmYHYCgQ=
 
     {
       "version": 1,
