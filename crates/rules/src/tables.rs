@@ -1,5 +1,5 @@
 //! The field tables of §2 and §8: one file per group of resources, one constant per resource.
-//! `reader` validates inputs by them; `limits` has the limits of the service.
+//! `validate` checks inputs by them; `limits` has the limits of the service.
 
 mod component;
 mod data_source;
