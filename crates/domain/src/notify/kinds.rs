@@ -7,10 +7,6 @@ use super::alert_text::AlertText;
 use super::event::EventBatch;
 use super::message::{Disposition, Envelope, Message, VendorResponse};
 use super::vendors::VendorConfig;
-use super::{
-    discord, email, google_chat, grafana_oncall, ntfy, opsgenie, pagerduty, slack, sms, telegram,
-    webhook, whatsapp,
-};
 
 /// Everything that a kind's format may need of an alert.
 pub(super) struct OutgoingAlert<'a> {
@@ -77,14 +73,14 @@ macro_rules! calls {
         /// Composes the message by the file of the channel's kind.
         pub(super) fn compose(provider: &Provider, alert: &OutgoingAlert<'_>) -> Message {
             match provider {
-                $(Provider::$variant(settings) => ($block::KIND.compose)(settings, alert),)+
+                $(Provider::$variant(settings) => (super::$block::KIND.compose)(settings, alert),)+
             }
         }
 
         /// Returns the properties of a kind.
         pub(super) const fn vendor(kind: ProviderType) -> Vendor {
             match kind {
-                $(ProviderType::$variant => $block::KIND.vendor,)+
+                $(ProviderType::$variant => super::$block::KIND.vendor,)+
             }
         }
     };
