@@ -12,6 +12,7 @@ mod google_chat;
 mod grafana_oncall;
 mod kinds;
 mod message;
+mod ms_teams;
 mod ntfy;
 mod opsgenie;
 mod page_event;

@@ -7,6 +7,7 @@ mod channel;
 mod discord;
 mod google_chat;
 mod grafana_oncall;
+mod ms_teams;
 mod ntfy;
 mod opsgenie;
 mod pagerduty;
@@ -111,6 +112,7 @@ impl Receiver {
             ProviderType::GoogleChat => google_chat::validate,
             ProviderType::GrafanaOncall => grafana_oncall::validate,
             ProviderType::Ntfy => ntfy::validate,
+            ProviderType::MsTeams => ms_teams::validate,
             ProviderType::Webhook | ProviderType::Email => {
                 panic!("receivers of `{kind}` have their own constructor")
             }

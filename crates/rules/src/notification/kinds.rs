@@ -39,6 +39,9 @@ macro_rules! channel_kinds {
                 = "A Grafana OnCall integration.";
             /// ntfy.
             Ntfy ntfy "ntfy": Ntfy { topic, server_url, token } = "A topic of an ntfy server.";
+            /// Microsoft Teams; beyond the twelve kinds of §2.4.
+            MsTeams ms_teams "ms_teams": IncomingWebhook { webhook_url }
+                = "A Microsoft Teams channel or chat, through a workflow's webhook.";
         }
     };
 }

@@ -7,7 +7,8 @@ use rules::{OpsgenieRegion, ProviderType, Secret};
 use serde_json::{Value, json};
 
 use super::{
-    Receiver, discord, google_chat, grafana_oncall, ntfy, opsgenie, pagerduty, slack, webhook,
+    Receiver, discord, google_chat, grafana_oncall, ms_teams, ntfy, opsgenie, pagerduty, slack,
+    webhook,
 };
 
 impl Receiver {
@@ -56,6 +57,12 @@ impl Receiver {
                 server_url: Some(self.base()),
                 token: Some(Secret::new(ntfy::TOKEN.to_owned())),
             }),
+            ProviderType::MsTeams => {
+                let (path, signature) = (ms_teams::PATH, ms_teams::SIGNATURE);
+                let query =
+                    format!("api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sig={signature}");
+                Provider::MsTeams(hook(&format!("{path}?{query}")))
+            }
             ProviderType::Email => unreachable!("`start` rejects emails"),
         }
     }

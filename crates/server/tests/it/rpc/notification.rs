@@ -121,6 +121,7 @@ async fn read_keys_do_not_see_channel_secrets() {
     googleChat {}
     grafanaOncall {}
     ntfy {"topic":"ops","serverUrl":"https://example.com/hook"}
+    msTeams {}
     "#);
     let list = call(&read, "ListNotifications", json!({})).await;
     assert!(!list.to_string().contains(HIDDEN), "{list}");
