@@ -1,6 +1,7 @@
 //! Converts `notification.v1` between the wire and `rules`: requests to drafts, stored channels to
 //! responses. Validation belongs to `rules`.
 
+mod blocks;
 mod decode;
 mod encode;
 

@@ -11,7 +11,9 @@ mod event;
 mod fan_out;
 mod google_chat;
 mod grafana_oncall;
+mod kinds;
 mod message;
+mod ms_teams;
 mod ntfy;
 mod opsgenie;
 mod page_event;
@@ -21,17 +23,19 @@ mod phone;
 mod policy;
 mod response;
 mod slack;
+mod sms;
 mod telegram;
 mod truncate;
 mod vendors;
 mod webhook;
+mod whatsapp;
 
 #[cfg(test)]
 mod tests;
 
 pub use compose::{compose, is_stateful};
 pub use dedup::{digest_key, digest_of, event_key, event_name, thread};
-pub use email::style as letter_style;
+pub use email::style as email_style;
 pub use event::{Cause, CloseReason, Event, EventBatch, EventKind, MonitorSnapshot, RegionOutcome};
 pub use fan_out::{
     Audience, DropReason, FanOutDecision, MAINTENANCE_DISTANCE_MIN, MAINTENANCE_LEAD_TIME,
@@ -47,13 +51,13 @@ pub use page_event::{
 };
 pub use payload::Payload;
 pub use policy::{
-    AlertChange, AlertContext, AlertSubject, ChannelState, DeliveryPlan, DeliveryProgress, DueTime,
-    FilterDecision, GroupWindow, HoldReason, NewDelivery, NextAttempt, OpenDelivery, PriorDelivery,
-    RETRY_AFTER_MAX, STORM_EVENTS_MAX, SendTime, SuppressReason, degraded_due, end_event, filter,
-    group, held_until, next_attempt, next_reminder, next_reminder_time, plan_deliveries,
-    reschedule_held, schedule, superseded,
+    AlertChange, AlertContext, AlertSubject, ChannelState, DIGEST_EVENTS_MAX, DeliveryPlan,
+    DeliveryProgress, DueTime, FilterDecision, GroupWindow, HoldReason, NewDelivery, NextAttempt,
+    OpenDelivery, PriorDelivery, RETRY_AFTER_MAX, SendTime, SuppressReason, degraded_due,
+    end_event, filter, group, held_until, next_attempt, next_reminder, next_reminder_time,
+    plan_deliveries, reschedule_held, schedule, superseded,
 };
-pub use response::{classify_response, in_one_line, said};
+pub use response::{classify_response, in_one_line, quote};
 pub use vendors::{
     BotAccount, TemplateParameter, TwilioAccount, Unconfigured, VendorConfig, WhatsappTemplate,
     account, setting,

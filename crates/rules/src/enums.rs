@@ -51,6 +51,26 @@ macro_rules! words {
             }
         }
 
+        impl $crate::argument::Argument for $name {
+            type Draft = Option<String>;
+
+            fn read(
+                validator: &mut $crate::Validator,
+                name: &'static str,
+                draft: Option<String>,
+            ) -> Option<Self> {
+                validator.word(name, draft)
+            }
+
+            fn draft(&self) -> Option<String> {
+                Some(self.as_str().to_owned())
+            }
+
+            fn text(&self) -> Option<&str> {
+                Some(self.as_str())
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
@@ -78,6 +98,19 @@ macro_rules! words {
         }
     )+};
 }
+
+/// Declares the enumeration of the channel kinds.
+macro_rules! provider_type {
+    ($($(#[doc = $meaning:literal])+ $variant:ident $block:ident $name:literal:
+        $settings:ident { $($field:ident),+ } = $description:literal;)+) => {
+        words! {
+            /// Kind of a notification channel (§2.4).
+            ProviderType ("provider_type") { $($(#[doc = $meaning])+ $variant = $name,)+ }
+        }
+    };
+}
+
+crate::channel_kinds!(provider_type);
 
 words! {
     /// Kind of a monitor (§2.1–2.3, §2.8).
@@ -208,34 +241,6 @@ words! {
         Read = "read",
         /// Everything in the workspace.
         Write = "write",
-    }
-
-    /// Kind of a notification channel (§2.4).
-    ProviderType ("provider_type") {
-        /// Discord.
-        Discord = "discord",
-        /// Email.
-        Email = "email",
-        /// Slack.
-        Slack = "slack",
-        /// PagerDuty.
-        Pagerduty = "pagerduty",
-        /// Opsgenie.
-        Opsgenie = "opsgenie",
-        /// A user's webhook.
-        Webhook = "webhook",
-        /// Telegram.
-        Telegram = "telegram",
-        /// SMS.
-        Sms = "sms",
-        /// WhatsApp.
-        Whatsapp = "whatsapp",
-        /// Google Chat.
-        GoogleChat = "google_chat",
-        /// Grafana OnCall.
-        GrafanaOncall = "grafana_oncall",
-        /// ntfy.
-        Ntfy = "ntfy",
     }
 
     /// Region of an Opsgenie account (§2.4).

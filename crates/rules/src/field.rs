@@ -53,6 +53,8 @@ pub struct Field {
     pub description: &'static str,
     /// Whether it is a secret.
     pub sensitive: bool,
+    /// Whether the path of the URL may be a secret: read keys see only scheme and host.
+    pub hides_path: bool,
     /// Whether a change replaces the resource.
     pub replace: bool,
 }
@@ -196,6 +198,7 @@ impl Field {
             presence: Presence::Required,
             description,
             sensitive: false,
+            hides_path: false,
             replace: false,
         }
     }
@@ -229,6 +232,12 @@ impl Field {
     #[must_use]
     pub const fn sensitive(self) -> Self {
         Self { sensitive: true, ..self }
+    }
+
+    /// Marks a URL whose path may be a secret.
+    #[must_use]
+    pub const fn hides_path(self) -> Self {
+        Self { hides_path: true, ..self }
     }
 
     /// Marks the field so that a change replaces the resource.
@@ -307,6 +316,24 @@ impl Shape {
             | Self::Instant
             | Self::ListOf(_) => None,
         }
+    }
+}
+
+impl Field {
+    /// Returns a valid text, for examples and tests: an address with `secret` if it is a URL, the
+    /// secret if the field is one, or a fixed text.
+    pub fn example(&self, secret: &str) -> String {
+        if matches!(self.shape, Shape::HttpUrl { .. }) {
+            return format!("https://ada:{secret}@example.com/hook");
+        }
+        let fixed = match self.shape.names() {
+            Some(names) => names[names.len() - 1],
+            None if self.sensitive => secret,
+            None if matches!(self.shape, Shape::EmailAddress { .. }) => "ops@example.com",
+            None if matches!(self.shape, Shape::PhoneNumber) => "+4915112345678",
+            None => "ops",
+        };
+        fixed.to_owned()
     }
 }
 

@@ -1,5 +1,5 @@
 //! The formats of texts, one function per format. The tables assign formats and lengths to fields;
-//! `reader` validates whole inputs.
+//! `validate` checks whole inputs.
 
 pub(crate) mod clock;
 pub(crate) mod contact;

@@ -21,9 +21,9 @@ pub struct Comment(String);
 impl Comment {
     /// Validates the text of a comment.
     pub fn parse(text: Option<String>) -> Result<Self, Violations> {
-        let mut reader = Validator::new(&INCIDENT_COMMENT);
-        let text = reader.text("text", text);
-        let comment = reader.finish(text.map(Self))?;
+        let mut validator = Validator::new(&INCIDENT_COMMENT);
+        let text = validator.text("text", text);
+        let comment = validator.finish(text.map(Self))?;
         if comment.0.trim().is_empty() {
             return Err(Violation::without_value("text", "must not be only spaces").into());
         }

@@ -5,7 +5,7 @@
 //! In reading order:
 //! - Basic values: `id`, `secret`, `time`, `location`.
 //! - Fields: `enums` has the enumerations, `format` the formats of texts, `field` the schema of a
-//!   table, `tables` the table of each resource, `limits` the limits of the service, and `plan`
+//!   table, `argument` reads a field by its type, `tables` has the table of each resource, `limits` the limits of the service, and `plan`
 //!   the limits of a workspace.
 //! - Input: `validate` reads a draft by its table and collects each `violation`, `nearest` suggests
 //!   the name that a user meant, and `mask` applies partial updates.
@@ -18,6 +18,7 @@ mod secret;
 mod time;
 #[macro_use]
 mod enums;
+pub mod argument;
 pub mod field;
 mod format;
 pub mod incident;

@@ -124,9 +124,9 @@ impl MaintenanceDraft {
     }
 
     fn read(self, seen: Option<&MaintenanceSettings>) -> Result<MaintenanceSettings, Violations> {
-        let mut reader = Validator::new(&MAINTENANCE);
-        let settings = settings(&mut reader, self, seen);
-        reader.finish(settings)
+        let mut validator = Validator::new(&MAINTENANCE);
+        let settings = settings(&mut validator, self, seen);
+        validator.finish(settings)
     }
 }
 
@@ -155,27 +155,27 @@ impl From<&MaintenanceSettings> for MaintenanceDraft {
 }
 
 fn settings(
-    reader: &mut Validator,
+    validator: &mut Validator,
     draft: MaintenanceDraft,
     seen: Option<&MaintenanceSettings>,
 ) -> Option<MaintenanceSettings> {
     let names_nothing = draft.monitor_ids.is_empty() && draft.component_ids.is_empty();
     if names_nothing && !seen.is_some_and(MaintenanceSettings::is_without_targets) {
         let allowed = format!("must name a monitor unless `{COMPONENTS}` names a component");
-        let _: Option<()> = reader.reject_without_value(MONITORS, allowed);
+        let _: Option<()> = validator.reject_without_value(MONITORS, allowed);
     }
-    let title = reader.text("title", draft.title);
-    let description = reader.text("description", draft.description);
-    let starts_at = starts_at(reader, draft.starts_at);
-    let duration = reader.text("duration", draft.duration);
-    let time_zone = reader.text("time_zone", draft.time_zone);
-    let recurrence = reader.text("recurrence", draft.recurrence);
+    let title = validator.text("title", draft.title);
+    let description = validator.text("description", draft.description);
+    let starts_at = starts_at(validator, draft.starts_at);
+    let duration = validator.text("duration", draft.duration);
+    let time_zone = validator.text("time_zone", draft.time_zone);
+    let recurrence = validator.text("recurrence", draft.recurrence);
     let recurrence = recurrence.and_then(|text| match Recurrence::parse(&text) {
         Ok(recurrence) => Some(recurrence),
-        Err(refusal) => reader.refuse("recurrence", text, refusal.0),
+        Err(refusal) => validator.refuse("recurrence", text, refusal.0),
     });
-    let monitor_ids = ids(reader, MONITORS, draft.monitor_ids, MONITORS_ALLOWED);
-    let component_ids = ids(reader, COMPONENTS, draft.component_ids, COMPONENTS_ALLOWED);
+    let monitor_ids = ids(validator, MONITORS, draft.monitor_ids, MONITORS_ALLOWED);
+    let component_ids = ids(validator, COMPONENTS, draft.component_ids, COMPONENTS_ALLOWED);
     let held = "the field was validated with this format";
     let schedule = Schedule {
         starts_at: starts_at?,
@@ -186,28 +186,28 @@ fn settings(
     Some(MaintenanceSettings { title: title?, description, schedule, monitor_ids, component_ids })
 }
 
-fn starts_at(reader: &mut Validator, given: Option<Timestamp>) -> Option<Timestamp> {
+fn starts_at(validator: &mut Validator, given: Option<Timestamp>) -> Option<Timestamp> {
     let (min, max) = (limits::MAINTENANCE_STARTS_MIN, limits::MAINTENANCE_STARTS_MAX);
-    let at = reader.instant("starts_at", given)?;
+    let at = validator.instant("starts_at", given)?;
     if (min..=max).contains(&at) {
         return Some(at);
     }
-    reader.refuse("starts_at", at, format!("must be from {min} to {max}"))
+    validator.refuse("starts_at", at, format!("must be from {min} to {max}"))
 }
 
 /// Parses IDs. A text with the right prefix that does not parse matches nothing.
 fn ids<Id: FromStr>(
-    reader: &mut Validator,
+    validator: &mut Validator,
     field: &str,
     given: Vec<String>,
     allowed: &str,
 ) -> Vec<Id> {
-    let given = reader.id_set(field, given);
+    let given = validator.id_set(field, given);
     let mut ids = Vec::with_capacity(given.len());
     for text in given {
         match text.parse() {
             Ok(id) => ids.push(id),
-            Err(_) => ids.extend(reader.refuse::<Id>(field, text, allowed)),
+            Err(_) => ids.extend(validator.refuse::<Id>(field, text, allowed)),
         }
     }
     ids

@@ -174,19 +174,19 @@ impl ReportDraft {
     }
 
     fn read(self, seen: Option<&ReportSettings>) -> Result<ReportSettings, Violations> {
-        let mut reader = Validator::new(&STATUS_REPORT);
+        let mut validator = Validator::new(&STATUS_REPORT);
         let seen_page = seen.map(|seen| seen.page_id);
         let page_id = self.page_id.or_else(|| seen_page.map(|page| page.to_string()));
-        let page_id: Option<PageId> = reference(&mut reader, "page_id", page_id, A_PAGE);
+        let page_id: Option<PageId> = reference(&mut validator, "page_id", page_id, A_PAGE);
         if let Some(seen) = seen_page {
-            fixed(&mut reader, "page_id", page_id, seen, "stays on its page");
+            fixed(&mut validator, "page_id", page_id, seen, "stays on its page");
         }
-        let title = reader.text("title", self.title);
-        let components = impacts(&mut reader, self.components, COMPONENTS_ALLOWED);
+        let title = validator.text("title", self.title);
+        let components = impacts(&mut validator, self.components, COMPONENTS_ALLOWED);
         let settings = page_id.zip(title);
         let settings =
             settings.map(|(page_id, title)| ReportSettings { page_id, title, components });
-        reader.finish(settings)
+        validator.finish(settings)
     }
 }
 
@@ -212,19 +212,19 @@ impl From<&ComponentImpact> for ImpactDraft {
 
 /// Reads the impact on components: sorted, without duplicates.
 fn impacts(
-    reader: &mut Validator,
+    validator: &mut Validator,
     given: Vec<ImpactDraft>,
     allowed: &'static str,
 ) -> Vec<ComponentImpact> {
-    let mut said = reader.blocks(COMPONENTS, given, |reader, draft| {
-        let component = reference(reader, "component_id", draft.component_id, allowed);
-        let impact = reader.word("impact", draft.impact);
+    let mut said = validator.blocks(COMPONENTS, given, |validator, draft| {
+        let component = reference(validator, "component_id", draft.component_id, allowed);
+        let impact = validator.word("impact", draft.impact);
         Some(ComponentImpact { component: component?, impact: impact? })
     });
     let mut seen = BTreeSet::new();
     if let Some(twice) = said.iter().find(|it| !seen.insert(it.component)) {
         let twice = twice.component;
-        let _: Option<()> = reader.refuse(COMPONENTS, twice, "must name each component once");
+        let _: Option<()> = validator.refuse(COMPONENTS, twice, "must name each component once");
     }
     said.sort_unstable();
     said

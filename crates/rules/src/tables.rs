@@ -1,5 +1,5 @@
 //! The field tables of §2 and §8: one file per group of resources, one constant per resource.
-//! `reader` validates inputs by them; `limits` has the limits of the service.
+//! `validate` checks inputs by them; `limits` has the limits of the service.
 
 mod component;
 mod data_source;
@@ -26,7 +26,7 @@ pub use incident::INCIDENT_COMMENT;
 pub use maintenance::MAINTENANCE;
 pub use monitor::{RETRY_MAX, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX};
 pub use notification::NOTIFICATION;
-pub use preferences::NOTIFICATION_WISHES;
+pub use preferences::NOTIFICATION_PREFERENCES;
 pub use provider::PROVIDER;
 pub use report::{REPORT_TEMPLATE, REPORT_UPDATE, STATUS_REPORT};
 pub use status_page::STATUS_PAGE;

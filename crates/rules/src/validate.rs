@@ -26,7 +26,7 @@ pub struct Validator {
 }
 
 impl Validator {
-    /// Creates a reader for this resource's arguments.
+    /// Creates a validator for this resource's arguments.
     pub const fn new(resource: &'static Resource) -> Self {
         Self {
             fields: resource.fields,

@@ -3,14 +3,11 @@
 
 use std::net::IpAddr;
 
-use aloft_rules::field::Presence;
-use aloft_rules::monitor::HeaderDraft;
+use aloft_rules::field::{Field, Presence, Shape};
 use aloft_rules::notification::{
-    ChannelDraft, EmailDraft, HookDraft, NotificationPreferences, NotificationPreferencesDraft,
-    NtfyDraft, OpsgenieDraft, PagerdutyDraft, PhoneDraft, Provider, QuietHoursDraft, TelegramDraft,
-    WebhookDraft,
+    ChannelDraft, NotificationPreferences, NotificationPreferencesDraft, Provider, QuietHoursDraft,
 };
-use aloft_rules::{ProviderType, Secret, Violations, tables};
+use aloft_rules::{ProviderType, Violations, tables};
 
 const HIDDEN: &str = "hunter2";
 
@@ -19,43 +16,35 @@ fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-fn secret(given: &str) -> Option<Secret<String>> {
-    text(given).map(Secret::new)
-}
-
 fn mask(names: &[&str]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
 }
 
-fn hook() -> HookDraft {
-    HookDraft { webhook_url: secret(&format!("https://hooks.example/{HIDDEN}")) }
+/// Returns the block of this name with every field set.
+fn block(name: &str) -> Provider {
+    let block = tables::NOTIFICATION.block(name);
+    let fields = block.fields.iter();
+    let mut fields: serde_json::Map<String, serde_json::Value> = fields
+        .map(|field| {
+            (
+                field.name.to_owned(),
+                field.example(if field.sensitive { HIDDEN } else { "ada" }).into(),
+            )
+        })
+        .collect();
+    for list in block.blocks {
+        let header = serde_json::json!({ "key": "X-Token", "value": HIDDEN });
+        fields.insert(list.name.to_owned(), [header].as_slice().into());
+    }
+    serde_json::from_value(serde_json::json!({ name: fields })).expect("the block is valid")
 }
 
 /// A draft with every field and every block, which is not a valid channel.
 fn full() -> ChannelDraft {
-    ChannelDraft {
+    let mut draft = ChannelDraft {
         name: text("On call"),
         provider_type: text("slack"),
         monitor_ids: vec!["mon_0000000000001".to_owned()],
-        discord: Some(hook()),
-        email: Some(EmailDraft { email: text("ops@example.com") }),
-        slack: Some(hook()),
-        pagerduty: Some(PagerdutyDraft { integration_key: secret(HIDDEN) }),
-        opsgenie: Some(OpsgenieDraft { api_key: secret(HIDDEN), region: text("eu") }),
-        webhook: Some(WebhookDraft {
-            endpoint: text("https://example.com/"),
-            headers: vec![HeaderDraft { key: text("X-Token"), value: text(HIDDEN) }],
-        }),
-        telegram: Some(TelegramDraft { chat_id: text("@ops") }),
-        sms: Some(PhoneDraft { phone_number: text("+4915112345678") }),
-        whatsapp: Some(PhoneDraft { phone_number: text("+4915112345678") }),
-        google_chat: Some(hook()),
-        grafana_oncall: Some(hook()),
-        ntfy: Some(NtfyDraft {
-            topic: text("ops"),
-            server_url: text("https://ntfy.example"),
-            token: secret(HIDDEN),
-        }),
         preferences: NotificationPreferencesDraft {
             events: vec!["recovered".to_owned(), "error".to_owned()],
             remind_every: text("90m"),
@@ -66,7 +55,13 @@ fn full() -> ChannelDraft {
                 applies_to: text("all_but_errors"),
             }),
         },
+        ..ChannelDraft::default()
+    };
+    for kind in ProviderType::WORDS {
+        let one = ChannelDraft { blocks: (&block(kind)).into(), ..ChannelDraft::default() };
+        draft.apply_mask(one, &mask(&[kind])).expect("the table has this name");
     }
+    draft
 }
 
 /// A valid draft of this kind.
@@ -98,9 +93,9 @@ fn draft_of_every_kind_round_trips() {
 fn mask_copies_exactly_the_named_fields() {
     // design: §4 update_mask
     let bare = ChannelDraft::default();
-    let preferences = tables::NOTIFICATION_WISHES.writable();
+    let preferences = tables::NOTIFICATION_PREFERENCES.writable();
     let names: Vec<_> = tables::NOTIFICATION.writable().chain(preferences).collect();
-    assert_eq!(names.len(), 18);
+    assert_eq!(names.len(), 6 + ProviderType::ALL.len());
     for name in &names {
         let mut one = bare.clone();
         one.apply_mask(full(), &mask(&[name])).unwrap();
@@ -205,8 +200,8 @@ fn unknown_name_in_mask_copies_nothing() {
 #[test]
 fn violations_in_all_given_blocks_are_reported() {
     let mut spoilt = full();
-    spoilt.webhook.as_mut().unwrap().headers[0].key = text("not fine");
-    spoilt.opsgenie.as_mut().unwrap().region = text("mars");
+    spoilt.blocks.webhook.as_mut().unwrap().headers[0].key = text("not fine");
+    spoilt.blocks.opsgenie.as_mut().unwrap().region = text("mars");
     spoilt.monitor_ids = vec!["mon_zzz".to_owned(), "chn_1".to_owned()];
     let refused = fields(spoilt.parse().unwrap_err());
     for field in ["webhook", "webhook.headers[0].key", "opsgenie.region", "monitor_ids"] {
@@ -218,7 +213,7 @@ fn violations_in_all_given_blocks_are_reported() {
 fn debug_of_draft_hides_secrets() {
     // Header drafts are shared with monitors, where `Debug` shows values.
     let mut draft = full();
-    draft.webhook = None;
+    draft.blocks.webhook = None;
     let shown = format!("{draft:?}");
     assert!(shown.contains("ops@example.com") && !shown.contains(HIDDEN), "{shown}");
 }
@@ -240,7 +235,7 @@ fn address_in_url_is_found_in_any_notation() {
     // design: §6
     let of = |url: &str| {
         let mut ntfy = draft(ProviderType::Ntfy);
-        ntfy.ntfy.as_mut().unwrap().server_url = text(url);
+        ntfy.blocks.ntfy.as_mut().unwrap().server_url = text(url);
         ntfy.parse().unwrap().provider.literal_address()
     };
     let four: IpAddr = "127.0.0.1".parse().unwrap();
@@ -250,25 +245,18 @@ fn address_in_url_is_found_in_any_notation() {
     assert_eq!(of("http://[::1]/"), Some(("server_url", "::1".parse().unwrap())));
     assert_eq!(of("http://127.0.0.1.example/"), None);
     let with_url = ProviderType::ALL.iter().filter(|kind| {
-        let Ok(mut settings) = draft(**kind).parse() else { return false };
-        let url = || aloft_rules::Secret::new("http://10.0.0.1/".to_owned());
-        match &mut settings.provider {
-            Provider::Discord(hook)
-            | Provider::Slack(hook)
-            | Provider::GoogleChat(hook)
-            | Provider::GrafanaOncall(hook) => hook.webhook_url = url(),
-            Provider::Webhook(webhook) => webhook.endpoint = url().expose().clone(),
-            Provider::Ntfy(ntfy) => ntfy.server_url = Some(url().expose().clone()),
-            Provider::Email(_)
-            | Provider::Pagerduty(_)
-            | Provider::Opsgenie(_)
-            | Provider::Telegram(_)
-            | Provider::Sms(_)
-            | Provider::Whatsapp(_) => {}
+        let mut stored = serde_json::to_value(provider(**kind)).unwrap();
+        for field in stored[kind.as_str()].as_object_mut().unwrap().values_mut() {
+            if field.as_str().is_some_and(|text| text.starts_with("https://")) {
+                *field = "http://10.0.0.1/".into();
+            }
         }
-        settings.provider.literal_address().is_some()
+        let provider: Provider = serde_json::from_value(stored).unwrap();
+        provider.literal_address().is_some()
     });
-    assert_eq!(with_url.count(), 6);
+    let is_url = |field: &Field| matches!(field.shape, Shape::HttpUrl { .. });
+    let expected = tables::NOTIFICATION.blocks.iter().filter(|it| it.fields.iter().any(is_url));
+    assert_eq!(with_url.count(), expected.count());
 }
 
 /// Returns the paths of the rejected fields.

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use domain::notify::letter_style::{BODY, CARD};
+use domain::notify::email_style::{BODY, CARD};
 use domain::notify::{ListLinks, Mail};
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method};

@@ -7,6 +7,7 @@ mod channel;
 mod discord;
 mod google_chat;
 mod grafana_oncall;
+mod ms_teams;
 mod ntfy;
 mod opsgenie;
 mod pagerduty;
@@ -83,16 +84,8 @@ struct Inbox {
 /// Rules of a vendor.
 #[derive(Debug)]
 enum VendorRules {
-    Discord,
-    Slack,
-    Pagerduty,
-    Opsgenie,
+    Vendor(fn(&Received) -> Validation),
     Webhook(webhook::Verifier),
-    Telegram,
-    Phone(phone::PhoneTransport),
-    GoogleChat,
-    GrafanaOncall,
-    Ntfy,
 }
 
 #[derive(Debug, Default)]
@@ -108,22 +101,23 @@ impl Receiver {
     /// Starts a receiver of this kind. Panics for `email`, which `testkit::mail` receives, and for
     /// `webhook`, which needs secrets.
     pub async fn start(kind: ProviderType) -> Self {
-        let rulebook = match kind {
-            ProviderType::Discord => VendorRules::Discord,
-            ProviderType::Slack => VendorRules::Slack,
-            ProviderType::Pagerduty => VendorRules::Pagerduty,
-            ProviderType::Opsgenie => VendorRules::Opsgenie,
-            ProviderType::Telegram => VendorRules::Telegram,
-            ProviderType::Sms => VendorRules::Phone(phone::PhoneTransport::Sms),
-            ProviderType::Whatsapp => VendorRules::Phone(phone::PhoneTransport::Whatsapp),
-            ProviderType::GoogleChat => VendorRules::GoogleChat,
-            ProviderType::GrafanaOncall => VendorRules::GrafanaOncall,
-            ProviderType::Ntfy => VendorRules::Ntfy,
+        let validate: fn(&Received) -> Validation = match kind {
+            ProviderType::Discord => discord::validate,
+            ProviderType::Slack => slack::validate,
+            ProviderType::Pagerduty => pagerduty::validate,
+            ProviderType::Opsgenie => opsgenie::validate,
+            ProviderType::Telegram => telegram::validate,
+            ProviderType::Sms => phone::validate_sms,
+            ProviderType::Whatsapp => phone::validate_whatsapp,
+            ProviderType::GoogleChat => google_chat::validate,
+            ProviderType::GrafanaOncall => grafana_oncall::validate,
+            ProviderType::Ntfy => ntfy::validate,
+            ProviderType::MsTeams => ms_teams::validate,
             ProviderType::Webhook | ProviderType::Email => {
                 panic!("receivers of `{kind}` have their own constructor")
             }
         };
-        Self::with(kind, rulebook).await
+        Self::with(kind, VendorRules::Vendor(validate)).await
     }
 
     /// Starts a receiver of webhooks. It accepts signatures with one of `secrets` and timestamps
@@ -250,16 +244,8 @@ impl Inbox {
 impl VendorRules {
     fn validate(&self, request: &Received) -> Validation {
         match self {
-            Self::Discord => discord::validate(request),
-            Self::Slack => slack::validate(request),
-            Self::Pagerduty => pagerduty::validate(request),
-            Self::Opsgenie => opsgenie::validate(request),
+            Self::Vendor(validate) => validate(request),
             Self::Webhook(verifier) => verifier.validate(request),
-            Self::Telegram => telegram::validate(request),
-            Self::Phone(way) => phone::validate(*way, request),
-            Self::GoogleChat => google_chat::validate(request),
-            Self::GrafanaOncall => grafana_oncall::validate(request),
-            Self::Ntfy => ntfy::validate(request),
         }
     }
 }

@@ -67,7 +67,7 @@ static FIELDS: [(&str, &Resource); 14] = [
     ("TCP monitor", &tables::TCP_MONITOR),
     ("DNS monitor", &tables::DNS_MONITOR),
     ("Channel", &tables::NOTIFICATION),
-    ("Notification preferences", &tables::NOTIFICATION_WISHES),
+    ("Notification preferences", &tables::NOTIFICATION_PREFERENCES),
     ("Status page", &tables::STATUS_PAGE),
     ("Component", &tables::STATUS_PAGE_COMPONENT),
     ("Component group", &tables::STATUS_PAGE_COMPONENT_GROUP),

@@ -60,7 +60,9 @@ fn resources_of(message: &str) -> Vec<&'static Resource> {
         "monitor.v1.HttpMonitor" => vec![&tables::HTTP_MONITOR],
         "monitor.v1.TcpMonitor" => vec![&tables::TCP_MONITOR],
         "monitor.v1.DnsMonitor" => vec![&tables::DNS_MONITOR],
-        "notification.v1.Notification" => vec![&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES],
+        "notification.v1.Notification" => {
+            vec![&tables::NOTIFICATION, &tables::NOTIFICATION_PREFERENCES]
+        }
         "notification.v1.RotateSigningSecretRequest" => vec![&tables::SIGNING_SECRET],
         "status_page.v1.StatusPage" => vec![&tables::STATUS_PAGE],
         "status_page.v1.Component" => vec![&tables::STATUS_PAGE_COMPONENT],
@@ -86,7 +88,7 @@ fn block_of(message: &str) -> Option<&'static Block> {
         "monitor.v1.HeaderAssertion" => Some(tables::HTTP_MONITOR.block("header_assertions")),
         "monitor.v1.RecordAssertion" => Some(tables::DNS_MONITOR.block("record_assertions")),
         "notification.v1.Header" => tables::NOTIFICATION.block("webhook").blocks.first(),
-        "notification.v1.QuietHours" => Some(tables::NOTIFICATION_WISHES.block("quiet_hours")),
+        "notification.v1.QuietHours" => Some(tables::NOTIFICATION_PREFERENCES.block("quiet_hours")),
         "status_report.v1.ComponentImpact" => Some(tables::STATUS_REPORT.block("components")),
         _ => {
             let name = message.strip_prefix("notification.v1.")?;

@@ -118,6 +118,9 @@ export const LIMITS = {
       serverUrl: { min: 1, max: 2048 },
       token: { min: 1, max: 1024 },
     },
+    msTeams: {
+      webhookUrl: { min: 1, max: 2048 },
+    },
     remindEvery: { min: 5, max: 1440 },
     quietHours: {
       appliesTo: { default: "all" },

@@ -97,7 +97,7 @@ EndMaintenanceResponse maintenance:Maintenance
 DeleteMaintenanceRequest id
 DeleteMaintenanceResponse
 @notification.v1
-Notification id? name? provider_type? monitor_ids* discord:Discord email:Email slack:Slack pagerduty:Pagerduty opsgenie:Opsgenie webhook:Webhook telegram:Telegram sms:Sms whatsapp:Whatsapp google_chat:GoogleChat grafana_oncall:GrafanaOncall ntfy:Ntfy events* remind_every? quiet_hours:QuietHours created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
+Notification id? name? provider_type? monitor_ids* discord:Discord email:Email slack:Slack pagerduty:Pagerduty opsgenie:Opsgenie webhook:Webhook telegram:Telegram sms:Sms whatsapp:Whatsapp google_chat:GoogleChat grafana_oncall:GrafanaOncall ntfy:Ntfy events* remind_every? quiet_hours:QuietHours ms_teams:MsTeams created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 QuietHours from? until? time_zone? applies_to?
 Discord webhook_url?
 Email email?
@@ -112,6 +112,7 @@ Whatsapp phone_number?
 GoogleChat webhook_url?
 GrafanaOncall webhook_url?
 Ntfy topic? server_url? token?
+MsTeams webhook_url?
 Warning field message
 CreateNotificationRequest notification:Notification
 CreateNotificationResponse notification:Notification warnings*:Warning

@@ -102,8 +102,9 @@ export interface MonitorService {
 
   /**
    * Lists the slots of a monitor in which no check ran, newest first, one page at a time. An empty filter
-   * matches all of them. Consecutive slots of a region that were missed for one reason are one entry. A slot
-   * whose previous check still ran is `skipped`, and `listResponseLogs` lists it.
+   * matches all of them. Slots that a region misses while nothing runs are one entry (`down`). For other reasons,
+   * consecutive slots can be several entries: an overloaded server stores each slot that it gives up. A slot whose
+   * previous check still ran is `skipped`, and `listResponseLogs` lists it.
    *
    * Errors: `not_found`; `invalid_argument` for a filter out of range and for a `pageToken` that
    * this method did not return.

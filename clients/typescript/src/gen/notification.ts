@@ -138,7 +138,7 @@ export interface NotificationCommon {
 }
 
 /**
- * A notification channel. It has exactly one of the twelve blocks: the one that `providerType` names.
+ * A notification channel. It has exactly one of the blocks: the one that `providerType` names.
  * Secrets and credentials in URLs are omitted for read-only keys.
  */
 export type Notification = NotificationCommon &
@@ -167,6 +167,8 @@ export type Notification = NotificationCommon &
     | { providerType: "grafana_oncall"; grafanaOncall: GrafanaOncall }
     /** A topic of an ntfy server. */
     | { providerType: "ntfy"; ntfy: Ntfy }
+    /** A Microsoft Teams channel or chat. */
+    | { providerType: "ms_teams"; msTeams: MsTeams }
   );
 
 /** Fields of every NotificationInput. */
@@ -193,7 +195,7 @@ export interface NotificationInputCommon {
 }
 
 /**
- * A notification channel. It has exactly one of the twelve blocks: the one that `providerType` names.
+ * A notification channel. It has exactly one of the blocks: the one that `providerType` names.
  * Secrets and credentials in URLs are omitted for read-only keys.
  *
  * Input type. Responses have the type `Notification`.
@@ -224,6 +226,8 @@ export type NotificationInput = NotificationInputCommon &
     | { providerType: "grafana_oncall"; grafanaOncall: GrafanaOncallInput }
     /** A topic of an ntfy server. */
     | { providerType: "ntfy"; ntfy: Ntfy }
+    /** A Microsoft Teams channel or chat. */
+    | { providerType: "ms_teams"; msTeams: MsTeamsInput }
   );
 
 /** Daily quiet hours. They pass midnight if they end before they begin. Held messages are sent at the end. */
@@ -447,6 +451,28 @@ export interface Ntfy {
   serverUrl?: string;
   /** Access token of the server, 1 to 1024 characters. A secret: omitted for read-only keys. */
   token?: string;
+}
+
+/** A Microsoft Teams channel or chat, through the webhook of a workflow (Power Automate). Beyond the specification. */
+export interface MsTeams {
+  /**
+   * URL of the workflow's trigger "When a Teams webhook request is received": http or https, 1 to 2048 characters.
+   * Required. A secret: omitted for read-only keys.
+   */
+  webhookUrl?: string;
+}
+
+/**
+ * A Microsoft Teams channel or chat, through the webhook of a workflow (Power Automate). Beyond the specification.
+ *
+ * Input type. Responses have the type `MsTeams`.
+ */
+export interface MsTeamsInput {
+  /**
+   * URL of the workflow's trigger "When a Teams webhook request is received": http or https, 1 to 2048 characters.
+   * Required. A secret: omitted for read-only keys.
+   */
+  webhookUrl: string;
 }
 
 /** A problem of a channel that was stored nevertheless. */

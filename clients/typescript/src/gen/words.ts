@@ -61,7 +61,7 @@ export const RECORD_TYPES = ["A", "AAAA", "CNAME", "MX", "TXT"] as const;
 export type RecordType = (typeof RECORD_TYPES)[number];
 
 /** Kinds of channels. */
-export const PROVIDER_TYPES = ["discord", "email", "slack", "pagerduty", "opsgenie", "webhook", "telegram", "sms", "whatsapp", "google_chat", "grafana_oncall", "ntfy"] as const;
+export const PROVIDER_TYPES = ["discord", "email", "slack", "pagerduty", "opsgenie", "webhook", "telegram", "sms", "whatsapp", "google_chat", "grafana_oncall", "ntfy", "ms_teams"] as const;
 
 /** Kinds of channels. */
 export type ProviderType = (typeof PROVIDER_TYPES)[number];

@@ -96,8 +96,12 @@ impl Client {
 /// Parses a base URL. Encodes an internationalised host name (RFC 5890) and path, which [`Uri`]
 /// rejects.
 fn base_uri(text: &str) -> Option<Uri> {
-    let has_scheme = text.starts_with("http://") || text.starts_with("https://");
-    if !has_scheme || text.contains(|it: char| it.is_whitespace() || it.is_control()) {
+    let has_scheme = |scheme: &str| {
+        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    if !(has_scheme("http://") || has_scheme("https://"))
+        || text.contains(|it: char| it.is_whitespace() || it.is_control())
+    {
         return None;
     }
     if text.is_ascii() {

@@ -7,25 +7,28 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::alert_text::{AlertText, format_rfc3339};
-use super::message::{Disposition, HttpMessage, VendorResponse};
+use super::kinds::{Kind, OutgoingAlert};
+use super::message::{Disposition, HttpMessage, Message, VendorResponse};
 use super::response::{classify_status, json as body_of, retry_later, seconds, text_at};
 use super::truncate::{List, Unit, truncate};
 
 /// Maximum length of a title,
 /// <https://docs.discord.com/developers/resources/message#embed-object-embed-limits>.
-pub(super) const TITLE_MAX: usize = 256;
+const TITLE_MAX: usize = 256;
 /// Maximum length of a field value, same page.
-pub(super) const FIELD_MAX: usize = 1_024;
+const FIELD_MAX: usize = 1_024;
 /// Maximum length of a description. The documented limit is 4,096, but all texts together may have
 /// 6,000, and the longest title and two longest fields take 2,304.
-pub(super) const DESCRIPTION_MAX: usize = 3_000;
+const DESCRIPTION_MAX: usize = 3_000;
 /// Regions or events in the description; leaves room for the reason.
 const LINES: List = List { escape, unit: Unit::Utf16, around: ("\n• ", ""), max: 2_000 };
 /// Maximum length of all texts together, same page.
 #[cfg(test)]
-pub(super) const TOTAL_MAX: usize = 6_000;
+const TOTAL_MAX: usize = 6_000;
+pub(super) const KIND: Kind<IncomingWebhook> = Kind::new(compose, classify);
 
-pub(super) fn compose(hook: &IncomingWebhook, story: &AlertText) -> HttpMessage {
+fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
+    let OutgoingAlert { text: story, .. } = alert;
     let mut embed = json!({
         "title": truncate(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX),
         "color": story.tone.colour(),
@@ -42,12 +45,12 @@ pub(super) fn compose(hook: &IncomingWebhook, story: &AlertText) -> HttpMessage 
         embed["timestamp"] = Value::String(at);
     }
     let body = json!({ "allowed_mentions": { "parse": [] }, "embeds": [embed] });
-    HttpMessage::json(&with_wait(hook.webhook_url.expose()), &body)
+    HttpMessage::json(&with_wait(hook.webhook_url.expose()), &body).into()
 }
 
 /// Rate limits apply per webhook. The header gives seconds, but the body of old API versions gives
 /// milliseconds, so the header takes precedence.
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let said = text_at(&body, "/message");
     if answer.status == 429 {
@@ -104,3 +107,6 @@ fn with_wait(url: &str) -> String {
     parsed.query_pairs_mut().append_pair("wait", "true");
     parsed.into()
 }
+
+#[cfg(test)]
+pub(super) mod tests;

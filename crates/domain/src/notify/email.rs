@@ -8,9 +8,11 @@ pub mod style;
 use rules::notification::Email;
 
 use super::alert_text::{AlertText, LINK_TEXT, format_time};
-use super::message::{Disposition, Envelope, ListLinks, Mail, VendorResponse};
+use super::kinds::{Kind, OutgoingAlert};
+use super::message::{Disposition, ListLinks, Mail, Message, VendorResponse};
 use super::response::{rejected, retry_later};
 use super::truncate::{List, Unit, plain, truncate};
+use super::vendors::setting;
 
 /// Maximum length of a subject (our choice): a header line may have 998 octets (RFC 5322 §2.1.1),
 /// of which mail programs show a tenth.
@@ -21,9 +23,12 @@ const LINES: List =
     List { escape: plain, unit: Unit::Bytes, around: ("\n• ", ""), max: html::LINES.max };
 /// Maximum length of the left part of a message ID (our choice).
 const ID_MAX: usize = 200;
+pub(super) const KIND: Kind<Email> = Kind::new(compose, classify)
+    .with_account(setting::SMTP, |config| (!config.has_mail).then_some(setting::SMTP));
 
-pub(super) fn compose(email: &Email, story: &AlertText, envelope: &Envelope<'_>) -> Mail {
-    Mail {
+fn compose(email: &Email, alert: &OutgoingAlert<'_>) -> Message {
+    let OutgoingAlert { text: story, envelope, .. } = alert;
+    Message::Mail(Mail {
         to: email.email.clone(),
         subject: truncate(&story.title, subject, Unit::Utf16, SUBJECT_MAX),
         text: text(story),
@@ -31,12 +36,12 @@ pub(super) fn compose(email: &Email, story: &AlertText, envelope: &Envelope<'_>)
         id: id(envelope.key),
         thread: id(envelope.thread),
         list: ListLinks::None,
-    }
+    })
 }
 
 /// Classifies SMTP replies: 4yz is retried, 5yz is not, except errors about the server's own
 /// account, which the operator can fix. <https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1>
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+fn classify(answer: &VendorResponse) -> Disposition {
     match answer.status {
         200..=399 => Disposition::Accepted,
         530 | 534 | 535 | 538 => {
@@ -77,3 +82,6 @@ pub(super) fn id(text: &str) -> String {
     let id = text.chars().map(|c| if is_plain(c) { c } else { '-' });
     id.take(ID_MAX).collect()
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -6,16 +6,17 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::alert_text::{AlertText, LINK_TEXT, format_time};
-use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
+use super::kinds::{Kind, OutgoingAlert};
+use super::message::{Disposition, HttpMessage, Message, VendorResponse};
 use super::response::{classify_status, json as body_of, text_at};
 use super::truncate::{List, Unit, html, plain, truncate};
 
 /// Maximum size of a message in bytes, same page.
 #[cfg(test)]
-pub(super) const MESSAGE_BYTES_MAX: usize = 32_000;
+const MESSAGE_BYTES_MAX: usize = 32_000;
 /// Maximum length of a thread key,
 /// <https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages#thread>.
-pub(super) const THREAD_KEY_MAX: usize = 4_000;
+const THREAD_KEY_MAX: usize = 4_000;
 /// Maximum sizes of the parts (our choice), in bytes as JSON: together well below the limit of a
 /// message.
 const TITLE_MAX: usize = 500;
@@ -23,13 +24,12 @@ const WHY_MAX: usize = 3_000;
 const VALUE_MAX: usize = 3_000;
 const LINES: List = List { escape: html, unit: Unit::Json, around: ("• ", "<br>"), max: 6_000 };
 
+pub(super) const KIND: Kind<IncomingWebhook> = Kind::new(compose, classify);
+
 /// Composes the message. `requestId` makes Google return the first message again if it is sent
 /// twice.
-pub(super) fn compose(
-    hook: &IncomingWebhook,
-    story: &AlertText,
-    envelope: &Envelope<'_>,
-) -> HttpMessage {
+fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
+    let OutgoingAlert { text: story, envelope, .. } = alert;
     let title = truncate(&story.signed_title(), plain, Unit::Json, TITLE_MAX);
     let subtitle = truncate(&subtitle(story), plain, Unit::Json, TITLE_MAX);
     let card = json!({
@@ -41,11 +41,11 @@ pub(super) fn compose(
         "thread": { "threadKey": truncate(envelope.thread, plain, Unit::Utf16, THREAD_KEY_MAX) },
         "cardsV2": [{ "cardId": "event", "card": card }],
     });
-    HttpMessage::json(&in_thread(hook.webhook_url.expose(), envelope.key), &body)
+    HttpMessage::json(&in_thread(hook.webhook_url.expose(), envelope.key), &body).into()
 }
 
 /// Classifies errors of Google APIs: <https://cloud.google.com/apis/design/errors>.
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let way_out = matches!(answer.status, 400 | 401 | 403 | 404)
         .then_some("the webhook or its space was deleted: create a new one in Google Chat");
@@ -96,3 +96,6 @@ fn in_thread(url: &str, key: &str) -> String {
         .append_pair("requestId", key);
     parsed.into()
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -5,22 +5,21 @@
 use rules::notification::IncomingWebhook;
 use serde_json::json;
 
-use super::alert_text::{AlertState, AlertText};
-use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
+use super::alert_text::AlertState;
+use super::kinds::{Kind, OutgoingAlert};
+use super::message::{Disposition, HttpMessage, Message, VendorResponse};
 use super::response::classify_status;
 use super::truncate::{Unit, plain, truncate};
 
 /// Maximum length of title and message (our choice): no limit is documented, and chats show them.
-pub(super) const TITLE_MAX: usize = 256;
-pub(super) const MESSAGE_MAX: usize = 4_096;
+const TITLE_MAX: usize = 256;
+const MESSAGE_MAX: usize = 4_096;
 /// Maximum length of the group's ID (our choice).
 const UID_MAX: usize = 255;
+pub(super) const KIND: Kind<IncomingWebhook> = Kind::new(compose, classify).stateful();
 
-pub(super) fn compose(
-    hook: &IncomingWebhook,
-    story: &AlertText,
-    envelope: &Envelope<'_>,
-) -> HttpMessage {
+fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
+    let OutgoingAlert { text: story, envelope, .. } = alert;
     let mut body = json!({
         "alert_uid": text(envelope.thread, UID_MAX),
         "title": text(&story.title, TITLE_MAX),
@@ -33,11 +32,11 @@ pub(super) fn compose(
     if let Some(link) = &story.link {
         body["link_to_upstream_details"] = json!(link);
     }
-    HttpMessage::json(hook.webhook_url.expose(), &body)
+    HttpMessage::json(hook.webhook_url.expose(), &body).into()
 }
 
 /// Classifies a response by its status; the body is only text for humans.
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+fn classify(answer: &VendorResponse) -> Disposition {
     let way_out = matches!(answer.status, 403 | 404).then_some(
         "the integration was deleted: enter the URL of a formatted webhook in the channel",
     );
@@ -48,3 +47,6 @@ pub(super) fn classify(answer: &VendorResponse) -> Disposition {
 fn text(text: &str, max: usize) -> String {
     truncate(text, plain, Unit::Utf16, max)
 }
+
+#[cfg(test)]
+pub(super) mod tests;

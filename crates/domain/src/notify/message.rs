@@ -126,6 +126,12 @@ impl fmt::Debug for HttpMessage {
     }
 }
 
+impl From<HttpMessage> for Message {
+    fn from(message: HttpMessage) -> Self {
+        Self::Http(message)
+    }
+}
+
 impl Message {
     /// Hides the secrets of this message in the response of its receiver, which may repeat it, and
     /// `password`, with which this server logs in to its mail server.

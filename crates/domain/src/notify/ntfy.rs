@@ -7,21 +7,24 @@ use serde_json::json;
 use url::Url;
 
 use super::alert_text::{AlertText, Severity};
-use super::message::{Disposition, HttpMessage, VendorResponse};
+use super::kinds::{Kind, OutgoingAlert};
+use super::message::{Disposition, HttpMessage, Message, VendorResponse};
 use super::response::{classify_status, json as body_of, text_at};
 use super::truncate::{Unit, plain, truncate};
 
 /// Maximum size of a message in bytes; a larger one becomes an attachment:
 /// <https://docs.ntfy.sh/publish/#limitations>. Counted as JSON, because a server reads at most
 /// twice as many bytes of a request.
-pub(super) const MESSAGE_MAX: usize = 4_096;
+const MESSAGE_MAX: usize = 4_096;
 /// Maximum length of a title (our choice), in bytes as JSON.
-pub(super) const TITLE_MAX: usize = 512;
+const TITLE_MAX: usize = 512;
 /// Maximum size of a request that a server reads: twice the maximum message.
 #[cfg(test)]
-pub(super) const REQUEST_MAX: usize = 2 * MESSAGE_MAX;
+const REQUEST_MAX: usize = 2 * MESSAGE_MAX;
+pub(super) const KIND: Kind<Ntfy> = Kind::new(compose, classify);
 
-pub(super) fn compose(ntfy: &Ntfy, public: &str, story: &AlertText) -> HttpMessage {
+fn compose(ntfy: &Ntfy, alert: &OutgoingAlert<'_>) -> Message {
+    let OutgoingAlert { text: story, config, .. } = alert;
     let mut body = json!({
         "topic": ntfy.topic,
         "title": truncate(&story.title, plain, Unit::Json, TITLE_MAX),
@@ -32,15 +35,17 @@ pub(super) fn compose(ntfy: &Ntfy, public: &str, story: &AlertText) -> HttpMessa
     if let Some(link) = &story.link {
         body["click"] = json!(link);
     }
-    let message = HttpMessage::json(&server(ntfy.server_url.as_deref().unwrap_or(public)), &body);
-    match &ntfy.token {
+    let url = server(ntfy.server_url.as_deref().unwrap_or(&config.ntfy));
+    let message = HttpMessage::json(&url, &body);
+    let message = match &ntfy.token {
         Some(token) => message.with_header(AUTHORIZATION, format!("Bearer {}", token.expose())),
         None => message,
-    }
+    };
+    message.into()
 }
 
 /// Classifies a response; `error` describes the problem. 429 and 507 are temporary.
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let way_out = match answer.status {
         400 => Some("enter a topic of letters, digits, - and _ in the channel"),
@@ -86,3 +91,6 @@ const fn tag(tone: Severity) -> &'static str {
         Severity::Test => "test_tube",
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests;

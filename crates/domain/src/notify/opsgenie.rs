@@ -8,20 +8,20 @@ use rules::notification::Opsgenie;
 use serde_json::{Value, json};
 
 use super::alert_text::{AlertState, AlertText, SENDER, Severity};
-use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
+use super::kinds::{Kind, OutgoingAlert};
+use super::message::{Disposition, HttpMessage, Message, VendorResponse};
 use super::response::{classify_status, json as body_of, text_at};
 use super::truncate::{Unit, plain, truncate};
-use super::vendors::VendorConfig;
 
 /// Maximum length of message, alias, description and entity:
 /// <https://docs.opsgenie.com/docs/alert-api#create-alert>.
-pub(super) const MESSAGE_MAX: usize = 130;
-pub(super) const ALIAS_MAX: usize = 512;
-pub(super) const DESCRIPTION_MAX: usize = 15_000;
-pub(super) const ENTITY_MAX: usize = 512;
+const MESSAGE_MAX: usize = 130;
+const ALIAS_MAX: usize = 512;
+const DESCRIPTION_MAX: usize = 15_000;
+const ENTITY_MAX: usize = 512;
 /// Maximum length of all details together, same page.
 #[cfg(test)]
-pub(super) const DETAILS_MAX: usize = 8_000;
+const DETAILS_MAX: usize = 8_000;
 /// Maximum length of one detail (our choice): the longest target and workspace stay below the limit
 /// of all details.
 const DETAIL_MAX: usize = 2_048;
@@ -29,20 +29,19 @@ const DETAIL_MAX: usize = 2_048;
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 /// Maximum length of the note of a closed alert, same page.
 const NOTE_MAX: usize = 25_000;
+pub(super) const KIND: Kind<Opsgenie> = Kind::new(compose, classify).stateful();
 
-pub(super) fn compose(
-    opsgenie: &Opsgenie,
-    servers: &VendorConfig,
-    story: &AlertText,
-    envelope: &Envelope<'_>,
-) -> HttpMessage {
+fn compose(opsgenie: &Opsgenie, alert: &OutgoingAlert<'_>) -> Message {
+    let OutgoingAlert { text: story, envelope, config, .. } = alert;
     let host = match opsgenie.region {
-        OpsgenieRegion::Us => &servers.opsgenie_us,
-        OpsgenieRegion::Eu => &servers.opsgenie_eu,
+        OpsgenieRegion::Us => &config.opsgenie_us,
+        OpsgenieRegion::Eu => &config.opsgenie_eu,
     };
     let alias = text(envelope.thread, ALIAS_MAX);
     let message = match story.phase {
-        AlertState::Open => HttpMessage::json(&format!("{host}/v2/alerts"), &alert(&alias, story)),
+        AlertState::Open => {
+            HttpMessage::json(&format!("{host}/v2/alerts"), &alert_body(&alias, story))
+        }
         AlertState::Resolved => {
             // Without `identifierType`, Opsgenie would take the alias for an alert ID.
             let alias = utf8_percent_encode(&alias, IN_PATH);
@@ -52,18 +51,18 @@ pub(super) fn compose(
             HttpMessage::json(&url, &body)
         }
     };
-    message.with_header(AUTHORIZATION, format!("GenieKey {}", opsgenie.api_key.expose()))
+    message.with_header(AUTHORIZATION, format!("GenieKey {}", opsgenie.api_key.expose())).into()
 }
 
 /// Classifies a response: 202 is success; `message` describes a problem.
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let way_out = matches!(answer.status, 401 | 403 | 422)
         .then_some("enter the key of an API integration and its region in the channel");
     classify_status(answer, text_at(&body, "/message"), way_out)
 }
 
-fn alert(alias: &str, story: &AlertText) -> Value {
+fn alert_body(alias: &str, story: &AlertText) -> Value {
     let mut description = story.text();
     if let Some(link) = &story.link {
         description = link.clone() + "\n\n" + &description;
@@ -105,3 +104,6 @@ const fn priority(tone: Severity) -> &'static str {
 fn text(text: &str, max: usize) -> String {
     truncate(text, plain, Unit::Utf16, max)
 }
+
+#[cfg(test)]
+pub(super) mod tests;

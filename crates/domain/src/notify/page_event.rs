@@ -1,5 +1,5 @@
-//! Events of a status page for its subscribers: their keys and topics. `mail` formats them as
-//! emails, `hook` as webhooks. The outbox selects the recipients and sends.
+//! Events of a status page for its subscribers: their keys and topics. `email` formats them
+//! as emails, `webhook` as webhooks. The outbox selects the recipients and sends.
 
 mod email;
 mod i18n;

@@ -6,16 +6,16 @@ use rules::notification::Pagerduty;
 use serde_json::{Value, json};
 
 use super::alert_text::{AlertState, AlertText, LINK_TEXT, SENDER, Severity, format_rfc3339};
-use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
+use super::kinds::{Kind, OutgoingAlert};
+use super::message::{Disposition, HttpMessage, Message, VendorResponse};
 use super::response::{classify_status, json as body_of, text_at};
 use super::truncate::{Unit, plain, truncate};
-use super::vendors::VendorConfig;
 
 /// Maximum length of a summary,
 /// <https://developer.pagerduty.com/docs/events-api-v2/trigger-events/#parameters>.
-pub(super) const SUMMARY_MAX: usize = 1_024;
+const SUMMARY_MAX: usize = 1_024;
 /// Maximum length of a dedup key, same page.
-pub(super) const DEDUP_KEY_MAX: usize = 255;
+const DEDUP_KEY_MAX: usize = 255;
 /// Maximum length of texts without a documented limit (our choice).
 const TEXT_MAX: usize = 2_048;
 /// Maximum number and length of detail lines (our choice): far below the 512 KB of a payload,
@@ -24,15 +24,12 @@ const LINES_MAX: usize = 100;
 const LINE_MAX: usize = 300;
 /// Documented maximum size of a payload.
 #[cfg(test)]
-pub(super) const PAYLOAD_BYTES_MAX: usize = 512 * 1_024;
+const PAYLOAD_BYTES_MAX: usize = 512 * 1_024;
+pub(super) const KIND: Kind<Pagerduty> = Kind::new(compose, classify).stateful();
 
-pub(super) fn compose(
-    pagerduty: &Pagerduty,
-    servers: &VendorConfig,
-    story: &AlertText,
-    envelope: &Envelope<'_>,
-) -> HttpMessage {
-    let url = format!("{}/v2/enqueue", servers.pagerduty);
+fn compose(pagerduty: &Pagerduty, alert: &OutgoingAlert<'_>) -> Message {
+    let OutgoingAlert { text: story, envelope, config, .. } = alert;
+    let url = format!("{}/v2/enqueue", config.pagerduty);
     let routing_key = pagerduty.integration_key.expose();
     let dedup_key = text(envelope.thread, DEDUP_KEY_MAX);
     let body = match story.phase {
@@ -56,12 +53,12 @@ pub(super) fn compose(
             "dedup_key": dedup_key,
         }),
     };
-    HttpMessage::json(&url, &body)
+    HttpMessage::json(&url, &body).into()
 }
 
 /// Classifies a response: 202 is success; 400 describes the problem in `errors`, usually a wrong
 /// key.
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let said = text_at(&body, "/errors/0").or_else(|| text_at(&body, "/message"));
     let way_out = "enter the integration key of an Events API v2 integration in the channel";
@@ -108,3 +105,6 @@ const fn severity(tone: Severity) -> &'static str {
 fn text(text: &str, max: usize) -> String {
     truncate(text, plain, Unit::Utf16, max)
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -10,7 +10,7 @@ mod reminder;
 
 pub use backoff::{NextAttempt, RETRY_AFTER_MAX, next_attempt};
 pub use filter::{FilterDecision, PriorDelivery, SuppressReason, degraded_due, filter, superseded};
-pub use grouping::{GroupWindow, STORM_EVENTS_MAX, SendTime, group};
+pub use grouping::{DIGEST_EVENTS_MAX, GroupWindow, SendTime, group};
 pub use plan::{
     AlertChange, AlertContext, AlertSubject, ChannelState, DeliveryPlan, DeliveryProgress, DueTime,
     HoldReason, NewDelivery, OpenDelivery, end_event, next_reminder, plan_deliveries,

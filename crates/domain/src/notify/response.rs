@@ -21,23 +21,11 @@ const WAIT_MAX: Duration = Duration::from_hours(24 * 365);
 /// 2xx is success. 408, 425, 429 and 5xx are retried, everything else is not. This includes
 /// redirects, because a channel's address is a secret that must not be sent elsewhere.
 pub fn classify_response(kind: ProviderType, answer: &VendorResponse) -> Disposition {
-    match kind {
-        ProviderType::Discord => super::discord::classify(answer),
-        ProviderType::Email => super::email::classify(answer),
-        ProviderType::Slack => super::slack::classify(answer),
-        ProviderType::Pagerduty => super::pagerduty::classify(answer),
-        ProviderType::Opsgenie => super::opsgenie::classify(answer),
-        ProviderType::Webhook => super::webhook::classify(answer),
-        ProviderType::Telegram => super::telegram::classify(answer),
-        ProviderType::Sms | ProviderType::Whatsapp => super::phone::classify(answer),
-        ProviderType::GoogleChat => super::google_chat::classify(answer),
-        ProviderType::GrafanaOncall => super::grafana_oncall::classify(answer),
-        ProviderType::Ntfy => super::ntfy::classify(answer),
-    }
+    (super::kinds::vendor(kind).classify)(answer)
 }
 
 /// Quotes `answer` for users: one line without possible keys.
-pub fn said(answer: &VendorResponse) -> String {
+pub fn quote(answer: &VendorResponse) -> String {
     sentence(answer.status, &answer.body, None)
 }
 
@@ -46,17 +34,17 @@ pub fn in_one_line(text: &str) -> String {
     redact_text(text)
 }
 
-/// Classifies a response by its status alone; quotes `said` and adds a way out if known.
+/// Classifies a response by its status alone; quotes `text` and adds a way out if known.
 pub(super) fn classify_status(
     answer: &VendorResponse,
-    said: Option<&str>,
+    text: Option<&str>,
     way_out: Option<&str>,
 ) -> Disposition {
-    let said = said.unwrap_or(&answer.body);
+    let text = text.unwrap_or(&answer.body);
     match answer.status {
         200..=299 => Disposition::Accepted,
-        408 | 425 | 429 | 500..=599 => retry_later(answer, answer.retry_after, said),
-        status => rejected(answer, said, way_out.or_else(|| common_way_out(status))),
+        408 | 425 | 429 | 500..=599 => retry_later(answer, answer.retry_after, text),
+        status => rejected(answer, text, way_out.or_else(|| common_way_out(status))),
     }
 }
 
@@ -64,14 +52,14 @@ pub(super) fn classify_status(
 pub(super) fn retry_later(
     answer: &VendorResponse,
     after: Option<Duration>,
-    said: &str,
+    text: &str,
 ) -> Disposition {
-    Disposition::Again { after, why: sentence(answer.status, said, None) }
+    Disposition::Again { after, why: sentence(answer.status, text, None) }
 }
 
 /// Returns the classification for a permanent failure.
-pub(super) fn rejected(answer: &VendorResponse, said: &str, way_out: Option<&str>) -> Disposition {
-    Disposition::Rejected(Rejection { why: sentence(answer.status, said, way_out) })
+pub(super) fn rejected(answer: &VendorResponse, text: &str, way_out: Option<&str>) -> Disposition {
+    Disposition::Rejected(Rejection { why: sentence(answer.status, text, way_out) })
 }
 
 /// Parses the response as JSON; returns `null` if it is invalid or truncated.
@@ -100,11 +88,11 @@ fn common_way_out(status: u16) -> Option<&'static str> {
     }
 }
 
-fn sentence(status: u16, said: &str, way_out: Option<&str>) -> String {
+fn sentence(status: u16, text: &str, way_out: Option<&str>) -> String {
     let mut sentence = format!("answered {status}");
-    let said = redact_text(said);
-    if !said.is_empty() {
-        sentence = sentence + " “" + &said + "”";
+    let text = redact_text(text);
+    if !text.is_empty() {
+        sentence = sentence + " “" + &text + "”";
     }
     match way_out {
         Some(way_out) => sentence + "; " + way_out,
@@ -113,8 +101,8 @@ fn sentence(status: u16, said: &str, way_out: Option<&str>) -> String {
 }
 
 /// Shortens a vendor's text and hides possible keys, because it may echo the request.
-fn redact_text(said: &str) -> String {
-    let line = one_line(said);
+fn redact_text(text: &str) -> String {
+    let line = one_line(text);
     let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '+' | '/' | '=' | '.');
     let mut shown = String::with_capacity(line.len());
     let mut rest = line.as_str();

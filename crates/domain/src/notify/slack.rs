@@ -6,28 +6,31 @@ use rules::notification::IncomingWebhook;
 use serde_json::{Value, json};
 
 use super::alert_text::{AlertText, LINK_TEXT, format_time};
-use super::message::{Disposition, HttpMessage, VendorResponse};
+use super::kinds::{Kind, OutgoingAlert};
+use super::message::{Disposition, HttpMessage, Message, VendorResponse};
 use super::response::{classify_status, rejected, retry_later};
 use super::truncate::{List, Unit, escaped, truncate};
 
 /// Maximum length of a section's text,
 /// <https://docs.slack.dev/reference/block-kit/blocks/section-block>.
-pub(super) const SECTION_MAX: usize = 3_000;
+const SECTION_MAX: usize = 3_000;
 /// Maximum length and number of a section's fields, same page.
-pub(super) const FIELD_MAX: usize = 2_000;
-pub(super) const FIELDS_MAX: usize = 10;
+const FIELD_MAX: usize = 2_000;
+const FIELDS_MAX: usize = 10;
 /// Maximum length of a title: that of a header, to be read at a glance,
 /// <https://docs.slack.dev/reference/block-kit/blocks/header-block>.
-pub(super) const TITLE_MAX: usize = 150;
+const TITLE_MAX: usize = 150;
 /// Maximum length of a link (our choice): leaves room for time and workspace in the same text.
 const LINK_MAX: usize = 2_700;
 /// Maximum number of blocks in a message, <https://docs.slack.dev/reference/block-kit/blocks>.
 #[cfg(test)]
-pub(super) const BLOCKS_MAX: usize = 50;
+const BLOCKS_MAX: usize = 50;
 /// Regions or events in one section.
 const LINES: List = List { escape, unit: Unit::Utf16, around: ("\n• ", ""), max: SECTION_MAX };
+pub(super) const KIND: Kind<IncomingWebhook> = Kind::new(compose, classify);
 
-pub(super) fn compose(hook: &IncomingWebhook, story: &AlertText) -> HttpMessage {
+fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
+    let OutgoingAlert { text: story, .. } = alert;
     let title = truncate(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX);
     let why = truncate(story.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, SECTION_MAX);
     let lines = LINES.format(&story.lines);
@@ -39,12 +42,12 @@ pub(super) fn compose(hook: &IncomingWebhook, story: &AlertText) -> HttpMessage 
     let colour = format!("#{:06x}", story.tone.colour());
     let attachment = json!({ "color": colour, "fallback": title, "blocks": blocks });
     let body = json!({ "text": title, "mrkdwn": false, "attachments": [attachment] });
-    HttpMessage::json(hook.webhook_url.expose(), &body)
+    HttpMessage::json(hook.webhook_url.expose(), &body).into()
 }
 
 /// Classifies a response; Slack describes a problem in one word:
 /// <https://docs.slack.dev/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks>
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+fn classify(answer: &VendorResponse) -> Disposition {
     let word = answer.body.trim();
     match word {
         "rollup_error" | "rate_limited" | "ratelimited" => {
@@ -120,3 +123,6 @@ fn section(content: &str) -> Option<Value> {
 fn text(content: &str) -> Value {
     json!({ "type": "mrkdwn", "text": content, "verbatim": true })
 }
+
+#[cfg(test)]
+pub(super) mod tests;

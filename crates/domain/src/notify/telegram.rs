@@ -5,14 +5,15 @@ use rules::notification::Telegram;
 use serde_json::{Value, json};
 
 use super::alert_text::{AlertText, LINK_TEXT};
-use super::message::{Disposition, HttpMessage, VendorResponse};
+use super::kinds::{Kind, OutgoingAlert};
+use super::message::{Disposition, HttpMessage, Message, VendorResponse};
 use super::response::{classify_status, json as body_of, rejected, retry_later, seconds, text_at};
 use super::truncate::{List, Unit, escaped, html, truncate};
-use super::vendors::BotAccount;
+use super::vendors::setting;
 
 /// Maximum length of a text, <https://core.telegram.org/bots/api#sendmessage>. Telegram does not
 /// count markup, but we do, so we never exceed it.
-pub(super) const TEXT_MAX: usize = 4_096;
+const TEXT_MAX: usize = 4_096;
 /// Maximum lengths of the parts (our choice), including escapes; with markup and a link they stay
 /// below the limit. A link that does not fit is omitted.
 const TITLE_MAX: usize = 600;
@@ -20,8 +21,14 @@ const WHY_MAX: usize = 600;
 const TARGET_MAX: usize = 600;
 const FACT_MAX: usize = 200;
 const LINES: List = List { escape: html, unit: Unit::Utf16, around: ("\n• ", ""), max: 900 };
+pub(super) const KIND: Kind<Telegram> = Kind::new(compose, classify)
+    .with_account(setting::TELEGRAM, |config| {
+        config.telegram.is_none().then_some(setting::TELEGRAM)
+    });
 
-pub(super) fn compose(telegram: &Telegram, bot: &BotAccount, story: &AlertText) -> HttpMessage {
+fn compose(telegram: &Telegram, alert: &OutgoingAlert<'_>) -> Message {
+    let OutgoingAlert { text: story, config, .. } = alert;
+    let bot = config.telegram.as_ref().expect("no setting is missing");
     let url = format!("{}/bot{}/sendMessage", bot.base, bot.token.expose());
     let body = json!({
         "chat_id": telegram.chat_id,
@@ -29,11 +36,11 @@ pub(super) fn compose(telegram: &Telegram, bot: &BotAccount, story: &AlertText) 
         "parse_mode": "HTML",
         "link_preview_options": { "is_disabled": true },
     });
-    HttpMessage::json(&url, &body)
+    HttpMessage::json(&url, &body).into()
 }
 
 /// Classifies a response; the body has the time to wait, and the new ID of a moved chat.
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+fn classify(answer: &VendorResponse) -> Disposition {
     let body = body_of(answer);
     let said = text_at(&body, "/description");
     let moved = body.pointer("/parameters/migrate_to_chat_id").and_then(Value::as_i64);
@@ -78,3 +85,6 @@ fn text(story: &AlertText) -> String {
     let fits = Unit::Utf16.length(&text) + Unit::Utf16.length(&link) <= TEXT_MAX;
     if fits { text + &link } else { text }
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,11 +1,11 @@
 //! Messages of each vendor for each event, and their form and limits for any content.
 
 mod any;
-mod fixtures;
+pub(super) mod asserts;
+pub(super) mod fixtures;
 mod markup;
 mod properties;
 mod responses;
-mod schema;
-mod wire;
+pub(super) mod schema;
 
-pub(super) use fixtures::{CHANNEL, a_channel, alert_text, an_event, servers};
+pub(super) use fixtures::{CHANNEL, a_channel, an_event, servers};

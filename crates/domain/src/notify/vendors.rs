@@ -2,6 +2,8 @@
 
 use rules::{ProviderType, Secret};
 
+use super::kinds::vendor;
+
 /// Settings used by channels, as named in the configuration file.
 pub mod setting {
     /// SMTP server for emails.
@@ -123,19 +125,7 @@ pub struct Unconfigured {
 /// Returns the setting with the server's account for channels of this kind, or `None` if channels
 /// have their own.
 pub const fn account(kind: ProviderType) -> Option<&'static str> {
-    match kind {
-        ProviderType::Email => Some(setting::SMTP),
-        ProviderType::Telegram => Some(setting::TELEGRAM),
-        ProviderType::Sms | ProviderType::Whatsapp => Some(setting::TWILIO),
-        ProviderType::Discord
-        | ProviderType::Slack
-        | ProviderType::Pagerduty
-        | ProviderType::Opsgenie
-        | ProviderType::Webhook
-        | ProviderType::GoogleChat
-        | ProviderType::GrafanaOncall
-        | ProviderType::Ntfy => None,
-    }
+    vendor(kind).account
 }
 
 impl VendorConfig {
@@ -149,30 +139,20 @@ impl VendorConfig {
     /// Returns the missing setting for channels of this kind, with which [`super::compose`] would
     /// fail; `None` if they can send.
     pub fn missing_setting(&self, kind: ProviderType) -> Option<Unconfigured> {
-        let missing = |setting| Some(Unconfigured { kind, setting });
-        let telephone = self.twilio.as_ref();
-        let number = |of: fn(&TwilioAccount) -> &Option<String>, setting| match telephone {
-            None => missing(setting::TWILIO),
-            Some(account) if of(account).is_none() => missing(setting),
-            Some(_) => None,
-        };
-        match kind {
-            ProviderType::Email if !self.has_mail => missing(setting::SMTP),
-            ProviderType::Telegram if self.telegram.is_none() => missing(setting::TELEGRAM),
-            ProviderType::Sms => number(|account| &account.sms_from, setting::SMS_FROM),
-            ProviderType::Whatsapp => {
-                number(|account| &account.whatsapp_from, setting::WHATSAPP_FROM)
-            }
-            ProviderType::Email
-            | ProviderType::Telegram
-            | ProviderType::Discord
-            | ProviderType::Slack
-            | ProviderType::Pagerduty
-            | ProviderType::Opsgenie
-            | ProviderType::Webhook
-            | ProviderType::GoogleChat
-            | ProviderType::GrafanaOncall
-            | ProviderType::Ntfy => None,
+        let setting = (vendor(kind).missing_setting)(self)?;
+        Some(Unconfigured { kind, setting })
+    }
+
+    /// Returns the missing setting for messages through the telephone account, which `number`
+    /// selects the sender of.
+    pub(super) fn missing_number(
+        &self,
+        number: fn(&TwilioAccount) -> &Option<String>,
+        setting: &'static str,
+    ) -> Option<&'static str> {
+        match &self.twilio {
+            None => Some(setting::TWILIO),
+            Some(account) => number(account).is_none().then_some(setting),
         }
     }
 }

@@ -13,22 +13,21 @@ use rules::{Secret, Timestamp};
 pub use self::sign::signing_secret_text;
 
 use self::body::body;
-use super::event::EventBatch;
-use super::message::{Disposition, Envelope, HttpMessage, VendorResponse};
+use super::kinds::{Kind, OutgoingAlert};
+use super::message::{Disposition, HttpMessage, Message, VendorResponse};
 use super::response::classify_status;
 
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
+pub(super) const KIND: Kind<Webhook> = Kind::new(compose, classify);
+
 /// Composes the message. The user's headers may replace the content type, but not the signature
 /// headers.
-pub(super) fn compose(
-    webhook: &Webhook,
-    notice: EventBatch<'_>,
-    envelope: &Envelope<'_>,
-) -> HttpMessage {
-    let mut message = HttpMessage::json(&webhook.endpoint, &body(notice, envelope));
+fn compose(webhook: &Webhook, alert: &OutgoingAlert<'_>) -> Message {
+    let OutgoingAlert { batch, envelope, .. } = alert;
+    let mut message = HttpMessage::json(&webhook.endpoint, &body(*batch, envelope));
     let own = webhook.headers.iter().filter_map(|header| {
         let name = HeaderName::from_bytes(header.key.as_bytes()).ok()?;
         Some((name, header.value.clone()))
@@ -40,7 +39,7 @@ pub(super) fn compose(
     if !message.headers.iter().any(|(name, _)| *name == CONTENT_TYPE) {
         message = message.with_header(CONTENT_TYPE, "application/json".to_owned());
     }
-    signed(message, envelope.key, envelope.now, envelope.signing)
+    signed(message, envelope.key, envelope.now, envelope.signing).into()
 }
 
 /// Signs `message`, replacing any signature headers.
@@ -64,6 +63,9 @@ pub(super) fn signed(
 
 /// Classifies a response by its status, as Standard Webhooks requires: 410 means that the endpoint
 /// is gone.
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
+fn classify(answer: &VendorResponse) -> Disposition {
     classify_status(answer, None, None)
 }
+
+#[cfg(test)]
+pub(super) mod tests;

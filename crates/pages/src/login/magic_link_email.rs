@@ -1,7 +1,7 @@
 //! The email with a login link, with the same content as text and as HTML.
 
 use askama::Template;
-use domain::notify::letter_style::{BODY, BUTTON, CARD, HEADING, LIGHT, SMALL};
+use domain::notify::email_style::{BODY, BUTTON, CARD, HEADING, LIGHT, SMALL};
 use domain::notify::{ListLinks, Mail};
 use rules::status_page::StatusPage;
 

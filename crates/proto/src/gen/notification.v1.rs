@@ -102,6 +102,12 @@ pub struct Notification {
     )]
     pub quiet_hours: ::buffa::MessageField<QuietHours, ::buffa::Inline<QuietHours>>,
     #[serde(
+        rename = "msTeams",
+        alias = "ms_teams",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub ms_teams: ::buffa::MessageField<MsTeams, ::buffa::Inline<MsTeams>>,
+    #[serde(
         rename = "createdAt",
         alias = "created_at",
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
@@ -147,6 +153,7 @@ impl ::core::fmt::Debug for Notification {
             .field("events", &self.events)
             .field("remind_every", &self.remind_every)
             .field("quiet_hours", &self.quiet_hours)
+            .field("ms_teams", &self.ms_teams)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
             .field("revision", &self.revision)
@@ -283,6 +290,14 @@ impl ::buffa::Message for Notification {
         if self.quiet_hours.is_set() {
             let __slot = __cache.reserve();
             let inner_size = self.quiet_hours.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.ms_teams.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.ms_teams.compute_size(__cache);
             __cache.set(__slot, inner_size);
             size
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
@@ -437,6 +452,14 @@ impl ::buffa::Message for Notification {
                 buf,
             );
             self.quiet_hours.write_to(__cache, buf);
+        }
+        if self.ms_teams.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                20u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.ms_teams.write_to(__cache, buf);
         }
         if self.created_at.is_set() {
             ::buffa::types::put_len_delimited_header(
@@ -678,6 +701,17 @@ impl ::buffa::Message for Notification {
                     ctx,
                 )?;
             }
+            20u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.ms_teams.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
             30u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
@@ -738,6 +772,7 @@ impl ::buffa::Message for Notification {
         self.events.clear();
         self.remind_every = ::core::option::Option::None;
         self.quiet_hours = ::buffa::MessageField::none();
+        self.ms_teams = ::buffa::MessageField::none();
         self.created_at = ::buffa::MessageField::none();
         self.updated_at = ::buffa::MessageField::none();
         self.revision = ::core::option::Option::None;
@@ -2017,6 +2052,86 @@ impl ::buffa::Message for Ntfy {
         self.topic = ::core::option::Option::None;
         self.server_url = ::core::option::Option::None;
         self.token = ::core::option::Option::None;
+    }
+}
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct MsTeams {
+    #[serde(
+        rename = "webhookUrl",
+        alias = "webhook_url",
+        skip_serializing_if = "::core::option::Option::is_none"
+    )]
+    pub webhook_url: ::core::option::Option<::buffa::alloc::string::String>,
+}
+impl ::core::fmt::Debug for MsTeams {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("MsTeams")
+            .field("webhook_url", &::core::format_args!("[REDACTED]"))
+            .finish()
+    }
+}
+::buffa::impl_default_instance!(MsTeams);
+impl ::buffa::MessageName for MsTeams {
+    const PACKAGE: &'static str = "notification.v1";
+    const NAME: &'static str = "MsTeams";
+    const FULL_NAME: &'static str = "notification.v1.MsTeams";
+    const TYPE_URL: &'static str = "type.googleapis.com/notification.v1.MsTeams";
+}
+impl ::buffa::Message for MsTeams {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if let Some(ref v) = self.webhook_url {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if let Some(ref v) = self.webhook_url {
+            ::buffa::types::put_string_field(1u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self
+                        .webhook_url
+                        .get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.webhook_url = ::core::option::Option::None;
     }
 }
 #[derive(Clone, PartialEq, Default)]

@@ -158,7 +158,7 @@ fn channel_requires_exactly_the_block_of_its_kind() {
     --
     ntfy: `ntfy` must not be given when `provider_type` is `email`.
     --
-    provider_type: `provider_type` must be one of discord, email, slack, pagerduty, opsgenie, webhook, telegram, sms, whatsapp, google_chat, grafana_oncall, ntfy (given: `pigeon`).
+    provider_type: `provider_type` must be one of discord, email, slack, pagerduty, opsgenie, webhook, telegram, sms, whatsapp, google_chat, grafana_oncall, ntfy, ms_teams (given: `pigeon`).
     --
     sms[0].phone_number: `sms.phone_number` must be a telephone number in international form, such as +4915112345678 (given: `0151`).
     --
@@ -167,7 +167,7 @@ fn channel_requires_exactly_the_block_of_its_kind() {
     --
     ntfy: `ntfy` must not be given together with `email`.
     --
-    provider_type: `provider_type` must have its block: one of `discord`, `email`, `slack`, `pagerduty`, `opsgenie`, `webhook`, `telegram`, `sms`, `whatsapp`, `google_chat`, `grafana_oncall`, `ntfy`.
+    provider_type: `provider_type` must have its block: one of `discord`, `email`, `slack`, `pagerduty`, `opsgenie`, `webhook`, `telegram`, `sms`, `whatsapp`, `google_chat`, `grafana_oncall`, `ntfy`, `ms_teams`.
     ");
 }
 

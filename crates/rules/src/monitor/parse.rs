@@ -16,26 +16,28 @@ use crate::{RecordComparator, RecordKind, Validator, Violations, format, tables}
 impl MonitorDraft {
     /// Validates the draft; returns all violations. Omitted fields get the defaults of the tables.
     pub fn parse(self) -> Result<MonitorSettings, Violations> {
-        let mut reader = Validator::new(tables::monitor(self.check.kind()));
-        let settings = settings(&mut reader, self);
-        reader.finish(settings)
+        let mut validator = Validator::new(tables::monitor(self.check.kind()));
+        let settings = settings(&mut validator, self);
+        validator.finish(settings)
     }
 }
 
-fn settings(reader: &mut Validator, draft: MonitorDraft) -> Option<MonitorSettings> {
-    let name = reader.text("name", draft.name);
-    let periodicity = reader.word("periodicity", draft.periodicity);
-    let timeout = reader.integer("timeout", draft.timeout);
-    let degraded_at = reader.integer("degraded_at", draft.degraded_at);
-    let retry = reader.integer("retry", draft.retry);
-    let active = reader.boolean("active", draft.active);
-    let public = reader.boolean("public", draft.public);
-    let description = reader.text("description", draft.description);
-    let regions = reader.variant_set("regions", draft.regions);
+fn settings(validator: &mut Validator, draft: MonitorDraft) -> Option<MonitorSettings> {
+    let name = validator.text("name", draft.name);
+    let periodicity = validator.word("periodicity", draft.periodicity);
+    let timeout = validator.integer("timeout", draft.timeout);
+    let degraded_at = validator.integer("degraded_at", draft.degraded_at);
+    let retry = validator.integer("retry", draft.retry);
+    let active = validator.boolean("active", draft.active);
+    let public = validator.boolean("public", draft.public);
+    let description = validator.text("description", draft.description);
+    let regions = validator.variant_set("regions", draft.regions);
     let check = match draft.check {
-        CheckDraft::Http(http) => http_check(reader, http).map(Check::Http),
-        CheckDraft::Tcp(tcp) => reader.text("uri", tcp.uri).map(|uri| Check::Tcp(TcpCheck { uri })),
-        CheckDraft::Dns(dns) => dns_check(reader, dns).map(Check::Dns),
+        CheckDraft::Http(http) => http_check(validator, http).map(Check::Http),
+        CheckDraft::Tcp(tcp) => {
+            validator.text("uri", tcp.uri).map(|uri| Check::Tcp(TcpCheck { uri }))
+        }
+        CheckDraft::Dns(dns) => dns_check(validator, dns).map(Check::Dns),
     };
     Some(MonitorSettings {
         name: name?,
@@ -51,21 +53,22 @@ fn settings(reader: &mut Validator, draft: MonitorDraft) -> Option<MonitorSettin
     })
 }
 
-fn http_check(reader: &mut Validator, draft: HttpDraft) -> Option<HttpCheck> {
-    let url = reader.text("url", draft.url);
-    let method = reader.word("method", draft.method);
-    let body = reader.text("body", draft.body);
-    let follow_redirects = reader.boolean("follow_redirects", draft.follow_redirects);
-    let headers = reader.blocks("headers", draft.headers, header);
-    let status_code_assertions = reader.blocks(
+fn http_check(validator: &mut Validator, draft: HttpDraft) -> Option<HttpCheck> {
+    let url = validator.text("url", draft.url);
+    let method = validator.word("method", draft.method);
+    let body = validator.text("body", draft.body);
+    let follow_redirects = validator.boolean("follow_redirects", draft.follow_redirects);
+    let headers = validator.blocks("headers", draft.headers, header);
+    let status_code_assertions = validator.blocks(
         "status_code_assertions",
         draft.status_code_assertions,
         status_code_assertion,
     );
-    let body_assertions = reader.blocks("body_assertions", draft.body_assertions, body_assertion);
+    let body_assertions =
+        validator.blocks("body_assertions", draft.body_assertions, body_assertion);
     let header_assertions =
-        reader.blocks("header_assertions", draft.header_assertions, header_assertion);
-    one_host(reader, &headers);
+        validator.blocks("header_assertions", draft.header_assertions, header_assertion);
+    one_host(validator, &headers);
     Some(HttpCheck {
         url: url?,
         method: method?,
@@ -78,21 +81,21 @@ fn http_check(reader: &mut Validator, draft: HttpDraft) -> Option<HttpCheck> {
     })
 }
 
-fn dns_check(reader: &mut Validator, draft: DnsDraft) -> Option<DnsCheck> {
-    let uri = reader.text("uri", draft.uri);
+fn dns_check(validator: &mut Validator, draft: DnsDraft) -> Option<DnsCheck> {
+    let uri = validator.text("uri", draft.uri);
     let record_assertions =
-        reader.blocks("record_assertions", draft.record_assertions, record_assertion);
+        validator.blocks("record_assertions", draft.record_assertions, record_assertion);
     Some(DnsCheck { uri: uri?, record_assertions })
 }
 
 /// Validates a header of a request that we send, including webhooks.
-pub(crate) fn header(reader: &mut Validator, draft: HeaderDraft) -> Option<Header> {
-    let key = reader.text("key", draft.key);
-    let value = reader.text("value", draft.value);
+pub(crate) fn header(validator: &mut Validator, draft: HeaderDraft) -> Option<Header> {
+    let key = validator.text("key", draft.key);
+    let value = validator.text("value", draft.value);
     let (key, value) = (key?, value?);
     // It becomes the authority of the request (design §5), and servers reject other formats.
     if is_host(&key) && (!value.is_ascii() || format::authority(&value).is_err()) {
-        return reader.reject_without_value(
+        return validator.reject_without_value(
             "value",
             "must be a host or host:port in ASCII, as the value of Host",
         );
@@ -101,11 +104,11 @@ pub(crate) fn header(reader: &mut Validator, draft: HeaderDraft) -> Option<Heade
 }
 
 /// Checks that there is at most one authority (RFC 9112 §3.2).
-pub(crate) fn one_host(reader: &mut Validator, headers: &[Header]) {
+pub(crate) fn one_host(validator: &mut Validator, headers: &[Header]) {
     let hosts = headers.iter().filter(|header| is_host(&header.key)).count();
     if hosts > 1 {
         let _: Option<Header> =
-            reader.reject_without_value("headers", "must set Host at most once");
+            validator.reject_without_value("headers", "must set Host at most once");
     }
 }
 
@@ -114,40 +117,40 @@ fn is_host(key: &str) -> bool {
 }
 
 fn status_code_assertion(
-    reader: &mut Validator,
+    validator: &mut Validator,
     draft: StatusCodeAssertionDraft,
 ) -> Option<StatusCodeAssertion> {
-    let target = reader.integer("target", draft.target);
-    let comparator = reader.word("comparator", draft.comparator);
+    let target = validator.integer("target", draft.target);
+    let comparator = validator.word("comparator", draft.comparator);
     Some(StatusCodeAssertion { target: target? as u16, comparator: comparator? })
 }
 
-fn body_assertion(reader: &mut Validator, draft: TextAssertionDraft) -> Option<TextAssertion> {
-    let target = reader.text("target", draft.target);
-    let comparator = reader.word("comparator", draft.comparator);
+fn body_assertion(validator: &mut Validator, draft: TextAssertionDraft) -> Option<TextAssertion> {
+    let target = validator.text("target", draft.target);
+    let comparator = validator.word("comparator", draft.comparator);
     Some(TextAssertion { target: target?, comparator: comparator? })
 }
 
 fn header_assertion(
-    reader: &mut Validator,
+    validator: &mut Validator,
     draft: HeaderAssertionDraft,
 ) -> Option<HeaderAssertion> {
-    let key = reader.text("key", draft.key);
-    let target = reader.text("target", draft.target);
-    let comparator = reader.word("comparator", draft.comparator);
+    let key = validator.text("key", draft.key);
+    let target = validator.text("target", draft.target);
+    let comparator = validator.word("comparator", draft.comparator);
     Some(HeaderAssertion { key: key?, target: target?, comparator: comparator? })
 }
 
 fn record_assertion(
-    reader: &mut Validator,
+    validator: &mut Validator,
     draft: RecordAssertionDraft,
 ) -> Option<RecordAssertion> {
-    let record = reader.word("record", draft.record);
-    let target = reader.text("target", draft.target);
-    let comparator = reader.word("comparator", draft.comparator);
+    let record = validator.word("record", draft.record);
+    let target = validator.text("target", draft.target);
+    let comparator = validator.word("comparator", draft.comparator);
     let (record, target, comparator) = (record?, target?, comparator?);
     if let Err(allowed) = comparable(record, comparator, &target) {
-        return reader.refuse("target", target, allowed);
+        return validator.refuse("target", target, allowed);
     }
     Some(RecordAssertion { record, target, comparator })
 }

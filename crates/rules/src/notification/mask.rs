@@ -16,7 +16,7 @@ impl ChannelDraft {
     /// those that `other` omits. If `provider_type` changes, also clears the block of the previous
     /// kind unless `mask` names it (§2.4). Rejects unknown names without copying anything.
     pub fn apply_mask(&mut self, other: Self, mask: &[String]) -> Result<(), Violations> {
-        check_all(&[&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES], mask)?;
+        check_all(&[&tables::NOTIFICATION, &tables::NOTIFICATION_PREFERENCES], mask)?;
         let named = |name: &str| mask.iter().any(|named| named == name);
         let before = self.provider_type.clone();
         self.apply_named(other, named);
@@ -24,7 +24,7 @@ impl ChannelDraft {
             && let Some(Ok(kind)) = before.as_deref().map(ProviderType::parse)
             && !named(kind.as_str())
         {
-            self.clear(kind);
+            self.blocks.clear(kind);
         }
         Ok(())
     }
@@ -35,54 +35,15 @@ impl ChannelDraft {
             name,
             provider_type,
             monitor_ids,
-            discord,
-            email,
-            slack,
-            pagerduty,
-            opsgenie,
-            webhook,
-            telegram,
-            sms,
-            whatsapp,
-            google_chat,
-            grafana_oncall,
-            ntfy,
+            blocks,
             preferences: NotificationPreferencesDraft { events, remind_every, quiet_hours },
         } = other;
         replace(&mut self.name, name, named("name"));
         replace(&mut self.provider_type, provider_type, named("provider_type"));
         replace(&mut self.monitor_ids, monitor_ids, named("monitor_ids"));
-        replace(&mut self.discord, discord, named("discord"));
-        replace(&mut self.email, email, named("email"));
-        replace(&mut self.slack, slack, named("slack"));
-        replace(&mut self.pagerduty, pagerduty, named("pagerduty"));
-        replace(&mut self.opsgenie, opsgenie, named("opsgenie"));
-        replace(&mut self.webhook, webhook, named("webhook"));
-        replace(&mut self.telegram, telegram, named("telegram"));
-        replace(&mut self.sms, sms, named("sms"));
-        replace(&mut self.whatsapp, whatsapp, named("whatsapp"));
-        replace(&mut self.google_chat, google_chat, named("google_chat"));
-        replace(&mut self.grafana_oncall, grafana_oncall, named("grafana_oncall"));
-        replace(&mut self.ntfy, ntfy, named("ntfy"));
         replace(&mut self.preferences.events, events, named("events"));
         replace(&mut self.preferences.remind_every, remind_every, named("remind_every"));
         replace(&mut self.preferences.quiet_hours, quiet_hours, named("quiet_hours"));
-    }
-
-    fn clear(&mut self, kind: ProviderType) {
-        match kind {
-            ProviderType::Discord => self.discord = None,
-            ProviderType::Email => self.email = None,
-            ProviderType::Slack => self.slack = None,
-            ProviderType::Pagerduty => self.pagerduty = None,
-            ProviderType::Opsgenie => self.opsgenie = None,
-            ProviderType::Webhook => self.webhook = None,
-            ProviderType::Telegram => self.telegram = None,
-            ProviderType::Sms => self.sms = None,
-            ProviderType::Whatsapp => self.whatsapp = None,
-            ProviderType::GoogleChat => self.google_chat = None,
-            ProviderType::GrafanaOncall => self.grafana_oncall = None,
-            ProviderType::Ntfy => self.ntfy = None,
-        }
+        self.blocks.apply_named(blocks, named);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::tables::NOTIFICATION_WISHES;
+use crate::tables::NOTIFICATION_PREFERENCES;
 use crate::{Interval, TimeOfDay, TimeZone, Validator, Violations};
 
 words! {
@@ -85,35 +85,35 @@ impl NotificationPreferences {
 impl NotificationPreferencesDraft {
     /// Validates the draft; returns all violations.
     pub fn parse(self) -> Result<NotificationPreferences, Violations> {
-        let mut reader = Validator::new(&NOTIFICATION_WISHES);
-        let events = reader.variant_set("events", self.events);
-        let remind_every = reader.text("remind_every", self.remind_every);
-        let quiet_hours = reader.block_of("quiet_hours", self.quiet_hours, quiet_hours);
+        let mut validator = Validator::new(&NOTIFICATION_PREFERENCES);
+        let events = validator.variant_set("events", self.events);
+        let remind_every = validator.text("remind_every", self.remind_every);
+        let quiet_hours = validator.block_of("quiet_hours", self.quiet_hours, quiet_hours);
         let remind_every = remind_every.map(|text| known(Interval::parse(&text)));
-        reader.finish(Some(NotificationPreferences { events, remind_every, quiet_hours }))
+        validator.finish(Some(NotificationPreferences { events, remind_every, quiet_hours }))
     }
 }
 
-fn quiet_hours(reader: &mut Validator, draft: QuietHoursDraft) -> Option<QuietHours> {
-    let from = reader.text("from", draft.from).map(|text| known(TimeOfDay::parse(&text)));
-    let until = reader.text("until", draft.until).map(|text| known(TimeOfDay::parse(&text)));
-    let time_zone = reader.text("time_zone", draft.time_zone);
-    let held = reader.word("applies_to", draft.applies_to);
+fn quiet_hours(validator: &mut Validator, draft: QuietHoursDraft) -> Option<QuietHours> {
+    let from = validator.text("from", draft.from).map(|text| known(TimeOfDay::parse(&text)));
+    let until = validator.text("until", draft.until).map(|text| known(TimeOfDay::parse(&text)));
+    let time_zone = validator.text("time_zone", draft.time_zone);
+    let applies_to = validator.word("applies_to", draft.applies_to);
     let (from, until) = (from?, until?);
     if from == until {
-        return reader.refuse("until", until, "must be another time than `from`");
+        return validator.refuse("until", until, "must be another time than `from`");
     }
     Some(QuietHours {
         from,
         until,
         time_zone: known(TimeZone::parse(&time_zone?)),
-        applies_to: held?,
+        applies_to: applies_to?,
     })
 }
 
-/// Unwraps a value that the reader validated by the shape of the same type.
+/// Unwraps a value that the validator accepted by the shape of the same type.
 fn known<T, E: std::fmt::Debug>(parsed: Result<T, E>) -> T {
-    parsed.expect("the reader validated the text by the same rule")
+    parsed.expect("the validator accepted the text by the same rule")
 }
 
 impl From<&NotificationPreferences> for NotificationPreferencesDraft {

@@ -51,13 +51,19 @@ pub struct TemplateDraft {
 impl TemplateDraft {
     /// Validates the draft; returns all violations. Does not check whether the components exist.
     pub fn parse(self) -> Result<TemplateSettings, Violations> {
-        let mut reader = Validator::new(&REPORT_TEMPLATE);
-        let name = reader.text("name", self.name);
-        let title = reader.text("title", self.title);
-        let status = reader.word("status", self.status);
-        let text = reader.text("text", self.text);
-        let components = impacts(&mut reader, self.components, TEMPLATE_COMPONENTS_ALLOWED);
-        reader.finish(name.map(|name| TemplateSettings { name, title, status, text, components }))
+        let mut validator = Validator::new(&REPORT_TEMPLATE);
+        let name = validator.text("name", self.name);
+        let title = validator.text("title", self.title);
+        let status = validator.word("status", self.status);
+        let text = validator.text("text", self.text);
+        let components = impacts(&mut validator, self.components, TEMPLATE_COMPONENTS_ALLOWED);
+        validator.finish(name.map(|name| TemplateSettings {
+            name,
+            title,
+            status,
+            text,
+            components,
+        }))
     }
 
     /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown

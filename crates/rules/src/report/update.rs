@@ -61,15 +61,15 @@ impl UpdateDraft {
     }
 
     fn read(self, otherwise: Timestamp, now: Timestamp) -> Result<UpdateSettings, Violations> {
-        let mut reader = Validator::new(&REPORT_UPDATE);
-        let status = reader.word("status", self.status);
-        let text = reader.text("text", self.text);
-        let at = at(&mut reader, self.at.unwrap_or(otherwise), now);
-        let components = impacts(&mut reader, self.components, COMPONENTS_ALLOWED);
+        let mut validator = Validator::new(&REPORT_UPDATE);
+        let status = validator.word("status", self.status);
+        let text = validator.text("text", self.text);
+        let at = at(&mut validator, self.at.unwrap_or(otherwise), now);
+        let components = impacts(&mut validator, self.components, COMPONENTS_ALLOWED);
         let settings = status.zip(text).zip(at);
         let settings =
             settings.map(|((status, text), at)| UpdateSettings { status, text, at, components });
-        reader.finish(settings)
+        validator.finish(settings)
     }
 }
 
@@ -85,11 +85,11 @@ impl From<&UpdateSettings> for UpdateDraft {
     }
 }
 
-fn at(reader: &mut Validator, given: Timestamp, now: Timestamp) -> Option<Timestamp> {
+fn at(validator: &mut Validator, given: Timestamp, now: Timestamp) -> Option<Timestamp> {
     let earliest = limits::REPORT_AT_MIN;
-    let at = reader.instant("at", Some(given))?;
+    let at = validator.instant("at", Some(given))?;
     if (earliest..=now).contains(&at) {
         return Some(at);
     }
-    reader.refuse("at", at, format!("must be from {earliest} to now, {now}"))
+    validator.refuse("at", at, format!("must be from {earliest} to now, {now}"))
 }

@@ -101,9 +101,9 @@ impl ComponentDraft {
     }
 
     fn read(self, seen: Option<&ComponentSettings>) -> Result<ComponentSettings, Violations> {
-        let mut reader = Validator::new(&STATUS_PAGE_COMPONENT);
-        let settings = settings(&mut reader, self, seen);
-        reader.finish(settings)
+        let mut validator = Validator::new(&STATUS_PAGE_COMPONENT);
+        let settings = settings(&mut validator, self, seen);
+        validator.finish(settings)
     }
 }
 
@@ -124,23 +124,23 @@ impl From<&ComponentSettings> for ComponentDraft {
 }
 
 fn settings(
-    reader: &mut Validator,
+    validator: &mut Validator,
     draft: ComponentDraft,
     seen: Option<&ComponentSettings>,
 ) -> Option<ComponentSettings> {
     let has_monitor = draft.monitor_id.is_some();
     let has_name = draft.name.as_ref().is_some_and(|name| !name.trim().is_empty());
-    let page_id = reference(reader, "page_id", draft.page_id, A_PAGE);
-    let kind: Option<ComponentType> = reader.word("type", draft.kind);
-    let monitor_id = reference(reader, "monitor_id", draft.monitor_id, A_MONITOR);
-    let name = reader.text("name", draft.name);
-    let description = reader.text("description", draft.description);
-    let order = reader.integer("order", draft.order);
-    let group_id = reference(reader, "group_id", draft.group_id, A_GROUP);
-    let group_order = reader.integer("group_order", draft.group_order);
+    let page_id = reference(validator, "page_id", draft.page_id, A_PAGE);
+    let kind: Option<ComponentType> = validator.word("type", draft.kind);
+    let monitor_id = reference(validator, "monitor_id", draft.monitor_id, A_MONITOR);
+    let name = validator.text("name", draft.name);
+    let description = validator.text("description", draft.description);
+    let order = validator.integer("order", draft.order);
+    let group_id = reference(validator, "group_id", draft.group_id, A_GROUP);
+    let group_order = validator.integer("group_order", draft.group_order);
     if let Some(seen) = seen {
-        fixed(reader, "page_id", page_id, seen.page_id, "stays on its page");
-        fixed(reader, "type", kind, seen.kind, "keeps its type");
+        fixed(validator, "page_id", page_id, seen.page_id, "stays on its page");
+        fixed(validator, "type", kind, seen.kind, "keeps its type");
     }
     // If the monitor was deleted, other changes need no new one.
     let is_orphan =
@@ -149,9 +149,9 @@ fn settings(
         Some(ComponentType::Monitor) if is_orphan => {}
         Some(ComponentType::Static) if has_monitor => {
             let allowed = "must not be given when `type` is `static`";
-            let _: Option<()> = reader.reject_without_value("monitor_id", allowed);
+            let _: Option<()> = validator.reject_without_value("monitor_id", allowed);
         }
-        Some(kind @ (ComponentType::Monitor | ComponentType::Static)) => reader.check_rules(
+        Some(kind @ (ComponentType::Monitor | ComponentType::Static)) => validator.check_rules(
             |field| (field == "type").then_some(kind.as_str()),
             |field| match field {
                 "monitor_id" => has_monitor,
@@ -175,21 +175,21 @@ fn settings(
 
 /// Parses the ID of another resource. An ID that does not parse is rejected like an unknown one.
 pub(crate) fn reference<Id: FromStr>(
-    reader: &mut Validator,
+    validator: &mut Validator,
     field: &str,
     given: Option<String>,
     allowed: &str,
 ) -> Option<Id> {
-    let text = reader.text(field, given)?;
+    let text = validator.text(field, given)?;
     match text.parse() {
         Ok(id) => Some(id),
-        Err(_) => reader.refuse(field, text, allowed),
+        Err(_) => validator.refuse(field, text, allowed),
     }
 }
 
 /// Rejects a change of a fixed value.
 pub(crate) fn fixed<T: Copy + PartialEq + Display>(
-    reader: &mut Validator,
+    validator: &mut Validator,
     field: &str,
     given: Option<T>,
     seen: T,
@@ -197,6 +197,6 @@ pub(crate) fn fixed<T: Copy + PartialEq + Display>(
 ) {
     if let Some(given) = given.filter(|given| *given != seen) {
         let allowed = format!("must stay {seen}: it {why}");
-        let _: Option<()> = reader.refuse(field, given, allowed);
+        let _: Option<()> = validator.refuse(field, given, allowed);
     }
 }

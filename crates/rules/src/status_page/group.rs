@@ -64,14 +64,14 @@ impl GroupDraft {
     }
 
     fn read(self, seen: Option<&GroupSettings>) -> Result<GroupSettings, Violations> {
-        let mut reader = Validator::new(&STATUS_PAGE_COMPONENT_GROUP);
-        let page_id = reference(&mut reader, "page_id", self.page_id, A_PAGE);
-        let name = reader.text("name", self.name);
+        let mut validator = Validator::new(&STATUS_PAGE_COMPONENT_GROUP);
+        let page_id = reference(&mut validator, "page_id", self.page_id, A_PAGE);
+        let name = validator.text("name", self.name);
         if let Some(seen) = seen {
-            fixed(&mut reader, "page_id", page_id, seen.page_id, "stays on its page");
+            fixed(&mut validator, "page_id", page_id, seen.page_id, "stays on its page");
         }
         let read = page_id.zip(name);
-        reader.finish(read.map(|(page_id, name)| GroupSettings { page_id, name }))
+        validator.finish(read.map(|(page_id, name)| GroupSettings { page_id, name }))
     }
 }
 

@@ -90,9 +90,9 @@ impl PageSettings {
 impl PageDraft {
     /// Validates the draft; returns all violations.
     pub fn parse(self) -> Result<PageSettings, Violations> {
-        let mut reader = Validator::new(&STATUS_PAGE);
-        let settings = settings(&mut reader, self);
-        reader.finish(settings)
+        let mut validator = Validator::new(&STATUS_PAGE);
+        let settings = settings(&mut validator, self);
+        validator.finish(settings)
     }
 
     /// Copies the fields in `mask` from `other`, clearing those that `other` omits. Rejects unknown
@@ -146,21 +146,21 @@ impl From<&PageSettings> for PageDraft {
     }
 }
 
-fn settings(reader: &mut Validator, draft: PageDraft) -> Option<PageSettings> {
+fn settings(validator: &mut Validator, draft: PageDraft) -> Option<PageSettings> {
     let (has_password, has_domains) =
         (draft.password.is_some(), !draft.auth_email_domains.is_empty());
-    let title = reader.text("title", draft.title);
-    let slug = reader.text("slug", draft.slug);
-    let description = reader.text("description", draft.description);
-    let homepage_url = reader.text("homepage_url", draft.homepage_url);
-    let contact_url = reader.text("contact_url", draft.contact_url);
-    let icon = reader.text("icon", draft.icon);
-    let custom_domain = reader.text("custom_domain", draft.custom_domain);
-    let access_type: Option<AccessType> = reader.word("access_type", draft.access_type);
-    let password = reader.secret("password", draft.password);
-    let auth_email_domains = reader.domains("auth_email_domains", draft.auth_email_domains);
+    let title = validator.text("title", draft.title);
+    let slug = validator.text("slug", draft.slug);
+    let description = validator.text("description", draft.description);
+    let homepage_url = validator.text("homepage_url", draft.homepage_url);
+    let contact_url = validator.text("contact_url", draft.contact_url);
+    let icon = validator.text("icon", draft.icon);
+    let custom_domain = validator.text("custom_domain", draft.custom_domain);
+    let access_type: Option<AccessType> = validator.word("access_type", draft.access_type);
+    let password = validator.secret("password", draft.password);
+    let auth_email_domains = validator.domains("auth_email_domains", draft.auth_email_domains);
     let word = access_type.map(AccessType::as_str);
-    reader.check_rules(
+    validator.check_rules(
         |field| if field == "access_type" { word } else { None },
         |field| match field {
             "password" => has_password,

@@ -27,7 +27,7 @@ words! {
     }
 
     /// Why a subscriber is currently not notified.
-    SuppressionReason ("reason why a subscriber is not told") {
+    SuppressionReason ("reason why a subscriber is not notified") {
         /// The address is not confirmed yet.
         Pending = "pending",
         /// The page is hidden from visitors.
@@ -201,18 +201,18 @@ impl Subscriber {
 impl SubscriberDraft {
     /// Validates the draft; returns all violations.
     pub fn parse(self) -> Result<SubscriberSettings, Violations> {
-        let mut reader = Validator::new(&SUBSCRIBER);
-        let settings = settings(&mut reader, self);
-        reader.finish(settings)
+        let mut validator = Validator::new(&SUBSCRIBER);
+        let settings = settings(&mut validator, self);
+        validator.finish(settings)
     }
 }
 
-fn settings(reader: &mut Validator, draft: SubscriberDraft) -> Option<SubscriberSettings> {
-    let page_id = reference(reader, "page_id", draft.page_id, A_PAGE);
-    let destination = destination(reader, draft.email, draft.webhook_url);
-    let language = reader.word("language", draft.language);
-    let scope = scope(reader, draft.component_ids);
-    let topics = reader.variant_set("topics", draft.topics);
+fn settings(validator: &mut Validator, draft: SubscriberDraft) -> Option<SubscriberSettings> {
+    let page_id = reference(validator, "page_id", draft.page_id, A_PAGE);
+    let destination = destination(validator, draft.email, draft.webhook_url);
+    let language = validator.word("language", draft.language);
+    let scope = scope(validator, draft.component_ids);
+    let topics = validator.variant_set("topics", draft.topics);
     let topics = if topics.is_empty() { Topic::BY_DEFAULT.to_vec() } else { topics };
     Some(SubscriberSettings {
         page_id: page_id?,
@@ -224,31 +224,37 @@ fn settings(reader: &mut Validator, draft: SubscriberDraft) -> Option<Subscriber
 }
 
 fn destination(
-    reader: &mut Validator,
+    validator: &mut Validator,
     email: Option<String>,
     webhook_url: Option<Secret<String>>,
 ) -> Option<Destination> {
     match (email.is_some(), webhook_url.is_some()) {
-        (false, false) => reader.reject_without_value("email", "must be given, or `webhook_url`"),
-        (true, true) => {
-            reader.reject_without_value("webhook_url", "must not be given together with `email`")
+        (false, false) => {
+            validator.reject_without_value("email", "must be given, or `webhook_url`")
         }
-        (true, false) => reader.text("email", email).map(Destination::Email),
-        (false, true) => reader.secret("webhook_url", webhook_url).map(Destination::Webhook),
+        (true, true) => {
+            validator.reject_without_value("webhook_url", "must not be given together with `email`")
+        }
+        (true, false) => validator.text("email", email).map(Destination::Email),
+        (false, true) => validator.secret("webhook_url", webhook_url).map(Destination::Webhook),
     }
 }
 
-fn scope(reader: &mut Validator, given: Vec<String>) -> Option<ComponentScope> {
+fn scope(validator: &mut Validator, given: Vec<String>) -> Option<ComponentScope> {
     const FIELD: &str = "component_ids";
     let most = limits::SUBSCRIBER_COMPONENTS_MAX;
     if given.len() > most {
-        return reader.refuse(FIELD, given.len(), format!("must name at most {most} components"));
+        return validator.refuse(
+            FIELD,
+            given.len(),
+            format!("must name at most {most} components"),
+        );
     }
     let mut ids = Vec::new();
-    for text in reader.id_set(FIELD, given) {
+    for text in validator.id_set(FIELD, given) {
         match ComponentId::parse(&text) {
             Ok(id) => ids.push(id),
-            Err(_) => return reader.refuse(FIELD, text, A_COMPONENT),
+            Err(_) => return validator.refuse(FIELD, text, A_COMPONENT),
         }
     }
     Some(if ids.is_empty() { ComponentScope::All } else { ComponentScope::Some(ids) })

@@ -113,6 +113,7 @@ pub(super) const fn assertion_target(description: &'static str) -> Field {
         presence: Presence::Required,
         description,
         sensitive: false,
+        hides_path: false,
         replace: false,
     }
 }

@@ -1,9 +1,12 @@
-//! `service_notification` (§2.4): a notification channel and its twelve kinds of provider.
+//! `service_notification` (§2.4): a notification channel and the blocks of its kinds.
 
 use super::http_monitor::{HEADER_NAME_CHARS_MAX, HEADER_VALUE_CHARS_MAX};
 use super::monitor::TARGET_CHARS_MAX;
 use super::revision;
 use crate::field::{Block, Field, Resource, Rule, Shape};
+use crate::notification::{
+    Email, IncomingWebhook, Ntfy, Opsgenie, Pagerduty, Phone, Telegram, Webhook,
+};
 use crate::{ChannelId, MonitorId, OpsgenieRegion, ProviderType};
 
 /// Maximum length of a channel's name and of its short texts, in characters (ours).
@@ -37,51 +40,7 @@ pub static NOTIFICATION: Resource = Resource {
         Field::output("updated_at", Shape::Instant, "When the channel was last changed."),
     ],
     beyond: &[revision::OUTPUT],
-    blocks: &[
-        block("discord", "A Discord channel, through a webhook.", &[WEBHOOK_URL]),
-        block(
-            "email",
-            "An email address.",
-            &[Field::required(
-                "email",
-                Shape::EmailAddress { max: EMAIL_CHARS_MAX },
-                "Address that messages are sent to.",
-            )],
-        ),
-        block("slack", "A Slack channel, through an incoming webhook.", &[WEBHOOK_URL]),
-        block(
-            "pagerduty",
-            "A PagerDuty service, through its Events API.",
-            &[token("integration_key", "Integration key of the service.")],
-        ),
-        block(
-            "opsgenie",
-            "An Opsgenie team.",
-            &[
-                token("api_key", "API key of the integration."),
-                Field::required(
-                    "region",
-                    Shape::OneOf(OpsgenieRegion::WORDS),
-                    "Region of the account: us or eu.",
-                ),
-            ],
-        ),
-        WEBHOOK,
-        block(
-            "telegram",
-            "A Telegram chat.",
-            &[Field::required(
-                "chat_id",
-                Shape::Line { min: 1, max: WORD_CHARS_MAX },
-                "Identifier of the chat, or @name of a channel.",
-            )],
-        ),
-        block("sms", "SMS to a phone.", &[PHONE_NUMBER]),
-        block("whatsapp", "WhatsApp messages to a phone.", &[PHONE_NUMBER]),
-        block("google_chat", "A Google Chat space, through a webhook.", &[WEBHOOK_URL]),
-        block("grafana_oncall", "A Grafana OnCall integration.", &[WEBHOOK_URL]),
-        NTFY,
-    ],
+    blocks: BLOCKS,
     rules: &[Rule::ExactlyOneBlock { named_by: "provider_type" }],
     import: Some("<notification_id>"),
 };
@@ -92,28 +51,68 @@ pub(super) const PROVIDER_TYPE: Field = Field::required(
     "Kind of provider; the one block given must have the same name.",
 );
 
-const WEBHOOK_URL: Field = Field::required(
-    "webhook_url",
-    Shape::HttpUrl { max: TARGET_CHARS_MAX },
-    "URL of the webhook, as the provider shows it; at most 2048 characters.",
-)
-.sensitive();
+/// The fields and inner blocks of the settings of a kind.
+trait Fields {
+    const FIELDS: &'static [Field];
+    const BLOCKS: &'static [Block] = &[];
+}
 
-const PHONE_NUMBER: Field = Field::required(
-    "phone_number",
-    Shape::PhoneNumber,
-    "Telephone number in international form, such as +4915112345678.",
-);
+/// Declares the block of each kind.
+macro_rules! blocks {
+    ($($(#[doc = $meaning:literal])+ $variant:ident $block:ident $name:literal:
+        $settings:ident { $($field:ident),+ } = $description:literal;)+) => {
+        const BLOCKS: &[Block] = &[$(Block {
+            name: $name,
+            max: Some(1),
+            fields: $settings::FIELDS,
+            blocks: $settings::BLOCKS,
+            description: $description,
+        },)+];
+    };
+}
 
-const WEBHOOK: Block = Block {
-    name: "webhook",
-    max: Some(1),
-    fields: &[Field::required(
+crate::channel_kinds!(blocks);
+
+impl Fields for IncomingWebhook {
+    const FIELDS: &'static [Field] = &[Field::required(
+        "webhook_url",
+        Shape::HttpUrl { max: TARGET_CHARS_MAX },
+        "URL of the webhook, as the provider shows it; at most 2048 characters.",
+    )
+    .sensitive()];
+}
+
+impl Fields for Email {
+    const FIELDS: &'static [Field] = &[Field::required(
+        "email",
+        Shape::EmailAddress { max: EMAIL_CHARS_MAX },
+        "Address that messages are sent to.",
+    )];
+}
+
+impl Fields for Pagerduty {
+    const FIELDS: &'static [Field] = &[token("integration_key", "Integration key of the service.")];
+}
+
+impl Fields for Opsgenie {
+    const FIELDS: &'static [Field] = &[
+        token("api_key", "API key of the integration."),
+        Field::required(
+            "region",
+            Shape::OneOf(OpsgenieRegion::WORDS),
+            "Region of the account: us or eu.",
+        ),
+    ];
+}
+
+impl Fields for Webhook {
+    const FIELDS: &'static [Field] = &[Field::required(
         "endpoint",
         Shape::HttpUrl { max: TARGET_CHARS_MAX },
         "URL that events are posted to; at most 2048 characters.",
-    )],
-    blocks: &[Block {
+    )
+    .hides_path()];
+    const BLOCKS: &'static [Block] = &[Block {
         name: "headers",
         max: Some(WEBHOOK_HEADERS_MAX),
         fields: &[
@@ -130,14 +129,27 @@ const WEBHOOK: Block = Block {
         ],
         blocks: &[],
         description: "A header of every request to the endpoint.",
-    }],
-    description: "An HTTP endpoint of your own; requests are signed as Standard Webhooks.",
-};
+    }];
+}
 
-const NTFY: Block = block(
-    "ntfy",
-    "A topic of an ntfy server.",
-    &[
+impl Fields for Telegram {
+    const FIELDS: &'static [Field] = &[Field::required(
+        "chat_id",
+        Shape::Line { min: 1, max: WORD_CHARS_MAX },
+        "Identifier of the chat, or @name of a channel.",
+    )];
+}
+
+impl Fields for Phone {
+    const FIELDS: &'static [Field] = &[Field::required(
+        "phone_number",
+        Shape::PhoneNumber,
+        "Telephone number in international form, such as +4915112345678.",
+    )];
+}
+
+impl Fields for Ntfy {
+    const FIELDS: &'static [Field] = &[
         Field::required(
             "topic",
             Shape::Line { min: 1, max: WORD_CHARS_MAX },
@@ -154,13 +166,9 @@ const NTFY: Block = block(
             "Access token of the server.",
         )
         .sensitive(),
-    ],
-);
+    ];
+}
 
 const fn token(name: &'static str, description: &'static str) -> Field {
     Field::required(name, Shape::Line { min: 1, max: TOKEN_CHARS_MAX }, description).sensitive()
-}
-
-const fn block(name: &'static str, description: &'static str, fields: &'static [Field]) -> Block {
-    Block { name, max: Some(1), fields, blocks: &[], description }
 }

@@ -11,8 +11,8 @@ const REMINDER_MINUTES_MIN: u32 = 5;
 const REMINDER_MINUTES_MAX: u32 = 24 * 60;
 
 /// The preferences of a channel.
-pub static NOTIFICATION_WISHES: Resource = Resource {
-    name: "notification_wishes",
+pub static NOTIFICATION_PREFERENCES: Resource = Resource {
+    name: "notification_preferences",
     description: "Notification preferences of a channel.",
     fields: &[
         Field::optional(

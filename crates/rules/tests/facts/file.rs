@@ -13,6 +13,8 @@ pub(crate) struct Facts {
     pub(crate) data_source: Vec<Resource>,
     pub(crate) limit: Vec<Limit>,
     pub(crate) ours: Vec<Ours>,
+    /// Kinds of channels beyond the specification.
+    pub(crate) own_channel_kinds: Vec<String>,
 }
 
 /// One group of §8.3.

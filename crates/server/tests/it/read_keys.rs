@@ -31,6 +31,7 @@ fn secrets() -> Vec<(&'static str, String)> {
         ("notification.v1.GoogleChat.webhook_url", url("google-chat")),
         ("notification.v1.GrafanaOncall.webhook_url", url("grafana-oncall")),
         ("notification.v1.Ntfy.token", text("ntfy")),
+        ("notification.v1.MsTeams.webhook_url", url("ms-teams")),
         ("status_page.v1.StatusPage.password", text("page-password")),
         ("status_page.v1.Subscriber.email", format!("{SECRET}@example.com")),
         ("status_page.v1.Subscriber.webhook_url", url("subscriber")),
@@ -77,6 +78,7 @@ async fn full_of_secrets(watched: &Watched, target: &HttpTarget) -> String {
         ("google_chat", json!({ "webhookUrl": field("GoogleChat.webhook_url") })),
         ("grafana_oncall", json!({ "webhookUrl": field("GrafanaOncall.webhook_url") })),
         ("ntfy", json!({ "topic": "alerts", "token": field("Ntfy.token") })),
+        ("ms_teams", json!({ "webhookUrl": field("MsTeams.webhook_url") })),
     ];
     for (kind, block) in channels {
         let mut channel = json!({ "name": kind, "providerType": kind });

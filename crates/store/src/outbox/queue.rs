@@ -2,7 +2,9 @@
 //! monitor, unless that is held, and all deliveries of a digest. Held deliveries are rescheduled
 //! before they are handed out, because the situation may have changed.
 
-use domain::notify::{ChannelState, DueTime, Event, HoldReason, STORM_EVENTS_MAX, reschedule_held};
+use domain::notify::{
+    ChannelState, DIGEST_EVENTS_MAX, DueTime, Event, HoldReason, reschedule_held,
+};
 use rules::{ChannelId, DeliveryId, Timestamp};
 
 use super::corrupt::{Unreadable, mark_dead};
@@ -180,7 +182,7 @@ impl Outbox<'_> {
             query(REST).bind(recipient.id()).bind(now.as_millis()).fetch_one(&mut db).await?;
         let next_at = optional_instant(&rest, "next_at")?;
         let in_digest: i64 = rest.try_get("in_digest")?;
-        let digest_max = i64::try_from(STORM_EVENTS_MAX).unwrap_or(i64::MAX);
+        let digest_max = i64::try_from(DIGEST_EVENTS_MAX).unwrap_or(i64::MAX);
         let parts =
             [(HEADS, i64::from(limit)), (FIXED_DIGEST, digest_max), (OPEN_DIGEST, digest_max)];
         let parts = if in_digest > 0 { &parts[..] } else { &parts[..1] };

@@ -1,14 +1,14 @@
 //! Channels that lead to the receivers, as domain values and as API requests.
 
 use rules::notification::{
-    Email, IncomingWebhook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook,
-    WebhookHeader,
+    IncomingWebhook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook, WebhookHeader,
 };
 use rules::{OpsgenieRegion, ProviderType, Secret};
 use serde_json::{Value, json};
 
 use super::{
-    Receiver, discord, google_chat, grafana_oncall, ntfy, opsgenie, pagerduty, slack, webhook,
+    Receiver, discord, google_chat, grafana_oncall, ms_teams, ntfy, opsgenie, pagerduty, slack,
+    webhook,
 };
 
 impl Receiver {
@@ -57,6 +57,12 @@ impl Receiver {
                 server_url: Some(self.base()),
                 token: Some(Secret::new(ntfy::TOKEN.to_owned())),
             }),
+            ProviderType::MsTeams => {
+                let (path, signature) = (ms_teams::PATH, ms_teams::SIGNATURE);
+                let query =
+                    format!("api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sig={signature}");
+                Provider::MsTeams(hook(&format!("{path}?{query}")))
+            }
             ProviderType::Email => unreachable!("`start` rejects emails"),
         }
     }
@@ -64,40 +70,28 @@ impl Receiver {
 
 /// Returns the channel as `CreateNotification` expects it: the kind and its settings block.
 pub fn json_of(provider: &Provider) -> Value {
-    let hook = |hook: &IncomingWebhook| json!({ "webhookUrl": hook.webhook_url.expose() });
-    let phone = |phone: &Phone| json!({ "phoneNumber": phone.phone_number });
-    let (kind, name, block) = match provider {
-        Provider::Discord(it) => ("discord", "discord", hook(it)),
-        Provider::Slack(it) => ("slack", "slack", hook(it)),
-        Provider::GoogleChat(it) => ("google_chat", "googleChat", hook(it)),
-        Provider::GrafanaOncall(it) => ("grafana_oncall", "grafanaOncall", hook(it)),
-        Provider::Email(Email { email }) => ("email", "email", json!({ "email": email })),
-        Provider::Pagerduty(it) => {
-            let key = it.integration_key.expose();
-            ("pagerduty", "pagerduty", json!({ "integrationKey": key }))
+    let stored = serde_json::to_value(provider).expect("texts always serialize");
+    let mut request = json!({ "providerType": provider.kind().as_str() });
+    for (block, settings) in stored.as_object().expect("a channel is one block") {
+        request[camel(block)] = in_camel_case(settings);
+    }
+    request
+}
+
+/// Renames fields from `snake_case` and omits absent ones.
+fn in_camel_case(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let given = fields.iter().filter(|(_, value)| !value.is_null());
+            given.map(|(name, value)| (camel(name), in_camel_case(value))).collect()
         }
-        Provider::Opsgenie(it) => {
-            let block = json!({ "apiKey": it.api_key.expose(), "region": it.region.as_str() });
-            ("opsgenie", "opsgenie", block)
-        }
-        Provider::Webhook(it) => {
-            let header = |it: &WebhookHeader| json!({ "key": it.key, "value": it.value.expose() });
-            let headers: Vec<Value> = it.headers.iter().map(header).collect();
-            ("webhook", "webhook", json!({ "endpoint": it.endpoint, "headers": headers }))
-        }
-        Provider::Telegram(it) => ("telegram", "telegram", json!({ "chatId": it.chat_id })),
-        Provider::Sms(it) => ("sms", "sms", phone(it)),
-        Provider::Whatsapp(it) => ("whatsapp", "whatsapp", phone(it)),
-        Provider::Ntfy(it) => {
-            let mut block = json!({ "topic": it.topic });
-            if let Some(server) = &it.server_url {
-                block["serverUrl"] = json!(server);
-            }
-            if let Some(token) = &it.token {
-                block["token"] = json!(token.expose());
-            }
-            ("ntfy", "ntfy", block)
-        }
-    };
-    json!({ "providerType": kind, name: block })
+        Value::Array(items) => items.iter().map(in_camel_case).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..])
 }

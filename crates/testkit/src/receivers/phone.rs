@@ -24,12 +24,22 @@ const WHATSAPP: &str = "whatsapp:";
 
 /// Kind of messages that the receiver accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PhoneTransport {
+enum PhoneTransport {
     Sms,
     Whatsapp,
 }
 
-pub(super) fn validate(transport: PhoneTransport, request: &Received) -> Validation {
+/// Validates a text message.
+pub(super) fn validate_sms(request: &Received) -> Validation {
+    validate(PhoneTransport::Sms, request)
+}
+
+/// Validates a WhatsApp message.
+pub(super) fn validate_whatsapp(request: &Received) -> Validation {
+    validate(PhoneTransport::Whatsapp, request)
+}
+
+fn validate(transport: PhoneTransport, request: &Received) -> Validation {
     let ["2010-04-01", "Accounts", account, "Messages.json"] = path(request)[..] else {
         return Err(wrong(404, 20_404, "The requested resource was not found"));
     };

@@ -10,7 +10,7 @@ const RESOURCES: [(&str, &[&Resource]); 14] = [
     ("httpMonitor", &[&tables::HTTP_MONITOR]),
     ("tcpMonitor", &[&tables::TCP_MONITOR]),
     ("dnsMonitor", &[&tables::DNS_MONITOR]),
-    ("notification", &[&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES]),
+    ("notification", &[&tables::NOTIFICATION, &tables::NOTIFICATION_PREFERENCES]),
     ("statusPage", &[&tables::STATUS_PAGE]),
     ("component", &[&tables::STATUS_PAGE_COMPONENT]),
     ("componentGroup", &[&tables::STATUS_PAGE_COMPONENT_GROUP]),

@@ -25,7 +25,7 @@ pub(super) const TABLES: [(&str, &[&Resource]); 12] = [
     ("monitor.v1.HttpMonitor", &[&tables::HTTP_MONITOR]),
     ("monitor.v1.TcpMonitor", &[&tables::TCP_MONITOR]),
     ("monitor.v1.DnsMonitor", &[&tables::DNS_MONITOR]),
-    ("notification.v1.Notification", &[&tables::NOTIFICATION, &tables::NOTIFICATION_WISHES]),
+    ("notification.v1.Notification", &[&tables::NOTIFICATION, &tables::NOTIFICATION_PREFERENCES]),
     ("status_page.v1.StatusPage", &[&tables::STATUS_PAGE]),
     ("status_page.v1.Component", &[&tables::STATUS_PAGE_COMPONENT]),
     ("status_page.v1.ComponentGroup", &[&tables::STATUS_PAGE_COMPONENT_GROUP]),

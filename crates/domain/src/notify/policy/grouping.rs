@@ -10,7 +10,7 @@ use crate::notify::is_stateful;
 
 /// Maximum number of events in a message; the next one contains the rest (our choice: a webhook
 /// lists all of them, at about a kilobyte each).
-pub const STORM_EVENTS_MAX: usize = 500;
+pub const DIGEST_EVENTS_MAX: usize = 500;
 /// Number of events per minute that are sent at once.
 const SINGLE_EVENTS_MAX: u32 = 3;
 /// Length of the group window.

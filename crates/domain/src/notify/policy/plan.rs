@@ -1,6 +1,6 @@
 //! Plans the deliveries of one channel after a change of a monitor: new messages, messages to hold
 //! and why, and held messages that are obsolete. Pure: the channel's earlier deliveries are
-//! parameters. `teller` handles each kind of change, `placing` computes times.
+//! parameters. `builder` handles each kind of change, `timing` computes times.
 
 mod builder;
 mod timing;
@@ -209,14 +209,14 @@ pub fn plan_deliveries(
     scene: &AlertContext,
     hearer: &ChannelState,
 ) -> DeliveryPlan {
-    let mut teller = PlanBuilder::new(scene, hearer);
+    let mut builder = PlanBuilder::new(scene, hearer);
     match occasion {
-        AlertChange::Down(incident) => teller.incident_opened(incident),
-        AlertChange::Ended { incident, reason: how } => teller.problem_ended(incident, how),
-        AlertChange::Degraded => teller.degraded(),
-        AlertChange::Unknown => teller.cancel_held(),
+        AlertChange::Down(incident) => builder.incident_opened(incident),
+        AlertChange::Ended { incident, reason: how } => builder.problem_ended(incident, how),
+        AlertChange::Degraded => builder.degraded(),
+        AlertChange::Unknown => builder.cancel_held(),
     }
-    teller.plan
+    builder.plan
 }
 
 impl AlertSubject {

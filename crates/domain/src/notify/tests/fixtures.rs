@@ -2,22 +2,18 @@
 
 use std::fmt::Write as _;
 
-use rules::notification::{
-    Email, IncomingWebhook, Ntfy, Opsgenie, Pagerduty, Phone, Provider, Telegram, Webhook,
-    WebhookHeader,
-};
+use rules::notification::Provider;
 use rules::{
-    ChannelId, IncidentId, MonitorId, MonitorKind, OpsgenieRegion, ProviderType, Region, Secret,
-    Timestamp,
+    ChannelId, IncidentId, MonitorId, MonitorKind, ProviderType, Region, Secret, Timestamp,
 };
 
 use serde_json::Value;
 
 use crate::notify::alert_text::AlertText;
 use crate::notify::{
-    BotAccount, Cause, CloseReason, Envelope, Event, EventBatch, EventKind, HttpMessage, Message,
-    MonitorSnapshot, RegionOutcome, TwilioAccount, VendorConfig, compose, digest_key, event_key,
-    thread,
+    self, BotAccount, Cause, CloseReason, Envelope, Event, EventBatch, EventKind, HttpMessage,
+    Message, MonitorSnapshot, RegionOutcome, TwilioAccount, VendorConfig, compose, digest_key,
+    event_key, thread,
 };
 
 /// 2026-11-21T16:48:55Z.
@@ -108,48 +104,20 @@ fn fine() -> RegionOutcome {
     }
 }
 
-/// A channel of this kind.
-pub(crate) fn a_channel(kind: ProviderType) -> Provider {
-    let hook = |url: &str| IncomingWebhook { webhook_url: Secret::new(url.to_owned()) };
-    let phone = || Phone { phone_number: "+4915112345678".to_owned() };
-    match kind {
-        ProviderType::Discord => {
-            Provider::Discord(hook("https://discord.com/api/webhooks/1/token?thread_id=2"))
+/// Declares a typical channel of each kind.
+macro_rules! channels {
+    ($($(#[doc = $meaning:literal])+ $variant:ident $block:ident $name:literal:
+        $settings:ident { $($field:ident),+ } = $description:literal;)+) => {
+        /// A channel of this kind.
+        pub(crate) fn a_channel(kind: ProviderType) -> Provider {
+            match kind {
+                $(ProviderType::$variant => Provider::$variant(notify::$block::tests::channel()),)+
+            }
         }
-        ProviderType::Email => Provider::Email(Email { email: "ops@example.com".to_owned() }),
-        ProviderType::Slack => Provider::Slack(hook("https://hooks.slack.com/services/T0/B0/x")),
-        ProviderType::Pagerduty => Provider::Pagerduty(Pagerduty {
-            integration_key: Secret::new("0123456789abcdef0123456789abcdef".to_owned()),
-        }),
-        ProviderType::Opsgenie => Provider::Opsgenie(Opsgenie {
-            api_key: Secret::new("opsgenie-key".to_owned()),
-            region: OpsgenieRegion::Eu,
-        }),
-        ProviderType::Webhook => Provider::Webhook(Webhook {
-            endpoint: "https://user:pass@hooks.example.com/in".to_owned(),
-            headers: vec![
-                WebhookHeader { key: "X-Team".into(), value: Secret::new("core".into()) },
-                WebhookHeader { key: "webhook-id".into(), value: Secret::new("forged".into()) },
-            ],
-        }),
-        ProviderType::Telegram => {
-            Provider::Telegram(Telegram { chat_id: "-1001234567890".to_owned() })
-        }
-        ProviderType::Sms => Provider::Sms(phone()),
-        ProviderType::Whatsapp => Provider::Whatsapp(phone()),
-        ProviderType::GoogleChat => Provider::GoogleChat(hook(
-            "https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D",
-        )),
-        ProviderType::GrafanaOncall => Provider::GrafanaOncall(hook(
-            "https://oncall.example.com/integrations/v1/formatted_webhook/x/",
-        )),
-        ProviderType::Ntfy => Provider::Ntfy(Ntfy {
-            topic: "alerts".to_owned(),
-            server_url: Some("https://ntfy.example.com/base".to_owned()),
-            token: Some(Secret::new("tk_secret".to_owned())),
-        }),
-    }
+    };
 }
+
+rules::channel_kinds!(channels);
 
 /// A server that is configured for every kind of channel.
 pub(crate) fn servers() -> VendorConfig {

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::fixtures::{CHANNEL, a_channel, an_event, composed, servers};
 use crate::notify::{
-    Envelope, Event, EventBatch, EventKind, HttpMessage, Message, TwilioAccount, VendorConfig,
-    compose, setting,
+    self, Envelope, Event, EventBatch, EventKind, HttpMessage, Message, TwilioAccount,
+    VendorConfig, compose, setting,
 };
 
 const HOSTILE: &str = "<b>*_~`@everyone`~_*</b> <!channel> [x](y) & \"q\"\r\nBcc: x\u{202e}";
@@ -108,20 +108,11 @@ fn unconfigured_kind_names_the_missing_setting() {
         let message = compose(&a_channel(kind), None, servers, EventBatch::One(&event), &envelope);
         message.err().map(|missing| missing.setting)
     };
+    let with_account = ProviderType::ALL.iter().filter(|kind| notify::account(**kind).is_some());
+    let with_account: Vec<&str> = with_account.map(|kind| kind.as_str()).collect();
+    assert_eq!(with_account, ["email", "telegram", "sms", "whatsapp"]);
     for kind in ProviderType::ALL {
-        let expected = match kind {
-            ProviderType::Email => Some(setting::SMTP),
-            ProviderType::Telegram => Some(setting::TELEGRAM),
-            ProviderType::Sms | ProviderType::Whatsapp => Some(setting::TWILIO),
-            ProviderType::Discord
-            | ProviderType::Slack
-            | ProviderType::Pagerduty
-            | ProviderType::Opsgenie
-            | ProviderType::Webhook
-            | ProviderType::GoogleChat
-            | ProviderType::GrafanaOncall
-            | ProviderType::Ntfy => None,
-        };
+        let expected = notify::account(*kind);
         assert_eq!(missing(*kind, &VendorConfig::default()), expected, "{kind}");
         assert_eq!(missing(*kind, &servers()), None, "{kind}");
     }

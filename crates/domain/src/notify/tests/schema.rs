@@ -66,7 +66,7 @@ fn schema_uses_only_supported_keywords() {
 }
 
 /// Panics if `body` does not match the schema.
-pub(super) fn assert_fits(body: &Value) {
+pub(crate) fn assert_fits(body: &Value) {
     assert_eq!(mismatch(body), None);
 }
 

@@ -1,6 +1,7 @@
 //! Faults of channels: ignored updates, optional fields that crash, kinds that cannot be created.
 
-use rules::ProviderType;
+use rules::field::Presence;
+use rules::{ProviderType, tables};
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -56,22 +57,15 @@ async fn optional_fields_of_ntfy_come_and_go() {
 
 #[tokio::test]
 async fn channel_of_each_kind_is_created() {
-    // spec: §2.4, 12 kinds
-    let blocks = |kind: ProviderType| match kind {
-        ProviderType::Discord
-        | ProviderType::Slack
-        | ProviderType::GoogleChat
-        | ProviderType::GrafanaOncall => "webhook_url = \"https://example.com/hook\"",
-        ProviderType::Email => "email = \"ops@example.com\"",
-        ProviderType::Pagerduty => "integration_key = \"k\"",
-        ProviderType::Opsgenie => "api_key = \"k\"\n region = \"us\"",
-        ProviderType::Webhook => "endpoint = \"https://example.com\"",
-        ProviderType::Telegram => "chat_id = \"-100\"",
-        ProviderType::Sms | ProviderType::Whatsapp => "phone_number = \"+4915112345678\"",
-        ProviderType::Ntfy => "topic = \"t\"",
+    // spec: §2.4
+    let fields = |kind: &ProviderType| {
+        let fields = tables::NOTIFICATION.block(kind.as_str()).fields.iter();
+        let required = fields.filter(|field| field.presence == Presence::Required);
+        let lines = required.map(|field| format!("{} = \"{}\"", field.name, field.example("k")));
+        lines.collect::<Vec<_>>().join("\n ")
     };
     let one = |kind: &ProviderType| {
-        let block = blocks(*kind);
+        let block = fields(kind);
         format!(
             "resource \"service_notification\" \"{kind}\" {{\n provider_type = \"{kind}\"\n \
              {kind} {{\n {block}\n }}\n}}\n"
@@ -80,7 +74,7 @@ async fn channel_of_each_kind_is_created() {
     let body: String = ProviderType::ALL.iter().map(one).collect();
     let world = World::start().await;
     let state = world.settle(&body).await;
-    assert_eq!(state.addresses().len(), 12);
+    assert_eq!(state.addresses().len(), ProviderType::ALL.len());
     world.import_all(&body, &state, &[""; 0]).await;
     world.destroy().await;
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use domain::notify::{Event, HoldReason, PageEvent, STORM_EVENTS_MAX, digest_of, is_stateful};
+use domain::notify::{DIGEST_EVENTS_MAX, Event, HoldReason, PageEvent, digest_of, is_stateful};
 use rules::{DeliveryId, ProviderType, Timestamp};
 use store::{DueDelivery, OrderingKey};
 
@@ -194,7 +194,7 @@ impl Group {
             (_, None) => false,
             (Self::Started(key), Some(digest)) => digest.is_fixed && digest.key == *key,
             (Self::Fresh, Some(digest)) => {
-                !digest.is_fixed && message.deliveries.len() < STORM_EVENTS_MAX
+                !digest.is_fixed && message.deliveries.len() < DIGEST_EVENTS_MAX
             }
         }
     }
@@ -345,11 +345,11 @@ mod tests {
     #[test]
     fn oversized_digest_is_split() {
         let deliveries =
-            (1..=STORM_EVENTS_MAX as u64 + 3).map(|number| loose(number, number)).collect();
+            (1..=DIGEST_EVENTS_MAX as u64 + 3).map(|number| loose(number, number)).collect();
         let messages =
             outgoing_messages(ProviderType::Slack, deliveries, &InFlightMessages::default());
         let lengths: Vec<usize> = messages.iter().map(|message| message.deliveries.len()).collect();
-        assert_eq!(lengths, [STORM_EVENTS_MAX, 3]);
+        assert_eq!(lengths, [DIGEST_EVENTS_MAX, 3]);
         assert_ne!(messages[0].key(), messages[1].key());
     }
 }

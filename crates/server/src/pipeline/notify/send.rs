@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use bytes::Bytes;
 use domain::notify::{
     Disposition, Envelope, EventBatch, HttpMessage, Message, Unconfigured, VendorConfig,
-    VendorResponse, classify_response, compose, said, thread,
+    VendorResponse, classify_response, compose, quote, thread,
 };
 use http::HeaderValue;
 use http::header::RETRY_AFTER;
@@ -127,7 +127,7 @@ impl Sender {
             }
         };
         let (words, verdict) = match classify_response(kind, &answer) {
-            Disposition::Accepted => (said(&answer), SendDisposition::Accepted),
+            Disposition::Accepted => (quote(&answer), SendDisposition::Accepted),
             Disposition::Again { after, why } => (why, SendDisposition::Retry(after)),
             Disposition::Rejected(refusal) => (refusal.why, SendDisposition::GiveUp),
         };

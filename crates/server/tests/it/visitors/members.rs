@@ -51,7 +51,7 @@ impl Club {
         let url = taken.text.split_whitespace().find(|word| word.starts_with(PUBLIC_URL)).unwrap();
         let path = url.strip_prefix(PUBLIC_URL).unwrap().to_owned();
         assert!(taken.html.contains(url), "{}", taken.html);
-        assert!(taken.html.contains(domain::notify::letter_style::CARD), "as all our emails look");
+        assert!(taken.html.contains(domain::notify::email_style::CARD), "as all our emails look");
         (taken, path)
     }
 }

@@ -1,6 +1,6 @@
 //! Every vendor accepts the messages that we compose, for all names, addresses and reasons.
 
-use domain::notify::{CloseReason, Event, EventBatch, EventKind, STORM_EVENTS_MAX};
+use domain::notify::{CloseReason, DIGEST_EVENTS_MAX, Event, EventBatch, EventKind};
 use rules::{Region, Timestamp};
 use testkit::receivers::Receiver;
 
@@ -132,7 +132,7 @@ async fn digest_of_all_names_is_accepted_by_all() {
     let of_name = |(at, name): (usize, &str)| events(name).swap_remove(at % 13);
     let short: Vec<Event> = NAMES.iter().copied().enumerate().map(of_name).collect();
     let long: Vec<Event> = long_names().map(|name| event(EventKind::Error, &name)).collect();
-    let largest: Vec<Event> = short.iter().cloned().cycle().take(STORM_EVENTS_MAX).collect();
+    let largest: Vec<Event> = short.iter().cloned().cycle().take(DIGEST_EVENTS_MAX).collect();
     for kind in kinds() {
         let receiver = receiver(kind).await;
         for (link, events) in links().iter().zip([&short, &long, &largest]) {

@@ -515,3 +515,38 @@ async fn ntfy() {
     no JSON: 400 invalid request: request body must be valid JSON
     "#);
 }
+
+#[tokio::test]
+async fn ms_teams() {
+    let mut bench = Bench::new(ProviderType::MsTeams, EventKind::Error).await;
+    let card = "/attachments/0/content";
+    bench.with("/type", json!("card")).await;
+    bench.with("/attachments", json!([])).await;
+    bench.with("/attachments/0/contentType", json!("text/html")).await;
+    bench.with(&format!("{card}/colour"), json!("red")).await;
+    bench.with(&format!("{card}/version"), json!("0.5")).await;
+    bench.with(&format!("{card}/body"), json!([])).await;
+    bench.with(&format!("{card}/body/0"), json!({ "type": "TextBlock", "text": "x" })).await;
+    bench.with(&format!("{card}/body/0/inlines/0/text"), json!("")).await;
+    bench.with(&format!("{card}/body/0/inlines/0/text"), long(28_672)).await;
+    bench.with(&format!("{card}/actions/0/url"), json!("javascript:alert(1)")).await;
+    bench.spoiled("no JSON", |bad| bad.body = b"x".to_vec()).await;
+    bench.url("sig=", "sig=x").await;
+    bench.url("/workflows/", "/workflows/x").await;
+    insta::assert_snapshot!(bench.render(), @r#"
+    says 400 {"error":{"code":"TriggerInputSchemaMismatch","message":"the type is not `message`"}}
+    /type = "card": 400 the type is not `message`
+    /attachments = []: 400 not exactly one attachment
+    /attachments/0/contentType = "text/html": 400 the attachment is not an Adaptive Card
+    /attachments/0/content/colour = "red": 400 unknown property `colour` of the card
+    /attachments/0/content/version = "0.5": 400 the content is not an Adaptive Card of version 1.4
+    /attachments/0/content/body = []: 400 the card has no body
+    /attachments/0/content/body/0 = {"type":"TextBlock","text":"x"}: 400 unexpected element: {"type":"TextBlock","text":"x"}
+    /attachments/0/content/body/0/inlines/0/text = "": 400 a block without text
+    /attachments/0/content/body/0/inlines/0/text of 28674 bytes: 413 Request Entity too large
+    /attachments/0/content/actions/0/url = "javascript:alert(1)": 400 an action that opens no URL
+    no JSON: 400 The body is not JSON.
+    sig= → sig=x: 401 The provided authorization signature is invalid.
+    /workflows/ → /workflows/x: 404 The workflow could not be found.
+    "#);
+}

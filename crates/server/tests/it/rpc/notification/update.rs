@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use rules::notification::{ChannelDraft, NtfyDraft};
+use rules::notification::{BlockDrafts, ChannelDraft, NtfyDraft};
 use rules::{ProviderType, Scope};
 use serde_json::{Value, json};
 use store::{Actor, AuditContext, NewChannel};
@@ -158,7 +158,7 @@ async fn a_refused_update_changes_nothing() {
     400 `notification.provider_type` must be given
     400 `notification.webhook.endpoint` must be given
     400 `notification.monitor_ids` may only name monitors of this workspace (given: `mon_0000000000000`)
-    400 `update_mask` may only name name, provider_type, monitor_ids, discord, email, slack, pagerduty, opsgenie, webhook, telegram, sms, whatsapp, google_chat, grafana_oncall, ntfy, events, remind_every, quiet_hours (given: `created_at`)
+    400 `update_mask` may only name name, provider_type, monitor_ids, discord, email, slack, pagerduty, opsgenie, webhook, telegram, sms, whatsapp, google_chat, grafana_oncall, ntfy, ms_teams, events, remind_every, quiet_hours (given: `created_at`)
     400 `notification.provider_type` must be given
     400 `notification.id` must be given
     400 `notification.id` must be given
@@ -210,7 +210,7 @@ async fn stored_before(server: &TestServer, url: &str) -> String {
     };
     let draft = ChannelDraft {
         provider_type: Some("ntfy".to_owned()),
-        ntfy: Some(ntfy),
+        blocks: BlockDrafts { ntfy: Some(ntfy), ..BlockDrafts::default() },
         ..ChannelDraft::default()
     };
     let new = NewChannel {

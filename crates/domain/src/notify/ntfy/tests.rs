@@ -1,12 +1,33 @@
 //! Messages to ntfy as sent, for each kind of event.
 
 use insta::assert_snapshot;
-use rules::ProviderType;
+use rules::notification::Ntfy;
+use rules::{ProviderType, Secret};
 
-use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
-use crate::notify::{EventBatch, EventKind};
+use super::{MESSAGE_MAX, REQUEST_MAX, TITLE_MAX};
+use crate::notify::tests::asserts::{JsonMessage, json, text};
+use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, wire};
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::Ntfy;
+
+/// A typical channel.
+pub(crate) fn channel() -> Ntfy {
+    Ntfy {
+        topic: "alerts".to_owned(),
+        server_url: Some("https://ntfy.example.com/base".to_owned()),
+        token: Some(Secret::new("tk_secret".to_owned())),
+    }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    let JsonMessage { body, bytes } = &json(message);
+    assert!(*bytes <= REQUEST_MAX, "{bytes} bytes");
+    assert!(text(body, "/message").len() <= MESSAGE_MAX);
+    assert!(!text(body, "/message").is_empty());
+    assert!(text(body, "/title").len() <= TITLE_MAX);
+}
 
 #[test]
 fn error_is_composed() {

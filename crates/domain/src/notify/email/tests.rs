@@ -2,11 +2,36 @@
 
 use insta::assert_snapshot;
 use rules::ProviderType;
+use rules::notification::Email;
 
-use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
-use crate::notify::{EventBatch, EventKind};
+use super::SUBJECT_MAX;
+use crate::notify::tests::asserts::{assert_html, length};
+use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, wire};
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::Email;
+
+/// A typical channel.
+pub(crate) fn channel() -> Email {
+    Email { email: "ops@example.com".to_owned() }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    let Message::Mail(mail) = message else { panic!("an email is sent by SMTP") };
+    assert!(length(&mail.subject) <= SUBJECT_MAX);
+    assert!(!mail.subject.chars().any(char::is_control), "{:?}", mail.subject);
+    for id in [&mail.id, &mail.thread] {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        assert!(!id.is_empty() && id.chars().all(is_plain), "{id}");
+    }
+    assert!(!mail.text.contains('\r'));
+    let tags = [
+        "html", "head", "title", "body", "div", "h1", "p", "table", "tr", "th", "td", "ul", "li",
+        "a",
+    ];
+    assert_html(&mail.html, &tags);
+}
 
 #[test]
 fn error_is_composed() {

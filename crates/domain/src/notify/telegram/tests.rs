@@ -2,11 +2,26 @@
 
 use insta::assert_snapshot;
 use rules::ProviderType;
+use rules::notification::Telegram;
 
-use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
-use crate::notify::{EventBatch, EventKind};
+use super::TEXT_MAX;
+use crate::notify::tests::asserts::{assert_html, assert_text, json, text};
+use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, wire};
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::Telegram;
+
+/// A typical channel.
+pub(crate) fn channel() -> Telegram {
+    Telegram { chat_id: "-1001234567890".to_owned() }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    let body = &json(message).body;
+    assert_text(body, "/text", 1, TEXT_MAX);
+    assert_html(text(body, "/text"), &["b", "code", "a"]);
+}
 
 #[test]
 fn error_is_composed() {

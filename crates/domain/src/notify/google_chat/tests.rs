@@ -1,12 +1,42 @@
 //! Messages to Google Chat as sent, for each kind of event.
 
 use insta::assert_snapshot;
-use rules::ProviderType;
+use rules::notification::IncomingWebhook;
+use rules::{ProviderType, Secret};
 
-use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
-use crate::notify::{EventBatch, EventKind};
+use super::{MESSAGE_BYTES_MAX, THREAD_KEY_MAX};
+use crate::notify::tests::asserts::{JsonMessage, assert_html, assert_text, json, text};
+use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, wire};
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::GoogleChat;
+
+/// A typical channel.
+pub(crate) fn channel() -> IncomingWebhook {
+    IncomingWebhook {
+        webhook_url: Secret::new(
+            "https://chat.googleapis.com/v1/spaces/S/messages?key=k&token=t%3D".to_owned(),
+        ),
+    }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    let JsonMessage { body, bytes } = &json(message);
+    assert!(*bytes <= MESSAGE_BYTES_MAX, "{bytes} bytes");
+    assert_text(body, "/thread/threadKey", 1, THREAD_KEY_MAX);
+    let card = &body["cardsV2"][0]["card"];
+    assert!(!text(card, "/header/title").is_empty());
+    let widgets = card["sections"][0]["widgets"].as_array().expect("widgets are a list");
+    assert!((1..=100).contains(&widgets.len()));
+    for widget in widgets {
+        for pointer in ["/textParagraph/text", "/decoratedText/text"] {
+            if let Some(shown) = widget.pointer(pointer) {
+                assert_html(shown.as_str().expect("a widget's text is a string"), &[]);
+            }
+        }
+    }
+}
 
 #[test]
 fn error_is_composed() {

@@ -1,12 +1,57 @@
 //! Messages to Slack as sent, for each kind of event.
 
 use insta::assert_snapshot;
-use rules::ProviderType;
+use rules::notification::IncomingWebhook;
+use rules::{ProviderType, Secret};
+use serde_json::Value;
 
-use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
-use crate::notify::{EventBatch, EventKind};
+use super::{BLOCKS_MAX, FIELD_MAX, FIELDS_MAX, SECTION_MAX, TITLE_MAX};
+use crate::notify::tests::asserts::{assert_entities, assert_text, json, text};
+use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, wire};
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::Slack;
+
+/// A typical channel.
+pub(crate) fn channel() -> IncomingWebhook {
+    IncomingWebhook {
+        webhook_url: Secret::new("https://hooks.slack.com/services/T0/B0/x".to_owned()),
+    }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    let body = &json(message).body;
+    assert_text(body, "/text", 1, TITLE_MAX);
+    assert_slack_markup(text(body, "/text"));
+    let blocks = body["attachments"][0]["blocks"].as_array().expect("blocks are a list");
+    assert!((1..=BLOCKS_MAX).contains(&blocks.len()));
+    for block in blocks {
+        if block.get("text").is_some() {
+            assert_text(block, "/text/text", 1, SECTION_MAX);
+            assert_slack_markup(text(block, "/text/text"));
+        }
+        for list in ["fields", "elements"] {
+            let parts = block.get(list).and_then(Value::as_array);
+            let max = if list == "fields" { FIELD_MAX } else { SECTION_MAX };
+            for part in parts.into_iter().flatten() {
+                assert_text(part, "/text", 1, max);
+                assert_slack_markup(text(part, "/text"));
+            }
+            assert!(parts.is_none_or(|parts| parts.len() <= FIELDS_MAX));
+        }
+    }
+}
+
+/// Checks that angle brackets contain only the time or the link, and that every `&` begins an
+/// entity.
+fn assert_slack_markup(text: &str) {
+    for part in text.split('<').skip(1) {
+        let (inside, _) = part.split_once('>').expect("every bracket is closed");
+        assert!(inside.starts_with("!date^") || inside.starts_with("http"), "{inside}");
+    }
+    assert_entities(text, &["amp", "lt", "gt"]);
+}
 
 #[test]
 fn error_is_composed() {

@@ -2,11 +2,25 @@
 
 use insta::assert_snapshot;
 use rules::ProviderType;
+use rules::notification::Phone;
 
-use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
-use crate::notify::{EventBatch, EventKind};
+use super::{SMS_MAX, SMS_WIDE_MAX};
+use crate::notify::tests::asserts::assert_form;
+use crate::notify::tests::fixtures::{a_digest, a_reminder, alert_text, an_event, wire};
+use crate::notify::truncate::Unit;
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::Sms;
+
+/// A typical channel.
+pub(crate) fn channel() -> Phone {
+    Phone { phone_number: "+4915112345678".to_owned() }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    assert_form(message, SMS_MAX);
+}
 
 #[test]
 fn error_is_composed() {
@@ -97,4 +111,19 @@ fn digest_is_composed() {
     Recovered after 12 min: API & <shop>
     https://status.example.com/incidents/inc_0000000000005
     "#);
+}
+
+fn body(name: &str) -> String {
+    let mut event = an_event(EventKind::Error);
+    name.clone_into(&mut event.monitor.name);
+    super::text(&alert_text(&event))
+}
+
+#[test]
+fn text_message_is_bounded_by_its_alphabet() {
+    let (narrow, wide) = (body(&"n".repeat(300)), body(&"漢".repeat(300)));
+    assert!(narrow.chars().all(super::is_seven_bit) && narrow.contains("nnn...\n"), "{narrow}");
+    assert!(Unit::Utf16.length(&narrow) <= SMS_MAX);
+    assert!(wide.contains("漢...\n") && Unit::Utf16.length(&wide) <= SMS_WIDE_MAX, "{wide}");
+    assert!(wide.ends_with("/incidents/1"), "{wide}");
 }

@@ -1,12 +1,31 @@
 //! Messages to webhooks as sent, for each kind of event.
 
 use insta::assert_snapshot;
-use rules::ProviderType;
+use rules::notification::{Webhook, WebhookHeader};
+use rules::{ProviderType, Secret};
 
-use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
-use crate::notify::{EventBatch, EventKind};
+use crate::notify::tests::asserts::json;
+use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, wire};
+use crate::notify::tests::schema;
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::Webhook;
+
+/// A typical channel.
+pub(crate) fn channel() -> Webhook {
+    Webhook {
+        endpoint: "https://user:pass@hooks.example.com/in".to_owned(),
+        headers: vec![
+            WebhookHeader { key: "X-Team".into(), value: Secret::new("core".into()) },
+            WebhookHeader { key: "webhook-id".into(), value: Secret::new("forged".into()) },
+        ],
+    }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    schema::assert_fits(&json(message).body);
+}
 
 #[test]
 fn error_is_composed() {

@@ -1,12 +1,43 @@
 //! Messages to Discord as sent, for each kind of event.
 
 use insta::assert_snapshot;
-use rules::ProviderType;
+use rules::notification::IncomingWebhook;
+use rules::{ProviderType, Secret};
 
-use super::super::fixtures::{a_digest, a_reminder, an_event, wire};
-use crate::notify::{EventBatch, EventKind};
+use super::{DESCRIPTION_MAX, FIELD_MAX, TITLE_MAX, TOTAL_MAX};
+use crate::notify::tests::asserts::{assert_text, json, length, text};
+use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, wire};
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::Discord;
+
+/// A typical channel.
+pub(crate) fn channel() -> IncomingWebhook {
+    IncomingWebhook {
+        webhook_url: Secret::new("https://discord.com/api/webhooks/1/token?thread_id=2".to_owned()),
+    }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    let body = &json(message).body;
+    let embed = &body["embeds"][0];
+    assert_eq!(body["allowed_mentions"]["parse"], serde_json::json!([]));
+    assert_text(embed, "/title", 1, TITLE_MAX);
+    let mut total = length(text(embed, "/title"));
+    if embed.get("description").is_some() {
+        assert_text(embed, "/description", 1, DESCRIPTION_MAX);
+        total += length(text(embed, "/description"));
+    }
+    let fields = embed["fields"].as_array().expect("fields are a list");
+    assert!(fields.len() <= 25);
+    for field in fields {
+        assert_text(field, "/name", 1, TITLE_MAX);
+        assert_text(field, "/value", 1, FIELD_MAX);
+        total += length(text(field, "/name")) + length(text(field, "/value"));
+    }
+    assert!(total <= TOTAL_MAX, "{total} in total");
+}
 
 #[test]
 fn error_is_composed() {

@@ -2,13 +2,26 @@
 
 use insta::assert_snapshot;
 use rules::ProviderType;
+use rules::notification::Phone;
 
-use super::super::fixtures::{a_digest, a_reminder, an_event, servers, wire, wire_of};
+use crate::notify::tests::asserts::assert_form;
+use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, servers, wire, wire_of};
 use crate::notify::{
-    EventBatch, EventKind, TemplateParameter, TwilioAccount, VendorConfig, WhatsappTemplate,
+    EventBatch, EventKind, Message, TemplateParameter, TwilioAccount, VendorConfig,
+    WhatsappTemplate, phone,
 };
 
 const KIND: ProviderType = ProviderType::Whatsapp;
+
+/// A typical channel.
+pub(crate) fn channel() -> Phone {
+    Phone { phone_number: "+4915112345678".to_owned() }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    assert_form(message, phone::BODY_MAX);
+}
 
 #[test]
 fn error_is_composed() {
@@ -138,11 +151,9 @@ fn template_is_composed() {
     };
     let telephone =
         TwilioAccount { whatsapp_template: Some(template), ..servers().twilio.unwrap() };
-    let servers = VendorConfig { twilio: Some(telephone), ..servers() };
-    assert!(
-        !servers.is_without_template() && super::super::fixtures::servers().is_without_template()
-    );
-    assert_snapshot!(wire_of(KIND, &servers, EventBatch::One(&an_event(EventKind::Error))), @r#"
+    let templated = VendorConfig { twilio: Some(telephone), ..servers() };
+    assert!(!templated.is_without_template() && servers().is_without_template());
+    assert_snapshot!(wire_of(KIND, &templated, EventBatch::One(&an_event(EventKind::Error))), @r#"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded
     authorization: Basic QUMxMjM6YWNjb3VudC10b2tlbg==

@@ -1,12 +1,37 @@
 //! Messages to Opsgenie as sent, for each kind of event.
 
 use insta::assert_snapshot;
-use rules::ProviderType;
+use rules::notification::Opsgenie;
+use rules::{OpsgenieRegion, ProviderType, Secret};
 
-use super::super::fixtures::{a_reminder, an_event, the_end_of_test, wire};
-use crate::notify::{EventBatch, EventKind};
+use super::{ALIAS_MAX, DESCRIPTION_MAX, DETAILS_MAX, ENTITY_MAX, MESSAGE_MAX};
+use crate::notify::tests::asserts::{assert_text, json, length};
+use crate::notify::tests::fixtures::{a_reminder, an_event, the_end_of_test, wire};
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::Opsgenie;
+
+/// A typical channel.
+pub(crate) fn channel() -> Opsgenie {
+    Opsgenie { api_key: Secret::new("opsgenie-key".to_owned()), region: OpsgenieRegion::Eu }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    let body = &json(message).body;
+    if body.get("note").is_some() {
+        return assert_text(body, "/note", 1, 25_000);
+    }
+    assert_text(body, "/message", 1, MESSAGE_MAX);
+    assert_text(body, "/alias", 1, ALIAS_MAX);
+    assert_text(body, "/description", 0, DESCRIPTION_MAX);
+    assert_text(body, "/entity", 0, ENTITY_MAX);
+    let details = body["details"].as_object().expect("details are an object");
+    let values = details
+        .iter()
+        .map(|(label, value)| length(label) + length(value.as_str().expect("details are texts")));
+    assert!(values.sum::<usize>() <= DETAILS_MAX);
+}
 
 #[test]
 fn error_is_composed() {

@@ -1,12 +1,32 @@
 //! Messages to Grafana OnCall as sent, for each kind of event.
 
 use insta::assert_snapshot;
-use rules::ProviderType;
+use rules::notification::IncomingWebhook;
+use rules::{ProviderType, Secret};
 
-use super::super::fixtures::{a_reminder, an_event, the_end_of_test, wire};
-use crate::notify::{EventBatch, EventKind};
+use super::{MESSAGE_MAX, TITLE_MAX};
+use crate::notify::tests::asserts::{assert_text, json, text};
+use crate::notify::tests::fixtures::{a_reminder, an_event, the_end_of_test, wire};
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::GrafanaOncall;
+
+/// A typical channel.
+pub(crate) fn channel() -> IncomingWebhook {
+    IncomingWebhook {
+        webhook_url: Secret::new(
+            "https://oncall.example.com/integrations/v1/formatted_webhook/x/".to_owned(),
+        ),
+    }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    let body = &json(message).body;
+    assert_text(body, "/title", 1, TITLE_MAX);
+    assert_text(body, "/message", 0, MESSAGE_MAX);
+    assert!(matches!(text(body, "/state"), "alerting" | "ok"));
+}
 
 #[test]
 fn error_is_composed() {

@@ -1,12 +1,36 @@
 //! Messages to PagerDuty as sent, for each kind of event.
 
 use insta::assert_snapshot;
-use rules::ProviderType;
+use rules::notification::Pagerduty;
+use rules::{ProviderType, Secret};
 
-use super::super::fixtures::{a_reminder, an_event, the_end_of_test, wire};
-use crate::notify::{EventBatch, EventKind};
+use super::{DEDUP_KEY_MAX, PAYLOAD_BYTES_MAX, SUMMARY_MAX};
+use crate::notify::tests::asserts::{JsonMessage, assert_text, json, text};
+use crate::notify::tests::fixtures::{a_reminder, an_event, the_end_of_test, wire};
+use crate::notify::{EventBatch, EventKind, Message};
 
 const KIND: ProviderType = ProviderType::Pagerduty;
+
+/// A typical channel.
+pub(crate) fn channel() -> Pagerduty {
+    Pagerduty { integration_key: Secret::new("0123456789abcdef0123456789abcdef".to_owned()) }
+}
+
+/// Checks form and limits of a message.
+pub(crate) fn assert_fits(message: &Message) {
+    let JsonMessage { body, bytes } = &json(message);
+    assert!(*bytes <= PAYLOAD_BYTES_MAX);
+    assert_text(body, "/dedup_key", 1, DEDUP_KEY_MAX);
+    match text(body, "/event_action") {
+        "trigger" => {
+            assert_text(body, "/payload/summary", 1, SUMMARY_MAX);
+            assert!(!text(body, "/payload/source").is_empty());
+            let severity = text(body, "/payload/severity");
+            assert!(matches!(severity, "critical" | "error" | "warning" | "info"));
+        }
+        action => assert_eq!(action, "resolve"),
+    }
+}
 
 #[test]
 fn error_is_composed() {
