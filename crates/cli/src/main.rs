@@ -25,6 +25,7 @@ mod time;
 mod workspaces;
 
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -206,58 +207,35 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Serve { start, flags } => runtime(None)?.block_on(serve::run(flags, &start)),
-        Command::Check { target, output_args } => {
-            runtime(Some(1))?.block_on(check::run(target, output_args))
-        }
-        Command::Keys { action, database } => {
-            runtime(Some(1))?.block_on(admin::keys(action, database))
-        }
-        Command::Workspaces { action, database } => {
-            runtime(Some(1))?.block_on(admin::workspaces(action, database))
-        }
-        Command::Audit { args, database } => {
-            runtime(Some(1))?.block_on(admin::audit(args, database))
-        }
-        Command::Backup { file, database } => {
-            runtime(Some(1))?.block_on(database::back_up(&file, database))
-        }
-        Command::Restore { file, database } => {
-            runtime(Some(1))?.block_on(database::restore(&file, &database))
-        }
-        Command::Doctor { treatment, database } => {
-            runtime(Some(1))?.block_on(doctor::doctor(treatment, database))
-        }
-        Command::Migrate { from, to, config } => {
-            runtime(Some(1))?.block_on(database::migrate(from, to, &config))
-        }
+        Command::Check { target, output_args } => wait(check::run(target, output_args)),
+        Command::Keys { action, database } => wait(admin::keys(action, database)),
+        Command::Workspaces { action, database } => wait(admin::workspaces(action, database)),
+        Command::Audit { args, database } => wait(admin::audit(args, database)),
+        Command::Backup { file, database } => wait(database::back_up(&file, database)),
+        Command::Restore { file, database } => wait(database::restore(&file, &database)),
+        Command::Doctor { treatment, database } => wait(doctor::doctor(treatment, database)),
+        Command::Migrate { from, to, config } => wait(database::migrate(from, to, &config)),
         Command::Maintenance { action } => {
-            runtime(Some(1))?.block_on(maintenance::run(action))?;
-            Ok(ExitCode::SUCCESS)
+            wait(maintenance::run(action)).map(|()| ExitCode::SUCCESS)
         }
-        Command::Incidents { action } => {
-            runtime(Some(1))?.block_on(incidents::run(action))?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Missed { args } => {
-            runtime(Some(1))?.block_on(missed::run(args))?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Reports { action } => {
-            runtime(Some(1))?.block_on(reports::run(action))?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Incidents { action } => wait(incidents::run(action)).map(|()| ExitCode::SUCCESS),
+        Command::Missed { args } => wait(missed::run(args)).map(|()| ExitCode::SUCCESS),
+        Command::Reports { action } => wait(reports::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Subscribers { action } => {
-            runtime(Some(1))?.block_on(subscribers::run(action))?;
-            Ok(ExitCode::SUCCESS)
+            wait(subscribers::run(action)).map(|()| ExitCode::SUCCESS)
         }
-        Command::Notifications { action } => runtime(Some(1))?.block_on(notifications::run(action)),
-        Command::Pages { action } => {
-            runtime(Some(1))?.block_on(pages::run(action))?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Terraform { action } => runtime(Some(1))?.block_on(terraform::run(action)),
+        Command::Notifications { action } => wait(notifications::run(action)),
+        Command::Pages { action } => wait(pages::run(action)).map(|()| ExitCode::SUCCESS),
+        Command::Terraform { action } => wait(terraform::run(action)),
         Command::Config { flags } => config::run(flags),
     }
+}
+
+/// Runs a command on one thread until it ends. The future is boxed, because the runtime would
+/// otherwise contain three copies of its code.
+fn wait<T>(command: impl Future<Output = Result<T>>) -> Result<T> {
+    let command: Pin<Box<dyn Future<Output = Result<T>> + '_>> = Box::pin(command);
+    runtime(Some(1))?.block_on(command)
 }
 
 /// Creates a runtime with this many threads. `None` means one per core.

@@ -46,7 +46,7 @@
 //! # Modules, in reading order
 //!
 //! - `rpc` is the only module that uses the RPC library.
-//! - [`IntoDraft`] converts a message to a draft.
+//! - `draft` has [`IntoDraft`], which converts a message to a draft of `rules`.
 //! - A module per service: `monitor`, `incident`, `notification`, `status_page`, `status_report`,
 //!   `maintenance`, `region`, `audit`, `health`.
 //! - `fuzz` has the properties that fuzz targets and their replays share.

@@ -103,16 +103,16 @@ fn reduced(mut code: File) -> File {
 
 /// Returns whether nobody uses a generated item.
 fn is_unused(item: &Item) -> bool {
-    match item {
-        Item::Const(it) => it.ident.to_string().ends_with("_JSON_ANY"),
-        Item::Impl(it) => match &it.trait_ {
-            Some((_, name, _)) => {
-                name.segments.last().is_some_and(|last| last.ident == "ProtoElemJson")
-            }
-            // The only inherent constant is the URL of the type, which `MessageName` has too.
-            None => it.items.iter().all(|inner| matches!(inner, ImplItem::Const(_))),
-        },
-        _ => false,
+    if let Item::Const(it) = item {
+        return it.ident.to_string().ends_with("_JSON_ANY");
+    }
+    let Item::Impl(it) = item else { return false };
+    match &it.trait_ {
+        Some((_, name, _)) => {
+            name.segments.last().is_some_and(|last| last.ident == "ProtoElemJson")
+        }
+        // The only inherent constant is the URL of the type, which `MessageName` has too.
+        None => it.items.iter().all(|inner| matches!(inner, ImplItem::Const(_))),
     }
 }
 

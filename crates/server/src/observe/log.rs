@@ -3,7 +3,10 @@
 
 use std::io::{IsTerminal as _, stderr};
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{fmt, registry};
 
 use crate::config::{LogFormat, Settings};
 
@@ -16,17 +19,14 @@ pub struct UnreadableFilter(String);
 
 /// Starts logging for the process. Keeps an existing logger.
 pub fn start(settings: &Settings) -> Result<(), UnreadableFilter> {
-    let filter = EnvFilter::builder()
-        .parse(&settings.log_level)
-        .map_err(|error| UnreadableFilter(error.to_string()))?;
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(stderr)
-        .with_ansi(stderr().is_terminal());
+    let filter = settings.log_level.parse::<Targets>();
+    let filter = filter.map_err(|error| UnreadableFilter(error.to_string()))?;
+    let lines = fmt::layer().with_writer(stderr).with_ansi(stderr().is_terminal());
+    let filtered = registry().with(filter);
     // An error means that a logger exists. Tests start several servers in one process.
     let _ = match settings.log_format {
-        LogFormat::Text => lines.try_init(),
-        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+        LogFormat::Text => filtered.with(lines).try_init(),
+        LogFormat::Json => filtered.with(lines.json().flatten_event(true)).try_init(),
     };
     Ok(())
 }
