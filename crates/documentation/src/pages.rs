@@ -18,14 +18,14 @@ use super::{BASE, NAME, SENTENCE};
 const CONTENTS_MAX: usize = 28;
 
 #[derive(Template)]
-#[template(path = "docs/home.html")]
+#[template(path = "home.html")]
 struct DocsHome {
     frame: DocsLayout,
     sentence: &'static str,
 }
 
 #[derive(Template)]
-#[template(path = "docs/document.html")]
+#[template(path = "document.html")]
 struct DocumentPage<'a> {
     frame: DocsLayout,
     body: &'a str,
@@ -38,20 +38,20 @@ struct DocumentPage<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "docs/search.html")]
+#[template(path = "search.html")]
 struct Results<'a> {
     frame: DocsLayout,
     found: &'a SearchResults,
 }
 
 #[derive(Template)]
-#[template(path = "docs/missing.html")]
+#[template(path = "missing.html")]
 struct Missing {
     frame: DocsLayout,
 }
 
 #[derive(Template)]
-#[template(path = "docs/front.html")]
+#[template(path = "front.html")]
 struct Front {
     frame: DocsLayout,
     sentence: &'static str,

@@ -1,7 +1,14 @@
-//! Serves the documentation: the embedded Markdown of `docs/` as pages at `/docs`, with a search of its
-//! own.
+//! The documentation: the embedded Markdown of `docs/` as pages at `/docs`, with a search of its own,
+//! and the root of the server, which links to it. The content belongs to `docs/`.
 //!
-//! The content belongs to `docs/`. The domain of a status page serves only that page.
+//! In reading order:
+//! - Content: `catalog` lists all documents, `document` is one of them, `markdown` parses it, and
+//!   `openapi` is the description of the API.
+//! - Pages: `html` renders a document with its `blocks`, `links` and highlighted code (`highlight`).
+//!   `layout` and `assets` surround it, and `pages` fills the templates.
+//! - `search` finds sections.
+//! - Requests: this file lists all paths, `cache` keeps what they return, and `handlers` builds
+//!   responses.
 
 mod assets;
 mod blocks;
@@ -76,14 +83,14 @@ enum DocsRoute {
 
 /// Returns the routes of the documentation and of the server's root. `origin` is the public URL of the
 /// server without a slash at the end, if known.
-pub(crate) fn routes(origin: Option<&str>) -> Router {
+pub fn routes(origin: Option<&str>) -> Router {
     let all = ROUTES.iter().map(|(path, route)| (path, route.handler()));
     all.fold(Router::new(), |router, (path, route)| router.route(path, route))
         .with_state(Arc::new(Docs::new(origin.map(str::to_owned))))
 }
 
 /// Returns all paths, with `{…}` for parameters.
-pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+pub fn paths() -> impl Iterator<Item = &'static str> {
     ROUTES.iter().map(|route| route.0)
 }
 

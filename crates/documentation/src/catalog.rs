@@ -23,7 +23,7 @@ macro_rules! documents {
     ($($path:literal),* $(,)?) => {
         &[$(Document {
             path: $path,
-            source: include_str!(concat!("../../../../docs/", $path)),
+            source: include_str!(concat!("../../../docs/", $path)),
         }),*]
     };
 }
@@ -33,7 +33,7 @@ macro_rules! files {
         &[$(File {
             path: $path,
             content_type: $content_type,
-            bytes: include_bytes!(concat!("../../../../docs/", $path)),
+            bytes: include_bytes!(concat!("../../../docs/", $path)),
         }),*]
     };
 }
@@ -168,8 +168,8 @@ mod tests {
     use pulldown_cmark::{Event, LinkType, Tag};
 
     use super::*;
-    use crate::docs::links::{LinkTarget, resolve, resolve_relative};
-    use crate::docs::markdown::events;
+    use crate::links::{LinkTarget, resolve, resolve_relative};
+    use crate::markdown::events;
 
     /// Folders of which every page is served.
     const FOLDERS: [&str; 3] = ["guides", "reference", "terraform"];
@@ -198,7 +198,7 @@ mod tests {
             there.iter().filter(|path| !listed.contains(path.as_str())).collect();
         assert!(
             forgotten.is_empty(),
-            "add these to crates/server/src/docs/catalog.rs: {forgotten:?}"
+            "add these to crates/documentation/src/catalog.rs: {forgotten:?}"
         );
     }
 

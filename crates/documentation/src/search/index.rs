@@ -2,13 +2,13 @@
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-use crate::docs::catalog;
-use crate::docs::document::Document;
-use crate::docs::markdown::{Heading, events, headings, plain};
+use crate::catalog;
+use crate::document::Document;
+use crate::markdown::{Heading, events, headings, plain};
 
 /// All searchable sections.
 #[derive(Debug)]
-pub(in crate::docs) struct Index {
+pub(crate) struct Index {
     pub(super) sections: Vec<Section>,
 }
 
@@ -42,7 +42,7 @@ impl Folded {
 
 impl Index {
     /// Builds the index of all documents.
-    pub(in crate::docs) fn for_documentation() -> Self {
+    pub(crate) fn for_documentation() -> Self {
         Self::from_documents(catalog::documents())
     }
 

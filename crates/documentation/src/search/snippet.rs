@@ -11,10 +11,10 @@ const CHARS_BEFORE: usize = 50;
 
 /// A part of a snippet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::docs) struct Piece {
-    pub(in crate::docs) text: String,
+pub(crate) struct Piece {
+    pub(crate) text: String,
     /// Whether it matches the query.
-    pub(in crate::docs) marked: bool,
+    pub(crate) marked: bool,
 }
 
 /// Returns the text around the first match, or the beginning of the text without a match.

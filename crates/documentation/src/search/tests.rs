@@ -2,7 +2,7 @@
 
 use super::index::Index;
 use super::{Piece, Query, SearchResults};
-use crate::docs::document::Document;
+use crate::document::Document;
 
 const MONITORS: Document = Document {
     path: "reference/monitors.md",
@@ -120,7 +120,7 @@ proptest::proptest! {
 // issue 16, point 29
 #[test]
 fn synonyms_of_other_tools_find_results() {
-    let documents = crate::docs::catalog::CHAPTERS.iter().flat_map(|chapter| chapter.documents);
+    let documents = crate::catalog::CHAPTERS.iter().flat_map(|chapter| chapter.documents);
     let index = Index::from_documents(documents);
     for (written, page) in [
         ("gatus", "/docs/guides/move-from-gatus"),

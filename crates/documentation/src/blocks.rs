@@ -174,7 +174,7 @@ fn label(events: &[Event<'_>], line: Range<usize>) -> Option<(&'static str, Rang
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::docs::markdown::events;
+    use crate::markdown::events;
 
     /// Returns the names of the alternatives in each block.
     fn names(text: &str) -> Vec<Vec<&'static str>> {
