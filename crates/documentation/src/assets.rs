@@ -2,6 +2,6 @@
 //! pages work without.
 
 /// Style sheet.
-pub(super) const STYLE: &str = include_str!("../templates/style.css");
+pub(super) const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/style.css"));
 /// Script that remembers a language, copies code and shows results during typing.
-pub(super) const SCRIPT: &str = include_str!("../templates/docs.js");
+pub(super) const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/docs.js"));

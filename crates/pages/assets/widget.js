@@ -1,5 +1,11 @@
+// Replaces its tag with a link to the status page that shows the overall status. The server replaces
+// the two names in capitals.
 (() => {
-  const script = document.currentScript, it = IT, host = document.createElement("span"), link = document.createElement("a"), style = new CSSStyleSheet();
+  const script = document.currentScript;
+  const it = IT;
+  const host = document.createElement("span");
+  const link = document.createElement("a");
+  const style = new CSSStyleSheet();
   const root = host.attachShadow({ mode: "open" });
   style.replaceSync(STYLE);
   root.adoptedStyleSheets = [style];

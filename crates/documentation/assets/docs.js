@@ -5,8 +5,20 @@
   const made = (name, properties = {}) => Object.assign(document.createElement(name), properties);
   const CHOSEN = "docs.language";
   // Storage may be forbidden; the choice then holds for this page.
-  const remembered = () => { try { return localStorage.getItem(CHOSEN); } catch { return null; } };
-  const remember = (name) => { try { localStorage.setItem(CHOSEN, name); } catch { /* see above */ } };
+  const remembered = () => {
+    try {
+      return localStorage.getItem(CHOSEN);
+    } catch {
+      return null;
+    }
+  };
+  const remember = (name) => {
+    try {
+      localStorage.setItem(CHOSEN, name);
+    } catch {
+      /* see above */
+    }
+  };
   const choose = (name) => {
     for (const radio of all(".tabs>input")) if (radio.value === name) radio.checked = true;
   };
@@ -21,7 +33,14 @@
     scrollBy(0, target.getBoundingClientRect().top - before);
   });
   // A fragment written by hand, such as `#100%`, may not be encoded.
-  const anchor = () => { const hash = location.hash.slice(1); try { return decodeURIComponent(hash); } catch { return hash; } };
+  const anchor = () => {
+    const hash = location.hash.slice(1);
+    try {
+      return decodeURIComponent(hash);
+    } catch {
+      return hash;
+    }
+  };
   // A link to an example shows it.
   const reveal = () => {
     const sample = document.getElementById(anchor())?.closest(".tabs>.code");
@@ -43,13 +62,18 @@
   };
   const copy = async (element) => {
     if (!navigator.clipboard) return copySelected(element);
-    return navigator.clipboard.writeText(element.textContent).then(() => true, () => copySelected(element));
+    return navigator.clipboard.writeText(element.textContent).then(
+      () => true,
+      () => copySelected(element),
+    );
   };
   for (const code of all(".code")) {
     const button = made("button", { type: "button", className: "copy", textContent: "Copy" });
     button.addEventListener("click", async () => {
-      button.textContent = await copy(code.querySelector("code")) ? "Copied" : "Not copied";
-      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+      button.textContent = (await copy(code.querySelector("code"))) ? "Copied" : "Not copied";
+      setTimeout(() => {
+        button.textContent = "Copy";
+      }, 1500);
     });
     code.append(button);
   }
@@ -70,8 +94,13 @@
   const hit = ({ address, document: title, section, snippet }) => {
     const link = made("a", { href: address });
     const text = made("p");
-    for (const piece of snippet) text.append(piece.marked ? made("mark", { textContent: piece.text }) : piece.text);
-    link.append(made("strong", { textContent: section || title }), section ? made("span", { textContent: title }) : "", text);
+    for (const piece of snippet)
+      text.append(piece.marked ? made("mark", { textContent: piece.text }) : piece.text);
+    link.append(
+      made("strong", { textContent: section || title }),
+      section ? made("span", { textContent: title }) : "",
+      text,
+    );
     const item = made("li");
     item.append(link);
     return item;
@@ -81,9 +110,14 @@
     list.hidden = hits.length === 0;
     status.textContent = total === 1 ? "1 section" : `${total} sections`;
   };
-  let last = 0, waits;
+  let last = 0,
+    waits;
   // Discards pending and scheduled searches.
-  const hide = () => { last++; clearTimeout(waits); list.hidden = true; };
+  const hide = () => {
+    last++;
+    clearTimeout(waits);
+    list.hidden = true;
+  };
   const search = async () => {
     const mine = ++last;
     if (!field.value.trim()) return hide();
@@ -92,9 +126,15 @@
     const found = answer?.ok ? await answer.json().catch(() => null) : null;
     if (found && mine === last) show(found);
   };
-  field.addEventListener("input", () => { clearTimeout(waits); waits = setTimeout(search, 100); });
+  field.addEventListener("input", () => {
+    clearTimeout(waits);
+    waits = setTimeout(search, 100);
+  });
   form.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") { hide(); field.focus(); }
+    if (event.key === "Escape") {
+      hide();
+      field.focus();
+    }
     const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!way || list.hidden) return;
     const items = [field, ...all("a", list)];
@@ -102,5 +142,7 @@
     items[Math.max(0, Math.min(items.length - 1, next))].focus();
     event.preventDefault();
   });
-  form.addEventListener("focusout", ({ relatedTarget }) => { if (!form.contains(relatedTarget)) hide(); });
+  form.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!form.contains(relatedTarget)) hide();
+  });
 })();

@@ -3,13 +3,21 @@
   const base = document.currentScript.src.replace(/\/live\.js$/, "");
   const renew = async () => {
     if (document.hidden) return;
-    const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(
+      () => null,
+    );
     if (!answer || !answer.ok) return;
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const open = new Set([...document.querySelectorAll("details[open]")].map((it) => it.dataset.id));
-    next.querySelectorAll("details").forEach((it) => { if (open.has(it.dataset.id)) it.open = true; });
-    const old = document.querySelector("main"), main = next.querySelector("main");
-    const focused = document.activeElement, held = old.contains(focused);
+    const open = new Set(
+      [...document.querySelectorAll("details[open]")].map((it) => it.dataset.id),
+    );
+    next.querySelectorAll("details").forEach((it) => {
+      if (open.has(it.dataset.id)) it.open = true;
+    });
+    const old = document.querySelector("main"),
+      main = next.querySelector("main");
+    const focused = document.activeElement,
+      held = old.contains(focused);
     // Nobody who is writing is interrupted.
     if (!main || (held && focused.matches("input,select,textarea,button"))) return;
     const walked = held && focused.closest(".walk") && focused.closest("[id]").id;
@@ -18,11 +26,16 @@
     ready();
     local();
     if (walked) fill(document.getElementById(walked)?.querySelector(".bars"));
-    const same = held && [...main.querySelectorAll("a,summary")].find((it) => name(it) === name(focused));
-    if (same) { alone(same); same.focus({ preventScroll: true }); }
+    const same =
+      held && [...main.querySelectorAll("a,summary")].find((it) => name(it) === name(focused));
+    if (same) {
+      alone(same);
+      same.focus({ preventScroll: true });
+    }
   };
   // Identifies an element across updates: by the target of a link, or by the folded entry.
-  const name = (it) => [it.tagName, it.href, it.closest("[data-id]")?.dataset.id, it.closest("[id]")?.id].join();
+  const name = (it) =>
+    [it.tagName, it.href, it.closest("[data-id]")?.dataset.id, it.closest("[id]")?.id].join();
   // The keyboard stops once at each row of bars: at today.
   const ready = () => {
     for (const bars of document.querySelectorAll(".bars[role=group]")) {
@@ -37,20 +50,27 @@
   // Times in the visitor's zone, with UTC beside them. Creating the formatter takes as long as painting the page.
   const local = () => {
     const { lang } = document.documentElement;
-    const format = new Intl.DateTimeFormat(navigator.languages.find((it) => it.startsWith(lang)) || lang, { dateStyle: "medium", timeStyle: "short" });
+    const format = new Intl.DateTimeFormat(
+      navigator.languages.find((it) => it.startsWith(lang)) || lang,
+      { dateStyle: "medium", timeStyle: "short" },
+    );
     document.querySelectorAll("time[datetime*=T]:not([title])").forEach((time) => {
       const at = new Date(time.dateTime);
       time.title = time.textContent;
-      if (at.getTimezoneOffset()) time.textContent = `${format.format(at)} (${time.dateTime.slice(11, 16)} UTC)`;
+      if (at.getTimezoneOffset())
+        time.textContent = `${format.format(at)} (${time.dateTime.slice(11, 16)} UTC)`;
     });
   };
   const days = () => document.getElementById("days").content.children;
   // Link of a day in a row, with its text. The texts of events are in the image.
   const link = (bars, place) => {
-    const it = days()[place].cloneNode(), { well, none } = document.getElementById("days").dataset;
+    const it = days()[place].cloneNode(),
+      { well, none } = document.getElementById("days").dataset;
     const drawn = bars.querySelector(`svg a[href="${it.getAttribute("href")}"] title`);
     const x = 8 * place;
-    const silent = [...bars.querySelectorAll(".fn")].some((run) => run.x.baseVal.value <= x && x < run.x.baseVal.value + run.width.baseVal.value);
+    const silent = [...bars.querySelectorAll(".fn")].some(
+      (run) => run.x.baseVal.value <= x && x < run.x.baseVal.value + run.width.baseVal.value,
+    );
     it.title = drawn ? drawn.textContent : `${it.title}: ${silent ? none : well}`;
     return it;
   };
@@ -63,7 +83,11 @@
     bars.querySelectorAll("svg a").forEach((it) => it.replaceWith(...it.querySelectorAll("rect")));
   };
   const alone = (it) => {
-    it.closest(".walk")?.querySelectorAll("[tabindex='0']").forEach((other) => { other.tabIndex = -1; });
+    it.closest(".walk")
+      ?.querySelectorAll("[tabindex='0']")
+      .forEach((other) => {
+        other.tabIndex = -1;
+      });
     if (it.closest(".walk")) it.tabIndex = 0;
   };
   const near = (event) => fill(event.target.closest?.(".c")?.querySelector(".bars"));
