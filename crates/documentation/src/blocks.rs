@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
-use super::highlight::{Fence, Language, RunsOn};
+use super::fence::{Fence, Language, RunsOn};
 use super::markdown::plain;
 
 /// A top-level block of a document.

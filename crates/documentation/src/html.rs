@@ -17,7 +17,8 @@ use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, LinkType, Tag
 use self::table::TableState;
 use super::blocks::{Block, blocks, is_contents};
 use super::document::Document;
-use super::highlight::Fence;
+use super::escape::escape;
+use super::fence::Fence;
 use super::links::{LinkTarget, resolve};
 use super::markdown::{Heading, events, headings, plain};
 
@@ -54,20 +55,6 @@ pub(super) fn body(document: &Document, origin: Option<&str>) -> RenderedDocumen
         }
     }
     RenderedDocument { html: writer.out, headings }
-}
-
-/// Appends text with HTML characters escaped.
-pub(super) fn escape(out: &mut String, text: &str) {
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            letter => out.push(letter),
-        }
-    }
 }
 
 struct Writer<'a> {

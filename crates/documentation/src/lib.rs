@@ -4,8 +4,8 @@
 //! In reading order:
 //! - Content: `catalog` lists all documents, `document` is one of them, `markdown` parses it, and
 //!   `openapi` is the description of the API.
-//! - Pages: `html` renders a document with its `blocks`, `links` and highlighted code (`highlight`).
-//!   `layout` and `assets` surround it, and `pages` fills the templates.
+//! - Pages: `html` renders a document with its `blocks`, `links` and code (`fence`, `highlight`), and
+//!   `escape` protects text. `layout` and `assets` surround it, and `pages` fills the templates.
 //! - `search` finds sections.
 //! - Requests: this file lists all paths, `cache` keeps what they return, and `handlers` builds
 //!   responses.
@@ -15,6 +15,8 @@ mod blocks;
 mod cache;
 mod catalog;
 mod document;
+mod escape;
+mod fence;
 mod handlers;
 mod highlight;
 mod html;

@@ -6,8 +6,10 @@ use std::fmt::Write as _;
 use pulldown_cmark::Event;
 
 use super::super::blocks::Sample;
-use super::super::highlight::{Fence, RunsOn};
-use super::{Writer, escape};
+use super::super::escape::escape;
+use super::super::fence::{Fence, RunsOn};
+use super::super::highlight::highlight;
+use super::Writer;
 
 /// Address of a server with default settings, as examples use it.
 const ORIGIN: &str = "http://127.0.0.1:8080";
@@ -21,16 +23,20 @@ impl Writer<'_> {
     }
 
     fn inside(&mut self, fence: Fence, code: &str) {
-        let code = match self.origin {
-            Some(origin) if fence.calls_server() => code.replace(ORIGIN, origin),
-            Some(_) | None => code.to_owned(),
-        };
         let language = fence.language;
         if !language.label.is_empty() {
             let _ = write!(self.out, "<p class=\"lang\">{}</p>", language.label);
         }
         self.out.push_str("<pre tabindex=\"0\"><code>");
-        self.out.push_str(&language.highlight(code.trim_end_matches('\n')));
+        let html = highlight(code.trim_end_matches('\n'));
+        match self.origin {
+            Some(origin) if fence.calls_server() => {
+                let mut escaped = String::new();
+                escape(&mut escaped, origin);
+                self.out.push_str(&html.replace(ORIGIN, &escaped));
+            }
+            Some(_) | None => self.out.push_str(&html),
+        }
         self.out.push_str("</code></pre>");
     }
 
