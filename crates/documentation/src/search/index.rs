@@ -1,43 +1,38 @@
-//! The search index: all documents, split into sections at their headings.
+//! The search index: a table of all sections in memory, with SQLite's full-text index (FTS5). SQLite
+//! splits texts into words, finds words by their beginning, and ranks sections by BM25.
 
-use pulldown_cmark::{Event, Tag, TagEnd};
+use std::sync::{Mutex, PoisonError};
 
+use rusqlite::{Connection, params};
+
+use super::query::{Query, identifier, split_words};
+use super::section::{Section, sections};
+use super::snippet::{CUT, MARK_BEGIN, MARK_END, Piece, pieces};
+use super::{HITS_MAX, HITS_OF_ONE_MAX, Hit, SearchResults};
 use crate::catalog;
 use crate::document::Document;
-use crate::markdown::{Heading, events, headings, plain};
+
+/// The first columns are searched. The others are returned, or compared with the whole query.
+const TABLE: &str = "CREATE VIRTUAL TABLE sections USING fts5(
+    title, heading, names, text, joined,
+    address UNINDEXED, document UNINDEXED, section UNINDEXED,
+    whole_heading UNINDEXED, whole_names UNINDEXED,
+    tokenize = 'unicode61')";
+
+/// Sections that match, best first: by their heading or a name of theirs that equals the query, then by
+/// the weights of the searched columns. Equal ones keep the reading order.
+const MATCHES: &str = "SELECT rowid, address, document, section FROM sections
+    WHERE sections MATCH ?1
+    ORDER BY whole_heading = ?2 DESC, instr(whole_names, ?3) > 0 DESC,
+        bm25(sections, 3.0, 10.0, 8.0, 1.0, 0.5), rowid";
+
+/// Approximate length of a snippet, in words.
+const SNIPPET_WORDS: u8 = 26;
 
 /// All searchable sections.
 #[derive(Debug)]
 pub(crate) struct Index {
-    pub(super) sections: Vec<Section>,
-}
-
-/// The text between one heading and the next.
-#[derive(Debug)]
-pub(super) struct Section {
-    /// Address with its anchor.
-    pub(super) address: String,
-    /// Title of its document.
-    pub(super) title: String,
-    pub(super) folded_title: Folded,
-    /// Empty at the beginning of the document.
-    pub(super) heading: Folded,
-    /// Names that the section explains: code in its heading and at the beginning of items and rows.
-    pub(super) names: Vec<Folded>,
-    pub(super) text: Folded,
-}
-
-/// A text, and its ASCII letters in lower case at the same positions. Other letters remain unchanged.
-#[derive(Debug, Default)]
-pub(super) struct Folded {
-    pub(super) original: String,
-    pub(super) small: String,
-}
-
-impl Folded {
-    pub(super) fn new(original: String) -> Self {
-        Self { small: original.to_ascii_lowercase(), original }
-    }
+    connection: Mutex<Connection>,
 }
 
 impl Index {
@@ -47,101 +42,105 @@ impl Index {
     }
 
     pub(super) fn from_documents<'a>(documents: impl Iterator<Item = &'a Document>) -> Self {
-        Self { sections: documents.flat_map(sections).collect() }
+        let connection = filled(documents.flat_map(sections)).expect("memory takes the index");
+        Self { connection: Mutex::new(connection) }
+    }
+
+    /// Returns the best sections for a query.
+    pub(crate) fn search(&self, written: &str) -> SearchResults {
+        let query = Query::parse(written);
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = query.expression().map(|expression| find(&connection, &query, &expression));
+        let (total, hits) = found.transpose().expect("queries are quoted").unwrap_or_default();
+        SearchResults { query: query.written, total, hits }
     }
 }
 
-/// Returns the sections of a document, in order.
-fn sections(document: &Document) -> Vec<Section> {
-    let events = events(document.text());
-    let headings = headings(&events);
-    let (title, address) = (document.summary().title, document.address());
-    let begin = |heading: Option<&Heading>| {
-        let of_section = heading.filter(|heading| heading.level > 1);
-        let anchor = of_section.map(|heading| format!("#{}", heading.anchor));
-        Section {
-            address: format!("{address}{}", anchor.unwrap_or_default()),
-            title: title.clone(),
-            folded_title: Folded::new(title.clone()),
-            heading: Folded::new(of_section.map_or(String::new(), |it| it.text.clone())),
-            names: Vec::new(),
-            text: Folded::default(),
-        }
-    };
-    let mut sections = Vec::new();
-    // Text above the first heading belongs to the section of the title.
-    let starts: Vec<usize> = headings.iter().map(|heading| heading.at).collect();
-    let ends = starts.iter().skip(1).copied().chain([events.len()]);
-    for ((heading, start), end) in headings.iter().zip(starts.iter().copied()).zip(ends) {
-        let mut section = begin(Some(heading));
-        let mut reader = Reader::default();
-        for event in &events[start..end] {
-            reader.read(event);
-        }
-        section.names = reader.names.into_iter().map(Folded::new).collect();
-        section.text = Folded::new(reader.text);
-        sections.push(section);
+/// Returns a new database with these sections.
+fn filled(sections: impl Iterator<Item = Section>) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    connection.execute_batch(TABLE)?;
+    let transaction = connection.transaction()?;
+    let mut insert =
+        transaction.prepare("INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+    for section in sections {
+        let heading = if section.heading.is_empty() { &section.title } else { &section.heading };
+        let whole_names: String = section.names.iter().map(|name| delimited(name)).collect();
+        insert.execute(params![
+            searchable(&section.title),
+            searchable(heading),
+            searchable(&section.names.join(" ")),
+            split_words(&section.text),
+            joined(&section.text),
+            section.address,
+            section.title,
+            section.heading,
+            whole(heading),
+            whole_names,
+        ])?;
     }
-    sections
+    drop(insert);
+    transaction.commit()?;
+    Ok(connection)
 }
 
-/// Collects the names and the text of a section.
-#[derive(Debug, Default)]
-struct Reader {
-    names: Vec<String>,
-    text: String,
-    in_heading: bool,
-    /// Whether an item or a row has just begun. Code here is a name that it explains.
-    begins: bool,
+/// Returns a text with its identifiers as single words behind it.
+fn searchable(text: &str) -> String {
+    format!("{} {}", split_words(text), joined(text))
 }
 
-impl Reader {
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the library defines the events; the others have no text"
-    )]
-    fn read(&mut self, event: &Event<'_>) {
-        match event {
-            Event::Start(Tag::Heading { .. }) => self.in_heading = true,
-            Event::End(TagEnd::Heading(_)) => self.in_heading = false,
-            Event::Start(Tag::Item | Tag::TableRow) => self.begins = true,
-            Event::Code(name) if self.in_heading || self.begins => {
-                self.names.push(name.to_string());
-                self.begins = false;
-            }
-            Event::Text(text) if !text.trim().is_empty() => self.begins = false,
-            _ => {}
-        }
-        match plain(event) {
-            Some(text) if !self.in_heading => self.push(text),
-            _ if separates(event) => self.push(" "),
-            _ => {}
-        }
-    }
-
-    /// Appends text, with consecutive spaces merged into one.
-    fn push(&mut self, text: &str) {
-        for letter in text.chars() {
-            let letter = if letter.is_whitespace() { ' ' } else { letter };
-            if letter != ' ' || !self.text.is_empty() && !self.text.ends_with(' ') {
-                self.text.push(letter);
-            }
-        }
-    }
+/// Returns the identifiers of several words as single words: `listmonitors`, `degradedat`.
+fn joined(text: &str) -> String {
+    let is_mark = |letter: char| !letter.is_alphanumeric() && letter != '_';
+    let identifiers = text.split(is_mark).filter_map(identifier);
+    identifiers.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether an event separates words.
-fn separates(event: &Event<'_>) -> bool {
-    matches!(
-        event,
-        Event::End(
-            TagEnd::Paragraph
-                | TagEnd::Item
-                | TagEnd::TableCell
-                | TagEnd::TableRow
-                | TagEnd::TableHead
-                | TagEnd::CodeBlock
-                | TagEnd::BlockQuote(_)
-        )
-    )
+/// Returns a text in small letters without spaces, for comparisons with a whole query.
+fn whole(text: &str) -> String {
+    text.split_whitespace().collect::<String>().to_lowercase()
+}
+
+/// Returns a name for comparisons, so that it is not found as a part of another.
+fn delimited(name: &str) -> String {
+    format!("\n{}\n", whole(name))
+}
+
+/// Returns the number of matching sections and the best of them.
+fn find(
+    connection: &Connection,
+    query: &Query,
+    expression: &str,
+) -> rusqlite::Result<(usize, Vec<Hit>)> {
+    let mut matches = connection.prepare(MATCHES)?;
+    let whole = whole(&query.words.concat());
+    let mut rows = matches.query(params![expression, whole, delimited(&whole)])?;
+    let (mut total, mut hits): (usize, Vec<Hit>) = (0, Vec::new());
+    while let Some(row) = rows.next()? {
+        total += 1;
+        let address: String = row.get(1)?;
+        // Compare addresses: titles may repeat.
+        let of_one = hits.iter().filter(|hit| page(&hit.address) == page(&address)).count();
+        if of_one < HITS_OF_ONE_MAX && hits.len() < HITS_MAX {
+            let snippet = snippet(connection, expression, row.get(0)?)?;
+            hits.push(Hit { address, document: row.get(2)?, section: row.get(3)?, snippet });
+        }
+    }
+    Ok((total, hits))
+}
+
+/// Returns the part of a section's text that matches.
+fn snippet(connection: &Connection, expression: &str, rowid: i64) -> rusqlite::Result<Vec<Piece>> {
+    let mut cut = connection.prepare_cached(
+        "SELECT snippet(sections, 3, ?3, ?4, ?5, ?6) FROM sections
+            WHERE sections MATCH ?1 AND rowid = ?2",
+    )?;
+    let marks = [MARK_BEGIN, MARK_END, CUT].map(String::from);
+    let values = params![expression, rowid, marks[0], marks[1], marks[2], SNIPPET_WORDS];
+    cut.query_row(values, |row| row.get(0)).map(|cut: String| pieces(&cut))
+}
+
+/// Returns the address without its fragment.
+fn page(address: &str) -> &str {
+    address.split_once('#').map_or(address, |(page, _)| page)
 }

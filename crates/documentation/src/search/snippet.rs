@@ -1,13 +1,12 @@
-//! Extracts the part of a section that matches the query, with the words marked.
+//! Reads the snippets that FTS5 cuts from a section, with the words of the query marked.
 
-use super::Word;
-use super::index::Folded;
-use super::rank::find_matches;
+use super::query::unsplit_words;
 
-/// Approximate length of a snippet, in characters.
-const CHARS: usize = 180;
-/// Characters before the first match.
-const CHARS_BEFORE: usize = 50;
+/// Marks around a word of the query, and in place of the text that was cut off. Documents do not
+/// contain them.
+pub(super) const MARK_BEGIN: char = '\u{1}';
+pub(super) const MARK_END: char = '\u{2}';
+pub(super) const CUT: char = '\u{3}';
 
 /// A part of a snippet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,47 +16,26 @@ pub(crate) struct Piece {
     pub(crate) marked: bool,
 }
 
-/// Returns the text around the first match, or the beginning of the text without a match.
-pub(super) fn snippet(text: &Folded, words: &[Word]) -> Vec<Piece> {
-    let mut marks: Vec<(usize, usize)> = words
-        .iter()
-        .flat_map(|word| find_matches(text, word).map(|place| (place.at, place.end)))
-        .collect();
-    marks.sort_unstable();
-    let (from, to) = window(&text.original, marks.first().map_or(0, |mark| mark.0));
+/// Returns the parts of a snippet, in order.
+pub(super) fn pieces(snippet: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut push = |text: &str, marked| {
         if !text.is_empty() {
-            pieces.push(Piece { text: text.to_owned(), marked });
+            pieces.push(Piece { text: unsplit_words(text), marked });
         }
     };
-    push(if from > 0 { "… " } else { "" }, false);
-    let mut at = from;
-    for (begin, end) in marks {
-        if begin >= at && end <= to {
-            push(&text.original[at..begin], false);
-            push(&text.original[begin..end], true);
-            at = end;
-        }
+    let (begins_later, rest) = strip(snippet.strip_prefix(CUT), snippet);
+    let (ends_earlier, rest) = strip(rest.strip_suffix(CUT), rest);
+    push(if begins_later { "… " } else { "" }, false);
+    for part in rest.trim_end().split(MARK_BEGIN) {
+        let (marked, plain) = part.split_once(MARK_END).unwrap_or(("", part));
+        push(marked, true);
+        push(plain, false);
     }
-    push(text.original[at..to].trim_end(), false);
-    push(if to < text.original.trim_end().len() { " …" } else { "" }, false);
+    push(if ends_earlier { " …" } else { "" }, false);
     pieces
 }
 
-/// Returns the range of bytes around a position, in whole words.
-fn window(text: &str, around: usize) -> (usize, usize) {
-    let from = text[..around].char_indices().rev().nth(CHARS_BEFORE).map_or(0, |(at, _)| at);
-    // Omit a cut word at the beginning, unless it is the match.
-    let from = match text[from..around].find(' ') {
-        Some(space) if from > 0 => from + space + 1,
-        _ if from > 0 => around,
-        _ => 0,
-    };
-    let to = text[from..].char_indices().nth(CHARS).map_or(text.len(), |(at, _)| from + at);
-    if to == text.len() {
-        return (from, to);
-    }
-    let last_space = text[from..to].rfind(' ').map(|space| from + space);
-    (from, last_space.filter(|space| *space > around).unwrap_or(to))
+fn strip<'a>(stripped: Option<&'a str>, whole: &'a str) -> (bool, &'a str) {
+    (stripped.is_some(), stripped.unwrap_or(whole))
 }
