@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{codegen, instructions, provider, reference, setup, shell, tidy};
+use crate::{codegen, highlight, instructions, provider, reference, setup, shell, tidy};
 
 /// A check: its printed name and its function.
 type NamedCheck = (&'static str, fn() -> Result<()>);
@@ -16,6 +16,7 @@ const ALL: &[NamedCheck] = &[
     ("lints", lint),
     ("generated code", || codegen::run(true)),
     ("reference", || reference::run(true)),
+    ("code examples", || highlight::run(true)),
     ("documentation", provider::check_docs),
     ("contract", proto),
     ("OpenAPI", openapi),

@@ -9,6 +9,7 @@ mod checks;
 mod codegen;
 mod compress;
 mod fuzz;
+mod highlight;
 mod instructions;
 mod provider;
 mod reference;
@@ -41,7 +42,8 @@ usage: cargo xtask <command>
                      [--into FOLDER] [--built] [--target TRIPLE]
   provider docs [--check]
                      write the provider's documentation from its schemas, or compare it
-  docs [--check]     write the reference from the contract, the tables and the scenarios, or compare it
+  docs [--check]     write the reference from the contract, the tables and the scenarios, and the tokens
+                     of code examples, or compare them
   tidy               check the house rules that no compiler checks
   fmt                check the formatting
   lint               run clippy on everything, with warnings as errors
@@ -80,8 +82,8 @@ fn run() -> Result<()> {
         ("tidy", []) => tidy::run(),
         ("codegen", []) => codegen::run(false),
         ("codegen", ["--check"]) => codegen::run(true),
-        ("docs", []) => reference::run(false),
-        ("docs", ["--check"]) => reference::run(true),
+        ("docs", []) => reference::run(false).and_then(|()| highlight::run(false)),
+        ("docs", ["--check"]) => reference::run(true).and_then(|()| highlight::run(true)),
         ("fmt", []) => checks::format(),
         ("lint", []) => checks::lint(),
         ("proto", []) => checks::proto(),

@@ -1,5 +1,5 @@
 //! Pages as HTML. They work without scripts and need one request each. Templates are in
-//! `templates/status_page`. The submodules prepare their values.
+//! `templates`. The submodules prepare their values.
 
 mod component;
 mod day;
@@ -29,10 +29,10 @@ pub(super) use self::layout::PageLayout;
 pub(super) use self::report::report_page;
 
 /// Style sheet, embedded in every page to avoid a second request.
-pub(super) const STYLE: &str = include_str!("../templates/style.css");
+pub(super) const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/style.css"));
 
 /// Script that keeps an open page up to date. See the file.
-const SCRIPT: &str = include_str!("../templates/live.js");
+const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/live.js"));
 
 /// The script as a response body.
 pub(super) static SCRIPT_BODY: LazyLock<EncodedBody> =

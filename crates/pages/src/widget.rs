@@ -19,13 +19,10 @@ use super::html::render;
 use super::i18n::Strings;
 use super::snapshot::PageSnapshot;
 
-const STYLE: &str = include_str!("../templates/widget.css");
-const SCRIPT: &str = include_str!("../templates/widget.js");
+const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/widget.css"));
+const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/widget.js"));
 /// The link's style, and a transparent background for the frame.
-const FRAME_STYLE: &str = concat!(
-    include_str!("../templates/widget.css"),
-    "html{color-scheme:light dark}body{margin:2px;background:transparent}\n"
-);
+const FRAME_STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/widget_frame.css"));
 
 /// Content security policy of the frame: any page may embed it.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {

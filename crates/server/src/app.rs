@@ -15,7 +15,6 @@ use web::proxies::TrustedProxies;
 use crate::auth::Auth;
 use crate::control::ControlService;
 use crate::demo::DemoState;
-use crate::docs;
 use crate::domains::{ByHost, Domains};
 use crate::edge::{self, Budget, Edge};
 use crate::gate::AuthLayer;
@@ -73,7 +72,7 @@ impl App {
             .merge(health::routes(self.health()))
             .merge(v1::routes(self.keys(), self.auth_layer()))
             .merge(pages::routes(&self.pages, pages_stop))
-            .merge(docs::routes(self.pages.origin()))
+            .merge(documentation::routes(self.pages.origin()))
             .fallback_service(services);
         let (domains, proxies) = (Arc::clone(&self.domains), self.proxies.clone());
         let edge = Edge { ctx: self.ctx.clone(), budget: self.bodies.clone() };
@@ -161,6 +160,6 @@ impl App {
 /// Returns the paths of all routes of [`App::router`] except the RPC services, with `{…}` for
 /// parameters. The routers are built from the same lists.
 pub fn paths() -> impl Iterator<Item = String> {
-    let fixed = health::paths().chain(v1::paths()).chain(docs::paths());
+    let fixed = health::paths().chain(v1::paths()).chain(documentation::paths());
     fixed.map(str::to_owned).chain(pages::paths())
 }

@@ -6,8 +6,8 @@
 //! - `pipeline` runs the stages of `domain` as tasks, and `lane` connects them.
 //! - Requests: `connection` limits connections, `edge` is the outermost layer of every response,
 //!   `auth` authenticates callers, `gate` is its layer, and `actor` names them in the audit log.
-//! - Surfaces: `rpc`, `v1`, `docs`, `health`, and the crate `pages`; `domains` maps custom domains to
-//!   pages. None of them imports `app`.
+//! - Surfaces: `rpc`, `v1`, `health`, and the crates `pages` and `documentation`; `domains` maps
+//!   custom domains to pages. None of them imports `app`.
 //! - Operation: `control` executes the operator's commands, `observe` reports on the server, `operator`
 //!   notifies its operator, `housekeeping` compacts and deletes data, and `demo` has the data of
 //!   `aloft serve --demo`.
@@ -20,7 +20,6 @@ pub mod config;
 mod connection;
 pub mod control;
 mod demo;
-mod docs;
 mod domains;
 mod edge;
 mod gate;

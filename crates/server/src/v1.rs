@@ -1,5 +1,5 @@
 //! `/v1`: the identity endpoints of the specification (§4.1, §4.2). Errors are
-//! `application/problem+json` with the same reasons as the RPC. `docs::openapi` describes both.
+//! `application/problem+json` with the same reasons as the RPC. `documentation::openapi` describes both.
 
 mod key;
 mod whoami;

@@ -40,9 +40,17 @@ fn is_limit(line: &str) -> bool {
 /// Libraries for SQL.
 const SPEAK_SQL: [&str; 2] = ["sqlx", "rusqlite"];
 
-/// Checks that only `store` names libraries for SQL, in code and in manifests.
+/// Places that may use SQL: the store, and the index of the documentation's search, which is a database
+/// in memory without data of workspaces.
+const USE_SQL: [&str; 3] = [
+    "crates/store/",
+    "crates/documentation/Cargo.toml",
+    "crates/documentation/src/search/index.rs",
+];
+
+/// Checks that only `store` and the search index name libraries for SQL, in code and in manifests.
 pub(super) fn sql(tree: &Tree) -> Vec<Finding> {
-    let outside = |file: &File| !file.path.starts_with("crates/store/");
+    let outside = |file: &File| !USE_SQL.iter().any(|place| file.path.starts_with(place));
     let mut findings = Vec::new();
     for (file, views) in tree.rust().filter(|(file, _)| outside(file)) {
         let names = |line: &str| SPEAK_SQL.iter().any(|library| has_word(line, library));
@@ -63,12 +71,13 @@ pub(super) fn sql(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Files that may read the environment: the server's boot, and programs that are not the product.
-const READ_THE_ENVIRONMENT: [&str; 6] = [
+const READ_THE_ENVIRONMENT: [&str; 7] = [
     "crates/server/src/boot",
     "crates/cli/src/main.rs",
     "crates/provider/src/main.rs",
     "crates/terraform-plugin/src/serve/environment.rs",
     "crates/testkit/",
+    "crates/web-assets/",
     "xtask/",
 ];
 

@@ -230,3 +230,25 @@ async fn root_describes_the_server_and_links_to_documentation() {
     Health          /healthz, /readyz, /metrics
     ");
 }
+
+/// Routes of `/v1` beside the description itself.
+const ROUTES: [(&str, &str); 2] = [("/v1/whoami", "get"), ("/v1/api-key/{id}", "delete")];
+
+#[tokio::test]
+async fn description_has_every_method_and_route_once() {
+    let description = Site::open().await.json("/openapi.json").await;
+    let mut described: Vec<(String, String)> = Vec::new();
+    for (path, item) in description["paths"].as_object().unwrap() {
+        let verbs = item.as_object().unwrap().keys();
+        described.extend(verbs.map(|verb| (path.clone(), verb.clone())));
+    }
+    let of = |path: &str, verb: &str| (path.to_owned(), verb.to_owned());
+    let methods = contract::rpc::methods().iter();
+    let mut expected: Vec<_> =
+        methods.map(|method| of(&format!("/rpc{}", method.path), "post")).collect();
+    expected.extend(ROUTES.iter().map(|(path, verb)| of(path, verb)));
+    expected.push(of("/openapi.json", "get"));
+    described.sort();
+    expected.sort();
+    assert_eq!(described, expected);
+}

@@ -1,7 +1,9 @@
-//! Layout checks for pages in a browser, and paths of their screenshots.
+//! Checks of layout and style for pages in a browser, and paths of their screenshots.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use testkit::browser::{Tab, View};
 
 /// Script that returns the width of a page and of its window.
@@ -19,7 +21,7 @@ pub(crate) fn picture(name: &str, view: View) -> PathBuf {
 /// Returns the path of a screenshot with this name.
 pub(crate) fn file(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
-    std::fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
     folder.join(name).with_extension("png")
 }
 
@@ -27,4 +29,33 @@ pub(crate) fn file(name: &str) -> PathBuf {
 pub(crate) async fn fits(tab: &Tab, what: &str) {
     let widths = tab.evaluate(WIDTHS).await;
     assert!(widths[0].as_u64() <= widths[1].as_u64(), "{what} is wider than its window: {widths}");
+}
+
+/// Script that returns the rules of a style sheet that the page does not have. Values may differ in
+/// spaces only where these mean nothing.
+const LOST_RULES: &str = r"((source) => {
+  const text = (rule) => rule.cssText.replace(/([,(])\s+/g, '$1').replace(/\s+\)/g, ')');
+  const rules = (sheet) => [...sheet.cssRules].map(text);
+  const own = new CSSStyleSheet();
+  own.replaceSync(source);
+  const kept = new Set(rules(document.querySelector('style').sheet));
+  return rules(own).filter((rule) => !kept.has(rule));
+})";
+
+/// Asserts that the minified style of a page has every rule of its sources: the style sheets of this
+/// crate, except those of the widget.
+pub(crate) async fn keeps_every_rule(tab: &Tab, of_crate: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of_crate).join("assets");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_of_page = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.ends_with(".css") && !name.starts_with("widget")
+    };
+    let sources: Vec<_> = files.filter(is_of_page).collect();
+    assert!(sources.len() > 5, "{sources:?}");
+    for path in sources {
+        let source = json!(fs::read_to_string(&path).unwrap());
+        let lost = tab.evaluate(&format!("{LOST_RULES}({source})")).await;
+        assert_eq!(lost, json!([]), "{}", path.display());
+    }
 }

@@ -4,7 +4,7 @@
 use testkit::browser::{Browser, Tab, View};
 
 use super::Site;
-use crate::screen::{fits, picture};
+use crate::screen::{fits, keeps_every_rule, picture};
 
 /// Pages of each kind: name of the screenshot, path and status.
 const PAGES: [(&str, &str, u16); 8] = [
@@ -60,6 +60,14 @@ async fn every_page_can_be_read_by_everybody() {
     let tab = docs_browser.tab(View::DESKTOP.printed()).await;
     tab.visit("/docs/terraform/resources/http_monitor").await;
     tab.picture(&picture("docs-resource", View::DESKTOP.printed())).await;
+}
+
+#[tokio::test]
+async fn minified_style_keeps_every_rule() {
+    let docs_browser = DocsBrowser::open().await;
+    let tab = docs_browser.tab(View::DESKTOP).await;
+    tab.visit("/docs").await;
+    keeps_every_rule(&tab, "documentation").await;
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use testkit::target::ScriptedResponse;
 
 use super::report::opened;
 use super::{Site, well};
-use crate::screen::{fits, picture};
+use crate::screen::{fits, keeps_every_rule, picture};
 
 /// Page with trouble of every kind, and a browser.
 struct PageBrowser {
@@ -89,6 +89,14 @@ async fn every_page_can_be_read_by_everybody() {
         assert!(foreign.iter().all(|url| url.starts_with(&page_browser.origin)), "{foreign:?}");
         tab.close().await;
     }
+}
+
+#[tokio::test]
+async fn minified_style_keeps_every_rule() {
+    let page_browser = PageBrowser::open().await;
+    let tab = page_browser.tab(View::DESKTOP).await;
+    tab.visit("/status/acme").await;
+    keeps_every_rule(&tab, "pages").await;
 }
 
 #[tokio::test]
