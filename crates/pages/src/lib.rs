@@ -1,11 +1,11 @@
-//! Public status pages: HTML in the visitor's language, JSON, feeds, calendars, badges and images, and
-//! the forms that visitors submit. Every representation passes the same access check and comes from
-//! the same cache.
+//! Public status pages: HTML in the visitor's language, JSON, feeds, calendars, badges and images,
+//! and the forms that visitors submit. Every representation passes the same access check and comes
+//! from the same cache.
 //!
-//! `domain::page` decides what a page shows. This crate reads the facts from `store`, renders the view
-//! and caches the result. [`routes()`] are the paths, [`Pages`] is the state behind them, and the server
-//! implements [`Backend`] for facts that are not stored: the latest checks, and whether emails can be
-//! sent.
+//! `domain::page` decides what a page shows. This crate reads the facts from `store`, renders the
+//! view and caches the result. [`routes()`] are the paths, and [`Pages`] is the state behind them.
+//! The server implements [`Backend`], for what the database does not have: the latest checks, and
+//! the mail server.
 //!
 //! In reading order, in which each module imports only from those before it:
 //! - Requests: `address` finds the page that a URL means, `signer` signs cookies and tokens,

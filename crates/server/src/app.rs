@@ -25,8 +25,8 @@ use crate::pipeline::{Notifier, Pipeline};
 use crate::rpc::{self, ResponseCache, ResponseEntries, Services};
 use crate::v1::{self, V1State};
 
-/// Composes the surfaces of a running server. Each gets only the parts that it needs, and only `boot`
-/// imports this type.
+/// Composes the surfaces of a running server. Each gets only the parts that it needs, and only
+/// `boot` imports this type.
 #[derive(Clone, Debug)]
 pub struct App {
     pub ctx: Context,

@@ -1,7 +1,7 @@
 //! Settings: the table of all settings, for the command line, `aloft config` and the documents.
 //!
-//! `layers` decides the source of a value, `parse` reads one value, and `settings` parses all of them,
-//! with `servers` for what channels need and `domains` for TLS. `boot` reads the environment.
+//! `layers` decides the source of a value, `parse` reads one value, and `settings` parses all of
+//! them, with `servers` for what channels need and `domains` for TLS. `boot` reads the environment.
 
 mod domains;
 #[cfg(any(test, aloft_fuzz))]

@@ -1,6 +1,6 @@
 //! `monitor.v1.MonitorService`: validates requests with `rules`, stores monitors and notifies the
-//! pipeline. `update` applies edits, `status` and `history` encode what the checks found, and `warning`
-//! names monitors that cannot succeed.
+//! pipeline. `update` applies edits, `status` and `history` encode what the checks found, and
+//! `warning` names monitors that cannot succeed.
 
 pub(in crate::rpc) mod history;
 pub(in crate::rpc) mod status;

@@ -1,6 +1,6 @@
 //! History of a monitor: summaries and logs of `monitor.v1.MonitorService`. This file validates
-//! requests; `cursor` encodes positions in a list, `log` encodes evidence, `missed` lists slots that
-//! were not run.
+//! requests; `cursor` encodes positions in a list, `log` encodes evidence, `missed` lists slots
+//! that were not run.
 
 mod cursor;
 mod log;
