@@ -148,6 +148,7 @@ mod tests {
             ("crates/x/src/lib.rs", "mod a;\nmod b;\nmod c;"),
             ("crates/x/src/a.rs", "use crate::b::{B, inner::C};"),
             ("crates/x/src/b.rs", "fn f() { super::c::g() }"),
+            ("crates/x/src/c.rs", "mod deep;"),
             ("crates/x/src/c/deep.rs", "use super::super::a;"),
         ]);
         let expected = "crates/x/src: has an import circle of `a`, `b`, `c`; a → b, b → c, c → a";
