@@ -13,7 +13,7 @@ use crate::generations::Generations;
 use crate::history::RecentIndex;
 use crate::marker::Marker;
 use crate::migrate::{self, MIGRATIONS};
-use crate::outbox::{Listener, OutboxCache};
+use crate::outbox_cache::{Listener, OutboxCache};
 use crate::quarantine::Quarantine;
 use crate::store::Inner;
 use crate::vault::unlock_vault;
