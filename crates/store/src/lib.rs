@@ -9,7 +9,7 @@
 //! - Writing: `writer` commits groups, `connection` notices a lost database, `commit` writes the
 //!   pipeline's batches, `generations` invalidates caches, `outbox_cache` keeps the
 //!   writer's state of deliveries, and `idempotency` repeats creates.
-//! - Rows: `row`, `row_ids`, `codes`, `recipient` of a delivery,
+//! - Rows: `row`, `row_ids`, `codes`, `buckets` of results, `stored_result`, `recipient` of a delivery,
 //!   `bulk_insert`, `vault` for secrets, `quarantine` for unreadable rows, and `error`.
 //! - What people manage: `workspaces`, `plans`, `usage`, `keys`, `signing_secrets`, `monitors`,
 //!   `channels`, `pages`, `components`, `groups`, `reports`, `maintenances`, `subscribers`,
@@ -22,6 +22,7 @@
 mod access_versions;
 mod audit;
 mod backup;
+mod buckets;
 mod bulk_insert;
 mod certificates;
 mod channels;
@@ -64,6 +65,7 @@ mod row;
 mod row_ids;
 mod signing_secrets;
 mod store;
+mod stored_result;
 mod subscribers;
 mod transfer;
 mod usage;
