@@ -5,6 +5,7 @@
 mod call;
 mod client;
 mod error;
+mod http_status;
 mod json;
 mod library_error;
 mod methods;

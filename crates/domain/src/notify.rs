@@ -42,6 +42,7 @@ pub use fan_out::{
     OpeningState, announced_since, decide_fan_out, opening_due_at, schedule_page_event,
     window_to_announce,
 };
+pub use kinds::account;
 pub use message::{
     Disposition, Envelope, HttpMessage, ListLinks, Mail, Message, Rejection, VendorResponse,
 };
@@ -60,6 +61,6 @@ pub use policy::{
 pub use response::{classify_response, in_one_line, quote};
 pub use vendors::{
     BotAccount, TemplateParameter, TwilioAccount, Unconfigured, VendorConfig, WhatsappTemplate,
-    account, setting,
+    setting,
 };
 pub use webhook::signing_secret_text;

@@ -1,4 +1,4 @@
-//! The enumerations of the specification. RPC, database, forms, Terraform and pages use the same
+//! The enumerations of the specification and ours. RPC, database, forms, Terraform and pages use the same
 //! names.
 
 use std::time::Duration;
@@ -98,6 +98,15 @@ macro_rules! words {
         }
     )+};
 }
+
+// After the macro, which they use.
+mod notification;
+mod report;
+mod subscriber;
+
+pub use notification::{AlertEvent, QuietHoursScope};
+pub use report::{Impact, ReportState, ReportStatus};
+pub use subscriber::{Language, SubscriberKind, SubscriberState, SuppressionReason, Topic};
 
 /// Declares the enumeration of the channel kinds.
 macro_rules! provider_type {

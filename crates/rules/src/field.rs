@@ -1,7 +1,8 @@
 //! Tables of fields: the schema of a resource as data, so that RPC validation, forms, the Terraform
 //! schema, the reference and the TypeScript client use the same limits.
 
-use crate::format;
+mod text_format;
+
 use crate::format::clock::CLOCK_CHARS_MAX;
 use crate::format::contact::PHONE_CHARS_MAX;
 
@@ -286,7 +287,7 @@ impl Shape {
     pub fn takes(self, text: &str) -> bool {
         let fits = |(min, max)| (min..=max as usize).contains(&text.chars().count());
         let bounds = self.characters().map(|(min, max)| (min as usize, max));
-        bounds.is_some_and(fits) && format::check(self, text).is_ok()
+        bounds.is_some_and(fits) && self.check_format(text).is_ok()
     }
 
     /// Returns the minimum and maximum length of a text of this shape, or `None` if it is not free

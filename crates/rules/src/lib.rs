@@ -5,8 +5,8 @@
 //! In reading order:
 //! - Basic values: `id`, `secret`, `time`, `location`.
 //! - Fields: `enums` has the enumerations, `format` the formats of texts, `field` the schema of a
-//!   table, `argument` reads a field by its type, `tables` has the table of each resource, `limits` the limits of the service, and `plan`
-//!   the limits of a workspace.
+//!   table, `argument` reads a field by its type, `tables` has the table of each resource, `limits`
+//!   the limits of the service, and `plan` the limits of a workspace.
 //! - Input: `validate` reads a draft by its table and collects each `violation`, `nearest` suggests
 //!   the name that a user meant, and `mask` applies partial updates.
 //! - Resources, as drafts and as valid settings: `monitor`, `notification`, `status_page`, `report`,

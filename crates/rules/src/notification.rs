@@ -13,8 +13,7 @@ mod settings;
 pub use draft::ChannelDraft;
 pub use parse::{MONITORS, MONITORS_ALLOWED};
 pub use preferences::{
-    AlertEvent, NotificationPreferences, NotificationPreferencesDraft, QuietHours, QuietHoursDraft,
-    QuietHoursScope,
+    NotificationPreferences, NotificationPreferencesDraft, QuietHours, QuietHoursDraft,
 };
 pub use provider::{BlockDrafts, Provider, literal_address};
 pub use settings::{
@@ -23,6 +22,7 @@ pub use settings::{
     WebhookDraft, WebhookHeader,
 };
 
+pub use crate::enums::{AlertEvent, QuietHoursScope};
 use crate::{ChannelId, MonitorId, Timestamp, WorkspaceId};
 
 /// A stored channel.

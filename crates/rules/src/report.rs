@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 pub use template::{ReportTemplate, TemplateDraft, TemplateSettings};
 pub use update::{UpdateDraft, UpdateSettings};
 
+pub use crate::enums::{Impact, ReportState, ReportStatus};
 use crate::mask::{self, replace};
 use crate::status_page::{A_PAGE, fixed, reference};
 use crate::tables::STATUS_REPORT;
@@ -26,36 +27,6 @@ pub const TEMPLATE_COMPONENTS_ALLOWED: &str = "may only name components of this 
 pub const TEMPLATE: &str = "template_id";
 /// Allowed values of that field; the store checks whether a template exists.
 pub const A_TEMPLATE: &str = "must be a template of this workspace";
-
-words! {
-    /// Progress of a report.
-    ReportStatus ("status") {
-        /// The cause is unknown.
-        Investigating = "investigating",
-        /// The cause is known.
-        Identified = "identified",
-        /// A fix was made and is being observed.
-        Monitoring = "monitoring",
-        /// The problem is over.
-        Resolved = "resolved",
-    }
-
-    /// Impact of an open report on a component, from bad to worse.
-    Impact ("impact") {
-        /// It is slow or partly failing.
-        Degraded = "degraded",
-        /// It is down.
-        Down = "down",
-    }
-
-    /// State of reports in a filter.
-    ReportState ("state") {
-        /// Not resolved.
-        Open = "open",
-        /// Resolved.
-        Resolved = "resolved",
-    }
-}
 
 /// A stored report.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,9 +12,10 @@ pub(crate) use component::{fixed, reference};
 pub use group::{ComponentGroup, GroupDraft, GroupSettings};
 pub use page::{PageDraft, PageSettings, StatusPage};
 pub use subscriber::{
-    AccessProof, ComponentScope, Destination, Language, Subscriber, SubscriberDraft,
-    SubscriberKind, SubscriberSettings, SubscriberState, SuppressionReason, Topic,
+    AccessProof, ComponentScope, Destination, Subscriber, SubscriberDraft, SubscriberSettings,
 };
+
+pub use crate::enums::{Language, SubscriberKind, SubscriberState, SuppressionReason, Topic};
 
 /// Requirement for a `page_id`, as the end of a sentence.
 pub const A_PAGE: &str = "must be a status page of this workspace";

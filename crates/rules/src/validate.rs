@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use crate::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
-use crate::format::{self, without_credentials};
+use crate::format::{FormatError, without_credentials};
 use crate::{Secret, Timestamp, UnknownVariant, Violation, Violations, limits};
 
 /// Maximum length of a domain name in a list, in characters (RFC 1035).
@@ -297,12 +297,10 @@ impl Validator {
             };
             return self.refuse(name, format_args!("{characters} characters"), allowed);
         }
-        match format::check(shape, &text) {
+        match shape.check_format(&text) {
             Ok(()) => Some(text),
-            Err(format::FormatError(allowed)) if hidden => self.reject_without_value(name, allowed),
-            Err(format::FormatError(allowed)) => {
-                self.refuse(name, without_credentials(&text), allowed)
-            }
+            Err(FormatError(allowed)) if hidden => self.reject_without_value(name, allowed),
+            Err(FormatError(allowed)) => self.refuse(name, without_credentials(&text), allowed),
         }
     }
 

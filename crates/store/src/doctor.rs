@@ -7,8 +7,9 @@ use rules::{DeliveryId, Timestamp, WorkspaceId};
 use serde_json::{Map, Value, json};
 use sqlx::AssertSqlSafe;
 
+use crate::buckets::BucketSize;
 use crate::db::{Connection, Row, query};
-use crate::history::{BucketSize, read_block};
+use crate::history::read_block;
 use crate::incidents::IncidentFilter;
 use crate::maintenances::MaintenanceFilter;
 use crate::monitors::Page;

@@ -4,32 +4,29 @@
 //! quantiles and uptime.
 
 mod block;
-mod bucket;
 mod compact;
 mod prune;
 mod recent_index;
 mod rollups;
-mod row;
 mod series;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use domain::check::CheckResult;
 use domain::history::{Rollup, Sketch, StatusFrom};
 use rules::{MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId};
 
+use crate::buckets::BucketSize;
 use crate::db::{Connection, Row, query};
 use crate::quarantine::Quarantine;
+use crate::results::Results;
 use crate::row::{id, instant};
+use crate::stored_result::{self, StoredResult};
 use crate::{Store, StoreError};
 
-pub(crate) use block::Key;
-pub(crate) use bucket::{
-    BucketSize, bucket_of, entry, insert as insert_bodies, key as bucket_key, read as read_bodies,
-};
 pub use compact::CompactionStats;
 pub use prune::PrunedHistory;
 pub(crate) use recent_index::RecentIndex;
-pub(crate) use row::{StoredResult, each_phase, probes, pull_phases};
 pub use series::Bucket;
 
 /// Maximum number of status changes per query. A monitor that changes every 30 seconds reaches it
@@ -128,6 +125,29 @@ impl HistoryStore<'_> {
         });
         let before = before.or(first).unwrap_or(MonitorStatus::Unknown);
         Ok((before, changes.collect::<Result<_, StoreError>>()?))
+    }
+}
+
+impl Results<'_> {
+    /// Returns the uncompacted results of a monitor with slots since `since`, newest first, at most
+    /// `limit`. Their evidence is omitted.
+    pub async fn newest(
+        &self,
+        workspace: WorkspaceId,
+        monitor: MonitorId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<CheckResult>, StoreError> {
+        let mut db = self.store.read().await?;
+        let number = match number(&mut db, workspace, monitor).await {
+            Err(StoreError::NotFound { .. }) => return Ok(Vec::new()),
+            number => number?,
+        };
+        let mut rows = recent(self.store, &mut db, monitor, number).await?;
+        rows.retain(|row| row.slot >= since.as_millis());
+        rows.sort_unstable_by_key(|row| (std::cmp::Reverse(row.slot), row.key()));
+        let probes = stored_result::probes(&mut db).await?;
+        rows.iter().take(limit as usize).map(|row| row.result(monitor, &probes)).collect()
     }
 }
 

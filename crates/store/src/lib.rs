@@ -7,9 +7,10 @@
 //! - Opening: `store` is the handle, `opening` opens it, `data_dir` locks the folder, `marker` notices a
 //!   lost database, `migrate` migrates it, and `engine` and `db` run statements on both engines.
 //! - Writing: `writer` commits groups, `connection` notices a lost database, `commit` writes the
-//!   pipeline's batches, `generations` invalidates caches, and `idempotency` repeats creates.
-//! - Rows: `row`, `row_ids`, `codes`, `bulk_insert`, `vault` for secrets, `quarantine` for unreadable
-//!   rows, and `error`.
+//!   pipeline's batches, `generations` invalidates caches, `outbox_cache` keeps the
+//!   writer's state of deliveries, and `idempotency` repeats creates.
+//! - Rows: `row`, `row_ids`, `codes`, `buckets` of results, `stored_result`, `recipient` of a delivery,
+//!   `bulk_insert`, `vault` for secrets, `quarantine` for unreadable rows, and `error`.
 //! - What people manage: `workspaces`, `plans`, `usage`, `keys`, `signing_secrets`, `monitors`,
 //!   `channels`, `pages`, `components`, `groups`, `reports`, `maintenances`, `subscribers`,
 //!   `certificates`, `audit`.
@@ -21,6 +22,7 @@
 mod access_versions;
 mod audit;
 mod backup;
+mod buckets;
 mod bulk_insert;
 mod certificates;
 mod channels;
@@ -49,10 +51,12 @@ mod missed_slots;
 mod monitors;
 mod opening;
 mod outbox;
+mod outbox_cache;
 mod pages;
 mod plans;
 mod public_pages;
 mod quarantine;
+mod recipient;
 mod reports;
 mod restore;
 mod results;
@@ -61,6 +65,7 @@ mod row;
 mod row_ids;
 mod signing_secrets;
 mod store;
+mod stored_result;
 mod subscribers;
 mod transfer;
 mod usage;
@@ -94,13 +99,14 @@ pub use missed_slots::{Missed, MissedCursor, MissedFilter, MissedPage};
 pub use monitors::{BootMonitor, BootMonitors, MonitorWithStatus, Monitors, NewMonitor, Page};
 pub use outbox::{
     AlertToChannel, AttemptResult, CancelOutcome, Delivery, DeliveryAttempt, DeliveryFilter,
-    DeliveryState, DueDeliveries, DueDelivery, EventToSubscriber, FanOutProgress, NextStep,
-    OrderingKey, Outbox, OutboxCounts, Recipient, SubscriberDelivery, SubscriberDeliveryFilter,
-    TestDelivery, Wakeup,
+    DeliveryState, DueDeliveries, DueDelivery, EventToSubscriber, FanOutProgress, NextStep, Outbox,
+    OutboxCounts, SubscriberDelivery, SubscriberDeliveryFilter, TestDelivery,
 };
+pub use outbox_cache::Wakeup;
 pub use pages::{NewPage, PageDomain, Pages};
 pub use public_pages::{PublicPageRef, PublicPages};
 pub use quarantine::{Quarantine, UnreadableRow};
+pub use recipient::{OrderingKey, Recipient};
 pub use reports::{NewReport, NewTemplate, NewUpdate, ReportFilter, ReportTemplates, Reports};
 pub use restore::{Restored, restore};
 pub use results::{BootResult, Results};

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use domain::check::{CheckResult, Outcome, ResultKey, Trigger};
 use rules::{MonitorId, Region, Timestamp, WorkspaceId};
 
+use crate::buckets::{self, BucketSize};
 use crate::db::Connection;
-use crate::history::{self, BucketSize, Key, StoredResult};
+use crate::history;
 use crate::quarantine::Quarantine;
+use crate::stored_result::{self, Key, StoredResult};
 use crate::{Store, StoreError, codes, evidence};
 
 /// Number of blocks that the first query of a listing reads. Each further query reads twice as
@@ -95,7 +97,7 @@ impl Logs<'_> {
                 found.search_back(self.store.quarantine(), &mut db, &query, number).await?;
             found.page(&query, settled)?
         };
-        let probes = history::probes(&mut db).await?;
+        let probes = stored_result::probes(&mut db).await?;
         let logs: Vec<CheckResult> =
             rows.iter().map(|row| row.result(monitor, &probes)).collect::<Result<_, _>>()?;
         let mut slots: Vec<i64> = rows.iter().map(|row| row.slot).collect();
@@ -126,7 +128,7 @@ impl Logs<'_> {
             .iter()
             .find(|row| row.key() == cursor.key())
             .ok_or_else(|| StoreError::not_found("response log", &cursor.slot))?;
-        let mut result = row.result(monitor, &history::probes(&mut db).await?)?;
+        let mut result = row.result(monitor, &stored_result::probes(&mut db).await?)?;
         drop(db);
         let of_slot = (cursor.slot, cursor.slot);
         let evidence = self.store.evidence();
@@ -233,8 +235,7 @@ impl DistinctResults {
                 return Ok(settled);
             }
             let begin = first.max(end - step);
-            let keys: Vec<i64> =
-                (begin..end).map(|bucket| history::bucket_key(bucket, monitor)).collect();
+            let keys: Vec<i64> = (begin..end).map(|bucket| buckets::key(bucket, monitor)).collect();
             for (key, body) in size.read(db, &keys).await? {
                 for row in history::unpack_readable(quarantine, key, &body)? {
                     self.add(query, row);

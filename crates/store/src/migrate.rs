@@ -257,7 +257,7 @@ mod tests {
 
     use super::*;
     use crate::engine::Engine;
-    use crate::{Database, MasterKeySource, Settings, Store, opening};
+    use crate::{Database, MasterKeySource, Settings, Store, vault};
 
     const FIRST: Migration = step(1, "CREATE TABLE a (x INTEGER)");
     const SECOND: Migration = step(2, "ALTER TABLE a ADD COLUMN y INTEGER");
@@ -311,7 +311,7 @@ mod tests {
         };
         let mut db = database(folder.path()).await;
         migrate(&mut db, folder.path(), &MIGRATIONS[..1]).await.unwrap();
-        opening::unlock_vault(&settings, &mut db).await.unwrap();
+        vault::unlock_vault(&settings, &mut db).await.unwrap();
         let id = MonitorId::from_bits(1);
         let rows = format!(
             "INSERT INTO workspaces VALUES ('{0}', 'acme', 'Acme', 'free', 5); \

@@ -6,24 +6,19 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use crate::access_versions::AccessVersions;
-use crate::db::{self, Connection, query};
+use crate::db;
 use crate::engine::Engine;
 use crate::evidence::LatestSuccesses;
 use crate::generations::Generations;
 use crate::history::RecentIndex;
 use crate::marker::Marker;
 use crate::migrate::{self, MIGRATIONS};
-use crate::outbox::{Listener, OutboxCache};
+use crate::outbox_cache::{Listener, OutboxCache};
 use crate::quarantine::Quarantine;
 use crate::store::Inner;
-use crate::vault::{EncryptionContext, Vault};
+use crate::vault::unlock_vault;
 use crate::writer::{Session, Writer};
 use crate::{Settings, Store, StoreError, data_dir, restore, results, signing_secrets, workspaces};
-
-/// Text of the key check. The vault seals it first, to recognise its key later.
-const KEY_CHECK: &str = "aloft";
-const KEY_CHECK_CONTEXT: EncryptionContext<'static> =
-    EncryptionContext { column: "vault.canary", row: "1" };
 
 /// Treatment of a missing or empty database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,27 +110,6 @@ impl Store {
             quarantine,
         }))
     }
-}
-
-/// Returns the vault, unlocked with the master key. Rejects a key that did not create the database.
-pub(crate) async fn unlock_vault(
-    settings: &Settings,
-    db: &mut Connection,
-) -> Result<Vault, StoreError> {
-    let sealed: Option<Vec<u8>> = query("SELECT canary FROM vault").scalar(db).await?;
-    let vault = Vault::new(&settings.master_key.key(&settings.folder, sealed.is_some())?);
-    match sealed {
-        Some(sealed) => {
-            vault.open::<String>(KEY_CHECK_CONTEXT, &sealed)?;
-        }
-        None => {
-            query("INSERT INTO vault (one, canary) VALUES (1, $1)")
-                .bind(vault.seal(KEY_CHECK_CONTEXT, &KEY_CHECK)?)
-                .execute(db)
-                .await?;
-        }
-    }
-    Ok(vault)
 }
 
 /// Rejects a database that does not exist, before any part of it is created.

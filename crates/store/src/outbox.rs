@@ -4,14 +4,12 @@
 //! (`corrupt`). `domain::notify` decides who is notified and when, and the server sends.
 
 mod attempts;
-mod cache;
 mod corrupt;
 mod deliveries;
 mod enqueue;
 mod fan_out;
 mod page_events;
 mod queue;
-mod recipient;
 mod replay;
 mod rows;
 mod subscriber_deliveries;
@@ -24,17 +22,17 @@ use rules::{
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::outbox_cache::Wakeup;
+use crate::recipient::{OrderingKey, Recipient};
 use crate::{Store, StoreError, subscribers};
 
 pub(crate) use attempts::delete_attempts;
-pub(crate) use cache::{Listener, OutboxCache};
 pub(crate) use enqueue::maintenance_changed;
 pub(crate) use enqueue::{
     Ending, cancel_for, cancel_for_page, channel_changed, enqueue_end, enqueue_transition,
 };
 pub use fan_out::FanOutProgress;
 pub(crate) use page_events::{enqueue_maintenance, enqueue_report};
-pub use recipient::{OrderingKey, Recipient};
 pub(crate) use rows::{DeliveryTarget, Events, enqueue_page_event};
 pub use subscriber_deliveries::SubscriberDeliveryFilter;
 
@@ -129,13 +127,6 @@ pub struct DeliveryFilter {
     /// Monitor of the event.
     pub monitor: Option<MonitorId>,
     pub state: Option<DeliveryState>,
-}
-
-/// Notice that a recipient has something due, now or later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wakeup {
-    pub recipient: Recipient,
-    pub due_at: Timestamp,
 }
 
 /// Deliveries that are due for one recipient.

@@ -9,8 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 use sqlx::Error;
 
 use crate::StoreError;
-use crate::db::{Row, query};
-use crate::writer::Session;
+use crate::db::{Connection, Row, query};
 
 /// Number of unreadable rows that are remembered. Rows beyond it are omitted and logged on every
 /// read.
@@ -166,7 +165,7 @@ pub(crate) fn row_key(row: &Row) -> String {
 
 /// Moves rows with binary bodies to `unreadable_rows`, out of the way of readable ones.
 pub(crate) async fn move_unreadable(
-    session: &mut Session,
+    db: &mut Connection,
     rows: &[Damaged],
 ) -> Result<(), StoreError> {
     for Damaged { table, key, why } in rows {
@@ -179,10 +178,10 @@ pub(crate) async fn move_unreadable(
             .bind(*table)
             .bind(why.clone())
             .bind(*key)
-            .execute(&mut session.db)
+            .execute(db)
             .await?;
         let remove = format!("DELETE FROM {table} WHERE key = $1");
-        query(sqlx::AssertSqlSafe(remove)).bind(*key).execute(&mut session.db).await?;
+        query(sqlx::AssertSqlSafe(remove)).bind(*key).execute(db).await?;
     }
     Ok(())
 }

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{self, DATABASE_FILE, Engine, FILE_SUFFIXES};
 use crate::migrate::{self, MIGRATIONS};
-use crate::{Database, Settings, StoreError, data_dir, db, opening};
+use crate::vault::unlock_vault;
+use crate::{Database, Settings, StoreError, data_dir, db};
 
 /// Directory in which a backup is prepared.
 const PREPARED: &str = "restoring";
@@ -131,7 +132,7 @@ async fn prepare(settings: &Settings, backup: &Path, prepared: &Path) -> Result<
         return Err(StoreError::corrupt(backup.display().to_string(), "not a backup of Aloft"));
     }
     migrate::migrate(&mut db, prepared, MIGRATIONS).await?;
-    opening::unlock_vault(settings, &mut db).await?;
+    unlock_vault(settings, &mut db).await?;
     db::run(&mut db, "COMMIT").await?;
     engine::checkpoint(&mut db).await?;
     db.close().await?;

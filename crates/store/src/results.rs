@@ -12,11 +12,12 @@ mod rows;
 use std::collections::{HashMap, HashSet};
 
 use domain::check::{CheckResult, Outcome, ResultKey};
-use rules::{MonitorId, Timestamp, WorkspaceId};
+use rules::{MonitorId, Timestamp};
 
+use crate::buckets::{self, BucketSize, bucket_of};
 use crate::db::{Row, query};
-use crate::history::{self, BucketSize, StoredResult, bucket_key, bucket_of};
 use crate::row::id;
+use crate::stored_result::StoredResult;
 use crate::{Store, StoreError, codes};
 
 pub(crate) use insert::{NextRowKeys, RowKey, arrange, bodies, insert};
@@ -51,34 +52,13 @@ pub(crate) struct ResultRow<'r> {
 }
 
 impl Results<'_> {
-    /// Returns the uncompacted results of a monitor with slots since `since`, newest first, at most
-    /// `limit`. Their evidence is omitted.
-    pub async fn newest(
-        &self,
-        workspace: WorkspaceId,
-        monitor: MonitorId,
-        since: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<CheckResult>, StoreError> {
-        let mut db = self.store.read().await?;
-        let number = match history::number(&mut db, workspace, monitor).await {
-            Err(StoreError::NotFound { .. }) => return Ok(Vec::new()),
-            number => number?,
-        };
-        let mut rows = history::recent(self.store, &mut db, monitor, number).await?;
-        rows.retain(|row| row.slot >= since.as_millis());
-        rows.sort_unstable_by_key(|row| (std::cmp::Reverse(row.slot), row.key()));
-        let probes = history::probes(&mut db).await?;
-        rows.iter().take(limit as usize).map(|row| row.result(monitor, &probes)).collect()
-    }
-
     /// Returns the latest slot that has a result. The server is known to have worked until then. At
     /// boot, the pipeline counts missed slots from there.
     pub async fn latest_slot(&self) -> Result<Option<Timestamp>, StoreError> {
         let mut db = self.store.read().await?;
         let Some((_, last)) = edges(&mut db).await? else { return Ok(None) };
         let mut latest = None;
-        let first = bucket_key(bucket_of(last), 0);
+        let first = buckets::key(bucket_of(last), 0);
         let last_stretch = RowsBetween::keys(first, i64::MAX);
         let damaged =
             last_stretch.each(&mut db, |_, row| latest = latest.max(Some(row.slot))).await?;

@@ -10,8 +10,8 @@ use std::time::Duration;
 use rules::{MonitorId, Timestamp, limits};
 use sqlx::AssertSqlSafe;
 
+use crate::buckets::BucketSize;
 use crate::db::{Connection, query};
-use crate::history::BucketSize;
 use crate::row::id;
 use crate::{Store, StoreError, plans};
 

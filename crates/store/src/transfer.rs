@@ -15,7 +15,7 @@ use sqlx::AssertSqlSafe;
 use crate::db::{self, Connection, EngineConnection, Row, Value, embedded, query};
 use crate::engine::{self, DATABASE_FILE, Database, Engine, MOVED_FILE};
 use crate::migrate::{self, MIGRATIONS};
-use crate::{MasterKeySource, Settings, StoreError, data_dir, opening};
+use crate::{MasterKeySource, Settings, StoreError, data_dir, vault};
 
 /// Number of rows per insert.
 const ROWS_AT_ONCE: usize = 64;
@@ -60,7 +60,7 @@ pub async fn transfer(
         let rows = transfer_table(&mut source, &mut target, &table).await?;
         done.push(Transferred { table, rows });
     }
-    opening::unlock_vault(&to, &mut target).await?;
+    vault::unlock_vault(&to, &mut target).await?;
     db::run(&mut target, "COMMIT").await?;
     target.close().await?;
     engine::checkpoint(&mut source).await?;

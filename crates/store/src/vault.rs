@@ -2,6 +2,8 @@
 //! a secret to its table, column and row, so that it cannot be moved elsewhere. The aggregates
 //! define which columns are secret.
 
+mod unlock;
+
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -16,6 +18,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
+
+pub(crate) use unlock::unlock_vault;
 
 use crate::{StoreError, data_dir};
 

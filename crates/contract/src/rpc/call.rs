@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::client::CALL_TIMEOUT;
+use super::http_status::code;
 use super::{Client, Code, Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER};
 
 /// Connect headers of the protocol version and the timeout.
@@ -191,21 +192,6 @@ fn decode_error(status: StatusCode, body: &[u8]) -> Error {
     let mut error = Error::new(code, said.message.unwrap_or_default());
     error.details = said.details;
     error
-}
-
-/// Returns the code for a status without an error of the service.
-///
-/// Rules: <https://connectrpc.com/docs/protocol#http-to-error-code>
-pub(super) const fn code(status: StatusCode) -> Code {
-    match status.as_u16() {
-        400 => Code::Internal,
-        401 => Code::Unauthenticated,
-        403 => Code::PermissionDenied,
-        404 => Code::Unimplemented,
-        408 => Code::DeadlineExceeded,
-        429 | 502..=504 => Code::Unavailable,
-        _ => Code::Unknown,
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use http::{HeaderValue, Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, Limited};
 use serde::Deserialize;
 
-use super::call::code;
+use super::http_status::code;
 use super::{Error, KEY_HEADER, Transport};
 
 /// Maximum size of the response, in bytes.

@@ -6,7 +6,7 @@ use rules::notification::Provider;
 use super::alert_text::AlertText;
 use super::event::EventBatch;
 use super::message::{Disposition, Envelope, Message, VendorResponse};
-use super::vendors::VendorConfig;
+use super::vendors::{Unconfigured, VendorConfig};
 
 /// Everything that a kind's format may need of an alert.
 pub(super) struct OutgoingAlert<'a> {
@@ -87,3 +87,61 @@ macro_rules! calls {
 }
 
 rules::channel_kinds!(calls);
+
+/// Returns the setting with the server's account for channels of this kind, or `None` if channels
+/// have their own.
+pub const fn account(kind: ProviderType) -> Option<&'static str> {
+    vendor(kind).account
+}
+
+impl VendorConfig {
+    /// Returns the missing setting for channels of this kind, with which [`super::compose`] would
+    /// fail; `None` if they can send.
+    pub fn missing_setting(&self, kind: ProviderType) -> Option<Unconfigured> {
+        let setting = (vendor(kind).missing_setting)(self)?;
+        Some(Unconfigured { kind, setting })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notify::tests::{CHANNEL, a_channel, an_event, servers};
+    use crate::notify::{EventKind, TwilioAccount, compose};
+
+    #[test]
+    fn missing_setting_equals_compose_error() {
+        let full = servers();
+        let without = |change: fn(&mut TwilioAccount)| {
+            let mut servers = full.clone();
+            change(servers.twilio.as_mut().unwrap());
+            servers
+        };
+        let all = [
+            VendorConfig::default(),
+            without(|account| account.sms_from = None),
+            without(|account| account.whatsapp_from = None),
+            full.clone(),
+        ];
+        let event = an_event(EventKind::Error);
+        for servers in all {
+            for &kind in ProviderType::ALL {
+                let envelope = Envelope {
+                    channel: CHANNEL,
+                    key: "key",
+                    thread: "thread",
+                    now: event.at,
+                    signing: &[],
+                    link: None,
+                };
+                let composed =
+                    compose(&a_channel(kind), None, &servers, EventBatch::One(&event), &envelope);
+                assert_eq!(composed.err(), servers.missing_setting(kind), "{kind}");
+            }
+        }
+        assert_eq!(
+            VendorConfig::default().missing_setting(ProviderType::Sms).unwrap().to_string(),
+            "channels of the kind `sms` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`"
+        );
+    }
+}

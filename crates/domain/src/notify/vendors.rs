@@ -2,8 +2,6 @@
 
 use rules::{ProviderType, Secret};
 
-use super::kinds::vendor;
-
 /// Settings used by channels, as named in the configuration file.
 pub mod setting {
     /// SMTP server for emails.
@@ -122,25 +120,12 @@ pub struct Unconfigured {
     pub setting: &'static str,
 }
 
-/// Returns the setting with the server's account for channels of this kind, or `None` if channels
-/// have their own.
-pub const fn account(kind: ProviderType) -> Option<&'static str> {
-    vendor(kind).account
-}
-
 impl VendorConfig {
     /// Returns whether WhatsApp messages are sent as text, because no template is configured. They
     /// only reach people who wrote to the sender within the last 24 hours.
     pub fn is_without_template(&self) -> bool {
         let account = self.twilio.as_ref();
         account.is_some_and(|it| it.whatsapp_from.is_some() && it.whatsapp_template.is_none())
-    }
-
-    /// Returns the missing setting for channels of this kind, with which [`super::compose`] would
-    /// fail; `None` if they can send.
-    pub fn missing_setting(&self, kind: ProviderType) -> Option<Unconfigured> {
-        let setting = (vendor(kind).missing_setting)(self)?;
-        Some(Unconfigured { kind, setting })
     }
 
     /// Returns the missing setting for messages through the telephone account, which `number`
@@ -168,48 +153,5 @@ impl Default for VendorConfig {
             opsgenie_eu: "https://api.eu.opsgenie.com".to_owned(),
             ntfy: "https://ntfy.sh".to_owned(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::notify::tests::{CHANNEL, a_channel, an_event, servers};
-    use crate::notify::{Envelope, EventBatch, EventKind, compose};
-
-    #[test]
-    fn missing_setting_equals_compose_error() {
-        let full = servers();
-        let without = |change: fn(&mut TwilioAccount)| {
-            let mut servers = full.clone();
-            change(servers.twilio.as_mut().unwrap());
-            servers
-        };
-        let all = [
-            VendorConfig::default(),
-            without(|account| account.sms_from = None),
-            without(|account| account.whatsapp_from = None),
-            full.clone(),
-        ];
-        let event = an_event(EventKind::Error);
-        for servers in all {
-            for &kind in ProviderType::ALL {
-                let envelope = Envelope {
-                    channel: CHANNEL,
-                    key: "key",
-                    thread: "thread",
-                    now: event.at,
-                    signing: &[],
-                    link: None,
-                };
-                let composed =
-                    compose(&a_channel(kind), None, &servers, EventBatch::One(&event), &envelope);
-                assert_eq!(composed.err(), servers.missing_setting(kind), "{kind}");
-            }
-        }
-        assert_eq!(
-            VendorConfig::default().missing_setting(ProviderType::Sms).unwrap().to_string(),
-            "channels of the kind `sms` cannot send on this server: set `ALOFT_TWILIO_ACCOUNT`"
-        );
     }
 }

@@ -107,7 +107,7 @@ impl Interval {
 }
 
 /// Checks that `text` is an interval of `min` to `max` minutes.
-pub(super) fn within(min: u32, max: u32, text: &str) -> Result<(), FormatError> {
+pub(crate) fn within(min: u32, max: u32, text: &str) -> Result<(), FormatError> {
     let minutes = Interval::parse(text)?.minutes();
     if (min..=max).contains(&minutes) {
         return Ok(());

@@ -7,7 +7,7 @@ pub(crate) const PHONE_CHARS_MAX: u32 = 16;
 /// Maximum length of an email address before the `@`, in octets (RFC 5321 §4.5.3.1.1).
 const LOCAL_PART_MAX: usize = 64;
 
-pub(super) fn slug(text: &str) -> Result<(), FormatError> {
+pub(crate) fn slug(text: &str) -> Result<(), FormatError> {
     let word = |word: &str| {
         !word.is_empty()
             && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
@@ -18,7 +18,7 @@ pub(super) fn slug(text: &str) -> Result<(), FormatError> {
     Err("must be words of a–z and 0–9 joined by single hyphens, such as my-page".into())
 }
 
-pub(super) fn email(text: &str) -> Result<(), FormatError> {
+pub(crate) fn email(text: &str) -> Result<(), FormatError> {
     let refused = || Err("must be an email address, such as ops@example.com".into());
     let Some((local, domain)) = text.rsplit_once('@') else { return refused() };
     let plain = |character: char| {
@@ -36,7 +36,7 @@ pub(super) fn email(text: &str) -> Result<(), FormatError> {
     refused()
 }
 
-pub(super) fn phone(text: &str) -> Result<(), FormatError> {
+pub(crate) fn phone(text: &str) -> Result<(), FormatError> {
     let digits = text.strip_prefix('+').unwrap_or_default();
     let fine = (2..PHONE_CHARS_MAX as usize).contains(&digits.len())
         && digits.bytes().all(|byte| byte.is_ascii_digit())

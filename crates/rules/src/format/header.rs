@@ -20,7 +20,7 @@ pub const CONNECTION_HEADERS: [&str; 12] = [
 ];
 
 /// Checks the name of a header that a user may set.
-pub(super) fn settable_name(text: &str) -> Result<(), FormatError> {
+pub(crate) fn settable_name(text: &str) -> Result<(), FormatError> {
     name(text)?;
     if CONNECTION_HEADERS.iter().any(|refused| refused.eq_ignore_ascii_case(text)) {
         let all = CONNECTION_HEADERS.join(", ");
@@ -30,7 +30,7 @@ pub(super) fn settable_name(text: &str) -> Result<(), FormatError> {
 }
 
 /// Checks the name of any header: a token.
-pub(super) fn name(text: &str) -> Result<(), FormatError> {
+pub(crate) fn name(text: &str) -> Result<(), FormatError> {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if !text.is_empty() && text.bytes().all(token) {
         return Ok(());
@@ -39,7 +39,7 @@ pub(super) fn name(text: &str) -> Result<(), FormatError> {
 }
 
 /// Checks the value of a header: no control characters except tab, so neither CR nor LF.
-pub(super) fn value(text: &str) -> Result<(), FormatError> {
+pub(crate) fn value(text: &str) -> Result<(), FormatError> {
     if text.chars().any(|character| character.is_control() && character != '\t') {
         return Err("must not contain CR, LF or other control characters but the tab".into());
     }

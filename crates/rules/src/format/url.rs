@@ -5,7 +5,7 @@ use super::host;
 
 /// Checks for an absolute `http` or `https` URL with a valid host and port. Credentials, queries
 /// and fragments are allowed.
-pub(super) fn http(text: &str) -> Result<(), FormatError> {
+pub(crate) fn http(text: &str) -> Result<(), FormatError> {
     // The URL standard repairs many errors (`https:host`, line breaks, backslashes). URLs are
     // stored as written, so every parser must agree on scheme, host and port.
     unbroken(text)?;
@@ -30,7 +30,7 @@ pub(super) fn http(text: &str) -> Result<(), FormatError> {
 }
 
 /// Checks a link for visitors: like [`http`], or `mailto:` with one address.
-pub(super) fn contact(text: &str) -> Result<(), FormatError> {
+pub(crate) fn contact(text: &str) -> Result<(), FormatError> {
     let Some(rest) = strip_prefix_ignoring_case(text, "mailto:") else {
         if after_scheme(text).is_none() {
             return Err("must be an http, https or mailto URL".into());

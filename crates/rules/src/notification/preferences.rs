@@ -2,28 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::enums::{AlertEvent, QuietHoursScope};
 use crate::tables::NOTIFICATION_PREFERENCES;
 use crate::{Interval, TimeOfDay, TimeZone, Validator, Violations};
-
-words! {
-    /// An event that a channel may subscribe to; tests are always sent.
-    AlertEvent ("event") {
-        /// A monitor is down.
-        Error = "error",
-        /// A monitor is degraded.
-        Degraded = "degraded",
-        /// An earlier problem is over.
-        Recovered = "recovered",
-    }
-
-    /// Events held until the end of quiet hours.
-    QuietHoursScope ("applies_to") {
-        /// Everything except tests.
-        All = "all",
-        /// Everything except tests, errors and their recovery.
-        AllButErrors = "all_but_errors",
-    }
-}
 
 /// Notification preferences; omitted ones have their default. The store keeps them as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use super::secret_serde;
 use crate::argument::{Argument, settings};
 use crate::field::Shape;
 use crate::monitor::{HeaderDraft, header, one_host};
-use crate::{FormatError, OpsgenieRegion, Secret, Validator, format};
+use crate::{FormatError, OpsgenieRegion, Secret, Validator};
 
 settings! {
     /// A webhook URL issued by a provider.
@@ -100,7 +100,7 @@ impl Argument for Vec<WebhookHeader> {
 impl Phone {
     /// Validates a phone number.
     pub fn parse(text: &str) -> Result<Self, FormatError> {
-        format::check(Shape::PhoneNumber, text)?;
+        Shape::PhoneNumber.check_format(text)?;
         Ok(Self { phone_number: text.to_owned() })
     }
 }

@@ -4,9 +4,6 @@ use super::http_monitor::{HEADER_NAME_CHARS_MAX, HEADER_VALUE_CHARS_MAX};
 use super::monitor::TARGET_CHARS_MAX;
 use super::revision;
 use crate::field::{Block, Field, Resource, Rule, Shape};
-use crate::notification::{
-    Email, IncomingWebhook, Ntfy, Opsgenie, Pagerduty, Phone, Telegram, Webhook,
-};
 use crate::{ChannelId, MonitorId, OpsgenieRegion, ProviderType};
 
 /// Maximum length of a channel's name and of its short texts, in characters (ours).
@@ -52,9 +49,38 @@ pub(super) const PROVIDER_TYPE: Field = Field::required(
 );
 
 /// The fields and inner blocks of the settings of a kind.
-trait Fields {
-    const FIELDS: &'static [Field];
-    const BLOCKS: &'static [Block] = &[];
+struct SettingsTable {
+    fields: &'static [Field],
+    blocks: &'static [Block],
+}
+
+/// Returns the table of the settings with this name. The types of the settings are in
+/// `notification`, which is above the tables.
+macro_rules! settings_table {
+    (IncomingWebhook) => {
+        INCOMING_WEBHOOK
+    };
+    (Email) => {
+        EMAIL
+    };
+    (Pagerduty) => {
+        PAGERDUTY
+    };
+    (Opsgenie) => {
+        OPSGENIE
+    };
+    (Webhook) => {
+        WEBHOOK
+    };
+    (Telegram) => {
+        TELEGRAM
+    };
+    (Phone) => {
+        PHONE
+    };
+    (Ntfy) => {
+        NTFY
+    };
 }
 
 /// Declares the block of each kind.
@@ -64,8 +90,8 @@ macro_rules! blocks {
         const BLOCKS: &[Block] = &[$(Block {
             name: $name,
             max: Some(1),
-            fields: $settings::FIELDS,
-            blocks: $settings::BLOCKS,
+            fields: settings_table!($settings).fields,
+            blocks: settings_table!($settings).blocks,
             description: $description,
         },)+];
     };
@@ -73,46 +99,50 @@ macro_rules! blocks {
 
 crate::channel_kinds!(blocks);
 
-impl Fields for IncomingWebhook {
-    const FIELDS: &'static [Field] = &[Field::required(
+const INCOMING_WEBHOOK: SettingsTable = SettingsTable {
+    fields: &[Field::required(
         "webhook_url",
         Shape::HttpUrl { max: TARGET_CHARS_MAX },
         "URL of the webhook, as the provider shows it; at most 2048 characters.",
     )
-    .sensitive()];
-}
+    .sensitive()],
+    blocks: &[],
+};
 
-impl Fields for Email {
-    const FIELDS: &'static [Field] = &[Field::required(
+const EMAIL: SettingsTable = SettingsTable {
+    fields: &[Field::required(
         "email",
         Shape::EmailAddress { max: EMAIL_CHARS_MAX },
         "Address that messages are sent to.",
-    )];
-}
+    )],
+    blocks: &[],
+};
 
-impl Fields for Pagerduty {
-    const FIELDS: &'static [Field] = &[token("integration_key", "Integration key of the service.")];
-}
+const PAGERDUTY: SettingsTable = SettingsTable {
+    fields: &[token("integration_key", "Integration key of the service.")],
+    blocks: &[],
+};
 
-impl Fields for Opsgenie {
-    const FIELDS: &'static [Field] = &[
+const OPSGENIE: SettingsTable = SettingsTable {
+    fields: &[
         token("api_key", "API key of the integration."),
         Field::required(
             "region",
             Shape::OneOf(OpsgenieRegion::WORDS),
             "Region of the account: us or eu.",
         ),
-    ];
-}
+    ],
+    blocks: &[],
+};
 
-impl Fields for Webhook {
-    const FIELDS: &'static [Field] = &[Field::required(
+const WEBHOOK: SettingsTable = SettingsTable {
+    fields: &[Field::required(
         "endpoint",
         Shape::HttpUrl { max: TARGET_CHARS_MAX },
         "URL that events are posted to; at most 2048 characters.",
     )
-    .hides_path()];
-    const BLOCKS: &'static [Block] = &[Block {
+    .hides_path()],
+    blocks: &[Block {
         name: "headers",
         max: Some(WEBHOOK_HEADERS_MAX),
         fields: &[
@@ -129,27 +159,29 @@ impl Fields for Webhook {
         ],
         blocks: &[],
         description: "A header of every request to the endpoint.",
-    }];
-}
+    }],
+};
 
-impl Fields for Telegram {
-    const FIELDS: &'static [Field] = &[Field::required(
+const TELEGRAM: SettingsTable = SettingsTable {
+    fields: &[Field::required(
         "chat_id",
         Shape::Line { min: 1, max: WORD_CHARS_MAX },
         "Identifier of the chat, or @name of a channel.",
-    )];
-}
+    )],
+    blocks: &[],
+};
 
-impl Fields for Phone {
-    const FIELDS: &'static [Field] = &[Field::required(
+const PHONE: SettingsTable = SettingsTable {
+    fields: &[Field::required(
         "phone_number",
         Shape::PhoneNumber,
         "Telephone number in international form, such as +4915112345678.",
-    )];
-}
+    )],
+    blocks: &[],
+};
 
-impl Fields for Ntfy {
-    const FIELDS: &'static [Field] = &[
+const NTFY: SettingsTable = SettingsTable {
+    fields: &[
         Field::required(
             "topic",
             Shape::Line { min: 1, max: WORD_CHARS_MAX },
@@ -166,8 +198,9 @@ impl Fields for Ntfy {
             "Access token of the server.",
         )
         .sensitive(),
-    ];
-}
+    ],
+    blocks: &[],
+};
 
 const fn token(name: &'static str, description: &'static str) -> Field {
     Field::required(name, Shape::Line { min: 1, max: TOKEN_CHARS_MAX }, description).sensitive()

@@ -2,8 +2,8 @@
 //! addition (issue 6, point 4), optional and unknown to Terraform, so not in the lists of
 //! resources.
 
+use crate::enums::{AlertEvent, QuietHoursScope};
 use crate::field::{Block, Field, Resource, Shape, Value};
-use crate::notification::{AlertEvent, QuietHoursScope};
 
 /// Minimum time between two reminders, in minutes (ours).
 const REMINDER_MINUTES_MIN: u32 = 5;

@@ -2,8 +2,8 @@
 //! resources.
 
 use super::revision;
+use crate::enums::{Impact, ReportStatus};
 use crate::field::{Block, Field, Resource, Shape};
-use crate::report::{Impact, ReportStatus};
 use crate::{ComponentId, PageId, ReportId, TemplateId, UpdateId};
 
 /// Maximum length of an update's text, in characters (ours).

@@ -3,8 +3,8 @@
 
 use super::monitor::TARGET_CHARS_MAX;
 use super::notification::EMAIL_CHARS_MAX;
+use crate::enums::{Language, SubscriberKind, SubscriberState, SuppressionReason, Topic};
 use crate::field::{Field, Resource, Shape, Value};
-use crate::status_page::{Language, SubscriberKind, SubscriberState, SuppressionReason, Topic};
 use crate::{ComponentId, PageId, SubscriberId};
 
 /// A person or program that is notified of a status page's events.

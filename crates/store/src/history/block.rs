@@ -15,11 +15,8 @@
 use domain::check::Phases;
 use domain::history::{Unreadable, varint};
 
-use super::row::{StoredResult, each_phase, pull_phases};
 use crate::StoreError;
-
-/// Key of a result within its monitor: slot, region, trigger, revision.
-pub(crate) type Key = (i64, u8, u8, u32);
+use crate::stored_result::{StoredResult, each_phase, pull_phases};
 
 const TRIGGER_SHIFT: u32 = 2;
 const SAME: u16 = 1 << 4;

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use domain::judge::RECALL_PERIOD;
 
-use super::bucket::bucket_of;
-use super::{BucketSize, HistoryStore, StoredResult, block, bucket_key, rollups};
+use super::{HistoryStore, block, rollups};
 use crate::StoreError;
+use crate::buckets::{self, BucketSize, bucket_of};
 use crate::db::{Connection, query};
 use crate::quarantine::{self, Damaged, is_unreadable};
 use crate::results::{self, RowsBetween};
+use crate::stored_result::StoredResult;
 use crate::writer::Session;
 
 /// Age at which results are compacted, measured from the latest slot. Most results arrive within
@@ -120,7 +121,7 @@ async fn due(db: &mut Connection) -> Result<Option<RangeInclusive<i64>>, StoreEr
         return Ok(None);
     }
     let last: Option<Option<i64>> = query("SELECT MAX(key) FROM recent_results WHERE key < $1")
-        .bind(bucket_key(bucket + 1, 0))
+        .bind(buckets::key(bucket + 1, 0))
         .scalar(db)
         .await?;
     Ok(last.flatten().map(|last| first..=last))
@@ -254,7 +255,7 @@ async fn read_map(
 /// Writes blocks, and rollups of their new results, in one transaction.
 async fn write(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> {
     session.declare_no_change();
-    quarantine::move_unreadable(session, &bodies.damaged).await?;
+    quarantine::move_unreadable(&mut session.db, &bodies.damaged).await?;
     let db = &mut session.db;
     BucketSize::TenMinutes.store(db, bodies.blocks).await?;
     BucketSize::Hour.store(db, bodies.hours).await?;
@@ -264,7 +265,7 @@ async fn write(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> 
 /// Moves unreadable rows to `unreadable_rows` before their originals are deleted.
 async fn store_damaged(session: &mut Session, damaged: Vec<Damaged>) -> Result<(), StoreError> {
     session.declare_no_change();
-    quarantine::move_unreadable(session, &damaged).await
+    quarantine::move_unreadable(&mut session.db, &damaged).await
 }
 
 /// Deletes the first of the compacted rows. Returns their number.

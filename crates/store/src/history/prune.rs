@@ -5,9 +5,9 @@ use std::time::Duration;
 use rules::{Timestamp, WorkspaceId, limits};
 use sqlx::AssertSqlSafe;
 
-use super::bucket::Edge;
-use super::{BucketSize, HistoryStore};
+use super::HistoryStore;
 use crate::audit::{self, NewAuditEntry};
+use crate::buckets::{self, BucketSize, Edge};
 use crate::db::{Connection, query};
 use crate::{AuditContext, StoreError, plans};
 
@@ -108,7 +108,7 @@ async fn prune(
     for (size, kept_for) in
         [(BucketSize::Hour, limits::HOUR_ROLLUPS_KEPT), (BucketSize::Day, limits::DAY_ROLLUPS_KEPT)]
     {
-        let end = super::bucket::key(size.number((now - kept_for).as_millis()), 0);
+        let end = buckets::key(size.number((now - kept_for).as_millis()), 0);
         let taken = prune_rollups(db, size, end).await?;
         pruned.is_there_more |= taken >= STEP_ROLLUPS as u64;
         pruned.rollups += taken;
@@ -152,7 +152,7 @@ async fn prune_blocks(
             "DELETE FROM result_blocks WHERE key IN \
              (SELECT $1 + number FROM monitors WHERE workspace_id = $2)",
         )
-        .bind(super::bucket::key(bucket, 0))
+        .bind(buckets::key(bucket, 0))
         .bind(workspace)
         .execute(db)
         .await?;

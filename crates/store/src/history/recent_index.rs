@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use rules::{ById, MonitorId};
 
-use super::StoredResult;
 use crate::StoreError;
 use crate::db::Connection;
 use crate::quarantine::Quarantine;
 use crate::results::{self, RowKey, RowsBetween};
+use crate::stored_result::StoredResult;
 
 /// Keys of rows by monitor.
 #[derive(Debug)]

@@ -7,9 +7,10 @@ use domain::check::Trigger;
 use domain::history::{Rollup, Unreadable, varint};
 use rules::{Region, Timestamp};
 
-use super::{BucketSize, StoredResult};
+use crate::buckets::{self, BucketSize};
 use crate::db::Connection;
 use crate::quarantine::Quarantine;
+use crate::stored_result::StoredResult;
 use crate::{StoreError, codes};
 
 /// Rollups by region.
@@ -28,14 +29,14 @@ pub(super) async fn read(
     let midnight = (since + BucketSize::Day.millis() - 1).div_euclid(BucketSize::Day.millis())
         * BucketSize::Day.millis();
     let hours: Vec<i64> = (BucketSize::Hour.number(since)..BucketSize::Hour.number(midnight))
-        .map(|hour| super::bucket::key(hour, monitor))
+        .map(|hour| buckets::key(hour, monitor))
         .collect();
-    let last = BucketSize::Day.edge(db, super::bucket::Edge::Last).await?;
+    let last = BucketSize::Day.edge(db, buckets::Edge::Last).await?;
     // Days of uncompacted results are not stored yet.
     let last =
         last.into_iter().chain(recent.iter().map(|row| BucketSize::Day.number(row.slot))).max();
     let days: Vec<i64> = (BucketSize::Day.number(midnight)..=last.unwrap_or(i64::MIN))
-        .map(|day| super::bucket::key(day, monitor))
+        .map(|day| buckets::key(day, monitor))
         .collect();
     let blocks = super::block_keys(recent, monitor);
     let wanted = [
@@ -45,7 +46,7 @@ pub(super) async fn read(
     ];
     let mut rollups = Rollups::new();
     let mut compacted = HashSet::new();
-    for (size, key, body) in super::bucket::read_together(db, &wanted).await? {
+    for (size, key, body) in buckets::read_together(db, &wanted).await? {
         match size {
             BucketSize::TenMinutes => {
                 let rows = super::unpack_readable(quarantine, key, &body)?;

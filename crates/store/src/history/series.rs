@@ -8,9 +8,9 @@ use domain::history::{PhaseSum, Rollup, Span};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
 use super::rollups::Rollups;
-use super::{
-    BucketSize, HistoryStore, StoredResult, number, recent_index, rollups, unpack_readable,
-};
+use super::{HistoryStore, number, recent_index, rollups, unpack_readable};
+use crate::buckets::{self, BucketSize};
+use crate::stored_result::StoredResult;
 use crate::{StoreError, codes};
 
 /// Maximum number of rows per query: more than the 168 hours of a week.
@@ -45,13 +45,12 @@ impl HistoryStore<'_> {
             recent_index::rows(self.store.recent_index(), &mut db, monitor, number).await?;
         let last = size.number(range.to.as_millis());
         let first = size.number(range.from.as_millis()).max(last - ROWS_MAX as i64 + 1);
-        let keys: Vec<i64> =
-            (first..=last).map(|bucket| super::bucket::key(bucket, number)).collect();
+        let keys: Vec<i64> = (first..=last).map(|bucket| buckets::key(bucket, number)).collect();
         let blocks = super::block_keys(&recent, number);
         let wanted = [(BucketSize::TenMinutes, &blocks[..]), (size, &keys[..])];
         let mut by_bucket: BTreeMap<i64, Rollups> = BTreeMap::new();
         let mut compacted = HashSet::new();
-        for (of, key, body) in super::bucket::read_together(&mut db, &wanted).await? {
+        for (of, key, body) in buckets::read_together(&mut db, &wanted).await? {
             if of == BucketSize::TenMinutes {
                 let rows = unpack_readable(self.store.quarantine(), key, &body)?;
                 compacted.extend(rows.iter().map(StoredResult::key));

@@ -8,9 +8,11 @@ use domain::check::{Outcome, ResultKey};
 use rules::MonitorId;
 
 use super::{DistinctResults, LogCursor, LogQuery};
+use crate::buckets::BucketSize;
 use crate::db::{Connection, query};
-use crate::history::{self, BucketSize, Key, StoredResult};
+use crate::history;
 use crate::row::narrow;
+use crate::stored_result::{Key, StoredResult};
 use crate::{Store, StoreError, codes};
 
 /// Where details of a monitor are looked for.

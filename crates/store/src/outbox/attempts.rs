@@ -6,10 +6,11 @@ use rules::{ChannelId, Timestamp, WorkspaceId};
 
 use super::enqueue::read_channel_state;
 use super::rows::{self, Address, Events};
-use super::{AttemptResult, DeliveryState, NextStep, Outbox, Recipient, TestDelivery};
+use super::{AttemptResult, DeliveryState, NextStep, Outbox, TestDelivery};
 use crate::StoreError;
 use crate::db::{Connection, query};
 use crate::quarantine::is_unreadable;
+use crate::recipient::Recipient;
 use crate::row::id;
 use crate::writer::Session;
 

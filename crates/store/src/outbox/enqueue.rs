@@ -13,19 +13,13 @@ use rules::{
     ChannelId, IncidentId, MonitorId, PageId, Periodicity, ProviderType, Timestamp, WorkspaceId,
 };
 
-use super::rows::{self, Address, Events};
-use super::{DeliveryState, Recipient, page_events};
+use super::rows::{self, Address, Events, Time};
+use super::{DeliveryState, page_events};
 use crate::db::{Connection, Row, query};
+use crate::recipient::Recipient;
 use crate::row::{id, instant, narrow, optional};
 use crate::writer::Session;
 use crate::{StoreError, channels, maintenances, monitors};
-
-/// Time of the event and time of its storage, which is later if storing was delayed.
-#[derive(Clone, Copy)]
-pub(super) struct Time {
-    pub(super) at: Timestamp,
-    pub(super) now: Timestamp,
-}
 
 /// End of a monitor's checks.
 #[derive(Clone, Copy)]

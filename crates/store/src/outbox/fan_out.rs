@@ -14,10 +14,11 @@ use rules::status_page::{StatusPage, SubscriberKind, Topic};
 use rules::{AccessType, IncidentId, PageId, SubscriberId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
-use super::cache::FanOutCursor;
 use super::rows::{self, DeliveryTarget, Events};
-use super::{DeliveryState, Outbox, Recipient};
+use super::{DeliveryState, Outbox};
 use crate::db::{Connection, Query, Row, Value, query};
+use crate::outbox_cache::FanOutCursor;
+use crate::recipient::Recipient;
 use crate::row::{id, instant, optional_instant};
 use crate::vault::Vault;
 use crate::writer::Session;

@@ -11,8 +11,7 @@ use domain::notify::{
 use domain::report::ReportAnnouncement;
 use rules::{ComponentId, IncidentId, PageId, Timestamp, WorkspaceId};
 
-use super::enqueue::Time;
-use super::rows::{self, DeliveryTarget, Events};
+use super::rows::{self, DeliveryTarget, Events, Time};
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant};
 use crate::writer::Session;

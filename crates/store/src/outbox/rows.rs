@@ -9,12 +9,20 @@ use domain::notify::{
 use rules::{ChannelId, DeliveryId, ProviderType, Timestamp, WorkspaceId};
 use serde::de::DeserializeOwned;
 
-use super::{DueDelivery, OrderingKey, Recipient};
+use super::DueDelivery;
 use crate::StoreError;
 use crate::db::{Row, query};
+use crate::recipient::{OrderingKey, Recipient};
 use crate::row::{id, instant, narrow, optional, optional_instant};
 use crate::vault::{EncryptionContext, Vault};
 use crate::writer::Session;
+
+/// Time of the event and time of its storage, which is later if storing was delayed.
+#[derive(Clone, Copy)]
+pub(super) struct Time {
+    pub(super) at: Timestamp,
+    pub(super) now: Timestamp,
+}
 
 /// Digest key of deliveries whose digest is not fixed yet.
 pub(super) const UNFIXED_DIGEST: &str = "";

@@ -6,7 +6,7 @@ use rules::report::{Report, ReportSettings, UpdateSettings};
 use rules::status_page::A_PAGE;
 use rules::{ReportId, Timestamp, UpdateId, Violation, WorkspaceId};
 
-use super::{Reports, announce, impacts, load, updates};
+use super::{Reports, announce, impacts, load};
 use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::writer::Session;
@@ -115,7 +115,7 @@ async fn create(
     .bind(change.at.as_millis())
     .execute(db)
     .await?;
-    updates::insert(db, (id, update), (&first, notify), change.at).await?;
+    insert_update(db, (id, update), (&first, notify), change.at).await?;
     impacts::replace(db, (workspace, page), update, &first.components).await?;
     let created = (&*id.to_string(), change.at);
     idempotency::record(db, workspace, call.as_ref(), created).await?;
@@ -123,6 +123,29 @@ async fn create(
     record_change(db, &report, change, ("report.create", "")).await?;
     announce::announce(session, &report, update, change).await?;
     Ok(Created::Now(report))
+}
+
+/// Inserts an update without its impacts on components.
+pub(super) async fn insert_update(
+    db: &mut Connection,
+    (report, id): (ReportId, UpdateId),
+    (settings, notify): (&UpdateSettings, bool),
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    query(
+        "INSERT INTO report_updates (id, report, status, text, at, notified, created_at, \
+         updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $7)",
+    )
+    .bind(id.to_string())
+    .bind(report.to_string())
+    .bind(settings.status.as_str())
+    .bind(&settings.text)
+    .bind(settings.at.as_millis())
+    .bind(notify)
+    .bind(now.as_millis())
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 /// Fails with a conflict if the report was changed since it was read.

@@ -4,9 +4,9 @@
 use rules::report::{Report, ReportUpdate, UpdateSettings};
 use rules::{ReportId, Timestamp, UpdateId, Violation, WorkspaceId, limits};
 
-use super::change::{finish, refuse_changed};
+use super::change::{finish, insert_update, refuse_changed};
 use super::{Reports, announce, impacts, load, load_by_update};
-use crate::db::{Connection, query};
+use crate::db::query;
 use crate::writer::Session;
 use crate::{AuditContext, Created, Idempotency, StoreError, idempotency};
 
@@ -126,7 +126,7 @@ async fn add(
     if settings.components.is_empty() {
         settings.components = impacts_at(&seen, settings.at);
     }
-    insert(db, (report, id), (&settings, notify), change.at).await?;
+    insert_update(db, (report, id), (&settings, notify), change.at).await?;
     impacts::replace(db, (workspace, seen.page), id, &settings.components).await?;
     idempotency::record(db, workspace, call.as_ref(), (&id.to_string(), change.at)).await?;
     let report = finish(db, &seen, change, ("report.add_update", &id.to_string())).await?;
@@ -146,29 +146,6 @@ fn impacts_at(report: &Report, at: Timestamp) -> Vec<rules::report::ComponentImp
     let until = report.updates.iter().find(|update| update.at <= at);
     let latest: Option<&ReportUpdate> = until.or(report.updates.last());
     latest.map(|update| update.components.clone()).unwrap_or_default()
-}
-
-/// Inserts an update without its impacts on components.
-pub(super) async fn insert(
-    db: &mut Connection,
-    (report, id): (ReportId, UpdateId),
-    (settings, notify): (&UpdateSettings, bool),
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    query(
-        "INSERT INTO report_updates (id, report, status, text, at, notified, created_at, \
-         updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $7)",
-    )
-    .bind(id.to_string())
-    .bind(report.to_string())
-    .bind(settings.status.as_str())
-    .bind(&settings.text)
-    .bind(settings.at.as_millis())
-    .bind(notify)
-    .bind(now.as_millis())
-    .execute(db)
-    .await?;
-    Ok(())
 }
 
 fn not_found(id: UpdateId) -> StoreError {

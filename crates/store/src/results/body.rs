@@ -12,7 +12,7 @@
 use domain::history::{Unreadable, varint};
 
 use super::ResultRow;
-use crate::history::{StoredResult, each_phase, pull_phases};
+use crate::stored_result::{StoredResult, each_phase, pull_phases};
 use crate::{StoreError, codes};
 
 /// Bytes of a result before its phases.
@@ -51,7 +51,7 @@ fn push(body: &mut Vec<u8>, row: &ResultRow<'_>) {
     for number in [slot, result.finished_at.as_millis() - slot] {
         body.extend_from_slice(&number.to_be_bytes());
     }
-    // Keys of the history have as many bits for a monitor (`history::bucket`).
+    // Keys of the history have as many bits for a monitor (`buckets`).
     for number in [row.monitor as u32, identity.revision, result.latency_us, row.probe as u32] {
         body.extend_from_slice(&number.to_be_bytes());
     }

@@ -8,8 +8,9 @@ use domain::check::ResultKey;
 use rules::MonitorId;
 
 use super::{ResultRow, TABLE, body};
+use crate::buckets::{self, BucketSize};
 use crate::db::{Connection, query};
-use crate::history::{BucketSize, Key, bucket_key, insert_bodies};
+use crate::stored_result::Key;
 use crate::{StoreError, codes};
 
 /// Maximum number of results per body. With typical phases, it fits a page of SQLite.
@@ -61,7 +62,7 @@ pub(crate) async fn insert(
         entries.push((key, body::encode(results)));
         placed.extend(results.iter().map(|row| (row.result.identity.monitor, key)));
     }
-    insert_bodies(db, TABLE, entries).await?;
+    buckets::insert(db, TABLE, entries).await?;
     Ok(placed)
 }
 
@@ -81,7 +82,7 @@ impl NextRowKeys {
     }
 
     async fn read_next(db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
-        let (first, end) = (bucket_key(stretch, 0), bucket_key(stretch + 1, 0));
+        let (first, end) = (buckets::key(stretch, 0), buckets::key(stretch + 1, 0));
         let last: Option<Option<i64>> =
             query("SELECT MAX(key) FROM recent_results WHERE key >= $1 AND key < $2")
                 .bind(first)

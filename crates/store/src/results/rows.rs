@@ -3,9 +3,10 @@
 
 use super::{TABLE, body};
 use crate::StoreError;
+use crate::buckets;
 use crate::db::{Connection, query};
-use crate::history::{StoredResult, entry, read_bodies};
 use crate::quarantine::Damaged;
+use crate::stored_result::StoredResult;
 
 /// Number of rows per query: at most some hundred KiB.
 const AT_ONCE: i64 = 64;
@@ -36,7 +37,7 @@ impl RowsBetween {
         .bind(AT_ONCE)
         .fetch_all(db)
         .await?;
-        let entries = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+        let entries = rows.iter().map(buckets::entry).collect::<Result<Vec<_>, _>>()?;
         if let Some((last, _)) = entries.last() {
             self.first = last + 1;
         }
@@ -83,7 +84,7 @@ pub(crate) async fn with_keys(
     db: &mut Connection,
     keys: &[i64],
 ) -> Result<Vec<KeyedRow>, StoreError> {
-    let mut entries = read_bodies(db, TABLE, keys).await?;
+    let mut entries = buckets::read(db, TABLE, keys).await?;
     entries.sort_unstable_by_key(|(key, _)| *key);
     entries.dedup_by_key(|(key, _)| *key);
     Ok(entries)

@@ -17,7 +17,7 @@ use crate::data_dir::FolderLock;
 use crate::db::{self, Connection};
 use crate::engine::{self, Owner};
 use crate::generations::{ChangedWorkspaces, Generations};
-use crate::outbox;
+use crate::outbox_cache::OutboxCache;
 use crate::results::NextRowKeys;
 use crate::row_ids::RowIds;
 use crate::vault::Vault;
@@ -28,7 +28,7 @@ pub(crate) struct Session {
     pub(crate) vault: Arc<Vault>,
     pub(crate) row_ids: RowIds,
     pub(crate) ends: NextRowKeys,
-    pub(crate) outbox: outbox::OutboxCache,
+    pub(crate) outbox: OutboxCache,
     /// Workspaces whose data the current work changes.
     changed_workspaces: ChangedWorkspaces,
     generations: Arc<Generations>,
@@ -57,7 +57,7 @@ impl Session {
         vault: Arc<Vault>,
         lock: FolderLock,
         generations: Arc<Generations>,
-        outbox: outbox::OutboxCache,
+        outbox: OutboxCache,
     ) -> Self {
         let health = DiskHealth::of(&db);
         Self {

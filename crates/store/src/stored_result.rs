@@ -1,4 +1,4 @@
-//! Result as the history holds it: integers and codes instead of names. It is small, because
+//! Result as `results` and the history hold it: integers and codes instead of names. It is small, because
 //! compaction holds hundreds of thousands at a time.
 
 use std::collections::HashMap;
@@ -7,10 +7,12 @@ use domain::check::{CheckResult, Phases, ProbeId, ResultKey};
 use domain::history::{Unreadable, varint};
 use rules::{MonitorId, Timestamp};
 
-use super::block::Key;
 use crate::db::{Connection, query};
 use crate::row::narrow;
 use crate::{StoreError, codes};
+
+/// Key of a result within its monitor: slot, region, trigger, revision.
+pub(crate) type Key = (i64, u8, u8, u32);
 
 /// Names of probes by row ID.
 pub(crate) type Probes = HashMap<u32, ProbeId>;

@@ -8,12 +8,19 @@ use domain::notify::GroupWindow;
 use rules::{PageId, Timestamp};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Recipient, Wakeup};
+use crate::recipient::Recipient;
 
 /// Maximum number of cached windows. Beyond it, all are dropped, and some events are sent singly.
 const WINDOWS_MAX: usize = 65_536;
 /// Maximum number of pages with cached progress. Beyond it, all are dropped, and pages start over.
 const CURSORS_MAX: usize = 4_096;
+
+/// Notice that a recipient has something due, now or later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wakeup {
+    pub recipient: Recipient,
+    pub due_at: Timestamp,
+}
 
 /// Sender of wake-ups to the delivery workers.
 #[derive(Debug, Default)]
@@ -32,15 +39,15 @@ pub(crate) struct OutboxCache {
 
 /// Fan-out progress of a page: all subscribers up to this identifier have been checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FanOutCursor {
+pub(crate) struct FanOutCursor {
     /// Row ID of the delivery to the page.
-    pub(super) delivery: i64,
+    pub(crate) delivery: i64,
     /// Identifier of the last checked subscriber.
-    pub(super) after: String,
+    pub(crate) after: String,
 }
 
 impl Listener {
-    pub(super) fn listen(&self) -> UnboundedReceiver<Wakeup> {
+    pub(crate) fn listen(&self) -> UnboundedReceiver<Wakeup> {
         let (sender, receiver) = unbounded_channel();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
         receiver
@@ -64,18 +71,18 @@ impl OutboxCache {
     }
 
     /// Schedules a wake-up of a recipient after the commit.
-    pub(super) fn wake(&mut self, recipient: impl Into<Recipient>, due_at: Timestamp) {
+    pub(crate) fn wake(&mut self, recipient: impl Into<Recipient>, due_at: Timestamp) {
         let earliest = self.wakeups.entry(recipient.into()).or_insert(due_at);
         *earliest = due_at.min(*earliest);
     }
 
     /// Returns the current window of a recipient.
-    pub(super) fn window(&self, recipient: impl Into<Recipient>) -> Option<GroupWindow> {
+    pub(crate) fn window(&self, recipient: impl Into<Recipient>) -> Option<GroupWindow> {
         self.windows.get(&recipient.into()).copied()
     }
 
     /// Sets the current window of a recipient.
-    pub(super) fn set_window(
+    pub(crate) fn set_window(
         &mut self,
         recipient: impl Into<Recipient>,
         window: Option<GroupWindow>,
@@ -87,13 +94,13 @@ impl OutboxCache {
     }
 
     /// Returns the progress of a page for this delivery, if it is cached.
-    pub(super) fn cursor(&self, page: PageId, delivery: i64) -> Option<&FanOutCursor> {
+    pub(crate) fn cursor(&self, page: PageId, delivery: i64) -> Option<&FanOutCursor> {
         self.cursors.get(&page).filter(|cursor| cursor.delivery == delivery)
     }
 
     /// Sets the progress of a page, or removes it after the last step. Call it last in a piece of
     /// work: if a later step failed, subscribers would be skipped.
-    pub(super) fn set_cursor(&mut self, page: PageId, cursor: Option<FanOutCursor>) {
+    pub(crate) fn set_cursor(&mut self, page: PageId, cursor: Option<FanOutCursor>) {
         match cursor {
             Some(cursor) => self.cursors.insert(page, cursor),
             None => self.cursors.remove(&page),

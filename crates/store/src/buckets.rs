@@ -183,7 +183,7 @@ async fn write_all(
 }
 
 /// Returns the existing bodies with these keys in these tables, from one snapshot.
-pub(super) async fn read_together(
+pub(crate) async fn read_together(
     db: &mut Connection,
     requested: &[(BucketSize, &[i64])],
 ) -> Result<Vec<(BucketSize, i64, Vec<u8>)>, StoreError> {

@@ -1,0 +1,31 @@
+//! Unlocks the vault of a database, and recognises a master key that did not create it.
+
+use super::{EncryptionContext, Vault};
+use crate::db::{Connection, query};
+use crate::{Settings, StoreError};
+
+/// Text of the key check. The vault seals it first, to recognise its key later.
+const KEY_CHECK: &str = "aloft";
+const KEY_CHECK_CONTEXT: EncryptionContext<'static> =
+    EncryptionContext { column: "vault.canary", row: "1" };
+
+/// Returns the vault, unlocked with the master key. Rejects a key that did not create the database.
+pub(crate) async fn unlock_vault(
+    settings: &Settings,
+    db: &mut Connection,
+) -> Result<Vault, StoreError> {
+    let sealed: Option<Vec<u8>> = query("SELECT canary FROM vault").scalar(db).await?;
+    let vault = Vault::new(&settings.master_key.key(&settings.folder, sealed.is_some())?);
+    match sealed {
+        Some(sealed) => {
+            vault.open::<String>(KEY_CHECK_CONTEXT, &sealed)?;
+        }
+        None => {
+            query("INSERT INTO vault (one, canary) VALUES (1, $1)")
+                .bind(vault.seal(KEY_CHECK_CONTEXT, &KEY_CHECK)?)
+                .execute(db)
+                .await?;
+        }
+    }
+    Ok(vault)
+}
