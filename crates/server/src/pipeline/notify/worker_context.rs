@@ -1,5 +1,5 @@
-//! What all delivery workers share: the sender, the database, the signals to stop, and the wake
-//! signals of the running ones.
+//! State that all delivery workers share: the sender, the database, the signals to stop, and the
+//! wake signals of the running ones.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
