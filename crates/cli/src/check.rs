@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use domain::check::{Evidence, Job, Outcome, Plan, Trigger};
+use domain::check::{CheckPlan, Evidence, Job, Outcome, Trigger};
 use probe::Probe;
 use rules::monitor::{Monitor, MonitorDraft};
 use rules::{MonitorId, Region, WorkspaceId};
@@ -130,7 +130,7 @@ fn job(ctx: &Context, draft: MonitorDraft) -> Result<Job> {
         updated_at: now,
     };
     Ok(Job {
-        plan: Arc::new(Plan::new(&monitor)?),
+        plan: Arc::new(CheckPlan::new(&monitor)?),
         region: Region::ALL[0],
         slot: now,
         trigger: Trigger::Manual,

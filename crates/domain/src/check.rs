@@ -1,4 +1,4 @@
-//! check: the work of a probe ([`Plan`], [`Job`]), its observations ([`Attempt`]), and their
+//! check: the work of a probe ([`CheckPlan`], [`Job`]), its observations ([`Attempt`]), and their
 //! meaning ([`Assessment`], [`CheckResult`]). The crate `probe` does the networking; `judge`
 //! combines the results of all regions.
 
@@ -24,6 +24,6 @@ pub use observation::{
     Attempt, Certificate, DnsAnswer, DnsObservation, DnsRecord, Failure, FailureKind, Hop,
     HttpObservation, Observation, ObservedBody, Phases, SearchResult, TcpObservation,
 };
-pub use plan::{InvalidPlan, Job, Plan, PlannedCheck, ResultKey, Trigger};
+pub use plan::{CheckPlan, InvalidPlan, Job, PlannedCheck, ResultKey, Trigger};
 pub use result::{CheckResult, ProbeId, conclude};
 pub use retry::{NoRetry, Retry, next_attempt};

@@ -1,6 +1,7 @@
 //! judge: combines the results of all regions into one status (design §5 "Votes", "Verdict",
 //! "Transitions"). A pure state machine: [`JudgeState`] is its whole state per monitor, `now` and
-//! random numbers are parameters, and [`Effects`] describe what to do. `check` runs checks, `store`
+//! random numbers are parameters, and [`Effects`] describe what to do. `probe` runs checks,
+//! `check` assesses them, `store`
 //! persists the state, `notify` sends alerts.
 
 mod deferred;

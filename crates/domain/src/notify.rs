@@ -58,7 +58,7 @@ pub use policy::{
     end_event, filter, group, held_until, next_attempt, next_reminder, next_reminder_time,
     plan_deliveries, reschedule_held, schedule, superseded,
 };
-pub use response::{classify_response, in_one_line, quote};
+pub use response::{classify_response, in_one_line, quote_response};
 pub use vendors::{
     BotAccount, TemplateParameter, TwilioAccount, Unconfigured, VendorConfig, WhatsappTemplate,
     setting,

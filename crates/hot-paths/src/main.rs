@@ -12,8 +12,8 @@ use anyhow::{Context, Result, bail};
 use contract::monitor::{SecretVisibility, StoredMonitor, wire};
 use domain::cadence::{FirstRun, Regions, Schedule};
 use domain::check::{
-    Attempt, CheckResult, Hop, HttpObservation, Observation, ObservedBody, Outcome, Phases, Plan,
-    PlannedCheck, ProbeId, ResultKey, Trigger, assess,
+    Attempt, CheckPlan, CheckResult, Hop, HttpObservation, Observation, ObservedBody, Outcome,
+    Phases, PlannedCheck, ProbeId, ResultKey, Trigger, assess,
 };
 use domain::judge::{
     JudgeState, Policy, ProbeIndex, ProbeSuspicions, ServedRegion, StepContext, receive,
@@ -49,7 +49,7 @@ fn main() -> Result<()> {
 }
 
 fn assess_a_success(times: u64) -> Result<()> {
-    let plan = Plan::new(&monitor(1))?;
+    let plan = CheckPlan::new(&monitor(1))?;
     let PlannedCheck::Http(http) = &plan.check else { bail!("the monitor is HTTP") };
     let hop = Hop {
         url: http.url.clone(),
@@ -76,7 +76,7 @@ fn assess_a_success(times: u64) -> Result<()> {
 }
 
 #[inline(never)]
-fn counted_assess(plan: &Plan, attempt: &Attempt, times: u64) {
+fn counted_assess(plan: &CheckPlan, attempt: &Attempt, times: u64) {
     for _ in 0..times {
         assert_eq!(assess(plan, std::hint::black_box(attempt)).outcome, Outcome::Success);
     }

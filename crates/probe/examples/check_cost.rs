@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use aloft_probe::{Egress, Nameservers, Probe, Settings, read_roots};
-use domain::check::{Job, Outcome, Plan, Trigger};
+use domain::check::{CheckPlan, Job, Outcome, Trigger};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use rules::monitor::{Check, HttpCheck, Monitor, MonitorSettings};
@@ -145,7 +145,7 @@ fn job(url: String) -> Job {
         updated_at: NOW,
     };
     Job {
-        plan: Arc::new(Plan::new(&monitor).expect("the monitor is valid")),
+        plan: Arc::new(CheckPlan::new(&monitor).expect("the monitor is valid")),
         region: Region::ALL[0],
         slot: NOW,
         trigger: Trigger::Scheduled,

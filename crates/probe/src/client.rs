@@ -125,17 +125,17 @@ impl Client {
         (deadline, limit): (Instant, Duration),
         keep: impl FnOnce() -> ReadLimit + Send,
     ) -> Result<ClientResponse, Failure> {
-        let place = request.origin()?;
+        let origin = request.origin()?;
         let mut progress = ExchangeProgress { stage: Stage::LookUp, peer: None };
-        let asked = timeout_at(deadline, self.send_request(request, &place, &mut progress)).await;
-        let (mut connection, answer) = match asked {
+        let asked = timeout_at(deadline, self.send_request(request, &origin, &mut progress)).await;
+        let (mut connection, response) = match asked {
             Ok(asked) => asked?,
-            Err(_) => return Err(progress.stage.out_of_time(limit, &place.host, progress.peer)),
+            Err(_) => return Err(progress.stage.out_of_time(limit, &origin.host, progress.peer)),
         };
-        let (head, body) = answer.into_parts();
+        let (head, body) = response.into_parts();
         let (body, end) = read_body(&mut connection.link, body, keep()).await;
         if end == End::Whole {
-            self.pool.store(place, connection);
+            self.pool.store(origin, connection);
         }
         let (truncated, endless) = (end != End::Whole, end == End::Never);
         Ok(ClientResponse { status: head.status, headers: head.headers, body, truncated, endless })
@@ -147,10 +147,10 @@ impl Client {
     async fn send_request(
         &self,
         request: &Request,
-        place: &Origin,
+        origin: &Origin,
         progress: &mut ExchangeProgress,
     ) -> Result<(Connection, Response<Incoming>), Failure> {
-        while let Some(mut connection) = self.pool.take(place) {
+        while let Some(mut connection) = self.pool.take(origin) {
             progress.stage = Stage::Answer;
             progress.peer = connection.peer;
             let Connection { link, sender, .. } = &mut connection;
@@ -158,22 +158,22 @@ impl Client {
                 continue;
             }
             match send_on(&mut connection, request).await {
-                Ok(answer) => return Ok((connection, answer)),
+                Ok(response) => return Ok((connection, response)),
                 Err(failure) if failure.kind == FailureKind::ConnectionFailed => {}
                 Err(failure) => return Err(failure),
             }
         }
-        let mut connection = self.open(request, place, progress).await?;
+        let mut connection = self.open(request, origin, progress).await?;
         progress.stage = Stage::Answer;
-        let answer = send_on(&mut connection, request).await?;
-        Ok((connection, answer))
+        let response = send_on(&mut connection, request).await?;
+        Ok((connection, response))
     }
 
     /// Resolves the name, connects, and starts TLS if the URL requires it.
     async fn open(
         &self,
         request: &Request,
-        place: &Origin,
+        origin: &Origin,
         progress: &mut ExchangeProgress,
     ) -> Result<Connection, Failure> {
         let network = &*self.network;
@@ -185,12 +185,12 @@ impl Client {
             Some(Host::Domain(name)) => network.resolver.addresses(name).await?,
             None => Vec::new(),
         };
-        let addresses = permitted(&network.egress, &place.host, &addresses, place.port)?;
+        let addresses = permitted(&network.egress, &origin.host, &addresses, origin.port)?;
         progress.stage = Stage::Connect;
         let tcp = connect(&addresses, &mut progress.peer).await?;
-        let (wire, version) = if place.is_tls {
+        let (wire, version) = if origin.is_tls {
             progress.stage = Stage::Tls;
-            let name = place.host.trim_start_matches('[').trim_end_matches([']', '.']);
+            let name = origin.host.trim_start_matches('[').trim_end_matches([']', '.']);
             let tls = network.tls().handshake(name, tcp, &mut None).await?;
             let version = match tls.get_ref().1.alpn_protocol() {
                 Some(b"h2") => Version::HTTP_2,

@@ -41,18 +41,18 @@ impl Egress {
 
     /// Checks whether `address` may be connected to.
     pub fn permit(&self, address: IpAddr) -> Result<(), Refusal> {
-        let place = classify(address);
-        match place.zone {
+        let class = classify(address);
+        match class.zone {
             Zone::Metadata => Err(Refusal::Metadata(address)),
             Zone::Public => Ok(()),
             _ if self.allows(address) => Ok(()),
             Zone::Private | Zone::Shared | Zone::Loopback if self.private_networks => Ok(()),
-            Zone::Private | Zone::Shared | Zone::Loopback => Err(Refusal::Closed(address, place)),
+            Zone::Private | Zone::Shared | Zone::Loopback => Err(Refusal::Closed(address, class)),
             Zone::LinkLocal
             | Zone::Multicast
             | Zone::Unspecified
             | Zone::Broadcast
-            | Zone::Reserved => Err(Refusal::Unreachable(address, place)),
+            | Zone::Reserved => Err(Refusal::Unreachable(address, class)),
         }
     }
 

@@ -5,7 +5,8 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use domain::check::{
-    Assessment, Attempt, Job, Observation, Outcome, Plan, PlannedCheck, Retry, assess, next_attempt,
+    Assessment, Attempt, CheckPlan, Job, Observation, Outcome, PlannedCheck, Retry, assess,
+    next_attempt,
 };
 use rules::Timestamp;
 use tokio::sync::Semaphore;
@@ -21,6 +22,7 @@ use crate::transport::{Network, dns, http, tcp};
 #[derive(Clone)]
 pub struct Probe {
     network: Arc<Network>,
+    /// Limits the attempts of this probe; the server's `CheckPermits` limit checks.
     running: Arc<Semaphore>,
 }
 
@@ -60,7 +62,7 @@ impl Probe {
         let mut attempts = Vec::with_capacity(1);
         loop {
             let attempt = {
-                let _place = self.running.acquire().await.expect("the semaphore is never closed");
+                let _permit = self.running.acquire().await.expect("the semaphore is never closed");
                 self.attempt(&job.plan, clock()).await
             };
             let assessment = assess(&job.plan, &attempt);
@@ -82,7 +84,7 @@ impl Probe {
 
     /// Runs one attempt. Its time limit covers everything from DNS to the last byte over all hops;
     /// on a timeout the observations so far are kept.
-    async fn attempt(&self, plan: &Plan, started_at: Timestamp) -> Attempt {
+    async fn attempt(&self, plan: &CheckPlan, started_at: Timestamp) -> Attempt {
         let network = &*self.network;
         let start = Instant::now();
         // Each exchange is pinned in place, because passing it as an argument would copy kilobytes.

@@ -1,5 +1,5 @@
 //! Monitors: the draft of a caller ([`MonitorDraft`]) and the validated settings
-//! ([`MonitorSettings`]). `domain::check` runs checks, `cadence` schedules them.
+//! ([`MonitorSettings`]). `probe` runs checks, `domain::check` assesses them, `cadence` schedules them.
 
 mod draft;
 mod mask;

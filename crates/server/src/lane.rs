@@ -1,5 +1,5 @@
-//! lane: channels between the stages. Jobs flow from cadence to the checkers, reports from there to
-//! the judge. In one process a lane is a bounded channel; a fleet's lane is added here.
+//! lane: channels between the stages. Jobs flow from cadence to the checkers, and their results to
+//! the judge. A lane is a bounded channel.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,9 +17,9 @@ use tokio::time::{Instant, sleep_until};
 const JOBS_WAITING: usize = 1_024;
 /// Number of waiting jobs from which a lane counts as overloaded and the next one gets some.
 const BEHIND: usize = 512;
-/// Capacity of the lane of reports; checks wait with their result if it is full.
-const REPORTS_WAITING: usize = 8_192;
-/// Interval in which reports are batched: short compared with the 100 ms in which they are stored.
+/// Capacity of the lane of inputs; checks wait with their result if it is full.
+const INPUTS_WAITING: usize = 8_192;
+/// Interval in which inputs are batched: short compared with the 100 ms in which they are stored.
 const PAUSE: Duration = Duration::from_millis(4);
 
 /// Job on its way to a probe.
@@ -34,12 +34,12 @@ pub(crate) struct QueuedJob {
     pub(crate) validity: RevisionFlag,
     /// Whether the job waited for a permit and got it.
     pub(crate) has_permit: bool,
-    /// Guard that is dropped after the report.
+    /// Guard that is dropped after the result is sent.
     pub(crate) in_flight: InFlightGuard,
 }
 
-/// Counter of jobs in progress, from sending to the report. At zero the judge has nothing to wait
-/// for.
+/// Counter of jobs in progress, from sending the job to sending its result. At zero the judge has
+/// nothing to wait for.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     count: AtomicUsize,
@@ -57,7 +57,7 @@ pub(crate) struct RevisionFlag(Arc<AtomicBool>);
 
 /// Input of the judge.
 #[derive(Debug)]
-pub(crate) enum Report {
+pub(crate) enum JudgeInput {
     /// Result of an ended or skipped check.
     Result(CheckResult, Option<oneshot::Sender<CheckResult>>),
     /// Slots without a check.
@@ -82,21 +82,21 @@ pub(crate) struct Lanes<T>(Arc<[mpsc::Sender<T>]>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LaneClosed;
 
-/// Receiver of reports, which batches them under load, because each wakeup costs as much as a
-/// report.
-pub(crate) struct BatchedReceiver<T = Report> {
-    reports: mpsc::Receiver<T>,
+/// Receiver of the judge's inputs, which batches them under load, because each wakeup costs as much
+/// as an input.
+pub(crate) struct BatchedReceiver<T = JudgeInput> {
+    inputs: mpsc::Receiver<T>,
     in_flight: Arc<InFlight>,
     /// Time of the last batch.
     taken_at: Instant,
 }
 
-/// Result of waiting for reports.
+/// Result of waiting for inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecvOutcome {
-    /// Some reports were received.
+    /// Some inputs were received.
     Some,
-    /// The last job ended, and its report was received before.
+    /// The last job ended, and its result was received before.
     Idle,
     /// All senders are dropped.
     Closed,
@@ -120,9 +120,9 @@ pub(crate) fn jobs(count: usize) -> (Jobs, Vec<mpsc::Receiver<QueuedJob>>) {
     (Lanes(near.into()), far)
 }
 
-/// Creates the lane of reports.
-pub(crate) fn reports() -> (mpsc::Sender<Report>, mpsc::Receiver<Report>) {
-    mpsc::channel(REPORTS_WAITING)
+/// Creates the lane of inputs.
+pub(crate) fn inputs() -> (mpsc::Sender<JudgeInput>, mpsc::Receiver<JudgeInput>) {
+    mpsc::channel(INPUTS_WAITING)
 }
 
 impl<T> Lanes<T> {
@@ -160,31 +160,31 @@ impl<T> Clone for Lanes<T> {
 }
 
 impl<T> BatchedReceiver<T> {
-    pub(crate) fn new(reports: mpsc::Receiver<T>, in_flight: Arc<InFlight>) -> Self {
-        Self { reports, in_flight, taken_at: Instant::now() }
+    pub(crate) fn new(inputs: mpsc::Receiver<T>, in_flight: Arc<InFlight>) -> Self {
+        Self { inputs, in_flight, taken_at: Instant::now() }
     }
 
-    /// Returns whether no report waits and no job is in progress.
+    /// Returns whether no input waits and no job is in progress.
     pub(crate) fn is_idle(&self) -> bool {
-        self.in_flight.is_none() && self.reports.is_empty()
+        self.in_flight.is_none() && self.inputs.is_empty()
     }
 
-    /// Returns whether no report waits.
+    /// Returns whether no input waits.
     pub(crate) fn is_empty(&self) -> bool {
-        self.reports.is_empty()
+        self.inputs.is_empty()
     }
 
-    /// Rejects further reports, and returns those that wait.
+    /// Rejects further inputs, and returns those that wait.
     pub(crate) fn close(&mut self) -> Vec<T> {
-        self.reports.close();
-        std::iter::from_fn(|| self.reports.try_recv().ok()).collect()
+        self.inputs.close();
+        std::iter::from_fn(|| self.inputs.try_recv().ok()).collect()
     }
 
-    /// Waits for reports and receives as many as there are, up to `limit`. Cancel safe: dropping
+    /// Waits for inputs and receives as many as there are, up to `limit`. Cancel safe: dropping
     /// the future loses none.
-    pub(crate) async fn recv_batch(&mut self, reports: &mut Vec<T>, limit: usize) -> RecvOutcome {
+    pub(crate) async fn recv_batch(&mut self, inputs: &mut Vec<T>, limit: usize) -> RecvOutcome {
         let again_at = self.taken_at + PAUSE;
-        let has_time = Instant::now() < again_at && self.reports.len() < limit;
+        let has_time = Instant::now() < again_at && self.inputs.len() < limit;
         if has_time && !self.in_flight.is_none() {
             tokio::select! {
                 () = sleep_until(again_at) => {}
@@ -193,7 +193,7 @@ impl<T> BatchedReceiver<T> {
         }
         tokio::select! {
             biased;
-            count = self.reports.recv_many(reports, limit) => {
+            count = self.inputs.recv_many(inputs, limit) => {
                 self.taken_at = Instant::now();
                 if count == 0 { RecvOutcome::Closed } else { RecvOutcome::Some }
             }
@@ -209,7 +209,7 @@ impl InFlight {
         InFlightGuard(Arc::clone(self))
     }
 
-    /// Returns whether no job is in progress. The reports of ended jobs can be received then.
+    /// Returns whether no job is in progress. The results of ended jobs can be received then.
     pub(crate) fn is_none(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
@@ -285,15 +285,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reports_in_quick_succession_are_batched() {
+    async fn inputs_in_quick_succession_are_batched() {
         let (sender, receiver) = mpsc::channel(8);
         let begun = Instant::now();
         let in_flight = Arc::<InFlight>::default();
         let one = in_flight.begin();
         let mut paced = BatchedReceiver::new(receiver, in_flight);
         let mut taken = Vec::new();
-        for report in 0..3 {
-            sender.send(report).await.unwrap();
+        for input in 0..3 {
+            sender.send(input).await.unwrap();
         }
         assert_eq!(paced.recv_batch(&mut taken, 8).await, RecvOutcome::Some);
         assert!(begun.elapsed() >= PAUSE, "some were taken just before");

@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use domain::cadence::{FirstRun, Regions};
-use domain::check::Plan;
+use domain::check::CheckPlan;
 use domain::judge::{HostMark, JudgeState, Policy};
 use rules::monitor::{Monitor, MonitorSettings, TcpCheck};
 use rules::{IncidentId, MonitorId, Region, limits};
@@ -43,8 +43,8 @@ pub use self::view::{MonitorView, RegionView};
 use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, QueuedJob};
 use crate::observe::metrics::Metrics;
 
-/// Capacity of the queues of orders and commands.
-const ORDERS_WAITING: usize = 256;
+/// Capacity of the queues of commands, to cadence and to the judge.
+const COMMANDS_WAITING: usize = 256;
 /// Maximum number of concurrent changes of monitors. Changes of the same monitor are serialized.
 const CHANGED_AT_A_TIME: usize = 64;
 /// Manual checks may use one in this many of the concurrent checks, so that they do not delay
@@ -79,7 +79,7 @@ pub struct Pipeline {
     store: Store,
     probes: Probes,
     default_regions: Arc<[Region]>,
-    orders: mpsc::Sender<ScheduleCommand>,
+    schedule_commands: mpsc::Sender<ScheduleCommand>,
     commands: mpsc::Sender<Command>,
     jobs: Jobs,
     permits: Arc<CheckPermits>,
@@ -139,9 +139,9 @@ impl Pipeline {
     pub async fn start(parts: PipelineParts) -> Result<(Self, RunningPipeline), PipelineError> {
         let threads = threads::start().map_err(PipelineError::Threads)?;
         let (jobs, jobs_ends) = lane::jobs(threads.len());
-        let (reports, reports_end) = lane::reports();
-        let (orders, orders_end) = mpsc::channel(ORDERS_WAITING);
-        let (commands, commands_end) = mpsc::channel(ORDERS_WAITING);
+        let (inputs, inputs_end) = lane::inputs();
+        let (schedule_commands, schedule_commands_end) = mpsc::channel(COMMANDS_WAITING);
+        let (commands, commands_end) = mpsc::channel(COMMANDS_WAITING);
         let (finished, in_flight) = (Arc::<Finished>::default(), Arc::<InFlight>::default());
         let PipelineParts { ctx, store, probes, metrics, in_flight_max, .. } = parts.clone();
         let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
@@ -151,13 +151,13 @@ impl Pipeline {
             ctx.clone(),
             probes.clone(),
             &parts.connectivity_check_hosts,
-            reports.downgrade(),
+            inputs.downgrade(),
         )?;
         let mut judge = Judge::new(
             ctx.clone(),
             metrics.clone(),
             store.clone(),
-            orders.downgrade(),
+            schedule_commands.downgrade(),
             connectivity_checks,
             abandon.clone(),
             is_stuck.clone(),
@@ -168,14 +168,14 @@ impl Pipeline {
             ctx.clone(),
             metrics.clone(),
             (jobs.clone(), check_permits.clone(), in_flight.clone()),
-            reports.clone(),
+            inputs.clone(),
             finished.clone(),
         );
         let checkers = Arc::new(Checkers {
             ctx: ctx.clone(),
             metrics,
             probes: probes.clone(),
-            reports,
+            inputs,
             finished,
             permits: check_permits.clone(),
             tasks: TaskTracker::new(),
@@ -189,7 +189,7 @@ impl Pipeline {
             store,
             probes,
             default_regions: parts.default_regions,
-            orders,
+            schedule_commands,
             commands,
             jobs,
             permits: check_permits,
@@ -201,9 +201,9 @@ impl Pipeline {
         };
         startup::load_monitors(&this, &mut judge, &mut cadence).await?;
         let running = RunningPipeline {
-            cadence: threads[0].spawn(cadence.run(orders_end)),
+            cadence: threads[0].spawn(cadence.run(schedule_commands_end)),
             judge: threads[0]
-                .spawn(judge.run(BatchedReceiver::new(reports_end, in_flight), commands_end)),
+                .spawn(judge.run(BatchedReceiver::new(inputs_end, in_flight), commands_end)),
             checkers: spawn_checkers(&checkers, &threads, jobs_ends),
             checks: checkers.tasks.clone(),
             stop,
@@ -214,7 +214,7 @@ impl Pipeline {
     }
 
     /// Runs a change of a monitor to its end, even if the caller is dropped. The change includes
-    /// its commit and [`Self::changed`] or [`Self::apply_removal`].
+    /// its commit and [`Self::apply_change`] or [`Self::apply_removal`].
     ///
     /// Changes of one monitor are serialized, so that the stored revision is the one that runs.
     /// The caller waits for a limited time, because the judge answers nothing while it cannot store.
@@ -243,14 +243,15 @@ impl Pipeline {
         if !monitor.settings.active {
             return self.apply_pause(monitor).await;
         }
-        let (watched, entry) = self.prepare(monitor, self.stored_state(monitor.id).await?)?;
-        self.command(|done| Command::Watch { watched: Box::new(watched), done }).await?;
-        self.order(|done| ScheduleCommand::Put { entry, first: FirstRun::AtOnce, done }).await
+        let (judged, entry) = self.prepare(monitor, self.stored_state(monitor.id).await?)?;
+        self.command(|done| Command::Watch { judged: Box::new(judged), done }).await?;
+        self.schedule_command(|done| ScheduleCommand::Put { entry, first: FirstRun::AtOnce, done })
+            .await
     }
 
     /// Removes a monitor whose deletion is committed. Closes its incident.
     pub async fn apply_removal(&self, monitor: MonitorId) -> Result<(), PipelineError> {
-        self.order(|done| ScheduleCommand::Remove { monitor, done }).await?;
+        self.schedule_command(|done| ScheduleCommand::Remove { monitor, done }).await?;
         self.command(|done| Command::Remove { monitor, done }).await
     }
 
@@ -273,26 +274,26 @@ impl Pipeline {
 
     async fn apply_pause(&self, monitor: &Monitor) -> Result<(), PipelineError> {
         let (id, revision) = (monitor.id, monitor.revision);
-        self.order(|done| ScheduleCommand::Remove { monitor: id, done }).await?;
+        self.schedule_command(|done| ScheduleCommand::Remove { monitor: id, done }).await?;
         self.command(|done| Command::Pause { monitor: id, revision, done }).await
     }
 
-    async fn order(
+    async fn schedule_command(
         &self,
-        order: impl FnOnce(oneshot::Sender<()>) -> ScheduleCommand,
+        command: impl FnOnce(oneshot::Sender<()>) -> ScheduleCommand,
     ) -> Result<(), PipelineError> {
-        let (done, obeyed) = oneshot::channel();
-        self.orders.send(order(done)).await.map_err(|_| PipelineError::Stopping)?;
-        obeyed.await.map_err(|_| PipelineError::Stopping)
+        let (done, handled) = oneshot::channel();
+        self.schedule_commands.send(command(done)).await.map_err(|_| PipelineError::Stopping)?;
+        handled.await.map_err(|_| PipelineError::Stopping)
     }
 
     async fn command(
         &self,
         command: impl FnOnce(oneshot::Sender<()>) -> Command,
     ) -> Result<(), PipelineError> {
-        let (done, obeyed) = oneshot::channel();
+        let (done, handled) = oneshot::channel();
         self.commands.send(command(done)).await.map_err(|_| PipelineError::Stopping)?;
-        obeyed.await.map_err(|_| PipelineError::Stopping)
+        handled.await.map_err(|_| PipelineError::Stopping)
     }
 
     async fn stored_state(&self, monitor: MonitorId) -> Result<Option<JudgeState>, PipelineError> {
@@ -302,18 +303,18 @@ impl Pipeline {
     fn prepare(
         &self,
         monitor: &Monitor,
-        history: Option<JudgeState>,
+        judge_state: Option<JudgeState>,
     ) -> Result<(JudgedMonitor, TimetableEntry), PipelineError> {
         let settings = &monitor.settings;
         let regions = self.regions(settings);
-        let plan = Arc::new(Plan::new(monitor)?);
+        let plan = Arc::new(CheckPlan::new(monitor)?);
         let serving = regions.iter().map(|region| self.probes.serving(region)).collect();
         let policy = Policy::new(settings, monitor.revision, serving);
-        let history = history.unwrap_or_else(|| JudgeState::new(&policy, self.ctx.now()));
+        let judge_state = judge_state.unwrap_or_else(|| JudgeState::new(&policy, self.ctx.now()));
         let period = settings.periodicity.period();
         let host = HostMark::new(plan.check.host());
-        let watched = JudgedMonitor::new(monitor, policy, history, host, self.ctx.now());
-        Ok((watched, TimetableEntry { plan, period, regions }))
+        let judged = JudgedMonitor::new(monitor, policy, judge_state, host, self.ctx.now());
+        Ok((judged, TimetableEntry { plan, period, regions }))
     }
 
     fn regions(&self, settings: &MonitorSettings) -> Regions {

@@ -27,14 +27,14 @@ pub struct Batch {
     pub judge_states: Vec<(MonitorId, JudgeState)>,
     /// New state of the judge that stored results can restore, so it need not be on disk at once.
     /// If a monitor is in both lists, this state is the newer one and is stored last.
-    pub votes: Vec<(MonitorId, JudgeState)>,
+    pub deferred_states: Vec<(MonitorId, JudgeState)>,
     /// Changes of status with their effect on incidents, in order. Caches do not notice a change of
     /// status that is missing here (see [`Store::generation`]).
     pub transitions: Vec<(MonitorId, Transition)>,
     /// Cause of the transition at the same index, with the last observation of each region. Alerts
     /// include it.
     pub causes: Vec<(MonitorId, Cause)>,
-    /// Creation time of the batch by the core's clock. Deliveries are scheduled from this time, or
+    /// Creation time of the batch by the server's clock. Deliveries are scheduled from this time, or
     /// from the time of their transition if that is later.
     pub at: Timestamp,
 }
@@ -54,9 +54,9 @@ pub struct Committed {
 impl Batch {
     /// Returns whether the batch has only results, none of them with details for the database.
     fn is_plain(&self, successes: &HashSet<ResultKey>) -> bool {
-        let Self { results, missed, judge_states: histories, votes, transitions, causes: _, at: _ } =
+        let Self { results, missed, judge_states, deferred_states, transitions, causes: _, at: _ } =
             self;
-        let memory = histories.is_empty() && votes.is_empty();
+        let memory = judge_states.is_empty() && deferred_states.is_empty();
         let others = missed.is_empty() && transitions.is_empty();
         memory && others && !results.iter().any(|result| evidence::is_stored(result, successes))
     }
@@ -67,13 +67,13 @@ impl Batch {
         let Self {
             results,
             missed,
-            judge_states: histories,
-            votes: _,
+            judge_states,
+            deferred_states: _,
             transitions,
             causes: _,
             at: _,
         } = self;
-        let others = missed.is_empty() && histories.is_empty() && transitions.is_empty();
+        let others = missed.is_empty() && judge_states.is_empty() && transitions.is_empty();
         if others && results.iter().all(|result| result.outcome == Outcome::Success) {
             Durability::Soon
         } else {
@@ -162,8 +162,8 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             session.declare_change(owner);
             // A pause is stored before the judge learns of it, and closes the open incident.
             // Verdicts on the earlier revision are dropped, except for the final `Unknown`.
-            let mut histories = batch.judge_states.iter().filter(|(of, _)| of == monitor);
-            let judged = histories.next_back().map(|(_, history)| history.revision);
+            let mut judge_states = batch.judge_states.iter().filter(|(of, _)| of == monitor);
+            let judged = judge_states.next_back().map(|(_, judge_state)| judge_state.revision);
             let is_past = paused.zip(judged).is_some_and(|(paused, judged)| judged < paused);
             if is_past && transition.to != MonitorStatus::Unknown {
                 continue;
@@ -179,9 +179,9 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             }
         }
     }
-    for (monitor, history) in batch.judge_states.iter().chain(&batch.votes) {
+    for (monitor, judge_state) in batch.judge_states.iter().chain(&batch.deferred_states) {
         if let Some(number) = session.row_ids.monitor(&mut session.db, *monitor).await? {
-            judge_states::store(&mut session.db, number, history).await?;
+            judge_states::store(&mut session.db, number, judge_state).await?;
         }
     }
     Ok(Applied { committed, row_keys, successes })

@@ -27,7 +27,7 @@ pub struct StatusChange {
 }
 
 impl JudgeStates<'_> {
-    /// Returns the judge's state of a monitor. The pipeline restarts from it after a failed commit.
+    /// Returns the judge's state of a monitor. Used when a monitor is created, edited or resumed.
     pub async fn get(&self, monitor: MonitorId) -> Result<Option<JudgeState>, StoreError> {
         let stored: Option<String> = query(
             "SELECT j.state FROM judge_states j JOIN monitors m ON m.number = j.monitor \
@@ -36,10 +36,9 @@ impl JudgeStates<'_> {
         .bind(monitor.to_string())
         .scalar(&mut self.store.read().await?)
         .await?;
-        stored
-            .map(|stored| serde_json::from_str(&stored))
-            .transpose()
-            .map_err(|why| StoreError::corrupt(format!("history of `{monitor}`"), why.to_string()))
+        stored.map(|stored| serde_json::from_str(&stored)).transpose().map_err(|why| {
+            StoreError::corrupt(format!("judge state of `{monitor}`"), why.to_string())
+        })
     }
 
     /// Returns the status changes of a monitor since `since`, oldest first, at most `limit`.
@@ -78,10 +77,10 @@ impl JudgeStates<'_> {
 pub(crate) async fn store(
     db: &mut Connection,
     monitor: i64,
-    history: &JudgeState,
+    judge_state: &JudgeState,
 ) -> Result<(), StoreError> {
-    let is_over = history.status == MonitorStatus::Unknown && history.incident.is_none();
-    let json = serde_json::to_string(history)
+    let is_over = judge_state.status == MonitorStatus::Unknown && judge_state.incident.is_none();
+    let json = serde_json::to_string(judge_state)
         .map_err(|why| StoreError::corrupt("a judge state to be stored", why.to_string()))?;
     query(
         "INSERT INTO judge_states (monitor, status, since, state) \
@@ -91,11 +90,11 @@ pub(crate) async fn store(
          state = excluded.state",
     )
     .bind(monitor)
-    .bind(history.status.as_str())
-    .bind(history.since.as_millis())
+    .bind(judge_state.status.as_str())
+    .bind(judge_state.since.as_millis())
     .bind(json)
     .bind(is_over)
-    .bind(i64::from(history.revision))
+    .bind(i64::from(judge_state.revision))
     .execute(db)
     .await?;
     Ok(())

@@ -87,10 +87,10 @@ mod tests {
     fn taken(budget: &mut DetailBudget, requests: &[u32], second: u64) -> Vec<u32> {
         let now = START + Duration::from_secs(second);
         let mut taken = vec![0; requests.len()];
-        for (place, requests) in requests.iter().enumerate() {
-            let workspace = WorkspaceId::from_bits(place as u64);
+        for (index, requests) in requests.iter().enumerate() {
+            let workspace = WorkspaceId::from_bits(index as u64);
             for _ in 0..*requests {
-                taken[place] += u32::from(budget.take(workspace, now));
+                taken[index] += u32::from(budget.take(workspace, now));
             }
         }
         taken

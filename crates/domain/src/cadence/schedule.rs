@@ -12,7 +12,7 @@ use rules::{ById, MonitorId, Region, Timestamp};
 use super::{Budget, Missed, MissedReason, Regions, Slots};
 
 /// Due slots of (monitor, region), earliest first. An entry takes 16 bytes, a monitor about 50.
-/// Removal is lazy: an edit or a removal changes the generation, and outdated entries are dropped
+/// Removal is lazy: an edit or a removal changes the version of its entries, and outdated entries are dropped
 /// when they become due.
 #[derive(Debug, Default)]
 pub struct Schedule {
@@ -38,7 +38,7 @@ pub enum FirstRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle {
     index: u32,
-    generation: u32,
+    entry_version: u32,
 }
 
 /// A slot that is due.
@@ -51,7 +51,7 @@ pub struct DueSlot {
     pub slot: Timestamp,
     /// The slot after it. No attempt starts at or after this time.
     pub next_slot: Timestamp,
-    pub call: SlotAction,
+    pub action: SlotAction,
     /// Earlier slots that were missed because nobody called [`Schedule::pop_due`] in time.
     pub missed: Option<Missed>,
 }
@@ -81,14 +81,14 @@ struct Entry {
     due: Timestamp,
     /// Index into `monitors` in the high 27 bits, region in the low 5.
     key: u32,
-    generation: u32,
+    version: u32,
 }
 
 #[derive(Debug)]
 struct ScheduledMonitor {
     monitor: MonitorId,
     period_ms: u32,
-    generation: u32,
+    entry_version: u32,
     regions: Regions,
     running: Regions,
 }
@@ -111,19 +111,24 @@ impl Schedule {
         self.remove(monitor);
         let period_ms = u32::try_from(period.as_millis()).unwrap_or(u32::MAX);
         let index = self.index_for(monitor);
-        let place = &mut self.monitors[index as usize];
-        *place =
-            ScheduledMonitor { monitor, period_ms, regions, running: Regions::default(), ..*place };
+        let scheduled = &mut self.monitors[index as usize];
+        *scheduled = ScheduledMonitor {
+            monitor,
+            period_ms,
+            regions,
+            running: Regions::default(),
+            ..*scheduled
+        };
         for region in regions.iter() {
             let due = match first {
                 FirstRun::AtOnce => now,
-                FirstRun::Regular => place.slots(region).after(now),
+                FirstRun::Regular => scheduled.slots(region).after(now),
             };
             let key = (index << REGION_BITS) | region as u32;
-            self.heap.push(Reverse(Entry { due, key, generation: place.generation }));
+            self.heap.push(Reverse(Entry { due, key, version: scheduled.entry_version }));
         }
         self.live += regions.len() as usize;
-        Handle { index, generation: place.generation }
+        Handle { index, entry_version: scheduled.entry_version }
     }
 
     /// Removes a monitor that was paused, deleted or handed to another process; returns whether it
@@ -132,14 +137,14 @@ impl Schedule {
         let Some(index) = self.by_monitor.remove(&monitor) else {
             return false;
         };
-        let place = &mut self.monitors[index as usize];
-        self.live -= place.regions.len() as usize;
-        place.generation = place.generation.wrapping_add(1);
-        place.regions = Regions::default();
+        let scheduled = &mut self.monitors[index as usize];
+        self.live -= scheduled.regions.len() as usize;
+        scheduled.entry_version = scheduled.entry_version.wrapping_add(1);
+        scheduled.regions = Regions::default();
         self.free.push(index);
         if self.heap.len() > 2 * self.live + OUTDATED_ENTRIES_MIN {
-            let places = &self.monitors;
-            self.heap.retain(|Reverse(entry)| entry.is_live(places));
+            let monitors = &self.monitors;
+            self.heap.retain(|Reverse(entry)| entry.is_live(monitors));
         }
         true
     }
@@ -168,8 +173,8 @@ impl Schedule {
             if entry.due > now {
                 return None;
             }
-            let place = &mut self.monitors[entry.index()];
-            let due = place.decide(entry, now);
+            let scheduled = &mut self.monitors[entry.index()];
+            let due = scheduled.decide(entry, now);
             top.0.due = due.next_slot;
             return Some(due);
         }
@@ -184,13 +189,13 @@ impl Schedule {
         let Some(index) = self.by_monitor.get(&monitor).filter(|_| is_late) else {
             return Vec::new();
         };
-        let place = &self.monitors[*index as usize];
+        let scheduled = &self.monitors[*index as usize];
         let entries = self.heap.iter().map(|Reverse(entry)| *entry);
         let own = entries.filter(|entry| {
             entry.key >> REGION_BITS == *index && entry.due <= now && entry.is_live(&self.monitors)
         });
         let missed = |entry: Entry| {
-            let slots = place.slots(entry.region());
+            let slots = scheduled.slots(entry.region());
             Missed {
                 monitor,
                 region: entry.region(),
@@ -219,8 +224,9 @@ impl Schedule {
     /// Marks an extra check, such as a confirmation check, as running. Returns false if a check is
     /// already in flight, or if the monitor was edited or removed.
     pub fn start(&mut self, handle: Handle, region: Region) -> bool {
-        self.current(handle)
-            .is_some_and(|place| place.regions.contains(region) && place.running.insert(region))
+        self.current(handle).is_some_and(|scheduled| {
+            scheduled.regions.contains(region) && scheduled.running.insert(region)
+        })
     }
 
     /// Returns the confirmation checks to run in `regions` and marks them as running. Skips regions
@@ -251,15 +257,15 @@ impl Schedule {
     /// Marks a check as ended, whatever its result, even if no probe took it. A handle of an old
     /// revision has no effect.
     pub fn finish(&mut self, handle: Handle, region: Region) {
-        if let Some(place) = self.current(handle) {
-            place.running.remove(region);
+        if let Some(scheduled) = self.current(handle) {
+            scheduled.running.remove(region);
         }
     }
 
     /// Returns the current handle of a scheduled monitor.
     pub fn handle(&self, monitor: MonitorId) -> Option<Handle> {
         let index = *self.by_monitor.get(&monitor)?;
-        Some(Handle { index, generation: self.monitors[index as usize].generation })
+        Some(Handle { index, entry_version: self.monitors[index as usize].entry_version })
     }
 
     /// Returns the number of scheduled (monitor, region) pairs.
@@ -275,7 +281,7 @@ impl Schedule {
     fn current(&mut self, handle: Handle) -> Option<&mut ScheduledMonitor> {
         self.monitors
             .get_mut(handle.index as usize)
-            .filter(|place| place.generation == handle.generation)
+            .filter(|scheduled| scheduled.entry_version == handle.entry_version)
     }
 
     fn index_for(&mut self, monitor: MonitorId) -> u32 {
@@ -284,7 +290,7 @@ impl Schedule {
             self.monitors.push(ScheduledMonitor {
                 monitor,
                 period_ms: 0,
-                generation: 0,
+                entry_version: 0,
                 regions,
                 running,
             });
@@ -309,7 +315,7 @@ impl Entry {
     }
 
     fn is_live(self, monitors: &[ScheduledMonitor]) -> bool {
-        monitors[self.index()].generation == self.generation
+        monitors[self.index()].entry_version == self.version
     }
 }
 
@@ -335,9 +341,9 @@ impl ScheduledMonitor {
             count: slots.count_between(entry.due, slot),
             reason: MissedReason::Overloaded,
         });
-        let call = if self.running.insert(region) { SlotAction::Run } else { SlotAction::Skip };
-        let handle = Handle { index: entry.index() as u32, generation: self.generation };
-        DueSlot { monitor, handle, region, slot, next_slot: slots.after(slot), call, missed }
+        let action = if self.running.insert(region) { SlotAction::Run } else { SlotAction::Skip };
+        let handle = Handle { index: entry.index() as u32, entry_version: self.entry_version };
+        DueSlot { monitor, handle, region, slot, next_slot: slots.after(slot), action, missed }
     }
 }
 

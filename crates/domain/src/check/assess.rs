@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::findings::{AssertionResult, Findings};
-use super::{Attempt, Observation, Plan, PlannedCheck, dns, http, tcp};
+use super::{Attempt, CheckPlan, Observation, PlannedCheck, dns, http, tcp};
 
 /// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,7 +31,7 @@ pub struct Assessment {
 
 /// Assesses an attempt of a plan. Only a success can be degraded: its latency, which covers the
 /// whole exchange, must be above the limit.
-pub fn assess(plan: &Plan, attempt: &Attempt) -> Assessment {
+pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
     if let Some(failure) = &attempt.failure {
         return Assessment {
             outcome: Outcome::Failure,
@@ -49,7 +49,7 @@ pub fn assess(plan: &Plan, attempt: &Attempt) -> Assessment {
         },
     };
     let latency = Duration::from_micros(u64::from(attempt.latency_us));
-    let slow = plan.slow_above.filter(|limit| latency > *limit);
+    let slow = plan.degraded_above.filter(|limit| latency > *limit);
     let (outcome, reasons) = match (found.reasons.is_empty(), slow) {
         (false, _) => (Outcome::Failure, found.reasons),
         (true, Some(limit)) => {

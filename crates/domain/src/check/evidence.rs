@@ -9,7 +9,9 @@ mod collect;
 use rules::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{AssertionResult, Assessment, Attempt, Certificate, DnsAnswer, Failure, Phases, Plan};
+use super::{
+    AssertionResult, Assessment, Attempt, Certificate, CheckPlan, DnsAnswer, Failure, Phases,
+};
 
 /// Bytes of header names and values kept of the final hop; the line that exceeds the limit is still
 /// kept.
@@ -71,7 +73,7 @@ pub struct HopEvidence {
 
 impl Evidence {
     /// Creates the evidence of all attempts of a plan and redacts the plan's secrets.
-    pub fn new(plan: &Plan, attempts: Vec<(Attempt, Assessment)>) -> Self {
+    pub fn new(plan: &CheckPlan, attempts: Vec<(Attempt, Assessment)>) -> Self {
         let computed;
         let secrets = if let Some(secrets) = &plan.secrets {
             secrets

@@ -15,7 +15,7 @@ use super::http::decode;
 use super::redact::EXCERPT_CHARS;
 use super::text::{Comparison, Text};
 use super::{
-    Attempt, Hop, HttpObservation, Observation, ObservedBody, Outcome, Phases, Plan, assess,
+    Attempt, CheckPlan, Hop, HttpObservation, Observation, ObservedBody, Outcome, Phases, assess,
 };
 
 /// One assertion of each sort and a response, parsed from the lines of a fuzz input.
@@ -57,7 +57,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn plan(&self) -> Plan {
+    fn plan(&self) -> CheckPlan {
         let (target, comparator) = (self.target.clone(), self.text);
         let body_assertions = vec![TextAssertion { target: target.clone(), comparator }];
         let status = StatusCodeAssertion { target: self.wanted_status, comparator: self.number };
@@ -87,7 +87,7 @@ impl<'a> Input<'a> {
         let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
         let monitor =
             Monitor { id, workspace, revision: 1, settings, created_at: at, updated_at: at };
-        Plan::new(&monitor).expect("the request does not depend on the input")
+        CheckPlan::new(&monitor).expect("the request does not depend on the input")
     }
 
     fn headers(&self) -> HeaderMap {
@@ -165,7 +165,7 @@ fn opposites_disagree(text: &str, target: &str) {
 }
 
 fn a_beginning_decides_as_the_whole(text: &str, end: usize, input: &Input<'_>) {
-    let beginning = Text { known: &text[..end], goes_on: true };
+    let beginning = Text { known: &text[..end], has_more: true };
     let held = beginning.compare(input.text, &input.target);
     let whole = Text::complete(text).compare(input.text, &input.target);
     let beginning = beginning.known;

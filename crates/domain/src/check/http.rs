@@ -1,5 +1,5 @@
 //! HTTP checks: the request to send, the target of a redirect, and the assertions on the response
-//! (design §5, "HTTP"). `probe` connects, applies the egress rule and decodes content encodings.
+//! (design §5, "HTTP"). `probe` connects, applies the egress policy and decodes content encodings.
 
 mod assess;
 mod charset;

@@ -31,7 +31,7 @@ pub enum Observation {
 impl Observation {
     /// Returns whether less of a body was read because the memory budget was used up.
     pub const fn is_cut(&self) -> bool {
-        matches!(self, Self::Http(seen) if seen.body.cut)
+        matches!(self, Self::Http(seen) if seen.body.memory_exhausted)
     }
 }
 
@@ -82,7 +82,7 @@ pub struct ObservedBody {
     /// Whether the body is longer than `bytes`.
     pub truncated: bool,
     /// Whether `bytes` or the searched part is shorter because the memory budget was used up.
-    pub cut: bool,
+    pub memory_exhausted: bool,
     /// Result of the search for the plan's texts; `None` if `bytes` must be searched instead.
     pub found: Option<SearchResult>,
 }
@@ -94,7 +94,7 @@ pub struct SearchResult {
     /// for assertions that do not search.
     pub contained: Vec<bool>,
     /// Whether the body is longer than the searched part.
-    pub goes_on: bool,
+    pub has_more: bool,
 }
 
 /// The certificate chain that a server presented.
@@ -180,7 +180,7 @@ pub enum FailureKind {
     NameNotFound,
     /// The name could not be resolved.
     NameUnresolved,
-    /// The egress rule forbids the address.
+    /// The egress policy forbids the address.
     AddressRefused,
     ConnectionRefused,
     /// The connection could not be established, or broke.

@@ -12,7 +12,7 @@ use super::{dns::DnsPlan, http::HttpPlan, tcp::TcpPlan};
 
 /// Everything a probe needs to check one revision of a monitor.
 #[derive(Debug)]
-pub struct Plan {
+pub struct CheckPlan {
     pub monitor: MonitorId,
     pub workspace: WorkspaceId,
     pub revision: u32,
@@ -23,7 +23,7 @@ pub struct Plan {
     /// Maximum number of attempts after the first.
     pub retry: u8,
     /// A success that takes longer is degraded; `None` for no limit.
-    pub slow_above: Option<Duration>,
+    pub degraded_above: Option<Duration>,
     /// The configured secrets, which are hidden in details; `None` if they are too large to keep.
     pub(in crate::check) secrets: Option<Configured>,
 }
@@ -40,10 +40,10 @@ pub enum PlannedCheck {
 /// One check to run: a slot of a monitor in a region.
 #[derive(Clone, Debug)]
 pub struct Job {
-    pub plan: Arc<Plan>,
+    pub plan: Arc<CheckPlan>,
     /// Region that the result counts for.
     pub region: Region,
-    /// Time of the slot by the core's clock; for confirmation and manual checks the time of the
+    /// Time of the slot by the server's clock; for confirmation and manual checks the time of the
     /// request.
     pub slot: Timestamp,
     pub trigger: Trigger,
@@ -88,7 +88,7 @@ pub struct InvalidPlan {
     pub why: String,
 }
 
-impl Plan {
+impl CheckPlan {
     /// Creates the plan for this revision of a monitor.
     pub fn new(monitor: &Monitor) -> Result<Self, InvalidPlan> {
         let settings = &monitor.settings;
@@ -98,7 +98,7 @@ impl Plan {
             Check::Tcp(tcp) => PlannedCheck::Tcp(TcpPlan::new(tcp).map_err(unplannable)?),
             Check::Dns(dns) => PlannedCheck::Dns(DnsPlan::new(dns).map_err(unplannable)?),
         };
-        let slow_above = settings.effective_degraded_at_ms();
+        let degraded_above = settings.effective_degraded_at_ms();
         let secrets = Some(check.secrets()).filter(Configured::is_small);
         Ok(Self {
             monitor: monitor.id,
@@ -107,7 +107,8 @@ impl Plan {
             check,
             timeout: settings.effective_timeout(),
             retry: settings.retry,
-            slow_above: (slow_above > 0).then(|| Duration::from_millis(u64::from(slow_above))),
+            degraded_above: (degraded_above > 0)
+                .then(|| Duration::from_millis(u64::from(degraded_above))),
             secrets,
         })
     }
@@ -115,7 +116,7 @@ impl Plan {
 
 impl Job {
     /// Creates a check that a user waits for: answering soon is more important than retrying.
-    pub fn manual(plan: Arc<Plan>, region: Region, asked_at: Timestamp) -> Self {
+    pub fn manual(plan: Arc<CheckPlan>, region: Region, asked_at: Timestamp) -> Self {
         let next_slot = asked_at + limits::TRIGGER_ATTEMPTED_WITHIN;
         let (slot, trigger) = (asked_at, Trigger::Manual);
         Self { plan, region, slot, trigger, next_slot, keep_evidence: true }

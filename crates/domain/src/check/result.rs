@@ -14,7 +14,7 @@ pub struct ProbeId(pub Arc<str>);
 #[derive(Clone, Debug)]
 pub struct CheckResult {
     pub identity: ResultKey,
-    /// Time of completion by the core's clock.
+    /// Time of completion by the server's clock.
     pub finished_at: Timestamp,
     pub outcome: Outcome,
     /// Duration of the last attempt's whole exchange, in microseconds.

@@ -59,20 +59,20 @@ mod tests {
 
     use super::*;
     use crate::check::tcp::TcpPlan;
-    use crate::check::{Plan, PlannedCheck, Trigger};
+    use crate::check::{CheckPlan, PlannedCheck, Trigger};
 
     const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
     fn job(retry: u8, next_slot: Timestamp, trigger: Trigger) -> Job {
         let check = TcpPlan::new(&TcpCheck { uri: "example.com:80".to_owned() }).unwrap();
-        let plan = Plan {
+        let plan = CheckPlan {
             monitor: MonitorId::from_bits(1),
             workspace: rules::WorkspaceId::from_bits(1),
             revision: 1,
             check: PlannedCheck::Tcp(check),
             timeout: Duration::from_secs(1),
             retry,
-            slow_above: None,
+            degraded_above: None,
             secrets: None,
         };
         Job {

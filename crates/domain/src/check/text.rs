@@ -13,7 +13,7 @@ pub(super) struct Text<'a> {
     /// The text, or its beginning.
     pub(super) known: &'a str,
     /// Whether the text continues with an unknown, non-empty rest.
-    pub(super) goes_on: bool,
+    pub(super) has_more: bool,
 }
 
 /// Result of a comparison.
@@ -38,7 +38,7 @@ impl From<bool> for Comparison {
 impl<'a> Text<'a> {
     /// Creates a text that is complete.
     pub(super) const fn complete(known: &'a str) -> Self {
-        Self { known, goes_on: false }
+        Self { known, has_more: false }
     }
 
     /// Compares this text with `target` by `comparator`.
@@ -58,11 +58,11 @@ impl<'a> Text<'a> {
     }
 
     fn is_empty(self) -> bool {
-        self.known.is_empty() && !self.goes_on
+        self.known.is_empty() && !self.has_more
     }
 
     fn contains(self, target: &str) -> Comparison {
-        match (self.known.contains(target), self.goes_on) {
+        match (self.known.contains(target), self.has_more) {
             (true, _) => Comparison::Yes,
             (false, false) => Comparison::No,
             (false, true) => Comparison::Undecidable,
@@ -74,12 +74,12 @@ impl<'a> Text<'a> {
     }
 
     fn is(self, target: &str) -> bool {
-        !self.goes_on && self.known == target
+        !self.has_more && self.known == target
     }
 
     /// Returns whether the result of comparing with `target` depends on the missing rest.
     fn may_become(self, target: &str) -> bool {
-        self.goes_on && target.len() > self.known.len() && target.starts_with(self.known)
+        self.has_more && target.len() > self.known.len() && target.starts_with(self.known)
     }
 
     fn ordered(self, target: &str, accept: fn(Ordering) -> bool) -> Comparison {
@@ -90,7 +90,7 @@ impl<'a> Text<'a> {
                 // A text that continues after the target is greater. UTF-8 bytes sort like code
                 // points.
                 let order = self.known.cmp(target);
-                let goes_past = order.is_eq() && self.goes_on;
+                let goes_past = order.is_eq() && self.has_more;
                 accept(if goes_past { Ordering::Greater } else { order }).into()
             }
         }
@@ -99,7 +99,7 @@ impl<'a> Text<'a> {
     fn ordered_as_number(self, target: f64, accept: fn(Ordering) -> bool) -> Comparison {
         let may_be_number =
             |c: char| c.is_ascii_digit() || c.is_ascii_whitespace() || "+-.eE".contains(c);
-        if self.goes_on {
+        if self.has_more {
             let decidable = !self.known.chars().all(may_be_number);
             return if decidable { Comparison::NotANumber } else { Comparison::Undecidable };
         }

@@ -10,7 +10,7 @@ use rules::{ById, MonitorId, Timestamp};
 use super::Changed;
 
 /// A starting process recalls results whose slots are at most this much older than the last stored
-/// slot, see [`super::JudgeState::recall`]. This must cover a vote with deferred instants: the time
+/// slot, see `JudgeState::recall`. This must cover a vote with deferred instants: the time
 /// from a slot to the end of a check that is not [`is_late`], plus the window of a monitor that is
 /// not rare.
 pub const RECALL_PERIOD: Duration = Duration::from_mins(5);

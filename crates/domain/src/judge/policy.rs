@@ -59,8 +59,8 @@ impl Policy {
 
     /// Returns the probe that serves `region`, or `None` if the monitor does not run there.
     pub fn probe_of(&self, region: Region) -> Option<ProbeIndex> {
-        let place = self.regions.binary_search_by_key(&region, |serving| serving.region).ok()?;
-        self.regions.get(place).map(|serving| serving.probe)
+        let index = self.regions.binary_search_by_key(&region, |serving| serving.region).ok()?;
+        self.regions.get(index).map(|serving| serving.probe)
     }
 
     /// Returns the latest end of a grace period that begins at `now`.

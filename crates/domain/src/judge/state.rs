@@ -103,8 +103,8 @@ impl JudgeState {
 
     /// Returns the state of `region`.
     pub fn region(&self, region: Region) -> Option<&RegionState> {
-        let place = self.regions.binary_search_by_key(&region, |state| state.region).ok()?;
-        self.regions.get(place)
+        let index = self.regions.binary_search_by_key(&region, |state| state.region).ok()?;
+        self.regions.get(index)
     }
 
     /// Records a result of this revision again, without a verdict. The store persists a state only

@@ -15,7 +15,7 @@ use crate::check::CheckResult;
 /// External inputs of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct StepContext<'d> {
-    /// The instant to judge, by the core's clock. A delayed pipeline passes the instant at which
+    /// The instant to judge, by the server's clock. A delayed pipeline passes the instant at which
     /// the step was due.
     pub now: Timestamp,
     /// Random number for the ID of a new incident.
@@ -68,15 +68,15 @@ pub fn receive(
     let region_result =
         RegionResult::new(&result.identity, result.finished_at, result.outcome).filter(|_| judged);
     let region = result.identity.region;
-    let place = judge_state.regions.binary_search_by_key(&region, |state| state.region);
-    let (Some(region_result), Ok(place)) = (region_result, place) else {
+    let index = judge_state.regions.binary_search_by_key(&region, |state| state.region);
+    let (Some(region_result), Ok(index)) = (region_result, index) else {
         return unchanged(policy, judge_state, context);
     };
-    let (before, open) = (judge_state.regions[place], judge_state.incident);
-    if !judge_state.regions[place].record(region_result) {
+    let (before, open) = (judge_state.regions[index], judge_state.incident);
+    if !judge_state.regions[index].record(region_result) {
         return unchanged(policy, judge_state, context);
     }
-    let after = judge_state.regions[place];
+    let after = judge_state.regions[index];
     let mut effects = settle(policy, judge_state, context, observed_at);
     // Consecutive failures depend on slots, and a restart does not recall enough results to recover
     // both.

@@ -63,11 +63,11 @@ impl Tally {
             let Some(vote) = vote(credible, window, judge_state.slow, now) else {
                 continue;
             };
-            let place = voters[..known].iter().position(|voter| voter.probe == serving.probe);
-            let place = place.unwrap_or(known);
-            known = known.max(place + 1);
-            voters[place].probe = serving.probe;
-            voters[place].count(vote);
+            let index = voters[..known].iter().position(|voter| voter.probe == serving.probe);
+            let index = index.unwrap_or(known);
+            known = known.max(index + 1);
+            voters[index].probe = serving.probe;
+            voters[index].count(vote);
             tally.add_region(credible, window);
         }
         for voter in &voters[..known] {

@@ -43,8 +43,8 @@ pub(super) enum AlertState {
 /// The text of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AlertText {
-    pub(super) tone: Severity,
-    pub(super) phase: AlertState,
+    pub(super) severity: Severity,
+    pub(super) state: AlertState,
     /// The event and the monitor's name: `Down: API`. The most important part first, because it may
     /// be cut.
     pub(super) title: String,
@@ -104,25 +104,25 @@ impl Severity {
 }
 
 impl AlertText {
-    /// Creates the text of `notice` for the channel named `channel`.
+    /// Creates the text of `batch` for the channel named `channel`.
     pub(super) fn new(
         channel: Option<&str>,
-        notice: EventBatch<'_>,
+        batch: EventBatch<'_>,
         envelope: &Envelope<'_>,
     ) -> Self {
-        let mut story = match notice {
+        let mut alert_text = match batch {
             EventBatch::One(event) if event.kind == EventKind::Test => test(channel, event),
             EventBatch::One(event) => single(event),
             EventBatch::Digest(events) => digest(events, envelope.now),
         };
-        story.link = envelope.link.as_deref().and_then(link);
-        story.facts.retain(|fact| !fact.value.is_empty());
-        story
+        alert_text.link = envelope.link.as_deref().and_then(link);
+        alert_text.facts.retain(|fact| !fact.value.is_empty());
+        alert_text
     }
 
     /// Returns the title with its emoji.
     pub(super) fn signed_title(&self) -> String {
-        format!("{} {}", self.tone.sign(), self.title)
+        format!("{} {}", self.severity.sign(), self.title)
     }
 
     /// Returns target, facts and workspace, in display order.
@@ -150,13 +150,13 @@ fn test(channel: Option<&str>, event: &Event) -> AlertText {
     let named = channel.map(one_line).filter(|name| !name.is_empty());
     let of =
         named.map_or_else(|| "this channel".to_owned(), |name| format!("the channel \"{name}\""));
-    let (title, phase) = match event.closed {
+    let (title, state) = match event.closed {
         None => ("Test: this channel works".to_owned(), AlertState::Open),
         Some(_) => ("Test: resolved".to_owned(), AlertState::Resolved),
     };
     AlertText {
-        tone: Severity::Test,
-        phase,
+        severity: Severity::Test,
+        state,
         title,
         why: Some(format!("This is a test of {of}. Nothing is wrong.")),
         target: None,
@@ -176,8 +176,8 @@ fn single(event: &Event) -> AlertText {
         None => target,
     };
     AlertText {
-        tone: Severity::from_event(event),
-        phase: if event.kind == EventKind::Recovered {
+        severity: Severity::from_event(event),
+        state: if event.kind == EventKind::Recovered {
             AlertState::Resolved
         } else {
             AlertState::Open
@@ -186,7 +186,7 @@ fn single(event: &Event) -> AlertText {
         why: reason(event),
         target: Some(target).filter(|target| !target.is_empty()),
         facts: facts(event),
-        lines: event.grounds.distinct_places().map(region).collect(),
+        lines: event.cause.distinct_places().map(region).collect(),
         workspace: one_line(&event.workspace),
         at: event.at,
         link: None,
@@ -209,8 +209,8 @@ fn digest(events: &[Event], now: Timestamp) -> AlertText {
     };
     let over = events.iter().all(|event| event.kind == EventKind::Recovered);
     AlertText {
-        tone: events.iter().map(Severity::from_event).max().unwrap_or(Severity::Fine),
-        phase: if over { AlertState::Resolved } else { AlertState::Open },
+        severity: events.iter().map(Severity::from_event).max().unwrap_or(Severity::Fine),
+        state: if over { AlertState::Resolved } else { AlertState::Open },
         title: format!("{} events: {}", events.len(), counts.join(", ")),
         why: None,
         target: None,
@@ -230,8 +230,8 @@ mod tests {
     #[test]
     fn digest_is_closed_when_all_events_are() {
         let events = [an_event(EventKind::Recovered), an_event(EventKind::Recovered)];
-        let story = digest(&events, Timestamp::from_millis(0));
-        assert_eq!((story.tone, story.phase), (Severity::Fine, AlertState::Resolved));
-        assert_eq!(story.title, "2 events: 2 recovered");
+        let alert_text = digest(&events, Timestamp::from_millis(0));
+        assert_eq!((alert_text.severity, alert_text.state), (Severity::Fine, AlertState::Resolved));
+        assert_eq!(alert_text.title, "2 events: 2 recovered");
     }
 }

@@ -28,20 +28,20 @@ const TOTAL_MAX: usize = 6_000;
 pub(super) const KIND: Kind<IncomingWebhook> = Kind::new(compose, classify);
 
 fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
-    let OutgoingAlert { text: story, .. } = alert;
+    let OutgoingAlert { text: alert_text, .. } = alert;
     let mut embed = json!({
-        "title": truncate(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX),
-        "color": story.tone.colour(),
-        "fields": fields(story),
+        "title": truncate(&alert_text.signed_title(), escape, Unit::Utf16, TITLE_MAX),
+        "color": alert_text.severity.colour(),
+        "fields": fields(alert_text),
     });
-    let description = description(story);
+    let description = description(alert_text);
     if !description.is_empty() {
         embed["description"] = Value::String(description);
     }
-    if let Some(link) = &story.link {
+    if let Some(link) = &alert_text.link {
         embed["url"] = Value::String(link.clone());
     }
-    if let Some(at) = format_rfc3339(story.at) {
+    if let Some(at) = format_rfc3339(alert_text.at) {
         embed["timestamp"] = Value::String(at);
     }
     let body = json!({ "allowed_mentions": { "parse": [] }, "embeds": [embed] });
@@ -50,12 +50,12 @@ fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
 
 /// Rate limits apply per webhook. The header gives seconds, but the body of old API versions gives
 /// milliseconds, so the header takes precedence.
-fn classify(answer: &VendorResponse) -> Disposition {
-    let body = body_of(answer);
-    let said = text_at(&body, "/message");
-    if answer.status == 429 {
-        let after = answer.retry_after.or_else(|| seconds(body.get("retry_after")));
-        return retry_later(answer, after, said.unwrap_or("too many messages"));
+fn classify(response: &VendorResponse) -> Disposition {
+    let body = body_of(response);
+    let detail = text_at(&body, "/message");
+    if response.status == 429 {
+        let after = response.retry_after.or_else(|| seconds(body.get("retry_after")));
+        return retry_later(response, after, detail.unwrap_or("too many messages"));
     }
     let way_out = match body.get("code").and_then(Value::as_i64) {
         Some(10_015 | 50_027) => Some("the webhook was deleted: create a new one in Discord"),
@@ -65,7 +65,7 @@ fn classify(answer: &VendorResponse) -> Disposition {
         }
         Some(_) | None => None,
     };
-    classify_status(answer, said, way_out)
+    classify_status(response, detail, way_out)
 }
 
 /// Escapes Discord's Markdown and mentions. `allowed_mentions` disables mentions, too.
@@ -81,23 +81,24 @@ fn code(character: char, out: &mut String) {
     out.push(if character == '`' { '\'' } else { character });
 }
 
-fn description(story: &AlertText) -> String {
-    let lines = LINES.format(&story.lines);
+fn description(alert_text: &AlertText) -> String {
+    let lines = LINES.format(&alert_text.lines);
     let room = DESCRIPTION_MAX - Unit::Utf16.length(&lines);
-    let why = truncate(story.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, room);
+    let why = truncate(alert_text.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, room);
     (why + &lines).trim_start().to_owned()
 }
 
-fn fields(story: &AlertText) -> Vec<Value> {
-    let target = story.target.iter().map(|target| {
+fn fields(alert_text: &AlertText) -> Vec<Value> {
+    let target = alert_text.target.iter().map(|target| {
         let room = FIELD_MAX - 2;
         let value = format!("`{}`", truncate(target, code, Unit::Utf16, room));
         json!({ "name": "Target", "value": value })
     });
-    let facts = story.all_facts().filter(|(label, _)| *label != "Target").map(|(label, value)| {
-        let value = truncate(value, escape, Unit::Utf16, FIELD_MAX);
-        json!({ "name": label, "value": value, "inline": true })
-    });
+    let facts =
+        alert_text.all_facts().filter(|(label, _)| *label != "Target").map(|(label, value)| {
+            let value = truncate(value, escape, Unit::Utf16, FIELD_MAX);
+            json!({ "name": label, "value": value, "inline": true })
+        });
     target.chain(facts).collect()
 }
 

@@ -27,12 +27,12 @@ pub(super) const KIND: Kind<Email> = Kind::new(compose, classify)
     .with_account(setting::SMTP, |config| (!config.has_mail).then_some(setting::SMTP));
 
 fn compose(email: &Email, alert: &OutgoingAlert<'_>) -> Message {
-    let OutgoingAlert { text: story, envelope, .. } = alert;
+    let OutgoingAlert { text: alert_text, envelope, .. } = alert;
     Message::Mail(Mail {
         to: email.email.clone(),
-        subject: truncate(&story.title, subject, Unit::Utf16, SUBJECT_MAX),
-        text: text(story),
-        html: html::page(story),
+        subject: truncate(&alert_text.title, subject, Unit::Utf16, SUBJECT_MAX),
+        text: text(alert_text),
+        html: html::page(alert_text),
         id: id(envelope.key),
         thread: id(envelope.thread),
         list: ListLinks::None,
@@ -41,28 +41,29 @@ fn compose(email: &Email, alert: &OutgoingAlert<'_>) -> Message {
 
 /// Classifies SMTP replies: 4yz is retried, 5yz is not, except errors about the server's own
 /// account, which the operator can fix. <https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1>
-fn classify(answer: &VendorResponse) -> Disposition {
-    match answer.status {
+fn classify(response: &VendorResponse) -> Disposition {
+    match response.status {
         200..=399 => Disposition::Accepted,
         530 | 534 | 535 | 538 => {
-            retry_later(answer, None, "the mail server rejected this server's account")
+            retry_later(response, None, "the mail server rejected this server's account")
         }
         550 | 551 | 553 => rejected(
-            answer,
-            &answer.body,
+            response,
+            &response.body,
             Some("enter an address that accepts mail in the channel"),
         ),
-        500..=599 => rejected(answer, &answer.body, None),
-        _ => retry_later(answer, answer.retry_after, &answer.body),
+        500..=599 => rejected(response, &response.body, None),
+        _ => retry_later(response, response.retry_after, &response.body),
     }
 }
 
 /// Renders the plain text. Its lines have the same bound as in the HTML.
-fn text(story: &AlertText) -> String {
-    let told = AlertText { lines: Vec::new(), ..story.clone() }.text();
-    let lines = LINES.format(&story.lines);
-    let mut text = format!("{}\n\n{told}{lines}\n\n{}\n", story.title, format_time(story.at));
-    if let Some(link) = &story.link {
+fn text(alert_text: &AlertText) -> String {
+    let told = AlertText { lines: Vec::new(), ..alert_text.clone() }.text();
+    let lines = LINES.format(&alert_text.lines);
+    let mut text =
+        format!("{}\n\n{told}{lines}\n\n{}\n", alert_text.title, format_time(alert_text.at));
+    if let Some(link) = &alert_text.link {
         text = text + "\n" + LINK_TEXT + ": " + link + "\n";
     }
     text

@@ -42,7 +42,8 @@ pub struct Event {
     /// Reason for the end of the incident; only with [`EventKind::Recovered`].
     pub closed: Option<CloseReason>,
     /// Cause, with the last result of each region.
-    pub grounds: Cause,
+    #[serde(rename = "grounds")]
+    pub cause: Cause,
     /// 0 for the first message, then the number of the reminder.
     pub reminder: u32,
 }

@@ -29,12 +29,12 @@ pub(super) const KIND: Kind<IncomingWebhook> = Kind::new(compose, classify);
 /// Composes the message. `requestId` makes Google return the first message again if it is sent
 /// twice.
 fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
-    let OutgoingAlert { text: story, envelope, .. } = alert;
-    let title = truncate(&story.signed_title(), plain, Unit::Json, TITLE_MAX);
-    let subtitle = truncate(&subtitle(story), plain, Unit::Json, TITLE_MAX);
+    let OutgoingAlert { text: alert_text, envelope, .. } = alert;
+    let title = truncate(&alert_text.signed_title(), plain, Unit::Json, TITLE_MAX);
+    let subtitle = truncate(&subtitle(alert_text), plain, Unit::Json, TITLE_MAX);
     let card = json!({
         "header": { "title": title, "subtitle": subtitle },
-        "sections": [{ "widgets": widgets(story) }],
+        "sections": [{ "widgets": widgets(alert_text) }],
     });
     let body = json!({
         "fallbackText": title,
@@ -45,40 +45,44 @@ fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
 }
 
 /// Classifies errors of Google APIs: <https://cloud.google.com/apis/design/errors>.
-fn classify(answer: &VendorResponse) -> Disposition {
-    let body = body_of(answer);
-    let way_out = matches!(answer.status, 400 | 401 | 403 | 404)
+fn classify(response: &VendorResponse) -> Disposition {
+    let body = body_of(response);
+    let way_out = matches!(response.status, 400 | 401 | 403 | 404)
         .then_some("the webhook or its space was deleted: create a new one in Google Chat");
-    classify_status(answer, text_at(&body, "/error/message"), way_out)
+    classify_status(response, text_at(&body, "/error/message"), way_out)
 }
 
-fn subtitle(story: &AlertText) -> String {
-    let time = format_time(story.at);
-    if story.workspace.is_empty() { time } else { format!("{} · {time}", story.workspace) }
+fn subtitle(alert_text: &AlertText) -> String {
+    let time = format_time(alert_text.at);
+    if alert_text.workspace.is_empty() {
+        time
+    } else {
+        format!("{} · {time}", alert_text.workspace)
+    }
 }
 
 /// Builds the widgets. Their texts are a subset of HTML; labels and titles are plain.
-fn widgets(story: &AlertText) -> Vec<Value> {
+fn widgets(alert_text: &AlertText) -> Vec<Value> {
     let mut widgets = Vec::new();
-    if let Some(why) = &story.why {
+    if let Some(why) = &alert_text.why {
         widgets.push(paragraph(&truncate(why, html, Unit::Json, WHY_MAX)));
     }
-    for (label, value) in story.all_facts().filter(|(label, _)| *label != "Workspace") {
+    for (label, value) in alert_text.all_facts().filter(|(label, _)| *label != "Workspace") {
         let text = truncate(value, html, Unit::Json, VALUE_MAX);
         let shown = json!({ "topLabel": label, "text": text, "wrapText": true });
         widgets.push(json!({ "decoratedText": shown }));
     }
-    let lines = LINES.format(&story.lines);
+    let lines = LINES.format(&alert_text.lines);
     if let Some(lines) = lines.strip_suffix("<br>") {
         widgets.push(paragraph(lines));
     }
-    if let Some(link) = &story.link {
+    if let Some(link) = &alert_text.link {
         let button = json!({ "text": LINK_TEXT, "onClick": { "openLink": { "url": link } } });
         widgets.push(json!({ "buttonList": { "buttons": [button] } }));
     }
     if widgets.is_empty() {
         // Google rejects a section without a widget.
-        widgets.push(paragraph(&truncate(&story.title, html, Unit::Json, TITLE_MAX)));
+        widgets.push(paragraph(&truncate(&alert_text.title, html, Unit::Json, TITLE_MAX)));
     }
     widgets
 }

@@ -19,28 +19,28 @@ const UID_MAX: usize = 255;
 pub(super) const KIND: Kind<IncomingWebhook> = Kind::new(compose, classify).stateful();
 
 fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
-    let OutgoingAlert { text: story, envelope, .. } = alert;
+    let OutgoingAlert { text: alert_text, envelope, .. } = alert;
     let mut body = json!({
         "alert_uid": text(envelope.thread, UID_MAX),
-        "title": text(&story.title, TITLE_MAX),
-        "message": text(&story.text(), MESSAGE_MAX),
-        "state": match story.phase {
+        "title": text(&alert_text.title, TITLE_MAX),
+        "message": text(&alert_text.text(), MESSAGE_MAX),
+        "state": match alert_text.state {
             AlertState::Open => "alerting",
             AlertState::Resolved => "ok",
         },
     });
-    if let Some(link) = &story.link {
+    if let Some(link) = &alert_text.link {
         body["link_to_upstream_details"] = json!(link);
     }
     HttpMessage::json(hook.webhook_url.expose(), &body).into()
 }
 
 /// Classifies a response by its status; the body is only text for humans.
-fn classify(answer: &VendorResponse) -> Disposition {
-    let way_out = matches!(answer.status, 403 | 404).then_some(
+fn classify(response: &VendorResponse) -> Disposition {
+    let way_out = matches!(response.status, 403 | 404).then_some(
         "the integration was deleted: enter the URL of a formatted webhook in the channel",
     );
-    classify_status(answer, None, way_out)
+    classify_status(response, None, way_out)
 }
 
 /// Shortens a text without escaping: JSON needs none, and OnCall's templates handle Markdown.

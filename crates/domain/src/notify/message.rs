@@ -28,7 +28,7 @@ pub struct Envelope<'e> {
     /// Secrets of the workspace for signing webhooks, newest first; two while one is being
     /// replaced. Without any, webhooks are not signed.
     pub signing: &'e [Secret<Vec<u8>>],
-    /// URL of the incident; `None` on a server without a public address.
+    /// URL of the public page, component or incident; `None` if there is none.
     pub link: Option<String>,
 }
 
@@ -135,7 +135,7 @@ impl From<HttpMessage> for Message {
 impl Message {
     /// Hides the secrets of this message in the response of its receiver, which may repeat it, and
     /// `password`, with which this server logs in to its mail server.
-    pub fn hide_secrets(&self, said: &mut String, password: Option<&Secret<String>>) {
+    pub fn hide_secrets(&self, text: &mut String, password: Option<&Secret<String>>) {
         let mut secrets = match self {
             Self::Http(message) => message.secrets(),
             Self::Mail(mail) => match &mail.list {
@@ -144,7 +144,7 @@ impl Message {
             },
         };
         secrets.extend(password.map(|password| password.expose().clone()));
-        Configured::in_forms(secrets).redact(said);
+        Configured::in_forms(secrets).redact(text);
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
         let url = "https://ada:pass-word@example.com/hooks/s3cr3t-path?k=qu3ry";
         let message = HttpMessage::json(url, &Value::Null)
             .with_header(HeaderName::from_static("x-token"), "t0ken".to_owned());
-        for (said, expected) in [
+        for (text, expected) in [
             ("no hook s3cr3t-path", "no hook …"),
             ("/hooks/s3cr3t%2Dpath?k=qu3ry", "/hooks/…?k=…"),
             ("bad token t0ken", "bad token …"),
@@ -252,9 +252,9 @@ mod tests {
             ("ada:pass-word", "…"),
             ("application/json is fine", "application/json is fine"),
         ] {
-            let mut said = said.to_owned();
-            Message::Http(message.clone()).hide_secrets(&mut said, None);
-            assert_eq!(said, expected);
+            let mut text = text.to_owned();
+            Message::Http(message.clone()).hide_secrets(&mut text, None);
+            assert_eq!(text, expected);
         }
     }
 
@@ -273,11 +273,11 @@ mod tests {
         };
         let password = Secret::new("pass-word".to_owned());
         let login = BASE64_STANDARD.encode("\0aloft\0pass-word");
-        let mut said = format!("no login {login}, user aloft, pass-word for unsubscribe/t1cket-42");
-        Message::Mail(mail).hide_secrets(&mut said, Some(&password));
+        let mut text = format!("no login {login}, user aloft, pass-word for unsubscribe/t1cket-42");
+        Message::Mail(mail).hide_secrets(&mut text, Some(&password));
         assert!(
-            said.starts_with("no login AGFsb2Z0A") && said.ends_with(", user aloft, … for …/…"),
-            "{said}"
+            text.starts_with("no login AGFsb2Z0A") && text.ends_with(", user aloft, … for …/…"),
+            "{text}"
         );
     }
 

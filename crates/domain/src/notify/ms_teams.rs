@@ -31,18 +31,18 @@ const LINE_MARKUP: usize = 90;
 pub(super) const KIND: Kind<IncomingWebhook> = Kind::new(compose, classify);
 
 fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
-    let story = &alert.text;
-    let title = truncate(&story.signed_title(), plain, Unit::Json, TITLE_MAX);
+    let alert_text = &alert.text;
+    let title = truncate(&alert_text.signed_title(), plain, Unit::Json, TITLE_MAX);
     let mut card = json!({
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": "1.4",
         "msteams": { "width": "Full" },
         "fallbackText": title,
-        "body": blocks(&title, story),
+        "body": blocks(&title, alert_text),
     });
     let fits = |link: &&String| Unit::Json.length(link) <= LINK_MAX;
-    if let Some(link) = story.link.as_ref().filter(fits) {
+    if let Some(link) = alert_text.link.as_ref().filter(fits) {
         card["actions"] = json!([{ "type": "Action.OpenUrl", "title": LINK_TEXT, "url": link }]);
     }
     let body = json!({
@@ -58,9 +58,9 @@ fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
 
 /// Classifies a response: 202 is success. The workflow posts the card afterwards, so its own
 /// failures show only in its run history.
-fn classify(answer: &VendorResponse) -> Disposition {
-    let body = body_of(answer);
-    let way_out = match answer.status {
+fn classify(response: &VendorResponse) -> Disposition {
+    let body = body_of(response);
+    let way_out = match response.status {
         400 => {
             Some("the URL is not of a workflow that receives Teams webhook requests: copy it again")
         }
@@ -68,39 +68,39 @@ fn classify(answer: &VendorResponse) -> Disposition {
         404 | 410 => Some("the workflow was deleted or turned off: create or enable it in Teams"),
         _ => None,
     };
-    classify_status(answer, text_at(&body, "/error/message"), way_out)
+    classify_status(response, text_at(&body, "/error/message"), way_out)
 }
 
 /// Builds the card's blocks of text runs, which have no markup, so that names need no escaping.
-fn blocks(title: &str, story: &AlertText) -> Vec<Value> {
+fn blocks(title: &str, alert_text: &AlertText) -> Vec<Value> {
     let heading = json!({
         "type": "TextRun", "text": title, "size": "Large", "weight": "Bolder",
-        "color": colour(story.tone),
+        "color": colour(alert_text.severity),
     });
-    let subtitle = truncate(&subtitle(story), plain, Unit::Json, TITLE_MAX);
+    let subtitle = truncate(&subtitle(alert_text), plain, Unit::Json, TITLE_MAX);
     let mut blocks = vec![
         block("Default", &[heading]),
         block("None", &[json!({ "type": "TextRun", "text": subtitle, "isSubtle": true })]),
     ];
-    if let Some(why) = story.why.as_deref().filter(|why| !why.is_empty()) {
+    if let Some(why) = alert_text.why.as_deref().filter(|why| !why.is_empty()) {
         blocks.push(block("Default", &[run(&truncate(why, plain, Unit::Json, WHY_MAX))]));
     }
-    for (label, value) in story.all_facts().filter(|(label, _)| *label != "Workspace") {
+    for (label, value) in alert_text.all_facts().filter(|(label, _)| *label != "Workspace") {
         let label = json!({ "type": "TextRun", "text": format!("{label}: "), "weight": "Bolder" });
         let value = run(&truncate(value, plain, Unit::Json, VALUE_MAX));
         blocks.push(block("Small", &[label, value]));
     }
-    blocks.extend(lines(story));
+    blocks.extend(lines(alert_text));
     blocks
 }
 
 /// Builds a block per line, as many as fit, and the number of omitted ones.
-fn lines(story: &AlertText) -> Vec<Value> {
+fn lines(alert_text: &AlertText) -> Vec<Value> {
     let (mut blocks, mut room) = (Vec::new(), LINES_MAX);
-    for (at, line) in story.lines.iter().enumerate() {
+    for (at, line) in alert_text.lines.iter().enumerate() {
         let line = truncate(&format!("• {line}"), plain, Unit::Json, LINE_MAX);
         let Some(rest) = room.checked_sub(Unit::Json.length(&line) + LINE_MARKUP) else {
-            let more = story.lines.len() - at;
+            let more = alert_text.lines.len() - at;
             blocks.push(block("Small", &[run(&format!("• … and {more} more"))]));
             break;
         };
@@ -110,9 +110,13 @@ fn lines(story: &AlertText) -> Vec<Value> {
     blocks
 }
 
-fn subtitle(story: &AlertText) -> String {
-    let time = format_time(story.at);
-    if story.workspace.is_empty() { time } else { format!("{} · {time}", story.workspace) }
+fn subtitle(alert_text: &AlertText) -> String {
+    let time = format_time(alert_text.at);
+    if alert_text.workspace.is_empty() {
+        time
+    } else {
+        format!("{} · {time}", alert_text.workspace)
+    }
 }
 
 fn block(spacing: &str, inlines: &[Value]) -> Value {
@@ -123,8 +127,8 @@ fn run(text: &str) -> Value {
     json!({ "type": "TextRun", "text": text })
 }
 
-const fn colour(tone: Severity) -> &'static str {
-    match tone {
+const fn colour(severity: Severity) -> &'static str {
+    match severity {
         Severity::Down => "Attention",
         Severity::Degraded => "Warning",
         Severity::Fine => "Good",

@@ -24,15 +24,15 @@ const REQUEST_MAX: usize = 2 * MESSAGE_MAX;
 pub(super) const KIND: Kind<Ntfy> = Kind::new(compose, classify);
 
 fn compose(ntfy: &Ntfy, alert: &OutgoingAlert<'_>) -> Message {
-    let OutgoingAlert { text: story, config, .. } = alert;
+    let OutgoingAlert { text: alert_text, config, .. } = alert;
     let mut body = json!({
         "topic": ntfy.topic,
-        "title": truncate(&story.title, plain, Unit::Json, TITLE_MAX),
-        "message": message(story),
-        "priority": priority(story.tone),
-        "tags": [tag(story.tone)],
+        "title": truncate(&alert_text.title, plain, Unit::Json, TITLE_MAX),
+        "message": message(alert_text),
+        "priority": priority(alert_text.severity),
+        "tags": [tag(alert_text.severity)],
     });
-    if let Some(link) = &story.link {
+    if let Some(link) = &alert_text.link {
         body["click"] = json!(link);
     }
     let url = server(ntfy.server_url.as_deref().unwrap_or(&config.ntfy));
@@ -45,20 +45,20 @@ fn compose(ntfy: &Ntfy, alert: &OutgoingAlert<'_>) -> Message {
 }
 
 /// Classifies a response; `error` describes the problem. 429 and 507 are temporary.
-fn classify(answer: &VendorResponse) -> Disposition {
-    let body = body_of(answer);
-    let way_out = match answer.status {
+fn classify(response: &VendorResponse) -> Disposition {
+    let body = body_of(response);
+    let way_out = match response.status {
         400 => Some("enter a topic of letters, digits, - and _ in the channel"),
         401 | 403 => Some("enter a token with write access to the topic in the channel"),
         _ => None,
     };
-    classify_status(answer, text_at(&body, "/error"), way_out)
+    classify_status(response, text_at(&body, "/error"), way_out)
 }
 
 /// Returns the text, or the title instead of an empty text, which would show as "triggered".
-fn message(story: &AlertText) -> String {
-    let text = story.text();
-    let text = if text.is_empty() { story.title.clone() } else { text };
+fn message(alert_text: &AlertText) -> String {
+    let text = alert_text.text();
+    let text = if text.is_empty() { alert_text.title.clone() } else { text };
     truncate(&text, plain, Unit::Json, MESSAGE_MAX)
 }
 
@@ -74,8 +74,8 @@ fn server(written: &str) -> String {
     url.into()
 }
 
-const fn priority(tone: Severity) -> u8 {
-    match tone {
+const fn priority(severity: Severity) -> u8 {
+    match severity {
         Severity::Down => 5,
         Severity::Degraded => 4,
         Severity::Fine | Severity::Test => 3,
@@ -83,8 +83,8 @@ const fn priority(tone: Severity) -> u8 {
 }
 
 /// Returns the tag that the apps show as an emoji: <https://docs.ntfy.sh/emojis/>
-const fn tag(tone: Severity) -> &'static str {
-    match tone {
+const fn tag(severity: Severity) -> &'static str {
+    match severity {
         Severity::Down => "rotating_light",
         Severity::Degraded => "warning",
         Severity::Fine => "white_check_mark",

@@ -32,21 +32,21 @@ const NOTE_MAX: usize = 25_000;
 pub(super) const KIND: Kind<Opsgenie> = Kind::new(compose, classify).stateful();
 
 fn compose(opsgenie: &Opsgenie, alert: &OutgoingAlert<'_>) -> Message {
-    let OutgoingAlert { text: story, envelope, config, .. } = alert;
+    let OutgoingAlert { text: alert_text, envelope, config, .. } = alert;
     let host = match opsgenie.region {
         OpsgenieRegion::Us => &config.opsgenie_us,
         OpsgenieRegion::Eu => &config.opsgenie_eu,
     };
     let alias = text(envelope.thread, ALIAS_MAX);
-    let message = match story.phase {
+    let message = match alert_text.state {
         AlertState::Open => {
-            HttpMessage::json(&format!("{host}/v2/alerts"), &alert_body(&alias, story))
+            HttpMessage::json(&format!("{host}/v2/alerts"), &alert_body(&alias, alert_text))
         }
         AlertState::Resolved => {
             // Without `identifierType`, Opsgenie would take the alias for an alert ID.
             let alias = utf8_percent_encode(&alias, IN_PATH);
             let url = format!("{host}/v2/alerts/{alias}/close?identifierType=alias");
-            let note = text(&format!("{}\n\n{}", story.title, story.text()), NOTE_MAX);
+            let note = text(&format!("{}\n\n{}", alert_text.title, alert_text.text()), NOTE_MAX);
             let body = json!({ "source": SENDER, "user": SENDER, "note": note });
             HttpMessage::json(&url, &body)
         }
@@ -55,36 +55,36 @@ fn compose(opsgenie: &Opsgenie, alert: &OutgoingAlert<'_>) -> Message {
 }
 
 /// Classifies a response: 202 is success; `message` describes a problem.
-fn classify(answer: &VendorResponse) -> Disposition {
-    let body = body_of(answer);
-    let way_out = matches!(answer.status, 401 | 403 | 422)
+fn classify(response: &VendorResponse) -> Disposition {
+    let body = body_of(response);
+    let way_out = matches!(response.status, 401 | 403 | 422)
         .then_some("enter the key of an API integration and its region in the channel");
-    classify_status(answer, text_at(&body, "/message"), way_out)
+    classify_status(response, text_at(&body, "/message"), way_out)
 }
 
-fn alert_body(alias: &str, story: &AlertText) -> Value {
-    let mut description = story.text();
-    if let Some(link) = &story.link {
+fn alert_body(alias: &str, alert_text: &AlertText) -> Value {
+    let mut description = alert_text.text();
+    if let Some(link) = &alert_text.link {
         description = link.clone() + "\n\n" + &description;
     }
-    let details: serde_json::Map<String, Value> = story
+    let details: serde_json::Map<String, Value> = alert_text
         .all_facts()
         .map(|(label, value)| (label.to_owned(), json!(text(value, DETAIL_MAX))))
         .collect();
     json!({
-        "message": text(&story.title, MESSAGE_MAX),
+        "message": text(&alert_text.title, MESSAGE_MAX),
         "alias": alias,
         "description": text(&description, DESCRIPTION_MAX),
         "details": details,
-        "entity": text(story.target.as_deref().unwrap_or_default(), ENTITY_MAX),
+        "entity": text(alert_text.target.as_deref().unwrap_or_default(), ENTITY_MAX),
         "source": SENDER,
-        "tags": [tag(story.tone)],
-        "priority": priority(story.tone),
+        "tags": [tag(alert_text.severity)],
+        "priority": priority(alert_text.severity),
     })
 }
 
-const fn tag(tone: Severity) -> &'static str {
-    match tone {
+const fn tag(severity: Severity) -> &'static str {
+    match severity {
         Severity::Down => "down",
         Severity::Degraded => "degraded",
         Severity::Fine => "recovered",
@@ -92,8 +92,8 @@ const fn tag(tone: Severity) -> &'static str {
     }
 }
 
-const fn priority(tone: Severity) -> &'static str {
-    match tone {
+const fn priority(severity: Severity) -> &'static str {
+    match severity {
         Severity::Down => "P1",
         Severity::Degraded => "P3",
         Severity::Fine | Severity::Test => "P5",

@@ -139,24 +139,24 @@ pub struct Links {
     pub unsubscribe: String,
 }
 
-/// Composes the message about `news` to a subscriber: one event or a digest, oldest first and never
+/// Composes the message about `page_events` to a subscriber: one event or a digest, oldest first and never
 /// empty.
 pub fn compose_page_event(
     subscriber: &Subscriber,
-    news: &[PageEvent],
-    servers: &VendorConfig,
+    page_events: &[PageEvent],
+    vendors: &VendorConfig,
     cover: &SubscriberEnvelope<'_>,
 ) -> Result<Message, Unconfigured> {
     let missing = |setting| Unconfigured { kind: ProviderType::Email, setting };
     match &subscriber.settings.destination {
         Destination::Webhook(url) => {
-            Ok(Message::Http(webhook::compose(subscriber, url, news, cover)))
+            Ok(Message::Http(webhook::compose(subscriber, url, page_events, cover)))
         }
-        Destination::Email(_) if !servers.has_mail => Err(missing(setting::SMTP)),
+        Destination::Email(_) if !vendors.has_mail => Err(missing(setting::SMTP)),
         Destination::Email(address) => {
             let links = cover.links.as_ref().ok_or_else(|| missing(setting::PUBLIC_URL))?;
             let language = subscriber.settings.language;
-            Ok(Message::Mail(email::compose(address, language, news, (cover, links))))
+            Ok(Message::Mail(email::compose(address, language, page_events, (cover, links))))
         }
     }
 }
@@ -281,7 +281,7 @@ impl IncidentEvent {
     }
 }
 
-/// Returns the key of `news` for one subscriber: the same in every attempt.
-pub fn page_event_key(subscriber: SubscriberId, news: &PageEvent) -> String {
-    format!("{}-{subscriber}", news.name())
+/// Returns the key of `page_event` for one subscriber: the same in every attempt.
+pub fn page_event_key(subscriber: SubscriberId, page_event: &PageEvent) -> String {
+    format!("{}-{subscriber}", page_event.name())
 }

@@ -28,20 +28,20 @@ const PAYLOAD_BYTES_MAX: usize = 512 * 1_024;
 pub(super) const KIND: Kind<Pagerduty> = Kind::new(compose, classify).stateful();
 
 fn compose(pagerduty: &Pagerduty, alert: &OutgoingAlert<'_>) -> Message {
-    let OutgoingAlert { text: story, envelope, config, .. } = alert;
+    let OutgoingAlert { text: alert_text, envelope, config, .. } = alert;
     let url = format!("{}/v2/enqueue", config.pagerduty);
     let routing_key = pagerduty.integration_key.expose();
     let dedup_key = text(envelope.thread, DEDUP_KEY_MAX);
-    let body = match story.phase {
+    let body = match alert_text.state {
         AlertState::Open => {
             let mut body = json!({
                 "routing_key": routing_key,
                 "event_action": "trigger",
                 "dedup_key": dedup_key,
                 "client": SENDER,
-                "payload": payload(story),
+                "payload": payload(alert_text),
             });
-            if let Some(link) = &story.link {
+            if let Some(link) = &alert_text.link {
                 body["client_url"] = json!(link);
                 body["links"] = json!([{ "href": link, "text": LINK_TEXT }]);
             }
@@ -58,43 +58,43 @@ fn compose(pagerduty: &Pagerduty, alert: &OutgoingAlert<'_>) -> Message {
 
 /// Classifies a response: 202 is success; 400 describes the problem in `errors`, usually a wrong
 /// key.
-fn classify(answer: &VendorResponse) -> Disposition {
-    let body = body_of(answer);
-    let said = text_at(&body, "/errors/0").or_else(|| text_at(&body, "/message"));
+fn classify(response: &VendorResponse) -> Disposition {
+    let body = body_of(response);
+    let detail = text_at(&body, "/errors/0").or_else(|| text_at(&body, "/message"));
     let way_out = "enter the integration key of an Events API v2 integration in the channel";
-    classify_status(answer, said, (answer.status == 400).then_some(way_out))
+    classify_status(response, detail, (response.status == 400).then_some(way_out))
 }
 
-fn payload(story: &AlertText) -> Value {
-    let source = story.target.as_deref().unwrap_or(&story.workspace);
+fn payload(alert_text: &AlertText) -> Value {
+    let source = alert_text.target.as_deref().unwrap_or(&alert_text.workspace);
     let mut details = serde_json::Map::new();
-    if let Some(why) = &story.why {
+    if let Some(why) = &alert_text.why {
         details.insert("Why".to_owned(), json!(text(why, TEXT_MAX)));
     }
-    for (label, value) in story.all_facts() {
+    for (label, value) in alert_text.all_facts() {
         details.insert(label.to_owned(), json!(text(value, TEXT_MAX)));
     }
-    if !story.lines.is_empty() {
+    if !alert_text.lines.is_empty() {
         let lines: Vec<String> =
-            story.lines.iter().take(LINES_MAX).map(|line| text(line, LINE_MAX)).collect();
+            alert_text.lines.iter().take(LINES_MAX).map(|line| text(line, LINE_MAX)).collect();
         details.insert("Seen".to_owned(), json!(lines));
     }
     let mut payload = json!({
-        "summary": text(&story.title, SUMMARY_MAX),
+        "summary": text(&alert_text.title, SUMMARY_MAX),
         // Required and never empty.
         "source": text(if source.is_empty() { SENDER } else { source }, TEXT_MAX),
-        "severity": severity(story.tone),
-        "group": text(&story.workspace, TEXT_MAX),
+        "severity": severity(alert_text.severity),
+        "group": text(&alert_text.workspace, TEXT_MAX),
         "custom_details": details,
     });
-    if let Some(at) = format_rfc3339(story.at) {
+    if let Some(at) = format_rfc3339(alert_text.at) {
         payload["timestamp"] = Value::String(at);
     }
     payload
 }
 
-const fn severity(tone: Severity) -> &'static str {
-    match tone {
+const fn severity(severity: Severity) -> &'static str {
+    match severity {
         Severity::Down => "critical",
         Severity::Degraded => "warning",
         Severity::Fine | Severity::Test => "info",

@@ -19,7 +19,7 @@ impl Payload {
     pub const fn at(&self) -> Timestamp {
         match self {
             Self::Alert(event) => event.at,
-            Self::PageEvent(news) => news.at,
+            Self::PageEvent(page_event) => page_event.at,
         }
     }
 
@@ -29,7 +29,9 @@ impl Payload {
             Self::Alert(event) => {
                 format!("monitor `{}` ({})", event.monitor.name, event.monitor.id)
             }
-            Self::PageEvent(news) => format!("page `{}` ({})", news.page.title, news.page.id),
+            Self::PageEvent(page_event) => {
+                format!("page `{}` ({})", page_event.page.title, page_event.page.id)
+            }
         }
     }
 
@@ -42,10 +44,10 @@ impl Payload {
     }
 
     /// Returns the event for subscribers, if it is one.
-    pub fn news(&self) -> Option<&PageEvent> {
+    pub fn page_event(&self) -> Option<&PageEvent> {
         match self {
             Self::Alert(_) => None,
-            Self::PageEvent(news) => Some(news),
+            Self::PageEvent(page_event) => Some(page_event),
         }
     }
 }

@@ -30,12 +30,12 @@ pub(super) fn message(
 /// Classifies a response; Twilio describes problems by code:
 /// <https://www.twilio.com/docs/api/errors>. It may add codes, so the status decides about a retry,
 /// except for the known rate-limit and retry-later codes.
-pub(super) fn classify(answer: &VendorResponse) -> Disposition {
-    let body = body_of(answer);
-    let said = text_at(&body, "/message");
+pub(super) fn classify(response: &VendorResponse) -> Disposition {
+    let body = body_of(response);
+    let detail = text_at(&body, "/message");
     let way_out = match body.get("code").and_then(serde_json::Value::as_i64) {
         Some(14_107 | 20_429 | 21_730) => {
-            return retry_later(answer, answer.retry_after, said.unwrap_or("not now"));
+            return retry_later(response, response.retry_after, detail.unwrap_or("not now"));
         }
         Some(10_001 | 20_003 | 20_404) => {
             Some("the server's telephone account is invalid: ask the operator to correct it")
@@ -60,12 +60,12 @@ pub(super) fn classify(answer: &VendorResponse) -> Disposition {
         }
         Some(_) | None => None,
     };
-    classify_status(answer, said, way_out)
+    classify_status(response, detail, way_out)
 }
 
 /// Appends the link if it fits.
-pub(super) fn with_link(body: String, story: &AlertText, max: usize) -> String {
-    let Some(link) = &story.link else { return body };
+pub(super) fn with_link(body: String, alert_text: &AlertText, max: usize) -> String {
+    let Some(link) = &alert_text.link else { return body };
     let with_link = format!("{body}\n{link}");
     if Unit::Utf16.length(&with_link) <= max { with_link } else { body }
 }

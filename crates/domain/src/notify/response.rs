@@ -16,17 +16,17 @@ const KEY_CHARS_MIN: usize = 20;
 /// Maximum time to wait that a response can request, before the policy limits it further.
 const WAIT_MAX: Duration = Duration::from_hours(24 * 365);
 
-/// Classifies the `answer` of a channel of this kind.
+/// Classifies the `response` of a channel of this kind.
 ///
 /// 2xx is success. 408, 425, 429 and 5xx are retried, everything else is not. This includes
 /// redirects, because a channel's address is a secret that must not be sent elsewhere.
-pub fn classify_response(kind: ProviderType, answer: &VendorResponse) -> Disposition {
-    (super::kinds::vendor(kind).classify)(answer)
+pub fn classify_response(kind: ProviderType, response: &VendorResponse) -> Disposition {
+    (super::kinds::vendor(kind).classify)(response)
 }
 
-/// Quotes `answer` for users: one line without possible keys.
-pub fn quote(answer: &VendorResponse) -> String {
-    sentence(answer.status, &answer.body, None)
+/// Quotes `response` for users: one line without possible keys.
+pub fn quote_response(response: &VendorResponse) -> String {
+    sentence(response.status, &response.body, None)
 }
 
 /// Shortens a text of a third party for users: one line without possible keys.
@@ -36,35 +36,39 @@ pub fn in_one_line(text: &str) -> String {
 
 /// Classifies a response by its status alone; quotes `text` and adds a way out if known.
 pub(super) fn classify_status(
-    answer: &VendorResponse,
+    response: &VendorResponse,
     text: Option<&str>,
     way_out: Option<&str>,
 ) -> Disposition {
-    let text = text.unwrap_or(&answer.body);
-    match answer.status {
+    let text = text.unwrap_or(&response.body);
+    match response.status {
         200..=299 => Disposition::Accepted,
-        408 | 425 | 429 | 500..=599 => retry_later(answer, answer.retry_after, text),
-        status => rejected(answer, text, way_out.or_else(|| common_way_out(status))),
+        408 | 425 | 429 | 500..=599 => retry_later(response, response.retry_after, text),
+        status => rejected(response, text, way_out.or_else(|| common_way_out(status))),
     }
 }
 
 /// Returns the classification for a later retry.
 pub(super) fn retry_later(
-    answer: &VendorResponse,
+    response: &VendorResponse,
     after: Option<Duration>,
     text: &str,
 ) -> Disposition {
-    Disposition::Again { after, why: sentence(answer.status, text, None) }
+    Disposition::Again { after, why: sentence(response.status, text, None) }
 }
 
 /// Returns the classification for a permanent failure.
-pub(super) fn rejected(answer: &VendorResponse, text: &str, way_out: Option<&str>) -> Disposition {
-    Disposition::Rejected(Rejection { why: sentence(answer.status, text, way_out) })
+pub(super) fn rejected(
+    response: &VendorResponse,
+    text: &str,
+    way_out: Option<&str>,
+) -> Disposition {
+    Disposition::Rejected(Rejection { why: sentence(response.status, text, way_out) })
 }
 
 /// Parses the response as JSON; returns `null` if it is invalid or truncated.
-pub(super) fn json(answer: &VendorResponse) -> Value {
-    serde_json::from_str(&answer.body).unwrap_or(Value::Null)
+pub(super) fn json(response: &VendorResponse) -> Value {
+    serde_json::from_str(&response.body).unwrap_or(Value::Null)
 }
 
 /// Returns the text at `pointer`.

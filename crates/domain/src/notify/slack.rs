@@ -30,16 +30,17 @@ const LINES: List = List { escape, unit: Unit::Utf16, around: ("\n• ", ""), ma
 pub(super) const KIND: Kind<IncomingWebhook> = Kind::new(compose, classify);
 
 fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
-    let OutgoingAlert { text: story, .. } = alert;
-    let title = truncate(&story.signed_title(), escape, Unit::Utf16, TITLE_MAX);
-    let why = truncate(story.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, SECTION_MAX);
-    let lines = LINES.format(&story.lines);
+    let OutgoingAlert { text: alert_text, .. } = alert;
+    let title = truncate(&alert_text.signed_title(), escape, Unit::Utf16, TITLE_MAX);
+    let why =
+        truncate(alert_text.why.as_deref().unwrap_or_default(), escape, Unit::Utf16, SECTION_MAX);
+    let lines = LINES.format(&alert_text.lines);
     let mut blocks = Vec::new();
     blocks.extend(section(&why));
-    blocks.extend(fields(story));
+    blocks.extend(fields(alert_text));
     blocks.extend(section(lines.trim_start()));
-    blocks.push(json!({ "type": "context", "elements": [text(&context(story))] }));
-    let colour = format!("#{:06x}", story.tone.colour());
+    blocks.push(json!({ "type": "context", "elements": [text(&context(alert_text))] }));
+    let colour = format!("#{:06x}", alert_text.severity.colour());
     let attachment = json!({ "color": colour, "fallback": title, "blocks": blocks });
     let body = json!({ "text": title, "mrkdwn": false, "attachments": [attachment] });
     HttpMessage::json(hook.webhook_url.expose(), &body).into()
@@ -47,24 +48,24 @@ fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
 
 /// Classifies a response; Slack describes a problem in one word:
 /// <https://docs.slack.dev/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks>
-fn classify(answer: &VendorResponse) -> Disposition {
-    let word = answer.body.trim();
+fn classify(response: &VendorResponse) -> Disposition {
+    let word = response.body.trim();
     match word {
         "rollup_error" | "rate_limited" | "ratelimited" => {
-            retry_later(answer, answer.retry_after, word)
+            retry_later(response, response.retry_after, word)
         }
         "channel_is_archived" | "channel_not_found" | "user_not_found" => {
             let way_out = "the Slack channel was deleted: create a webhook in another one";
-            rejected(answer, word, Some(way_out))
+            rejected(response, word, Some(way_out))
         }
         "action_prohibited" | "posting_to_general_channel_denied" | "restricted_action" => {
-            rejected(answer, word, Some("an administrator of the Slack workspace must allow it"))
+            rejected(response, word, Some("an administrator of the Slack workspace must allow it"))
         }
         "no_service" | "no_service_id" | "no_active_hooks" | "invalid_token" | "no_team"
         | "team_disabled" | "account_inactive" => {
-            rejected(answer, word, Some("the webhook is disabled: create a new one in Slack"))
+            rejected(response, word, Some("the webhook is disabled: create a new one in Slack"))
         }
-        _ => classify_status(answer, None, None),
+        _ => classify_status(response, None, None),
     }
 }
 
@@ -80,8 +81,8 @@ fn escape(character: char, out: &mut String) {
     }
 }
 
-fn fields(story: &AlertText) -> Option<Value> {
-    let fields: Vec<Value> = story
+fn fields(alert_text: &AlertText) -> Option<Value> {
+    let fields: Vec<Value> = alert_text
         .all_facts()
         .filter(|(label, _)| *label != "Workspace")
         .take(FIELDS_MAX)
@@ -96,15 +97,15 @@ fn fields(story: &AlertText) -> Option<Value> {
 }
 
 /// Returns the time in the reader's time zone, the workspace, and the link.
-fn context(story: &AlertText) -> String {
-    let seconds = story.at.as_millis().div_euclid(1_000);
-    let shown = format_time(story.at);
+fn context(alert_text: &AlertText) -> String {
+    let seconds = alert_text.at.as_millis().div_euclid(1_000);
+    let shown = format_time(alert_text.at);
     let mut context = format!("<!date^{seconds}^{{date_short_pretty}} {{time_secs}}|{shown}>");
-    if !story.workspace.is_empty() {
-        let workspace = truncate(&story.workspace, escape, Unit::Utf16, TITLE_MAX);
+    if !alert_text.workspace.is_empty() {
+        let workspace = truncate(&alert_text.workspace, escape, Unit::Utf16, TITLE_MAX);
         context = context + " · " + &workspace;
     }
-    match &story.link {
+    match &alert_text.link {
         Some(link) => {
             // A cut link would not work; escaping can make a long one exceed the limit.
             let link = escaped(link, escape);

@@ -33,22 +33,22 @@ fn compose(phone: &Phone, alert: &OutgoingAlert<'_>) -> Message {
 
 /// Composes a short text: title, reason, and the link if it fits. Uses no emoji and three dots as
 /// ellipsis, so that only the user's text decides whether the seven-bit alphabet is enough.
-fn text(story: &AlertText) -> String {
-    let why = match &story.why {
-        Some(why) if story.phase == AlertState::Open => why.clone(),
+fn text(alert_text: &AlertText) -> String {
+    let why = match &alert_text.why {
+        Some(why) if alert_text.state == AlertState::Open => why.clone(),
         // For a digest, as many events as fit.
-        None if story.target.is_none() => story.lines.join("\n"),
+        None if alert_text.target.is_none() => alert_text.lines.join("\n"),
         Some(_) | None => String::new(),
     };
-    let is_narrow = story.title.chars().chain(why.chars()).all(is_seven_bit);
+    let is_narrow = alert_text.title.chars().chain(why.chars()).all(is_seven_bit);
     let (title_max, why_max, max) =
         if is_narrow { (140, 160, SMS_MAX) } else { (70, 80, SMS_WIDE_MAX) };
     let dots = |text: &str, max| truncate_with(text, plain, Unit::Utf16, max, "...");
-    let mut body = dots(&story.title, title_max);
+    let mut body = dots(&alert_text.title, title_max);
     if !why.is_empty() {
         body = body + "\n" + &dots(&why, why_max);
     }
-    phone::with_link(body, story, max)
+    phone::with_link(body, alert_text, max)
 }
 
 fn is_seven_bit(character: char) -> bool {

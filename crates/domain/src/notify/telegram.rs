@@ -27,12 +27,12 @@ pub(super) const KIND: Kind<Telegram> = Kind::new(compose, classify)
     });
 
 fn compose(telegram: &Telegram, alert: &OutgoingAlert<'_>) -> Message {
-    let OutgoingAlert { text: story, config, .. } = alert;
+    let OutgoingAlert { text: alert_text, config, .. } = alert;
     let bot = config.telegram.as_ref().expect("no setting is missing");
     let url = format!("{}/bot{}/sendMessage", bot.base, bot.token.expose());
     let body = json!({
         "chat_id": telegram.chat_id,
-        "text": text(story),
+        "text": text(alert_text),
         "parse_mode": "HTML",
         "link_preview_options": { "is_disabled": true },
     });
@@ -40,37 +40,37 @@ fn compose(telegram: &Telegram, alert: &OutgoingAlert<'_>) -> Message {
 }
 
 /// Classifies a response; the body has the time to wait, and the new ID of a moved chat.
-fn classify(answer: &VendorResponse) -> Disposition {
-    let body = body_of(answer);
-    let said = text_at(&body, "/description");
+fn classify(response: &VendorResponse) -> Disposition {
+    let body = body_of(response);
+    let detail = text_at(&body, "/description");
     let moved = body.pointer("/parameters/migrate_to_chat_id").and_then(Value::as_i64);
     if let Some(chat) = moved {
         let way_out = format!("the group became a supergroup: enter chat id {chat} in the channel");
-        return rejected(answer, said.unwrap_or_default(), Some(&way_out));
+        return rejected(response, detail.unwrap_or_default(), Some(&way_out));
     }
-    if answer.status == 429 {
-        let after = seconds(body.pointer("/parameters/retry_after")).or(answer.retry_after);
-        return retry_later(answer, after, said.unwrap_or("too many messages"));
+    if response.status == 429 {
+        let after = seconds(body.pointer("/parameters/retry_after")).or(response.retry_after);
+        return retry_later(response, after, detail.unwrap_or("too many messages"));
     }
-    if body.get("ok") == Some(&Value::Bool(false)) && (200..300).contains(&answer.status) {
-        return rejected(answer, said.unwrap_or_default(), None);
+    if body.get("ok") == Some(&Value::Bool(false)) && (200..300).contains(&response.status) {
+        return rejected(response, detail.unwrap_or_default(), None);
     }
-    let way_out = match answer.status {
+    let way_out = match response.status {
         400 => Some("enter the chat's id in the channel and add the bot to the chat"),
         401 | 404 => Some("the server's bot token is invalid: ask the operator to correct it"),
         403 => Some("the bot is blocked or not a member of the chat: add it again"),
         _ => None,
     };
-    classify_status(answer, said, way_out)
+    classify_status(response, detail, way_out)
 }
 
-fn text(story: &AlertText) -> String {
-    let title = truncate(&story.title, html, Unit::Utf16, TITLE_MAX);
-    let mut text = format!("{} <b>{title}</b>", story.tone.sign());
-    if let Some(why) = &story.why {
+fn text(alert_text: &AlertText) -> String {
+    let title = truncate(&alert_text.title, html, Unit::Utf16, TITLE_MAX);
+    let mut text = format!("{} <b>{title}</b>", alert_text.severity.sign());
+    if let Some(why) = &alert_text.why {
         text = text + "\n" + &truncate(why, html, Unit::Utf16, WHY_MAX);
     }
-    for (label, value) in story.all_facts() {
+    for (label, value) in alert_text.all_facts() {
         let value = if label == "Target" {
             // In code, an `@` in a URL does not become a mention.
             format!("<code>{}</code>", truncate(value, html, Unit::Utf16, TARGET_MAX))
@@ -79,8 +79,8 @@ fn text(story: &AlertText) -> String {
         };
         text = text + "\n" + label + ": " + &value;
     }
-    text.push_str(&LINES.format(&story.lines));
-    let Some(link) = &story.link else { return text };
+    text.push_str(&LINES.format(&alert_text.lines));
+    let Some(link) = &alert_text.link else { return text };
     let link = format!("\n<a href=\"{}\">{LINK_TEXT}</a>", escaped(link, html));
     let fits = Unit::Utf16.length(&text) + Unit::Utf16.length(&link) <= TEXT_MAX;
     if fits { text + &link } else { text }

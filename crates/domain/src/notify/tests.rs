@@ -8,4 +8,4 @@ mod properties;
 mod responses;
 pub(super) mod schema;
 
-pub(super) use fixtures::{CHANNEL, a_channel, an_event, servers};
+pub(super) use fixtures::{CHANNEL, a_channel, an_event, vendors};

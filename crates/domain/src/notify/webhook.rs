@@ -63,8 +63,8 @@ pub(super) fn signed(
 
 /// Classifies a response by its status, as Standard Webhooks requires: 410 means that the endpoint
 /// is gone.
-fn classify(answer: &VendorResponse) -> Disposition {
-    classify_status(answer, None, None)
+fn classify(response: &VendorResponse) -> Disposition {
+    classify_status(response, None, None)
 }
 
 #[cfg(test)]

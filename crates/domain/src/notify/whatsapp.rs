@@ -46,9 +46,9 @@ fn address(number: &str) -> String {
 
 /// Composes a WhatsApp text without markup of our own. WhatsApp has no escape syntax, so markup in
 /// names only affects their appearance.
-fn text(story: &AlertText) -> String {
-    let title = truncate(&story.signed_title(), plain, Unit::Utf16, TITLE_MAX);
-    let text: Vec<String> = story
+fn text(alert_text: &AlertText) -> String {
+    let title = truncate(&alert_text.signed_title(), plain, Unit::Utf16, TITLE_MAX);
+    let text: Vec<String> = alert_text
         .text()
         .lines()
         .scan(TEXT_MAX, |room, line| {
@@ -59,19 +59,19 @@ fn text(story: &AlertText) -> String {
         })
         .collect();
     let body = title + "\n" + &text.join("\n");
-    phone::with_link(body.trim_end().to_owned(), story, phone::BODY_MAX)
+    phone::with_link(body.trim_end().to_owned(), alert_text, phone::BODY_MAX)
 }
 
 /// Returns the variables of a template as JSON. WhatsApp accepts neither line breaks, runs of
 /// spaces nor empty values.
-fn template_variables(template: &WhatsappTemplate, story: &AlertText) -> String {
+fn template_variables(template: &WhatsappTemplate, alert_text: &AlertText) -> String {
     let value = |parameter: &TemplateParameter| {
         let text = match parameter {
-            TemplateParameter::Title => story.signed_title(),
-            TemplateParameter::Text => story.text(),
-            TemplateParameter::Reason => story.why.clone().unwrap_or_default(),
-            TemplateParameter::Target => story.target.clone().unwrap_or_default(),
-            TemplateParameter::Link => story.link.clone().unwrap_or_default(),
+            TemplateParameter::Title => alert_text.signed_title(),
+            TemplateParameter::Text => alert_text.text(),
+            TemplateParameter::Reason => alert_text.why.clone().unwrap_or_default(),
+            TemplateParameter::Target => alert_text.target.clone().unwrap_or_default(),
+            TemplateParameter::Link => alert_text.link.clone().unwrap_or_default(),
         };
         let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
         let line = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ");

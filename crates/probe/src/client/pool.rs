@@ -36,17 +36,17 @@ struct IdleConnections {
 }
 
 impl ConnectionPool {
-    /// Takes the most recently used connection to `place` that has not expired.
-    pub(super) fn take(&self, place: &Origin) -> Option<Connection> {
+    /// Takes the most recently used connection to `origin` that has not expired.
+    pub(super) fn take(&self, origin: &Origin) -> Option<Connection> {
         let mut idle = self.lock();
-        let (since, connection) = idle.by_origin.get_mut(place)?.pop()?;
+        let (since, connection) = idle.by_origin.get_mut(origin)?.pop()?;
         idle.count -= 1;
         (since.elapsed() < CONNECTION_IDLE).then_some(connection)
     }
 
     /// Adds a connection whose last response was read completely, unless it is too old or the pool
     /// is full.
-    pub(super) fn store(self: &Arc<Self>, place: Origin, mut connection: Connection) {
+    pub(super) fn store(self: &Arc<Self>, origin: Origin, mut connection: Connection) {
         // Completes pending work of the connection, such as closing.
         let _ = connection.link.drive(std::future::ready(()), || {}).now_or_never();
         if !connection.link.is_open() || connection.opened.elapsed() >= CONNECTION_AGE {
@@ -56,7 +56,7 @@ impl ConnectionPool {
         if idle.count >= IDLE_CONNECTIONS {
             return;
         }
-        let there = idle.by_origin.entry(place).or_default();
+        let there = idle.by_origin.entry(origin).or_default();
         if there.len() >= IDLE_PER_RECEIVER {
             return;
         }

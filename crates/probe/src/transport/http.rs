@@ -68,7 +68,7 @@ impl HttpProgress {
 }
 
 /// Failure of a hop.
-struct Unanswered {
+struct HopFailure {
     failure: Failure,
     /// Whether the response head exceeded the header limit.
     is_too_long: bool,
@@ -76,13 +76,13 @@ struct Unanswered {
 
 /// A response whose body is not read yet.
 struct ResponseHead {
-    link: HttpConnection,
+    connection: HttpConnection,
     status: StatusCode,
     body: Incoming,
     first_byte: Instant,
 }
 
-impl From<Failure> for Unanswered {
+impl From<Failure> for HopFailure {
     fn from(failure: Failure) -> Self {
         Self { failure, is_too_long: false }
     }
@@ -100,10 +100,10 @@ pub(crate) async fn exchange(
         let HttpProgress { stage, hops, .. } = progress;
         let hop = hops.last_mut().expect("a hop was just started");
         let wire = open(network, &request, hop, stage).await?;
-        let room = network.large_header_hosts.limit(&request.url);
-        let answer = match send_request(wire, &request, room, hop, stage).await {
-            Ok(answer) => answer,
-            Err(Unanswered { is_too_long: true, failure }) if room == HeaderLimit::Usual => {
+        let limit = network.large_header_hosts.limit(&request.url);
+        let response = match send_request(wire, &request, limit, hop, stage).await {
+            Ok(response) => response,
+            Err(HopFailure { is_too_long: true, failure }) if limit == HeaderLimit::Usual => {
                 network.large_header_hosts.insert(&request.url);
                 if !request.method.is_safe() {
                     return Err(failure);
@@ -111,12 +111,12 @@ pub(crate) async fn exchange(
                 hops.pop();
                 continue;
             }
-            Err(Unanswered { failure, .. }) => return Err(failure),
+            Err(HopFailure { failure, .. }) => return Err(failure),
         };
-        match redirect(plan, &request, answer.status, hop.headers.get(LOCATION)) {
+        match redirect(plan, &request, response.status, hop.headers.get(LOCATION)) {
             Redirect::Follow(next) => request = *next,
             Redirect::Failed(failure) => return Err(failure),
-            Redirect::Final => return read_body(network, answer, plan, progress).await,
+            Redirect::Final => return read_body(network, response, plan, progress).await,
         }
     }
 }
@@ -166,19 +166,19 @@ async fn open(
 async fn send_request(
     (wire, version): (TimedStream, Version),
     request: &Request,
-    room: HeaderLimit,
+    limit: HeaderLimit,
     hop: &mut Hop,
     stage: &mut Stage,
-) -> Result<ResponseHead, Unanswered> {
+) -> Result<ResponseHead, HopFailure> {
     *stage = Stage::FirstByte;
     let peer = hop.address;
     let first_byte = wire.first_byte();
     let start = Instant::now();
-    let (mut link, mut sender) = HttpConnection::open(wire, version, room)
+    let (mut connection, mut sender) = HttpConnection::open(wire, version, limit)
         .await
         .map_err(|e| connection::broken(&e, peer))?;
     let request = connection::request(request, version)?;
-    let answer = {
+    let response = {
         let each = || {
             if let Some(at) = first_byte_at(&first_byte, version)
                 && hop.phases.first_byte_us.is_none()
@@ -187,9 +187,9 @@ async fn send_request(
                 *stage = Stage::Head;
             }
         };
-        link.send(&mut sender, request, each).await.map_err(|error| {
+        connection.send(&mut sender, request, each).await.map_err(|error| {
             if error.is_parse_too_large() {
-                Unanswered { failure: connection::too_long(peer, room), is_too_long: true }
+                HopFailure { failure: connection::too_long(peer, limit), is_too_long: true }
             } else {
                 connection::broken(&error, peer).into()
             }
@@ -197,11 +197,11 @@ async fn send_request(
     };
     let first_byte = first_byte_at(&first_byte, version).unwrap_or_else(Instant::now);
     hop.phases.first_byte_us = Some(micros(first_byte.duration_since(start)));
-    let (head, body) = answer.into_parts();
+    let (head, body) = response.into_parts();
     hop.version = head.version;
     hop.status = Some(head.status.as_u16());
     hop.headers = head.headers;
-    Ok(ResponseHead { link, status: head.status, body, first_byte })
+    Ok(ResponseHead { connection, status: head.status, body, first_byte })
 }
 
 /// Returns the time of the response's first byte. Over HTTP/2 the first bytes are settings, so only
@@ -212,7 +212,7 @@ fn first_byte_at(first_byte: &FirstByte, version: Version) -> Option<Instant> {
 
 async fn read_body(
     network: &Network,
-    answer: ResponseHead,
+    response: ResponseHead,
     plan: &HttpPlan,
     progress: &mut HttpProgress,
 ) -> Result<(), Failure> {
@@ -220,7 +220,7 @@ async fn read_body(
     let hop = hops.last_mut().expect("a response belongs to a hop");
     *stage = Stage::Body;
     let collector = body.insert(Collector::new(plan, &hop.headers, network.memory.reserve())?);
-    body::read(answer.link, answer.body, collector, hop.address).await?;
-    hop.phases.transfer_us = Some(micros_since(answer.first_byte));
+    body::read(response.connection, response.body, collector, hop.address).await?;
+    hop.phases.transfer_us = Some(micros_since(response.first_byte));
     Ok(())
 }

@@ -139,9 +139,9 @@ async fn search_succeeds_with_little_memory() {
     target.on("/", ScriptedResponse::ok(format!("{}needle", "x".repeat(100_000))));
     let found = get(target.url("/")).body_contains("needle").body_memory(1_000).run().await;
     found.assert_success();
-    assert_eq!((found.kept_body(), found.http().body.cut), ((0, true), true));
+    assert_eq!((found.kept_body(), found.http().body.memory_exhausted), ((0, true), true));
     let whole = get(target.url("/")).body_contains("needle").body_memory(5_000).run().await;
-    assert_eq!((whole.kept_body(), whole.http().body.cut), ((4096, true), false));
+    assert_eq!((whole.kept_body(), whole.http().body.memory_exhausted), ((4096, true), false));
     let compared =
         get(target.url("/")).body(TextComparator::Eq, "x").body_memory(1_000).run().await;
     assert_eq!(compared.outcome(), Outcome::Failure);
@@ -153,7 +153,7 @@ async fn search_succeeds_with_little_memory() {
     // A decoder needs memory, too.
     target.on("/", ScriptedResponse::ok("needle").gzipped());
     let coded = get(target.url("/")).body_contains("needle").body_memory(1_000).run().await;
-    assert_eq!((coded.outcome(), coded.http().body.cut), (Outcome::Failure, true));
+    assert_eq!((coded.outcome(), coded.http().body.memory_exhausted), (Outcome::Failure, true));
     insta::assert_snapshot!(coded.reasons().join("\n"), @"
     expected body to contain `needle`, but the body was too long to decide
     not enough memory to read the body; raise `check_body_memory_mib`

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use aloft_probe::{Egress, Nameservers, Probe, Settings};
 use domain::check::{
-    Assessment, Attempt, DnsObservation, Failure, FailureKind, HttpObservation, Job, Observation,
-    Outcome, Plan, TcpObservation, Trigger,
+    Assessment, Attempt, CheckPlan, DnsObservation, Failure, FailureKind, HttpObservation, Job,
+    Observation, Outcome, TcpObservation, Trigger,
 };
 use rules::monitor::{
     Check, DnsCheck, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck, TextAssertion,
@@ -137,7 +137,7 @@ impl Checking {
         self
     }
 
-    pub(crate) fn plan(&self) -> Plan {
+    pub(crate) fn plan(&self) -> CheckPlan {
         let monitor = Monitor {
             id: MonitorId::from_bits(7),
             workspace: WorkspaceId::from_bits(1),
@@ -157,7 +157,7 @@ impl Checking {
             created_at: SLOT,
             updated_at: SLOT,
         };
-        Plan::new(&monitor).unwrap()
+        CheckPlan::new(&monitor).unwrap()
     }
 
     pub(crate) async fn run(self) -> Outcomes {
@@ -172,7 +172,7 @@ impl Checking {
 }
 
 /// Creates a scheduled job of `plan`, with the next slot at this time.
-pub(crate) fn job(plan: Plan, next_slot: Timestamp) -> Job {
+pub(crate) fn job(plan: CheckPlan, next_slot: Timestamp) -> Job {
     Job {
         plan: Arc::new(plan),
         region: Region::ALL[0],

@@ -8,14 +8,14 @@ use domain::cadence::{
     Budget, ConfirmationCheck, DetailBudget, DueSlot, FirstRun, Missed, MissedReason, Regions,
     Schedule, SlotAction,
 };
-use domain::check::{CheckResult, Job, Outcome, Phases, Plan, ProbeId, Trigger};
+use domain::check::{CheckPlan, CheckResult, Job, Outcome, Phases, ProbeId, Trigger};
 use rules::{ById, MonitorId, Region, Timestamp, WorkspaceId};
 use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 use web::context::Context;
 
 use super::concurrency::CheckPermits;
-use crate::lane::{Finished, InFlight, Jobs, QueuedJob, Report, RevisionFlag};
+use crate::lane::{Finished, InFlight, Jobs, JudgeInput, QueuedJob, RevisionFlag};
 use crate::observe::metrics::Metrics;
 
 /// Interval between detailed successes, if more checks run than have details
@@ -27,7 +27,7 @@ const EVIDENCE_EVERY_MS: i64 = 600_000;
 /// Slots that are sent between two readings of the clock.
 const DISPATCHED_AT_A_TIME: usize = 256;
 
-/// Order to cadence.
+/// Command to cadence.
 #[derive(Debug)]
 pub(super) enum ScheduleCommand {
     /// Runs a monitor, in place of an older revision of it.
@@ -43,7 +43,7 @@ pub(super) enum ScheduleCommand {
 /// Timetable entry of a monitor.
 #[derive(Debug)]
 pub(super) struct TimetableEntry {
-    pub(super) plan: Arc<Plan>,
+    pub(super) plan: Arc<CheckPlan>,
     pub(super) period: std::time::Duration,
     pub(super) regions: Regions,
 }
@@ -57,13 +57,13 @@ pub(super) struct Cadence {
     confirmations: Budget,
     /// Budget of successful checks that keep their details.
     details: DetailBudget,
-    plans: ById<MonitorId, (Arc<Plan>, RevisionFlag)>,
+    plans: ById<MonitorId, (Arc<CheckPlan>, RevisionFlag)>,
     /// Number of scheduled monitors by workspace. These workspaces share the permits.
     workspaces: HashMap<WorkspaceId, usize>,
     permits: Arc<CheckPermits>,
     jobs: Jobs,
     in_flight: Arc<InFlight>,
-    reports: mpsc::Sender<Report>,
+    inputs: mpsc::Sender<JudgeInput>,
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
     no_probe: ProbeId,
@@ -76,7 +76,7 @@ impl Cadence {
         ctx: Context,
         metrics: Metrics,
         (jobs, permits, in_flight): (Jobs, Arc<CheckPermits>, Arc<InFlight>),
-        reports: mpsc::Sender<Report>,
+        inputs: mpsc::Sender<JudgeInput>,
         finished: Arc<Finished>,
     ) -> Self {
         let confirmations = Budget::for_confirmations(ctx.now());
@@ -92,7 +92,7 @@ impl Cadence {
             permits,
             jobs,
             in_flight,
-            reports,
+            inputs,
             finished,
             ended: Vec::new(),
             no_probe: ProbeId(Arc::from("")),
@@ -131,37 +131,37 @@ impl Cadence {
         }
     }
 
-    /// Runs until all senders of orders are dropped.
-    pub(super) async fn run(mut self, mut orders: mpsc::Receiver<ScheduleCommand>) {
+    /// Runs until all senders of commands are dropped.
+    pub(super) async fn run(mut self, mut schedule_commands: mpsc::Receiver<ScheduleCommand>) {
         loop {
             let next = self.schedule.next_due();
             tokio::select! {
-                order = orders.recv() => match order {
-                    Some(order) => {
+                command = schedule_commands.recv() => match command {
+                    Some(command) => {
                         // The slots that are due now belong to the old revisions. Send those for
-                        // which the lanes have room; the order does not wait for the rest.
+                        // which the lanes have room; the command does not wait for the rest.
                         self.dispatch_while_room().await;
-                        self.handle(order).await;
+                        self.handle(command).await;
                     }
                     None => return,
                 },
-                () = due(&self.ctx, next) => self.dispatch_due(&mut orders).await,
+                () = due(&self.ctx, next) => self.dispatch_due(&mut schedule_commands).await,
             }
         }
     }
 
-    /// Handles an order. The timetable stays at the last reading of the clock: slots due since then
+    /// Handles a command. The timetable stays at the last reading of the clock: slots due since then
     /// belong to the new revision. Slots due before and not sent are missed.
-    async fn handle(&mut self, order: ScheduleCommand) {
-        match order {
+    async fn handle(&mut self, command: ScheduleCommand) {
+        match command {
             ScheduleCommand::Put { entry, first, done } => {
-                self.report_overdue(entry.plan.monitor).await;
+                self.send_overdue(entry.plan.monitor).await;
                 self.put(entry, first, self.last_poll);
-                // The caller may be gone; the order applies all the same.
+                // The caller may be gone; the command applies all the same.
                 let _ = done.send(());
             }
             ScheduleCommand::Remove { monitor, done } => {
-                self.report_overdue(monitor).await;
+                self.send_overdue(monitor).await;
                 self.remove(monitor).await;
                 let _ = done.send(());
             }
@@ -172,14 +172,14 @@ impl Cadence {
         }
     }
 
-    /// Sends all due slots. Handles incoming orders in between, because under overload the due
+    /// Sends all due slots. Handles incoming commands in between, because under overload the due
     /// slots never end.
-    async fn dispatch_due(&mut self, orders: &mut mpsc::Receiver<ScheduleCommand>) {
+    async fn dispatch_due(&mut self, schedule_commands: &mut mpsc::Receiver<ScheduleCommand>) {
         loop {
             self.poll().await;
             for _ in 0..DISPATCHED_AT_A_TIME {
-                while let Some(order) = self.order_before_room(orders).await {
-                    self.handle(order).await;
+                while let Some(command) = self.command_before_room(schedule_commands).await {
+                    self.handle(command).await;
                 }
                 let Some(due) = self.schedule.pop_due(self.last_poll) else { return };
                 self.dispatch(due).await;
@@ -197,14 +197,14 @@ impl Cadence {
         }
     }
 
-    /// Waits for an order or for room in a lane. Returns the order if it comes first.
-    async fn order_before_room(
+    /// Waits for a command or for room in a lane. Returns the command if it comes first.
+    async fn command_before_room(
         &self,
-        orders: &mut mpsc::Receiver<ScheduleCommand>,
+        schedule_commands: &mut mpsc::Receiver<ScheduleCommand>,
     ) -> Option<ScheduleCommand> {
         tokio::select! {
             biased;
-            Some(order) = orders.recv() => Some(order),
+            Some(command) = schedule_commands.recv() => Some(command),
             () = self.jobs.wait_for_room() => None,
         }
     }
@@ -229,25 +229,25 @@ impl Cadence {
                 self.metrics.expired_slots.inc();
                 let reason = MissedReason::Overloaded;
                 let missed = Missed::slot(job.plan.monitor, job.region, job.slot, reason);
-                self.report_missed(missed).await;
+                self.send_missed(missed).await;
             }
         }
     }
 
     /// Reports the due slots of a monitor that were not sent as missed.
-    async fn report_overdue(&mut self, monitor: MonitorId) {
+    async fn send_overdue(&mut self, monitor: MonitorId) {
         for missed in self.schedule.overdue(monitor, self.last_poll) {
-            self.report_missed(missed).await;
+            self.send_missed(missed).await;
         }
     }
 
     async fn dispatch(&mut self, due: DueSlot) {
         if let Some(missed) = due.missed {
-            self.report_missed(missed).await;
+            self.send_missed(missed).await;
         }
         let Some((plan, validity)) = self.plans.get(&due.monitor) else { return };
         // Only a check that runs and would not keep its details otherwise uses the budget.
-        let keep_evidence = due.call == SlotAction::Run
+        let keep_evidence = due.action == SlotAction::Run
             && (is_detailed_slot(due.monitor, due.slot, due.next_slot)
                 || self.details.take(plan.workspace, self.last_poll));
         let job = Job {
@@ -258,7 +258,7 @@ impl Cadence {
             next_slot: due.next_slot,
             keep_evidence,
         };
-        match due.call {
+        match due.action {
             SlotAction::Run => {
                 let (validity, in_flight_guard) = (validity.clone(), self.in_flight.begin());
                 self.send(QueuedJob::scheduled(job, due.handle, validity, in_flight_guard)).await;
@@ -266,7 +266,7 @@ impl Cadence {
             SlotAction::Skip => {
                 self.metrics.skipped_slots.inc();
                 let skipped = skipped(&job, self.last_poll, self.no_probe.clone());
-                self.report(Report::Result(skipped, None)).await;
+                self.send_input(JudgeInput::Result(skipped, None)).await;
             }
         }
     }
@@ -299,14 +299,14 @@ impl Cadence {
         let _ = self.jobs.send(job).await;
     }
 
-    async fn report_missed(&self, missed: Missed) {
+    async fn send_missed(&self, missed: Missed) {
         self.metrics.missed_slots.inc_by(u64::from(missed.count));
-        self.report(Report::Missed(missed)).await;
+        self.send_input(JudgeInput::Missed(missed)).await;
     }
 
-    async fn report(&self, report: Report) {
+    async fn send_input(&self, input: JudgeInput) {
         // The judge ends after cadence; see `RunningPipeline::stop`.
-        let _ = self.reports.send(report).await;
+        let _ = self.inputs.send(input).await;
     }
 }
 

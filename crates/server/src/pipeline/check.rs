@@ -1,5 +1,5 @@
-//! Runs checks: takes jobs from a lane and runs them with the embedded probe, within the limit of
-//! concurrent checks (see `concurrency`). `domain::check` decides what a job means.
+//! Runs checks: takes jobs from a lane and runs them with the probe of the region, within the limit
+//! of concurrent checks (see `concurrency`). `domain::check` decides what a job means.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -19,7 +19,7 @@ use web::context::Context;
 use super::Probes;
 use super::concurrency::CheckPermits;
 use super::threads::Alive;
-use crate::lane::{Finished, QueuedJob, Report};
+use crate::lane::{Finished, JudgeInput, QueuedJob};
 use crate::observe::metrics::Metrics;
 
 /// Jobs that start before running ones get a turn. Under overload, checks then wait to start
@@ -31,7 +31,7 @@ pub(super) struct Checkers {
     pub(super) ctx: Context,
     pub(super) metrics: Metrics,
     pub(super) probes: Probes,
-    pub(super) reports: mpsc::Sender<Report>,
+    pub(super) inputs: mpsc::Sender<JudgeInput>,
     pub(super) finished: Arc<Finished>,
     pub(super) permits: Arc<CheckPermits>,
     pub(super) tasks: TaskTracker,
@@ -56,10 +56,10 @@ impl Checkers {
         }
         jobs.close();
         while let Some(queued) = jobs.recv().await {
-            self.report_missed(&queued.job, MissedReason::Down).await;
+            self.send_missed(&queued.job, MissedReason::Down).await;
         }
         for queued in self.permits.drain() {
-            self.report_missed(&queued.job, MissedReason::Down).await;
+            self.send_missed(&queued.job, MissedReason::Down).await;
         }
     }
 
@@ -72,7 +72,7 @@ impl Checkers {
         // because it starts further tasks of its own type.
         let check: BoxFuture<'static, ()> = Box::pin(async move {
             if this.stop.is_cancelled() {
-                this.report_missed(&queued.job, MissedReason::Down).await;
+                this.send_missed(&queued.job, MissedReason::Down).await;
             } else {
                 this.check(queued).await;
             }
@@ -84,14 +84,14 @@ impl Checkers {
     }
 
     /// Reports a slot as missed. Checks beside the slots are not reported.
-    async fn report_missed(&self, job: &Job, reason: MissedReason) {
+    async fn send_missed(&self, job: &Job, reason: MissedReason) {
         if job.trigger != Trigger::Scheduled {
             return;
         }
         self.metrics.missed_slots.inc();
         let missed = Missed::slot(job.plan.monitor, job.region, job.slot, reason);
         // The judge ends last; see `RunningPipeline::stop`.
-        let _ = self.reports.send(Report::Missed(missed)).await;
+        let _ = self.inputs.send(JudgeInput::Missed(missed)).await;
     }
 
     /// Runs one check. It keeps its permit until it is reported. While the judge cannot store, this
@@ -100,7 +100,7 @@ impl Checkers {
         let QueuedJob { job, handle, reply, validity, in_flight: _in_flight, .. } = queued;
         // The monitor changed while the check waited.
         if !validity.is_current() {
-            return self.report_missed(&job, MissedReason::Changed).await;
+            return self.send_missed(&job, MissedReason::Changed).await;
         }
         let begun = self.ctx.now();
         self.metrics.check_start_delay_seconds.observe(begun.since(job.slot).as_secs_f64());
@@ -127,14 +127,14 @@ impl Checkers {
             Some(Err(Panicked)) => {
                 let monitor = job.plan.monitor;
                 error!(monitor.id = %monitor, "a check of monitor `{monitor}` panicked, which is a fault of this program; its slot counts as missed");
-                return self.report_missed(&job, MissedReason::Fault).await;
+                return self.send_missed(&job, MissedReason::Fault).await;
             }
-            None => return self.report_missed(&job, MissedReason::Down).await,
+            None => return self.send_missed(&job, MissedReason::Down).await,
         };
         self.metrics.checks(kind(&job.plan.check), result.outcome).inc();
         self.metrics.check_seconds.observe(result.finished_at.since(begun).as_secs_f64());
         // The judge ends last; see `RunningPipeline::stop`.
-        let _ = self.reports.send(Report::Result(result, reply)).await;
+        let _ = self.inputs.send(JudgeInput::Result(result, reply)).await;
     }
 }
 
@@ -158,7 +158,7 @@ const fn kind(check: &PlannedCheck) -> MonitorKind {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use domain::check::{Outcome, Plan};
+    use domain::check::{CheckPlan, Outcome};
     use rules::monitor::{Check, Monitor, MonitorSettings, TcpCheck};
     use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
 
@@ -167,8 +167,8 @@ pub(super) mod tests {
     use crate::pipeline::threads;
 
     /// Creates a plan whose check fails immediately: no probe may connect to this address.
-    pub(in crate::pipeline) fn a_plan(monitor: u64) -> Arc<Plan> {
-        Arc::new(Plan::new(&a_monitor(monitor)).unwrap())
+    pub(in crate::pipeline) fn a_plan(monitor: u64) -> Arc<CheckPlan> {
+        Arc::new(CheckPlan::new(&a_monitor(monitor)).unwrap())
     }
 
     pub(in crate::pipeline) fn a_monitor(monitor: u64) -> Monitor {
@@ -189,7 +189,7 @@ pub(super) mod tests {
         Monitor { id, workspace, revision: 1, settings, created_at, updated_at: created_at }
     }
 
-    fn queued_job(plan: &Arc<Plan>, slot: i64) -> QueuedJob {
+    fn queued_job(plan: &Arc<CheckPlan>, slot: i64) -> QueuedJob {
         let job = Job {
             plan: plan.clone(),
             region: Region::FlyAms,
@@ -212,14 +212,14 @@ pub(super) mod tests {
     #[tokio::test]
     async fn check_keeps_its_permit_until_reported() {
         let probe = probe::Probe::new(probe::Settings::default());
-        let (reports, mut report_receiver) = mpsc::channel(1);
+        let (inputs, mut input_receiver) = mpsc::channel(1);
         let (stop, metrics) = (CancellationToken::new(), Metrics::new());
         let permits = Arc::new(CheckPermits::new(2, metrics.clone()));
         let checkers = Arc::new(Checkers {
             ctx: Context::manual(Timestamp::from_millis(0)).0,
             metrics: metrics.clone(),
             probes: Probes::embedded(probe, Vec::new()),
-            reports,
+            inputs,
             finished: Arc::default(),
             permits: permits.clone(),
             tasks: TaskTracker::new(),
@@ -240,7 +240,7 @@ pub(super) mod tests {
         }
         assert!(permits.admit(queued_job(&plan, 3)).is_none(), "nobody has reported");
         for _ in 0..4 {
-            report_receiver.recv().await.unwrap();
+            input_receiver.recv().await.unwrap();
         }
         while permits.waiting() > 0 {
             tokio::task::yield_now().await;

@@ -1,6 +1,6 @@
-//! Runs the judge: records reports, has `domain::judge` decide, and commits the effects. A report
+//! Runs the judge: records its inputs, has `domain::judge` decide, and commits the effects. An input
 //! that changes a verdict is committed immediately, others together within 100 ms. `commit` does
-//! the commits. No report is recorded during a commit, so that memory never runs ahead of the
+//! the commits. No input is recorded during a commit, so that memory never runs ahead of the
 //! database.
 
 mod batch;
@@ -41,7 +41,7 @@ pub(super) use self::judged_monitor::JudgedMonitor;
 pub use self::suspicion::OperatorNotice;
 use super::cadence::ScheduleCommand;
 use super::probes::Probes;
-use crate::lane::{BatchedReceiver, RecvOutcome, Report};
+use crate::lane::{BatchedReceiver, JudgeInput, RecvOutcome};
 use crate::observe::metrics::Metrics;
 
 /// Time that results wait for others to share a commit; design §2 allows 100 ms.
@@ -49,15 +49,15 @@ const COMMIT_WITHIN: Duration = Duration::from_millis(80);
 /// Age of waiting results from which the judge counts as behind. Votes that these results renew
 /// have not expired.
 const BEHIND: Duration = Duration::from_secs(1);
-/// Maximum number of reports that are recorded before the next commit.
-const REPORTS_AT_ONCE: usize = 2_048;
+/// Maximum number of inputs that are recorded before the next commit.
+const INPUTS_AT_ONCE: usize = 2_048;
 
 /// Stage with the state of all running monitors in memory.
 pub(super) struct Judge {
     ctx: Context,
     metrics: Metrics,
     store: Store,
-    watched: ById<MonitorId, JudgedMonitor>,
+    judged: ById<MonitorId, JudgedMonitor>,
     /// Times at which a verdict may change without a report, at least one per monitor.
     wakes: BinaryHeap<Reverse<(Timestamp, MonitorId)>>,
     /// Last reading of the clock.
@@ -74,7 +74,7 @@ pub(super) struct Judge {
     is_stuck: Arc<AtomicBool>,
     /// Queue for confirmation checks. Weak, because cadence runs until all other senders are
     /// dropped.
-    orders: mpsc::WeakSender<ScheduleCommand>,
+    schedule_commands: mpsc::WeakSender<ScheduleCommand>,
     /// Monitors whose votes are stored later.
     deferred: DeferredWrites,
     pending: PendingCommit,
@@ -87,7 +87,7 @@ impl Judge {
         ctx: Context,
         metrics: Metrics,
         store: Store,
-        orders: mpsc::WeakSender<ScheduleCommand>,
+        schedule_commands: mpsc::WeakSender<ScheduleCommand>,
         connectivity: ConnectivityChecks,
         abandon: CancellationToken,
         is_stuck: Arc<AtomicBool>,
@@ -99,14 +99,14 @@ impl Judge {
             store,
             now,
             recorded_until: now,
-            watched: ById::default(),
+            judged: ById::default(),
             wakes: BinaryHeap::new(),
             suspicions: ProbeSuspicions::new(!connectivity.is_disabled()),
             heartbeats: Heartbeats::default(),
             connectivity,
             abandon,
             is_stuck,
-            orders,
+            schedule_commands,
             deferred: DeferredWrites::default(),
             pending: PendingCommit::default(),
             operator: None,
@@ -124,12 +124,12 @@ impl Judge {
     }
 
     /// Adds a monitor that was loaded at startup.
-    pub(super) fn load(&mut self, watched: JudgedMonitor) {
-        for state in &watched.state.regions {
+    pub(super) fn load(&mut self, judged: JudgedMonitor) {
+        for state in &judged.state.regions {
             let probe = self.connectivity.probes.serving(state.region).probe;
             state.latest.iter().for_each(|last| self.heartbeats.record(probe, last.finished_at));
         }
-        self.watch(watched);
+        self.watch(judged);
     }
 
     /// Records slots that were missed while no process ran.
@@ -140,17 +140,17 @@ impl Judge {
         }
     }
 
-    /// Runs until no more reports can come, and commits all of them.
+    /// Runs until no more inputs can come, and commits all of them.
     ///
     /// If the store ends earlier, so does the judge. Later callers then get an error instead of
     /// waiting forever.
     pub(super) async fn run(
         mut self,
-        mut reports: BatchedReceiver,
+        mut inputs: BatchedReceiver,
         commands: mpsc::Receiver<Command>,
     ) {
-        if let Err(mut lost) = self.listen(&mut reports, commands).await {
-            reports.close().iter().for_each(|report| lost.add(report));
+        if let Err(mut lost) = self.listen(&mut inputs, commands).await {
+            inputs.close().iter().for_each(|input| lost.add(input));
             let StoreEnded { results, missed, transitions } = lost;
             error!(
                 results,
@@ -164,27 +164,27 @@ impl Judge {
 
     async fn listen(
         &mut self,
-        reports: &mut BatchedReceiver,
+        inputs: &mut BatchedReceiver,
         mut commands: mpsc::Receiver<Command>,
     ) -> Result<(), StoreEnded> {
-        let mut received = Vec::with_capacity(REPORTS_AT_ONCE);
+        let mut received = Vec::with_capacity(INPUTS_AT_ONCE);
         loop {
             let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
             let wake =
                 wake.into_iter().chain(self.suspicions.wake_at()).min().map(cadence::on_grid);
             tokio::select! {
-                taken = reports.recv_batch(&mut received, REPORTS_AT_ONCE) => {
+                taken = inputs.recv_batch(&mut received, INPUTS_AT_ONCE) => {
                     if taken == RecvOutcome::Closed {
                         break;
                     }
                     self.read_clock();
-                    for report in received.drain(..) {
-                        self.record(report);
+                    for input in received.drain(..) {
+                        self.record(input);
                     }
                     // If no check is in progress, no other result can share this commit.
-                    if reports.is_idle() {
+                    if inputs.is_idle() {
                         self.commit_idle().await?;
-                    } else if self.pending.len() >= REPORTS_AT_ONCE {
+                    } else if self.pending.len() >= INPUTS_AT_ONCE {
                         self.commit().await?;
                     }
                 }
@@ -195,7 +195,7 @@ impl Judge {
                         self.handle(command).await?;
                     }
                 }
-                () = sleep_until_wake(&self.ctx, wake), if !self.is_behind(reports) => self.tick(),
+                () = sleep_until_wake(&self.ctx, wake), if !self.is_behind(inputs) => self.tick(),
                 () = self.pending.due() => self.commit().await?,
             }
             if self.pending.is_urgent() {
@@ -205,10 +205,10 @@ impl Judge {
         self.commit().await
     }
 
-    fn record(&mut self, report: Report) {
-        match report {
-            Report::Missed(missed) => self.pending.add_missed(missed),
-            Report::ConnectivityCheck(probe, connectivity_checks) => {
+    fn record(&mut self, input: JudgeInput) {
+        match input {
+            JudgeInput::Missed(missed) => self.pending.add_missed(missed),
+            JudgeInput::ConnectivityCheck(probe, connectivity_checks) => {
                 let change = self.suspicions.record_connectivity_check(
                     probe,
                     connectivity_checks,
@@ -218,7 +218,7 @@ impl Judge {
                     self.apply_suspicion_change(change);
                 }
             }
-            Report::Result(result, reply) => {
+            JudgeInput::Result(result, reply) => {
                 // Record the probe before the monitor, so that a failure that makes the probe
                 // suspect already does not count.
                 self.record_probe_evidence(&result);
@@ -237,18 +237,18 @@ impl Judge {
     /// Judges a result, after the ticks that were due before its check ended.
     fn judge_result(&mut self, result: &CheckResult) {
         let monitor = result.identity.monitor;
-        let Some(watched) = self.watched.get(&monitor) else { return };
-        let at = watched.instant(result.finished_at, self.now);
-        while let Some(due) = self.watched.get(&monitor).and_then(|it| it.overdue(at)) {
+        let Some(judged) = self.judged.get(&monitor) else { return };
+        let at = judged.instant(result.finished_at, self.now);
+        while let Some(due) = self.judged.get(&monitor).and_then(|it| it.overdue(at)) {
             self.judge_at(monitor, due);
         }
-        let moment = step_context(&self.ctx, &self.suspicions, at);
-        let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        let effects = watched.record(result, moment);
+        let context = step_context(&self.ctx, &self.suspicions, at);
+        let Some(judged) = self.judged.get_mut(&monitor) else { return };
+        let effects = judged.record(result, context);
         if result.finished_at > self.now {
-            watched.set_back(self.now);
+            judged.set_back(self.now);
         }
-        let joined = effects.region_failed_in.map(|incident| watched.joined(incident, result));
+        let joined = effects.region_failed_in.map(|incident| judged.joined(incident, result));
         self.apply_effects(monitor, &effects);
         self.pending.add_joined(joined);
     }
@@ -257,15 +257,15 @@ impl Judge {
     fn read_clock(&mut self) {
         let now = self.ctx.now();
         if now < self.now {
-            self.watched.values_mut().for_each(|watched| watched.set_back(now));
+            self.judged.values_mut().for_each(|judged| judged.set_back(now));
             self.recorded_until = self.recorded_until.min(now);
         }
         self.now = now;
     }
 
     /// Returns whether old results wait. Votes do not expire until these are recorded.
-    fn is_behind(&self, reports: &BatchedReceiver) -> bool {
-        !reports.is_empty() && self.ctx.now().since(self.recorded_until) > BEHIND
+    fn is_behind(&self, inputs: &BatchedReceiver) -> bool {
+        !inputs.is_empty() && self.ctx.now().since(self.recorded_until) > BEHIND
     }
 
     fn tick(&mut self) {
@@ -279,13 +279,13 @@ impl Judge {
                 return;
             }
             self.wakes.pop();
-            let Some(watched) = self.watched.get_mut(&monitor) else { continue };
+            let Some(judged) = self.judged.get_mut(&monitor) else { continue };
             // A monitor has an entry for each of its former wake times; only one is current.
-            if watched.entry_in_wakes != Some(at) {
+            if judged.entry_in_wakes != Some(at) {
                 continue;
             }
-            watched.entry_in_wakes = None;
-            match watched.wake_at {
+            judged.entry_in_wakes = None;
+            match judged.wake_at {
                 // Judge as of the due time, however late it is.
                 Some(wake_at) if wake_at <= now => self.judge_at(monitor, wake_at),
                 wake_at => self.schedule_wake(monitor, wake_at),
@@ -295,17 +295,17 @@ impl Judge {
 
     /// Judges a monitor again as of this time, from the recorded results.
     fn judge_at(&mut self, monitor: MonitorId, at: Timestamp) {
-        let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        let moment = step_context(&self.ctx, &self.suspicions, watched.instant(at, self.now));
-        let effects = watched.tick(moment);
+        let Some(judged) = self.judged.get_mut(&monitor) else { return };
+        let context = step_context(&self.ctx, &self.suspicions, judged.instant(at, self.now));
+        let effects = judged.tick(context);
         self.apply_effects(monitor, &effects);
     }
 
-    /// Orders confirmation checks. If cadence's queue is full, they are dropped: the regular slots
+    /// Requests confirmation checks. If cadence's queue is full, they are dropped: the regular slots
     /// come soon enough.
     fn request_confirmations(&self, monitor: MonitorId, revision: u32, regions: Vec<Region>) {
-        let order = ScheduleCommand::Confirm { monitor, revision, regions };
-        let sent = self.orders.upgrade().map(|orders| orders.try_send(order));
+        let command = ScheduleCommand::Confirm { monitor, revision, regions };
+        let sent = self.schedule_commands.upgrade().map(|cadence| cadence.try_send(command));
         if !matches!(sent, Some(Ok(()))) {
             self.metrics.confirmations_dropped.inc();
         }
@@ -314,66 +314,66 @@ impl Judge {
     /// Applies the effects of a step of a monitor.
     fn apply_effects(&mut self, monitor: MonitorId, effects: &Effects) {
         self.schedule_wake(monitor, effects.wake_at);
-        let Some(watched) = self.watched.get(&monitor) else { return };
+        let Some(judged) = self.judged.get(&monitor) else { return };
         if self.deferred.record_change(monitor, effects.changed, self.ctx.now()) {
-            self.pending.add_state(monitor, &watched.state);
+            self.pending.add_state(monitor, &judged.state);
         }
         if !effects.confirmations.is_empty() {
             let regions = effects.confirmations.clone();
-            self.request_confirmations(monitor, watched.policy.revision, regions);
+            self.request_confirmations(monitor, judged.policy.revision, regions);
         }
         if let Some(transition) = effects.transition {
-            let mut cause = watched.cause(&transition, &self.suspicions, transition.at);
-            set_locations(&mut cause, watched, &self.connectivity.probes);
-            if let Some((failing, hosts)) = watched.suspicion(&self.suspicions) {
+            let mut cause = judged.cause(&transition, &self.suspicions, transition.at);
+            set_locations(&mut cause, judged, &self.connectivity.probes);
+            if let Some((failing, hosts)) = judged.suspicion(&self.suspicions) {
                 cause.why = format!(
                     "{}. {failing} of {hosts} hosts failed within a minute; this server's own \
                      network may be at fault",
                     cause.why
                 );
             }
-            log(watched, &transition, &cause);
+            log(judged, &transition, &cause);
             self.pending.add_transition(monitor, transition, cause);
         }
     }
 
     fn schedule_wake(&mut self, monitor: MonitorId, at: Option<Timestamp>) {
-        let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        watched.wake_at = at;
+        let Some(judged) = self.judged.get_mut(&monitor) else { return };
+        judged.wake_at = at;
         let Some(at) = at else { return };
         // A later time is looked up when the existing entry is due.
-        if watched.entry_in_wakes.is_none_or(|entry| at < entry) {
-            watched.entry_in_wakes = Some(at);
+        if judged.entry_in_wakes.is_none_or(|entry| at < entry) {
+            judged.entry_in_wakes = Some(at);
             self.wakes.push(Reverse((at, monitor)));
         }
     }
 
-    fn watch(&mut self, mut watched: JudgedMonitor) {
-        let monitor = watched.monitor;
+    fn watch(&mut self, mut judged: JudgedMonitor) {
+        let monitor = judged.monitor;
         self.read_clock();
-        let moment = step_context(&self.ctx, &self.suspicions, self.now);
-        let effects = judge::revise(&watched.policy, &mut watched.state, moment);
-        self.watched.insert(monitor, watched);
+        let context = step_context(&self.ctx, &self.suspicions, self.now);
+        let effects = judge::revise(&judged.policy, &mut judged.state, context);
+        self.judged.insert(monitor, judged);
         self.apply_effects(monitor, &effects);
     }
 }
 
 /// Sets the location of each region whose probe is the server's own or serves several regions.
-fn set_locations(cause: &mut Cause, watched: &JudgedMonitor, probes: &Probes) {
-    let slots: Vec<_> =
-        cause.regions.iter().map(|seen| watched.policy.probe_of(seen.region)).collect();
-    for (seen, slot) in cause.regions.iter_mut().zip(&slots) {
-        let Some(slot) = *slot else { continue };
-        let shares = slots.iter().filter(|other| **other == Some(slot)).count() > 1;
-        if shares || slot == ProbeIndex::EMBEDDED {
-            seen.place = Some(probes.name(slot).to_owned());
+fn set_locations(cause: &mut Cause, judged: &JudgedMonitor, probes: &Probes) {
+    let checked_by: Vec<_> =
+        cause.regions.iter().map(|seen| judged.policy.probe_of(seen.region)).collect();
+    for (seen, probe) in cause.regions.iter_mut().zip(&checked_by) {
+        let Some(probe) = *probe else { continue };
+        let shares = checked_by.iter().filter(|other| **other == Some(probe)).count() > 1;
+        if shares || probe == ProbeIndex::EMBEDDED {
+            seen.place = Some(probes.name(probe).to_owned());
         }
     }
 }
 
 /// Logs the transition with the reason of the first failing region.
-fn log(watched: &JudgedMonitor, transition: &Transition, reason: &Cause) {
-    let JudgedMonitor { monitor, name, .. } = watched;
+fn log(judged: &JudgedMonitor, transition: &Transition, reason: &Cause) {
+    let JudgedMonitor { monitor, name, .. } = judged;
     let Transition { from, to, why, .. } = transition;
     let why = why.to_string();
     let cause = Some(&reason.why).filter(|cause| !cause.is_empty() && **cause != why);

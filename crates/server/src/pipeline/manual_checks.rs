@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::check::{CheckResult, Job, Plan};
+use domain::check::{CheckPlan, CheckResult, Job};
 use rules::monitor::Monitor;
 use rules::{Timestamp, limits};
 use tokio::sync::oneshot;
@@ -37,7 +37,7 @@ impl Pipeline {
         monitor: &Monitor,
         requested_at: Timestamp,
     ) -> Result<Vec<CheckResult>, PipelineError> {
-        let plan = Arc::new(Plan::new(monitor)?);
+        let plan = Arc::new(CheckPlan::new(monitor)?);
         let regions = self.regions(&monitor.settings);
         let permit_count = regions.len().min(self.manual_checks_max);
         let _permits = tokio::select! {
@@ -89,12 +89,19 @@ impl Pipeline {
             result = &mut answer => return result.map_err(|_| self.no_result_error()),
             () = self.ctx.sleep_until(deadline) => {}
         }
-        self.orders.send(ScheduleCommand::Poll).await.map_err(|_| PipelineError::Stopping)?;
+        self.schedule_commands
+            .send(ScheduleCommand::Poll)
+            .await
+            .map_err(|_| PipelineError::Stopping)?;
         answer.await.map_err(|_| self.no_result_error())
     }
 
     /// Returns the reason that no result can come.
     fn no_result_error(&self) -> PipelineError {
-        if self.orders.is_closed() { PipelineError::Stopping } else { PipelineError::TooManyChecks }
+        if self.schedule_commands.is_closed() {
+            PipelineError::Stopping
+        } else {
+            PipelineError::TooManyChecks
+        }
     }
 }

@@ -108,22 +108,13 @@ impl Notifier {
     ///
     /// Fails if the mail server cannot be used.
     pub fn new<Root: AsRef<[u8]>>(parts: NotifierParts<'_, Root>) -> Result<Self, String> {
-        let NotifierParts {
-            ctx,
-            store,
-            metrics,
-            client,
-            mail,
-            extra_roots,
-            vendors: servers,
-            public_url,
-        } = parts;
+        let NotifierParts { ctx, store, metrics, client, mail, extra_roots, vendors, public_url } =
+            parts;
         let mailer = mail.map(|server| Mailer::new(server, extra_roots)).transpose();
         let mailer = mailer.map_err(|error| error.to_string())?;
         let concurrency = ConcurrencyLimits::new();
         let tokens = SubscriberTokens::new(store.session_key());
-        let sender =
-            Sender { ctx, client, mailer, vendors: servers, public_url, concurrency, tokens };
+        let sender = Sender { ctx, client, mailer, vendors, public_url, concurrency, tokens };
         Ok(Self(Arc::new(Dispatcher::new(WorkerContext::new(sender, store, metrics)))))
     }
 
@@ -162,7 +153,7 @@ impl Notifier {
     /// Sends the test `event` once, immediately, to a channel with these settings, saved or not.
     /// Sends nothing if `stop` is cancelled first.
     ///
-    /// A test bypasses the queue and is not stored. If it opens an alert at the receiver, a second
+    /// A test bypasses the queue; the caller records it if the channel is saved. If it opens an alert at the receiver, a second
     /// message closes it, even if the caller is gone.
     pub async fn test(
         &self,
@@ -175,8 +166,8 @@ impl Notifier {
         let now = self.0.context.sender.ctx.now();
         let signing = self.0.context.store.signing_secrets().of(workspace, now).await?;
         // The monitor of a test does not exist, so the link leads to the server itself.
-        let read_at = self.0.context.sender.public_url.as_deref();
-        let target = SendTarget { workspace, channel, settings, signing: &signing, link: read_at };
+        let link = self.0.context.sender.public_url.as_deref();
+        let target = SendTarget { workspace, channel, settings, signing: &signing, link };
         let sent = self.send(target, event, stop).await;
         let Some(sent) = sent else { return Err(StoreError::Closed) };
         let accepted = sent.disposition == SendDisposition::Accepted;
@@ -227,7 +218,7 @@ impl Notifier {
         stop: &CancellationToken,
     ) -> Option<AttemptOutcome> {
         let key = event_key(target.channel, event);
-        self.0.context.sender.send_notice(target, EventBatch::One(event), &key, stop).await
+        self.0.context.sender.send_batch(target, EventBatch::One(event), &key, stop).await
     }
 }
 
@@ -295,8 +286,8 @@ async fn sleep_until_scan(ctx: &Context, next_look: Option<Timestamp>) {
     }
 }
 
-/// Finds waiting deliveries without a worker and those that became due, and updates the metrics.
-/// Returns the time of the next scan.
+/// Announces maintenance, removes unconfirmed addresses that expired, starts workers for waiting
+/// deliveries, and updates the metrics. Returns the time of the next scan.
 async fn scan(dispatcher: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreError> {
     let now = dispatcher.context.sender.ctx.now();
     let turns_at = dispatcher.context.store.subscribers().announce_maintenance(now).await?;

@@ -16,7 +16,7 @@ pub const THIS_SERVER: &str = "this server";
 /// All probes and the regions of each. Cheap to clone.
 #[derive(Clone)]
 pub struct Probes {
-    /// Probes by slot number.
+    /// Probes by index.
     known: Arc<[(ProbeId, Probe)]>,
     /// Known addresses from which the server's own probe sends checks.
     egress: Arc<[IpAddr]>,
@@ -52,21 +52,21 @@ impl Probes {
     }
 
     /// Returns a probe with its name.
-    pub fn known(&self, slot: ProbeIndex) -> &(ProbeId, Probe) {
-        &self.known[usize::from(slot.0)]
+    pub fn known(&self, probe: ProbeIndex) -> &(ProbeId, Probe) {
+        &self.known[usize::from(probe.0)]
     }
 
     /// Returns the name of a probe, which is also that of its location.
-    pub fn name(&self, slot: ProbeIndex) -> &str {
-        &self.known(slot).0.0
+    pub fn name(&self, probe: ProbeIndex) -> &str {
+        &self.known(probe).0.0
     }
 
     /// Returns the location that checks of a region come from, if its probe is the server's own or
     /// serves several regions. Regions with the same probe share a location.
     pub fn location_of(&self, region: Region) -> Option<&str> {
-        let slot = self.serving(region).probe;
-        let is_shared = self.serving.iter().filter(|other| **other == slot).count() > 1;
-        (is_shared || slot == ProbeIndex::EMBEDDED).then(|| self.name(slot))
+        let probe = self.serving(region).probe;
+        let is_shared = self.serving.iter().filter(|other| **other == probe).count() > 1;
+        (is_shared || probe == ProbeIndex::EMBEDDED).then(|| self.name(probe))
     }
 
     /// Returns whether one probe serves all regions.
@@ -75,8 +75,8 @@ impl Probes {
     }
 
     /// Returns the addresses that a probe's checks come from; empty if unknown.
-    pub fn egress(&self, slot: ProbeIndex) -> &[IpAddr] {
-        if slot == ProbeIndex::EMBEDDED { &self.egress } else { &[] }
+    pub fn egress(&self, probe: ProbeIndex) -> &[IpAddr] {
+        if probe == ProbeIndex::EMBEDDED { &self.egress } else { &[] }
     }
 
     /// Returns the name of the probe that serves a region.

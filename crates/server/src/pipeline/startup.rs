@@ -70,20 +70,20 @@ fn load_monitor(
     monitor: &Monitor,
     judge_state: Option<JudgeState>,
 ) -> Result<(), PipelineError> {
-    let (mut watched, entry) = pipeline.prepare(monitor, judge_state)?;
+    let (mut judged, entry) = pipeline.prepare(monitor, judge_state)?;
     let now = pipeline.ctx.now();
     for result in before.results.get(&monitor.id).into_iter().flatten() {
-        watched.state.recall(&result.identity, result.finished_at, result.outcome);
+        judged.state.recall(&result.identity, result.finished_at, result.outcome);
     }
     if let Some(worked_until) = before.worked_until {
         let time = Downtime {
-            looked_at_since: checked_since(worked_until, watched.policy.longest, monitor),
+            looked_at_since: checked_since(worked_until, judged.policy.longest, monitor),
             worked_until,
             now,
         };
         let is_known = |region, slot| {
             before.has_outcome(monitor.id, region, slot)
-                || is_before_known_result(&watched.state, region, slot)
+                || is_before_known_result(&judged.state, region, slot)
         };
         judge.record_missed(missed_while_down(
             monitor.id,
@@ -93,11 +93,11 @@ fn load_monitor(
             is_known,
         ));
     }
-    watched.state.set_back(now);
+    judged.state.set_back(now);
     // If no result of the revision is known, the process ended before its initial check.
-    let is_known = watched.state.revision == monitor.revision && watched.state.is_renewed();
+    let is_known = judged.state.revision == monitor.revision && judged.state.is_renewed();
     let first = if is_known { FirstRun::Regular } else { FirstRun::AtOnce };
-    judge.load(watched);
+    judge.load(judged);
     // The same `now` as for the missed slots leaves no gap between the two.
     cadence.put(entry, first, now);
     Ok(())
@@ -112,8 +112,8 @@ fn checked_since(worked_until: Timestamp, longest: Duration, monitor: &Monitor) 
 /// Returns whether a scheduled result of this slot or a later one is known for the region. Then
 /// this slot was run, skipped or missed before, and that is stored. Manual and confirmation checks
 /// do not count.
-fn is_before_known_result(history: &JudgeState, region: Region, slot: Timestamp) -> bool {
-    let state = history.region(region);
+fn is_before_known_result(judge_state: &JudgeState, region: Region, slot: Timestamp) -> bool {
+    let state = judge_state.region(region);
     let results = state.into_iter().flat_map(|state| [state.latest, state.before]).flatten();
     results.filter(|result| result.trigger == Trigger::Scheduled).any(|result| slot <= result.slot)
 }
@@ -200,10 +200,11 @@ mod tests {
 
     #[test]
     fn slots_before_a_scheduled_result_are_known() {
-        let mut history = JudgeState::new(&policy(&a_monitor(START)), START);
-        let is_past =
-            |history: &JudgeState, slot| is_before_known_result(history, Region::FlyAms, slot);
-        assert!(!is_past(&history, START));
+        let mut judge_state = JudgeState::new(&policy(&a_monitor(START)), START);
+        let is_past = |judge_state: &JudgeState, slot| {
+            is_before_known_result(judge_state, Region::FlyAms, slot)
+        };
+        assert!(!is_past(&judge_state, START));
         let region_result = |slot, trigger| RegionResult {
             slot,
             finished_at: slot,
@@ -211,11 +212,11 @@ mod tests {
             trigger,
             vote: Vote::Fine,
         };
-        history.regions[0].latest = Some(region_result(START + 2 * MINUTE, Trigger::Manual));
-        assert!(!is_past(&history, START), "somebody asked, which says nothing of the slots");
-        history.regions[0].before = Some(region_result(START + MINUTE, Trigger::Scheduled));
-        assert!(is_past(&history, START + MINUTE));
-        assert!(!is_past(&history, START + 2 * MINUTE));
-        assert!(!is_before_known_result(&history, Region::FlySin, START));
+        judge_state.regions[0].latest = Some(region_result(START + 2 * MINUTE, Trigger::Manual));
+        assert!(!is_past(&judge_state, START), "somebody asked, which says nothing of the slots");
+        judge_state.regions[0].before = Some(region_result(START + MINUTE, Trigger::Scheduled));
+        assert!(is_past(&judge_state, START + MINUTE));
+        assert!(!is_past(&judge_state, START + 2 * MINUTE));
+        assert!(!is_before_known_result(&judge_state, Region::FlySin, START));
     }
 }

@@ -48,7 +48,7 @@ impl Pipeline {
     /// Fails if the monitor does not run. Also fails if a stage has ended, so that no unchecked
     /// monitor is shown as operational.
     pub async fn view(&self, monitor: MonitorId) -> Result<MonitorView, PipelineError> {
-        if self.orders.is_closed() || self.jobs.is_closed() {
+        if self.schedule_commands.is_closed() || self.jobs.is_closed() {
             return Err(PipelineError::Stopping);
         }
         self.query(|answer| Command::View { monitor, answer }).await?
@@ -65,7 +65,7 @@ impl Pipeline {
         &self,
         monitors: Vec<MonitorId>,
     ) -> Result<HashMap<MonitorId, Timestamp>, PipelineError> {
-        if self.orders.is_closed() || self.jobs.is_closed() {
+        if self.schedule_commands.is_closed() || self.jobs.is_closed() {
             return Err(PipelineError::Stopping);
         }
         self.query(|answer| Command::Checked { monitors, answer }).await

@@ -22,7 +22,7 @@ use contract::monitor::wire::{
 };
 use contract::monitor::{Identified, StoredMonitor, encode_instant, mask};
 use contract::rpc::{self, Error, Message, RequestContext, Response, ServiceResult};
-use domain::check::Plan;
+use domain::check::CheckPlan;
 use rules::monitor::{Monitor as Stored, MonitorDraft};
 use rules::{MonitorId, MonitorStatus, Violation};
 use store::{Created, MonitorWithStatus, NewMonitor};
@@ -359,7 +359,7 @@ async fn find(services: &Services, caller: Caller, id: &str) -> Result<MonitorWi
 /// Rejects a monitor that cannot be planned. Valid monitors can be; this check avoids storing one
 /// that never runs.
 fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
-    let planned = Plan::new(monitor).map(drop);
+    let planned = CheckPlan::new(monitor).map(drop);
     planned.map_err(|error| rpc::invalid(&Violation::without_value("monitor", error.why).into()))
 }
 

@@ -79,7 +79,7 @@ pub(super) fn outline(row: &Row, key: &str) -> Result<Event, StoreError> {
         incident: optional(row, "incident", IncidentId::parse)?,
         began_at: instant(row, "began_at")?,
         closed: None,
-        grounds: Cause::default(),
+        cause: Cause::default(),
         reminder: narrow(row, "reminder")?,
     })
 }

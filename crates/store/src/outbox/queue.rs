@@ -73,8 +73,8 @@ impl Outbox<'_> {
     }
 
     /// Returns the due deliveries of a recipient: at most `limit` single ones, one fixed digest,
-    /// and the candidates of a new digest. Deliveries in flight are included, so ask for more than
-    /// those.
+    /// and the candidates of a new digest. Deliveries in flight count
+    /// towards `limit`, so add their number to it.
     pub async fn due(
         &self,
         recipient: impl Into<Recipient>,

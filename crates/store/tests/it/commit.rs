@@ -158,8 +158,8 @@ async fn latest_judge_state_is_stored() {
         }
         let history = home.store.judge_states().get(monitor).await.unwrap();
         assert_eq!(history, Some(a_history(MonitorStatus::Active, 2)));
-        let votes = vec![(monitor, a_history(MonitorStatus::Degraded, 3))];
-        home.commit(Batch { votes, ..Batch::default() }).await.unwrap();
+        let deferred_states = vec![(monitor, a_history(MonitorStatus::Degraded, 3))];
+        home.commit(Batch { deferred_states, ..Batch::default() }).await.unwrap();
         let history = home.store.judge_states().get(monitor).await.unwrap();
         assert_eq!(
             history,

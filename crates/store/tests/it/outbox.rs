@@ -119,8 +119,8 @@ fn cause(why: &str) -> Cause {
 /// Commits a transition of a monitor.
 async fn turn(home: &Home, monitor: MonitorId, transition: Transition) {
     let transitions = vec![(monitor, transition)];
-    let grounds = vec![(monitor, cause("the status is 503"))];
-    home.commit(Batch { transitions, causes: grounds, ..Batch::default() }).await.unwrap();
+    let causes = vec![(monitor, cause("the status is 503"))];
+    home.commit(Batch { transitions, causes, ..Batch::default() }).await.unwrap();
 }
 
 async fn due(home: &Home, channel: ChannelId, at: i64) -> DueDeliveries {

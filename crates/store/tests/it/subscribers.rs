@@ -225,7 +225,7 @@ async fn unconfirmed_address_gets_only_confirmation_requests() {
         assert_eq!(ask(1, 10).await, SignupOutcome::New);
         let [first] = &due(home, 1, 10).await[..] else { panic!("one delivery is due") };
         assert!(matches!(
-            first.content.news().unwrap().about,
+            first.content.page_event().unwrap().about,
             PageEventKind::ConfirmationRequested(_)
         ));
         assert_eq!(ask(2, 20).await, SignupOutcome::Again);
@@ -241,7 +241,10 @@ async fn unconfirmed_address_gets_only_confirmation_requests() {
         assert_eq!(twice.subscriber.confirmed_at, Some(instant(30)));
         assert_eq!(ask(3, 50).await, SignupOutcome::Known);
         let [known] = &due(home, 1, 50).await[..] else { panic!("one delivery is due") };
-        assert!(matches!(known.content.news().unwrap().about, PageEventKind::AlreadySubscribed(_)));
+        assert!(matches!(
+            known.content.page_event().unwrap().about,
+            PageEventKind::AlreadySubscribed(_)
+        ));
         assert_eq!(ids(home, SubscriberFilter::default()).await, [1]);
 
         store.end(subscriber_id(1), instant(60)).await.unwrap();

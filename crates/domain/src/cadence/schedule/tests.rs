@@ -140,7 +140,7 @@ impl Book {
         if let Some(missed) = due.missed {
             self.miss(slots, missed);
         }
-        let outcome = match due.call {
+        let outcome = match due.action {
             SlotAction::Run => SlotOutcome::Run,
             SlotAction::Skip => SlotOutcome::Skipped,
         };
@@ -216,13 +216,13 @@ fn new_monitor_runs_at_once_then_regularly() {
     let handle = put(&mut schedule, 7, 3, START);
     let at_once: Vec<DueSlot> = std::iter::from_fn(|| schedule.pop_due(START)).collect();
     assert_eq!(at_once.len(), 3);
-    assert!(at_once.iter().all(|due| due.slot == START && due.call == SlotAction::Run));
+    assert!(at_once.iter().all(|due| due.slot == START && due.action == SlotAction::Run));
     for due in &at_once {
         schedule.finish(handle, due.region);
     }
     let later: Vec<DueSlot> = std::iter::from_fn(|| schedule.pop_due(START + PERIOD)).collect();
     assert_eq!(later.len(), 3, "each once in the period that follows");
-    assert!(later.iter().all(|due| due.call == SlotAction::Run && due.missed.is_none()));
+    assert!(later.iter().all(|due| due.action == SlotAction::Run && due.missed.is_none()));
 }
 
 // A starting process finds all its monitors: running them at once would create a load peak.
@@ -243,7 +243,7 @@ fn stall_runs_once_and_reports_missed_slots() {
     let first = schedule.pop_due(START).unwrap();
     schedule.finish(handle, first.region);
     let due = schedule.pop_due(first.next_slot + 10 * PERIOD).unwrap();
-    assert_eq!(due.call, SlotAction::Run);
+    assert_eq!(due.action, SlotAction::Run);
     assert_eq!(due.slot, first.next_slot + 10 * PERIOD);
     let missed = due.missed.unwrap();
     assert_eq!((missed.first_slot, missed.count), (first.next_slot, 10));
@@ -258,7 +258,7 @@ fn old_revision_neither_blocks_nor_ends_checks() {
     let running = schedule.pop_due(START).unwrap();
     let later = START + Duration::from_millis(1);
     let new = put(&mut schedule, 7, 1, later);
-    assert_eq!(schedule.pop_due(later).map(|due| due.call), Some(SlotAction::Run));
+    assert_eq!(schedule.pop_due(later).map(|due| due.action), Some(SlotAction::Run));
     schedule.finish(old, running.region);
     assert!(!schedule.start(new, running.region), "the new revision's check still runs");
     assert!(!schedule.start(old, running.region), "the old revision starts no check");
@@ -274,7 +274,7 @@ fn confirmation_skips_busy_and_unmonitored_regions() {
     assert!(schedule.start(handle, Region::ALL[0]));
     assert!(!schedule.start(handle, Region::ALL[0]));
     assert!(!schedule.start(handle, Region::ALL[1]));
-    assert_eq!(schedule.pop_due(START).map(|due| due.call), Some(SlotAction::Skip));
+    assert_eq!(schedule.pop_due(START).map(|due| due.action), Some(SlotAction::Skip));
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn clock_set_back_does_not_stop_checks() {
     schedule.set_back(back);
     let due: Vec<DueSlot> = std::iter::from_fn(|| schedule.pop_due(back + PERIOD)).collect();
     assert_eq!(due.len(), 3, "each region once in the period that follows");
-    assert!(due.iter().all(|due| due.call == SlotAction::Run && due.missed.is_none()));
+    assert!(due.iter().all(|due| due.action == SlotAction::Run && due.missed.is_none()));
 }
 
 #[test]

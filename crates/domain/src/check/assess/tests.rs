@@ -12,15 +12,15 @@ use crate::check::{
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
-fn plan(slow_above: Option<Duration>) -> Plan {
-    Plan {
+fn plan(degraded_above: Option<Duration>) -> CheckPlan {
+    CheckPlan {
         monitor: MonitorId::from_bits(1),
         workspace: rules::WorkspaceId::from_bits(1),
         revision: 3,
         check: PlannedCheck::Tcp(TcpPlan { host: "example.com".to_owned(), port: 80 }),
         timeout: Duration::from_secs(1),
         retry: 3,
-        slow_above,
+        degraded_above,
         secrets: None,
     }
 }

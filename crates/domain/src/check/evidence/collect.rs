@@ -44,10 +44,10 @@ impl AttemptEvidence {
     fn http(&mut self, seen: HttpObservation) {
         let last = seen.hops.len().saturating_sub(1);
         if let Some(answer) = seen.hops.last().filter(|answer| answer.status.is_some()) {
-            let (text, goes_on) = beginning(&answer.headers, &seen.body);
+            let (text, has_more) = beginning(&answer.headers, &seen.body);
             self.body = Some(text);
-            self.body_truncated = goes_on;
-            self.body_cut = seen.body.cut;
+            self.body_truncated = has_more;
+            self.body_cut = seen.body.memory_exhausted;
         }
         self.hops = seen
             .hops
@@ -132,8 +132,8 @@ fn headers(headers: &HeaderMap, most: usize) -> Vec<(String, String)> {
 /// Returns the first 4 KiB of a body as text, and whether the body is longer.
 fn beginning(headers: &HeaderMap, body: &ObservedBody) -> (String, bool) {
     let kept = &body.bytes[..body.bytes.len().min(limits::EVIDENCE_BODY_BYTES)];
-    let goes_on = body.truncated || kept.len() < body.bytes.len();
-    (http::decode(headers, kept, goes_on).into_owned(), goes_on)
+    let has_more = body.truncated || kept.len() < body.bytes.len();
+    (http::decode(headers, kept, has_more).into_owned(), has_more)
 }
 
 fn certificate(mut certificate: Certificate, chain: usize) -> Certificate {

@@ -18,11 +18,11 @@ const ADDRESS: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 443);
 
 /// Returns a plan without secrets.
-fn plan() -> Plan {
+fn plan() -> CheckPlan {
     plan_of("https://example.com/", &[], "")
 }
 
-fn plan_of(url: &str, headers: &[(&str, &str)], body: &str) -> Plan {
+fn plan_of(url: &str, headers: &[(&str, &str)], body: &str) -> CheckPlan {
     let text = |text: &str| Some(text.to_owned());
     let header = |(key, value): &(&str, &str)| HeaderDraft { key: text(key), value: text(value) };
     let mut draft = MonitorDraft::new(CheckDraft::Http(HttpDraft {
@@ -34,7 +34,7 @@ fn plan_of(url: &str, headers: &[(&str, &str)], body: &str) -> Plan {
     }));
     (draft.name, draft.periodicity) = (text("a monitor"), text("30s"));
     let at = Timestamp::from_millis(0);
-    Plan::new(&Monitor {
+    CheckPlan::new(&Monitor {
         id: MonitorId::from_bits(1),
         workspace: WorkspaceId::from_bits(1),
         revision: 1,
@@ -254,7 +254,7 @@ fn tcp_failure_evidence_keeps_address_and_failure() {
 
 #[test]
 fn body_is_cut_at_4_kib_between_characters() {
-    for (bytes, truncated, chars, goes_on) in [
+    for (bytes, truncated, chars, has_more) in [
         ("é".repeat(2_048), false, 2_048, false),
         ("é".repeat(2_049), false, 2_048, true),
         (format!("a{}", "é".repeat(2_048)), false, 2_048, true),
@@ -269,7 +269,7 @@ fn body_is_cut_at_4_kib_between_characters() {
         );
         let kept = &kept.attempts[0];
         let text = kept.body.as_deref().expect("a response was received");
-        assert_eq!((text.chars().count(), kept.body_truncated), (chars, goes_on));
+        assert_eq!((text.chars().count(), kept.body_truncated), (chars, has_more));
         assert!(!text.contains('\u{FFFD}'));
     }
 }

@@ -33,12 +33,12 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpObservation) -> Findi
     if !plan.body_assertions.is_empty() {
         // A HEAD response has no body: ignore any bytes that follow it.
         let is_head = plan.method == Method::HEAD;
-        let goes_on = seen.body.truncated && !is_head;
+        let has_more = seen.body.truncated && !is_head;
         let bytes = if is_head { &[][..] } else { &seen.body.bytes };
-        let decoded = decode(&answer.headers, bytes, goes_on);
+        let decoded = decode(&answer.headers, bytes, has_more);
         let mut is_undecided = false;
         for (index, assertion) in plan.body_assertions.iter().enumerate() {
-            let known = Text { known: &decoded, goes_on };
+            let known = Text { known: &decoded, has_more };
             let searched = seen.body.found.as_ref().filter(|_| !is_head);
             let held = match (assertion.comparator, searched) {
                 (TextComparator::Contains, Some(searched)) => contained(searched, index),
@@ -48,7 +48,7 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpObservation) -> Findi
             is_undecided |= held == Comparison::Undecidable;
             found.body(assertion, known, held);
         }
-        if is_undecided && seen.body.cut {
+        if is_undecided && seen.body.memory_exhausted {
             found.reasons.push(OUT_OF_MEMORY.to_owned());
         }
     }
@@ -133,7 +133,7 @@ impl Findings {
 
 /// Returns whether the searched part of a body contains the target of this assertion.
 fn contained(found: &SearchResult, assertion: usize) -> Comparison {
-    match (found.contained.get(assertion), found.goes_on) {
+    match (found.contained.get(assertion), found.has_more) {
         (Some(true), _) => Comparison::Yes,
         (_, true) => Comparison::Undecidable,
         (_, false) => Comparison::No,

@@ -12,10 +12,10 @@ use encoding_rs::{Encoding, UTF_8};
 pub(in crate::check) fn decode<'a>(
     headers: &HeaderMap,
     bytes: &'a [u8],
-    goes_on: bool,
+    has_more: bool,
 ) -> Cow<'a, str> {
     let encoding = for_headers(headers);
-    if !goes_on {
+    if !has_more {
         return encoding.decode(bytes).0;
     }
     let mut decoder = encoding.new_decoder();
@@ -53,10 +53,10 @@ fn charset(content_type: &[u8]) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
-    fn text(content_type: &str, bytes: &[u8], goes_on: bool) -> String {
+    fn text(content_type: &str, bytes: &[u8], has_more: bool) -> String {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, content_type.parse().unwrap());
-        decode(&headers, bytes, goes_on).into_owned()
+        decode(&headers, bytes, has_more).into_owned()
     }
 
     // design: §5 "text by its charset"
@@ -82,14 +82,14 @@ mod tests {
 
     #[test]
     fn incomplete_last_character_is_dropped_if_body_continues() {
-        for (content_type, bytes, goes_on, expected) in [
+        for (content_type, bytes, has_more, expected) in [
             ("text/plain", &b"a\xC3"[..], true, "a"),
             ("text/plain", b"a\xC3", false, "a\u{FFFD}"),
             ("text/plain; charset=utf-16le", b"a\0b", true, "a"),
             ("text/plain", b"\xEF\xBB", true, ""),
             ("text/plain", b"a\xFFb\xF0\x9F", true, "a\u{FFFD}b"),
         ] {
-            assert_eq!(text(content_type, bytes, goes_on), expected, "{bytes:?}");
+            assert_eq!(text(content_type, bytes, has_more), expected, "{bytes:?}");
         }
     }
 }

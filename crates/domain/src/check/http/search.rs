@@ -60,13 +60,13 @@ impl Search {
     }
 
     /// Returns the result for a body that ended here, or that goes on.
-    pub fn finish(mut self, goes_on: bool) -> SearchResult {
-        if !goes_on {
+    pub fn finish(mut self, has_more: bool) -> SearchResult {
+        if !has_more {
             self.read(&[], true);
         }
         self.search();
         let contained = self.targets.iter().map(|it| it.as_ref().is_some_and(|it| it.found));
-        SearchResult { contained: contained.collect(), goes_on }
+        SearchResult { contained: contained.collect(), has_more }
     }
 
     fn read(&mut self, piece: &[u8], is_last: bool) {
@@ -118,7 +118,7 @@ mod tests {
         }
         assert_eq!(
             utf_16.finish(false),
-            SearchResult { contained: vec![true, false], goes_on: false }
+            SearchResult { contained: vec![true, false], has_more: false }
         );
     }
 
@@ -131,7 +131,7 @@ mod tests {
         }
         search.push(b"nee");
         search.push(b"dle");
-        assert_eq!(search.finish(true), SearchResult { contained: vec![true], goes_on: true });
+        assert_eq!(search.finish(true), SearchResult { contained: vec![true], has_more: true });
     }
 
     proptest! {

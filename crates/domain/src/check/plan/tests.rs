@@ -17,8 +17,8 @@ fn settings(check: CheckDraft) -> Result<MonitorSettings, Violations> {
     draft.parse()
 }
 
-fn plan(settings: MonitorSettings) -> Result<Plan, InvalidPlan> {
-    Plan::new(&Monitor {
+fn plan(settings: MonitorSettings) -> Result<CheckPlan, InvalidPlan> {
+    CheckPlan::new(&Monitor {
         id: MonitorId::from_bits(1),
         workspace: WorkspaceId::from_bits(1),
         revision: 7,
@@ -48,7 +48,7 @@ fn dns(uri: &str) -> CheckDraft {
 // design: §4 "0 timeout means the ceiling", "0 means never degraded"
 #[test]
 fn plan_uses_effective_time_limits() {
-    for (timeout_ms, degraded_at_ms, timeout, slow_above) in [
+    for (timeout_ms, degraded_at_ms, timeout, degraded_above) in [
         (45_000, None, 45_000, Some(30_000)),
         (0, None, 120_000, Some(80_000)),
         (1_000, Some(5), 1_000, Some(5)),
@@ -59,7 +59,7 @@ fn plan_uses_effective_time_limits() {
         (settings.timeout_ms, settings.degraded_at_ms) = (timeout_ms, degraded_at_ms);
         let plan = plan(settings).expect("the settings are valid");
         assert_eq!(plan.timeout, Duration::from_millis(timeout));
-        assert_eq!(plan.slow_above, slow_above.map(Duration::from_millis));
+        assert_eq!(plan.degraded_above, degraded_above.map(Duration::from_millis));
         assert_eq!(plan.revision, 7);
     }
 }

@@ -80,7 +80,7 @@ fn incomplete_text_decides_only_known_results() {
         ("<html>", Gt, "5", Comparison::NotANumber),
         ("12 monkeys", Lt, "500", Comparison::NotANumber),
     ] {
-        let text = Text { known, goes_on: true };
+        let text = Text { known, has_more: true };
         assert_eq!(text.compare(comparator, target), held, "{known:?}… {comparator} {target:?}");
     }
 }
@@ -136,7 +136,7 @@ proptest! {
     ) {
         let cut = text.char_indices().map(|(index, _)| index).nth(cut).unwrap_or(0);
         for comparator in TextComparator::ALL {
-            let beginning = Text { known: &text[..cut], goes_on: true }.compare(*comparator, &target);
+            let beginning = Text { known: &text[..cut], has_more: true }.compare(*comparator, &target);
             if beginning != Comparison::Undecidable {
                 let whole = Text::complete(&text).compare(*comparator, &target);
                 prop_assert_eq!(beginning, whole, "{} {} {}", text, comparator, target);

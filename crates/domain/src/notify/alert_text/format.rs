@@ -60,7 +60,7 @@ pub(super) fn reason(event: &Event) -> Option<String> {
             None | Some(_),
         ) => None,
     };
-    let told = ended.map_or_else(|| one_line(&event.grounds.why), str::to_owned);
+    let told = ended.map_or_else(|| one_line(&event.cause.why), str::to_owned);
     Some(told).filter(|told| !told.is_empty())
 }
 
@@ -79,7 +79,7 @@ pub(super) fn facts(event: &Event) -> Vec<Fact> {
         EventKind::Error | EventKind::Degraded => vec![began],
         EventKind::Test => Vec::new(),
     };
-    let places: Vec<_> = event.grounds.distinct_places().collect();
+    let places: Vec<_> = event.cause.distinct_places().collect();
     let failing = places.iter().filter(|place| place.failing).count();
     let is_one = places.iter().all(|place| place.place.is_some()) && places.len() == 1;
     if !places.is_empty() && !is_one {
@@ -202,14 +202,14 @@ mod tests {
         let mut event = an_event(EventKind::Error);
         let counted = |event: &Event| facts(event).into_iter().find(|fact| fact.label == "Regions");
         assert_eq!(counted(&event).unwrap().value, "2 of 3 failing");
-        for seen in event.grounds.regions.iter_mut().take(2) {
+        for seen in event.cause.regions.iter_mut().take(2) {
             seen.place = Some("this server".to_owned());
         }
-        let lines: Vec<_> = event.grounds.distinct_places().map(region).collect();
+        let lines: Vec<_> = event.cause.distinct_places().map(region).collect();
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].starts_with("this server: failing, status 503"), "{lines:?}");
         assert_eq!(counted(&event).unwrap().value, "1 of 2 failing");
-        event.grounds.regions.truncate(2);
+        event.cause.regions.truncate(2);
         assert!(counted(&event).is_none(), "a count of one place is omitted");
     }
 

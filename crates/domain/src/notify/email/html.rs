@@ -11,30 +11,30 @@ use super::style::{BODY, BUTTON, CARD, HEADING, SMALL};
 pub(super) const LINES: List =
     List { escape: html, unit: Unit::Bytes, around: ("<li>", "</li>"), max: 40_000 };
 
-pub(super) fn page(story: &AlertText) -> String {
-    let title = escaped(&story.title, html);
+pub(super) fn page(alert_text: &AlertText) -> String {
+    let title = escaped(&alert_text.title, html);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title></head>\n\
          <body style=\"{BODY}\"><div style=\"{CARD};border-top:6px solid #{colour:06x}\">\n\
          <h1 style=\"{HEADING}\">{sign} {title}</h1>\n",
-        colour = story.tone.colour(),
-        sign = story.tone.sign(),
+        colour = alert_text.severity.colour(),
+        sign = alert_text.severity.sign(),
     );
-    if let Some(why) = &story.why {
+    if let Some(why) = &alert_text.why {
         let why = escaped(why, html);
         let _ = writeln!(page, "<p style=\"overflow-wrap:anywhere\">{why}</p>");
     }
-    page.push_str(&facts(story));
-    if !story.lines.is_empty() {
-        let lines = LINES.format(&story.lines);
+    page.push_str(&facts(alert_text));
+    if !alert_text.lines.is_empty() {
+        let lines = LINES.format(&alert_text.lines);
         let _ = writeln!(page, "<ul style=\"padding-left:20px\">{lines}</ul>");
     }
-    if let Some(link) = &story.link {
+    if let Some(link) = &alert_text.link {
         let link = escaped(link, html);
         let _ = writeln!(page, "<p><a style=\"{BUTTON}\" href=\"{link}\">{LINK_TEXT}</a></p>");
     }
-    let time = escaped(&format_time(story.at), html);
+    let time = escaped(&format_time(alert_text.at), html);
     let _ = writeln!(
         page,
         "<p style=\"{SMALL}\">{SENDER} · {time}</p>\n\
@@ -43,9 +43,9 @@ pub(super) fn page(story: &AlertText) -> String {
     page
 }
 
-fn facts(story: &AlertText) -> String {
+fn facts(alert_text: &AlertText) -> String {
     let mut rows = String::new();
-    for (label, value) in story.all_facts() {
+    for (label, value) in alert_text.all_facts() {
         let value = escaped(value, html);
         let _ = writeln!(
             rows,

@@ -470,8 +470,8 @@ fn digest_is_composed() {
 #[test]
 fn teams_errors_are_classified() {
     let classify = |status, body: &str| {
-        let answer = VendorResponse { status, retry_after: None, body: body.to_owned() };
-        match classify_response(KIND, &answer) {
+        let response = VendorResponse { status, retry_after: None, body: body.to_owned() };
+        match classify_response(KIND, &response) {
             Disposition::Accepted => "accepted".to_owned(),
             Disposition::Again { why, .. } => format!("again: {why}"),
             Disposition::Rejected(rejection) => format!("rejected: {}", rejection.why),

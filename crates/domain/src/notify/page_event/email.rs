@@ -36,18 +36,19 @@ struct Button<'b> {
 pub(super) fn compose(
     address: &str,
     language: Language,
-    news: &[PageEvent],
+    page_events: &[PageEvent],
     (cover, links): (&SubscriberEnvelope<'_>, &Links),
 ) -> Mail {
     let words = i18n::for_language(language);
-    let told = event_texts(words, news);
+    let told = event_texts(words, page_events);
     let title = match told.as_slice() {
         [only] => only.title.clone(),
         several => fill(words.several, &several.len().to_string()),
     };
-    let page = news.first().map(|news| one_line(&news.page.title)).unwrap_or_default();
+    let page =
+        page_events.first().map(|page_event| one_line(&page_event.page.title)).unwrap_or_default();
     let is_asked =
-        matches!(news, [PageEvent { about: PageEventKind::ConfirmationRequested(_), .. }]);
+        matches!(page_events, [PageEvent { about: PageEventKind::ConfirmationRequested(_), .. }]);
     let button = if is_asked {
         Button { label: words.confirm, link: &links.confirm }
     } else {
@@ -56,14 +57,14 @@ pub(super) fn compose(
     // A recipient without a confirmed subscription has nothing to unsubscribe from.
     let ways = (!is_asked).then_some(links);
     let head = if is_asked { title.clone() } else { format!("{page}: {title}") };
-    let thread = news.first().map(PageEvent::thread).unwrap_or_default();
+    let thread = page_events.first().map(PageEvent::thread).unwrap_or_default();
     Mail {
         to: address.to_owned(),
         subject: truncate(&head, subject, Unit::Utf16, SUBJECT_MAX),
         text: text(words, (&page, &title), &told, (&button, ways)),
         html: html_of((words, language), (&page, &title), &told, (&button, ways)),
         id: id(cover.key),
-        thread: id(&format!("{thread}-{page_id}", page_id = page_id(news))),
+        thread: id(&format!("{thread}-{page_id}", page_id = page_id(page_events))),
         list: match ways {
             Some(links) => ListLinks::OneClick(links.unsubscribe.clone()),
             None => ListLinks::None,
@@ -71,14 +72,14 @@ pub(super) fn compose(
     }
 }
 
-fn page_id(news: &[PageEvent]) -> String {
-    news.first().map(|news| news.page.id.to_string()).unwrap_or_default()
+fn page_id(page_events: &[PageEvent]) -> String {
+    page_events.first().map(|page_event| page_event.page.id.to_string()).unwrap_or_default()
 }
 
 /// Returns the texts of as many events as fit; a very long digest may be cut.
-fn event_texts(words: &EmailStrings, news: &[PageEvent]) -> Vec<EventText> {
+fn event_texts(words: &EmailStrings, page_events: &[PageEvent]) -> Vec<EventText> {
     let mut room = EVENTS_BYTES_MAX;
-    let told = news.iter().map(|news| event_text(words, news));
+    let told = page_events.iter().map(|page_event| event_text(words, page_event));
     let fits = told.enumerate().take_while(|(index, told)| {
         let length = told.title.len() + told.parts.iter().map(String::len).sum::<usize>();
         room = room.saturating_sub(length);
@@ -87,14 +88,14 @@ fn event_texts(words: &EmailStrings, news: &[PageEvent]) -> Vec<EventText> {
     fits.map(|(_, told)| told).collect()
 }
 
-fn event_text(words: &EmailStrings, news: &PageEvent) -> EventText {
-    let names: Vec<String> = news.components.iter().map(|it| one_line(&it.name)).collect();
+fn event_text(words: &EmailStrings, page_event: &PageEvent) -> EventText {
+    let names: Vec<String> = page_event.components.iter().map(|it| one_line(&it.name)).collect();
     let all = truncate(&names.join(", "), plain, Unit::Utf16, NAMES_MAX);
     let about =
         |[one, several]: [&str; 2]| fill(if names.len() == 1 { one } else { several }, &all);
     let listed = (!all.is_empty()).then(|| format!("{}: {all}", words.components));
-    let page = one_line(&news.page.title);
-    let (title, mut parts) = match &news.about {
+    let page = one_line(&page_event.page.title);
+    let (title, mut parts) = match &page_event.about {
         PageEventKind::Report(report) => {
             let title = format!("{}: {}", words.status(report.status), one_line(&report.title));
             (title, vec![prose(&report.text)])
@@ -122,13 +123,13 @@ fn event_text(words: &EmailStrings, news: &PageEvent) -> EventText {
             vec![fill(words.already_subscribed_text, &page)],
         ),
     };
-    match &news.about {
+    match &page_event.about {
         PageEventKind::Report(_) | PageEventKind::Maintenance(_) => parts.extend(listed),
         PageEventKind::Incident(_)
         | PageEventKind::ConfirmationRequested(_)
         | PageEventKind::AlreadySubscribed(_) => {}
     }
-    parts.push(format_time(news.at));
+    parts.push(format_time(page_event.at));
     parts.retain(|part| !part.is_empty());
     EventText { title, parts }
 }

@@ -29,7 +29,7 @@ fn by_mail(language: Language) -> Subscriber {
     a_subscriber(Destination::Email("ada@example.com".to_owned()), language)
 }
 
-fn news(about: PageEventKind) -> PageEvent {
+fn page_event(about: PageEventKind) -> PageEvent {
     let component =
         |id, name: &str| ComponentNamed { id: ComponentId::from_bits(id), name: name.to_owned() };
     PageEvent {
@@ -41,7 +41,7 @@ fn news(about: PageEventKind) -> PageEvent {
 }
 
 fn report(status: ReportStatus, update: u64) -> PageEvent {
-    news(PageEventKind::Report(ReportEvent {
+    page_event(PageEventKind::Report(ReportEvent {
         report: ReportId::from_bits(5),
         update: UpdateId::from_bits(update),
         title: "Log-in is slow".to_owned(),
@@ -53,7 +53,7 @@ fn report(status: ReportStatus, update: u64) -> PageEvent {
 }
 
 fn maintenance(stage: MaintenancePhase) -> PageEvent {
-    news(PageEventKind::Maintenance(MaintenanceEvent {
+    page_event(PageEventKind::Maintenance(MaintenanceEvent {
         maintenance: MaintenanceId::from_bits(6),
         title: "New disks".to_owned(),
         description: None,
@@ -65,10 +65,10 @@ fn maintenance(stage: MaintenancePhase) -> PageEvent {
 
 fn incident(is_over: bool) -> PageEvent {
     let incident = IncidentId::from_bits(7);
-    news(PageEventKind::Incident(IncidentEvent { incident, began_at: AT, is_over }))
+    page_event(PageEventKind::Incident(IncidentEvent { incident, began_at: AT, is_over }))
 }
 
-fn servers() -> VendorConfig {
+fn vendors() -> VendorConfig {
     VendorConfig { has_mail: true, ..VendorConfig::default() }
 }
 
@@ -83,9 +83,9 @@ fn cover(key: &str) -> SubscriberEnvelope<'_> {
     SubscriberEnvelope { key, now: AT, signing: &[], links: Some(links) }
 }
 
-fn mail(language: Language, news: &[PageEvent]) -> Mail {
-    let key = page_event_key(SubscriberId::from_bits(9), &news[0]);
-    match compose_page_event(&by_mail(language), news, &servers(), &cover(&key)).unwrap() {
+fn mail(language: Language, page_events: &[PageEvent]) -> Mail {
+    let key = page_event_key(SubscriberId::from_bits(9), &page_events[0]);
+    match compose_page_event(&by_mail(language), page_events, &vendors(), &cover(&key)).unwrap() {
         Message::Mail(mail) => mail,
         Message::Http(_) => panic!("expected an email"),
     }
@@ -134,7 +134,7 @@ fn updates_of_one_report_share_a_thread() {
 fn confirmation_email_has_no_unsubscribe_link() {
     let asked = mail(
         Language::De,
-        &[news(PageEventKind::ConfirmationRequested(SubscriberId::from_bits(9)))],
+        &[page_event(PageEventKind::ConfirmationRequested(SubscriberId::from_bits(9)))],
     );
     assert_eq!(asked.subject, "Bestätige dein Abonnement von „Acme“");
     assert_eq!(asked.list, ListLinks::None);
@@ -149,7 +149,7 @@ fn every_language_has_its_own_texts() {
     let subjects: Vec<String> = Language::ALL
         .iter()
         .flat_map(|language| {
-            all.iter().map(|news| mail(*language, std::slice::from_ref(news)).subject)
+            all.iter().map(|page_event| mail(*language, std::slice::from_ref(page_event)).subject)
         })
         .collect();
     let mut distinct = subjects.clone();
@@ -169,12 +169,12 @@ fn digest_email_contains_all_events() {
 
 #[test]
 fn missing_mail_server_or_address_is_an_error() {
-    let (subscriber, news) = (by_mail(Language::En), [incident(false)]);
-    let none =
-        compose_page_event(&subscriber, &news, &VendorConfig::default(), &cover("k")).unwrap_err();
+    let (subscriber, page_events) = (by_mail(Language::En), [incident(false)]);
+    let none = compose_page_event(&subscriber, &page_events, &VendorConfig::default(), &cover("k"))
+        .unwrap_err();
     assert_eq!(none.setting, setting::SMTP);
     let unreached = SubscriberEnvelope { links: None, ..cover("k") };
-    let none = compose_page_event(&subscriber, &news, &servers(), &unreached).unwrap_err();
+    let none = compose_page_event(&subscriber, &page_events, &vendors(), &unreached).unwrap_err();
     assert_eq!(none.setting, setting::PUBLIC_URL);
 }
 
@@ -184,9 +184,9 @@ fn webhook_is_signed_with_version_and_type() {
     let subscriber = a_subscriber(Destination::Webhook(url), Language::En);
     let secret = [Secret::new(vec![7; 32])];
     let cover = SubscriberEnvelope { signing: &secret, ..cover("key-1") };
-    let news = [report(ReportStatus::Investigating, 1)];
+    let page_events = [report(ReportStatus::Investigating, 1)];
     let Message::Http(message) =
-        compose_page_event(&subscriber, &news, &servers(), &cover).unwrap()
+        compose_page_event(&subscriber, &page_events, &vendors(), &cover).unwrap()
     else {
         panic!("expected a webhook")
     };
@@ -251,8 +251,9 @@ fn webhooks_match_their_schema_exactly() {
         vec![incident(true)],
         vec![incident(false), incident(true)],
     ];
-    for news in told {
-        let message = compose_page_event(&subscriber, &news, &servers(), &cover("key-1")).unwrap();
+    for page_events in told {
+        let message =
+            compose_page_event(&subscriber, &page_events, &vendors(), &cover("key-1")).unwrap();
         let Message::Http(message) = message else { panic!("expected a webhook") };
         let mut body: serde_json::Value = serde_json::from_slice(&message.body).unwrap();
         let wrong: Vec<_> = schema.iter_errors(&body).map(|it| it.to_string()).collect();

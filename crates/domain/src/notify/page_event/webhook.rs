@@ -86,10 +86,10 @@ enum EventDetails {
 pub(super) fn compose(
     subscriber: &Subscriber,
     url: &Secret<String>,
-    news: &[PageEvent],
+    page_events: &[PageEvent],
     cover: &SubscriberEnvelope<'_>,
 ) -> HttpMessage {
-    let body = serde_json::to_value(body(subscriber, news, cover));
+    let body = serde_json::to_value(body(subscriber, page_events, cover));
     let body = body.expect("texts and numbers always serialize");
     let message = HttpMessage::json(url.expose(), &body);
     signed(message, cover.key, cover.now, cover.signing)
@@ -97,18 +97,19 @@ pub(super) fn compose(
 
 fn body(
     subscriber: &Subscriber,
-    news: &[PageEvent],
+    page_events: &[PageEvent],
     cover: &SubscriberEnvelope<'_>,
 ) -> PageWebhookBody {
-    let kind = match news {
+    let kind = match page_events {
         [only] => only.word(),
         _ => "page.digest",
     };
-    let title = news.first().map(|news| line(&news.page.title)).unwrap_or_default();
+    let title =
+        page_events.first().map(|page_event| line(&page_event.page.title)).unwrap_or_default();
     PageWebhookBody {
         version: VERSION,
         r#type: kind,
-        timestamp: format_rfc3339(news.last().map_or(cover.now, |news| news.at)),
+        timestamp: format_rfc3339(page_events.last().map_or(cover.now, |page_event| page_event.at)),
         data: PageWebhookData {
             subscriber: subscriber.id.to_string(),
             page: Page {
@@ -116,21 +117,21 @@ fn body(
                 title,
                 link: cover.links.as_ref().map(|links| links.page.clone()),
             },
-            events: news.iter().map(event_body).collect(),
+            events: page_events.iter().map(event_body).collect(),
         },
     }
 }
 
-fn event_body(news: &PageEvent) -> EventBody {
+fn event_body(page_event: &PageEvent) -> EventBody {
     let component = |component: &ComponentNamed| Component {
         id: component.id.to_string(),
         name: line(&component.name),
     };
     EventBody {
-        r#type: news.word(),
-        at: format_rfc3339(news.at),
-        components: news.components.iter().map(component).collect(),
-        about: event_details(&news.about),
+        r#type: page_event.word(),
+        at: format_rfc3339(page_event.at),
+        components: page_event.components.iter().map(component).collect(),
+        about: event_details(&page_event.about),
     }
 }
 

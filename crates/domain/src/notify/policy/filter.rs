@@ -87,7 +87,7 @@ pub fn superseded(kind: ProviderType, error: &Event, degraded_since: Timestamp) 
         incident: None,
         began_at: degraded_since,
         closed: None,
-        grounds: Cause::default(),
+        cause: Cause::default(),
         ..error.clone()
     })
 }

@@ -101,7 +101,7 @@ pub(super) fn any_event() -> impl Strategy<Value = Event> {
             incident: has_incident.then_some(IncidentId::from_bits(5)),
             began_at: Timestamp::from_millis(times.1),
             closed,
-            grounds: Cause { why, regions },
+            cause: Cause { why, regions },
             reminder,
         }
     })

@@ -61,7 +61,7 @@ pub(crate) fn an_event(kind: EventKind) -> Event {
         },
         began_at: NOW - std::time::Duration::from_millis(lasted),
         closed: (kind == EventKind::Recovered).then_some(CloseReason::Recovered),
-        grounds: Cause { why: why.to_owned(), regions },
+        cause: Cause { why: why.to_owned(), regions },
         reminder: 0,
     }
 }
@@ -120,7 +120,7 @@ macro_rules! channels {
 rules::channel_kinds!(channels);
 
 /// A server that is configured for every kind of channel.
-pub(crate) fn servers() -> VendorConfig {
+pub(crate) fn vendors() -> VendorConfig {
     VendorConfig {
         has_mail: true,
         telegram: Some(BotAccount {
@@ -152,18 +152,18 @@ pub(crate) fn alert_text(event: &Event) -> AlertText {
     AlertText::new(None, EventBatch::One(event), &envelope)
 }
 
-/// Composes the message of `notice` on a channel of this kind, with this link.
-pub(crate) fn composed(kind: ProviderType, notice: EventBatch<'_>, link: &str) -> Message {
-    composed_on(&servers(), kind, notice, link)
+/// Composes the message of `batch` on a channel of this kind, with this link.
+pub(crate) fn composed(kind: ProviderType, batch: EventBatch<'_>, link: &str) -> Message {
+    composed_on(&vendors(), kind, batch, link)
 }
 
 fn composed_on(
-    servers: &VendorConfig,
+    vendors: &VendorConfig,
     kind: ProviderType,
-    notice: EventBatch<'_>,
+    batch: EventBatch<'_>,
     link: &str,
 ) -> Message {
-    let (key, thread) = match notice {
+    let (key, thread) = match batch {
         EventBatch::One(event) => (event_key(CHANNEL, event), thread(event)),
         EventBatch::Digest(events) => (digest_key(CHANNEL, events), digest_key(CHANNEL, events)),
     };
@@ -176,21 +176,17 @@ fn composed_on(
         signing: &signing,
         link: Some(link.to_owned()),
     };
-    compose(&a_channel(kind), Some(CHANNEL_NAME), servers, notice, &envelope).unwrap()
+    compose(&a_channel(kind), Some(CHANNEL_NAME), vendors, batch, &envelope).unwrap()
 }
 
-/// Composes the message of `notice` in readable form.
-pub(crate) fn wire(kind: ProviderType, notice: EventBatch<'_>) -> String {
-    wire_of(kind, &servers(), notice)
+/// Composes the message of `batch` in readable form.
+pub(crate) fn wire(kind: ProviderType, batch: EventBatch<'_>) -> String {
+    wire_of(kind, &vendors(), batch)
 }
 
-/// Composes the message of `notice` on this server in readable form.
-pub(crate) fn wire_of(
-    kind: ProviderType,
-    servers: &VendorConfig,
-    notice: EventBatch<'_>,
-) -> String {
-    match composed_on(servers, kind, notice, LINK) {
+/// Composes the message of `batch` on this server in readable form.
+pub(crate) fn wire_of(kind: ProviderType, vendors: &VendorConfig, batch: EventBatch<'_>) -> String {
+    match composed_on(vendors, kind, batch, LINK) {
         Message::Http(message) => shown(&message),
         Message::Mail(mail) => format!(
             "To: {}\nSubject: {}\nMessage-ID: {}\nReferences: {}\n\n{}\n---\n{}",

@@ -4,7 +4,7 @@ use rules::notification::Provider;
 use rules::{OpsgenieRegion, ProviderType, Secret};
 use serde_json::Value;
 
-use super::fixtures::{CHANNEL, a_channel, an_event, composed, servers};
+use super::fixtures::{CHANNEL, a_channel, an_event, composed, vendors};
 use crate::notify::{
     self, Envelope, Event, EventBatch, EventKind, HttpMessage, Message, TwilioAccount,
     VendorConfig, compose, setting,
@@ -12,7 +12,7 @@ use crate::notify::{
 
 const HOSTILE: &str = "<b>*_~`@everyone`~_*</b> <!channel> [x](y) & \"q\"\r\nBcc: x\u{202e}";
 
-fn http(provider: &Provider, servers: &VendorConfig, event: &Event) -> HttpMessage {
+fn http(provider: &Provider, vendors: &VendorConfig, event: &Event) -> HttpMessage {
     let envelope = Envelope {
         channel: CHANNEL,
         key: "key",
@@ -21,7 +21,7 @@ fn http(provider: &Provider, servers: &VendorConfig, event: &Event) -> HttpMessa
         signing: &[],
         link: None,
     };
-    match compose(provider, None, servers, EventBatch::One(event), &envelope).unwrap() {
+    match compose(provider, None, vendors, EventBatch::One(event), &envelope).unwrap() {
         Message::Http(message) => message,
         Message::Mail(_) => panic!("an email is sent by SMTP"),
     }
@@ -92,9 +92,9 @@ fn unconfigured_kind_names_the_missing_setting() {
         twilio: Some(TwilioAccount {
             sms_from: None,
             whatsapp_from: None,
-            ..servers().twilio.unwrap()
+            ..vendors().twilio.unwrap()
         }),
-        ..servers()
+        ..vendors()
     };
     let envelope = Envelope {
         channel: CHANNEL,
@@ -104,8 +104,8 @@ fn unconfigured_kind_names_the_missing_setting() {
         signing: &[],
         link: None,
     };
-    let missing = |kind, servers: &VendorConfig| {
-        let message = compose(&a_channel(kind), None, servers, EventBatch::One(&event), &envelope);
+    let missing = |kind, vendors: &VendorConfig| {
+        let message = compose(&a_channel(kind), None, vendors, EventBatch::One(&event), &envelope);
         message.err().map(|missing| missing.setting)
     };
     let with_account = ProviderType::ALL.iter().filter(|kind| notify::account(**kind).is_some());
@@ -114,7 +114,7 @@ fn unconfigured_kind_names_the_missing_setting() {
     for kind in ProviderType::ALL {
         let expected = notify::account(*kind);
         assert_eq!(missing(*kind, &VendorConfig::default()), expected, "{kind}");
-        assert_eq!(missing(*kind, &servers()), None, "{kind}");
+        assert_eq!(missing(*kind, &vendors()), None, "{kind}");
     }
     assert_eq!(missing(ProviderType::Sms, &no_numbers), Some(setting::SMS_FROM));
     assert_eq!(missing(ProviderType::Whatsapp, &no_numbers), Some(setting::WHATSAPP_FROM));
@@ -126,7 +126,7 @@ fn opsgenie_region_selects_the_host() {
         panic!("the channel is an Opsgenie team")
     };
     team.region = OpsgenieRegion::Us;
-    let message = http(&Provider::Opsgenie(team), &servers(), &an_event(EventKind::Error));
+    let message = http(&Provider::Opsgenie(team), &vendors(), &an_event(EventKind::Error));
     assert_eq!(message.url.expose(), "https://api.opsgenie.com/v2/alerts");
 }
 
@@ -136,16 +136,16 @@ fn ntfy_without_server_uses_the_default() {
         panic!("the channel is an ntfy topic")
     };
     (topic.server_url, topic.token) = (None, None);
-    let message = http(&Provider::Ntfy(topic), &servers(), &an_event(EventKind::Error));
+    let message = http(&Provider::Ntfy(topic), &vendors(), &an_event(EventKind::Error));
     assert_eq!(message.url.expose(), "https://ntfy.sh/");
     assert_eq!(message.headers.len(), 1);
 }
 
 #[test]
 fn messaging_service_replaces_the_sender_number() {
-    let mut servers = servers();
-    servers.twilio.as_mut().unwrap().sms_from = Some("MG123".to_owned());
-    let message = http(&a_channel(ProviderType::Sms), &servers, &an_event(EventKind::Error));
+    let mut vendors = vendors();
+    vendors.twilio.as_mut().unwrap().sms_from = Some("MG123".to_owned());
+    let message = http(&a_channel(ProviderType::Sms), &vendors, &an_event(EventKind::Error));
     let body = String::from_utf8(message.body).unwrap();
     assert!(body.contains("&MessagingServiceSid=MG123&"), "{body}");
 }
@@ -164,7 +164,7 @@ fn webhook_headers_cannot_replace_the_signature() {
     own("Content-Type", "application/cloudevents+json");
     own("Authorization", "Bearer mine");
     own("Webhook-Signature", "v1,forged");
-    let message = http(&Provider::Webhook(webhook), &servers(), &an_event(EventKind::Error));
+    let message = http(&Provider::Webhook(webhook), &vendors(), &an_event(EventKind::Error));
     let headers: Vec<String> =
         message.headers.iter().map(|(name, value)| format!("{name}: {}", value.expose())).collect();
     assert_eq!(

@@ -50,8 +50,8 @@ proptest! {
             field => serde_json::json!({ field: body, "error": { "message": body } }).to_string(),
         };
         for kind in ProviderType::ALL {
-            let answer = VendorResponse { status, retry_after: None, body: body.clone() };
-            let why = match classify_response(*kind, &answer) {
+            let response = VendorResponse { status, retry_after: None, body: body.clone() };
+            let why = match classify_response(*kind, &response) {
                 Disposition::Accepted => continue,
                 Disposition::Again { why, .. } => why,
                 Disposition::Rejected(refusal) => refusal.why,
@@ -69,10 +69,10 @@ fn echoed_secret_of_any_channel_is_hidden() {
     for kind in ProviderType::ALL {
         let channel = a_channel(*kind);
         let Some(secret) = channel.secret() else { continue };
-        let mut said = format!("unknown {}, retry", secret.expose());
-        composed(*kind, EventBatch::One(&event), "").hide_secrets(&mut said, None);
-        assert!(said.starts_with("unknown …") && said.ends_with(", retry"), "{kind}: {said}");
-        assert!(!said.contains(secret.expose().as_str()), "{kind}: {said}");
+        let mut detail = format!("unknown {}, retry", secret.expose());
+        composed(*kind, EventBatch::One(&event), "").hide_secrets(&mut detail, None);
+        assert!(detail.starts_with("unknown …") && detail.ends_with(", retry"), "{kind}: {detail}");
+        assert!(!detail.contains(secret.expose().as_str()), "{kind}: {detail}");
     }
 }
 

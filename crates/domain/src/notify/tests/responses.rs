@@ -6,13 +6,13 @@ use rules::ProviderType;
 
 use crate::notify::{Disposition, VendorResponse, classify_response, is_stateful};
 
-fn answer(status: u16, body: &str) -> VendorResponse {
+fn response(status: u16, body: &str) -> VendorResponse {
     VendorResponse { status, retry_after: None, body: body.to_owned() }
 }
 
 /// Formats the classification of a response on one line.
-fn meaning(kind: ProviderType, answer: &VendorResponse) -> String {
-    match classify_response(kind, answer) {
+fn meaning(kind: ProviderType, response: &VendorResponse) -> String {
+    match classify_response(kind, response) {
         Disposition::Accepted => "accepted".to_owned(),
         Disposition::Again { after: None, why } => format!("again: {why}"),
         Disposition::Again { after: Some(after), why } => format!("again in {after:?}: {why}"),
@@ -22,7 +22,7 @@ fn meaning(kind: ProviderType, answer: &VendorResponse) -> String {
 
 fn assert_means(kind: ProviderType, table: &[(u16, &str, &str)]) {
     for (status, body, expected) in table {
-        assert_eq!(meaning(kind, &answer(*status, body)), *expected, "{kind}: {status} {body}");
+        assert_eq!(meaning(kind, &response(*status, body)), *expected, "{kind}: {status} {body}");
     }
 }
 
@@ -35,17 +35,17 @@ fn statuses_are_classified_alike_for_every_kind() {
     for kind in over_http() {
         for status in [200, 201, 202, 204] {
             assert_eq!(
-                classify_response(kind, &answer(status, "")),
+                classify_response(kind, &response(status, "")),
                 Disposition::Accepted,
                 "{kind}"
             );
         }
         for status in [408, 425, 429, 500, 502, 503, 504] {
-            let read = classify_response(kind, &answer(status, ""));
+            let read = classify_response(kind, &response(status, ""));
             assert!(matches!(read, Disposition::Again { .. }), "{kind} {status}: {read:?}");
         }
         for status in [301, 308, 400, 401, 403, 404, 405, 410, 413, 422] {
-            let read = classify_response(kind, &answer(status, ""));
+            let read = classify_response(kind, &response(status, ""));
             assert!(matches!(read, Disposition::Rejected(_)), "{kind} {status}: {read:?}");
         }
     }
@@ -57,8 +57,8 @@ fn retry_after_header_is_respected_for_every_kind() {
     for kind in over_http() {
         for status in [429, 503] {
             let wait = Duration::from_secs(90);
-            let answer = VendorResponse { retry_after: Some(wait), ..answer(status, "") };
-            let read = classify_response(kind, &answer);
+            let response = VendorResponse { retry_after: Some(wait), ..response(status, "") };
+            let read = classify_response(kind, &response);
             assert!(
                 matches!(read, Disposition::Again { after: Some(after), .. } if after == wait),
                 "{kind} {status}: {read:?}"
@@ -124,7 +124,7 @@ fn discord_errors_are_classified() {
     );
     let both = VendorResponse {
         retry_after: Some(Duration::from_secs(1)),
-        ..answer(429, r#"{"retry_after":1000}"#)
+        ..response(429, r#"{"retry_after":1000}"#)
     };
     let read = meaning(ProviderType::Discord, &both);
     assert_eq!(read, "again in 1s: answered 429 “too many messages”");
@@ -328,7 +328,7 @@ fn possible_keys_and_long_texts_are_hidden() {
         "no route for /services/T024BE7LH/B024BE7LH/abcdefghij0123456789,\r\nkey=0123456789abcdef0123456789abcdef {}",
         "so ".repeat(200)
     );
-    let read = meaning(ProviderType::Webhook, &answer(400, &body));
+    let read = meaning(ProviderType::Webhook, &response(400, &body));
     assert!(!read.contains("0123456789") && !read.contains("T024BE7LH"), "{read}");
     assert!(read.starts_with("refused: answered 400 “no route for …,  … so so"), "{read}");
     assert!(read.chars().count() < 240 && !read.contains(['\r', '\n']), "{read}");
@@ -341,8 +341,8 @@ fn any_response_is_classified() {
     for kind in ProviderType::ALL {
         for status in [0, 100, 199, 299, 429, 600, 999, u16::MAX] {
             for body in odd {
-                let read = classify_response(*kind, &answer(status, body));
-                assert_eq!(read, classify_response(*kind, &answer(status, body)));
+                let read = classify_response(*kind, &response(status, body));
+                assert_eq!(read, classify_response(*kind, &response(status, body)));
             }
         }
     }

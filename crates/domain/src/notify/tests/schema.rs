@@ -70,8 +70,8 @@ pub(crate) fn assert_fits(body: &Value) {
     assert_eq!(mismatch(body), None);
 }
 
-fn sent(notice: EventBatch<'_>) -> Value {
-    match composed(rules::ProviderType::Webhook, notice, "https://status.example.com/") {
+fn sent(batch: EventBatch<'_>) -> Value {
+    match composed(rules::ProviderType::Webhook, batch, "https://status.example.com/") {
         Message::Http(message) => serde_json::from_slice(&message.body).unwrap(),
         Message::Mail(_) => panic!("a webhook is not an email"),
     }

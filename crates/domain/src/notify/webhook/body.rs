@@ -70,8 +70,8 @@ struct RegionEntry {
     latency_ms: Option<u32>,
 }
 
-pub(super) fn body(notice: EventBatch<'_>, envelope: &Envelope<'_>) -> Value {
-    let (kind, events) = match notice {
+pub(super) fn body(batch: EventBatch<'_>, envelope: &Envelope<'_>) -> Value {
+    let (kind, events) = match batch {
         EventBatch::One(event) => (type_of(event.kind), std::slice::from_ref(event)),
         EventBatch::Digest(events) => ("monitor.digest", events),
     };
@@ -117,8 +117,8 @@ fn event_entry(event: &Event) -> EventEntry {
         duration_ms: u64::try_from(event.duration().as_millis()).unwrap_or(u64::MAX),
         close_reason: event.closed.filter(|_| event.kind != EventKind::Test),
         reminder: event.reminder,
-        summary: Some(text(&event.grounds.why, TEXT_MAX)).filter(|summary| !summary.is_empty()),
-        regions: event.grounds.regions.iter().map(region).collect(),
+        summary: Some(text(&event.cause.why, TEXT_MAX)).filter(|summary| !summary.is_empty()),
+        regions: event.cause.regions.iter().map(region).collect(),
     }
 }
 

@@ -5,7 +5,7 @@ use rules::ProviderType;
 use rules::notification::Phone;
 
 use crate::notify::tests::asserts::assert_form;
-use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, servers, wire, wire_of};
+use crate::notify::tests::fixtures::{a_digest, a_reminder, an_event, vendors, wire, wire_of};
 use crate::notify::{
     EventBatch, EventKind, Message, TemplateParameter, TwilioAccount, VendorConfig,
     WhatsappTemplate, phone,
@@ -150,9 +150,9 @@ fn template_is_composed() {
         parameters: TemplateParameter::ALL.to_vec(),
     };
     let telephone =
-        TwilioAccount { whatsapp_template: Some(template), ..servers().twilio.unwrap() };
-    let templated = VendorConfig { twilio: Some(telephone), ..servers() };
-    assert!(!templated.is_without_template() && servers().is_without_template());
+        TwilioAccount { whatsapp_template: Some(template), ..vendors().twilio.unwrap() };
+    let templated = VendorConfig { twilio: Some(telephone), ..vendors() };
+    assert!(!templated.is_without_template() && vendors().is_without_template());
     assert_snapshot!(wire_of(KIND, &templated, EventBatch::One(&an_event(EventKind::Error))), @r#"
     POST https://api.twilio.com/2010-04-01/Accounts/AC123/Messages.json
     content-type: application/x-www-form-urlencoded

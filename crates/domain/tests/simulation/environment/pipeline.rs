@@ -32,12 +32,12 @@ impl World {
         }
         let watched = &self.monitors[place];
         let revision = watched.policy.revision;
-        let slot_outcome = match due.call {
+        let slot_outcome = match due.action {
             SlotAction::Run => SlotOutcome::Run,
             SlotAction::Skip => SlotOutcome::Skipped,
         };
         self.witness.decide(place, (revision, due.region, due.slot), slot_outcome);
-        match due.call {
+        match due.action {
             SlotAction::Run => {
                 self.run(place, due.handle, (due.region, due.slot), Trigger::Scheduled);
             }

@@ -1,5 +1,5 @@
-//! The body of the final response: reads it to the last byte, because latency includes it, and
-//! decodes it while it is received. `sink` keeps the beginning and searches the rest.
+//! The body of the final response: reads it to the last byte, because latency includes it, or until
+//! 16 MiB, and decodes it while it is received. `sink` keeps the beginning and searches the rest.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 
 use super::connection::{self, HttpConnection};
 use super::decode::{Decoder, codings};
-use super::sink::{Sink, Unfolded};
+use super::sink::{Decoded, Sink};
 use crate::limits::{BODY_READ, DECODER_BYTES};
 use crate::memory::Reservation;
 
@@ -58,11 +58,11 @@ impl Collector {
         if self.overflowed || piece.is_empty() {
             return Ok(());
         }
-        let unfolded = match &mut self.decoder {
+        let decoded = match &mut self.decoder {
             Some(decoder) => decoder.push(piece, &mut self.sink)?,
             None => self.sink.append(piece),
         };
-        self.overflowed = unfolded == Unfolded::PastTheRoom;
+        self.overflowed = decoded == Decoded::LimitReached;
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl Collector {
             && !self.overflowed
             && !is_empty
         {
-            self.overflowed = decoder.finish(&mut self.sink)? == Unfolded::PastTheRoom;
+            self.overflowed = decoder.finish(&mut self.sink)? == Decoded::LimitReached;
         }
         self.ended = true;
         Ok(())
@@ -81,13 +81,13 @@ impl Collector {
 
 /// Reads `incoming` into `collector` until its end or [`BODY_READ`] bytes.
 pub(super) async fn read(
-    mut link: HttpConnection,
+    mut connection: HttpConnection,
     mut incoming: Incoming,
     collector: &mut Collector,
     peer: Option<SocketAddr>,
 ) -> Result<(), Failure> {
     let mut read = 0;
-    while let Some(frame) = link.drive(incoming.frame(), || {}).await {
+    while let Some(frame) = connection.drive(incoming.frame(), || {}).await {
         let frame = frame.map_err(|error| connection::broken(&error, peer))?;
         let Ok(piece) = frame.into_data() else { continue };
         read += piece.len();

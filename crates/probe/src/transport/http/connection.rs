@@ -66,7 +66,7 @@ impl HttpConnection {
     pub(crate) async fn open(
         wire: TimedStream,
         version: Version,
-        room: HeaderLimit,
+        limit: HeaderLimit,
     ) -> hyper::Result<(Self, Sender)> {
         let io = TokioIo::new(wire);
         if version == Version::HTTP_2 {
@@ -85,8 +85,8 @@ impl HttpConnection {
         }
         let mut builder = http1::Builder::new();
         builder.max_buf_size(HEAD_BYTES);
-        if room == HeaderLimit::Large {
-            builder.max_headers(room.lines());
+        if limit == HeaderLimit::Large {
+            builder.max_headers(limit.lines());
         }
         let (sender, connection) = builder.handshake(io).await?;
         Ok((Self::Http1(Some(Box::new(connection))), Sender::Http1(sender)))
@@ -231,8 +231,8 @@ pub(crate) fn broken(error: &hyper::Error, peer: Option<SocketAddr>) -> Failure 
 }
 
 /// Returns the failure for a response head that exceeds the limit.
-pub(super) fn too_long(peer: Option<SocketAddr>, room: HeaderLimit) -> Failure {
-    let (peer, kibibytes, lines) = (named(peer), HEAD_BYTES / 1024, room.lines());
+pub(super) fn too_long(peer: Option<SocketAddr>, limit: HeaderLimit) -> Failure {
+    let (peer, kibibytes, lines) = (named(peer), HEAD_BYTES / 1024, limit.lines());
     let detail = format!("the headers from {peer} exceed {kibibytes} KiB or {lines} lines");
     Failure::new(FailureKind::ProtocolBroken, detail)
 }

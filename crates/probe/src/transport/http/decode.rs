@@ -9,7 +9,7 @@ use brotli_decompressor::DecompressorWriter;
 use domain::check::{Failure, FailureKind};
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-use super::sink::{Sink, Unfolded};
+use super::sink::{Decoded, Sink};
 use crate::limits::{CODINGS, DECODE_STEP, DECODE_STEP_UNFOLDS};
 
 /// Size of the output buffer of brotli's decoder.
@@ -46,7 +46,7 @@ enum DecoderState {
 #[derive(Default)]
 struct Outlet {
     bytes: Vec<u8>,
-    room: usize,
+    remaining: usize,
     overflowed: bool,
 }
 
@@ -80,50 +80,50 @@ impl Decoder {
     }
 
     /// Decodes `piece` into `sink`.
-    pub(super) fn push(&mut self, piece: &[u8], sink: &mut Sink) -> Result<Unfolded, Failure> {
+    pub(super) fn push(&mut self, piece: &[u8], sink: &mut Sink) -> Result<Decoded, Failure> {
         push(&mut self.stages, piece, sink).map_err(|why| undecodable(&why))
     }
 
     /// Handles the end of the data.
-    pub(super) fn finish(&mut self, sink: &mut Sink) -> Result<Unfolded, Failure> {
+    pub(super) fn finish(&mut self, sink: &mut Sink) -> Result<Decoded, Failure> {
         for stage in 0..self.stages.len() {
             let (done, rest) = self.stages[stage..].split_at_mut(1);
             let last = rest.is_empty();
-            let outlet_room = outlet_room(last, sink);
+            let outlet_limit = outlet_limit(last, sink);
             let (bytes, overflowed) =
-                done[0].finish(outlet_room).map_err(|why| undecodable(&why))?;
-            let unfolded = push(rest, &bytes, sink).map_err(|why| undecodable(&why))?;
-            if overflowed || unfolded == Unfolded::PastTheRoom {
-                return Ok(Unfolded::PastTheRoom);
+                done[0].finish(outlet_limit).map_err(|why| undecodable(&why))?;
+            let decoded = push(rest, &bytes, sink).map_err(|why| undecodable(&why))?;
+            if overflowed || decoded == Decoded::LimitReached {
+                return Ok(Decoded::LimitReached);
             }
         }
-        Ok(Unfolded::Whole)
+        Ok(Decoded::Complete)
     }
 }
 
 /// Passes `piece` through `stages` in small steps, so that the output of a stage is consumed before
 /// more is produced.
-fn push(stages: &mut [DecoderState], piece: &[u8], sink: &mut Sink) -> io::Result<Unfolded> {
+fn push(stages: &mut [DecoderState], piece: &[u8], sink: &mut Sink) -> io::Result<Decoded> {
     let Some((stage, rest)) = stages.split_first_mut() else { return Ok(sink.append(piece)) };
     for step in piece.chunks(DECODE_STEP) {
-        let (bytes, overflowed) = stage.decode(step, outlet_room(rest.is_empty(), sink))?;
+        let (bytes, overflowed) = stage.decode(step, outlet_limit(rest.is_empty(), sink))?;
         // Its window grows with its output.
         if matches!(stage, DecoderState::Brotli(_)) && !sink.reserve(bytes.len()) {
-            return Ok(Unfolded::PastTheRoom);
+            return Ok(Decoded::LimitReached);
         }
-        let unfolded = push(rest, &bytes, sink)?;
+        let decoded = push(rest, &bytes, sink)?;
         if overflowed && !rest.is_empty() {
             return Err(io::Error::other("the compression ratio is too high"));
         }
-        if overflowed || unfolded == Unfolded::PastTheRoom {
-            return Ok(Unfolded::PastTheRoom);
+        if overflowed || decoded == Decoded::LimitReached {
+            return Ok(Decoded::LimitReached);
         }
     }
-    Ok(Unfolded::Whole)
+    Ok(Decoded::Complete)
 }
 
-fn outlet_room(last: bool, sink: &Sink) -> usize {
-    if last { sink.room() } else { DECODE_STEP_UNFOLDS }
+fn outlet_limit(last: bool, sink: &Sink) -> usize {
+    if last { sink.remaining() } else { DECODE_STEP_UNFOLDS }
 }
 
 impl DecoderState {
@@ -146,12 +146,12 @@ impl DecoderState {
         })
     }
 
-    /// Decodes `step`; returns the output and whether it exceeded `room`.
-    fn decode(&mut self, step: &[u8], room: usize) -> io::Result<(Vec<u8>, bool)> {
+    /// Decodes `step`; returns the output and whether it exceeded `remaining`.
+    fn decode(&mut self, step: &[u8], remaining: usize) -> io::Result<(Vec<u8>, bool)> {
         if let (Self::NotStarted(coding), Some(first)) = (&*self, step.first()) {
             *self = Self::begin(*coding, *first)?;
         }
-        self.outlet(|outlet| outlet.room = room);
+        self.outlet(|outlet| outlet.remaining = remaining);
         let written = self.write(step);
         let mut taken = (Vec::new(), false);
         self.outlet(|outlet| taken = outlet.take());
@@ -172,8 +172,8 @@ impl DecoderState {
         }
     }
 
-    fn finish(&mut self, room: usize) -> io::Result<(Vec<u8>, bool)> {
-        self.outlet(|outlet| outlet.room = room);
+    fn finish(&mut self, remaining: usize) -> io::Result<(Vec<u8>, bool)> {
+        self.outlet(|outlet| outlet.remaining = remaining);
         let finished = match self {
             Self::Gzip(decoder) => decoder.try_finish(),
             Self::Zlib(decoder) => decoder.try_finish(),
@@ -212,9 +212,9 @@ impl Outlet {
 
 impl Write for Outlet {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let fits = bytes.len().min(self.room);
+        let fits = bytes.len().min(self.remaining);
         self.bytes.extend_from_slice(&bytes[..fits]);
-        self.room -= fits;
+        self.remaining -= fits;
         if fits < bytes.len() {
             self.overflowed = true;
             return Err(io::Error::other("output limit reached"));
@@ -239,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    const ROOM: usize = 10_000;
+    const LIMIT: usize = 10_000;
 
     fn encoded(coding: Coding, text: &[u8]) -> Vec<u8> {
         let level = flate2::Compression::fast();
@@ -274,39 +274,39 @@ mod tests {
             let at = broken_at.index(bytes.len());
             bytes[at] = with;
             let mut decoder = Decoder::new(&codings);
-            let mut sink = Sink::with_room(ROOM);
+            let mut sink = Sink::with_limit(LIMIT);
             let whole = bytes
                 .chunks(pieces)
                 .try_for_each(|piece| match decoder.push(piece, &mut sink) {
-                    Ok(Unfolded::Whole) => Ok(()),
-                    Ok(Unfolded::PastTheRoom) | Err(_) => Err(()),
+                    Ok(Decoded::Complete) => Ok(()),
+                    Ok(Decoded::LimitReached) | Err(_) => Err(()),
                 })
                 .is_ok();
             if whole {
                 let _ = decoder.finish(&mut sink);
             }
-            prop_assert!(sink.beginning().len() <= ROOM);
+            prop_assert!(sink.beginning().len() <= LIMIT);
         }
 
         #[test]
         fn decoding_any_pieces_restores_the_text(
             coding in prop_oneof![Just(Coding::Gzip), Just(Coding::Deflate)],
-            text in vec(0_u8..4, 0..2 * ROOM),
+            text in vec(0_u8..4, 0..2 * LIMIT),
             pieces in 1_usize..700,
         ) {
             let mut decoder = Decoder::new(&[coding]);
-            let mut sink = Sink::with_room(ROOM);
-            let mut unfolded = Unfolded::Whole;
+            let mut sink = Sink::with_limit(LIMIT);
+            let mut decoded = Decoded::Complete;
             for piece in encoded(coding, &text).chunks(pieces) {
-                if unfolded == Unfolded::Whole {
-                    unfolded = decoder.push(piece, &mut sink).unwrap();
+                if decoded == Decoded::Complete {
+                    decoded = decoder.push(piece, &mut sink).unwrap();
                 }
             }
-            if unfolded == Unfolded::Whole {
-                unfolded = decoder.finish(&mut sink).unwrap();
+            if decoded == Decoded::Complete {
+                decoded = decoder.finish(&mut sink).unwrap();
             }
-            prop_assert_eq!(unfolded == Unfolded::PastTheRoom, text.len() > ROOM);
-            prop_assert_eq!(sink.beginning(), &text[..text.len().min(ROOM)]);
+            prop_assert_eq!(decoded == Decoded::LimitReached, text.len() > LIMIT);
+            prop_assert_eq!(sink.beginning(), &text[..text.len().min(LIMIT)]);
         }
     }
 }

@@ -12,20 +12,20 @@ pub(super) struct Sink {
     /// Maximum length of `beginning`.
     keep_bytes: usize,
     /// Bytes still to be examined.
-    room: usize,
+    remaining: usize,
     search: Option<Search>,
     /// Whether there was data that is not in `beginning`.
-    goes_on: bool,
+    has_more: bool,
     /// Whether the memory budget was used up.
-    cut: bool,
+    memory_exhausted: bool,
     reservation: Reservation,
 }
 
 /// Whether all decoded data fit within the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unfolded {
-    Whole,
-    PastTheRoom,
+pub(super) enum Decoded {
+    Complete,
+    LimitReached,
 }
 
 impl Sink {
@@ -34,63 +34,73 @@ impl Sink {
         Self {
             beginning: Vec::new(),
             keep_bytes: plan.body_kept,
-            room: plan.body_read.max(plan.body_kept),
+            remaining: plan.body_read.max(plan.body_kept),
             search: Search::new(plan, headers),
-            goes_on: false,
-            cut: false,
+            has_more: false,
+            memory_exhausted: false,
             reservation,
         }
     }
 
     /// Returns the number of bytes that it still accepts.
-    pub(super) const fn room(&self) -> usize {
-        self.room
+    pub(super) const fn remaining(&self) -> usize {
+        self.remaining
     }
 
     /// Reserves memory for a decoder or kept bytes; nothing more is decoded if this fails.
     pub(super) fn reserve(&mut self, bytes: usize) -> bool {
         let holds = self.reservation.grow(bytes);
-        self.cut |= !holds;
+        self.memory_exhausted |= !holds;
         holds
     }
 
     /// Adds a piece of the decoded body.
-    pub(super) fn append(&mut self, piece: &[u8]) -> Unfolded {
-        let fits = piece.len().min(self.room);
-        self.room -= fits;
+    pub(super) fn append(&mut self, piece: &[u8]) -> Decoded {
+        let fits = piece.len().min(self.remaining);
+        self.remaining -= fits;
         let is_whole = fits == piece.len();
         let piece = &piece[..fits];
         if let Some(search) = &mut self.search {
             search.push(piece);
         }
-        let kept = if self.goes_on { 0 } else { fits.min(self.keep_bytes - self.beginning.len()) };
+        let kept = if self.has_more { 0 } else { fits.min(self.keep_bytes - self.beginning.len()) };
         if kept > 0 && self.reserve(kept) {
             self.beginning.extend_from_slice(&piece[..kept]);
-            self.goes_on = kept < fits;
+            self.has_more = kept < fits;
         } else {
-            self.goes_on |= fits > 0;
+            self.has_more |= fits > 0;
         }
-        if is_whole { Unfolded::Whole } else { Unfolded::PastTheRoom }
+        if is_whole { Decoded::Complete } else { Decoded::LimitReached }
     }
 
     /// Returns the body as received so far. `is_unread` says whether its end is missing.
     pub(super) fn into_body(self, is_unread: bool) -> ObservedBody {
-        let Self { mut beginning, search, goes_on, cut, reservation: mut held, .. } = self;
+        let Self {
+            mut beginning, search, has_more, memory_exhausted, reservation: mut held, ..
+        } = self;
         beginning.shrink_to_fit();
         held.shrink(beginning.len());
         ObservedBody {
             bytes: held.into_bytes(beginning),
-            truncated: is_unread || goes_on,
-            cut,
+            truncated: is_unread || has_more,
+            memory_exhausted,
             found: search.map(|search| search.finish(is_unread)),
         }
     }
 
     #[cfg(test)]
-    pub(super) fn with_room(room: usize) -> Self {
-        let (keep_bytes, reservation) = (room, crate::memory::Memory::new(1 << 30).reserve());
+    pub(super) fn with_limit(remaining: usize) -> Self {
+        let (keep_bytes, reservation) = (remaining, crate::memory::Memory::new(1 << 30).reserve());
         let (beginning, search) = (Vec::new(), None);
-        Self { beginning, keep_bytes, room, search, goes_on: false, cut: false, reservation }
+        Self {
+            beginning,
+            keep_bytes,
+            remaining,
+            search,
+            has_more: false,
+            memory_exhausted: false,
+            reservation,
+        }
     }
 
     #[cfg(test)]

@@ -18,22 +18,22 @@ fn entry(monitor: u64) -> TimetableEntry {
 #[tokio::test]
 async fn monitor_removal_during_overload_records_missed_slots() {
     let (jobs, _nobody_takes) = lane::jobs(1);
-    let (reports, mut report_receiver) = lane::reports();
+    let (inputs, mut input_receiver) = lane::inputs();
     let metrics = Metrics::new();
     let ctx = Context::manual(NOW).0;
     let lanes = (jobs, Arc::new(CheckPermits::new(8, metrics.clone())), Arc::default());
-    let mut cadence = Cadence::new(ctx, metrics.clone(), lanes, reports, Arc::default());
+    let mut cadence = Cadence::new(ctx, metrics.clone(), lanes, inputs, Arc::default());
     for monitor in 0..100 {
         cadence.put(entry(monitor), FirstRun::AtOnce, NOW);
     }
-    let (orders, given) = mpsc::channel(1);
+    let (schedule_commands, given) = mpsc::channel(1);
     let running = tokio::spawn(cadence.run(given));
     let mut missed = 0;
     for monitor in (0..100).map(MonitorId::from_bits) {
-        let (done, obeyed) = oneshot::channel();
-        orders.send(ScheduleCommand::Remove { monitor, done }).await.unwrap();
-        obeyed.await.unwrap();
-        while let Ok(Report::Missed(slots)) = report_receiver.try_recv() {
+        let (done, handled) = oneshot::channel();
+        schedule_commands.send(ScheduleCommand::Remove { monitor, done }).await.unwrap();
+        handled.await.unwrap();
+        while let Ok(JudgeInput::Missed(slots)) = input_receiver.try_recv() {
             assert_eq!((slots.monitor, slots.first_slot, slots.count), (monitor, NOW, 1));
             missed += 1;
         }
@@ -73,12 +73,12 @@ fn detailed_success_is_kept_every_ten_minutes() {
 #[tokio::test]
 async fn departing_workspace_lets_waiting_jobs_run() {
     let (jobs, mut lanes) = lane::jobs(1);
-    let (reports, _report_receiver) = lane::reports();
+    let (inputs, _report_receiver) = lane::inputs();
     let metrics = Metrics::new();
     let permits = Arc::new(CheckPermits::new(16, metrics.clone()));
     let parts = (jobs, permits.clone(), Arc::default());
     let ctx = Context::manual(NOW).0;
-    let mut cadence = Cadence::new(ctx, metrics, parts, reports, Arc::default());
+    let mut cadence = Cadence::new(ctx, metrics, parts, inputs, Arc::default());
     let modest = TimetableEntry { plan: plan_of(2, WorkspaceId::from_bits(2)), ..entry(2) };
     cadence.put(entry(1), FirstRun::Regular, NOW);
     cadence.put(modest, FirstRun::Regular, NOW);
@@ -94,8 +94,8 @@ async fn departing_workspace_lets_waiting_jobs_run() {
     assert!(permits.admit(a_queued_job()).is_none(), "all permits are in use");
 }
 
-fn plan_of(monitor: u64, workspace: WorkspaceId) -> Arc<Plan> {
-    Arc::new(Plan::new(&Monitor { workspace, ..a_monitor(monitor) }).unwrap())
+fn plan_of(monitor: u64, workspace: WorkspaceId) -> Arc<CheckPlan> {
+    Arc::new(CheckPlan::new(&Monitor { workspace, ..a_monitor(monitor) }).unwrap())
 }
 
 /// A check of the workspace of `a_plan`.
@@ -114,11 +114,11 @@ fn a_queued_job() -> QueuedJob {
 #[tokio::test]
 async fn budget_pays_only_for_checks_that_need_it() {
     let (jobs, mut lanes) = lane::jobs(1);
-    let (reports, mut report_receiver) = lane::reports();
+    let (inputs, mut input_receiver) = lane::inputs();
     let metrics = Metrics::new();
     let parts = (jobs, Arc::new(CheckPermits::new(16, metrics.clone())), Arc::default());
     let ctx = Context::manual(NOW).0;
-    let mut cadence = Cadence::new(ctx, metrics, parts, reports, Arc::default());
+    let mut cadence = Cadence::new(ctx, metrics, parts, inputs, Arc::default());
     cadence.put(entry(1), FirstRun::AtOnce, NOW);
     cadence.last_poll = NOW;
     let due = cadence.schedule.pop_due(NOW).unwrap();
@@ -135,12 +135,12 @@ async fn budget_pays_only_for_checks_that_need_it() {
     let without = *slots.iter().find(|due| !keeps(due)).unwrap();
     let mut kept = async |due: DueSlot| {
         cadence.dispatch(due).await;
-        let _ = report_receiver.try_recv();
+        let _ = input_receiver.try_recv();
         lanes[0].try_recv().ok().map(|sent| sent.job.keep_evidence)
     };
 
     for _ in 0..rules::limits::DETAILED_CHECKS_PER_SECOND {
-        assert_eq!(kept(DueSlot { call: SlotAction::Skip, ..without }).await, None);
+        assert_eq!(kept(DueSlot { action: SlotAction::Skip, ..without }).await, None);
         assert_eq!(kept(with_details).await, Some(true));
     }
     for _ in 0..rules::limits::DETAILED_CHECKS_PER_SECOND {

@@ -1,4 +1,4 @@
-//! Reports and decisions since the last commit.
+//! Results and decisions since the last commit.
 
 use domain::cadence::Missed;
 use domain::check::CheckResult;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::COMMIT_WITHIN;
 
-/// Reports and decisions since the last commit.
+/// Results and decisions since the last commit.
 #[derive(Debug, Default)]
 pub(super) struct PendingCommit {
     results: Vec<CheckResult>,
@@ -48,8 +48,8 @@ impl PendingCommit {
         self.begin();
     }
 
-    pub(super) fn add_state(&mut self, monitor: MonitorId, history: &JudgeState) {
-        self.states.insert(monitor, history.clone());
+    pub(super) fn add_state(&mut self, monitor: MonitorId, judge_state: &JudgeState) {
+        self.states.insert(monitor, judge_state.clone());
         self.begin();
     }
 
@@ -111,13 +111,21 @@ impl PendingCommit {
 
     /// Returns everything as one transaction, with deferred votes that are due. States, notes and
     /// replies stay until [`Self::send_replies`].
-    pub(super) fn batch(&mut self, votes: Vec<(MonitorId, JudgeState)>, now: Timestamp) -> Batch {
+    pub(super) fn batch(
+        &mut self,
+        deferred_states: Vec<(MonitorId, JudgeState)>,
+        now: Timestamp,
+    ) -> Batch {
         Batch {
             at: now,
             results: std::mem::take(&mut self.results),
             missed: std::mem::take(&mut self.missed),
-            judge_states: self.states.iter().map(|(id, history)| (*id, history.clone())).collect(),
-            votes,
+            judge_states: self
+                .states
+                .iter()
+                .map(|(id, judge_state)| (*id, judge_state.clone()))
+                .collect(),
+            deferred_states,
             transitions: std::mem::take(&mut self.transitions),
             causes: std::mem::take(&mut self.causes),
         }
@@ -125,9 +133,9 @@ impl PendingCommit {
 
     /// Sends results to their callers and starts a new batch.
     pub(super) fn send_replies(&mut self, stored: &Batch) {
-        for (place, reply) in self.replies.drain(..) {
+        for (index, reply) in self.replies.drain(..) {
             // The caller may be gone; the result is stored all the same.
-            let _ = reply.send(stored.results[place].clone());
+            let _ = reply.send(stored.results[index].clone());
         }
         self.states.clear();
         self.probe_events.clear();

@@ -1,4 +1,4 @@
-//! Commands and queries to the judge. They are handled in order with the reports, and answered when
+//! Commands and queries to the judge. They are handled in order with the inputs, and answered when
 //! their effects are stored.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use super::{Judge, JudgedMonitor, StoreEnded, step_context};
 #[derive(Debug)]
 pub(in crate::pipeline) enum Command {
     /// Runs a monitor, or a new revision of it.
-    Watch { watched: Box<JudgedMonitor>, done: oneshot::Sender<()> },
+    Watch { judged: Box<JudgedMonitor>, done: oneshot::Sender<()> },
     /// Pauses a monitor and closes its incident.
     Pause { monitor: MonitorId, revision: u32, done: oneshot::Sender<()> },
     /// Removes a deleted monitor and closes its incident.
@@ -34,14 +34,14 @@ pub(in crate::pipeline) enum Command {
 impl Judge {
     pub(super) async fn handle(&mut self, command: Command) -> Result<(), StoreEnded> {
         match command {
-            Command::Watch { watched, done } => {
-                self.replace(*watched);
+            Command::Watch { judged, done } => {
+                self.replace(*judged);
                 let _ = done.send(());
             }
             Command::Pause { monitor, revision, done } => {
                 self.pause(monitor, revision);
                 self.commit().await?;
-                self.watched.remove(&monitor);
+                self.judged.remove(&monitor);
                 let _ = done.send(());
             }
             Command::Remove { monitor, done } => {
@@ -58,15 +58,15 @@ impl Judge {
                 let _ = answer.send(self.regions());
             }
             Command::Checked { monitors, answer } => {
-                let checked = |id: MonitorId| Some((id, self.watched.get(&id)?.checked_at()?));
+                let checked = |id: MonitorId| Some((id, self.judged.get(&id)?.checked_at()?));
                 let _ = answer.send(monitors.into_iter().filter_map(checked).collect());
             }
             Command::View { monitor, answer } => {
                 let now = self.ctx.now();
                 let view = self
-                    .watched
+                    .judged
                     .get(&monitor)
-                    .map(|watched| watched.view(&self.connectivity.probes, &self.suspicions, now));
+                    .map(|judged| judged.view(&self.connectivity.probes, &self.suspicions, now));
                 let _ = answer.send(view.ok_or(PipelineError::NotFound(monitor)));
             }
         }
@@ -74,44 +74,44 @@ impl Judge {
     }
 
     /// Replaces a monitor by a new revision, which keeps the state of the old one.
-    fn replace(&mut self, mut watched: JudgedMonitor) {
-        if let Some(before) = self.watched.remove(&watched.monitor) {
-            watched.take_over(before);
+    fn replace(&mut self, mut judged: JudgedMonitor) {
+        if let Some(before) = self.judged.remove(&judged.monitor) {
+            judged.take_over(before);
         }
-        self.watch(watched);
+        self.watch(judged);
     }
 
     fn pause(&mut self, monitor: MonitorId, revision: u32) {
-        let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        watched.policy.active = false;
-        watched.policy.revision = revision;
-        let moment = step_context(&self.ctx, &self.suspicions, self.ctx.now());
-        let effects = judge::revise(&watched.policy, &mut watched.state, moment);
+        let Some(judged) = self.judged.get_mut(&monitor) else { return };
+        judged.policy.active = false;
+        judged.policy.revision = revision;
+        let context = step_context(&self.ctx, &self.suspicions, self.ctx.now());
+        let effects = judge::revise(&judged.policy, &mut judged.state, context);
         self.apply_effects(monitor, &effects);
     }
 
     fn remove(&mut self, monitor: MonitorId) {
-        let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        let effects = judge::delete(&mut watched.state, self.ctx.now());
+        let Some(judged) = self.judged.get_mut(&monitor) else { return };
+        let effects = judge::delete(&mut judged.state, self.ctx.now());
         self.apply_effects(monitor, &effects);
         self.pending.remove_state(monitor);
         self.deferred.remove(monitor);
-        self.watched.remove(&monitor);
+        self.judged.remove(&monitor);
     }
 
     /// Closes an incident by hand. If its monitor does not run, the incident is closed in the
     /// store. If the monitor already closed it, this has no effect.
     fn resolve(&mut self, monitor: MonitorId, incident: IncidentId) {
-        let moment = step_context(&self.ctx, &self.suspicions, self.ctx.now());
-        if let Some(watched) = self.watched.get_mut(&monitor) {
-            let JudgedMonitor { policy, state: history, .. } = watched;
-            let effects = judge::resolve(policy, history, incident, moment);
+        let context = step_context(&self.ctx, &self.suspicions, self.ctx.now());
+        if let Some(judged) = self.judged.get_mut(&monitor) {
+            let JudgedMonitor { policy, state: judge_state, .. } = judged;
+            let effects = judge::resolve(policy, judge_state, incident, context);
             return self.apply_effects(monitor, &effects);
         }
         let transition = Transition {
             from: MonitorStatus::Unknown,
             to: MonitorStatus::Unknown,
-            at: moment.now,
+            at: context.now,
             incident: IncidentChange::Closed { id: incident, reason: CloseReason::Resolved },
             why: StatusReason::Resolved,
         };

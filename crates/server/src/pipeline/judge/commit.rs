@@ -1,4 +1,4 @@
-//! Stores reports and decisions, one transaction at a time, with retries until it is stored or the
+//! Stores results and decisions, one transaction at a time, with retries until it is stored or the
 //! store has ended. `judge` decides when to commit.
 
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use tokio::time::Instant;
 use tracing::{error, warn};
 
 use super::Judge;
-use crate::lane::Report;
+use crate::lane::JudgeInput;
 
 /// Pause between a failed commit and its retry.
 const COMMIT_AGAIN: Duration = Duration::from_secs(1);
 
 /// Maximum number of deferred states that the judge stores on its own thread. These take some
 /// milliseconds on a machine that was idle.
-const VOTES_BY_JUDGE: usize = 64;
+const DEFERRED_BY_JUDGE: usize = 64;
 
 /// Thread that stores a batch.
 #[derive(Clone, Copy)]
@@ -40,18 +40,18 @@ pub(super) struct StoreEnded {
 }
 
 impl StoreEnded {
-    /// Adds a report that was not recorded.
-    pub(super) fn add(&mut self, report: &Report) {
-        match report {
-            Report::Result(..) => self.results += 1,
-            Report::Missed(_) => self.missed += 1,
-            Report::ConnectivityCheck(..) => {}
+    /// Adds an input that was not recorded.
+    pub(super) fn add(&mut self, input: &JudgeInput) {
+        match input {
+            JudgeInput::Result(..) => self.results += 1,
+            JudgeInput::Missed(_) => self.missed += 1,
+            JudgeInput::ConnectivityCheck(..) => {}
         }
     }
 }
 
 impl Judge {
-    /// Commits the pending batch, with retries until it is stored. No report is recorded meanwhile.
+    /// Commits the pending batch, with retries until it is stored. No input is recorded meanwhile.
     ///
     /// Fails if the store has ended.
     pub(super) async fn commit(&mut self) -> Result<(), StoreEnded> {
@@ -59,7 +59,7 @@ impl Judge {
     }
 
     /// Commits like [`Self::commit`] while no check is in progress: on this thread if commits are
-    /// fast. No report waits meanwhile, and switching to the writer's thread takes as long as the
+    /// fast. No input waits meanwhile, and switching to the writer's thread takes as long as the
     /// commit.
     pub(super) async fn commit_idle(&mut self) -> Result<(), StoreEnded> {
         self.commit_by(By::Judge).await
@@ -69,9 +69,9 @@ impl Judge {
         if self.pending.is_empty() {
             return Ok(());
         }
-        let votes = self.take_due_deferred();
-        let by = if votes.len() > VOTES_BY_JUDGE { By::Writer } else { by };
-        let batch = Arc::new(self.pending.batch(votes, self.ctx.now()));
+        let deferred_states = self.take_due_deferred();
+        let by = if deferred_states.len() > DEFERRED_BY_JUDGE { By::Writer } else { by };
+        let batch = Arc::new(self.pending.batch(deferred_states, self.ctx.now()));
         let begun = Instant::now();
         let stored = self.abandon.run_until_cancelled(self.store_all(&batch, by)).await;
         let Some(Ok(committed)) = stored else {
@@ -94,7 +94,7 @@ impl Judge {
     fn take_due_deferred(&mut self) -> Vec<(MonitorId, JudgeState)> {
         let now = self.ctx.now();
         let due = std::iter::from_fn(|| self.deferred.pop_due(now));
-        due.filter_map(|id| Some((id, self.watched.get(&id)?.state.clone()))).collect()
+        due.filter_map(|id| Some((id, self.judged.get(&id)?.state.clone()))).collect()
     }
 
     /// Notes the regions that joined incidents, without retry: missing ones are added when the

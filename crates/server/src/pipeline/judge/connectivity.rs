@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::check::{Job, Plan, Trigger};
+use domain::check::{CheckPlan, Job, Trigger};
 use domain::judge::{self, ProbeIndex};
 use futures_util::future::join_all;
 use rules::monitor::{Check, Monitor, MonitorSettings, TcpCheck};
@@ -13,16 +13,16 @@ use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 use web::context::Context;
 
-use crate::lane::Report;
+use crate::lane::JudgeInput;
 use crate::pipeline::{PipelineError, Probes};
 
 /// Runs the connectivity check of suspect probes.
 pub(in crate::pipeline) struct ConnectivityChecks {
     ctx: Context,
     pub(super) probes: Probes,
-    plans: Arc<[Arc<Plan>]>,
+    plans: Arc<[Arc<CheckPlan>]>,
     /// Weak, because the judge ends when all other senders are dropped.
-    reports: mpsc::WeakSender<Report>,
+    inputs: mpsc::WeakSender<JudgeInput>,
     tasks: HashMap<u16, AbortOnDropHandle<()>>,
 }
 
@@ -32,11 +32,11 @@ impl ConnectivityChecks {
         ctx: Context,
         probes: Probes,
         hosts: &[TcpCheck],
-        reports: mpsc::WeakSender<Report>,
+        inputs: mpsc::WeakSender<JudgeInput>,
     ) -> Result<Self, PipelineError> {
-        let plan = |check: &TcpCheck| Plan::new(&as_monitor(check)).map(Arc::new);
+        let plan = |check: &TcpCheck| CheckPlan::new(&as_monitor(check)).map(Arc::new);
         let plans = hosts.iter().map(plan).collect::<Result<_, _>>()?;
-        Ok(Self { ctx, probes, plans, reports, tasks: HashMap::new() })
+        Ok(Self { ctx, probes, plans, inputs, tasks: HashMap::new() })
     }
 
     /// Returns whether no hosts are configured.
@@ -50,7 +50,7 @@ impl ConnectivityChecks {
             return;
         }
         let (ctx, probes) = (self.ctx.clone(), self.probes.clone());
-        let asking = run_checks(ctx, probes, probe, self.plans.clone(), self.reports.clone());
+        let asking = run_checks(ctx, probes, probe, self.plans.clone(), self.inputs.clone());
         self.tasks.insert(probe.0, AbortOnDropHandle::new(tokio::spawn(asking)));
     }
 
@@ -63,11 +63,11 @@ impl ConnectivityChecks {
 async fn run_checks(
     ctx: Context,
     probes: Probes,
-    slot: ProbeIndex,
-    plans: Arc<[Arc<Plan>]>,
-    reports: mpsc::WeakSender<Report>,
+    index: ProbeIndex,
+    plans: Arc<[Arc<CheckPlan>]>,
+    inputs: mpsc::WeakSender<JudgeInput>,
 ) {
-    let (_, probe) = probes.known(slot);
+    let (_, probe) = probes.known(index);
     loop {
         // Counted from the start of the round, because connecting may take long.
         let next = ctx.now() + limits::CONNECTIVITY_CHECK_INTERVAL;
@@ -75,17 +75,17 @@ async fn run_checks(
         let answered = answers.into_iter().filter(|answered| *answered).count() as u32;
         let connectivity_checks =
             judge::ConnectivityCheck { asked: plans.len() as u32, responded: answered };
-        let Some(reports) = reports.upgrade() else { return };
-        if reports.send(Report::ConnectivityCheck(slot, connectivity_checks)).await.is_err() {
+        let Some(inputs) = inputs.upgrade() else { return };
+        if inputs.send(JudgeInput::ConnectivityCheck(index, connectivity_checks)).await.is_err() {
             return;
         }
-        drop(reports);
+        drop(inputs);
         ctx.sleep_until(next).await;
     }
 }
 
 /// Returns whether a host accepts a connection.
-async fn is_reachable(ctx: &Context, probe: &probe::Probe, plan: &Arc<Plan>) -> bool {
+async fn is_reachable(ctx: &Context, probe: &probe::Probe, plan: &Arc<CheckPlan>) -> bool {
     let now = ctx.now();
     let job = Job {
         plan: plan.clone(),

@@ -96,8 +96,8 @@ impl Judge {
             return silent;
         }
         let (mut due, mut reported) = ([false; Region::ALL.len()], [false; Region::ALL.len()]);
-        for watched in self.watched.values() {
-            for (region, has_reported) in watched.due_regions(now) {
+        for judged in self.judged.values() {
+            for (region, has_reported) in judged.due_regions(now) {
                 due[region as usize] = true;
                 reported[region as usize] |= has_reported;
             }

@@ -1,4 +1,4 @@
-//! State of one running monitor: its policy and history, and the details of its regions for views
+//! State of one running monitor: its policy and state, and the details of its regions for views
 //! and messages.
 
 use domain::check::{CheckResult, Outcome};
@@ -29,7 +29,7 @@ pub(in crate::pipeline) struct JudgedMonitor {
     judged_until: Timestamp,
     /// Host that is checked.
     host: HostMark,
-    /// Time at which the verdict may change without a report.
+    /// Time at which the verdict may change without a result.
     pub(super) wake_at: Option<Timestamp>,
     /// Time of its current entry in the judge's heap.
     pub(super) entry_in_wakes: Option<Timestamp>,
@@ -81,9 +81,9 @@ impl JudgedMonitor {
         self.wake_at.filter(|due| *due < until)
     }
 
-    /// Records a result. `moment` must be at its [`Self::instant`].
-    pub(super) fn record(&mut self, result: &CheckResult, moment: StepContext<'_>) -> Effects {
-        self.judged_until = moment.now;
+    /// Records a result. `context` must be at its [`Self::instant`].
+    pub(super) fn record(&mut self, result: &CheckResult, context: StepContext<'_>) -> Effects {
+        self.judged_until = context.now;
         if result.attempts > 0 {
             let region = result.identity.region;
             match self.latencies.iter_mut().find(|(known, _)| *known == region) {
@@ -91,7 +91,7 @@ impl JudgedMonitor {
                 None => self.latencies.push((region, result.latency_us)),
             }
         }
-        let effects = judge::receive(&self.policy, &mut self.state, result, moment);
+        let effects = judge::receive(&self.policy, &mut self.state, result, context);
         if self.is_latest(result) {
             self.failures.record(result);
         }
@@ -150,9 +150,9 @@ impl JudgedMonitor {
     }
 
     /// Judges again after time has passed.
-    pub(super) fn tick(&mut self, moment: StepContext<'_>) -> Effects {
-        self.judged_until = moment.now;
-        judge::tick(&self.policy, &mut self.state, moment)
+    pub(super) fn tick(&mut self, context: StepContext<'_>) -> Effects {
+        self.judged_until = context.now;
+        judge::tick(&self.policy, &mut self.state, context)
     }
 
     /// Returns whether `probe` checks the monitor in one of its regions.

@@ -66,8 +66,8 @@ impl RegionFailures {
                     MonitorStatus::Degraded => 1,
                     MonitorStatus::Active => 2,
                 };
-                let place = self.0.iter().position(|known| known.region == region);
-                let trouble = place.and_then(|place| self.0.get(place)).filter(|_| rank < 2);
+                let index = self.0.iter().position(|known| known.region == region);
+                let trouble = index.and_then(|index| self.0.get(index)).filter(|_| rank < 2);
                 let seen = RegionOutcome {
                     region,
                     place: None,
@@ -77,7 +77,7 @@ impl RegionFailures {
                     status: trouble.and_then(|trouble| trouble.status),
                     latency_ms: latency_us.map(|us| us.div_ceil(1_000)),
                 };
-                Some(((rank, place.unwrap_or(usize::MAX)), seen))
+                Some(((rank, index.unwrap_or(usize::MAX)), seen))
             })
             .collect();
         ranked.sort_by_key(|(rank, _)| *rank);

@@ -30,8 +30,8 @@ pub struct OperatorNotice {
 impl Judge {
     /// Records a result as evidence about the probe that ran it.
     pub(super) fn record_probe_evidence(&mut self, result: &CheckResult) {
-        let watched = self.watched.get(&result.identity.monitor);
-        let Some(report) = watched.and_then(|watched| watched.host_report(result)) else { return };
+        let judged = self.judged.get(&result.identity.monitor);
+        let Some(report) = judged.and_then(|judged| judged.host_report(result)) else { return };
         if let Some(change) = self.suspicions.record(report, self.ctx.now()) {
             self.apply_suspicion_change(change);
         }
@@ -48,7 +48,7 @@ impl Judge {
                 self.end_suspicion(probe, &format!("after {}: {relief}", self.elapsed(since)));
             }
         }
-        let monitors: Vec<MonitorId> = self.watched.keys().copied().collect();
+        let monitors: Vec<MonitorId> = self.judged.keys().copied().collect();
         for monitor in monitors {
             self.judge_at(monitor, self.now);
         }
@@ -86,7 +86,7 @@ impl Judge {
 
     /// Records the change in the audit log of every workspace whose monitors the probe checks.
     fn record_in_audit_logs(&mut self, probe: ProbeIndex, turn: ProbeTransition, detail: &str) {
-        let concerned = self.watched.values().filter(|watched| watched.is_checked_by(probe));
+        let concerned = self.judged.values().filter(|judged| judged.is_checked_by(probe));
         let workspaces: BTreeSet<WorkspaceId> = concerned.map(|it| it.workspace).collect();
         let (id, at) = (self.connectivity.probes.known(probe).0.clone(), self.ctx.now());
         let notice = |workspace| ProbeEvent {

@@ -50,31 +50,31 @@ fn a_result() -> CheckResult {
 /// Fixture: a judge without monitors, its channels and its cancellation token.
 struct JudgeFixture {
     metrics: Metrics,
-    reports: mpsc::Sender<Report>,
-    report_receiver: mpsc::Receiver<Report>,
+    inputs: mpsc::Sender<JudgeInput>,
+    input_receiver: mpsc::Receiver<JudgeInput>,
     judge: Judge,
     abandon: CancellationToken,
 }
 
 fn a_judge(store: Store) -> JudgeFixture {
     let (ctx, _clock) = Context::manual(NOW);
-    let (orders, _cadence) = mpsc::channel(8);
-    let (reports, report_receiver) = mpsc::channel(8);
+    let (schedule_commands, _cadence) = mpsc::channel(8);
+    let (inputs, input_receiver) = mpsc::channel(8);
     let abandon = CancellationToken::new();
     let probes = Probes::embedded(probe::Probe::new(probe::Settings::default()), Vec::new());
     let connectivity_checks =
-        ConnectivityChecks::new(ctx.clone(), probes, &[], reports.downgrade()).unwrap();
+        ConnectivityChecks::new(ctx.clone(), probes, &[], inputs.downgrade()).unwrap();
     let metrics = Metrics::new();
     let judge = Judge::new(
         ctx,
         metrics.clone(),
         store,
-        orders.downgrade(),
+        schedule_commands.downgrade(),
         connectivity_checks,
         abandon.clone(),
         Arc::default(),
     );
-    JudgeFixture { metrics, reports, report_receiver, judge, abandon }
+    JudgeFixture { metrics, inputs, input_receiver, judge, abandon }
 }
 
 #[tokio::test]
@@ -82,13 +82,13 @@ async fn judge_ends_after_its_store_ended() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
     store.clone().close().await.unwrap();
-    let JudgeFixture { judge, reports, report_receiver, .. } = a_judge(store);
+    let JudgeFixture { judge, inputs, input_receiver, .. } = a_judge(store);
     let (commands, command_receiver) = mpsc::channel(8);
     let judging = tokio::spawn(
-        judge.run(BatchedReceiver::new(report_receiver, Arc::default()), command_receiver),
+        judge.run(BatchedReceiver::new(input_receiver, Arc::default()), command_receiver),
     );
     let (reply, answer) = oneshot::channel();
-    reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
+    inputs.send(JudgeInput::Result(a_result(), Some(reply))).await.unwrap();
     let ended = tokio::time::timeout(PATIENCE, judging).await;
     ended.expect("it ends by itself").unwrap();
     assert!(answer.await.is_err(), "what is not stored is not answered as if it were");
@@ -120,20 +120,20 @@ async fn until_a_commit_failed(metrics: &Metrics) {
 async fn failed_commit_is_retried_until_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (store, line) = a_store_at_a_distance(folder.path()).await;
-    let JudgeFixture { judge, metrics, reports, report_receiver, .. } = a_judge(store.clone());
+    let JudgeFixture { judge, metrics, inputs, input_receiver, .. } = a_judge(store.clone());
     let (_commands, command_receiver) = mpsc::channel(8);
     line.cut();
     let judging = tokio::spawn(
-        judge.run(BatchedReceiver::new(report_receiver, Arc::default()), command_receiver),
+        judge.run(BatchedReceiver::new(input_receiver, Arc::default()), command_receiver),
     );
     let (reply, mut answer) = oneshot::channel();
-    reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
+    inputs.send(JudgeInput::Result(a_result(), Some(reply))).await.unwrap();
     until_a_commit_failed(&metrics).await;
     assert!(answer.try_recv().is_err(), "no reply before");
     line.restore();
     let answered = tokio::time::timeout(PATIENCE, answer).await.expect("it is stored in the end");
     assert_eq!(answered.unwrap().identity, a_result().identity);
-    drop(reports);
+    drop(inputs);
     judging.await.unwrap();
     store.close().await.unwrap();
 }
@@ -142,16 +142,16 @@ async fn failed_commit_is_retried_until_stored() {
 async fn failing_commits_do_not_block_a_stop() {
     let folder = tempfile::tempdir().unwrap();
     let (store, line) = a_store_at_a_distance(folder.path()).await;
-    let JudgeFixture { judge, metrics, reports, report_receiver, abandon } = a_judge(store);
+    let JudgeFixture { judge, metrics, inputs, input_receiver, abandon } = a_judge(store);
     let (_commands, command_receiver) = mpsc::channel(8);
     line.cut();
     let judging = tokio::spawn(
-        judge.run(BatchedReceiver::new(report_receiver, Arc::default()), command_receiver),
+        judge.run(BatchedReceiver::new(input_receiver, Arc::default()), command_receiver),
     );
     let (reply, answer) = oneshot::channel();
-    reports.send(Report::Result(a_result(), Some(reply))).await.unwrap();
+    inputs.send(JudgeInput::Result(a_result(), Some(reply))).await.unwrap();
     until_a_commit_failed(&metrics).await;
-    drop(reports);
+    drop(inputs);
     abandon.cancel();
     tokio::time::timeout(PATIENCE, judging).await.expect("it ends all the same").unwrap();
     assert!(answer.await.is_err(), "what is not stored is not answered as if it were");
@@ -181,9 +181,9 @@ fn status_change_logs_monitor_and_cause() {
     let probes = [ServedRegion { region: Region::FlyAms, probe: ProbeIndex::EMBEDDED }];
     let monitor = a_monitor(1);
     let policy = Policy::new(&monitor.settings, 1, probes.into());
-    let history = JudgeState::new(&policy, NOW);
+    let judge_state = JudgeState::new(&policy, NOW);
     let host = HostMark::new("127.0.0.1");
-    let watched = JudgedMonitor::new(&monitor, policy, history, host, NOW);
+    let judged = JudgedMonitor::new(&monitor, policy, judge_state, host, NOW);
     let share = Share { votes: 1, of_votes: 1, regions: 1, of_regions: 1 };
     let transition = Transition {
         from: MonitorStatus::Active,
@@ -193,6 +193,6 @@ fn status_change_logs_monitor_and_cause() {
         why: StatusReason::Failing(share),
     };
     let cause = Cause { why: "status is 503, expected 2xx".to_owned(), regions: Vec::new() };
-    let lines = captured(|| log(&watched, &transition, &cause));
+    let lines = captured(|| log(&judged, &transition, &cause));
     insta::assert_snapshot!(lines.trim(), @"INFO monitor `database` (mon_0000000000001) went from active to error, the check fails: status is 503, expected 2xx monitor.id=mon_0000000000001 monitor.name=database");
 }

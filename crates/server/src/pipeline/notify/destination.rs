@@ -58,11 +58,11 @@ impl Destination {
                     // Subscribers who have not confirmed yet get the confirmation request.
                     None | Some(SuppressionReason::Pending) => {}
                     Some(
-                        why @ (SuppressionReason::Hidden
+                        reason @ (SuppressionReason::Hidden
                         | SuppressionReason::Domain
                         | SuppressionReason::Password),
                     ) => {
-                        return Ok(DestinationLookup::Suppressed(why));
+                        return Ok(DestinationLookup::Suppressed(reason));
                     }
                 }
                 let home = PageLinks::for_page(store, &receiving, now).await?;
@@ -106,7 +106,7 @@ impl Destination {
         &self,
         sender: &Sender,
         message: &OutgoingMessage,
-        read_at: Option<&str>,
+        link: Option<&str>,
         stop: &CancellationToken,
     ) -> Option<AttemptOutcome> {
         match self {
@@ -118,13 +118,13 @@ impl Destination {
                     channel: channel.id,
                     settings,
                     signing,
-                    link: read_at,
+                    link,
                 };
-                let notice = match events.as_slice() {
+                let batch = match events.as_slice() {
                     [only] if !message.is_digest() => EventBatch::One(only),
                     several => EventBatch::Digest(several),
                 };
-                sender.send_notice(target, notice, message.key(), stop).await
+                sender.send_batch(target, batch, message.key(), stop).await
             }
             Self::Subscriber(receiving, home, signing) => {
                 let (page_events, subscriber) = (message.page_events(), &receiving.subscriber);

@@ -45,7 +45,7 @@ pub(super) async fn page_link(
 fn link(origin: &str, page: &PublicPageRef, events: &[Event]) -> Option<String> {
     let page_url = PageAddress::Slug(page.slug.clone()).url(Some(origin));
     match events {
-        // A test is not stored, and its monitor does not exist.
+        // The monitor of a test does not exist.
         [] | [Event { kind: EventKind::Test, .. }] => None,
         [Event { incident: Some(incident), .. }] => Some(format!("{page_url}/incident/{incident}")),
         [_] => Some(format!("{page_url}/component/{}", page.component)),

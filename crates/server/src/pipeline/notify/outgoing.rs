@@ -74,7 +74,7 @@ impl OutgoingMessage {
 
     /// Returns the events for a subscriber.
     pub(super) fn page_events(&self) -> Vec<PageEvent> {
-        self.deliveries.iter().filter_map(|due| due.content.news().cloned()).collect()
+        self.deliveries.iter().filter_map(|due| due.content.page_event().cloned()).collect()
     }
 
     /// Returns the time of the first attempt.
@@ -247,7 +247,7 @@ mod tests {
             incident: None,
             began_at: AT,
             closed: None,
-            grounds: Cause::default(),
+            cause: Cause::default(),
             reminder: 0,
         };
         DueDelivery {

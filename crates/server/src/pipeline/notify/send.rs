@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use bytes::Bytes;
 use domain::notify::{
     Disposition, Envelope, EventBatch, HttpMessage, Message, Unconfigured, VendorConfig,
-    VendorResponse, classify_response, compose, quote, thread,
+    VendorResponse, classify_response, compose, quote_response, thread,
 };
 use http::HeaderValue;
 use http::header::RETRY_AFTER;
@@ -54,19 +54,19 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// Sends `notice` to a channel once, in its turn. `key` identifies it and is the same in every
+    /// Sends `batch` to a channel once, in its turn. `key` identifies it and is the same in every
     /// attempt.
     ///
     /// Returns `None` if `stop` is cancelled first; then nothing was sent.
-    pub(super) async fn send_notice(
+    pub(super) async fn send_batch(
         &self,
         target: SendTarget<'_>,
-        notice: EventBatch<'_>,
+        batch: EventBatch<'_>,
         key: &str,
         stop: &CancellationToken,
     ) -> Option<AttemptOutcome> {
         let whose = (target.workspace, target.settings.provider.kind());
-        self.send_composed(whose, || self.compose(target, notice, key), stop).await
+        self.send_composed(whose, || self.compose(target, batch, key), stop).await
     }
 
     /// Sends the message that `compose` creates once, in the turn of its workspace. The response is
@@ -85,9 +85,9 @@ impl Sender {
             composed = self.compose_with_permit(workspace, compose) => composed,
         };
         Some(match composed {
-            Ok((message, place)) => {
+            Ok((message, permit)) => {
                 let sent = self.send(kind, &message).await;
-                drop(place);
+                drop(permit);
                 sent
             }
             Err(missing) => {
@@ -98,7 +98,7 @@ impl Sender {
 
     async fn send(&self, kind: ProviderType, message: &Message) -> AttemptOutcome {
         let (at, start) = (self.ctx.now(), Instant::now());
-        let answer = match message {
+        let response = match message {
             Message::Http(message) => self.over_http(message, at).await,
             Message::Mail(mail) => match &self.mailer {
                 Some(mailer) => mailer.send(mail, at, ATTEMPT_WITHIN).await,
@@ -111,28 +111,27 @@ impl Sender {
             message.hide_secrets(&mut words, password);
             words
         };
-        let answer = match answer {
-            Ok(answer) | Err(SendError::Responded(answer)) => answer,
+        let response = match response {
+            Ok(response) | Err(SendError::Responded(response)) => response,
             Err(SendError::Impossible(why)) => return AttemptOutcome::failed(at, took, why),
             Err(SendError::Failed(why)) => {
-                let verdict = SendDisposition::Retry(None);
-                let answer = without_secrets(why);
+                let response = without_secrets(why);
                 return AttemptOutcome {
                     at,
                     took,
                     status: None,
-                    response: answer,
-                    disposition: verdict,
+                    response,
+                    disposition: SendDisposition::Retry(None),
                 };
             }
         };
-        let (words, verdict) = match classify_response(kind, &answer) {
-            Disposition::Accepted => (quote(&answer), SendDisposition::Accepted),
+        let (words, disposition) = match classify_response(kind, &response) {
+            Disposition::Accepted => (quote_response(&response), SendDisposition::Accepted),
             Disposition::Again { after, why } => (why, SendDisposition::Retry(after)),
             Disposition::Rejected(refusal) => (refusal.why, SendDisposition::GiveUp),
         };
-        let response = without_secrets(words);
-        AttemptOutcome { at, took, status: Some(answer.status), response, disposition: verdict }
+        let text = without_secrets(words);
+        AttemptOutcome { at, took, status: Some(response.status), response: text, disposition }
     }
 
     /// Returns the message with its permit. A message that waited is composed again, because
@@ -144,20 +143,20 @@ impl Sender {
     ) -> Result<(Message, Permit), Unconfigured> {
         let message = compose()?;
         let receiver = receiver(&message);
-        if let Some(place) = self.concurrency.try_acquire(workspace, &receiver) {
-            return Ok((message, place));
+        if let Some(permit) = self.concurrency.try_acquire(workspace, &receiver) {
+            return Ok((message, permit));
         }
-        let place = self.concurrency.acquire(workspace, &receiver).await;
-        Ok((compose()?, place))
+        let permit = self.concurrency.acquire(workspace, &receiver).await;
+        Ok((compose()?, permit))
     }
 
     fn compose(
         &self,
         target: SendTarget<'_>,
-        notice: EventBatch<'_>,
+        batch: EventBatch<'_>,
         key: &str,
     ) -> Result<Message, Unconfigured> {
-        let thread = match notice {
+        let thread = match batch {
             EventBatch::One(event) => thread(event),
             EventBatch::Digest(_) => key.to_owned(),
         };
@@ -170,7 +169,7 @@ impl Sender {
             link: target.link.map(str::to_owned),
         };
         let ChannelSettings { provider, name, .. } = target.settings;
-        compose(provider, name.as_deref(), &self.vendors, notice, &envelope)
+        compose(provider, name.as_deref(), &self.vendors, batch, &envelope)
     }
 
     async fn over_http(
@@ -180,17 +179,17 @@ impl Sender {
     ) -> Result<VendorResponse, SendError> {
         let request = request(message).map_err(SendError::Impossible)?;
         let sent = self.client.send(&request, ATTEMPT_WITHIN).await;
-        let answer = sent.map_err(|failure| SendError::Failed(failure.detail))?;
-        if answer.endless && answer.status.is_success() {
+        let response = sent.map_err(|failure| SendError::Failed(failure.detail))?;
+        if response.endless && response.status.is_success() {
             // The receiver may have accepted the message. A retry has the same key.
-            let status = answer.status.as_u16();
+            let status = response.status.as_u16();
             return Err(SendError::Failed(format!("answered {status} with an endless body")));
         }
-        let retry_after = answer.headers.get(RETRY_AFTER);
+        let retry_after = response.headers.get(RETRY_AFTER);
         Ok(VendorResponse {
-            status: answer.status.as_u16(),
+            status: response.status.as_u16(),
             retry_after: retry_after.and_then(|value| parse_retry_after(value.to_str().ok()?, now)),
-            body: String::from_utf8_lossy(&answer.body).into_owned(),
+            body: String::from_utf8_lossy(&response.body).into_owned(),
         })
     }
 }

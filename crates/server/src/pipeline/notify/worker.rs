@@ -35,12 +35,12 @@ pub(super) struct DeliveryWorker {
 }
 
 /// Finished message with the kind of its receiver and the result, if it was sent.
-type Back = (OutgoingMessage, ProviderType, Option<AttemptOutcome>);
+type FinishedMessage = (OutgoingMessage, ProviderType, Option<AttemptOutcome>);
 
 /// Messages in progress, and the time of the next look at the queue.
 #[derive(Default)]
 struct WorkerState {
-    tasks: JoinSet<Back>,
+    tasks: JoinSet<FinishedMessage>,
     in_flight: InFlightMessages,
     next_at: Option<Timestamp>,
     is_due: bool,
@@ -107,8 +107,8 @@ impl DeliveryWorker {
         if queue.due.is_empty() {
             return Ok(());
         }
-        // Deleting a channel or subscriber also cancels its deliveries. This is the moment in
-        // between.
+        // Deleting a channel or subscriber also cancels its deliveries. A recipient may be
+        // missing in between.
         let destination = match Destination::find(&context.store, self.recipient, now).await? {
             DestinationLookup::Found(destination) => Arc::new(*destination),
             DestinationLookup::Deleted => return Ok(()),
@@ -144,7 +144,11 @@ impl DeliveryWorker {
     }
 
     /// Records the results of an attempt and of others that ended at the same time.
-    async fn record_finished(&self, state: &mut WorkerState, first: Result<Back, JoinError>) {
+    async fn record_finished(
+        &self,
+        state: &mut WorkerState,
+        first: Result<FinishedMessage, JoinError>,
+    ) {
         let mut tried = Vec::new();
         let mut next = Some(first);
         while let Some(ended) = next {
@@ -163,7 +167,7 @@ impl DeliveryWorker {
         }
     }
 
-    /// Returns the next steps after an attempt, the same for all deliveries of the message.
+    /// Decides what follows an attempt, and adds it to `tried` for each delivery of the message.
     fn decide_next_steps(
         &self,
         kind: ProviderType,
@@ -287,9 +291,9 @@ async fn deliver(
     context: Arc<WorkerContext>,
     destination: Arc<Destination>,
     message: OutgoingMessage,
-) -> Back {
-    let retained = async {
-        let read_at = match &*destination {
+) -> FinishedMessage {
+    let sending = async {
+        let link = match &*destination {
             Destination::Channel(channel, _) => {
                 let events = message.events();
                 links::page_link(&context.store, &context.sender, channel.workspace, &events).await
@@ -297,20 +301,19 @@ async fn deliver(
             // Emails to subscribers link to their page.
             Destination::Subscriber(..) => None,
         };
-        destination.send(&context.sender, &message, read_at.as_deref(), &context.stop).await
+        destination.send(&context.sender, &message, link.as_deref(), &context.stop).await
     };
-    let sent = AssertUnwindSafe(retained).catch_unwind().await.unwrap_or_else(|_| {
+    let sent = AssertUnwindSafe(sending).catch_unwind().await.unwrap_or_else(|_| {
         let recipient = destination.recipient();
         error!(%recipient, "failed to compose a message: this is a bug");
         let at = context.sender.ctx.now();
-        let answer = "the server failed to compose this message; see its log".to_owned();
-        let verdict = SendDisposition::Retry(None);
+        let response = "the server failed to compose this message; see its log".to_owned();
         Some(AttemptOutcome {
             at,
             took: Duration::ZERO,
             status: None,
-            response: answer,
-            disposition: verdict,
+            response,
+            disposition: SendDisposition::Retry(None),
         })
     });
     (message, destination.kind(), sent)

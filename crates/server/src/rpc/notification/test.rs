@@ -172,7 +172,7 @@ fn event(services: &Services, workspace: String) -> Event {
         incident: None,
         began_at: at,
         closed: None,
-        grounds: Cause::default(),
+        cause: Cause::default(),
         reminder: 0,
     }
 }

@@ -32,7 +32,7 @@ async fn outage_alert_has_cause_and_recovery_has_duration() {
         assert_eq!(event.workspace, "Team 1");
         assert_eq!(event.monitor.target, "https://example.com/health");
         assert_eq!(event.monitor.method.as_deref(), Some("GET"));
-        assert_eq!(event.grounds, cause("the status is 503"));
+        assert_eq!(event.cause, cause("the status is 503"));
         assert_eq!(first.key, "inc_0000000000001-chn_0000000000001-error");
         assert_eq!((first.attempt_count, first.first_attempt_at), (0, None));
         assert_eq!(first.ordering_key, OrderingKey::Monitor(monitor));

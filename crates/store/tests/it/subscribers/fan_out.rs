@@ -30,7 +30,7 @@ async fn received(home: &Home, page: PageId, subscriber: u64, now: i64) -> Vec<&
     loop {
         let due = due(home, subscriber, now).await;
         let Some(first) = due.into_iter().next() else { return words };
-        words.push(first.content.news().map(PageEvent::word).unwrap());
+        words.push(first.content.page_event().map(PageEvent::word).unwrap());
         crate::outbox::accept(home, &first, now).await;
     }
 }

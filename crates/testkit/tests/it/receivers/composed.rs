@@ -67,8 +67,8 @@ fn events(name: &str) -> Vec<Event> {
     let recovered = |closed| Event { closed, ..event(EventKind::Recovered, name) };
     let test = Event { incident: None, ..event(EventKind::Test, name) };
     let mut everywhere = error.clone();
-    let region = everywhere.grounds.regions[0].clone();
-    everywhere.grounds.regions = Region::ALL
+    let region = everywhere.cause.regions[0].clone();
+    everywhere.cause.regions = Region::ALL
         .iter()
         .map(|at| domain::notify::RegionOutcome { region: *at, ..region.clone() })
         .collect();

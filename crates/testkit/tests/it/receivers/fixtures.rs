@@ -56,7 +56,7 @@ pub(super) fn event(kind: EventKind, name: &str) -> Event {
         incident: Some(IncidentId::from_bits(5)),
         began_at: Timestamp::from_millis(START.as_millis() - 720_000),
         closed: None,
-        grounds: Cause {
+        cause: Cause {
             why: format!("{name} says 503"),
             regions: vec![seen(Region::FlyAms, true), seen(Region::FlyIad, false)],
         },

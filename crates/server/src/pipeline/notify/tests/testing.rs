@@ -21,7 +21,7 @@ fn a_test() -> Event {
         incident: None,
         began_at: START,
         closed: None,
-        grounds: Cause::default(),
+        cause: Cause::default(),
         reminder: 0,
     }
 }

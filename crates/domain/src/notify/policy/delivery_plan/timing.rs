@@ -16,23 +16,23 @@ pub fn schedule(
     kind: EventKind,
     now: Timestamp,
     muted_until: Option<Timestamp>,
-    hearer: &ChannelState,
+    channel: &ChannelState,
 ) -> (DueTime, Option<GroupWindow>) {
     let is_muted =
         matches!(kind, EventKind::Error | EventKind::Degraded | EventKind::StillDegraded);
     if let Some(due_at) = muted_until.filter(|until| is_muted && *until > now) {
         return (DueTime { due_at, hold_reason: Some(HoldReason::Maintenance) }, None);
     }
-    let quiet = hearer.preferences.quiet_hours.as_ref();
+    let quiet = channel.preferences.quiet_hours.as_ref();
     if let Some(due_at) = quiet.and_then(|it| held_until(it, kind, now)) {
         return (DueTime { due_at, hold_reason: Some(HoldReason::QuietHours) }, None);
     }
-    let (window, turn) = group(hearer.kind, hearer.window, now);
-    let placed = match turn {
+    let (window, turn) = group(channel.kind, channel.window, now);
+    let due = match turn {
         SendTime::Now => DueTime { due_at: now, hold_reason: None },
         SendTime::Grouped(due_at) => DueTime { due_at, hold_reason: Some(HoldReason::Digest) },
     };
-    (placed, Some(window))
+    (due, Some(window))
 }
 
 /// Schedules an event again whose waiting time is over while its problem lasts, and returns the
@@ -42,12 +42,13 @@ pub fn reschedule_held(
     held: HoldReason,
     now: Timestamp,
     muted_until: Option<Timestamp>,
-    hearer: &ChannelState,
+    channel: &ChannelState,
 ) -> (Option<DueTime>, Option<GroupWindow>) {
     let opening = if event.reminder > 0 { PriorDelivery::Sent } else { PriorDelivery::NotSent };
     let is_wished = match held {
         HoldReason::MinDuration | HoldReason::Maintenance => {
-            hearer.is_linked && filter(&hearer.preferences, event, opening) == FilterDecision::Send
+            channel.is_linked
+                && filter(&channel.preferences, event, opening) == FilterDecision::Send
         }
         HoldReason::QuietHours | HoldReason::Digest => true,
     };
@@ -58,8 +59,8 @@ pub fn reschedule_held(
     }
     // An event held for quiet hours is not muted by a maintenance that began since.
     let muted_until = muted_until.filter(|_| held != HoldReason::QuietHours);
-    let (placed, window) = schedule(event.kind, now, muted_until, hearer);
-    (Some(placed), window)
+    let (due, window) = schedule(event.kind, now, muted_until, channel);
+    (Some(due), window)
 }
 
 /// Returns the reminder that follows `accepted`, which was delivered `now`, at the channel's
@@ -70,6 +71,6 @@ pub fn next_reminder(accepted: &Event, every: Interval, now: Timestamp) -> Optio
     }
     let (due_at, reminder) = next_reminder_time(accepted.began_at, every, accepted.reminder, now);
     let event = Event { at: due_at, reminder, ..accepted.clone() };
-    let place = DueTime { due_at, hold_reason: Some(HoldReason::MinDuration) };
-    Some(NewDelivery { event, due: place, opens: true })
+    let due = DueTime { due_at, hold_reason: Some(HoldReason::MinDuration) };
+    Some(NewDelivery { event, due, opens: true })
 }

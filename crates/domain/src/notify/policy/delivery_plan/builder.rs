@@ -100,9 +100,9 @@ impl<'a> PlanBuilder<'a> {
         let needs_end = !is_told || is_stateful(self.channel.kind);
         if let Some(since) = since.filter(|_| needs_end) {
             let end = Event { incident: None, ..self.end(since, how) };
-            let (placed, _) = self.schedule(end.kind);
+            let (due, _) = self.schedule(end.kind);
             let is_later = |told: &&OpenDelivery| match told.progress {
-                DeliveryProgress::Held(HoldReason::QuietHours, due_at) => due_at > placed.due_at,
+                DeliveryProgress::Held(HoldReason::QuietHours, due_at) => due_at > due.due_at,
                 DeliveryProgress::Held(_, _) | DeliveryProgress::Sent | DeliveryProgress::Dead => {
                     false
                 }
@@ -146,8 +146,8 @@ impl<'a> PlanBuilder<'a> {
             began_at: since,
             ..self.event(EventKind::StillDegraded)
         };
-        let place = DueTime { due_at, hold_reason: Some(HoldReason::MinDuration) };
-        self.plan.written.push(NewDelivery { event, due: place, opens: true });
+        let due = DueTime { due_at, hold_reason: Some(HoldReason::MinDuration) };
+        self.plan.written.push(NewDelivery { event, due, opens: true });
     }
 
     /// Returns the degradations after incidents that have not ended for the channel.
@@ -207,8 +207,8 @@ impl<'a> PlanBuilder<'a> {
         }
         let due_at = degraded_due(self.context.at, self.context.period);
         let event = Event { at: due_at, ..event };
-        let place = DueTime { due_at, hold_reason: Some(HoldReason::MinDuration) };
-        self.plan.written.push(NewDelivery { event, due: place, opens: true });
+        let due = DueTime { due_at, hold_reason: Some(HoldReason::MinDuration) };
+        self.plan.written.push(NewDelivery { event, due, opens: true });
     }
 
     /// Cancels held messages about a degradation.
@@ -227,15 +227,15 @@ impl<'a> PlanBuilder<'a> {
     }
 
     fn add(&mut self, event: Event, opens: bool) {
-        let (place, window) = self.schedule(event.kind);
+        let (due, window) = self.schedule(event.kind);
         self.plan.window = window.or(self.plan.window);
-        self.plan.written.push(NewDelivery { event, due: place, opens });
+        self.plan.written.push(NewDelivery { event, due, opens });
     }
 
     fn schedule(&self, kind: EventKind) -> (DueTime, Option<GroupWindow>) {
         let window = self.plan.window.or(self.channel.window);
-        let hearer = ChannelState { window, told: Vec::new(), ..self.channel.clone() };
-        schedule(kind, self.context.now, self.context.muted_until, &hearer)
+        let channel = ChannelState { window, told: Vec::new(), ..self.channel.clone() };
+        schedule(kind, self.context.now, self.context.muted_until, &channel)
     }
 
     fn wants_degraded(&self) -> bool {
@@ -253,16 +253,16 @@ impl<'a> PlanBuilder<'a> {
     }
 
     fn event(&self, kind: EventKind) -> Event {
-        let scene = self.context;
+        let context = self.context;
         Event {
             kind,
-            at: scene.at,
-            workspace: scene.workspace.clone(),
-            monitor: scene.monitor.clone(),
+            at: context.at,
+            workspace: context.workspace.clone(),
+            monitor: context.monitor.clone(),
             incident: None,
-            began_at: scene.at,
+            began_at: context.at,
             closed: None,
-            grounds: scene.cause.clone(),
+            cause: context.cause.clone(),
             reminder: 0,
         }
     }

@@ -197,7 +197,7 @@ pub fn end_event(opening: &Event, at: Timestamp, how: CloseReason) -> Event {
         kind: EventKind::Recovered,
         at,
         closed: Some(how),
-        grounds: Cause::default(),
+        cause: Cause::default(),
         reminder: 0,
         ..opening.clone()
     }
@@ -205,12 +205,12 @@ pub fn end_event(opening: &Event, at: Timestamp, how: CloseReason) -> Event {
 
 /// Plans the deliveries of a channel after a change.
 pub fn plan_deliveries(
-    occasion: AlertChange,
-    scene: &AlertContext,
-    hearer: &ChannelState,
+    change: AlertChange,
+    context: &AlertContext,
+    channel: &ChannelState,
 ) -> DeliveryPlan {
-    let mut builder = PlanBuilder::new(scene, hearer);
-    match occasion {
+    let mut builder = PlanBuilder::new(context, channel);
+    match change {
         AlertChange::Down(incident) => builder.incident_opened(incident),
         AlertChange::Ended { incident, reason: how } => builder.problem_ended(incident, how),
         AlertChange::Degraded => builder.degraded(),

@@ -273,16 +273,16 @@ impl Model {
             self.incident = None;
         }
         let why = crate::judge::StatusReason::NoVotes;
-        if let Some(occasion) =
+        if let Some(change) =
             AlertChange::from_transition(&Transition { from, to, at: self.now, incident, why })
         {
-            self.happen(occasion);
+            self.happen(change);
         }
     }
 
-    fn happen(&mut self, occasion: AlertChange) {
+    fn happen(&mut self, change: AlertChange) {
         let event = an_event(EventKind::Error);
-        let scene = AlertContext {
+        let context = AlertContext {
             now: self.now,
             at: self.now,
             workspace: event.workspace,
@@ -291,9 +291,9 @@ impl Model {
             cause: Cause::default(),
             muted_until: self.muted_until.filter(|until| *until > self.now),
         };
-        let hearer = self.channel_state();
-        let telling = plan_deliveries(occasion, &scene, &hearer);
-        self.channel.window = telling.window.or(hearer.window);
+        let channel = self.channel_state();
+        let telling = plan_deliveries(change, &context, &channel);
+        self.channel.window = telling.window.or(channel.window);
         telling.written.into_iter().for_each(|written| self.write(written));
         for row in &mut self.rows {
             if telling.over.contains(&row.number) {
@@ -311,9 +311,9 @@ impl Model {
     }
 
     fn write(&mut self, written: NewDelivery) {
-        let NewDelivery { event, due: place, opens } = written;
+        let NewDelivery { event, due, opens } = written;
         let number = i64::try_from(self.rows.len()).unwrap();
-        let (holds, due_at) = (place.hold_reason, place.due_at);
+        let (holds, due_at) = (due.hold_reason, due.due_at);
         let (tries, state, done) = (0, State::Waiting, 0);
         self.rows.push(Row {
             number,
@@ -397,15 +397,15 @@ impl Model {
                 && row.due_at <= now
                 && row.hold_reason.is_some_and(|holds| holds != HoldReason::Digest)
         };
-        for place in 0..self.rows.len() {
-            let row = &self.rows[place];
+        for index in 0..self.rows.len() {
+            let row = &self.rows[index];
             let Some(held) = row.hold_reason.filter(|_| is_ripe(row)) else { continue };
-            let (placed, window) =
+            let (due, window) =
                 reschedule_held(&row.event, held, now, self.muted_until, &self.channel_state());
             self.channel.window = window.or(self.channel.window);
-            let row = &mut self.rows[place];
-            if let Some(placed) = placed {
-                (row.hold_reason, row.due_at) = (placed.hold_reason, placed.due_at);
+            let row = &mut self.rows[index];
+            if let Some(due) = due {
+                (row.hold_reason, row.due_at) = (due.hold_reason, due.due_at);
             } else {
                 (row.state, row.open) = (State::Cancelled, false);
             }
