@@ -1,4 +1,5 @@
-//! The settings of the channel kinds. Kinds with the same fields share them.
+//! The settings of the channel kinds. Kinds with the same fields share them. The store encrypts
+//! these structs as JSON: a new field needs `#[serde(default)]`, because stored channels lack it.
 
 use super::secret_serde;
 use crate::argument::{Argument, settings};
