@@ -190,7 +190,7 @@ fn violations_never_repeat_secrets() {
         let refusal = text(argument, Some("hunter2\0")).unwrap_err().to_string();
         assert!(!refusal.contains("hunter2"), "{refusal}");
     }
-    assert_eq!(seen, 8, "seven of channels, and the page's password");
+    assert_eq!(seen, 9, "eight of channels, and the page's password");
 }
 
 #[test]
