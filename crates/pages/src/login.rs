@@ -24,7 +24,7 @@ use super::html::login::password_form;
 use super::i18n::Strings;
 use super::responses::{UNKNOWN_PEER, build_response, language, message_response};
 use crate::Pages;
-use web::client::{EntryPoint, Peer};
+use web::peer::{EntryPoint, Peer};
 use web::http_body::EncodedBody;
 
 /// Header in which a proxy reports the protocol of the client.

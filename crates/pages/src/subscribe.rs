@@ -30,7 +30,7 @@ use super::responses::{build_response, find, language, message_response};
 use super::snapshot::PageSnapshot;
 use super::token::SubscriberTokens;
 use crate::Pages;
-use web::client::{Peer, network};
+use web::peer::{Peer, rate_limit_address};
 use web::context::Context;
 use web::http_body::EncodedBody;
 use web::limits::AttemptLimiter;
@@ -114,7 +114,7 @@ pub(super) async fn request(
     if !pages.can_email_links() {
         return message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     }
-    let network = network(pages.proxies.address(peer.0, &headers));
+    let network = rate_limit_address(pages.proxies.address(peer.0, &headers));
     if !pages.subscribe_limits.networks.try_acquire(&network) {
         return message_response(words.too_often, StatusCode::TOO_MANY_REQUESTS, words, &headers);
     }

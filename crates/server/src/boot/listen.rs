@@ -24,7 +24,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt as _};
-use web::client::{EntryPoint, Peer};
+use web::peer::{EntryPoint, Peer};
 
 use super::draining::Draining;
 use super::opening::PrefaceTimeout;

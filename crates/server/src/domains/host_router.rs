@@ -19,7 +19,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use pages::PageDomain;
 use tower::Service;
-use web::client::{EntryPoint, Peer};
+use web::peer::{EntryPoint, Peer};
 use web::proxies::TrustedProxies;
 
 use super::{Domains, host};
