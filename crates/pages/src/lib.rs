@@ -4,8 +4,8 @@
 //!
 //! `domain::page` decides what a page shows. This crate reads the facts from `store`, renders the view
 //! and caches the result. [`routes()`] are the paths, [`Pages`] is the state behind them, and the server
-//! implements [`Backend`] for facts that are not stored: the latest checks, and whether emails can be
-//! sent.
+//! implements [`Backend`] for the rest: the latest checks, and the login emails, which a visitor waits
+//! for. Other emails go through the outbox.
 //!
 //! In reading order, in which each module imports only from those before it:
 //! - Requests: `address` finds the page that a URL means, `signer` signs cookies and tokens,
