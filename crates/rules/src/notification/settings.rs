@@ -8,7 +8,7 @@ use crate::monitor::{HeaderDraft, header, one_host};
 use crate::{FormatError, OpsgenieRegion, Secret, Validator, format};
 
 settings! {
-    /// A webhook URL issued by a provider.
+    /// A webhook URL issued by a vendor.
     IncomingWebhook, IncomingWebhookDraft {
         /// As written; the whole URL is a secret.
         #[serde(with = "secret_serde::text")]
