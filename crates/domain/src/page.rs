@@ -1,6 +1,6 @@
 //! page: builds the view of a status page from stored facts, before visitors request it. Decides
-//! states, the summary, bars of days, stale data and the eligibility of subscribers. The server
-//! translates and renders the view as HTML and JSON, and controls access.
+//! states, the summary, bars of days, stale data and the eligibility of subscribers. The crate
+//! `pages` translates and renders the view, and controls access.
 
 mod archive;
 mod day;

@@ -19,9 +19,9 @@ use self::guesses::Guesses;
 use self::magic_link::{MagicLink, UsedLinks, VALID_FOR};
 use self::session::Proof;
 use super::signer::Signer;
-use web::client::network;
 use web::context::Context;
 use web::limits::AttemptLimiter;
+use web::peer::rate_limit_address;
 
 /// Maximum number of passwords per minute that one client may try at one page.
 const GUESSES: NonZeroU32 = NonZeroU32::new(5).expect("it is not 0");
@@ -131,7 +131,7 @@ impl AccessControl {
     pub(super) fn unlock(&self, page: &StatusPage, given: &str, visitor: &Visitor<'_>) -> Unlocked {
         let now = self.ctx.now();
         if !self.page_guesses.is_allowed(page.id, now)
-            || !self.guesses.try_acquire(&(network(visitor.address), page.id))
+            || !self.guesses.try_acquire(&(rate_limit_address(visitor.address), page.id))
         {
             return Unlocked::TooManyAttempts;
         }
@@ -156,7 +156,8 @@ impl AccessControl {
         let mailbox = mailbox.to_lowercase();
         let receiver =
             self.signer.sign(&[b"mailbox", page.id.to_string().as_bytes(), mailbox.as_bytes()]);
-        let is_first = self.link_requests.try_acquire(&(network(visitor.address), page.id));
+        let is_first =
+            self.link_requests.try_acquire(&(rate_limit_address(visitor.address), page.id));
         if !is_first || !self.links_sent.try_acquire(&receiver) {
             return LinkRequest::TooManyRequests;
         }

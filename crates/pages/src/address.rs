@@ -1,6 +1,6 @@
 //! Addresses of pages: by slug below the server's own URL, or at the root of a custom domain.
-//! Links, cookie paths and feed URLs follow from them. The caller determines the domain of a
-//! request and inserts a [`PageDomain`] into it.
+//! Links, cookie paths and feed URLs follow from them. The server's host router determines the
+//! domain of a request and inserts a [`PageDomain`] into it.
 
 use std::convert::Infallible;
 

@@ -9,7 +9,7 @@ use super::i18n::Strings;
 /// Describes an incident in a sentence.
 pub(super) fn incident_title(it: &IncidentView, words: &Strings) -> String {
     match it.closed {
-        None => words.sentence(&StatusSummary::SomeDown(it.names())),
+        None => words.summary(&StatusSummary::SomeDown(it.names())),
         Some(_) => words.was_down.replace("{}", &words.names(&it.names())),
     }
 }

@@ -1,5 +1,5 @@
 //! Pages as HTML. They work without scripts and need one request each. Templates are in
-//! `templates`. The submodules prepare their values.
+//! `crates/pages/templates`. The submodules prepare their values.
 
 mod component;
 mod day;

@@ -159,9 +159,9 @@ impl Strings {
     }
 
     /// Returns the summary sentence of a page.
-    pub(super) fn sentence(&self, sentence: &StatusSummary) -> String {
+    pub(super) fn summary(&self, summary: &StatusSummary) -> String {
         let about = |templates, names| self.about(templates, names);
-        match sentence {
+        match summary {
             StatusSummary::Empty => self.empty.to_owned(),
             StatusSummary::AllUp => self.all_up.to_owned(),
             StatusSummary::AllDown => self.all_down.to_owned(),

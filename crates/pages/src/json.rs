@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 /// Renders the page.
 pub(super) fn status(snapshot: &PageSnapshot, base: &str) -> String {
     let (page, view) = (&snapshot.page, &snapshot.view);
-    let knowledge = &view.overall_status.data_age;
+    let data_age = &view.overall_status.data_age;
     json!({
         "version": VERSION,
         "page": {
@@ -26,8 +26,8 @@ pub(super) fn status(snapshot: &PageSnapshot, base: &str) -> String {
         "status": view.overall_status.state.as_str(),
         "about": names(&view.overall_status.summary),
         "at": view.at.to_string(),
-        "checkedAt": knowledge.checked_at.map(|at| at.to_string()),
-        "stale": knowledge.stale,
+        "checkedAt": data_age.checked_at.map(|at| at.to_string()),
+        "stale": data_age.stale,
         "servedFromCache": snapshot.served_from_cache,
         "sections": view.sections.iter().map(section).collect::<Vec<_>>(),
         "reports": view.reports.iter().map(|it| report::to_json(it)).collect::<Vec<_>>(),
@@ -43,8 +43,8 @@ pub(super) fn status(snapshot: &PageSnapshot, base: &str) -> String {
 }
 
 /// Returns the names in the summary.
-fn names(sentence: &StatusSummary) -> &[String] {
-    match sentence {
+fn names(summary: &StatusSummary) -> &[String] {
+    match summary {
         StatusSummary::Empty
         | StatusSummary::AllUp
         | StatusSummary::AllDown

@@ -2,10 +2,10 @@
 //! and the forms that visitors submit. Every representation passes the same access check and comes
 //! from the same cache.
 //!
-//! `domain::page` decides what a page shows. This crate reads the facts from `store`, renders the
-//! view and caches the result. [`routes()`] are the paths, and [`Pages`] is the state behind them.
-//! The server implements [`Backend`], for what the database does not have: the latest checks, and
-//! the mail server.
+//! `domain::page` decides what a page shows. This crate reads the facts from `store`, renders the view
+//! and caches the result. [`routes()`] are the paths, [`Pages`] is the state behind them, and the server
+//! implements [`Backend`] for the rest: the latest checks, and the login emails, which a visitor waits
+//! for. Other emails go through the outbox.
 //!
 //! In reading order, in which each module imports only from those before it:
 //! - Requests: `address` finds the page that a URL means, `signer` signs cookies and tokens,

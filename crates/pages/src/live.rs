@@ -27,7 +27,7 @@ use super::address::PageAddress;
 use super::responses::{UNKNOWN_PEER, find, language};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
-use web::client::{Peer, network};
+use web::peer::{Peer, rate_limit_address};
 
 /// Interval at which a page is watched. An unchanged page is read from memory.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
@@ -65,7 +65,7 @@ pub(super) async fn events(
         Err(refusal) => return *refusal,
     };
     let peer = peer.map_or(UNKNOWN_PEER, |Extension(peer)| peer.0);
-    let network = network(pages.proxies.address(peer, &headers));
+    let network = rate_limit_address(pages.proxies.address(peer, &headers));
     let waiting = match WaitingBrowser::register(
         &pages,
         (address, network),

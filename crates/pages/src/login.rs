@@ -24,8 +24,8 @@ use super::html::login::password_form;
 use super::i18n::Strings;
 use super::responses::{UNKNOWN_PEER, build_response, language, message_response};
 use crate::Pages;
-use web::client::{EntryPoint, Peer};
 use web::http_body::EncodedBody;
+use web::peer::{EntryPoint, Peer};
 
 /// Header in which a proxy reports the protocol of the client.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -52,7 +52,7 @@ pub(super) async fn unlock(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let cached = match find_page(&pages, &address, words, headers).await {
+    let cached = match find_without_access_check(&pages, &address, words, headers).await {
         Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
@@ -96,8 +96,8 @@ impl<S: Sync> FromRequestParts<S> for Arrival {
     }
 }
 
-/// Returns the page at an address, or a response if there is none.
-async fn find_page(
+/// Returns the page at an address without checking access, or a response if there is none.
+async fn find_without_access_check(
     pages: &Pages,
     address: &PageAddress,
     words: &'static Strings,

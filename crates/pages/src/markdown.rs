@@ -22,16 +22,16 @@ pub(super) fn status(snapshot: &PageSnapshot, words: &Strings, url: &str) -> Str
     if let Some(about) = &settings.description {
         let _ = write!(text, "\n{}\n", escaped(about));
     }
-    let _ = write!(text, "\n**{}**\n", escaped(&words.sentence(&view.overall_status.summary)));
-    let knowledge = &view.overall_status.data_age;
-    if let Some(at) = knowledge.checked_at {
+    let _ = write!(text, "\n**{}**\n", escaped(&words.summary(&view.overall_status.summary)));
+    let data_age = &view.overall_status.data_age;
+    if let Some(at) = data_age.checked_at {
         let _ = write!(text, "\n{}\n", words.checked.replace("{}", &words.time(at)));
     }
     if snapshot.served_from_cache {
         let _ = write!(text, "\n> {}\n", words.old.replace("{}", &words.time(view.at)));
     }
-    if !knowledge.stale.is_empty() {
-        let _ = write!(text, "\n> {}\n", escaped(&words.stale(&knowledge.stale)));
+    if !data_age.stale.is_empty() {
+        let _ = write!(text, "\n> {}\n", escaped(&words.stale(&data_age.stale)));
     }
     let open = ongoing(view, words);
     if !open.is_empty() {

@@ -61,14 +61,14 @@ pub(super) fn draw(title: &str, view: &PageView, words: &'static Strings) -> Vec
 
 /// Returns the text alternative of the image.
 pub(super) fn alternative(title: &str, view: &PageView, words: &Strings) -> String {
-    format!("{title}: {}", words.sentence(&view.overall_status.summary))
+    format!("{title}: {}", words.summary(&view.overall_status.summary))
 }
 
 /// Returns the texts in the visitor's language, or in English if the font lacks its characters.
 /// Omits names that the font cannot draw.
 fn texts(title: &str, view: &PageView, words: &'static Strings) -> Texts {
     let words = if font::has_glyphs(words.all_up) { words } else { Strings::english() };
-    let sentence = words.sentence(&view.overall_status.summary);
+    let sentence = words.summary(&view.overall_status.summary);
     let sentence = if font::has_glyphs(&sentence) {
         sentence
     } else {
@@ -137,15 +137,11 @@ mod tests {
     use crate::i18n::choose;
 
     /// Returns a page with nothing but a summary.
-    fn saying(sentence: StatusSummary) -> PageView {
-        let knowledge = DataAge { checked_at: None, stale: Vec::new() };
+    fn saying(summary: StatusSummary) -> PageView {
+        let data_age = DataAge { checked_at: None, stale: Vec::new() };
         PageView {
             at: Timestamp::from_millis(0),
-            overall_status: OverallStatus {
-                state: State::Down,
-                summary: sentence,
-                data_age: knowledge,
-            },
+            overall_status: OverallStatus { state: State::Down, summary, data_age },
             reports: Vec::new(),
             open: Vec::new(),
             sections: Vec::new(),

@@ -62,8 +62,8 @@ pub(crate) const RESOURCES: &[(&str, PageResource)] = &[
     ("/confirm/{token}", PageResource::TokenPage(Purpose::Confirm)),
     ("/manage/{token}", PageResource::TokenPage(Purpose::Manage)),
     ("/unsubscribe/{token}", PageResource::TokenPage(Purpose::Unsubscribe)),
-    ("/events", PageResource::Events),
-    ("/live.js", PageResource::Script),
+    ("/events", PageResource::LiveUpdates),
+    ("/live.js", PageResource::LiveScript),
 ];
 
 /// All paths that accept forms from visitors.
@@ -92,9 +92,9 @@ pub(crate) enum PageResource {
     /// The page that a subscriber's token leads to.
     TokenPage(Purpose),
     /// The stream of live updates.
-    Events,
+    LiveUpdates,
     /// The script, shared by all pages.
-    Script,
+    LiveScript,
 }
 
 /// Action of a visitor.
@@ -163,8 +163,8 @@ impl PageResource {
             Self::Enter => get(login::email_form::link_page),
             Self::Subscribe => get(subscribe::show),
             Self::TokenPage(purpose) => token_page_route(purpose),
-            Self::Events => get(live::events),
-            Self::Script => get(script),
+            Self::LiveUpdates => get(live::events),
+            Self::LiveScript => get(script),
         }
     }
 }

@@ -43,6 +43,7 @@ pub struct Pages {
     pub(crate) live_updates: Arc<LiveUpdates>,
     pub(crate) access: Arc<AccessControl>,
     pub(crate) subscribe_limits: Arc<SubscribeLimits>,
+    pub(crate) subscriber_tokens: Arc<SubscriberTokens>,
 }
 
 /// Parameters of [`Pages::new`].
@@ -61,7 +62,8 @@ pub struct PagesParts {
     pub listener_url: String,
 }
 
-/// The parts of the server that pages cannot read from the database: running monitors, and email.
+/// The parts of the server that pages cannot read from the database: the latest checks, and the login
+/// emails, which a visitor waits for. Other emails go through the outbox.
 pub trait Backend: Debug + Send + Sync {
     /// Returns when the last check of each of these monitors ended. Unknown ones are absent.
     fn last_checks(&self, monitors: Vec<MonitorId>)
@@ -105,7 +107,8 @@ impl Pages {
             icons: Arc::new(Icons::new(client)),
             live_updates: Arc::default(),
             access: Arc::new(access),
-            subscribe_limits: Arc::new(SubscribeLimits::new(&ctx, tokens)),
+            subscribe_limits: Arc::new(SubscribeLimits::new(&ctx)),
+            subscriber_tokens: Arc::new(tokens),
             ctx,
             store,
             backend,
@@ -115,7 +118,7 @@ impl Pages {
     }
 
     /// Returns the public URL of the server, without a trailing slash.
-    pub fn origin(&self) -> Option<&str> {
+    pub fn public_url(&self) -> Option<&str> {
         self.cache.origin()
     }
 
@@ -127,7 +130,7 @@ impl Pages {
     /// Returns whether emails with links can be sent: to log in, or to confirm a subscription. They
     /// require a mail server and a public URL.
     pub(crate) fn can_email_links(&self) -> bool {
-        self.backend.can_send_emails() && self.origin().is_some()
+        self.backend.can_send_emails() && self.public_url().is_some()
     }
 
     /// Removes the limits of visitors that have expired.

@@ -1,6 +1,6 @@
 //! Subscriptions by email. No response reveals whether an address is known, and subscribing
-//! requires access to the page. Pages for holders of a token are in `manage`. The outbox sends the
-//! emails.
+//! requires access to the page. Pages for holders of a token are in `manage`. Emails go through the
+//! outbox: `store` enqueues them, and the server's delivery workers send them.
 
 mod form;
 mod i18n;
@@ -26,32 +26,29 @@ use self::form::SubmittedForm;
 use self::view::Form;
 use super::address::PageAddress;
 use super::i18n::Strings;
-use super::responses::{build_response, find, language, message_response};
+use super::responses::{UNKNOWN_PEER, build_response, find, language, message_response};
 use super::snapshot::PageSnapshot;
-use super::token::SubscriberTokens;
 use crate::Pages;
-use web::client::{Peer, network};
 use web::context::Context;
 use web::http_body::EncodedBody;
 use web::limits::AttemptLimiter;
+use web::peer::{Peer, rate_limit_address};
 
 /// Period in which requests of one network and for one mailbox are counted.
 const COUNTED_IN: Duration = Duration::from_hours(1);
 
-/// Tokens and limits of subscribing.
+/// Limits of subscribing.
 #[derive(Debug)]
 pub(crate) struct SubscribeLimits {
-    tokens: SubscriberTokens,
     networks: AttemptLimiter<IpAddr>,
     mailboxes: AttemptLimiter<[u8; 32]>,
 }
 
 impl SubscribeLimits {
-    /// Creates an instance that uses the tokens of the emails.
-    pub(crate) fn new(ctx: &Context, tokens: SubscriberTokens) -> Self {
+    /// Creates the limits with nothing counted.
+    pub(crate) fn new(ctx: &Context) -> Self {
         let times = |count| NonZeroU32::new(count).expect("the limits are not nothing");
         Self {
-            tokens,
             networks: AttemptLimiter::new(
                 ctx,
                 times(limits::SUBSCRIBE_PER_NETWORK_AND_HOUR),
@@ -102,7 +99,7 @@ pub(super) async fn show(
 pub(super) async fn request(
     State(pages): State<Pages>,
     address: PageAddress,
-    Extension(peer): Extension<Peer>,
+    peer: Option<Extension<Peer>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
@@ -114,7 +111,8 @@ pub(super) async fn request(
     if !pages.can_email_links() {
         return message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     }
-    let network = network(pages.proxies.address(peer.0, &headers));
+    let peer = peer.map_or(UNKNOWN_PEER, |Extension(peer)| peer.0);
+    let network = rate_limit_address(pages.proxies.address(peer, &headers));
     if !pages.subscribe_limits.networks.try_acquire(&network) {
         return message_response(words.too_often, StatusCode::TOO_MANY_REQUESTS, words, &headers);
     }
@@ -140,7 +138,7 @@ pub(super) async fn request(
     if pages.subscribe_limits.can_email(page.id, settings.destination.expose()) {
         let signup_source = SignupSource { page: page.clone(), network };
         let store = pages.store.subscribers();
-        match store.ask(pages.ctx.new_id(), settings, signup_source, pages.ctx.now()).await {
+        match store.sign_up(pages.ctx.new_id(), settings, signup_source, pages.ctx.now()).await {
             Ok(SignupOutcome::New | SignupOutcome::Again | SignupOutcome::Known) => {}
             Ok(SignupOutcome::Full) => tracing::warn!(
                 page.id = %page.id, "signup refused: page {} is at its limit of subscribers", page.id

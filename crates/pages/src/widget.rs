@@ -54,7 +54,7 @@ pub(super) fn policy() -> HeaderValue {
 pub(super) fn script(snapshot: &PageSnapshot, words: &Strings) -> String {
     let verdict = &snapshot.view.overall_status;
     let it = json!({
-        "state": verdict.state.as_str(), "sentence": words.sentence(&verdict.summary),
+        "state": verdict.state.as_str(), "sentence": words.summary(&verdict.summary),
         "title": snapshot.page.settings.title, "lang": words.lang,
     });
     let script = SCRIPT.replacen("STYLE", &json!(STYLE).to_string(), 1);
@@ -68,7 +68,7 @@ pub(super) fn frame(snapshot: &PageSnapshot, words: &'static Strings, base: &str
     render(&Widget {
         lang: words.lang,
         title: &snapshot.page.settings.title,
-        sentence: words.sentence(&verdict.summary),
+        sentence: words.summary(&verdict.summary),
         state: verdict.state,
         home: address::home(base),
         style: FRAME_STYLE,

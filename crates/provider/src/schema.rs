@@ -67,6 +67,7 @@ pub fn attribute(field: &'static Field) -> Attribute {
         Presence::Default(field::Value::Text(text)) => attribute.default(text),
         Presence::Default(field::Value::Integer(number)) => attribute.default(number),
         Presence::Default(field::Value::Bool(flag)) => attribute.default(flag),
+        // Only `degraded_at` is computed.
         Presence::Computed => attribute.derive(["timeout"], degraded_at),
         Presence::Output if FIXED.contains(&field.name) => attribute.use_state_for_unknown(),
         Presence::Required | Presence::Optional | Presence::Output => attribute,

@@ -1,5 +1,5 @@
-//! The enumerations of the specification and ours. RPC, database, forms, Terraform and pages use the same
-//! names.
+//! The enumerations of the specification and ours. RPC, database, Terraform, command line and pages
+//! use the same names.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tables of fields: the schema of a resource as data, so that RPC validation, forms, the Terraform
+//! Tables of fields: the schema of a resource as data, so that RPC validation, the Terraform
 //! schema, the reference and the TypeScript client use the same limits.
 
 mod text_format;
@@ -16,7 +16,7 @@ pub struct Resource {
     pub name: &'static str,
     /// Description in one sentence.
     pub description: &'static str,
-    /// Arguments and outputs, exactly those of the specification.
+    /// Arguments and outputs of the specification, and our own arguments.
     pub fields: &'static [Field],
     /// Additional outputs beyond the specification.
     pub beyond: &'static [Field],

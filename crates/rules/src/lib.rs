@@ -1,5 +1,5 @@
 //! The vocabulary of Aloft: resources, the limits of their fields, and the enums shared by RPC,
-//! database, forms, Terraform and pages. Small, stable, and without IO. All other crates read it,
+//! database, Terraform, command line and pages. Small, stable, and without IO. All other crates read it,
 //! and it is the only place for limits of the specification.
 //!
 //! In reading order:

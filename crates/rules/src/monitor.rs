@@ -26,7 +26,8 @@ use crate::{
 pub struct Monitor {
     pub id: MonitorId,
     pub workspace: WorkspaceId,
-    /// Counts edits, from 1; results of older revisions are stored but not judged.
+    /// Check revision, from 1. It grows only if an edit changes what results mean: results of older
+    /// revisions are stored but not judged.
     pub revision: u32,
     /// The user's settings.
     pub settings: MonitorSettings,
@@ -69,7 +70,9 @@ pub enum Check {
     Dns(DnsCheck),
 }
 
-/// The arguments and blocks of §2.1 that are specific to HTTP monitors.
+/// The arguments and blocks of §2.1 that are specific to HTTP monitors. The store encrypts this
+/// struct as JSON (`monitors.check_sealed`): a new field needs `#[serde(default)]`, because stored
+/// monitors lack it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpCheck {
     /// Absolute URL as written, at most 2,048 characters.
@@ -85,14 +88,16 @@ pub struct HttpCheck {
     pub header_assertions: Vec<HeaderAssertion>,
 }
 
-/// The argument of §2.2 that is specific to TCP monitors.
+/// The argument of §2.2 that is specific to TCP monitors. A new field needs `#[serde(default)]`, as
+/// in [`HttpCheck`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpCheck {
     /// `host:port` as written.
     pub uri: String,
 }
 
-/// The argument and block of §2.3 that are specific to DNS monitors.
+/// The argument and block of §2.3 that are specific to DNS monitors. A new field needs
+/// `#[serde(default)]`, as in [`HttpCheck`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DnsCheck {
     /// Domain name as written.

@@ -1,4 +1,4 @@
-//! Drafts of channels through the public interface: parsing, masks, secrets, addresses. `reader`
+//! Drafts of channels through the public interface: parsing, masks, secrets, addresses. `validator`
 //! tests limits, and the RPC tests messages.
 
 use std::net::IpAddr;

@@ -15,7 +15,7 @@ use web::proxies::TrustedProxies;
 use crate::auth::Auth;
 use crate::control::ControlService;
 use crate::demo::DemoState;
-use crate::domains::{ByHost, Domains};
+use crate::domains::{Domains, HostRouter};
 use crate::edge::{self, Budget, Edge};
 use crate::gate::AuthLayer;
 use crate::health::{self, HealthState};
@@ -59,12 +59,12 @@ impl App {
     /// that have no end.
     pub fn router(&self, stop: CancellationToken) -> Router {
         let pages_stop = stop.clone();
-        let service = rpc::service(&self.services(), stop);
-        let services = Router::new()
-            .nest_service("/rpc", service.clone())
-            .fallback_service(service)
+        let rpc_service = rpc::service(&self.services(), stop);
+        let rpc_routes = Router::new()
+            .nest_service("/rpc", rpc_service.clone())
+            .fallback_service(rpc_service)
             .layer(from_fn_with_state(self.response_cache_layer(), ResponseCache::serve_cached))
-            .layer(from_fn_with_state(self.metrics.clone(), rpc::whole))
+            .layer(from_fn_with_state(self.metrics.clone(), rpc::buffer_body))
             .layer(from_fn_with_state(self.auth_layer(), AuthLayer::before_rpc))
             .layer(from_fn(rpc::normalize_headers));
         let pages = pages::domain_routes(&self.pages, pages_stop.clone());
@@ -72,12 +72,12 @@ impl App {
             .merge(health::routes(self.health()))
             .merge(v1::routes(self.keys(), self.auth_layer()))
             .merge(pages::routes(&self.pages, pages_stop))
-            .merge(documentation::routes(self.pages.origin()))
-            .fallback_service(services);
+            .merge(documentation::routes(self.pages.public_url()))
+            .fallback_service(rpc_routes);
         let (domains, proxies) = (Arc::clone(&self.domains), self.proxies.clone());
         let edge = Edge { ctx: self.ctx.clone(), budget: self.bodies.clone() };
         Router::new()
-            .fallback_service(ByHost { domains, proxies, service, pages })
+            .fallback_service(HostRouter { domains, proxies, service, pages })
             .layer(from_fn_with_state(edge, edge::edge))
     }
 

@@ -190,8 +190,8 @@ fn apply_plans(store: &Store, settings: &Settings) {
 
 fn prepare(settings: &Settings) {
     raise_file_limit();
-    let (folder, place) = (settings.data.display(), settings.database.location(&settings.data));
-    tracing::info!("data folder: {folder}; database: {place}");
+    let (folder, location) = (settings.data.display(), settings.database.location(&settings.data));
+    tracing::info!("data folder: {folder}; database: {location}");
 }
 
 async fn start_on(

@@ -55,7 +55,7 @@ struct ConnectionState {
     has_wrong_key: AtomicBool,
     /// Number of requests in progress whose key is not verified yet.
     unverified: AtomicU32,
-    /// Whether it has a reserved place and has not shown a key yet.
+    /// Whether its permit is a reserved one and it has not shown a key yet.
     on_probation: bool,
     /// Number of requests without a key in progress.
     open: AtomicU32,
@@ -80,7 +80,7 @@ pub(crate) enum AdmitResult {
     Admitted(ConnectionPermit),
     /// Its address or network is at the limit, and all its connections are being served.
     Refused,
-    /// All connections, including the reserved ones, are being served. A free place wakes
+    /// All connections, including the reserved ones, are being served. A free permit wakes
     /// [`ConnectionLimits::wait_until_freed`].
     Full,
 }
@@ -218,7 +218,7 @@ impl Connection {
         Served(self.clone())
     }
 
-    /// Waits until the connection loses its place.
+    /// Waits until the connection loses its permit.
     pub(crate) async fn closed(&self) {
         self.0.closed.cancelled().await;
     }
@@ -231,7 +231,7 @@ impl fmt::Debug for Connection {
 }
 
 impl ConnectionPermit {
-    /// Returns the connection of this place.
+    /// Returns the connection of this permit.
     pub(crate) const fn connection(&self) -> &Connection {
         &self.0
     }
@@ -261,13 +261,13 @@ mod tests {
 
     fn from(limits: &Arc<ConnectionLimits>, peer: &str) -> Option<ConnectionPermit> {
         match limits.admit(peer.parse().unwrap()) {
-            AdmitResult::Admitted(place) => Some(place),
+            AdmitResult::Admitted(permit) => Some(permit),
             AdmitResult::Refused | AdmitResult::Full => None,
         }
     }
 
-    fn is_closed(place: &ConnectionPermit) -> bool {
-        place.0.0.closed.is_cancelled()
+    fn is_closed(permit: &ConnectionPermit) -> bool {
+        permit.0.0.closed.is_cancelled()
     }
 
     // issue 16, point 1: slow clients keep nobody out
@@ -290,9 +290,9 @@ mod tests {
         let limits = ConnectionLimits::new(4, Vec::new());
         let keyed: Vec<ConnectionPermit> = (1..=4)
             .map(|number| {
-                let place = from(&limits, &format!("192.0.2.{number}")).unwrap();
-                place.connection().set_has_key();
-                place
+                let permit = from(&limits, &format!("192.0.2.{number}")).unwrap();
+                permit.connection().set_has_key();
+                permit
             })
             .collect();
         assert!(matches!(limits.admit("192.0.2.9".parse().unwrap()), AdmitResult::Full));
@@ -318,10 +318,12 @@ mod tests {
         let limits = ConnectionLimits::new(4, Vec::new());
         let busy: Vec<ConnectionPermit> =
             (1..=3).map(|number| from(&limits, &format!("192.0.2.{number}")).unwrap()).collect();
-        let served: Vec<Served> = busy.iter().map(|place| place.connection().serve()).collect();
+        let served: Vec<Served> = busy.iter().map(|permit| permit.connection().serve()).collect();
         let newcomer = from(&limits, "192.0.2.4").unwrap();
         assert!(newcomer.connection().is_on_probation());
-        assert!(!busy.iter().any(|place| is_closed(place) || place.connection().is_on_probation()));
+        assert!(
+            !busy.iter().any(|permit| is_closed(permit) || permit.connection().is_on_probation())
+        );
         newcomer.connection().set_has_key();
         assert!(!newcomer.connection().is_on_probation());
         assert!(from(&limits, "192.0.2.5").is_none());
@@ -333,8 +335,8 @@ mod tests {
     #[test]
     fn wrong_key_returns_the_connection_to_the_limits() {
         let limits = ConnectionLimits::new(4, Vec::new());
-        let place = from(&limits, "192.0.2.1").unwrap();
-        let connection = place.connection();
+        let permit = from(&limits, "192.0.2.1").unwrap();
+        let connection = permit.connection();
         assert!(connection.may_show_key());
         connection.set_has_key();
         assert_eq!((connection.is_without_key(), limits.table().without_key), (false, 0));

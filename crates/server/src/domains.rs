@@ -1,7 +1,7 @@
 //! Custom domains of status pages: checks DNS before it accepts a domain, finds the page of a request
 //! by its host name, and manages certificates.
 //!
-//! The content of pages belongs to `status_page`, listeners and handshakes belong to `boot`.
+//! The content of pages belongs to the crate `pages`, listeners and handshakes belong to `boot`.
 
 mod acme;
 mod certificates;
@@ -21,7 +21,7 @@ use tokio::sync::watch;
 
 pub(crate) use self::certificates::{ACME_TLS, Certificates};
 use self::dns_check::ExpectedTargets;
-pub(crate) use self::host_router::ByHost;
+pub(crate) use self::host_router::HostRouter;
 pub(crate) use self::ownership::Claim;
 pub(crate) use self::renewer::{CertificateRenewer, RenewerParts};
 pub(crate) use self::status::DomainStatus;

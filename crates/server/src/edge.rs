@@ -1,5 +1,6 @@
-//! edge: outermost layer of every response: a request ID, CORS, and errors in the caller's protocol
-//! even after a panic. `body` has the limits of bodies, and `budget` their memory.
+//! edge: the outermost layer of every request. It admits the request within the limits, bounds its
+//! body, and adds a request ID, CORS, and errors in the caller's protocol even after a panic. `body`
+//! has the limits of bodies, and `budget` their memory.
 
 mod body;
 mod budget;
@@ -62,7 +63,7 @@ enum Admission {
 
 /// Rejection of a request without a key, because there are too many.
 #[derive(Clone, Copy, Debug)]
-struct ConnectionLimitReached;
+struct RequestLimitReached;
 
 /// ID of a request, in its extensions.
 #[derive(Clone, Debug)]
@@ -126,8 +127,8 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     let connection = request.extensions().get::<Connection>().cloned();
     // A request without a connection needs no host.
     let is_addressed = connection.is_none() || has_one_host(&request);
-    let open = admit(connection.as_ref(), &request);
-    if let Ok(Admission::WithoutKey(open)) = &open
+    let admission = admit(connection.as_ref(), &request);
+    if let Ok(Admission::WithoutKey(open)) = &admission
         && let Some(limit) = open.stream_limit()
     {
         request.extensions_mut().insert(limit);
@@ -135,7 +136,7 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     let intake = Intake::limit(&mut request, &edge.budget, connection.as_ref());
     let served = connection.as_ref().filter(|_| intake.is_none()).map(Connection::serve);
     request.extensions_mut().insert(id.clone());
-    let answered_here = if open.is_err() {
+    let answered_here = if admission.is_err() {
         Some(too_many_requests(&request))
     } else if !is_addressed {
         Some((StatusCode::BAD_REQUEST, "send exactly one Host header\n").into_response())
@@ -157,7 +158,7 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
         intake.finish(version, expects, &mut response).await;
     }
     drop(served);
-    if let Ok(Admission::WithoutKey(open)) = open {
+    if let Ok(Admission::WithoutKey(open)) = admission {
         response = Holding::until_it_ends(response, version, open);
     }
     response = Problem::finish(grpc_status::move_trailers_to_headers(response), id.as_str());
@@ -177,7 +178,7 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
 fn admit(
     connection: Option<&Connection>,
     request: &Request,
-) -> Result<Admission, ConnectionLimitReached> {
+) -> Result<Admission, RequestLimitReached> {
     let Some(connection) = connection.filter(|it| it.is_without_key()) else {
         return Ok(Admission::Exempt);
     };
@@ -186,16 +187,16 @@ fn admit(
         && is_for_keys(path)
         && auth::has_well_formed_key(request.headers())
     {
-        return connection.verify().map(Admission::Unverified).ok_or(ConnectionLimitReached);
+        return connection.verify().map(Admission::Unverified).ok_or(RequestLimitReached);
     }
     let kind = kind(request);
-    if is_probe(path) && kind == RequestKind::WithoutBody {
+    if is_for_load_balancers(path) && kind == RequestKind::WithoutBody {
         return Ok(Admission::Exempt);
     }
     if connection.is_on_probation() && !is_about_health(path) {
-        return Err(ConnectionLimitReached);
+        return Err(RequestLimitReached);
     }
-    connection.open(kind).map(Admission::WithoutKey).ok_or(ConnectionLimitReached)
+    connection.open(kind).map(Admission::WithoutKey).ok_or(RequestLimitReached)
 }
 
 /// Returns the kind of a request for the limits of callers without a key.
@@ -210,14 +211,14 @@ fn kind(request: &Request) -> RequestKind {
 }
 
 /// Returns whether the path is for load balancers. These requests are answered even under overload.
-fn is_probe(path: &str) -> bool {
+fn is_for_load_balancers(path: &str) -> bool {
     matches!(path, "/readyz" | "/healthz")
 }
 
 /// Returns whether the path is for load balancers and operators. A connection on probation may use
 /// it, but unread pages of metrics count as requests.
 fn is_about_health(path: &str) -> bool {
-    is_probe(path) || path == "/metrics"
+    is_for_load_balancers(path) || path == "/metrics"
 }
 
 /// Rejects a request without a key because there are too many.

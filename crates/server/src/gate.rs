@@ -11,7 +11,7 @@ use contract::rpc;
 use http::HeaderValue;
 use http::header::CACHE_CONTROL;
 
-use web::client::Peer;
+use web::peer::Peer;
 
 use crate::auth::{Auth, AuthenticatedCaller, has_well_formed_key};
 use crate::connection::Connection;

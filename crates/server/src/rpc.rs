@@ -39,7 +39,7 @@ use tokio_util::sync::CancellationToken;
 use web::context::Context;
 
 use self::audit::AuditLog;
-pub(crate) use self::body::whole;
+pub(crate) use self::body::buffer_body;
 pub(crate) use self::cache::{ResponseCache, ResponseEntries, response_entries};
 use self::call_metrics::CallMetrics;
 pub(crate) use self::error::rpc_error;

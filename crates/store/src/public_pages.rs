@@ -64,7 +64,7 @@ mod past;
 
 pub use self::open::PublicPageRef;
 
-/// Handle of the published status pages.
+/// Reads status pages for visitors. The caller checks publication and access.
 #[derive(Clone, Copy, Debug)]
 pub struct PublicPages<'s> {
     pub(crate) store: &'s Store,

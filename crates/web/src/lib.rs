@@ -4,7 +4,7 @@
 //!
 //! In reading order:
 //! - `context` is the only source of time and randomness.
-//! - `client` has the types that say where a request came from, and `proxies` finds the client's
+//! - `peer` has the types that say where a request came from, and `proxies` finds the client's
 //!   address behind the operator's proxies.
 //! - `limits` counts the attempts of clients without a key.
 //! - `cache` caches values that are expensive to read.
@@ -12,10 +12,10 @@
 //!   icon.
 
 pub mod cache;
-pub mod client;
 pub mod context;
 pub mod http_body;
 pub mod limits;
+pub mod peer;
 pub mod proxies;
 
 /// Icon of the product: a pulse, in colours that are visible on light and dark and represent no

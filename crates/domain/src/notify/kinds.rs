@@ -106,16 +106,16 @@ impl VendorConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notify::tests::{CHANNEL, a_channel, an_event, servers};
+    use crate::notify::tests::{CHANNEL, a_channel, an_event, vendors};
     use crate::notify::{EventKind, TwilioAccount, compose};
 
     #[test]
     fn missing_setting_equals_compose_error() {
-        let full = servers();
+        let full = vendors();
         let without = |change: fn(&mut TwilioAccount)| {
-            let mut servers = full.clone();
-            change(servers.twilio.as_mut().unwrap());
-            servers
+            let mut vendors = full.clone();
+            change(vendors.twilio.as_mut().unwrap());
+            vendors
         };
         let all = [
             VendorConfig::default(),
@@ -124,7 +124,7 @@ mod tests {
             full.clone(),
         ];
         let event = an_event(EventKind::Error);
-        for servers in all {
+        for vendors in all {
             for &kind in ProviderType::ALL {
                 let envelope = Envelope {
                     channel: CHANNEL,
@@ -135,8 +135,8 @@ mod tests {
                     link: None,
                 };
                 let composed =
-                    compose(&a_channel(kind), None, &servers, EventBatch::One(&event), &envelope);
-                assert_eq!(composed.err(), servers.missing_setting(kind), "{kind}");
+                    compose(&a_channel(kind), None, &vendors, EventBatch::One(&event), &envelope);
+                assert_eq!(composed.err(), vendors.missing_setting(kind), "{kind}");
             }
         }
         assert_eq!(

@@ -11,15 +11,15 @@ pub(super) fn overall_status(facts: &Facts, components: &[ComponentView]) -> Ove
     };
     let all = |state: State| components.iter().all(|component| component.state == state);
     let has = |state: State| components.iter().any(|component| component.state == state);
-    let (state, sentence) = if components.is_empty() {
+    let (state, summary) = if components.is_empty() {
         (State::Unknown, StatusSummary::Empty)
     } else if has(State::Down) {
-        let sentence = if all(State::Down) {
+        let summary = if all(State::Down) {
             StatusSummary::AllDown
         } else {
             StatusSummary::SomeDown(of(State::Down))
         };
-        (State::Down, sentence)
+        (State::Down, summary)
     } else if has(State::Degraded) {
         (State::Degraded, StatusSummary::SomeDegraded(of(State::Degraded)))
     } else if has(State::Maintenance) {
@@ -31,7 +31,7 @@ pub(super) fn overall_status(facts: &Facts, components: &[ComponentView]) -> Ove
     } else {
         (State::Up, StatusSummary::AllUp)
     };
-    OverallStatus { state, summary: sentence, data_age: data_age(facts, components) }
+    OverallStatus { state, summary: summary, data_age: data_age(facts, components) }
 }
 
 fn data_age(facts: &Facts, components: &[ComponentView]) -> DataAge {

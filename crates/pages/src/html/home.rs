@@ -85,14 +85,14 @@ pub(crate) fn home(
     url: &str,
 ) -> String {
     let view = &snapshot.view;
-    let knowledge = &view.overall_status.data_age;
-    let sentence = words.sentence(&view.overall_status.summary);
+    let data_age = &view.overall_status.data_age;
+    let sentence = words.summary(&view.overall_status.summary);
     let mut notes = Vec::new();
     if snapshot.served_from_cache {
         notes.push(words.old.replace("{}", &words.time(view.at)));
     }
-    if !knowledge.stale.is_empty() {
-        notes.push(words.stale(&knowledge.stale));
+    if !data_age.stale.is_empty() {
+        notes.push(words.stale(&data_age.stale));
     }
     let bars = Bars::new(view, words, base);
     let mut frame = PageLayout::for_page(&snapshot.page, words, base);
@@ -109,7 +109,7 @@ pub(crate) fn home(
     let home = HomePage {
         frame,
         state: view.overall_status.state,
-        checked: knowledge.checked_at.map(|at| checked(at, words)),
+        checked: data_age.checked_at.map(|at| checked(at, words)),
         sentence,
         notes,
         open: ongoing(view, words, base),

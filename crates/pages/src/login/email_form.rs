@@ -16,7 +16,9 @@ use super::super::address::{PageAddress, PathSegment};
 use super::super::html::login::{email_form, link_button, link_sent};
 use super::super::i18n::Strings;
 use super::super::responses::{language, message_response};
-use super::{Arrival, find_page, login_response, magic_link_email, redirect_with_cookie};
+use super::{
+    Arrival, find_without_access_check, login_response, magic_link_email, redirect_with_cookie,
+};
 use crate::Pages;
 
 /// Body of the form for an email address.
@@ -34,7 +36,7 @@ pub(in super::super) async fn request_link(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let cached = match find_page(&pages, &address, words, headers).await {
+    let cached = match find_without_access_check(&pages, &address, words, headers).await {
         Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
@@ -89,7 +91,7 @@ pub(in super::super) async fn link_page(
     headers: HeaderMap,
 ) -> Response {
     let words = language(&headers);
-    let cached = match find_page(&pages, &address, words, &headers).await {
+    let cached = match find_without_access_check(&pages, &address, words, &headers).await {
         Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
@@ -113,7 +115,7 @@ pub(in super::super) async fn enter(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let cached = match find_page(&pages, &address, words, headers).await {
+    let cached = match find_without_access_check(&pages, &address, words, headers).await {
         Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };

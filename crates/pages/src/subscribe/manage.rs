@@ -145,7 +145,7 @@ async fn identify(
     headers: &HeaderMap,
 ) -> Result<TokenHolder, Box<Response>> {
     let words = language(headers);
-    let Some(id) = pages.subscribe_limits.tokens.read(purpose, token) else {
+    let Some(id) = pages.subscriber_tokens.read(purpose, token) else {
         return Err(refusal_or_not_found(pages, address, words, headers).await);
     };
     let subscription = match pages.store.subscribers().get_with_page(id).await {

@@ -1,5 +1,5 @@
-//! A monitor as sent by a caller: not validated, every field optional. RPC, forms and the command
-//! line create drafts; [`MonitorDraft::parse`] validates them.
+//! A monitor as sent by a caller: not validated, every field optional. RPC, the Terraform
+//! provider and the command line create drafts; [`MonitorDraft::parse`] validates them.
 
 use super::{Check, DnsCheck, HttpCheck, MonitorSettings, TcpCheck};
 use crate::MonitorKind;

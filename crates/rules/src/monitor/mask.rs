@@ -52,7 +52,7 @@ impl MonitorDraft {
                 replace(&mut mine.record_assertions, record_assertions, named("record_assertions"));
             }
             (CheckDraft::Http(_) | CheckDraft::Tcp(_) | CheckDraft::Dns(_), _) => {
-                unreachable!("`take` checked that the kinds are equal")
+                unreachable!("`apply_mask` checked that the kinds are equal")
             }
         }
     }

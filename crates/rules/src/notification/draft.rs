@@ -1,5 +1,5 @@
 //! A channel as sent by a caller: not validated, every field optional, any number of blocks. RPC,
-//! forms and the provider create drafts; [`ChannelDraft::parse`] validates them.
+//! the Terraform provider and the command line create drafts; [`ChannelDraft::parse`] validates them.
 
 use super::{BlockDrafts, ChannelSettings, NotificationPreferencesDraft};
 

@@ -1,4 +1,5 @@
-//! The settings of the channel kinds. Kinds with the same fields share them.
+//! The settings of the channel kinds. Kinds with the same fields share them. The store encrypts
+//! these structs as JSON: a new field needs `#[serde(default)]`, because stored channels lack it.
 
 use super::secret_serde;
 use crate::argument::{Argument, settings};
@@ -7,7 +8,7 @@ use crate::monitor::{HeaderDraft, header, one_host};
 use crate::{FormatError, OpsgenieRegion, Secret, Validator};
 
 settings! {
-    /// A webhook URL issued by a provider.
+    /// A webhook URL issued by a vendor.
     IncomingWebhook, IncomingWebhookDraft {
         /// As written; the whole URL is a secret.
         #[serde(with = "secret_serde::text")]

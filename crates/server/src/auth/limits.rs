@@ -12,9 +12,9 @@ use governor::Quota;
 use governor::clock::Clock;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use rules::{KeyId, Timestamp};
-use web::client::network;
 use web::context::Context;
 use web::limits::{Buckets, buckets};
+use web::peer::rate_limit_address;
 
 use crate::config::Settings;
 
@@ -81,7 +81,7 @@ impl Limits {
 
     /// Counts a call from this address whose key was rejected.
     pub(super) fn count_failure(&self, address: IpAddr) -> Result<(), rpc::Error> {
-        let network = network(address);
+        let network = rate_limit_address(address);
         let Err(not_until) = self.failures.check_key(&network) else { return Ok(()) };
         let wait = not_until.wait_time_from(self.now());
         self.blocked().insert(network, self.ctx.now() + wait);
@@ -91,7 +91,7 @@ impl Limits {
     /// Checks whether an uncached key may be looked up for this address.
     pub(super) fn may_look_up(&self, address: IpAddr) -> Result<(), rpc::Error> {
         let now = self.ctx.now();
-        match self.blocked().get(&network(address)) {
+        match self.blocked().get(&rate_limit_address(address)) {
             Some(until) if *until > now => Err(too_many_failures(until.since(now))),
             Some(_) | None => Ok(()),
         }

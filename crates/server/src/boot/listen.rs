@@ -1,6 +1,6 @@
 //! Accepts connections and serves HTTP/1.1 and HTTP/2 on one port, in plain text or TLS. The first
-//! bytes decide between the two versions. At the connection limit, the connection that was idle
-//! longest is closed. The router handles the requests.
+//! bytes decide between the two versions. At the connection limit, `connection` chooses one to
+//! close. The router handles the requests.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -24,7 +24,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt as _};
-use web::client::{EntryPoint, Peer};
+use web::peer::{EntryPoint, Peer};
 
 use super::draining::Draining;
 use super::opening::PrefaceTimeout;
@@ -75,9 +75,9 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
             accepted = accept(&listener, &serving.limits) => accepted,
         };
         match accepted {
-            Ok((stream, peer, place)) => {
+            Ok((stream, peer, permit)) => {
                 prepare(&stream);
-                let connection = place.connection().clone();
+                let connection = permit.connection().clone();
                 let service = router_for(Peer(peer.ip()), &connection, &serving);
                 let (server, watcher) = (server.clone(), connections.watcher());
                 let tls = serving.acceptor.clone().map(|it| (it, serving.handshake_within));
@@ -89,7 +89,7 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
                         },
                         () = connection.closed() => {}
                     }
-                    drop(place);
+                    drop(permit);
                 });
             }
             Err(error) => handle_accept_error(&error).await,
@@ -110,7 +110,7 @@ async fn accept(
         let (stream, peer) = listener.accept().await?;
         loop {
             match limits.admit(peer.ip()) {
-                AdmitResult::Admitted(place) => return Ok((stream, peer, place)),
+                AdmitResult::Admitted(permit) => return Ok((stream, peer, permit)),
                 AdmitResult::Refused => break,
                 AdmitResult::Full => limits.wait_until_freed().await,
             }
@@ -160,15 +160,15 @@ fn router_for(
 ) -> impl Service<Request<Incoming>, Response = WatchedResponse, Error = Infallible, Future: Send>
 + Clone
 + use<> {
-    let (entrance, connection) = (serving.entry_point, connection.clone());
+    let (entry_point, connection) = (serving.entry_point, connection.clone());
     let router = serving.router.clone().map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
-        request.extensions_mut().insert(entrance);
+        request.extensions_mut().insert(entry_point);
         request.extensions_mut().insert(connection.clone());
         request
     });
     router.map_response(move |mut response: Response| {
-        if entrance == EntryPoint::Tls {
+        if entry_point == EntryPoint::Tls {
             response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, STRICT);
         }
         response.map(WatchedBody::new)

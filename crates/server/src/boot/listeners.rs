@@ -12,7 +12,7 @@ use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use web::client::EntryPoint;
+use web::peer::EntryPoint;
 
 use super::BootError;
 use super::listen::{self, Serving};
@@ -99,9 +99,9 @@ impl Listeners {
     ) {
         let count = 1 + usize::from(self.tls.is_some()) + usize::from(self.redirecting.is_some());
         let connections_max = (connections_max / count).max(1);
-        let serving = |entrance, acceptor| Serving {
+        let serving = |entry_point, acceptor| Serving {
             router: router.clone(),
-            entry_point: entrance,
+            entry_point,
             acceptor,
             handshake_within: HANDSHAKE_WITHIN,
             limits: ConnectionLimits::new(connections_max, proxies.clone()),

@@ -226,8 +226,8 @@ mod tests {
         let connections: Vec<ConnectionPermit> = (0..10)
             .flat_map(|_| peers)
             .map(|peer| match limits.admit(peer.parse().unwrap()) {
-                AdmitResult::Admitted(place) => place,
-                AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a place"),
+                AdmitResult::Admitted(permit) => permit,
+                AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a permit"),
             })
             .collect();
         let requests = connections

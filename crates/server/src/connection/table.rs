@@ -139,13 +139,13 @@ mod tests {
 
     fn from(limits: &Arc<ConnectionLimits>, peer: &str, at: Instant) -> ConnectionPermit {
         match limits.admit_at(peer.parse().unwrap(), at) {
-            AdmitResult::Admitted(place) => place,
-            AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a place"),
+            AdmitResult::Admitted(permit) => permit,
+            AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a permit"),
         }
     }
 
-    fn is_closed(place: &ConnectionPermit) -> bool {
-        place.0.0.closed.is_cancelled()
+    fn is_closed(permit: &ConnectionPermit) -> bool {
+        permit.0.0.closed.is_cancelled()
     }
 
     // A fresh connection was closed before its request with a key was read.

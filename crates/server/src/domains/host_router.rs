@@ -19,7 +19,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use pages::PageDomain;
 use tower::Service;
-use web::client::{EntryPoint, Peer};
+use web::peer::{EntryPoint, Peer};
 use web::proxies::TrustedProxies;
 
 use super::{Domains, host};
@@ -29,7 +29,7 @@ const CHALLENGES: &str = "/.well-known/acme-challenge/";
 
 /// Routes requests by host name.
 #[derive(Clone)]
-pub(crate) struct ByHost {
+pub(crate) struct HostRouter {
     pub(crate) domains: Arc<Domains>,
     pub(crate) proxies: TrustedProxies,
     /// Routes of this service.
@@ -38,7 +38,7 @@ pub(crate) struct ByHost {
     pub(crate) pages: Router,
 }
 
-impl Service<Request> for ByHost {
+impl Service<Request> for HostRouter {
     type Response = Response;
     type Error = Infallible;
     type Future = Either<RouteFuture<Infallible>, Ready<Result<Response, Infallible>>>;
@@ -48,18 +48,18 @@ impl Service<Request> for ByHost {
     }
 
     fn call(&mut self, mut request: Request) -> Self::Future {
-        let entrance = request.extensions().get().copied().unwrap_or(EntryPoint::Plain);
+        let entry_point = request.extensions().get().copied().unwrap_or(EntryPoint::Plain);
         if let Some(answer) = self.challenge_response(&request) {
             return Either::Right(ready(Ok(answer)));
         }
         let table = self.domains.table();
-        if table.is_empty() && entrance != EntryPoint::Redirecting {
+        if table.is_empty() && entry_point != EntryPoint::Redirecting {
             return Either::Left(self.service.call(request));
         }
         let trusted = self.is_from_proxy(&request);
         let host_name = host::requested_host(&request, trusted);
         let Some(domain) = host_name.as_deref().filter(|host_name| table.has(host_name)) else {
-            return match entrance {
+            return match entry_point {
                 EntryPoint::Plain | EntryPoint::Tls => Either::Left(self.service.call(request)),
                 EntryPoint::Redirecting => Either::Right(ready(Ok(
                     self.redirect_to_service(host_name.as_deref(), &request)
@@ -67,7 +67,7 @@ impl Service<Request> for ByHost {
             };
         };
         // A proxy that terminates TLS sends plain HTTP; a redirect would loop.
-        let came_in_the_clear = entrance != EntryPoint::Tls && !trusted;
+        let came_in_the_clear = entry_point != EntryPoint::Tls && !trusted;
         if came_in_the_clear && self.domains.certificates.has(domain) {
             return Either::Right(ready(Ok(redirect_to_tls(domain, &request))));
         }
@@ -76,7 +76,7 @@ impl Service<Request> for ByHost {
     }
 }
 
-impl ByHost {
+impl HostRouter {
     fn is_from_proxy(&self, request: &Request) -> bool {
         let peer = request.extensions().get::<Peer>();
         peer.is_some_and(|peer| self.proxies.contains(peer.0))

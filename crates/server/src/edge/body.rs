@@ -53,6 +53,7 @@ struct BodyState {
 /// Body that the handler reads.
 struct Bounded {
     body: Option<Body>,
+    within: Duration,
     deadline: Pin<Box<Sleep>>,
     /// End of a stream without a key.
     limit: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
@@ -130,6 +131,7 @@ impl Intake {
         let limit = request.extensions().get::<StreamLimit>().cloned();
         let bounded = Bounded {
             body: Some(std::mem::take(request.body_mut())),
+            within,
             deadline: Box::pin(sleep(within)),
             limit: limit.map(|limit| Box::pin(limit.reached()) as _),
             intake: intake.clone(),
@@ -235,7 +237,7 @@ impl HttpBody for Bounded {
                     return self.intake.cut_off(Broken::StreamEnded);
                 }
                 ready!(self.deadline.as_mut().poll(task));
-                return self.intake.cut_off(Broken::TooSlow(BODY_WITHIN));
+                return self.intake.cut_off(Broken::TooSlow(self.within));
             }
         };
         match frame {

@@ -75,7 +75,7 @@ struct ErrorContext {
 }
 
 /// Buffers a request and adds reasons to errors of the RPC library.
-pub(crate) async fn whole(
+pub(crate) async fn buffer_body(
     State(metrics): State<Metrics>,
     request: Request,
     next: Next,

@@ -33,10 +33,10 @@ pub(crate) fn hash_password(vault: &Vault, page: &StatusPage) -> Option<Vec<u8>>
         AccessType::Password => page.settings.password.as_ref()?,
         AccessType::Public | AccessType::EmailDomain => return None,
     };
-    let mark = keyed_hasher(vault, b"aloft subscriber password")
+    let hash = keyed_hasher(vault, b"aloft subscriber password")
         .chain_update(page.id.bits().to_be_bytes())
         .chain_update(password.expose());
-    Some(mark.finalize().to_vec())
+    Some(hash.finalize().to_vec())
 }
 
 fn keyed_hasher(vault: &Vault, what: &'static [u8]) -> Sha256 {

@@ -193,7 +193,7 @@ pub(super) async fn insert(
     let (by_owner, let_in) = match &subscriber.access_proof {
         AccessProof::Owner => (true, None),
         AccessProof::Visitor => (false, None),
-        AccessProof::Password(mark) => (false, Some(mark.as_slice())),
+        AccessProof::Password(password_hash) => (false, Some(password_hash.as_slice())),
     };
     let id = subscriber.id.to_string();
     let has_topic = |topic| settings.topics.contains(&topic);

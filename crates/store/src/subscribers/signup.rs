@@ -58,17 +58,17 @@ pub struct SubscriptionChoice {
 
 impl Subscribers<'_> {
     /// Signs up an address, and enqueues a confirmation email to it.
-    pub async fn ask(
+    pub async fn sign_up(
         &self,
         new: SubscriberId,
         settings: SubscriberSettings,
-        visit: SignupSource,
+        source: SignupSource,
         now: Timestamp,
     ) -> Result<SignupOutcome, StoreError> {
         let change = AuditContext { actor: Actor::Server, at: now };
         self.store
-            .write_in(visit.page.workspace, move |session| {
-                Box::pin(sign_up(session, new, settings, visit, change))
+            .write_in(source.page.workspace, move |session| {
+                Box::pin(sign_up_in(session, new, settings, source, change))
             })
             .await
     }
@@ -210,39 +210,40 @@ async fn remove_late(
     Ok(gone.len() as u32)
 }
 
-async fn sign_up(
+async fn sign_up_in(
     session: &mut Session,
     new: SubscriberId,
     settings: SubscriberSettings,
-    visit: SignupSource,
+    source: SignupSource,
     change: AuditContext,
 ) -> Result<SignupOutcome, StoreError> {
-    let (workspace, page_id) = (visit.page.workspace, settings.page_id);
+    let (workspace, page_id) = (source.page.workspace, settings.page_id);
     let page = require_page(session, workspace, page_id).await?;
     if !may_subscribe(&page.settings, &settings.destination) {
         return Ok(SignupOutcome::NotAllowed);
     }
-    let asked_from = address_hash::hash_network(&session.vault, visit.network);
+    let requester_hash = address_hash::hash_network(&session.vault, source.network);
     if let Some(before) = find(session, page_id, &settings.destination).await? {
-        return sign_up_again(session, before, settings, (&visit.page, &asked_from), change).await;
+        return sign_up_again(session, before, settings, (&source.page, &requester_hash), change)
+            .await;
     }
     if is_full(&mut session.db, page_id).await? {
         return Ok(SignupOutcome::Full);
     }
-    if pending::is_network_full(&mut session.db, page_id, &asked_from).await? {
+    if pending::is_network_full(&mut session.db, page_id, &requester_hash).await? {
         return Ok(SignupOutcome::TooMany);
     }
     pending::make_room(&mut session.db, page_id, change.at).await?;
-    let mark = hash_password(&session.vault, &visit.page);
+    let password_hash = hash_password(&session.vault, &source.page);
     let subscriber = Subscriber {
         id: new,
         workspace,
         settings,
         created_at: change.at,
         confirmed_at: None,
-        access_proof: mark.map_or(AccessProof::Visitor, AccessProof::Password),
+        access_proof: password_hash.map_or(AccessProof::Visitor, AccessProof::Password),
     };
-    insert(session, &subscriber, Some(&asked_from)).await?;
+    insert(session, &subscriber, Some(&requester_hash)).await?;
     record_change(&mut session.db, (workspace, new), change, "subscriber.ask").await?;
     enqueue_for(
         session,
@@ -261,11 +262,11 @@ async fn sign_up_again(
     session: &mut Session,
     before: SubscriberId,
     settings: SubscriberSettings,
-    (inside, asked_from): (&StatusPage, &[u8]),
+    (inside, requester_hash): (&StatusPage, &[u8]),
     change: AuditContext,
 ) -> Result<SignupOutcome, StoreError> {
     let seen = one(&mut session.db, &session.vault, before).await?;
-    let Some(seen) = seen else { return Ok(SignupOutcome::Full) };
+    let seen = seen.ok_or_else(|| StoreError::not_found("subscriber", &before))?;
     let title = seen.page.settings.title.clone();
     store_access_proof(session, &seen.subscriber, Some(inside)).await?;
     if seen.subscriber.state() == SubscriberState::Active {
@@ -285,7 +286,7 @@ async fn sign_up_again(
     )
     .bind(change.at.as_millis())
     .bind(settings.language.as_str())
-    .bind(asked_from)
+    .bind(requester_hash)
     .bind(before.to_string())
     .execute(&mut session.db)
     .await?;
@@ -302,10 +303,10 @@ async fn store_access_proof(
     subscriber: &Subscriber,
     inside: Option<&StatusPage>,
 ) -> Result<(), StoreError> {
-    let mark = inside.and_then(|page| hash_password(&session.vault, page));
-    let Some(mark) = mark else { return Ok(()) };
+    let password_hash = inside.and_then(|page| hash_password(&session.vault, page));
+    let Some(password_hash) = password_hash else { return Ok(()) };
     query("UPDATE subscribers SET password_hash = $1 WHERE id = $2 AND NOT by_owner")
-        .bind(mark)
+        .bind(password_hash)
         .bind(subscriber.id.to_string())
         .execute(&mut session.db)
         .await?;

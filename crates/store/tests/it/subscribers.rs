@@ -87,7 +87,7 @@ async fn sign_up_from(
 ) -> SignupOutcome {
     let visit = SignupSource { page: page.clone(), network };
     let store = home.store.subscribers();
-    store.ask(subscriber_id(number), settings, visit, instant(now)).await.unwrap()
+    store.sign_up(subscriber_id(number), settings, visit, instant(now)).await.unwrap()
 }
 
 /// Adds a subscriber to this component, on a server that has announced maintenance.

@@ -20,7 +20,7 @@ pub enum EntryPoint {
 
 /// Returns the address that limits count for. An IPv6 /64 counts as one address, because each
 /// customer has one.
-pub fn network(address: IpAddr) -> IpAddr {
+pub fn rate_limit_address(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {

@@ -1,4 +1,4 @@
-//! Every field of every table through the reader: at its bounds and one past them, absent, and in
+//! Every field of every table through the validator: at its bounds and one past them, absent, and in
 //! the wrong format; and the rules between fields.
 
 use aloft_rules::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
@@ -37,30 +37,30 @@ fn read<T>(
     read: &dyn Fn(&mut Validator) -> Option<T>,
 ) -> Result<Option<T>, Violations> {
     fn inside<T>(
-        reader: &mut Validator,
+        validator: &mut Validator,
         blocks: &[&Block],
         read: &dyn Fn(&mut Validator) -> Option<T>,
     ) -> Option<T> {
-        let Some((block, rest)) = blocks.split_first() else { return read(reader) };
-        reader.blocks(block.name, vec![()], |reader, ()| inside(reader, rest, read)).pop()
+        let Some((block, rest)) = blocks.split_first() else { return read(validator) };
+        validator.blocks(block.name, vec![()], |validator, ()| inside(validator, rest, read)).pop()
     }
-    let mut reader = Validator::new(resource);
-    let value = inside(&mut reader, blocks, read);
-    reader.finish(Some(value))
+    let mut validator = Validator::new(resource);
+    let value = inside(&mut validator, blocks, read);
+    validator.finish(Some(value))
 }
 
 fn text(
     (resource, blocks, field): &(&'static Resource, Vec<&'static Block>, &'static Field),
     given: Option<&str>,
 ) -> Result<Option<String>, Violations> {
-    read(resource, blocks, &|reader| reader.text(field.name, given.map(ToOwned::to_owned)))
+    read(resource, blocks, &|validator| validator.text(field.name, given.map(ToOwned::to_owned)))
 }
 
 fn integer(
     (resource, blocks, field): &(&'static Resource, Vec<&'static Block>, &'static Field),
     given: Option<i32>,
 ) -> Result<Option<i32>, Violations> {
-    read(resource, blocks, &|reader| reader.integer(field.name, given))
+    read(resource, blocks, &|validator| validator.integer(field.name, given))
 }
 
 /// Returns a text of this shape with this many characters.
@@ -190,21 +190,22 @@ fn violations_never_repeat_secrets() {
         let refusal = text(argument, Some("hunter2\0")).unwrap_err().to_string();
         assert!(!refusal.contains("hunter2"), "{refusal}");
     }
-    assert_eq!(seen, 8, "seven of channels, and the page's password");
+    assert_eq!(seen, 9, "eight of channels, and the page's password");
 }
 
 #[test]
 fn nested_blocks_have_nested_paths() {
     // spec: §2.4
-    let mut reader = Validator::new(&tables::NOTIFICATION);
-    let endpoints = reader.blocks("webhook", vec!["https://a.example"], |reader, endpoint| {
-        reader.blocks("headers", vec!["fine", "not fine"], |reader, key| {
-            reader.text("key", Some(key.to_owned()))
+    let mut validator = Validator::new(&tables::NOTIFICATION);
+    let endpoints =
+        validator.blocks("webhook", vec!["https://a.example"], |validator, endpoint| {
+            validator.blocks("headers", vec!["fine", "not fine"], |validator, key| {
+                validator.text("key", Some(key.to_owned()))
+            });
+            validator.text("endpoint", Some(endpoint.to_owned()))
         });
-        reader.text("endpoint", Some(endpoint.to_owned()))
-    });
     assert_eq!(endpoints, ["https://a.example"]);
-    let violations = reader.finish(Some(())).unwrap_err();
+    let violations = validator.finish(Some(())).unwrap_err();
     assert_eq!(violations.0[0].field, "webhook[0].headers[1].key");
 }
 
@@ -212,9 +213,9 @@ fn nested_blocks_have_nested_paths() {
 fn access_type_requires_its_field() {
     // spec: §2.5
     let held = |access: &'static str, given: &'static str| {
-        let mut reader = Validator::new(&tables::STATUS_PAGE);
-        reader.check_rules(|_| Some(access), |field| field == given);
-        reader.finish(Some(())).map_err(|violations| violations.to_string())
+        let mut validator = Validator::new(&tables::STATUS_PAGE);
+        validator.check_rules(|_| Some(access), |field| field == given);
+        validator.finish(Some(())).map_err(|violations| violations.to_string())
     };
     assert_eq!(held("public", ""), Ok(()));
     assert_eq!(held("password", "password"), Ok(()));
@@ -228,9 +229,9 @@ fn exactly_one_provider_block_is_required() {
     // spec: §2.4
     let kinds: Vec<_> = tables::NOTIFICATION.blocks.iter().map(|block| block.name).collect();
     let held = |kind: &'static str, given: &dyn Fn(&str) -> bool| {
-        let mut reader = Validator::new(&tables::NOTIFICATION);
-        reader.check_rules(|_| Some(kind), given);
-        reader.finish(Some(())).map_err(|violations| violations.0)
+        let mut validator = Validator::new(&tables::NOTIFICATION);
+        validator.check_rules(|_| Some(kind), given);
+        validator.finish(Some(())).map_err(|violations| violations.0)
     };
     for kind in &kinds {
         assert_eq!(held(kind, &|block| block == *kind), Ok(()));
@@ -267,9 +268,9 @@ fn has_word(field: &Field, word: &str) -> bool {
 fn ids_are_sorted_unique_and_prefixed() {
     // spec: §2.4
     let read = |ids: &[&str]| {
-        let mut reader = Validator::new(&tables::NOTIFICATION);
-        let ids = reader.id_set("monitor_ids", ids.iter().map(ToString::to_string).collect());
-        reader.finish(Some(ids))
+        let mut validator = Validator::new(&tables::NOTIFICATION);
+        let ids = validator.id_set("monitor_ids", ids.iter().map(ToString::to_string).collect());
+        validator.finish(Some(ids))
     };
     assert_eq!(read(&["mon_2", "mon_1", "mon_2"]), Ok(vec!["mon_1".into(), "mon_2".into()]));
     for bad in ["", "mon_", "page_1", "1", "mon_1/..", "mon_é"] {
@@ -281,9 +282,9 @@ fn ids_are_sorted_unique_and_prefixed() {
 fn email_domains_are_a_limited_list() {
     // spec: §2.5
     let read = |domains: Vec<String>| {
-        let mut reader = Validator::new(&tables::STATUS_PAGE);
-        let domains = reader.domains("auth_email_domains", domains);
-        reader.finish(Some(domains)).map_err(|violations| violations.0[0].field.clone())
+        let mut validator = Validator::new(&tables::STATUS_PAGE);
+        let domains = validator.domains("auth_email_domains", domains);
+        validator.finish(Some(domains)).map_err(|violations| violations.0[0].field.clone())
     };
     let domains = vec!["b.example".to_owned(), "a.example".to_owned()];
     assert_eq!(read(domains.clone()), Ok(domains));
