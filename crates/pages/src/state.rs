@@ -12,6 +12,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use rules::status_page::StatusPage;
 use rules::{MonitorId, Timestamp, WorkspaceId};
 use store::{Store, StoreError};
+use web::cache::CacheMetrics;
 use web::context::Context;
 use web::proxies::TrustedProxies;
 
@@ -53,6 +54,7 @@ pub struct PagesParts {
     pub backend: Arc<dyn Backend>,
     pub proxies: TrustedProxies,
     pub metrics: PageMetrics,
+    pub caches: CacheMetrics,
     /// Client that fetches icons, by the egress policy.
     pub client: probe::Client,
     /// Public URL of the server.
@@ -95,13 +97,15 @@ pub struct PageMetrics {
 impl Pages {
     /// Creates the state with empty caches.
     pub fn new(parts: PagesParts) -> Self {
-        let PagesParts { ctx, store, backend, proxies, metrics, client, public_url, listener_url } =
-            parts;
+        let PagesParts { ctx, store, backend, proxies, metrics, caches, client, .. } = parts;
+        let addresses = caches.counters("page_addresses");
+        let cache =
+            PageCache::new(parts.public_url, parts.listener_url, metrics.clone(), addresses);
         let access = AccessControl::new(&ctx, store.session_key());
         let tokens = SubscriberTokens::new(store.session_key());
         Self {
-            cache: Arc::new(PageCache::new(public_url, listener_url, metrics.clone())),
-            details: Arc::default(),
+            cache: Arc::new(cache),
+            details: Arc::new(DetailCache::new(&caches)),
             icons: Arc::new(Icons::new(client)),
             live_updates: Arc::default(),
             access: Arc::new(access),
