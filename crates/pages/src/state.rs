@@ -106,7 +106,7 @@ impl Pages {
         Self {
             cache: Arc::new(cache),
             details: Arc::new(DetailCache::new(&caches)),
-            icons: Arc::new(Icons::new(client)),
+            icons: Arc::new(Icons::new(client, caches.counters("page_icons"))),
             live_updates: Arc::default(),
             access: Arc::new(access),
             subscribe_limits: Arc::new(SubscribeLimits::new(&ctx, tokens)),
