@@ -5,9 +5,11 @@
 //! database is unavailable, the last entry is served again with its age. No entry survives a change
 //! of access to the page (see `store::AccessVersion`): the page is then read again or not served.
 
+mod detail_bodies;
 mod entry;
 mod memory;
 mod rendered;
+mod renderer;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,12 +19,12 @@ use std::time::Duration;
 use rules::status_page::StatusPage;
 use rules::{PageId, Timestamp, WorkspaceId};
 use store::StoreError;
-use web::cache::{Cache, CacheCounters, CachePolicy};
+use web::cache::{Cache, CacheMetrics, CachePolicy};
 
 pub(super) use self::entry::CachedPage;
 use self::entry::{Freshness, ReadStart};
 use self::memory::SharedState;
-pub(super) use self::rendered::RenderJob;
+pub(super) use self::renderer::RenderJob;
 use super::address::PageAddress;
 use crate::PageMetrics;
 use crate::Pages;
@@ -33,11 +35,11 @@ const FRESH: Duration = Duration::from_secs(5);
 /// Further time that an expired page is served while it is renewed.
 const SERVE_STALE_MAX: Duration = Duration::from_secs(10);
 /// Maximum time that a visitor waits for the database if an older page is cached.
-pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(5);
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of cached pages. The oldest page is evicted first.
 const PAGES_MAX: usize = 2_000;
-/// Approximate maximum size of all pages in bytes.
-const BYTES_MAX: usize = 256 << 20;
+/// Approximate maximum size of all pages in bytes, without detail pages and badges.
+const BYTES_MAX: usize = 192 << 20;
 /// Number of locks that serialize the renewals of pages.
 const RENEWAL_LOCKS: usize = 512;
 /// Limits of cached addresses. Their size is that of some 6,000.
@@ -65,16 +67,17 @@ struct PageIds {
 
 impl PageCache {
     /// Creates an empty cache. `origin` is the public URL of the server, `own` the URL of its
-    /// listener. `addresses` counts the lookups of addresses.
+    /// listener.
     pub(crate) fn new(
         origin: Option<String>,
         own: String,
         metrics: PageMetrics,
-        addresses: CacheCounters,
+        caches: &CacheMetrics,
     ) -> Self {
+        let details = caches.counters("page_details");
         Self {
-            shared: Arc::new(SharedState::new(origin, own, metrics)),
-            addresses: Cache::new(ADDRESSES, address_bytes, addresses),
+            shared: Arc::new(SharedState::new(origin, own, metrics, details)),
+            addresses: Cache::new(ADDRESSES, address_bytes, caches.counters("page_addresses")),
             pages: Mutex::default(),
             readings: AtomicU64::new(0),
             renewal_locks: std::array::from_fn(|_| tokio::sync::Mutex::default()),
@@ -256,7 +259,7 @@ fn address_bytes(address: &PageAddress, _: &PageIds) -> usize {
 }
 
 /// Returns the error for a visitor who waited for too long.
-pub(super) fn too_slow() -> String {
+fn too_slow() -> String {
     format!("the database did not respond within {READ_TIMEOUT:?}")
 }
 

@@ -23,7 +23,7 @@ use super::address::PageAddress;
 use super::cache::RenderJob;
 use super::html::{self, DetailKey};
 use super::i18n::Strings;
-use super::representation::{RepresentationKey, RequestedContent};
+use super::representation::{DetailBodyKey, DetailContent};
 use super::responses::{
     access, build_response, find, finish, locale, message_response, unavailable,
 };
@@ -65,10 +65,10 @@ pub(super) async fn page(
     let not_found = || message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
     let Some(detail) = detail_key(route, snapshot, name) else { return not_found() };
-    let key = RepresentationKey { content: RequestedContent::Details(detail.clone()), locale };
+    let key = DetailBodyKey { content: DetailContent::Page(detail.clone()), locale };
     let request = DetailRequest { pages: &pages, snapshot, words, base };
     let body =
-        cached.get_or_render(&key, Encoding::negotiate(&headers), || request.prepare(detail)).await;
+        cached.detail_body(key, Encoding::negotiate(&headers), || request.prepare(detail)).await;
     match body {
         Ok(Some(body)) => finish(
             &pages,

@@ -98,9 +98,7 @@ impl Pages {
     /// Creates the state with empty caches.
     pub fn new(parts: PagesParts) -> Self {
         let PagesParts { ctx, store, backend, proxies, metrics, caches, client, .. } = parts;
-        let addresses = caches.counters("page_addresses");
-        let cache =
-            PageCache::new(parts.public_url, parts.listener_url, metrics.clone(), addresses);
+        let cache = PageCache::new(parts.public_url, parts.listener_url, metrics.clone(), &caches);
         let access = AccessControl::new(&ctx, store.session_key());
         let tokens = SubscriberTokens::new(store.session_key());
         Self {
