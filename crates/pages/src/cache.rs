@@ -5,26 +5,26 @@
 //! database is unavailable, the last entry is served again with its age. No entry survives a change
 //! of access to the page (see `store::AccessVersion`): the page is then read again or not served.
 
+mod detail_bodies;
 mod entry;
 mod memory;
-mod negative;
 mod rendered;
+mod renderer;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rules::status_page::StatusPage;
 use rules::{PageId, Timestamp, WorkspaceId};
-
-use tokio::sync::Semaphore;
+use store::StoreError;
+use web::cache::{Cache, CacheMetrics, CachePolicy};
 
 pub(super) use self::entry::CachedPage;
 use self::entry::{Freshness, ReadStart};
 use self::memory::SharedState;
-pub(super) use self::negative::NegativeCache;
-pub(super) use self::rendered::RenderJob;
+pub(super) use self::renderer::RenderJob;
 use super::address::PageAddress;
 use crate::PageMetrics;
 use crate::Pages;
@@ -35,36 +35,27 @@ const FRESH: Duration = Duration::from_secs(5);
 /// Further time that an expired page is served while it is renewed.
 const SERVE_STALE_MAX: Duration = Duration::from_secs(10);
 /// Maximum time that a visitor waits for the database if an older page is cached.
-pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum numbers of cached pages and addresses. The oldest page is evicted first.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum number of cached pages. The oldest page is evicted first.
 const PAGES_MAX: usize = 2_000;
-const ADDRESSES_MAX: usize = 2 * PAGES_MAX;
-/// Approximate maximum size of all pages in bytes.
-const BYTES_MAX: usize = 256 << 20;
+/// Approximate maximum size of all pages in bytes, without detail pages and badges.
+const BYTES_MAX: usize = 192 << 20;
 /// Number of locks that serialize the renewals of pages.
 const RENEWAL_LOCKS: usize = 512;
-/// Maximum number of concurrent lookups of addresses that are not cached.
-const LOOKUPS: usize = 8;
+/// Limits of cached addresses. Their size is that of some 6,000.
+const ADDRESSES: CachePolicy = CachePolicy::new(FRESH, 4 << 20);
 
 /// Cache of all requested pages.
 #[derive(Debug)]
 pub(crate) struct PageCache {
     shared: Arc<SharedState>,
-    cache: Mutex<CacheState>,
-    /// Addresses without a page.
-    absent: NegativeCache<PageAddress, u64>,
-    /// Limit of concurrent lookups.
-    lookups: Semaphore,
+    /// Pages by address. Looked up again after a change of any page.
+    addresses: Cache<PageAddress, PageIds, u64>,
+    pages: Mutex<HashMap<PageId, Arc<CachedPage>>>,
     /// Number of reads so far.
     readings: AtomicU64,
     /// Serializes renewals. Each page uses the lock at its hash, which others may share.
     renewal_locks: [tokio::sync::Mutex<()>; RENEWAL_LOCKS],
-}
-
-#[derive(Debug, Default)]
-struct CacheState {
-    addresses: HashMap<PageAddress, PageId>,
-    pages: HashMap<PageId, Arc<CachedPage>>,
 }
 
 /// IDs of a page and of its workspace.
@@ -77,12 +68,17 @@ struct PageIds {
 impl PageCache {
     /// Creates an empty cache. `origin` is the public URL of the server, `own` the URL of its
     /// listener.
-    pub(crate) fn new(origin: Option<String>, own: String, metrics: PageMetrics) -> Self {
+    pub(crate) fn new(
+        origin: Option<String>,
+        own: String,
+        metrics: PageMetrics,
+        caches: &CacheMetrics,
+    ) -> Self {
+        let details = caches.counters("page_details");
         Self {
-            shared: Arc::new(SharedState::new(origin, own, metrics)),
-            cache: Mutex::default(),
-            absent: NegativeCache::default(),
-            lookups: Semaphore::new(LOOKUPS),
+            shared: Arc::new(SharedState::new(origin, own, metrics, details)),
+            addresses: Cache::new(ADDRESSES, address_bytes, caches.counters("page_addresses")),
+            pages: Mutex::default(),
             readings: AtomicU64::new(0),
             renewal_locks: std::array::from_fn(|_| tokio::sync::Mutex::default()),
         }
@@ -101,19 +97,15 @@ impl PageCache {
         address: &PageAddress,
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let now = pages.ctx.now();
-        if let Some(known) = self.cached_at(address) {
-            let cached = self.current(pages, PageIds::from_page(&known.snapshot.page), now).await?;
+        // However old the lookup is, the page knows its own addresses.
+        if let Some(ids) = self.addresses.last(address) {
+            let cached = self.current(pages, ids, now).await?;
             if let Some(cached) = cached.filter(|cached| cached.has_address(address)) {
                 return Ok(Some(cached));
             }
         }
         let Some(ids) = self.look_up(pages, address, now).await? else { return Ok(None) };
-        let cached =
-            self.current(pages, ids, now).await?.filter(|cached| cached.has_address(address));
-        if cached.is_some() {
-            self.lock().remember(address.clone(), ids.page);
-        }
-        Ok(cached)
+        Ok(self.current(pages, ids, now).await?.filter(|cached| cached.has_address(address)))
     }
 
     /// Returns the page, renewed if it is stale.
@@ -192,7 +184,7 @@ impl PageCache {
                 return Ok(Some(Arc::new(CachedPage::new(projection, start, last, &self.shared))));
             }
             Ok(Ok(None)) => {
-                self.lock().pages.remove(&ids.page);
+                self.lock().remove(&ids.page);
                 return Ok(None);
             }
             Ok(Err(error)) => error.to_string(),
@@ -206,59 +198,41 @@ impl PageCache {
         Ok(Some(Arc::new(last.as_served_from_cache(now, reading))))
     }
 
-    /// Looks up the published page at an address in the database.
+    /// Looks up the published page at an address.
     async fn look_up(
         &self,
         pages: &Pages,
         address: &PageAddress,
         now: Timestamp,
     ) -> Result<Option<PageIds>, String> {
-        let changed = pages.store.page_change_count();
-        if self.absent.contains(address, &changed, now) {
-            return Ok(None);
-        }
-        let read = async {
-            let _lookup = self.lookups.acquire().await;
-            match address {
+        let changes = || Some(pages.store.page_change_count());
+        let read = || async {
+            let page = match address {
                 PageAddress::Slug(slug) => pages.store.public_pages().by_slug(slug).await,
                 PageAddress::Domain(domain) => pages.store.public_pages().by_domain(domain).await,
-            }
+            };
+            let published = page?.filter(|page| page.published);
+            Ok::<_, StoreError>(published.map(|page| PageIds::from_page(&page)))
         };
-        let page = match tokio::time::timeout(READ_TIMEOUT, read).await {
-            Ok(page) => page.map_err(|error| error.to_string())?,
-            Err(_) => return Err(too_slow()),
-        };
-        let page = page.filter(|page| page.published);
-        if page.is_none() {
-            self.absent.record(address.clone(), changed, now);
-        }
-        Ok(page.map(|page| PageIds::from_page(&page)))
-    }
-
-    /// Returns the page that was last served at this address.
-    fn cached_at(&self, address: &PageAddress) -> Option<Arc<CachedPage>> {
-        let state = self.lock();
-        let cached = state.pages.get(state.addresses.get(address)?)?;
-        cached.has_address(address).then(|| Arc::clone(cached))
+        let found = self.addresses.get_or_read(address.clone(), changes, now, read).await;
+        found.map_err(|error| error.why)
     }
 
     fn page(&self, id: PageId) -> Option<Arc<CachedPage>> {
-        self.lock().pages.get(&id).cloned()
+        self.lock().get(&id).cloned()
     }
 
     /// Caches a page, unless a later reading of it is cached.
     fn store(&self, cached: &Arc<CachedPage>) {
-        let mut state = self.lock();
-        if state.pages.get(&cached.snapshot.page.id).is_some_and(|last| cached.is_older(last)) {
+        let mut pages = self.lock();
+        if pages.get(&cached.snapshot.page.id).is_some_and(|last| cached.is_older(last)) {
             return;
         }
-        state.pages.insert(cached.snapshot.page.id, Arc::clone(cached));
-        while state.pages.len() > PAGES_MAX
-            || self.shared.bytes() > BYTES_MAX && state.pages.len() > 1
-        {
-            let oldest = state.pages.values().min_by_key(|cached| cached.snapshot.view.at);
+        pages.insert(cached.snapshot.page.id, Arc::clone(cached));
+        while pages.len() > PAGES_MAX || self.shared.bytes() > BYTES_MAX && pages.len() > 1 {
+            let oldest = pages.values().min_by_key(|cached| cached.snapshot.view.at);
             let oldest = oldest.map(|cached| cached.snapshot.page.id).expect("there are pages");
-            state.pages.remove(&oldest);
+            pages.remove(&oldest);
         }
     }
 
@@ -267,20 +241,8 @@ impl PageCache {
         &self.renewal_locks[page.bits() as usize % RENEWAL_LOCKS]
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, CacheState> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl CacheState {
-    fn remember(&mut self, address: PageAddress, page: PageId) {
-        if self.addresses.len() >= ADDRESSES_MAX {
-            let Self { addresses, pages } = self;
-            addresses.retain(|address, page| {
-                pages.get(page).is_some_and(|cached| cached.has_address(address))
-            });
-        }
-        self.addresses.insert(address, page);
+    fn lock(&self) -> MutexGuard<'_, HashMap<PageId, Arc<CachedPage>>> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -290,8 +252,14 @@ impl PageIds {
     }
 }
 
+/// Returns the size of a cached address, in bytes.
+fn address_bytes(address: &PageAddress, _: &PageIds) -> usize {
+    let (PageAddress::Slug(text) | PageAddress::Domain(text)) = address;
+    size_of::<(PageAddress, PageIds)>() + text.len()
+}
+
 /// Returns the error for a visitor who waited for too long.
-pub(super) fn too_slow() -> String {
+fn too_slow() -> String {
     format!("the database did not respond within {READ_TIMEOUT:?}")
 }
 

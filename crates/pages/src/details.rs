@@ -1,30 +1,29 @@
 //! Detail pages, read on demand: a report, an incident, a month of the history, a component or a
-//! day. `latencies` reads what badges need. Each result is cached for a moment. Concurrent requests
-//! for the same page share one read. If the database is unavailable, the last version is served
-//! again.
+//! day. `cache` stores the data for a moment, and `latencies` reads what badges need. Concurrent
+//! requests for the same page share one read. If the database is unavailable, the last version is
+//! served again.
 
+mod cache;
 pub(super) mod latencies;
-mod read_through;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::RawPathParams;
 use axum::response::Response;
-use domain::page::{IncidentFacts, LatencyPoint, Month, MonthView, Range, latency_series};
+use domain::page::{Month, MonthView, Range, latency_series};
 use http::{HeaderMap, StatusCode};
 use rules::report::Report;
-use rules::{ComponentId, IncidentId, MonitorId, PageId, ReportId, Timestamp, WorkspaceId};
+use rules::{ComponentId, IncidentId, MonitorId, ReportId, Timestamp, WorkspaceId};
 use store::{Bucket, StoreError};
 
-use self::latencies::Latencies;
-use self::read_through::{FreshnessRule, ReadThroughCache};
+pub(super) use self::cache::DetailCache;
+use self::cache::{LatencySeries, get_latencies, get_unchanged};
 use super::address::PageAddress;
 use super::cache::RenderJob;
 use super::html::{self, DetailKey};
 use super::i18n::Strings;
-use super::representation::{RepresentationKey, RequestedContent};
+use super::representation::{DetailBodyKey, DetailContent};
 use super::responses::{
     access, build_response, find, finish, locale, message_response, unavailable,
 };
@@ -32,44 +31,8 @@ use super::snapshot::PageSnapshot;
 use crate::Pages;
 use web::http_body::{EncodedBody, Encoding};
 
-/// Time that an unchanged incident or month is served from the cache.
-const FRESH: Duration = Duration::from_secs(5);
-/// Time that a latency series is served from the cache. It covers hours or days.
-const LATENCY_FRESH: Duration = Duration::from_mins(1);
 /// Range of a component's page if its URL names none.
 const RANGE: Range = Range::Week;
-
-/// An incident, and the number of regions in which its checks failed.
-type IncidentWithRegions = (IncidentFacts, u32);
-/// Latency series of a component over a range of days.
-type LatencySeries = Arc<[LatencyPoint]>;
-
-/// Cache of data that was read for detail pages.
-#[derive(Debug)]
-pub(crate) struct DetailCache {
-    reports: ReadThroughCache<(PageId, ReportId), Arc<Report>>,
-    incidents: ReadThroughCache<(PageId, IncidentId), IncidentWithRegions>,
-    months: ReadThroughCache<(PageId, Month), Arc<MonthView>>,
-    /// Start of the oldest event stored for a page.
-    first_events: ReadThroughCache<PageId, Option<Timestamp>>,
-    latency_series: ReadThroughCache<(MonitorId, Range), LatencySeries>,
-    /// Latencies of all public monitors of a page, for badges. The key contains a hash of the
-    /// monitors.
-    latencies: ReadThroughCache<(PageId, u64), Latencies>,
-}
-
-impl Default for DetailCache {
-    fn default() -> Self {
-        Self {
-            reports: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
-            incidents: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
-            months: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
-            first_events: ReadThroughCache::new(FreshnessRule::Unchanged(FRESH)),
-            latencies: ReadThroughCache::new(FreshnessRule::MaxAge(LATENCY_FRESH)),
-            latency_series: ReadThroughCache::new(FreshnessRule::MaxAge(LATENCY_FRESH)),
-        }
-    }
-}
 
 /// Kind of detail page that a URL names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,10 +65,10 @@ pub(super) async fn page(
     let not_found = || message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
     let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
     let Some(detail) = detail_key(route, snapshot, name) else { return not_found() };
-    let key = RepresentationKey { content: RequestedContent::Details(detail.clone()), locale };
+    let key = DetailBodyKey { content: DetailContent::Page(detail.clone()), locale };
     let request = DetailRequest { pages: &pages, snapshot, words, base };
     let body =
-        cached.get_or_render(&key, Encoding::negotiate(&headers), || request.prepare(detail)).await;
+        cached.detail_body(key, Encoding::negotiate(&headers), || request.prepare(detail)).await;
     match body {
         Ok(Some(body)) => finish(
             &pages,
@@ -183,8 +146,9 @@ impl DetailRequest<'_> {
             Some(Arc::clone(known))
         } else {
             let cache = &self.pages.details.reports;
-            let read = self.read_report(id);
-            let found = cache.get(self.pages, page.workspace, (page.id, id), read).await?;
+            let source = (self.pages, page.workspace);
+            let read = || self.read_report(id);
+            let found = get_unchanged(cache, source, (page.id, id), read).await?;
             found.map(|report| Arc::new(view.report(&report)))
         };
         Ok(report.map(|it| {
@@ -202,9 +166,8 @@ impl DetailRequest<'_> {
     async fn incident(self, id: IncidentId) -> Result<Option<RenderJob>, String> {
         let page = &self.snapshot.page;
         let read = self.pages.store.public_pages();
-        let cache = &self.pages.details.incidents;
-        let found =
-            cache.get(self.pages, page.workspace, (page.id, id), read.incident(page.id, id));
+        let (cache, source) = (&self.pages.details.incidents, (self.pages, page.workspace));
+        let found = get_unchanged(cache, source, (page.id, id), || read.incident(page.id, id));
         // The components may have changed since. The page shows the incident only if a component
         // still shows its monitor.
         let detail = found
@@ -229,8 +192,8 @@ impl DetailRequest<'_> {
         {
             return Ok(None);
         }
-        let cache = &self.pages.details.months;
-        let found = cache.get(self.pages, page.workspace, (page.id, month), self.read_month(month));
+        let (cache, source) = (&self.pages.details.months, (self.pages, page.workspace));
+        let found = get_unchanged(cache, source, (page.id, month), || self.read_month(month));
         let detail = found.await?;
         Ok(detail.map(|it| {
             self.render_job(move |snapshot, words, base| {
@@ -242,9 +205,9 @@ impl DetailRequest<'_> {
     /// Returns the start of the oldest event stored for the page.
     async fn first_event(&self) -> Result<Option<Timestamp>, String> {
         let page = &self.snapshot.page;
-        let read = async { Ok(Some(self.pages.store.public_pages().first(page.id).await?)) };
-        let first = self.pages.details.first_events.get(self.pages, page.workspace, page.id, read);
-        Ok(first.await?.flatten())
+        let read = || async { Ok(Some(self.pages.store.public_pages().first(page.id).await?)) };
+        let (cache, source) = (&self.pages.details.first_events, (self.pages, page.workspace));
+        Ok(get_unchanged(cache, source, page.id, read).await?.flatten())
     }
 
     async fn read_month(&self, month: Month) -> Result<Option<Arc<MonthView>>, StoreError> {
@@ -278,11 +241,9 @@ impl DetailRequest<'_> {
         range: Range,
     ) -> Result<LatencySeries, String> {
         let (workspace, now) = (self.snapshot.page.workspace, self.pages.ctx.now());
-        let read = async {
-            Ok(Some(read_latency_series(self.pages, (workspace, monitor), range, now).await?))
-        };
+        let read = || read_latency_series(self.pages, (workspace, monitor), range, now);
         let cache = &self.pages.details.latency_series;
-        Ok(cache.get(self.pages, workspace, (monitor, range), read).await?.unwrap_or_default())
+        get_latencies(cache, self.pages, (monitor, range), read).await
     }
 }
 

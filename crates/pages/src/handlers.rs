@@ -12,7 +12,7 @@ use super::address::PageAddress;
 use super::badge::{BadgeMetric, BadgeQuery};
 use super::cache::RenderJob;
 use super::details::latencies;
-use super::representation::{Representation, RepresentationKey, RequestedContent};
+use super::representation::{DetailBodyKey, DetailContent, Representation};
 use super::responses::{access, build_response, find, finish, locale, unavailable};
 use super::{badge, widget};
 use crate::Pages;
@@ -67,9 +67,9 @@ pub(super) async fn serve_badge(
         }
         Ok(badge_query) => badge_query,
     };
-    let key = RepresentationKey { content: RequestedContent::Badge(badge_query), locale };
+    let key = DetailBodyKey { content: DetailContent::Badge(badge_query), locale };
     let encoding = Encoding::negotiate(&headers);
-    let body = cached.get_or_render(&key, encoding, || async {
+    let body = cached.detail_body(key, encoding, || async {
         let latency = match metric {
             BadgeMetric::State | BadgeMetric::Uptime => None,
             BadgeMetric::Latency => {

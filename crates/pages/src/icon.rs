@@ -5,9 +5,8 @@
 
 mod image_type;
 
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -26,14 +25,11 @@ use self::image_type::ImageType;
 use super::address::PageAddress;
 use super::responses::{find, language};
 use crate::Pages;
+use web::cache::{Cache, CacheCounters, CachePolicy};
 use web::http_body::{EncodedBody, Encoding};
 
 /// Maximum size of an icon in bytes.
 const BYTES_MAX: usize = 256 * 1024;
-/// Maximum size of all cached icons in bytes.
-const CACHE_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Maximum number of pages in the cache, including those whose icon could not be fetched.
-const CACHE_ICONS_MAX: usize = 2_000;
 /// Timeout of fetching an icon, including redirects.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of redirects.
@@ -42,6 +38,13 @@ const REDIRECTS: usize = 3;
 const FRESH: Duration = Duration::from_hours(24);
 /// Delay before a failed fetch is retried.
 const RETRY: Duration = Duration::from_mins(10);
+/// Limits of the cache. A slow host delays no other one: many icons are fetched concurrently.
+const CACHE_POLICY: CachePolicy = CachePolicy {
+    absent_for: RETRY,
+    reads_max: 64,
+    read_within: Duration::from_secs(10),
+    ..CachePolicy::new(FRESH, 32 << 20)
+};
 
 /// `Cache-Control` of icons of public pages: browsers revalidate at most once an hour.
 const PUBLIC: &str = "public, max-age=3600, stale-while-revalidate=86400";
@@ -51,32 +54,20 @@ const PRIVATE: &str = "private, no-store";
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /// Icons of all requested pages.
+#[derive(Debug)]
 pub(crate) struct Icons {
     client: Client,
-    pages: Mutex<HashMap<PageId, Arc<IconSlot>>>,
+    cache: Arc<Cache<IconKey, CachedIcon>>,
 }
 
-/// Cache entry of a page's icon. The task that fetches it holds `fetch_lock`. The others wait or
-/// use the cached icon.
-#[derive(Default)]
-struct IconSlot {
-    fetch_lock: Arc<tokio::sync::Mutex<()>>,
-    cached: Mutex<Option<CachedIcon>>,
-}
+/// Page and URL of an icon.
+type IconKey = (PageId, String);
 
-/// Exclusive right to fetch an icon, until dropped.
-type FetchGuard = tokio::sync::OwnedMutexGuard<()>;
-
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct CachedIcon {
-    /// URL of the icon.
-    url: String,
-    /// Time of the last attempt.
-    tried_at: Timestamp,
-    /// Whether the last attempt succeeded.
-    has_succeeded: bool,
-    /// The last icon that was fetched.
-    icon: Option<Icon>,
+    icon: Icon,
+    /// Time until the next attempt to fetch it.
+    fresh_for: Duration,
 }
 
 /// An image ready to be sent.
@@ -125,64 +116,35 @@ pub(super) async fn icon(pages: Pages, address: PageAddress, headers: HeaderMap)
 
 impl Icons {
     /// Creates an empty cache that fetches icons with this client.
-    pub(crate) fn new(client: Client) -> Self {
-        Self { client, pages: Mutex::default() }
+    pub(crate) fn new(client: Client, counters: CacheCounters) -> Self {
+        let bytes = |(_, url): &IconKey, it: &CachedIcon| url.len() + it.icon.bytes;
+        let cache = Cache::new(CACHE_POLICY, bytes, counters).with_fresh_for(|it| it.fresh_for);
+        Self { client, cache: Arc::new(cache) }
     }
 
-    /// Returns the icon of a page at this URL, or `None` if it cannot be fetched.
+    /// Returns the icon of a page at this URL, or `None` if it cannot be fetched. An old icon is
+    /// served while it is fetched again.
     async fn get(self: &Arc<Self>, page: PageId, url: &str, now: Timestamp) -> Option<Icon> {
-        let slot = self.page(page);
-        if let Some(known) = slot.cached().filter(|known| known.url == url) {
-            if known.is_fresh(now) {
-                return known.icon;
-            }
-            if known.icon.is_some() {
-                self.renew_in_background(page, slot, url, now);
-                return known.icon;
-            }
-        }
-        let guard = Arc::clone(&slot.fetch_lock).lock_owned().await;
-        self.renew(page, &slot, (url, guard), now).await
+        let key = (page, url.to_owned());
+        let read = || {
+            let (icons, key) = (Arc::clone(self), key.clone());
+            async move { Ok::<_, Infallible>(icons.read(&key).await) }
+        };
+        let found = self.cache.get_or_renew(key.clone(), || Some(()), now, read).await;
+        found.unwrap_or_else(|error| error.last).map(|it| it.icon)
     }
 
-    /// Starts fetching the icon in the background, unless another task does so.
-    fn renew_in_background(
-        self: &Arc<Self>,
-        page: PageId,
-        slot: Arc<IconSlot>,
-        url: &str,
-        now: Timestamp,
-    ) {
-        if let Some(guard) = slot.try_lock() {
-            let (icons, url) = (Arc::clone(self), url.to_owned());
-            tokio::spawn(async move { icons.renew(page, &slot, (&url, guard), now).await });
-        }
-    }
-
-    /// Fetches the icon, unless another task just did.
-    async fn renew(
-        &self,
-        id: PageId,
-        slot: &IconSlot,
-        (url, _guard): (&str, FetchGuard),
-        now: Timestamp,
-    ) -> Option<Icon> {
-        let last = slot.cached().filter(|known| known.url == url);
-        if let Some(known) = last.as_ref().filter(|known| known.is_fresh(now)) {
-            return known.icon.clone();
-        }
+    /// Fetches an icon. If that fails, returns the last one, to be fetched again soon.
+    async fn read(&self, key: &IconKey) -> Option<CachedIcon> {
+        let (page, url) = key;
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.fetch(url)).await;
-        let fetched = fetched.unwrap_or(Err(IconError::TooSlow));
-        if let Err(why) = &fetched {
-            tracing::info!(page.id = %id, "failed to fetch the icon of page `{id}`: {why}");
+        match fetched.unwrap_or(Err(IconError::TooSlow)) {
+            Ok(icon) => Some(CachedIcon { icon, fresh_for: FRESH }),
+            Err(why) => {
+                tracing::info!(page.id = %page, "failed to fetch the icon of page `{page}`: {why}");
+                self.cache.last(key).map(|last| CachedIcon { fresh_for: RETRY, ..last })
+            }
         }
-        let has_succeeded = fetched.is_ok();
-        let icon = fetched.ok().or_else(|| last.and_then(|known| known.icon));
-        let known =
-            CachedIcon { url: url.to_owned(), tried_at: now, has_succeeded, icon: icon.clone() };
-        *slot.cached.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
-        self.make_room(id);
-        icon
     }
 
     async fn fetch(&self, url: &str) -> Result<Icon, IconError> {
@@ -213,66 +175,11 @@ impl Icons {
         }
         Err(IconError::Redirected)
     }
-
-    fn page(&self, id: PageId) -> Arc<IconSlot> {
-        Arc::clone(self.lock().entry(id).or_default())
-    }
-
-    /// Evicts icons until the rest fits, starting with the oldest attempts. Keeps that of `page`.
-    fn make_room(&self, page: PageId) {
-        let mut pages = self.lock();
-        let mut known: Vec<(Timestamp, PageId, usize)> = pages
-            .iter()
-            .filter_map(|(id, slot)| Some((id, slot.cached()?)))
-            .map(|(id, known)| (known.tried_at, *id, known.icon.map_or(0, |it| it.bytes)))
-            .collect();
-        known.sort_unstable();
-        let mut bytes: usize = known.iter().map(|(.., bytes)| bytes).sum();
-        let mut count = pages.len();
-        for (_, id, freed) in known {
-            if bytes <= CACHE_BYTES_MAX && count <= CACHE_ICONS_MAX {
-                return;
-            }
-            if id != page {
-                pages.remove(&id);
-                bytes -= freed;
-                count -= 1;
-            }
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<PageId, Arc<IconSlot>>> {
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl IconSlot {
-    /// Returns the right to fetch the icon, if no task holds it.
-    fn try_lock(&self) -> Option<FetchGuard> {
-        Arc::clone(&self.fetch_lock).try_lock_owned().ok()
-    }
-
-    fn cached(&self) -> Option<CachedIcon> {
-        self.cached.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl CachedIcon {
-    fn is_fresh(&self, now: Timestamp) -> bool {
-        let long = if self.has_succeeded { FRESH } else { RETRY };
-        self.tried_at <= now && now.since(self.tried_at) < long
-    }
 }
 
 impl Icon {
     fn new(kind: ImageType, bytes: Bytes) -> Self {
         Self { bytes: bytes.len(), body: Arc::new(EncodedBody::new(kind.content_type(), bytes)) }
-    }
-}
-
-impl fmt::Debug for Icons {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "icons of {} pages", self.lock().len())
     }
 }
 
@@ -297,19 +204,4 @@ fn build_response(icon: &Icon, access: AccessType, request: &HeaderMap) -> Respo
         *response.body_mut() = Body::from(icon.body.bytes(Encoding::Identity));
     }
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stale_icon_is_fetched_by_one_visitor() {
-        let slot = IconSlot::default();
-        let guard = slot.try_lock();
-        assert!(guard.is_some());
-        assert!(slot.try_lock().is_none(), "one visitor fetches it");
-        drop(guard);
-        assert!(slot.try_lock().is_some());
-    }
 }

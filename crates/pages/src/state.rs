@@ -12,6 +12,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use rules::status_page::StatusPage;
 use rules::{MonitorId, Timestamp, WorkspaceId};
 use store::{Store, StoreError};
+use web::cache::CacheMetrics;
 use web::context::Context;
 use web::proxies::TrustedProxies;
 
@@ -54,6 +55,7 @@ pub struct PagesParts {
     pub backend: Arc<dyn Backend>,
     pub proxies: TrustedProxies,
     pub metrics: PageMetrics,
+    pub caches: CacheMetrics,
     /// Client that fetches icons. It applies the egress policy.
     pub client: probe::Client,
     /// Public URL of the server.
@@ -97,14 +99,14 @@ pub struct PageMetrics {
 impl Pages {
     /// Creates the state with empty caches.
     pub fn new(parts: PagesParts) -> Self {
-        let PagesParts { ctx, store, backend, proxies, metrics, client, public_url, listener_url } =
-            parts;
+        let PagesParts { ctx, store, backend, proxies, metrics, caches, client, .. } = parts;
+        let cache = PageCache::new(parts.public_url, parts.listener_url, metrics.clone(), &caches);
         let access = AccessControl::new(&ctx, store.session_key());
         let tokens = SubscriberTokens::new(store.session_key());
         Self {
-            cache: Arc::new(PageCache::new(public_url, listener_url, metrics.clone())),
-            details: Arc::default(),
-            icons: Arc::new(Icons::new(client)),
+            cache: Arc::new(cache),
+            details: Arc::new(DetailCache::new(&caches)),
+            icons: Arc::new(Icons::new(client, caches.counters("page_icons"))),
             live_updates: Arc::default(),
             access: Arc::new(access),
             subscribe_limits: Arc::new(SubscribeLimits::new(&ctx)),

@@ -229,6 +229,7 @@ async fn start_on(
         backend: Arc::new(PageBackend { pipeline: pipeline.clone(), notifier: notifier.clone() }),
         proxies: proxies.clone(),
         metrics: metrics.pages.clone(),
+        caches: metrics.caches.clone(),
         client,
         public_url: settings.public_url.clone(),
         listener_url: listeners.addresses.local_url(),

@@ -1,18 +1,20 @@
 //! Caches values that are expensive to read. A value is valid for one generation of its source and
 //! for a time. Concurrent requests for the same value share one read, and the last value remains at
-//! hand if a read fails. `quick_cache` bounds the memory and decides what to evict.
+//! hand if a read fails or while a task renews it. `quick_cache` bounds the memory and decides what
+//! to evict.
 
 mod metrics;
 
 use std::fmt;
 use std::hash::Hash;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quick_cache::sync::{Cache as Entries, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, UnitWeighter, Weighter};
 use rules::Timestamp;
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore};
 
 pub use self::metrics::{CacheCounters, CacheMetrics};
 
@@ -20,8 +22,6 @@ pub use self::metrics::{CacheCounters, CacheMetrics};
 const SHARDS: usize = 8;
 /// Maximum number of absent keys. They are stored apart, so that requests for them evict no value.
 const ABSENT_MAX: usize = 4_096;
-/// Time for which an absent key is not looked up again.
-const ABSENT_FOR: Duration = Duration::from_secs(5);
 /// Size of an entry besides its value, in bytes.
 const ENTRY_BYTES: usize = 512;
 
@@ -30,7 +30,9 @@ const ENTRY_BYTES: usize = 512;
 pub struct CachePolicy {
     /// Age from which a value is read again.
     pub fresh_for: Duration,
-    /// Maximum size of all values, in bytes.
+    /// Time for which an absent key is not looked up again.
+    pub absent_for: Duration,
+    /// Maximum size of all values, in bytes. A value may use an eighth of it.
     pub bytes_max: usize,
     /// Maximum number of concurrent reads, so that other users of the source keep their share.
     pub reads_max: usize,
@@ -45,6 +47,8 @@ pub struct Cache<K, V, G = ()> {
     policy: CachePolicy,
     /// Returns the size of a key and its value, in bytes.
     size: fn(&K, &V) -> usize,
+    /// Returns the age from which a value is read again, if it depends on the value.
+    fresh_for: Option<fn(&V) -> Duration>,
     reads: Semaphore,
     counters: CacheCounters,
 }
@@ -73,8 +77,26 @@ struct Reading<V, G> {
     generation: G,
 }
 
+/// Result of a lookup without a read.
+enum Lookup<V> {
+    Fresh(V),
+    /// The key does not exist.
+    Absent,
+    /// The value must be read.
+    Unknown,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct EntryWeighter;
+
+impl CachePolicy {
+    /// Creates limits that suit values from the database.
+    pub const fn new(fresh_for: Duration, bytes_max: usize) -> Self {
+        let five_seconds = Duration::from_secs(5);
+        let (absent_for, read_within) = (five_seconds, five_seconds);
+        Self { fresh_for, absent_for, bytes_max, reads_max: 8, read_within }
+    }
+}
 
 impl<K, V, G> Weighter<K, Arc<Entry<V, G>>> for EntryWeighter {
     fn weight(&self, _: &K, entry: &Arc<Entry<V, G>>) -> u64 {
@@ -95,9 +117,17 @@ where
             absent: entries(ABSENT_MAX, UnitWeighter),
             policy,
             size,
+            fresh_for: None,
             reads: Semaphore::new(policy.reads_max),
             counters,
         }
+    }
+
+    /// Makes the age from which a value is read again depend on the value.
+    #[must_use]
+    pub fn with_fresh_for(mut self, fresh_for: fn(&V) -> Duration) -> Self {
+        self.fresh_for = Some(fresh_for);
+        self
     }
 
     /// Returns the value if it is fresh at this generation.
@@ -109,7 +139,7 @@ where
 
     /// Returns the last value, however old, of any generation.
     pub fn last(&self, key: &K) -> Option<V> {
-        let entry = self.entries.peek(key)?;
+        let entry = self.entries.get(key)?;
         entry.reading.as_ref().map(|reading| reading.value.clone())
     }
 
@@ -122,57 +152,60 @@ where
     /// Returns the value, from the cache while it is fresh. `generation` returns the generation of
     /// the source, or `None` while it changes, when nothing can be cached. `read` returns `None` if
     /// the key does not exist.
-    pub async fn get_or_read<E: fmt::Display>(
+    pub async fn get_or_read<E: fmt::Display, R>(
         &self,
         key: K,
         generation: impl Fn() -> Option<G> + Send,
         now: Timestamp,
-        read: impl Future<Output = Result<Option<V>, E>> + Send,
-    ) -> Result<Option<V>, ReadError<V>> {
-        if let Some(value) = generation().and_then(|generation| self.get(&key, &generation, now)) {
-            return Ok(Some(value));
+        read: impl FnOnce() -> R + Send,
+    ) -> Result<Option<V>, ReadError<V>>
+    where
+        R: Future<Output = Result<Option<V>, E>> + Send,
+    {
+        match self.lookup(&key, generation(), now) {
+            Lookup::Fresh(value) => Ok(Some(value)),
+            Lookup::Absent => Ok(None),
+            // Boxed, because a read is large and most requests need none.
+            Lookup::Unknown => Box::pin(self.wait_and_read(key, generation, now, read)).await,
         }
-        if generation().is_some_and(|generation| self.is_absent(&key, &generation, now)) {
-            return Ok(None);
-        }
-        let turn = self.turn(&key);
-        let Ok(_turn) = tokio::time::timeout(self.policy.read_within, turn.lock()).await else {
-            return Err(self.read_error(&key, self.too_slow()));
+    }
+
+    /// Returns the value like [`Self::get_or_read`], but does not wait if there is an old one: it
+    /// returns the old value at once, and one task at a time renews it. If that fails, the next
+    /// request tries again.
+    pub async fn get_or_renew<E: fmt::Display, R>(
+        self: &Arc<Self>,
+        key: K,
+        generation: impl Fn() -> Option<G> + Send + 'static,
+        now: Timestamp,
+        read: impl FnOnce() -> R + Send,
+    ) -> Result<Option<V>, ReadError<V>>
+    where
+        K: Send + Sync + 'static,
+        V: Send + Sync + 'static,
+        G: Send + Sync + 'static,
+        R: Future<Output = Result<Option<V>, E>> + Send + 'static,
+    {
+        let old = match self.lookup(&key, generation(), now) {
+            Lookup::Fresh(value) => return Ok(Some(value)),
+            Lookup::Absent => return Ok(None),
+            Lookup::Unknown => self.last(&key),
         };
-        // Another request may have read the value meanwhile. Take the generation before reading, so
-        // that a later change makes the value stale.
-        let generation = generation();
-        if let Some(value) = generation.as_ref().and_then(|it| self.fresh(&key, it, now)) {
-            return Ok(Some(value));
-        }
-        let permitted = async {
-            let _permit = self.reads.acquire().await;
-            read.await.map_err(|error| error.to_string())
+        let Some(old) = old else {
+            return Box::pin(self.wait_and_read(key, generation, now, read)).await;
         };
-        match tokio::time::timeout(self.policy.read_within, permitted).await {
-            Ok(Ok(Some(value))) => {
-                if let Some(generation) = generation {
-                    let reading = Reading { value: value.clone(), at: now, generation };
-                    self.insert(key, Arc::clone(&turn), reading);
-                }
-                Ok(Some(value))
-            }
-            Ok(Ok(None)) => {
-                self.entries.remove(&key);
-                if let Some(generation) = generation {
-                    self.mark_absent(key, generation, now);
-                }
-                Ok(None)
-            }
-            Ok(Err(why)) => Err(self.read_error(&key, why)),
-            Err(_) => Err(self.read_error(&key, self.too_slow())),
+        if let Ok(turn) = self.turn(&key).try_lock_owned() {
+            let (cache, read) = (Arc::clone(self), Box::pin(read()));
+            tokio::spawn(async move { cache.read(key, turn, generation, now, read).await });
         }
+        Ok(Some(old))
     }
 
     /// Returns whether the key is known to be absent at this generation.
     pub fn is_absent(&self, key: &K, generation: &G, now: Timestamp) -> bool {
         let known = self.absent.get(key);
-        known.is_some_and(|(at, of)| of == *generation && is_within(at, now, ABSENT_FOR))
+        known
+            .is_some_and(|(at, of)| of == *generation && is_within(at, now, self.policy.absent_for))
     }
 
     /// Records that the key does not exist. The generation must have been taken before the lookup.
@@ -190,14 +223,95 @@ where
 
     /// Removes the values that are not fresh any more.
     pub fn evict_expired(&self, now: Timestamp) {
-        self.retain(|_, _, at| is_within(at, now, self.policy.fresh_for));
-        self.absent.retain(|_, (at, _)| is_within(*at, now, ABSENT_FOR));
+        self.retain(|_, value, at| is_within(at, now, self.fresh_for(value)));
+        self.absent.retain(|_, (at, _)| is_within(*at, now, self.policy.absent_for));
+    }
+
+    fn lookup(&self, key: &K, generation: Option<G>, now: Timestamp) -> Lookup<V> {
+        let Some(generation) = generation else { return Lookup::Unknown };
+        match self.get(key, &generation, now) {
+            Some(value) => Lookup::Fresh(value),
+            None if self.is_absent(key, &generation, now) => Lookup::Absent,
+            None => Lookup::Unknown,
+        }
+    }
+
+    async fn wait_and_read<E: fmt::Display, R>(
+        &self,
+        key: K,
+        generation: impl Fn() -> Option<G> + Send,
+        now: Timestamp,
+        read: impl FnOnce() -> R + Send,
+    ) -> Result<Option<V>, ReadError<V>>
+    where
+        R: Future<Output = Result<Option<V>, E>> + Send,
+    {
+        let turn = self.turn(&key).lock_owned();
+        match tokio::time::timeout(self.policy.read_within, turn).await {
+            Ok(turn) => self.read(key, turn, generation, now, Box::pin(read())).await,
+            Err(_) => Err(self.read_error(&key, self.too_slow())),
+        }
+    }
+
+    /// Reads the value, unless another request did so before this one got its turn.
+    async fn read<E: fmt::Display>(
+        &self,
+        key: K,
+        turn: OwnedMutexGuard<()>,
+        generation: impl Fn() -> Option<G> + Send,
+        now: Timestamp,
+        read: Pin<Box<impl Future<Output = Result<Option<V>, E>> + Send>>,
+    ) -> Result<Option<V>, ReadError<V>> {
+        // Take the generation before reading, so that a later change makes the value stale.
+        let generation = generation();
+        if let Some(generation) = &generation {
+            if let Some(value) = self.fresh(&key, generation, now) {
+                return Ok(Some(value));
+            }
+            if self.is_absent(&key, generation, now) {
+                return Ok(None);
+            }
+        }
+        let permitted = async {
+            let _permit = self.reads.acquire().await;
+            read.await.map_err(|error| error.to_string())
+        };
+        match tokio::time::timeout(self.policy.read_within, permitted).await {
+            Ok(Ok(Some(value))) => {
+                if let Some(generation) = generation {
+                    let turn = Arc::clone(OwnedMutexGuard::mutex(&turn));
+                    let reading = Reading { value: value.clone(), at: now, generation };
+                    self.insert(key, turn, reading);
+                }
+                Ok(Some(value))
+            }
+            Ok(Ok(None)) => {
+                self.entries.remove(&key);
+                if let Some(generation) = generation {
+                    self.mark_absent(key, generation, now);
+                }
+                Ok(None)
+            }
+            Ok(Err(why)) => Err(self.failed(&key, why)),
+            Err(_) => Err(self.failed(&key, self.too_slow())),
+        }
+    }
+
+    /// Removes the entry if it has no value, so that failed reads evict no values.
+    fn failed(&self, key: &K, why: String) -> ReadError<V> {
+        self.entries.remove_if(key, |entry| entry.reading.is_none());
+        self.read_error(key, why)
     }
 
     fn fresh(&self, key: &K, generation: &G, now: Timestamp) -> Option<V> {
         let entry = self.entries.get(key)?;
         let reading = entry.reading.as_ref().filter(|it| it.generation == *generation)?;
-        is_within(reading.at, now, self.policy.fresh_for).then(|| reading.value.clone())
+        let fresh_for = self.fresh_for(&reading.value);
+        is_within(reading.at, now, fresh_for).then(|| reading.value.clone())
+    }
+
+    fn fresh_for(&self, value: &V) -> Duration {
+        self.fresh_for.map_or(self.policy.fresh_for, |fresh_for| fresh_for(value))
     }
 
     fn turn(&self, key: &K) -> Arc<Mutex<()>> {
@@ -217,7 +331,7 @@ where
     }
 
     fn too_slow(&self) -> String {
-        format!("the database did not respond within {:?}", self.policy.read_within)
+        format!("it could not be read within {:?}", self.policy.read_within)
     }
 }
 

@@ -76,6 +76,11 @@ impl Sketch {
         self.buckets.iter().map(|(_, count)| u64::from(*count)).sum()
     }
 
+    /// Returns the memory use in bytes.
+    pub fn byte_size(&self) -> usize {
+        size_of::<Self>() + size_of_val(&self.buckets[..])
+    }
+
     /// Returns the latency in microseconds that `percent` of the counted ones do not exceed, or
     /// `None` for an empty sketch.
     pub fn percentile(&self, percent: u8) -> Option<u32> {

@@ -12,11 +12,13 @@ use tokio::time::Instant;
 use super::super::address::PageAddress;
 use super::super::og_image;
 use super::super::representation::{
-    LinkPrefixes, Locale, Representation, RepresentationKey, RequestedContent,
+    DetailBodyKey, LinkPrefixes, Locale, Representation, RepresentationKey,
 };
 use super::super::snapshot::PageSnapshot;
+use super::detail_bodies::PageReading;
 use super::memory::{SharedState, Weight};
-use super::rendered::{RenderJob, RenderedBodies};
+use super::rendered::RenderedBodies;
+use super::renderer::RenderJob;
 use super::{FRESH, SERVE_STALE_MAX};
 use crate::Pages;
 use crate::projection::Projection;
@@ -141,65 +143,62 @@ impl CachedPage {
         }
     }
 
-    /// Returns a representation in an encoding. Returns `None` if the server is shutting down.
+    /// Returns a representation in an encoding. Returns `None` if another request renders it for
+    /// too long, or if the server is shutting down.
     pub(crate) async fn representation(
         &self,
         representation: Representation,
         locale: Locale,
         encoding: Encoding,
     ) -> Option<Arc<EncodedBody>> {
-        let body = self.rendered_body(representation, locale, encoding).await;
-        let content = RequestedContent::Representation(representation);
-        self.bodies.record_request(&RepresentationKey { content, locale }, encoding);
+        let key = RepresentationKey { representation, locale };
+        let body = self.rendered_body(key, encoding).await;
+        self.bodies.record_request(key, encoding);
         body
     }
 
     async fn rendered_body(
         &self,
-        representation: Representation,
-        locale: Locale,
+        key: RepresentationKey,
         encoding: Encoding,
     ) -> Option<Arc<EncodedBody>> {
-        let content = RequestedContent::Representation(representation);
-        let key = RepresentationKey { content, locale };
-        let body = self.get_or_render(&key, encoding, || async {
+        let make = || async {
             // An image takes a lot of memory, so draw one at a time.
-            let lock = if representation.is_image() {
-                Some(og_image::DRAW_LOCK.lock().await)
-            } else {
-                None
-            };
-            let render = self.render_job(representation, locale);
-            let job = move || {
+            let is_image = key.representation.is_image();
+            let lock = if is_image { Some(og_image::DRAW_LOCK.lock().await) } else { None };
+            let render = self.render_job(key);
+            let job: RenderJob = Box::new(move || {
                 let _lock = lock;
                 render()
-            };
-            Ok(Some(Box::new(job) as RenderJob))
-        });
-        // Rendering reads nothing from the database and therefore cannot fail.
-        body.await.ok().flatten()
+            });
+            job
+        };
+        self.bodies.get_or_render(key, encoding, make).await
     }
 
-    /// Returns the body that `make` produces, rendered once for all requests while the page is
-    /// unchanged.
-    pub(crate) async fn get_or_render<F>(
+    /// Returns the body of a detail page or badge that `make` produces, rendered once for all
+    /// requests while the page is unchanged. Returns `None` if it does not exist.
+    pub(crate) async fn detail_body<F>(
         &self,
-        key: &RepresentationKey,
+        key: DetailBodyKey,
         encoding: Encoding,
         make: impl FnOnce() -> F + Send,
     ) -> Result<Option<Arc<EncodedBody>>, String>
     where
         F: Future<Output = Result<Option<RenderJob>, String>> + Send,
     {
-        self.bodies.get_or_render(key, encoding, make).await
+        let (shared, number) = (&self.bodies.weight.shared, self.start.reading);
+        let reading =
+            PageReading { page: self.snapshot.page.id, number, at: self.snapshot.view.at };
+        shared.details.get_or_render(&shared.renderer, reading, (key, encoding), make).await
     }
 
     /// Renders the representations that visitors requested of the previous version. Detail pages
     /// are rendered on demand.
     pub(super) async fn prerender(&self, before: &Self) {
-        for (representation, locale, encodings) in before.bodies.requested() {
+        for (key, encodings) in before.bodies.requested() {
             for encoding in encodings {
-                self.rendered_body(representation, locale, encoding).await;
+                self.rendered_body(key, encoding).await;
             }
         }
     }
@@ -208,8 +207,7 @@ impl CachedPage {
     /// request.
     fn render_job(
         &self,
-        representation: Representation,
-        locale: Locale,
+        RepresentationKey { representation, locale }: RepresentationKey,
     ) -> impl FnOnce() -> EncodedBody + Send + use<> {
         let (snapshot, shared) =
             (Arc::clone(&self.snapshot), Arc::clone(&self.bodies.weight.shared));

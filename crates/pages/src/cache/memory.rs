@@ -4,13 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::sync::Semaphore;
+use web::cache::CacheCounters;
 
+use super::detail_bodies::DetailBodies;
+use super::renderer::Renderer;
 use crate::PageMetrics;
-
-/// Maximum number of bodies that are rendered and compressed concurrently, over all pages. It
-/// limits the CPU that a flood of requests can use.
-const CONCURRENT_RENDERS_MAX: usize = 4;
 
 /// State shared by all pages of a cache.
 #[derive(Debug)]
@@ -20,9 +18,9 @@ pub(super) struct SharedState {
     /// URL of the listener, used if the public URL is not configured.
     pub(super) listener_url: String,
     pub(super) metrics: PageMetrics,
-    /// Limit of concurrent rendering.
-    pub(super) render_permits: Arc<Semaphore>,
-    /// Size of all pages in bytes.
+    pub(super) renderer: Renderer,
+    pub(super) details: DetailBodies,
+    /// Size of all pages in bytes, without their detail pages and badges.
     bytes: AtomicUsize,
 }
 
@@ -34,9 +32,27 @@ pub(super) struct Weight {
 }
 
 impl SharedState {
-    pub(super) fn new(origin: Option<String>, listener_url: String, metrics: PageMetrics) -> Self {
-        let render_permits = Arc::new(Semaphore::new(CONCURRENT_RENDERS_MAX));
-        Self { origin, listener_url, metrics, render_permits, bytes: AtomicUsize::new(0) }
+    pub(super) fn new(
+        origin: Option<String>,
+        listener_url: String,
+        metrics: PageMetrics,
+        details: CacheCounters,
+    ) -> Self {
+        let (renderer, details) = (Renderer::default(), DetailBodies::new(details));
+        Self { origin, listener_url, metrics, renderer, details, bytes: AtomicUsize::new(0) }
+    }
+
+    #[cfg(test)]
+    pub(super) fn for_test() -> Arc<Self> {
+        use prometheus_client::metrics::gauge::Gauge;
+        use prometheus_client::metrics::histogram::Histogram;
+
+        let metrics = PageMetrics {
+            build_seconds: Histogram::new([1.0]),
+            render_seconds: Histogram::new([1.0]),
+            streams: Gauge::default(),
+        };
+        Arc::new(Self::new(None, String::new(), metrics, CacheCounters::default()))
     }
 
     pub(super) fn bytes(&self) -> usize {

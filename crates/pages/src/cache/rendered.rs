@@ -1,45 +1,24 @@
-//! Rendered bodies of one page. Each body is rendered and compressed once, on a blocking thread,
-//! however many visitors request it at the same time. While one request renders a representation
-//! again, the others get the previous body if there is one. Representations are few and all cached.
-//! Detail pages and badges are bounded, and the least recently used are evicted first.
+//! Rendered representations of one page. They are few, and all are cached. Each is rendered and
+//! compressed once, however many visitors request it at the same time. While one request renders a
+//! representation again, the others get the previous body if there is one.
 
 use std::collections::HashMap;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tokio::task::spawn_blocking;
-
-use super::super::representation::{Locale, Representation, RepresentationKey};
+use super::super::representation::RepresentationKey;
+use super::READ_TIMEOUT;
 use super::memory::Weight;
-use super::{BYTES_MAX, READ_TIMEOUT, too_slow};
+use super::renderer::RenderJob;
 use web::http_body::{EncodedBody, Encoding};
 
-/// Maximum number of cached detail pages and badges per page, in all languages.
-const DETAILS_MAX: usize = 256;
-/// Maximum size of these in bytes.
-const DETAIL_BYTES_MAX: usize = 4 << 20;
-
-/// Function that renders a body on a blocking thread.
-pub(crate) type RenderJob = Box<dyn FnOnce() -> EncodedBody + Send>;
-
-/// Rendered bodies of a page.
+/// Rendered representations of a page.
 #[derive(Debug)]
 pub(super) struct RenderedBodies {
-    cells: Mutex<Cells>,
+    cells: Mutex<HashMap<RepresentationKey, Arc<Cell>>>,
     /// Bodies of the previous version of the page, until they are rendered again.
     previous: Mutex<HashMap<RepresentationKey, Arc<EncodedBody>>>,
     pub(super) weight: Weight,
-}
-
-#[derive(Debug, Default)]
-struct Cells {
-    all: HashMap<RepresentationKey, Arc<Cell>>,
-    /// Number of cached detail pages and badges.
-    details: usize,
-    detail_bytes: usize,
-    /// Grows with each request.
-    clock: u64,
 }
 
 /// A rendered body, or one being rendered.
@@ -50,10 +29,8 @@ struct Cell {
     render_lock: tokio::sync::Mutex<()>,
     /// Encodings that visitors requested, one bit each.
     requested: AtomicU8,
-    /// Value of `Cells::clock` at the last request.
-    used: AtomicU64,
-    /// Size that was counted. Changed only with all cells locked.
-    bytes: AtomicU64,
+    /// Size that was counted. Changed only by the task that renders.
+    bytes: AtomicUsize,
 }
 
 impl RenderedBodies {
@@ -65,177 +42,86 @@ impl RenderedBodies {
     /// rendered.
     pub(super) fn after(weight: Weight, before: &Self) -> Self {
         let cells = before.cells();
-        let bodies = cells.all.iter().filter(|(key, _)| key.content.representation().is_some());
-        let last: HashMap<_, _> = bodies
-            .filter_map(|(key, cell)| Some((key.clone(), Arc::clone(cell.body.get()?))))
-            .collect();
+        let bodies =
+            cells.iter().filter_map(|(key, cell)| Some((*key, Arc::clone(cell.body.get()?))));
+        let last: HashMap<_, _> = bodies.collect();
         drop(cells);
         weight.add(last.values().map(|body| body.byte_size()).sum());
         Self { cells: Mutex::default(), previous: Mutex::new(last), weight }
     }
 
-    /// Returns a body in the given encoding. If it is not cached, `make` reads its data and returns
-    /// the work that renders it. Returns `None` if the thing does not exist, which is not cached
-    /// here.
+    /// Returns a body in the given encoding. If it is not cached, `make` returns the work that
+    /// renders it. Returns `None` if another request renders it for too long, or if the server is
+    /// shutting down.
     pub(super) async fn get_or_render<F>(
         &self,
-        key: &RepresentationKey,
+        key: RepresentationKey,
         encoding: Encoding,
         make: impl FnOnce() -> F + Send,
-    ) -> Result<Option<Arc<EncodedBody>>, String>
+    ) -> Option<Arc<EncodedBody>>
     where
-        F: Future<Output = Result<Option<RenderJob>, String>> + Send,
+        F: Future<Output = RenderJob> + Send,
     {
         let cell = self.cell(key);
         if let Some(body) = cell.ready(encoding) {
-            return Ok(Some(body));
+            return Some(body);
         }
         let _lock = match (cell.render_lock.try_lock(), self.previous(key, encoding)) {
             (Ok(lock), _) => lock,
-            (Err(_), Some(last)) => return Ok(Some(last)),
+            (Err(_), Some(last)) => return Some(last),
             (Err(_), None) => {
-                let lock = tokio::time::timeout(READ_TIMEOUT, cell.render_lock.lock()).await;
-                lock.map_err(|_| too_slow())?
+                tokio::time::timeout(READ_TIMEOUT, cell.render_lock.lock()).await.ok()?
             }
         };
         if let Some(body) = cell.ready(encoding) {
-            return Ok(Some(body));
+            return Some(body);
         }
-        let work: Box<dyn FnOnce() -> Arc<EncodedBody> + Send> = match cell.body.get().cloned() {
-            Some(body) => Box::new(move || body),
-            None => match make().await {
-                Ok(Some(work)) => Box::new(move || Arc::new(work())),
-                nothing => {
-                    self.remove_if_current(key, &cell);
-                    return nothing.map(|_| None);
-                }
-            },
+        let renderer = &self.weight.shared.renderer;
+        let body = match cell.body.get().cloned() {
+            Some(body) => renderer.compress(body, encoding).await?,
+            None => renderer.render(make().await, encoding).await?,
         };
-        let made = self.run_blocking(move || {
-            let body = work();
-            body.bytes(encoding);
-            body
-        });
-        // The server is shutting down and renders nothing more.
-        let Some(body) = made.await else { return Ok(None) };
         let body = Arc::clone(cell.body.get_or_init(|| body));
         self.count(key, &cell, body.byte_size());
-        Ok(Some(body))
+        Some(body)
     }
 
     /// Records that a visitor requested this. It is then rendered in advance when the page changes.
-    pub(super) fn record_request(&self, key: &RepresentationKey, encoding: Encoding) {
-        let cells = self.cells();
-        if let Some(cell) = cells.all.get(key) {
+    pub(super) fn record_request(&self, key: RepresentationKey, encoding: Encoding) {
+        if let Some(cell) = self.cells().get(&key) {
             cell.requested.fetch_or(bit(encoding), Ordering::Relaxed);
         }
     }
 
     /// Returns the representations that visitors requested, each with the encodings.
-    pub(super) fn requested(&self) -> Vec<(Representation, Locale, Vec<Encoding>)> {
-        let cells = self.cells();
+    pub(super) fn requested(&self) -> Vec<(RepresentationKey, Vec<Encoding>)> {
         let representation = |(key, cell): (&RepresentationKey, &Arc<Cell>)| {
             let bits = cell.requested.load(Ordering::Relaxed);
             let encodings = Encoding::ALL.into_iter().filter(|it| bits & bit(*it) != 0).collect();
-            (bits != 0).then_some((key.content.representation()?, key.locale, encodings))
+            (bits != 0).then_some((*key, encodings))
         };
-        cells.all.iter().filter_map(representation).collect()
+        self.cells().iter().filter_map(representation).collect()
     }
 
     /// Returns the representation of the previous version, if it is already in this encoding.
-    fn previous(&self, key: &RepresentationKey, encoding: Encoding) -> Option<Arc<EncodedBody>> {
+    fn previous(&self, key: RepresentationKey, encoding: Encoding) -> Option<Arc<EncodedBody>> {
         let last = self.previous.lock().unwrap_or_else(PoisonError::into_inner);
-        last.get(key).filter(|body| body.is_ready(encoding)).cloned()
+        last.get(&key).filter(|body| body.is_ready(encoding)).cloned()
     }
 
-    fn cell(&self, key: &RepresentationKey) -> Arc<Cell> {
-        let mut cells = self.cells();
-        cells.clock += 1;
-        let now = cells.clock;
-        if let Some(known) = cells.all.get(key) {
-            known.used.store(now, Ordering::Relaxed);
-            return Arc::clone(known);
-        }
-        let cell = Arc::new(Cell { used: AtomicU64::new(now), ..Cell::default() });
-        if key.content.representation().is_none() {
-            // If pages exceed their memory limit, the body is rendered for this request only.
-            if self.weight.shared.bytes() > BYTES_MAX {
-                return cell;
-            }
-            cells.details += 1;
-            self.make_room(&mut cells);
-        }
-        cells.all.insert(key.clone(), Arc::clone(&cell));
-        cell
+    fn cell(&self, key: RepresentationKey) -> Arc<Cell> {
+        Arc::clone(self.cells().entry(key).or_default())
     }
 
-    /// Counts the size of a cell, unless it was evicted.
-    fn count(&self, key: &RepresentationKey, cell: &Arc<Cell>, bytes: usize) {
-        let mut cells = self.cells();
-        if !cells.all.get(key).is_some_and(|cached| Arc::ptr_eq(cached, cell)) {
-            return;
-        }
-        let before = cell.bytes.swap(bytes as u64, Ordering::Relaxed) as usize;
-        let more = bytes.saturating_sub(before);
-        self.weight.add(more);
-        if key.content.representation().is_some() {
-            drop(cells);
-            let replaced = self.previous.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
-            self.weight.subtract(replaced.map_or(0, |body| body.byte_size()));
-        } else {
-            cells.detail_bytes += more;
-            self.make_room(&mut cells);
-        }
+    /// Counts the size of a cell, which replaces the previous body.
+    fn count(&self, key: RepresentationKey, cell: &Cell, bytes: usize) {
+        let before = cell.bytes.swap(bytes, Ordering::Relaxed);
+        self.weight.add(bytes.saturating_sub(before));
+        let replaced = self.previous.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        self.weight.subtract(replaced.map_or(0, |body| body.byte_size()));
     }
 
-    /// Evicts the least recently used detail pages and badges until the rest fits.
-    fn make_room(&self, cells: &mut Cells) {
-        while cells.details > DETAILS_MAX || cells.detail_bytes > DETAIL_BYTES_MAX {
-            let details =
-                cells.all.iter().filter(|(key, _)| key.content.representation().is_none());
-            let oldest = details.min_by_key(|(_, cell)| cell.used.load(Ordering::Relaxed));
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
-            self.remove(cells, &oldest);
-        }
-    }
-
-    fn remove_if_current(&self, key: &RepresentationKey, cell: &Arc<Cell>) {
-        let mut cells = self.cells();
-        if cells.all.get(key).is_some_and(|cached| Arc::ptr_eq(cached, cell)) {
-            self.remove(&mut cells, key);
-        }
-    }
-
-    fn remove(&self, cells: &mut Cells, key: &RepresentationKey) {
-        let Some(cell) = cells.all.remove(key) else { return };
-        let bytes = cell.bytes.load(Ordering::Relaxed) as usize;
-        self.weight.subtract(bytes);
-        if key.content.representation().is_none() {
-            cells.details -= 1;
-            cells.detail_bytes -= bytes;
-        }
-    }
-
-    /// Runs expensive work on a blocking thread. Returns `None` only if the server is shutting
-    /// down. The work occupies a slot until it finishes, even if nobody waits for it any more.
-    async fn run_blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<T> {
-        let makers = Arc::clone(&self.weight.shared.render_permits);
-        let permit = makers.acquire_owned().await.ok()?;
-        let work = spawn_blocking(move || {
-            let _permit = permit;
-            work()
-        });
-        match work.await {
-            Ok(done) => Some(done),
-            Err(why) if why.is_panic() => resume_unwind(why.into_panic()),
-            Err(_) => None,
-        }
-    }
-
-    fn cells(&self) -> MutexGuard<'_, Cells> {
+    fn cells(&self) -> MutexGuard<'_, HashMap<RepresentationKey, Arc<Cell>>> {
         self.cells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -254,49 +140,31 @@ const fn bit(encoding: Encoding) -> u8 {
 mod tests {
     use std::sync::atomic::AtomicUsize;
 
-    use prometheus_client::metrics::gauge::Gauge;
-    use prometheus_client::metrics::histogram::Histogram;
-    use rules::IncidentId;
     use tokio::sync::oneshot;
 
     use super::super::memory::SharedState;
     use super::*;
-    use crate::PageMetrics;
-    use crate::html::DetailKey;
     use crate::i18n::choose;
-    use crate::representation::RequestedContent;
+    use crate::representation::{Locale, Representation};
 
-    fn key(content: RequestedContent) -> RepresentationKey {
-        RepresentationKey { content, locale: Locale { words: choose(None), is_domain: false } }
-    }
-
-    fn representation(it: Representation) -> RepresentationKey {
-        key(RequestedContent::Representation(it))
-    }
-
-    fn incident(number: u64) -> RepresentationKey {
-        key(RequestedContent::Details(DetailKey::Incident(IncidentId::from_bits(number))))
-    }
-
-    fn shared() -> Arc<SharedState> {
-        let metrics = PageMetrics {
-            build_seconds: Histogram::new([1.0]),
-            render_seconds: Histogram::new([1.0]),
-            streams: Gauge::default(),
-        };
-        Arc::new(SharedState::new(None, String::new(), metrics))
+    fn key(representation: Representation) -> RepresentationKey {
+        RepresentationKey {
+            representation,
+            locale: Locale { words: choose(None), is_domain: false },
+        }
     }
 
     fn bodies(shared: &Arc<SharedState>) -> RenderedBodies {
         RenderedBodies::new(Weight::new(shared))
     }
 
-    async fn render(all: &RenderedBodies, key: &RepresentationKey, text: &str) -> Arc<EncodedBody> {
+    fn job(text: &str) -> RenderJob {
         let text = text.to_owned();
-        let make = || async {
-            Ok(Some(Box::new(move || EncodedBody::new("text/plain", text)) as RenderJob))
-        };
-        all.get_or_render(key, Encoding::Gzip, make).await.unwrap().unwrap()
+        Box::new(move || EncodedBody::new("text/plain", text))
+    }
+
+    async fn render(all: &RenderedBodies, key: RepresentationKey, text: &str) -> Arc<EncodedBody> {
+        all.get_or_render(key, Encoding::Gzip, || async { job(text) }).await.unwrap()
     }
 
     fn text(body: &Arc<EncodedBody>) -> String {
@@ -306,13 +174,13 @@ mod tests {
     // issue 7: "rendered once per change, kept as compressed bytes"
     #[tokio::test]
     async fn concurrent_requests_render_and_compress_once() {
-        let (bodies, made) = (bodies(&shared()), AtomicUsize::new(0));
+        let (bodies, made) = (bodies(&SharedState::for_test()), AtomicUsize::new(0));
         let ask = || async {
             let make = || async {
                 made.fetch_add(1, Ordering::Relaxed);
-                Ok(Some(Box::new(|| EncodedBody::new("text/plain", "x".repeat(900))) as RenderJob))
+                job(&"x".repeat(900))
             };
-            bodies.get_or_render(&incident(1), Encoding::Brotli, make).await.unwrap().unwrap()
+            bodies.get_or_render(key(Representation::Home), Encoding::Brotli, make).await.unwrap()
         };
         let (first, second) = tokio::join!(ask(), ask());
         assert!(Arc::ptr_eq(&first, &second) && first.is_ready(Encoding::Brotli));
@@ -320,78 +188,62 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn another_encoding_compresses_the_same_body() {
+        let bodies = bodies(&SharedState::for_test());
+        let home = key(Representation::Home);
+        let gzip = render(&bodies, home, "once").await;
+        let brotli = bodies.get_or_render(home, Encoding::Brotli, || async { job("twice") }).await;
+        assert!(Arc::ptr_eq(&gzip, &brotli.unwrap()) && gzip.is_ready(Encoding::Brotli));
+    }
+
+    #[tokio::test]
     async fn only_requested_representations_are_prerendered() {
-        let bodies = bodies(&shared());
-        let [home, json] = [Representation::Home, Representation::Json].map(representation);
-        render(&bodies, &home, "for a visitor").await;
-        render(&bodies, &json, "ahead").await;
-        render(&bodies, &incident(1), "a detail page").await;
-        bodies.record_request(&home, Encoding::Gzip);
-        let ahead = bodies.requested();
-        let [(Representation::Home, _, encodings)] = &ahead[..] else { panic!("{ahead:?}") };
-        assert_eq!(encodings, &[Encoding::Gzip]);
+        let bodies = bodies(&SharedState::for_test());
+        let [home, json] = [Representation::Home, Representation::Json].map(key);
+        render(&bodies, home, "for a visitor").await;
+        render(&bodies, json, "ahead").await;
+        bodies.record_request(home, Encoding::Gzip);
+        assert_eq!(bodies.requested(), [(home, vec![Encoding::Gzip])]);
     }
 
     // issue 7: "stale-while-revalidate"
     #[tokio::test]
     async fn concurrent_requests_get_the_previous_body() {
-        let shared = shared();
-        let home = representation(Representation::Home);
+        let shared = SharedState::for_test();
+        let home = key(Representation::Home);
         let before = bodies(&shared);
-        render(&before, &home, "before").await;
+        render(&before, home, "before").await;
         let bodies = RenderedBodies::after(Weight::new(&shared), &before);
         let (begun, wait) = oneshot::channel::<()>();
         let (go_on, may_go_on) = oneshot::channel::<()>();
         let make = || async {
             begun.send(()).unwrap();
             may_go_on.await.unwrap();
-            Ok(Some(Box::new(|| EncodedBody::new("text/plain", "now")) as RenderJob))
+            job("now")
         };
         let others = async {
             wait.await.unwrap();
-            let given = render(&bodies, &home, "twice").await;
+            let given = render(&bodies, home, "twice").await;
             go_on.send(()).unwrap();
             given
         };
-        let (made, given) = tokio::join!(bodies.get_or_render(&home, Encoding::Gzip, make), others);
-        assert_eq!((text(&given), text(&made.unwrap().unwrap())), ("before".into(), "now".into()));
-        assert_eq!(text(&render(&bodies, &home, "twice").await), "now", "it is made");
+        let (made, given) = tokio::join!(bodies.get_or_render(home, Encoding::Gzip, make), others);
+        assert_eq!((text(&given), text(&made.unwrap())), ("before".into(), "now".into()));
+        assert_eq!(text(&render(&bodies, home, "twice").await), "now", "it is made");
     }
 
     #[tokio::test]
-    async fn many_addresses_stay_within_limits_and_keep_representations() {
-        let shared = shared();
-        let bodies = bodies(&shared);
-        let home = representation(Representation::Home);
-        render(&bodies, &home, "home").await;
-        for number in 0..2 * DETAILS_MAX as u64 {
-            render(&bodies, &incident(number), "small").await;
-        }
-        assert_eq!(bodies.cells().details, DETAILS_MAX);
-        for number in 0..20 {
-            render(&bodies, &incident(number), &number.to_string().repeat(DETAIL_BYTES_MAX / 10))
-                .await;
-        }
-        let cells = bodies.cells();
-        assert!(cells.details < 20 && cells.detail_bytes <= DETAIL_BYTES_MAX);
-        assert!(cells.all.contains_key(&home) && cells.all.contains_key(&incident(19)));
-        drop(cells);
-        assert!(shared.bytes() > 0);
+    async fn dropped_page_does_not_count() {
+        let shared = SharedState::for_test();
+        let before = bodies(&shared);
+        render(&before, key(Representation::Home), "before").await;
+        let bodies = RenderedBodies::after(Weight::new(&shared), &before);
+        drop(before);
+        let previous = shared.bytes();
+        assert!(previous > 0);
+        let now = render(&bodies, key(Representation::Home), "now").await;
+        assert_eq!(shared.bytes(), now.byte_size(), "the previous body does not count any more");
         drop(bodies);
-        assert_eq!(shared.bytes(), 0, "a dropped page does not count");
-    }
-
-    #[tokio::test]
-    async fn absent_or_failed_body_is_requested_again() {
-        let bodies = bodies(&shared());
-        let nothing =
-            bodies.get_or_render(&incident(1), Encoding::Gzip, || async { Ok(None) }).await;
-        assert!(nothing.unwrap().is_none());
-        let failed = bodies
-            .get_or_render(&incident(1), Encoding::Gzip, || async { Err("away".into()) })
-            .await;
-        assert_eq!(failed.unwrap_err(), "away");
-        assert_eq!(bodies.cells().details, 0);
-        assert_eq!(text(&render(&bodies, &incident(1), "there").await), "there");
+        assert_eq!(shared.bytes(), 0);
     }
 }

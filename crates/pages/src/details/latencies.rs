@@ -2,7 +2,6 @@
 //! read from the rollups of the history, one after another on one connection. The result is cached
 //! for a minute.
 
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +11,8 @@ use rules::{ComponentId, MonitorId};
 
 use super::super::badge::LATENCY_HOURS;
 use super::super::snapshot::PageSnapshot;
+use super::cache::{Latencies, get_latencies};
 use crate::Pages;
-
-/// Latencies of a page's public monitors.
-pub(crate) type Latencies = Arc<HashMap<MonitorId, Sketch>>;
 
 /// Returns the latencies of a component, or of the whole page if `component` is `None`. They are
 /// empty if no monitor is public or the database is unavailable.
@@ -45,14 +42,13 @@ async fn read_all(pages: &Pages, snapshot: &PageSnapshot) -> Result<Latencies, S
     let public = snapshot.view.components().filter(|it| it.is_public);
     let monitors: Vec<MonitorId> = public.filter_map(|it| it.monitor).collect();
     let since = snapshot.view.at - Duration::from_hours(LATENCY_HOURS);
-    let read = async {
-        let latencies = pages.store.history().latencies(workspace, &monitors, since).await?;
-        Ok(Some(Arc::new(latencies)))
+    let read = || async {
+        pages.store.history().latencies(workspace, &monitors, since).await.map(Arc::new)
     };
     // The set of public monitors is part of the key, because a change makes the latencies
     // different.
     let mut which = DefaultHasher::new();
     monitors.hash(&mut which);
     let key = (page, which.finish());
-    Ok(pages.details.latencies.get(pages, workspace, key, read).await?.unwrap_or_default())
+    get_latencies(&pages.details.latencies, pages, key, read).await
 }

@@ -1,5 +1,6 @@
 //! Keys of rendered bodies: a representation, a badge or a detail page, in a language and with the
-//! links of an address.
+//! links of an address. Representations are few, and all are cached. Badges and detail pages are
+//! many, so their cache is limited.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,11 +9,25 @@ use super::super::html::DetailKey;
 use super::super::i18n::Strings;
 use super::Representation;
 
-/// Key of a rendered body.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// Key of a rendered representation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RepresentationKey {
-    pub(crate) content: RequestedContent,
+    pub(crate) representation: Representation,
     pub(crate) locale: Locale,
+}
+
+/// Key of a rendered badge or detail page.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct DetailBodyKey {
+    pub(crate) content: DetailContent,
+    pub(crate) locale: Locale,
+}
+
+/// Badge or detail page.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum DetailContent {
+    Badge(BadgeQuery),
+    Page(DetailKey),
 }
 
 /// Language and link style of a response.
@@ -21,28 +36,6 @@ pub(crate) struct Locale {
     pub(crate) words: &'static Strings,
     /// Whether links are those of the page's own domain.
     pub(crate) is_domain: bool,
-}
-
-/// Requested content of a page.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum RequestedContent {
-    /// A representation. They are few, and cached as long as the page is unchanged.
-    Representation(Representation),
-    /// A badge. The number of different badges and detail pages is unbounded, so their cache is
-    /// limited.
-    Badge(BadgeQuery),
-    /// A detail page.
-    Details(DetailKey),
-}
-
-impl RequestedContent {
-    /// Returns the representation, or `None` if it is something else.
-    pub(crate) const fn representation(&self) -> Option<Representation> {
-        match self {
-            Self::Representation(representation) => Some(*representation),
-            Self::Badge(_) | Self::Details(_) => None,
-        }
-    }
 }
 
 // A language has one set of words.

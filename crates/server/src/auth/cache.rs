@@ -16,12 +16,7 @@ use super::{Caller, Refused};
 const VALID_KEY_TTL: Duration = Duration::from_mins(10);
 /// Limits of the cache. A lookup is valid for less than a second (issue 3); the size is that of some
 /// 16,000 keys.
-const POLICY: CachePolicy = CachePolicy {
-    fresh_for: Duration::from_millis(900),
-    bytes_max: 10 << 20,
-    reads_max: 1,
-    read_within: Duration::from_secs(5),
-};
+const POLICY: CachePolicy = CachePolicy::new(Duration::from_millis(900), 10 << 20);
 
 /// Result of looking up a hash: a key, or the absence of one.
 #[derive(Clone, Debug, PartialEq, Eq)]

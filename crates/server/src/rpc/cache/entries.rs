@@ -9,13 +9,8 @@ use super::CachedResponse;
 use super::key::CacheKey;
 
 /// Limits of the cache. The generation covers every change by this server. The age limits staleness
-/// if another process changes the database. Responses are not read through the cache.
-const POLICY: CachePolicy = CachePolicy {
-    fresh_for: Duration::from_secs(1),
-    bytes_max: 16 * 1_048_576,
-    reads_max: 1,
-    read_within: Duration::from_secs(5),
-};
+/// if another process changes the database.
+const POLICY: CachePolicy = CachePolicy::new(Duration::from_secs(1), 16 << 20);
 
 /// Response cache of one server.
 pub(crate) type ResponseEntries = Cache<CacheKey, CachedResponse, Generation>;
