@@ -1,5 +1,6 @@
 //! Monitors: the draft of a caller ([`MonitorDraft`]) and the validated settings
-//! ([`MonitorSettings`]). `probe` runs checks, `domain::check` assesses them, `cadence` schedules them.
+//! ([`MonitorSettings`]). `probe` runs checks, `domain::check` assesses them, `cadence` schedules
+//! them.
 
 mod draft;
 mod mask;

@@ -34,8 +34,8 @@ pub struct Batch {
     /// Cause of the transition at the same index, with the last observation of each region. Alerts
     /// include it.
     pub causes: Vec<(MonitorId, Cause)>,
-    /// Creation time of the batch by the server's clock. Deliveries are scheduled from this time, or
-    /// from the time of their transition if that is later.
+    /// Creation time of the batch by the server's clock. Deliveries are scheduled from this time,
+    /// or from the time of their transition if that is later.
     pub at: Timestamp,
 }
 

@@ -12,8 +12,8 @@ use rules::{ById, MonitorId, Region, Timestamp};
 use super::{Budget, Missed, MissedReason, Regions, Slots};
 
 /// Due slots of (monitor, region), earliest first. An entry takes 16 bytes, a monitor about 50.
-/// Removal is lazy: an edit or a removal changes the version of its entries, and outdated entries are dropped
-/// when they become due.
+/// Removal is lazy: an edit or a removal changes the version of its entries, and outdated entries
+/// are dropped when they become due.
 #[derive(Debug, Default)]
 pub struct Schedule {
     heap: BinaryHeap<Reverse<Entry>>,

@@ -139,8 +139,8 @@ pub struct Links {
     pub unsubscribe: String,
 }
 
-/// Composes the message about `page_events` to a subscriber: one event or a digest, oldest first and never
-/// empty.
+/// Composes the message about `page_events` to a subscriber: one event or a digest, oldest first
+/// and never empty.
 pub fn compose_page_event(
     subscriber: &Subscriber,
     page_events: &[PageEvent],

@@ -150,8 +150,8 @@ impl Cadence {
         }
     }
 
-    /// Handles a command. The timetable stays at the last reading of the clock: slots due since then
-    /// belong to the new revision. Slots due before and not sent are missed.
+    /// Handles a command. The timetable stays at the last reading of the clock: slots due since
+    /// then belong to the new revision. Slots due before and not sent are missed.
     async fn handle(&mut self, command: ScheduleCommand) {
         match command {
             ScheduleCommand::Put { entry, first, done } => {

@@ -1,6 +1,6 @@
-//! Runs the judge: records its inputs, has `domain::judge` decide, and commits the effects. An input
-//! that changes a verdict is committed immediately, others together within 100 ms. `commit` does
-//! the commits. No input is recorded during a commit, so that memory never runs ahead of the
+//! Runs the judge: records its inputs, has `domain::judge` decide, and commits the effects. An
+//! input that changes a verdict is committed immediately, others together within 100 ms. `commit`
+//! does the commits. No input is recorded during a commit, so that memory never runs ahead of the
 //! database.
 
 mod batch;
@@ -301,8 +301,8 @@ impl Judge {
         self.apply_effects(monitor, &effects);
     }
 
-    /// Requests confirmation checks. If cadence's queue is full, they are dropped: the regular slots
-    /// come soon enough.
+    /// Requests confirmation checks. If cadence's queue is full, they are dropped: the regular
+    /// slots come soon enough.
     fn request_confirmations(&self, monitor: MonitorId, revision: u32, regions: Vec<Region>) {
         let command = ScheduleCommand::Confirm { monitor, revision, regions };
         let sent = self.schedule_commands.upgrade().map(|cadence| cadence.try_send(command));

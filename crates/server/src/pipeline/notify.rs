@@ -153,8 +153,8 @@ impl Notifier {
     /// Sends the test `event` once, immediately, to a channel with these settings, saved or not.
     /// Sends nothing if `stop` is cancelled first.
     ///
-    /// A test bypasses the queue; the caller records it if the channel is saved. If it opens an alert at the receiver, a second
-    /// message closes it, even if the caller is gone.
+    /// A test bypasses the queue; the caller records it if the channel is saved. If it opens an
+    /// alert at the receiver, a second message closes it, even if the caller is gone.
     pub async fn test(
         &self,
         workspace: WorkspaceId,
