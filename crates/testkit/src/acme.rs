@@ -120,7 +120,7 @@ impl AcmeServer {
                 folder,
                 http,
                 tls,
-                output: output,
+                output,
                 reader,
                 _process: process,
             };

@@ -132,7 +132,7 @@ impl Receiver {
         let inbox = Arc::new(Inbox { rulebook, state, seen: watch::Sender::new(0) });
         let clerk = Arc::clone(&inbox);
         let target = HttpTarget::start_with(move |request| clerk.respond(request)).await;
-        Self { kind, target, inbox: inbox }
+        Self { kind, target, inbox }
     }
 
     /// Returns its kind.

@@ -31,7 +31,7 @@ pub(super) fn overall_status(facts: &Facts, components: &[ComponentView]) -> Ove
     } else {
         (State::Up, StatusSummary::AllUp)
     };
-    OverallStatus { state, summary: summary, data_age: data_age(facts, components) }
+    OverallStatus { state, summary, data_age: data_age(facts, components) }
 }
 
 fn data_age(facts: &Facts, components: &[ComponentView]) -> DataAge {

@@ -102,7 +102,7 @@ impl World {
             disturbed: true,
             trace: Vec::new(),
             traced,
-            has_connectivity_check: has_connectivity_check,
+            has_connectivity_check,
             schedule: Schedule::default(),
             budget: Budget::new(CONFIRMATIONS.0, CONFIRMATIONS.1, START),
             events: BTreeMap::new(),

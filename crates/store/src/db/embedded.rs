@@ -87,16 +87,19 @@ pub(super) fn close(db: Connection) -> Result<(), sqlx::Error> {
 /// Converts an error to sqlx's type.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
 pub(crate) fn to_sqlx_error(error: rusqlite::Error) -> sqlx::Error {
-    match error.sqlite_error() {
-        Some(refused) => {
-            let (code, message) = (refused.extended_code, error.to_string());
-            if unsynced::is_sync_failure(code) {
-                unsynced::end(&message);
-            }
-            sqlx::Error::Database(Box::new(EmbeddedError { code, message }))
-        }
-        None => sqlx::Error::Protocol(error.to_string()),
+    let (code, message) = if let rusqlite::Error::SqlInputError { error: failure, msg, .. } = &error
+    {
+        // The message leaves the statement out, as those of other errors do.
+        (failure.extended_code, msg.clone())
+    } else if let Some(failure) = error.sqlite_error() {
+        (failure.extended_code, error.to_string())
+    } else {
+        return sqlx::Error::Protocol(error.to_string());
+    };
+    if unsynced::is_sync_failure(code) {
+        unsynced::end(&message);
     }
+    sqlx::Error::Database(Box::new(EmbeddedError { code, message }))
 }
 
 /// Runs a bound statement to completion and returns the number of changed rows.

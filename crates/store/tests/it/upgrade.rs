@@ -170,6 +170,7 @@ async fn migration_restores_the_origin_of_subscribers() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "old and new values of each renamed column")]
 async fn migrations_rename_stored_words() {
     let (workspace, monitor) = (WorkspaceId::from_bits(1), MonitorId::from_bits(1));
     for engine in Engine::ALL {

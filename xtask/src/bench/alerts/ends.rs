@@ -64,7 +64,7 @@ impl Receiver {
     pub(super) fn start(hangs: bool) -> Result<Self> {
         let (sender, deliveries) = mpsc::channel();
         let address = serve(move |stream| receive(stream, hangs, &sender))?;
-        Ok(Self { address, deliveries: deliveries })
+        Ok(Self { address, deliveries })
     }
 
     pub(super) fn url(&self) -> String {

@@ -38,6 +38,7 @@ pub(crate) fn assert_fits(message: &Message) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "most of them are the message")]
 fn error_is_composed() {
     assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Error))), @r#"
     POST https://prod-1.westeurope.logic.azure.com/workflows/0/triggers/manual/paths/invoke?api-version=2016-06-01&sig=s3cr3t
@@ -144,6 +145,7 @@ fn error_is_composed() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "most of them are the message")]
 fn recovery_is_composed() {
     assert_snapshot!(wire(KIND, EventBatch::One(&an_event(EventKind::Recovered))), @r#"
     POST https://prod-1.westeurope.logic.azure.com/workflows/0/triggers/manual/paths/invoke?api-version=2016-06-01&sig=s3cr3t
@@ -277,6 +279,7 @@ fn test_is_composed() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "most of them are the message")]
 fn reminder_is_composed() {
     assert_snapshot!(wire(KIND, EventBatch::One(&a_reminder())), @r#"
     POST https://prod-1.westeurope.logic.azure.com/workflows/0/triggers/manual/paths/invoke?api-version=2016-06-01&sig=s3cr3t

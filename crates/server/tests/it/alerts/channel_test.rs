@@ -69,6 +69,11 @@ async fn test_message_reaches_every_provider_and_is_closed() {
     authorization: Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2
     {"topic":"alerts","title":"Test: this channel works","message":"This is a test of the channel \"On call\". Nothing is wrong.\nWorkspace: Acme","priority":3,"tags":["test_tube"],"click":"https://aloft.example.com/"}
 
+    # ms_teams
+    POST /workflows/0123456789abcdef/triggers/manual/paths/invoke?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sig=k3Jd9-sVq0wXyZ1aBcD2eFgH3iJkL4mNoP5qRsT6uVw
+    content-type: application/json
+    {"type":"message","attachments":[{"contentType":"application/vnd.microsoft.card.adaptive","contentUrl":null,"content":{"$schema":"http://adaptivecards.io/schemas/adaptive-card.json","type":"AdaptiveCard","version":"1.4","msteams":{"width":"Full"},"fallbackText":"🔵 Test: this channel works","body":[{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"🔵 Test: this channel works","size":"Large","weight":"Bolder","color":"Accent"}]},{"type":"RichTextBlock","spacing":"None","inlines":[{"type":"TextRun","text":"Acme · 2026-11-21 00:00:00 UTC","isSubtle":true}]},{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"This is a test of the channel \"On call\". Nothing is wrong."}]}],"actions":[{"type":"Action.OpenUrl","title":"Open in Aloft","url":"https://aloft.example.com/"}]}}]}
+
     # webhook
     POST /hook
     content-type: application/json

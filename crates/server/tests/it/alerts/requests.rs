@@ -115,6 +115,11 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     authorization: Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2
     {"topic":"alerts","title":"Down: API & <shop>","message":"status is 503, expected 2xx\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: failing, status 503, N ms: status is 503, expected 2xx","priority":5,"tags":["rotating_light"],"click":"https://aloft.example.com/status/acme/incident/inc_1"}
 
+    # ms_teams
+    POST /workflows/0123456789abcdef/triggers/manual/paths/invoke?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sig=k3Jd9-sVq0wXyZ1aBcD2eFgH3iJkL4mNoP5qRsT6uVw
+    content-type: application/json
+    {"type":"message","attachments":[{"contentType":"application/vnd.microsoft.card.adaptive","contentUrl":null,"content":{"$schema":"http://adaptivecards.io/schemas/adaptive-card.json","type":"AdaptiveCard","version":"1.4","msteams":{"width":"Full"},"fallbackText":"🔴 Down: API & <shop>","body":[{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"🔴 Down: API & <shop>","size":"Large","weight":"Bolder","color":"Attention"}]},{"type":"RichTextBlock","spacing":"None","inlines":[{"type":"TextRun","text":"Acme · 2026-11-21 00:00:30 UTC","isSubtle":true}]},{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"status is 503, expected 2xx"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Target: ","weight":"Bolder"},{"type":"TextRun","text":"GET http://api.example/"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Since: ","weight":"Bolder"},{"type":"TextRun","text":"2026-11-21 00:00:30 UTC"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"• this server: failing, status 503, N ms: status is 503, expected 2xx"}]}],"actions":[{"type":"Action.OpenUrl","title":"Open in Aloft","url":"https://aloft.example.com/status/acme/incident/inc_1"}]}}]}
+
     # webhook
     POST /hook
     content-type: application/json
@@ -331,6 +336,11 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     content-type: application/json
     authorization: Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2
     {"topic":"alerts","title":"Degraded: API & <shop>","message":"took N ms, more than 1 ms\nTarget: GET http://api.example/\nSince: 2026-11-21 00:00:30 UTC\nWorkspace: Acme\n• this server: slow, status 200, N ms: took N ms, more than 1 ms","priority":4,"tags":["warning"],"click":"https://aloft.example.com/status/acme/component/cmp_1"}
+
+    # ms_teams
+    POST /workflows/0123456789abcdef/triggers/manual/paths/invoke?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sig=k3Jd9-sVq0wXyZ1aBcD2eFgH3iJkL4mNoP5qRsT6uVw
+    content-type: application/json
+    {"type":"message","attachments":[{"contentType":"application/vnd.microsoft.card.adaptive","contentUrl":null,"content":{"$schema":"http://adaptivecards.io/schemas/adaptive-card.json","type":"AdaptiveCard","version":"1.4","msteams":{"width":"Full"},"fallbackText":"🟠 Degraded: API & <shop>","body":[{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"🟠 Degraded: API & <shop>","size":"Large","weight":"Bolder","color":"Warning"}]},{"type":"RichTextBlock","spacing":"None","inlines":[{"type":"TextRun","text":"Acme · 2026-11-21 00:01:30 UTC","isSubtle":true}]},{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"took N ms, more than 1 ms"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Target: ","weight":"Bolder"},{"type":"TextRun","text":"GET http://api.example/"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Since: ","weight":"Bolder"},{"type":"TextRun","text":"2026-11-21 00:00:30 UTC"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"• this server: slow, status 200, N ms: took N ms, more than 1 ms"}]}],"actions":[{"type":"Action.OpenUrl","title":"Open in Aloft","url":"https://aloft.example.com/status/acme/component/cmp_1"}]}}]}
 
     # webhook
     POST /hook

@@ -183,7 +183,7 @@ async fn channel_requires_exactly_the_block_of_its_kind() {
     assert_snapshot!(shown.join("\n"), @"
     400 `notification.provider_type` must be given
     400 `notification.slack` must be given when `provider_type` is `slack`
-    400 `notification.provider_type` must be one of discord, email, slack, pagerduty, opsgenie, webhook, telegram, sms, whatsapp, google_chat, grafana_oncall, ntfy (given: `pigeon`)
+    400 `notification.provider_type` must be one of discord, email, slack, pagerduty, opsgenie, webhook, telegram, sms, whatsapp, google_chat, grafana_oncall, ntfy, ms_teams (given: `pigeon`)
     400 `notification.discord` must be given when `provider_type` is `discord`; `notification.slack` must not be given when `provider_type` is `discord`
     400 `notification.discord` must not be given when `provider_type` is `slack`
     400 `notification.provider_type` must be given
