@@ -89,10 +89,10 @@ pub(crate) async fn run(action: NotificationCommand) -> Result<ExitCode> {
             return test(channel, &output_args).await;
         }
         NotificationCommand::Deliveries { which, output_args } => {
-            deliveries(which, &output_args).await?
+            deliveries(which, &output_args).await?;
         }
         NotificationCommand::Replay { delivery, output_args } => {
-            replay(delivery, &output_args).await?
+            replay(delivery, &output_args).await?;
         }
         NotificationCommand::RotateSigningSecret { overlap_hours, output_args } => {
             rotate(overlap_hours, &output_args).await?;

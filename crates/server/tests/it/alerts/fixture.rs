@@ -87,14 +87,14 @@ impl AlertFixture {
     pub(super) async fn on(server: TestServer) -> Self {
         let target = HttpTarget::start().await;
         target.on("/", ScriptedResponse::ok("fine"));
-        Self::with_target(server, target, json!({})).await
+        Box::pin(Self::with_target(server, target, json!({}))).await
     }
 
     /// Creates a monitor of `target` with other fields. Unless it is paused, waits for its first
     /// check.
     pub(super) async fn with_target(server: TestServer, target: HttpTarget, fields: Value) -> Self {
         let caller = server.caller(Scope::Write);
-        let watched = Watched::on(server).await;
+        let watched = Box::pin(Watched::on(server)).await;
         let monitor = create_monitor(&caller, &target.url("/"), NAME, &fields).await;
         if fields["active"] != false {
             watched.stored.at_least(1, monitor).await;
