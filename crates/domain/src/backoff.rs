@@ -1,4 +1,4 @@
-//! Pauses between attempts of something that fails.
+//! BackoffState between attempts of something that fails.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub struct Backoff {
 
 /// Pauses of one series of failures.
 #[derive(Clone, Copy, Debug)]
-pub struct Pauses {
+pub struct BackoffState {
     backoff: Backoff,
     failures: u32,
 }
@@ -26,12 +26,12 @@ impl Backoff {
     }
 
     /// Starts a series of failures.
-    pub const fn pauses(self) -> Pauses {
-        Pauses { backoff: self, failures: 0 }
+    pub const fn pauses(self) -> BackoffState {
+        BackoffState { backoff: self, failures: 0 }
     }
 }
 
-impl Pauses {
+impl BackoffState {
     /// Counts a failure and returns the pause after it.
     pub fn next_pause(&mut self) -> Duration {
         self.failures = self.failures.saturating_add(1);

@@ -250,7 +250,7 @@ async fn start_on(
         domains: Arc::clone(&names.domains),
     };
 
-    warn_without_template(&app.notifier);
+    environment::warn_without_template(&app.notifier);
     let stop = CancellationToken::new();
     let mut tasks = names.start(&app.ctx, &app.store, &stop).await?;
     let addresses = listeners.addresses;
@@ -268,15 +268,6 @@ async fn start_on(
     let keep = housekeeping::run(app.housekeeping(), settings.retention, stop.clone());
     tasks.push(tokio::spawn(keep));
     Ok(RunningServer { addresses, app, stop, tasks, stages, notifier: notifying })
-}
-
-fn warn_without_template(notifier: &Notifier) {
-    if notifier.is_without_template() {
-        tracing::warn!(
-            "`whatsapp_from` is set without `whatsapp_template`: WhatsApp messages reach only people \
-             who wrote to the sender within 24 hours"
-        );
-    }
 }
 
 /// Returns the settings of the store: its location and the source of its encryption key.

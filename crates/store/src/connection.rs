@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-use domain::backoff::{Backoff, Pauses};
+use domain::backoff::{Backoff, BackoffState};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -48,7 +48,7 @@ pub(crate) struct StallTimeout(Option<Duration>);
 
 struct Lost {
     reason: String,
-    delays: Pauses,
+    delays: BackoffState,
     retry_at: Instant,
 }
 

@@ -22,7 +22,7 @@ const STANDARD: [&str; 5] = [
     // Network and web
     "account actor admin announcement answer app audit auth body client comment doctor email \
      envelope header health hop host link location log lookup mail mapping method nameserver \
-     network notifier origin payload phone port proof redirect refusal rejection request \
+     backoff network notifier origin payload phone port proof redirect refusal rejection request \
      resource response retry root search secret server service tls transport trust url \
      webhook zone",
     // Database

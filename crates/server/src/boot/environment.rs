@@ -1,7 +1,8 @@
-//! Environment variables: reads those of settings, and warns of similar names. `config` decides
+//! Environment variables: reads those of settings, and warns of similar names and missing ones. `config` decides
 //! what a setting means.
 
 use crate::config::{SETTINGS, Setting};
+use crate::pipeline::Notifier;
 
 /// Variable that names the configuration file.
 pub(super) const FILE: &str = "ALOFT_CONFIG";
@@ -38,6 +39,16 @@ fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
         names.filter(|name| name.starts_with(OURS) && !is_known(name)).collect();
     strangers.sort_unstable();
     strangers
+}
+
+/// Warns if WhatsApp messages are sent without a template.
+pub(super) fn warn_without_template(notifier: &Notifier) {
+    if notifier.is_without_template() {
+        tracing::warn!(
+            "`whatsapp_from` is set without `whatsapp_template`: WhatsApp messages reach only people \
+             who wrote to the sender within 24 hours"
+        );
+    }
 }
 
 #[cfg(test)]
