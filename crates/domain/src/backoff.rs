@@ -1,4 +1,4 @@
-//! BackoffState between attempts of something that fails.
+//! Pauses between attempts of something that fails.
 
 use std::time::Duration;
 
