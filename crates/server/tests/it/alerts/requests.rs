@@ -220,6 +220,11 @@ async fn an_error_and_its_recovery_reach_every_kind() {
     authorization: Bearer tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2
     {"topic":"alerts","title":"Recovered after 30 s: API & <shop>","message":"the check succeeds\nTarget: GET http://api.example/\nStarted: 2026-11-21 00:00:30 UTC\nDuration: 30 s\nWorkspace: Acme\n• this server: ok, N ms","priority":3,"tags":["white_check_mark"],"click":"https://aloft.example.com/status/acme/incident/inc_1"}
 
+    # ms_teams
+    POST /workflows/0123456789abcdef/triggers/manual/paths/invoke?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sig=k3Jd9-sVq0wXyZ1aBcD2eFgH3iJkL4mNoP5qRsT6uVw
+    content-type: application/json
+    {"type":"message","attachments":[{"contentType":"application/vnd.microsoft.card.adaptive","contentUrl":null,"content":{"$schema":"http://adaptivecards.io/schemas/adaptive-card.json","type":"AdaptiveCard","version":"1.4","msteams":{"width":"Full"},"fallbackText":"🟢 Recovered after 30 s: API & <shop>","body":[{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"🟢 Recovered after 30 s: API & <shop>","size":"Large","weight":"Bolder","color":"Good"}]},{"type":"RichTextBlock","spacing":"None","inlines":[{"type":"TextRun","text":"Acme · 2026-11-21 00:01:00 UTC","isSubtle":true}]},{"type":"RichTextBlock","spacing":"Default","inlines":[{"type":"TextRun","text":"the check succeeds"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Target: ","weight":"Bolder"},{"type":"TextRun","text":"GET http://api.example/"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Started: ","weight":"Bolder"},{"type":"TextRun","text":"2026-11-21 00:00:30 UTC"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"Duration: ","weight":"Bolder"},{"type":"TextRun","text":"30 s"}]},{"type":"RichTextBlock","spacing":"Small","inlines":[{"type":"TextRun","text":"• this server: ok, N ms"}]}],"actions":[{"type":"Action.OpenUrl","title":"Open in Aloft","url":"https://aloft.example.com/status/acme/incident/inc_1"}]}}]}
+
     # webhook
     POST /hook
     content-type: application/json
