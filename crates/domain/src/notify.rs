@@ -38,9 +38,8 @@ pub use dedup::{digest_key, digest_of, event_key, event_name, thread};
 pub use email::style as email_style;
 pub use event::{Cause, CloseReason, Event, EventBatch, EventKind, MonitorSnapshot, RegionOutcome};
 pub use fan_out::{
-    Audience, DropReason, FanOutDecision, MAINTENANCE_DISTANCE_MIN, MAINTENANCE_LEAD_TIME,
-    OpeningState, announced_since, decide_fan_out, opening_due_at, schedule_page_event,
-    window_to_announce,
+    Audience, FanOutDecision, MAINTENANCE_DISTANCE_MIN, MAINTENANCE_LEAD_TIME, OpeningState,
+    announced_since, decide_fan_out, opening_due_at, schedule_page_event, window_to_announce,
 };
 pub use kinds::account;
 pub use message::{

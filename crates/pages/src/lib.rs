@@ -22,8 +22,8 @@
 //!   `details` reads the pages below a page on demand, `handlers` serve representations and badges,
 //!   `icon` the owner's icon, `login` the forms of restricted pages, `subscribe` those of
 //!   subscribers, and `live` sends updates to open browsers.
-//! - `state` has the caches and limits of all pages. It is the exception to the order: caches and
-//!   handlers receive it as [`Pages`].
+//! - `state` has the caches and limits of all pages. It is the exception to the order:
+//!   `projection`, caches and handlers receive it as [`Pages`].
 //! - `routes` lists all paths, each with its handler.
 
 mod access;

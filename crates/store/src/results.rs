@@ -59,9 +59,9 @@ impl Results<'_> {
         let Some((_, last)) = edges(&mut db).await? else { return Ok(None) };
         let mut latest = None;
         let first = buckets::key(bucket_of(last), 0);
-        let last_stretch = RowsBetween::keys(first, i64::MAX);
+        let last_bucket = RowsBetween::keys(first, i64::MAX);
         let damaged =
-            last_stretch.each(&mut db, |_, row| latest = latest.max(Some(row.slot))).await?;
+            last_bucket.each(&mut db, |_, row| latest = latest.max(Some(row.slot))).await?;
         self.store.quarantine().record_all(&damaged);
         Ok(latest.map(Timestamp::from_millis))
     }
@@ -80,8 +80,8 @@ impl Results<'_> {
         let since = since.as_millis();
         let mut known = HashSet::new();
         let mut found = Vec::new();
-        let stretches = RowsBetween::keys(BucketSize::TenMinutes.key(since, 0), i64::MAX);
-        let damaged = stretches
+        let buckets = RowsBetween::keys(BucketSize::TenMinutes.key(since, 0), i64::MAX);
+        let damaged = buckets
             .each(&mut db, |number, row| {
                 if let Some(monitor) = monitors.get(&number)
                     && row.slot > since

@@ -128,14 +128,14 @@ impl Retention<'_> {
         let placeholders: Vec<String> =
             (1..=STEP_MONITORS).map(|index| format!("${index}")).collect();
         let statement = format!(
-            "SELECT m.id, {days} FROM monitors m JOIN workspaces w ON w.id = m.workspace_id \
+            "SELECT m.id, {days} AS retention_days FROM monitors m JOIN workspaces w ON w.id = m.workspace_id \
              WHERE m.id IN ({}) AND m.deleted_at IS NULL",
             placeholders.join(",")
         );
         // A list that is too short is filled with its last monitor, so that the statement stays the same.
         let last = monitors.last();
-        let placeholders = (0..STEP_MONITORS).filter_map(|index| monitors.get(index).or(last));
-        let query = placeholders.fold(query(AssertSqlSafe(statement)), |query, monitor| {
+        let padded = (0..STEP_MONITORS).filter_map(|index| monitors.get(index).or(last));
+        let query = padded.fold(query(AssertSqlSafe(statement)), |query, monitor| {
             query.bind(monitor.to_string())
         });
         let rows = query.fetch_all(&mut self.store.read().await?).await?;

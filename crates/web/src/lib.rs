@@ -1,6 +1,6 @@
-//! Parts that every HTTP surface needs, in `server` and in `pages`: the clock, the origin of a
-//! request, limits and bodies. This crate has no routes, reads no database and authenticates no
-//! caller.
+//! Parts that every HTTP surface needs, in `server`, `pages` and `documentation`: the clock, the
+//! origin of a request, limits, caches and bodies. This crate has no routes, reads no database and
+//! authenticates no caller.
 //!
 //! In reading order:
 //! - `context` is the only source of time and randomness.

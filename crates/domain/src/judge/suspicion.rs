@@ -206,9 +206,8 @@ impl ProbeSuspicions {
 
     /// Returns the suspect probes.
     pub fn suspects(&self) -> impl Iterator<Item = ProbeIndex> {
-        let first_suspect =
-            self.probes.iter().enumerate().filter(|(_, probe)| probe.suspicion.is_some());
-        first_suspect.map(|(number, _)| probe_index(number))
+        let suspect = self.probes.iter().enumerate().filter(|(_, probe)| probe.suspicion.is_some());
+        suspect.map(|(number, _)| probe_index(number))
     }
 
     /// Returns whether the reports of `probe` count.

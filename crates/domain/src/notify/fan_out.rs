@@ -24,22 +24,14 @@ const ANNOUNCEMENT_AGE_MAX: Duration = Duration::from_hours(24);
 
 /// Decision about an event that is due at its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FanOutDecision {
-    /// Its subscribers get it.
-    Now,
+pub enum FanOutDecision<'p> {
+    /// The subscribers of this page get it.
+    Now(&'p StatusPage),
     /// It waits until the maintenance of its monitor ends.
     Later(Timestamp),
-    /// Nobody gets it.
-    Drop(DropReason),
-}
-
-/// Reason why nobody gets an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropReason {
-    /// The page is hidden or deleted.
-    PageHidden,
-    /// The incident was over before its opening was passed on.
-    IncidentOver,
+    /// Nobody gets it: the page is hidden or deleted, or the incident was over before its opening
+    /// was passed on.
+    Drop,
 }
 
 /// State of the incident whose opening is passed on.
@@ -66,14 +58,15 @@ pub struct Audience {
 
 /// Decides about an event that is due at its `page`, which may be deleted. `opening` is the state of
 /// the incident that it opens ([`PageEvent::opened_incident`]), if it opens one.
-pub fn decide_fan_out(page: Option<&StatusPage>, opening: Option<OpeningState>) -> FanOutDecision {
-    if page.is_none_or(|page| !page.published) {
-        return FanOutDecision::Drop(DropReason::PageHidden);
-    }
+pub fn decide_fan_out(
+    page: Option<&StatusPage>,
+    opening: Option<OpeningState>,
+) -> FanOutDecision<'_> {
+    let Some(page) = page.filter(|page| page.published) else { return FanOutDecision::Drop };
     match opening {
-        None | Some(OpeningState::Open { muted_until: None }) => FanOutDecision::Now,
+        None | Some(OpeningState::Open { muted_until: None }) => FanOutDecision::Now(page),
         Some(OpeningState::Open { muted_until: Some(end) }) => FanOutDecision::Later(end),
-        Some(OpeningState::Over) => FanOutDecision::Drop(DropReason::IncidentOver),
+        Some(OpeningState::Over) => FanOutDecision::Drop,
     }
 }
 
@@ -219,16 +212,12 @@ mod tests {
         let muted = Some(OpeningState::Open { muted_until: Some(LATER) });
         let (shown, hidden) = (page(true), page(false));
         for (page, opening, expected) in [
-            (None, None, FanOutDecision::Drop(DropReason::PageHidden)),
-            (Some(&hidden), open, FanOutDecision::Drop(DropReason::PageHidden)),
-            (Some(&shown), None, FanOutDecision::Now),
-            (Some(&shown), open, FanOutDecision::Now),
+            (None, None, FanOutDecision::Drop),
+            (Some(&hidden), open, FanOutDecision::Drop),
+            (Some(&shown), None, FanOutDecision::Now(&shown)),
+            (Some(&shown), open, FanOutDecision::Now(&shown)),
             (Some(&shown), muted, FanOutDecision::Later(LATER)),
-            (
-                Some(&shown),
-                Some(OpeningState::Over),
-                FanOutDecision::Drop(DropReason::IncidentOver),
-            ),
+            (Some(&shown), Some(OpeningState::Over), FanOutDecision::Drop),
         ] {
             assert_eq!(decide_fan_out(page, opening), expected, "{opening:?}");
         }

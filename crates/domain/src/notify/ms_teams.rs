@@ -61,10 +61,10 @@ fn compose(hook: &IncomingWebhook, alert: &OutgoingAlert<'_>) -> Message {
 fn classify(response: &VendorResponse) -> Disposition {
     let body = body_of(response);
     let way_out = match response.status {
-        400 => {
-            Some("the URL is not of a workflow that receives Teams webhook requests: copy it again")
-        }
-        401 | 403 => Some("the workflow's URL is wrong or not open to anyone: copy it again"),
+        400 => Some(
+            "the workflow does not accept webhook requests of Teams: copy the URL of one that does",
+        ),
+        401 | 403 => Some("the URL is wrong, or the workflow does not let anyone trigger it"),
         404 | 410 => Some("the workflow was deleted or turned off: create or enable it in Teams"),
         _ => None,
     };

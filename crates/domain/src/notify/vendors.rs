@@ -128,8 +128,8 @@ impl VendorConfig {
         account.is_some_and(|it| it.whatsapp_from.is_some() && it.whatsapp_template.is_none())
     }
 
-    /// Returns the missing setting for messages through the telephone account, which `number`
-    /// selects the sender of.
+    /// Returns the missing setting for messages through the telephone account. `number` selects the
+    /// sender.
     pub(super) fn missing_number(
         &self,
         number: fn(&TwilioAccount) -> &Option<String>,

@@ -1,5 +1,5 @@
 //! Caches of the data that was read for detail pages. If a read fails, the last value is served
-//! again. Rendered detail pages are in the cache of their page.
+//! again. `cache::detail_bodies` caches the rendered pages.
 
 use std::collections::HashMap;
 use std::hash::Hash;

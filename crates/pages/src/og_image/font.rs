@@ -1,6 +1,6 @@
 //! Font of images and badges, with Latin, Greek and Cyrillic characters. Measures text and returns
-//! its outlines. The drawing code decides what goes where. The source and the licence of the font
-//! are in `crates/server/fonts/`.
+//! its outlines. The drawing code decides what goes where. `crates/pages/fonts/` has the source and
+//! the licence of the font.
 
 use std::sync::LazyLock;
 

@@ -20,9 +20,7 @@ use std::time::Duration;
 
 use domain::cadence::{self, Missed};
 use domain::check::CheckResult;
-use domain::judge::{
-    self, DeferredWrites, Effects, ProbeIndex, ProbeSuspicions, StepContext, Transition,
-};
+use domain::judge::{self, DeferredWrites, Effects, ProbeIndex, ProbeSuspicions, Transition};
 use domain::notify::Cause;
 use rules::{ById, MonitorId, Region, Timestamp};
 use store::Store;
@@ -39,6 +37,7 @@ use self::health::Heartbeats;
 pub use self::health::{Health, RegionHealth};
 pub(super) use self::judged_monitor::JudgedMonitor;
 pub use self::suspicion::OperatorNotice;
+use self::suspicion::step_context;
 use super::cadence::ScheduleCommand;
 use super::probes::Probes;
 use crate::lane::{BatchedReceiver, JudgeInput, RecvOutcome};
@@ -382,10 +381,6 @@ fn log(judged: &JudgedMonitor, transition: &Transition, reason: &Cause) {
         monitor.id = %monitor, monitor.name = %name,
         "monitor `{name}` ({monitor}) went from {from} to {to}, {why}{cause}"
     );
-}
-
-fn step_context<'d>(ctx: &Context, probes: &'d ProbeSuspicions, now: Timestamp) -> StepContext<'d> {
-    StepContext { now, random: ctx.random(), suspicions: probes }
 }
 
 async fn sleep_until_wake(ctx: &Context, wake: Option<Timestamp>) {

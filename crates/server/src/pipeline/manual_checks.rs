@@ -12,7 +12,7 @@ use super::cadence::ScheduleCommand;
 use super::{Pipeline, PipelineError};
 use crate::lane::{QueuedJob, RevisionFlag};
 
-/// Time of a manual check's call in which its answer is on its way. The caller gives up after that.
+/// Part of a call's time limit that is reserved for sending the response.
 const RESPONSE_MARGIN: Duration = Duration::from_secs(2);
 
 impl Pipeline {
@@ -42,8 +42,8 @@ impl Pipeline {
         let permit_count = regions.len().min(self.manual_checks_max);
         let _permits = tokio::select! {
             biased;
-            permit_count = self.manual_checks.acquire_many(permit_count) => {
-                permit_count.expect("the semaphore is never closed")
+            permits = self.manual_checks.acquire_many(permit_count) => {
+                permits.expect("the semaphore is never closed")
             }
             () = self.ctx.sleep_until(requested_at + limits::TRIGGER_ATTEMPTED_WITHIN) => {
                 return Err(PipelineError::TooManyChecks);

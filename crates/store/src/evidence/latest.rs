@@ -18,7 +18,7 @@ use crate::vault::{EncryptionContext, Vault};
 /// Name of the file in the data folder.
 const FILE: &str = "aloft.successes";
 const COLUMN: &str = "successes.sealed";
-/// The database has one success of each region from each stretch of this length. The stretches of a monitor
+/// The database has one success of each region from each bucket of this length. The buckets of a monitor
 /// begin at a time of its own, so that not all monitors write in the same seconds.
 const BUCKET_MS: i64 = 600_000;
 
@@ -195,7 +195,7 @@ fn store(
     extents.write((monitor, region), Stored { slot, trigger, revision, saved }, &sealed)
 }
 
-/// Returns the stretch that a slot of a monitor is in.
+/// Returns the bucket of a slot of a monitor.
 fn bucket(monitor: MonitorId, slot: Timestamp) -> i64 {
     // Fibonacci hashing: the high bits of the product are spread evenly.
     let begin = (monitor.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as i64;
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_of_two_monitors_begin_apart() {
+    fn buckets_of_two_monitors_begin_apart() {
         let (one, other) = (MonitorId::from_bits(1), MonitorId::from_bits(2));
         let begins = |monitor| {
             (0..600).find(|second| {

@@ -75,12 +75,12 @@ async fn step(
         Some(incident) => Some(opening_state(&mut session.db, incident, now).await?),
         None => None,
     };
-    match (decide_fan_out(page.as_ref(), opening), page) {
-        (FanOutDecision::Now, Some(page)) => enqueue_step(session, &page, &waiting, now).await?,
-        (FanOutDecision::Now, None) | (FanOutDecision::Drop(_), _) => {
+    match decide_fan_out(page.as_ref(), opening) {
+        FanOutDecision::Now(page) => enqueue_step(session, page, &waiting, now).await?,
+        FanOutDecision::Drop => {
             finish(&mut session.db, waiting.number, DeliveryState::Cancelled, now).await?;
         }
-        (FanOutDecision::Later(at), _) => {
+        FanOutDecision::Later(at) => {
             query("UPDATE deliveries SET due_at = $1 WHERE number = $2")
                 .bind(at.as_millis())
                 .bind(waiting.number)

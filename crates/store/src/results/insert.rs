@@ -22,7 +22,7 @@ const STRETCHES: usize = 4;
 /// Results that become one row.
 pub(crate) struct ResultBlock<'r> {
     /// Number of the ten-minute bucket.
-    stretch: i64,
+    bucket: i64,
     results: &'r [ResultRow<'r>],
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn arrange(rows: &mut Vec<ResultRow<'_>>) {
 pub(crate) fn bodies<'r>(rows: &'r [ResultRow<'r>]) -> Vec<ResultBlock<'r>> {
     rows.chunk_by(|a, b| bucket(a) == bucket(b))
         .flat_map(|results| results.chunks(TOGETHER))
-        .map(|results| ResultBlock { stretch: bucket(&results[0]), results })
+        .map(|results| ResultBlock { bucket: bucket(&results[0]), results })
         .collect()
 }
 
@@ -57,8 +57,8 @@ pub(crate) async fn insert(
 ) -> Result<Vec<RowKey>, StoreError> {
     let mut entries = Vec::with_capacity(bodies.len());
     let mut placed = Vec::new();
-    for ResultBlock { stretch, results } in bodies {
-        let key = ends.next(db, *stretch).await?;
+    for ResultBlock { bucket, results } in bodies {
+        let key = ends.next(db, *bucket).await?;
         entries.push((key, body::encode(results)));
         placed.extend(results.iter().map(|row| (row.result.identity.monitor, key)));
     }
@@ -68,21 +68,21 @@ pub(crate) async fn insert(
 
 impl NextRowKeys {
     /// Returns the key of a bucket's next row. It is not reused even after a rollback.
-    async fn next(&mut self, db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
-        if let Some(next) = self.0.get_mut(&stretch) {
+    async fn next(&mut self, db: &mut Connection, bucket: i64) -> Result<i64, StoreError> {
+        if let Some(next) = self.0.get_mut(&bucket) {
             *next += 1;
             return Ok(*next - 1);
         }
-        let next = Self::read_next(db, stretch).await?;
+        let next = Self::read_next(db, bucket).await?;
         if self.0.len() >= STRETCHES {
             self.0.pop_first();
         }
-        self.0.insert(stretch, next + 1);
+        self.0.insert(bucket, next + 1);
         Ok(next)
     }
 
-    async fn read_next(db: &mut Connection, stretch: i64) -> Result<i64, StoreError> {
-        let (first, end) = (buckets::key(stretch, 0), buckets::key(stretch + 1, 0));
+    async fn read_next(db: &mut Connection, bucket: i64) -> Result<i64, StoreError> {
+        let (first, end) = (buckets::key(bucket, 0), buckets::key(bucket + 1, 0));
         let last: Option<Option<i64>> =
             query("SELECT MAX(key) FROM recent_results WHERE key >= $1 AND key < $2")
                 .bind(first)

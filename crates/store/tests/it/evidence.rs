@@ -1,6 +1,7 @@
 //! Evidence: all results that are not successes, and the latest success of each region.
 
 use domain::check::{Outcome, Trigger};
+use rules::plan::Plans;
 use rules::{MonitorId, Region, Timestamp};
 use store::{Batch, LogCursor, LogFilter, RetentionPolicy, Store};
 
@@ -234,6 +235,22 @@ async fn retention_erases_old_successes_and_deleted_monitors() {
         assert!(before < both * 2 / 3, "{before} of {both} bytes are left");
         assert_eq!(body(&home.store, home, old, 30_000).await.as_deref(), Some("slot 30000"));
         erase_expired(home, instant(60_000) + 15 * std::time::Duration::from_hours(24)).await;
+        assert!(sealed(home) < before / 4, "{} of {before} bytes are left", sealed(home));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn plan_shortens_the_retention_of_successes() {
+    for_each_engine(async |home| {
+        home.store.set_plans(Plans::parse("free retention_days=1").unwrap(), 14);
+        let monitor = home.monitor(1).await.id;
+        succeed(home, monitor, &[0, 30_000]).await;
+        let before = sealed(home);
+        let day = std::time::Duration::from_hours(24);
+        erase_expired(home, instant(60_000) + day / 2).await;
+        assert_eq!(sealed(home), before, "half a day is within the plan");
+        erase_expired(home, instant(60_000) + 2 * day).await;
         assert!(sealed(home) < before / 4, "{} of {before} bytes are left", sealed(home));
     })
     .await;

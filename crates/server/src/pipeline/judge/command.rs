@@ -10,7 +10,8 @@ use tokio::sync::oneshot;
 
 use super::super::{MonitorView, PipelineError};
 use super::health::RegionHealth;
-use super::{Judge, JudgedMonitor, StoreEnded, step_context};
+use super::suspicion::step_context;
+use super::{Judge, JudgedMonitor, StoreEnded};
 
 /// Command or query to the judge.
 #[derive(Debug)]

@@ -6,12 +6,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use domain::check::CheckResult;
-use domain::judge::{ProbeIndex, SuspicionChange};
-use rules::{MonitorId, WorkspaceId};
+use domain::judge::{ProbeIndex, ProbeSuspicions, StepContext, SuspicionChange};
+use rules::{MonitorId, Timestamp, WorkspaceId};
 use store::{ProbeEvent, ProbeTransition};
 use tracing::{error, warn};
-
-use rules::Timestamp;
+use web::context::Context;
 
 use super::Judge;
 
@@ -25,6 +24,15 @@ pub struct OperatorNotice {
     pub is_suspect: bool,
     /// Reason, as a sentence.
     pub detail: String,
+}
+
+/// Returns the inputs of a step that do not depend on the monitor.
+pub(super) fn step_context<'d>(
+    ctx: &Context,
+    suspicions: &'d ProbeSuspicions,
+    now: Timestamp,
+) -> StepContext<'d> {
+    StepContext { now, random: ctx.random(), suspicions }
 }
 
 impl Judge {
