@@ -12,10 +12,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::IntoDraft;
+use crate::fields::SecretVisibility;
 use crate::monitor::wire::{
     CreateDnsMonitorRequest, CreateHttpMonitorRequest, CreateTcpMonitorRequest, Kind,
 };
-use crate::monitor::{SecretVisibility, StoredMonitor, decode};
+use crate::monitor::{StoredMonitor, decode};
 use crate::notification::encode;
 use crate::notification::wire::CreateNotificationRequest;
 use crate::rpc::{check_json, methods};

@@ -46,13 +46,15 @@
 //! # Modules, in reading order
 //!
 //! - `rpc` is the only module of this crate that uses the RPC library.
-//! - `draft` has [`IntoDraft`], which converts a message to a draft of `rules`.
+//! - `draft` has [`IntoDraft`], which converts a message to a draft of `rules`. `fields` converts fields
+//!   by their types and tables, and hides what read keys may not see.
 //! - A module per service: `monitor`, `incident`, `notification`, `status_page`, `status_report`,
 //!   `maintenance`, `region`, `audit`, `health`.
 //! - `fuzz` has the properties that fuzz targets and their replays share.
 
 pub mod audit;
 mod draft;
+mod fields;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 pub mod health;
@@ -66,3 +68,4 @@ pub mod status_page;
 pub mod status_report;
 
 pub use draft::IntoDraft;
+pub use fields::{SecretVisibility, encode_endpoint, encode_text, encode_url};

@@ -4,13 +4,12 @@
 mod decode;
 mod encode;
 mod history;
+mod messages;
 
-pub use decode::{Identified, decode, mask};
-pub use encode::{
-    SecretVisibility, StoredMonitor, encode_endpoint, encode_instant, encode_text, encode_url,
-    revision,
-};
+pub use decode::{decode, mask};
+pub use encode::{encode_instant, revision};
 pub use history::{SummaryNumbers, decode_instant, micros};
+pub use messages::{MonitorMessage, StoredMonitor};
 
 /// Messages and service generated from `proto/monitor/v1/monitor.proto`, and the types of
 /// their fields. A message becomes a field by `into()`.

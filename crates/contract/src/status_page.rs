@@ -8,7 +8,8 @@ use rules::status_page::{
 };
 
 use crate::IntoDraft;
-use crate::monitor::{SecretVisibility, encode_instant, revision};
+use crate::fields::SecretVisibility;
+use crate::monitor::{encode_instant, revision};
 
 /// Messages and service generated from `proto/status_page/v1/status_page.proto`. A message
 /// becomes a field by `into()`.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use contract::monitor::{SecretVisibility, StoredMonitor, wire};
+use contract::SecretVisibility;
+use contract::monitor::{StoredMonitor, wire};
 use domain::cadence::{FirstRun, Regions, Schedule};
 use domain::check::{
     Attempt, CheckPlan, CheckResult, Hop, HttpObservation, Observation, ObservedBody, Outcome,
@@ -19,7 +20,7 @@ use domain::judge::{
     JudgeState, Policy, ProbeIndex, ProbeSuspicions, ServedRegion, StepContext, receive,
 };
 use rules::monitor::{Check, HttpCheck, Monitor, MonitorSettings};
-use rules::{Method, MonitorId, MonitorStatus, Periodicity, Region, Timestamp, WorkspaceId};
+use rules::{MonitorId, MonitorStatus, Periodicity, Region, Timestamp, WorkspaceId};
 use store::{Actor, AuditContext, Batch, Database, FREE_PLAN, MasterKeySource, NewMonitor, Store};
 
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
@@ -151,7 +152,7 @@ fn counted_list(monitors: &[Monitor], times: u64) -> Result<usize> {
                 default_regions: &REGIONS,
                 secrets: SecretVisibility::Visible,
             };
-            answer.http_monitors.extend(shown.http());
+            answer.http_monitors.extend(shown.message::<wire::HttpMonitor>());
         }
         length = serde_json::to_vec(&answer)?.len();
     }
@@ -238,25 +239,13 @@ fn monitor(number: u64) -> Monitor {
         workspace: WORKSPACE,
         revision: 1,
         settings: MonitorSettings {
-            name: format!("monitor {number}"),
-            periodicity: Periodicity::ThirtySeconds,
-            timeout_ms: 45_000,
-            degraded_at_ms: None,
-            retry: 3,
             active: true,
-            public: false,
-            description: None,
             regions: REGIONS.to_vec(),
-            check: Check::Http(HttpCheck {
-                url: "https://example.com/health".to_owned(),
-                method: Method::Get,
-                body: String::new(),
-                follow_redirects: true,
-                headers: Vec::new(),
-                status_code_assertions: Vec::new(),
-                body_assertions: Vec::new(),
-                header_assertions: Vec::new(),
-            }),
+            ..MonitorSettings::new(
+                format!("monitor {number}"),
+                Periodicity::ThirtySeconds,
+                Check::Http(HttpCheck::new("https://example.com/health")),
+            )
         },
         created_at: START,
         updated_at: START,

@@ -13,7 +13,7 @@ use domain::check::{CheckPlan, Job, Outcome, Trigger};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use rules::monitor::{Check, HttpCheck, Monitor, MonitorSettings};
-use rules::{Method, MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
+use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
 use testkit::target::{Authority, DnsTarget, HttpTarget, Protocol, ScriptedResponse, Validity};
 use tokio::time::Instant;
 
@@ -115,31 +115,17 @@ fn thread_cpu() -> Duration {
 }
 
 fn job(url: String) -> Job {
-    let check = Check::Http(HttpCheck {
-        url,
-        method: Method::Get,
-        body: String::new(),
-        follow_redirects: true,
-        headers: Vec::new(),
-        status_code_assertions: Vec::new(),
-        body_assertions: Vec::new(),
-        header_assertions: Vec::new(),
-    });
+    let check = Check::Http(HttpCheck::new(url));
     let monitor = Monitor {
         id: MonitorId::from_bits(1),
         workspace: WorkspaceId::from_bits(1),
         revision: 1,
         settings: MonitorSettings {
-            name: "measured".to_owned(),
-            periodicity: Periodicity::ThirtySeconds,
             timeout_ms: 10_000,
             degraded_at_ms: Some(0),
             retry: 0,
             active: true,
-            public: false,
-            description: None,
-            regions: Vec::new(),
-            check,
+            ..MonitorSettings::new("measured", Periodicity::ThirtySeconds, check)
         },
         created_at: NOW,
         updated_at: NOW,

@@ -14,13 +14,6 @@ pub use self::kinds::{
 use crate::client::{Client, Failure};
 use crate::wire::{camel, elements};
 
-/// The fields of a response that hold a monitor, by its kind.
-static KINDS: [(MonitorKind, &str, &Service); 3] = [
-    (MonitorKind::Http, "http", &HTTP_MONITORS),
-    (MonitorKind::Tcp, "tcp", &TCP_MONITORS),
-    (MonitorKind::Dns, "dns", &DNS_MONITORS),
-];
-
 /// A response with one resource.
 #[derive(Clone, Debug, Default)]
 pub struct ResourceReply {
@@ -171,10 +164,15 @@ pub async fn get_any_monitor(client: &Client, id: &str) -> Result<(MonitorKind, 
     let method = HTTP_MONITORS.method("Get", HTTP_MONITORS.read_noun);
     let answer = client.call(&method, json!({ "id": id })).await?;
     let monitor = present(&answer, HTTP_MONITORS.field)?;
-    let found = KINDS.iter().find(|(_, name, _)| monitor[*name].is_object());
-    let (kind, name, service) =
-        found.ok_or_else(|| Failure::invalid_response("unknown kind of monitor"))?;
-    Ok((*kind, service.check_resource(&monitor[*name])?))
+    // The message has a field for each kind, named like it.
+    let found = MonitorKind::ALL.iter().find(|kind| monitor[kind.as_str()].is_object());
+    let kind = *found.ok_or_else(|| Failure::invalid_response("unknown kind of monitor"))?;
+    Ok((kind, kinds::monitors(kind).check_resource(&monitor[kind.as_str()])?))
+}
+
+/// Returns the field of `ListMonitors` with the monitors of this kind.
+pub fn list_field(kind: MonitorKind) -> String {
+    format!("{kind}Monitors")
 }
 
 /// Returns a string; empty if it is absent.
@@ -248,9 +246,11 @@ mod tests {
                 assert!(has(&method.response, answers), "{path} answers no {answers}");
             }
         }
-        for (kind, name, service) in &KINDS {
-            assert!(rpc::field_names("monitor.v1.Monitor").unwrap().any(|field| field == *name));
-            assert_eq!(service.kind, Some(*kind));
+        for kind in MonitorKind::ALL {
+            let mut fields = rpc::field_names("monitor.v1.Monitor").unwrap();
+            assert!(fields.any(|field| field == kind.as_str()), "no field for {kind}");
+            assert_eq!(kinds::monitors(*kind).kind, Some(*kind));
+            assert_eq!(kinds::monitors(*kind).list_field, list_field(*kind));
         }
     }
 

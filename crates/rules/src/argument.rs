@@ -1,8 +1,10 @@
-//! Arguments of channel settings as data. The type of a field decides how it is read and written
-//! back, so that a list of fields declares settings, their draft, and the conversions between the
-//! two. Only channels use it: `monitor` lists their fields by hand.
+//! Arguments as data. The type of a field decides how it is read and written back, so that a list of
+//! fields declares settings, their draft, and the conversions between the two.
 
-use crate::{Secret, Validator};
+use crate::{
+    Method, NumberComparator, OpsgenieRegion, Periodicity, RecordComparator, RecordKind, Region,
+    Secret, TextComparator, Validator,
+};
 
 /// A validated value of a field.
 pub trait Argument: Sized {
@@ -63,6 +65,103 @@ impl Argument for Secret<String> {
     }
 }
 
+impl Argument for bool {
+    type Draft = Option<Self>;
+
+    fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
+        validator.boolean(name, draft)
+    }
+
+    fn draft(&self) -> Self::Draft {
+        Some(*self)
+    }
+}
+
+/// Declares unsigned integers as arguments. The tables have no negative bounds for them.
+macro_rules! integers {
+    ($($integer:ty),+) => {$(
+        impl Argument for $integer {
+            type Draft = Option<i32>;
+
+            fn read(
+                validator: &mut Validator,
+                name: &'static str,
+                draft: Self::Draft,
+            ) -> Option<Self> {
+                let number = validator.integer(name, draft)?;
+                Some(number.try_into().expect("the bounds of the table are within the type"))
+            }
+
+            fn draft(&self) -> Self::Draft {
+                Some((*self).try_into().expect("the bounds of the table are within i32"))
+            }
+        }
+    )+};
+}
+
+integers!(u8, u16, u32);
+
+/// Declares enumerations as arguments, written by their names.
+macro_rules! words {
+    ($($word:ident),+) => {$(
+        impl Argument for $word {
+            type Draft = Option<String>;
+
+            fn read(
+                validator: &mut Validator,
+                name: &'static str,
+                draft: Self::Draft,
+            ) -> Option<Self> {
+                validator.word(name, draft)
+            }
+
+            fn draft(&self) -> Self::Draft {
+                Some(self.as_str().to_owned())
+            }
+
+            fn text(&self) -> Option<&str> {
+                Some(self.as_str())
+            }
+        }
+    )+};
+}
+
+words!(
+    Method,
+    NumberComparator,
+    OpsgenieRegion,
+    Periodicity,
+    RecordComparator,
+    RecordKind,
+    TextComparator
+);
+
+/// A set of regions, sorted.
+impl Argument for Vec<Region> {
+    type Draft = Vec<String>;
+
+    fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
+        Some(validator.variant_set(name, draft))
+    }
+
+    fn draft(&self) -> Self::Draft {
+        self.iter().map(ToString::to_string).collect()
+    }
+}
+
+/// Blocks of the same name, in order.
+impl<T: Settings> Argument for Vec<T> {
+    type Draft = Vec<T::Draft>;
+
+    fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
+        Some(validator.blocks(name, draft, T::read))
+    }
+
+    fn draft(&self) -> Self::Draft {
+        self.iter().map(T::draft).collect()
+    }
+}
+
 /// An optional value. An invalid one reads as absent, and the validator keeps the violation.
 impl<T: Argument<Draft: Default>> Argument for Option<T> {
     type Draft = T::Draft;
@@ -102,9 +201,11 @@ pub trait Settings: Sized {
     fn secret(&self) -> Option<&Secret<String>>;
 }
 
-/// Declares settings with their draft: one line per field, named as in the table.
+/// Declares settings with their draft: one line per field, named as in the table. `checked by` names
+/// the function that checks rules between fields: it gets the validator and the settings, and returns
+/// the settings unless it rejects them.
 macro_rules! settings {
-    ($($(#[$doc:meta])* $settings:ident, $draft:ident {
+    ($($(#[$doc:meta])* $settings:ident, $draft:ident $(checked by $check:ident)? {
         $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
     })+) => {$(
         $(#[$doc])*
@@ -121,7 +222,9 @@ macro_rules! settings {
             fn read(validator: &mut $crate::Validator, draft: $draft) -> Option<Self> {
                 use $crate::argument::Argument;
                 $(let $field = <$type>::read(validator, stringify!($field), draft.$field);)+
-                Some(Self { $($field: $field?,)+ })
+                let settings = Self { $($field: $field?,)+ };
+                $(let settings = $check(validator, settings)?;)?
+                Some(settings)
             }
 
             fn draft(&self) -> $draft {

@@ -101,17 +101,20 @@ macro_rules! provider_type {
 
 crate::channel_kinds!(provider_type);
 
-words! {
-    /// Kind of a monitor (§2.1–2.3, §2.8).
-    MonitorKind ("monitor type") {
-        /// An HTTP request and its response.
-        Http = "http",
-        /// A TCP connection.
-        Tcp = "tcp",
-        /// A DNS lookup.
-        Dns = "dns",
-    }
+/// Declares the enumeration of the monitor kinds.
+macro_rules! monitor_kind {
+    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident
+        $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident { $($fields:tt)* })+) => {
+        words! {
+            /// Kind of a monitor (§2.1–2.3, §2.8).
+            MonitorKind ("monitor type") { $($(#[doc = $meaning])+ $variant = $name,)+ }
+        }
+    };
+}
 
+crate::check_kinds!(monitor_kind);
+
+words! {
     /// Interval between two checks of a monitor in a region (§8.2).
     Periodicity ("periodicity") {
         /// Every 30 seconds.

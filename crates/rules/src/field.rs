@@ -54,8 +54,8 @@ pub struct Field {
     pub description: &'static str,
     /// Whether it is a secret.
     pub sensitive: bool,
-    /// Whether the path of the URL may be a secret: read keys see only scheme and host.
-    pub hides_path: bool,
+    /// The part of its values that a read key gets.
+    pub redaction: Redaction,
     /// Whether a change replaces the resource.
     pub replace: bool,
 }
@@ -73,6 +73,19 @@ pub enum Presence {
     Computed,
     /// Only the server sets it.
     Output,
+}
+
+/// The part of a value that a read key gets. Credentials and queries of URLs are always hidden from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redaction {
+    /// All of it.
+    None,
+    /// Scheme and host of a URL, because its path may be a secret.
+    Path,
+    /// Whether it is empty.
+    Text,
+    /// Nothing: it is absent.
+    Absent,
 }
 
 /// A constant in a table.
@@ -199,7 +212,7 @@ impl Field {
             presence: Presence::Required,
             description,
             sensitive: false,
-            hides_path: false,
+            redaction: Redaction::None,
             replace: false,
         }
     }
@@ -232,13 +245,13 @@ impl Field {
     /// Marks the field as a secret.
     #[must_use]
     pub const fn sensitive(self) -> Self {
-        Self { sensitive: true, ..self }
+        Self { sensitive: true, redaction: Redaction::Absent, ..self }
     }
 
-    /// Marks a URL whose path may be a secret.
+    /// Sets what read keys see of its values.
     #[must_use]
-    pub const fn hides_path(self) -> Self {
-        Self { hides_path: true, ..self }
+    pub const fn redacted(self, redaction: Redaction) -> Self {
+        Self { redaction, ..self }
     }
 
     /// Marks the field so that a change replaces the resource.

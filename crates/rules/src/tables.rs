@@ -52,11 +52,15 @@ pub static RESOURCES: [&Resource; 7] = [
 pub static DATA_SOURCES: [&Resource; 4] =
     [&MONITOR_DATA, &MONITORS_DATA, &NOTIFICATION_DATA, &STATUS_PAGE_DATA];
 
-/// Returns the table of monitors of this kind.
-pub fn monitor(kind: MonitorKind) -> &'static Resource {
-    match kind {
-        MonitorKind::Http => &HTTP_MONITOR,
-        MonitorKind::Tcp => &TCP_MONITOR,
-        MonitorKind::Dns => &DNS_MONITOR,
-    }
+/// Declares the table of each kind of monitors.
+macro_rules! monitor_table {
+    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident
+        $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident { $($fields:tt)* })+) => {
+        /// Returns the table of monitors of this kind.
+        pub fn monitor(kind: MonitorKind) -> &'static Resource {
+            match kind { $(MonitorKind::$variant => &$table,)+ }
+        }
+    };
 }
+
+crate::check_kinds!(monitor_table);

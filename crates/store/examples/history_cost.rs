@@ -207,16 +207,13 @@ fn a_monitor(number: u64) -> NewMonitor {
         id: MonitorId::from_bits(number),
         workspace: WORKSPACE,
         settings: MonitorSettings {
-            name: format!("monitor {number}"),
-            periodicity: Periodicity::ThirtySeconds,
-            timeout_ms: 45_000,
-            degraded_at_ms: None,
-            retry: 3,
             active: true,
-            public: false,
-            description: None,
             regions: REGIONS.to_vec(),
-            check: Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+            ..MonitorSettings::new(
+                format!("monitor {number}"),
+                Periodicity::ThirtySeconds,
+                Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+            )
         },
         idempotency: None,
     }

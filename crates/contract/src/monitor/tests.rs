@@ -11,9 +11,10 @@ use rules::{
     Region, TextComparator, Timestamp, WorkspaceId,
 };
 
-use super::wire::Kind;
-use super::{SecretVisibility, StoredMonitor, decode};
+use super::wire::{self, Kind};
+use super::{StoredMonitor, decode};
 use crate::IntoDraft as _;
+use crate::fields::SecretVisibility;
 
 fn http() -> Check {
     let text = |target: &str| TextAssertion {
@@ -139,7 +140,8 @@ fn violation_path_starts_at_the_request() {
 fn read_key_gets_header_names_only() {
     // design: §4, secrets are left out of answers to read keys
     let monitor = monitor(http());
-    let answer = shown(&monitor, SecretVisibility::Redacted).http().unwrap();
+    let answer =
+        shown(&monitor, SecretVisibility::Redacted).message::<wire::HttpMonitor>().unwrap();
     let json = serde_json::to_value(&answer).unwrap();
     insta::assert_snapshot!(json["headers"], @r#"[{"key":"X-Token"},{"key":"X-Empty"}]"#);
 }
@@ -152,7 +154,7 @@ fn read_key_gets_url_without_credentials() {
         if let Check::Http(check) = &mut monitor.settings.check {
             written.clone_into(&mut check.url);
         }
-        shown(&monitor, secrets).http().unwrap().url.unwrap()
+        shown(&monitor, secrets).message::<wire::HttpMonitor>().unwrap().url.unwrap()
     };
     for (written, seen) in [
         ("https://ada:pw@example.com/a?b#c", "https://example.com/a?…"),
@@ -242,7 +244,7 @@ fn monitor_without_regions_lists_the_defaults() {
     let mut monitor = monitor(tcp());
     monitor.settings.regions = Vec::new();
     monitor.settings.degraded_at_ms = None;
-    let answer = shown(&monitor, SecretVisibility::Visible).tcp().unwrap();
+    let answer = shown(&monitor, SecretVisibility::Visible).message::<wire::TcpMonitor>().unwrap();
     assert!(answer.regions.is_empty());
     assert_eq!(answer.resolved_regions, ["fly-fra"]);
     assert_eq!(answer.degraded_at, None);
@@ -256,7 +258,11 @@ fn monitor_encodes_as_its_own_kind_only() {
         [(&http, [true, false, false]), (&tcp, [false, true, false]), (&dns, [false, false, true])]
     {
         let shown = shown(monitor, SecretVisibility::Visible);
-        let found = [shown.http().is_some(), shown.tcp().is_some(), shown.dns().is_some()];
+        let found = [
+            shown.message::<wire::HttpMonitor>().is_some(),
+            shown.message::<wire::TcpMonitor>().is_some(),
+            shown.message::<wire::DnsMonitor>().is_some(),
+        ];
         assert_eq!(found, kinds);
     }
 }

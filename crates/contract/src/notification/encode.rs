@@ -4,7 +4,8 @@
 use rules::notification::{Channel, QuietHours};
 
 use super::{blocks, wire};
-use crate::monitor::{SecretVisibility, encode_instant, revision};
+use crate::fields::SecretVisibility;
+use crate::monitor::{encode_instant, revision};
 
 /// Encodes a channel.
 pub fn encode(channel: &Channel, secrets: SecretVisibility) -> wire::Notification {

@@ -10,7 +10,7 @@ use rules::{ChannelId, MonitorId, ProviderType, Timestamp, WorkspaceId, tables};
 
 use super::encode;
 use crate::IntoDraft as _;
-use crate::monitor::SecretVisibility;
+use crate::fields::SecretVisibility;
 
 const HIDDEN: &str = "hunter2";
 

@@ -15,7 +15,7 @@ use rules::{
 
 use super::{encode_component, encode_group, encode_page, wire};
 use crate::IntoDraft as _;
-use crate::monitor::SecretVisibility;
+use crate::fields::SecretVisibility;
 use crate::rpc::field_names;
 
 const AT: Timestamp = Timestamp::from_millis(1_500);

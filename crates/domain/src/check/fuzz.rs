@@ -62,26 +62,18 @@ impl<'a> Input<'a> {
         let body_assertions = vec![TextAssertion { target: target.clone(), comparator }];
         let status = StatusCodeAssertion { target: self.wanted_status, comparator: self.number };
         let check = Check::Http(HttpCheck {
-            url: "http://example.com/".to_owned(),
             method: if self.is_head { Method::Head } else { Method::Get },
-            body: String::new(),
             follow_redirects: false,
-            headers: Vec::new(),
             status_code_assertions: vec![status],
             body_assertions,
             header_assertions: vec![HeaderAssertion { key: "Server".into(), target, comparator }],
+            ..HttpCheck::new("http://example.com/")
         });
         let settings = MonitorSettings {
-            name: "fuzzed".to_owned(),
-            periodicity: Periodicity::ThirtySeconds,
             timeout_ms: 1_000,
-            degraded_at_ms: None,
             retry: 0,
             active: true,
-            public: false,
-            description: None,
-            regions: Vec::new(),
-            check,
+            ..MonitorSettings::new("fuzzed", Periodicity::ThirtySeconds, check)
         };
         let at = Timestamp::from_millis(0);
         let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));

@@ -89,16 +89,14 @@ mod tests {
 
     fn settings(timeout_ms: u32, retry: u8) -> MonitorSettings {
         MonitorSettings {
-            name: "database".to_owned(),
-            periodicity: Periodicity::ThirtySeconds,
             timeout_ms,
-            degraded_at_ms: None,
             retry,
             active: true,
-            public: false,
-            description: None,
-            regions: Vec::new(),
-            check: Check::Tcp(TcpCheck { uri: "localhost:5432".to_owned() }),
+            ..MonitorSettings::new(
+                "database",
+                Periodicity::ThirtySeconds,
+                Check::Tcp(TcpCheck { uri: "localhost:5432".to_owned() }),
+            )
         }
     }
 

@@ -35,16 +35,7 @@ pub(crate) struct Outcomes {
 
 /// Creates a GET of `url` with a probe that may reach loopback.
 pub(crate) fn get(url: impl Into<String>) -> Checking {
-    checking(Check::Http(HttpCheck {
-        url: url.into(),
-        method: Method::Get,
-        body: String::new(),
-        follow_redirects: true,
-        headers: Vec::new(),
-        status_code_assertions: Vec::new(),
-        body_assertions: Vec::new(),
-        header_assertions: Vec::new(),
-    }))
+    checking(Check::Http(HttpCheck::new(url)))
 }
 
 /// Creates a TCP check of `host:port`.
@@ -143,16 +134,11 @@ impl Checking {
             workspace: WorkspaceId::from_bits(1),
             revision: 1,
             settings: MonitorSettings {
-                name: "tested".to_owned(),
-                periodicity: Periodicity::TenMinutes,
                 timeout_ms: self.timeout_ms,
                 degraded_at_ms: Some(self.degraded_at_ms),
                 retry: self.retry,
                 active: true,
-                public: false,
-                description: None,
-                regions: Vec::new(),
-                check: self.check.clone(),
+                ..MonitorSettings::new("tested", Periodicity::TenMinutes, self.check.clone())
             },
             created_at: SLOT,
             updated_at: SLOT,

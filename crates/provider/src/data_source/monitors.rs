@@ -9,20 +9,13 @@ use terraform_plugin::{Context, Diagnostic, Object, Outcome, Value};
 
 use crate::connection::{Connection, to_diagnostics};
 use crate::schema;
-use crate::service::{next_token, text};
+use crate::service::{list_field, next_token, text};
 use crate::validate::check_arguments;
 use crate::wire::elements;
 
 const LIST: &str = "/monitor.v1.MonitorService/ListMonitors";
 /// Action that a failure prevents.
 const DOING: &str = "Cannot list the monitors";
-/// Fields of the response with the monitors of each kind.
-const FIELDS: [(MonitorKind, &str); 3] = [
-    (MonitorKind::Http, "httpMonitors"),
-    (MonitorKind::Tcp, "tcpMonitors"),
-    (MonitorKind::Dns, "dnsMonitors"),
-];
-
 /// Lists monitors.
 #[derive(Debug)]
 pub struct MonitorsData;
@@ -49,7 +42,7 @@ impl DataSource for MonitorsData {
         while let Some(request) = next {
             let page = client.call(LIST, request).await;
             let page = page.map_err(|failure| to_diagnostics(DOING, failure))?;
-            monitors.extend(FIELDS.into_iter().flat_map(|of_kind| named(&page, of_kind)));
+            monitors.extend(MonitorKind::ALL.iter().flat_map(|kind| named(&page, *kind)));
             let further = next_token(&token, text(&page["nextPageToken"]));
             let further = further.map_err(|detail| Diagnostic::error(DOING, detail))?;
             let left = limit.saturating_sub(monitors.len());
@@ -75,7 +68,7 @@ fn first_page(limit: usize, offset: Option<i32>) -> Json {
 }
 
 /// Returns the ID, name and kind of each monitor of one kind on a page.
-fn named(page: &Json, (kind, field): (MonitorKind, &str)) -> Vec<(String, String, MonitorKind)> {
+fn named(page: &Json, kind: MonitorKind) -> Vec<(String, String, MonitorKind)> {
     let named = |it: &Json| (text(&it["id"]), text(&it["name"]), kind);
-    elements(&page[field]).iter().map(named).collect()
+    elements(&page[list_field(kind)]).iter().map(named).collect()
 }

@@ -1,8 +1,8 @@
 //! Converts a response of the service to a state. Differs from the response where the wire does not distinguish
 //! two values, and where the service omits secrets.
 
-use contract::monitor::{SecretVisibility, encode_endpoint, encode_text, encode_url};
-use rules::field::{Block, Field, Presence, Resource as Table, Shape};
+use contract::{SecretVisibility, encode_endpoint, encode_text, encode_url};
+use rules::field::{Block, Field, Presence, Redaction, Resource as Table, Shape};
 use terraform_plugin::{Object, Value};
 
 use crate::write_only;
@@ -106,14 +106,12 @@ fn restore_in_fields(
 
 /// Returns whether `now` is the masked form of `before` that read-only keys get.
 fn is_masked(field: &Field, now: &str, before: &str) -> bool {
-    let masks: &[fn(&str, SecretVisibility) -> String] =
-        if matches!(field.shape, Shape::HttpUrl { .. }) {
-            &[encode_url, encode_endpoint]
-        } else if field.name == "body" {
-            &[encode_text]
-        } else {
-            &[]
-        };
+    let masks: &[fn(&str, SecretVisibility) -> String] = match field.redaction {
+        Redaction::Path => &[encode_endpoint],
+        Redaction::Text => &[encode_text],
+        Redaction::None if matches!(field.shape, Shape::HttpUrl { .. }) => &[encode_url],
+        Redaction::None | Redaction::Absent => &[],
+    };
     masks.iter().any(|mask| mask(before, SecretVisibility::Redacted) == now)
 }
 

@@ -49,6 +49,15 @@ pub static DNS_MONITORS: Service = Service {
     kind: Some(MonitorKind::Dns),
 };
 
+/// Returns the calls for monitors of this kind.
+pub(super) const fn monitors(kind: MonitorKind) -> &'static Service {
+    match kind {
+        MonitorKind::Http => &HTTP_MONITORS,
+        MonitorKind::Tcp => &TCP_MONITORS,
+        MonitorKind::Dns => &DNS_MONITORS,
+    }
+}
+
 /// The calls for each notification channel.
 pub static NOTIFICATIONS: Service = Service {
     noun: "notification channel",

@@ -1,7 +1,7 @@
 //! `service_http_monitor` (§2.1).
 
 use super::monitor;
-use crate::field::{Block, Field, Resource, Shape, Value};
+use crate::field::{Block, Field, Redaction, Resource, Shape, Value};
 use crate::{Method, NumberComparator, TextComparator};
 
 /// Maximum length of a header name, in characters (ours).
@@ -35,7 +35,8 @@ pub static HTTP_MONITOR: Resource = Resource {
             Shape::Text { min: 0, max: BODY_CHARS_MAX },
             Value::Text(""),
             "Body of the request, sent for POST, PUT and PATCH; at most 65536 characters.",
-        ),
+        )
+        .redacted(Redaction::Text),
         monitor::TIMEOUT,
         monitor::DEGRADED_AT,
         monitor::RETRY,
@@ -71,7 +72,8 @@ const HEADERS: Block = Block {
             "value",
             Shape::HeaderValue { max: HEADER_VALUE_CHARS_MAX },
             "Value of the header; may be empty.",
-        ),
+        )
+        .redacted(Redaction::Absent),
     ],
     blocks: &[],
     description: "A header of the request; sent in the order given.",

@@ -1,7 +1,7 @@
 //! Fields shared by all kinds of monitors (§2.1–2.3).
 
 use super::revision;
-use crate::field::{Field, Presence, Shape, Value};
+use crate::field::{Field, Presence, Redaction, Shape, Value};
 use crate::{MonitorId, MonitorStatus, Periodicity, Region};
 
 /// Maximum timeout of one attempt, and the meaning of 0, in milliseconds (§8.1).
@@ -113,7 +113,7 @@ pub(super) const fn assertion_target(description: &'static str) -> Field {
         presence: Presence::Required,
         description,
         sensitive: false,
-        hides_path: false,
+        redaction: Redaction::None,
         replace: false,
     }
 }

@@ -3,7 +3,7 @@
 use super::http_monitor::{HEADER_NAME_CHARS_MAX, HEADER_VALUE_CHARS_MAX};
 use super::monitor::TARGET_CHARS_MAX;
 use super::revision;
-use crate::field::{Block, Field, Resource, Rule, Shape};
+use crate::field::{Block, Field, Redaction, Resource, Rule, Shape};
 use crate::{ChannelId, MonitorId, OpsgenieRegion, ProviderType};
 
 /// Maximum length of a channel's name and of its short texts, in characters (ours).
@@ -141,7 +141,7 @@ const WEBHOOK: SettingsTable = SettingsTable {
         Shape::HttpUrl { max: TARGET_CHARS_MAX },
         "URL that events are posted to; at most 2048 characters.",
     )
-    .hides_path()],
+    .redacted(Redaction::Path)],
     blocks: &[Block {
         name: "headers",
         max: Some(WEBHOOK_HEADERS_MAX),
@@ -155,7 +155,8 @@ const WEBHOOK: SettingsTable = SettingsTable {
                 "value",
                 Shape::HeaderValue { max: HEADER_VALUE_CHARS_MAX },
                 "Value of the header; may be empty.",
-            ),
+            )
+            .redacted(Redaction::Absent),
         ],
         blocks: &[],
         description: "A header of every request to the endpoint.",

@@ -30,7 +30,7 @@ pub struct Metrics(Arc<MetricSet>);
 /// All metrics. Counters and histograms are shared handles themselves.
 #[derive(Debug)]
 pub struct MetricSet {
-    checks: [[Counter; OUTCOMES.len()]; KINDS.len()],
+    checks: [[Counter; OUTCOMES.len()]; KINDS],
     /// Total duration of checks including retries, in seconds.
     pub check_seconds: Histogram,
     /// Delay between the slot and the start of a check, in seconds.
@@ -105,7 +105,7 @@ impl MessageOutcome {
     }
 }
 
-const KINDS: [MonitorKind; 3] = [MonitorKind::Http, MonitorKind::Tcp, MonitorKind::Dns];
+const KINDS: usize = MonitorKind::ALL.len();
 const OUTCOMES: [Outcome; 4] =
     [Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
 
@@ -283,9 +283,10 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
     }
 }
 
-fn checks(registry: &mut Registry) -> [[Counter; OUTCOMES.len()]; KINDS.len()] {
+fn checks(registry: &mut Registry) -> [[Counter; OUTCOMES.len()]; KINDS] {
     let family = Family::<[(&'static str, &'static str); 2], Counter>::default();
-    let checks = KINDS.map(|kind| {
+    let checks = std::array::from_fn(|at| {
+        let kind = MonitorKind::ALL[at];
         OUTCOMES.map(|outcome| {
             family
                 .get_or_create_owned(&[("kind", kind.as_str()), ("outcome", outcome_name(outcome))])

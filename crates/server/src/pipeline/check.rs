@@ -173,16 +173,14 @@ pub(super) mod tests {
 
     pub(in crate::pipeline) fn a_monitor(monitor: u64) -> Monitor {
         let settings = MonitorSettings {
-            name: "database".to_owned(),
-            periodicity: Periodicity::ThirtySeconds,
             timeout_ms: 1_000,
-            degraded_at_ms: None,
             retry: 0,
             active: true,
-            public: false,
-            description: None,
-            regions: Vec::new(),
-            check: Check::Tcp(TcpCheck { uri: "127.0.0.1:1".to_owned() }),
+            ..MonitorSettings::new(
+                "database",
+                Periodicity::ThirtySeconds,
+                Check::Tcp(TcpCheck { uri: "127.0.0.1:1".to_owned() }),
+            )
         };
         let (id, workspace) = (MonitorId::from_bits(monitor), WorkspaceId::from_bits(1));
         let created_at = Timestamp::from_millis(0);

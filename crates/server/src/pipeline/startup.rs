@@ -165,16 +165,15 @@ mod tests {
 
     fn a_monitor(updated_at: Timestamp) -> Monitor {
         let settings = MonitorSettings {
-            name: "database".to_owned(),
-            periodicity: Periodicity::OneHour,
             timeout_ms: 120_000,
-            degraded_at_ms: None,
             retry: 10,
             active: true,
-            public: false,
-            description: None,
             regions: vec![Region::FlyAms],
-            check: Check::Tcp(TcpCheck { uri: "localhost:5432".to_owned() }),
+            ..MonitorSettings::new(
+                "database",
+                Periodicity::OneHour,
+                Check::Tcp(TcpCheck { uri: "localhost:5432".to_owned() }),
+            )
         };
         let (id, workspace) = (MonitorId::from_bits(1), WorkspaceId::from_bits(1));
         Monitor { id, workspace, revision: 1, settings, created_at: START, updated_at }

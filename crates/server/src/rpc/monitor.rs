@@ -7,7 +7,6 @@ pub(in crate::rpc) mod status;
 mod update;
 mod warning;
 
-use contract::IntoDraft;
 use contract::monitor::wire::{
     CreateDnsMonitorRequest, CreateDnsMonitorResponse, CreateHttpMonitorRequest,
     CreateHttpMonitorResponse, CreateTcpMonitorRequest, CreateTcpMonitorResponse,
@@ -18,12 +17,12 @@ use contract::monitor::wire::{
     ListResponseLogsRequest, ListResponseLogsResponse, MonitorService, TriggerMonitorRequest,
     TriggerMonitorResponse, UpdateDnsMonitorRequest, UpdateDnsMonitorResponse,
     UpdateHttpMonitorRequest, UpdateHttpMonitorResponse, UpdateTcpMonitorRequest,
-    UpdateTcpMonitorResponse,
+    UpdateTcpMonitorResponse, Warning,
 };
-use contract::monitor::{Identified, StoredMonitor, encode_instant, mask};
+use contract::monitor::{MonitorMessage, StoredMonitor, encode_instant, mask};
 use contract::rpc::{self, Error, Message, RequestContext, Response, ServiceResult};
 use domain::check::CheckPlan;
-use rules::monitor::{Monitor as Stored, MonitorDraft};
+use rules::monitor::Monitor as Stored;
 use rules::{MonitorId, MonitorStatus, Violation};
 use store::{Created, MonitorWithStatus, NewMonitor};
 
@@ -51,10 +50,8 @@ impl MonitorService for Monitors {
         request: CreateHttpMonitorRequest,
     ) -> ServiceResult<CreateHttpMonitorResponse> {
         let given = request.monitor.into_option();
-        let stored = self.create(&context, "CreateHttpMonitor", given).await?;
-        let monitor = self.stored_monitor(&stored, caller(&context)).http().into();
-        let warnings = warning::for_new_monitor(&self.0, &stored.monitor);
-        Response::ok(CreateHttpMonitorResponse { monitor, warnings })
+        let (monitor, warnings) = self.create(&context, "CreateHttpMonitor", given).await?;
+        Response::ok(CreateHttpMonitorResponse { monitor: monitor.into(), warnings })
     }
 
     async fn create_tcp_monitor(
@@ -63,10 +60,8 @@ impl MonitorService for Monitors {
         request: CreateTcpMonitorRequest,
     ) -> ServiceResult<CreateTcpMonitorResponse> {
         let given = request.monitor.into_option();
-        let stored = self.create(&context, "CreateTcpMonitor", given).await?;
-        let monitor = self.stored_monitor(&stored, caller(&context)).tcp().into();
-        let warnings = warning::for_new_monitor(&self.0, &stored.monitor);
-        Response::ok(CreateTcpMonitorResponse { monitor, warnings })
+        let (monitor, warnings) = self.create(&context, "CreateTcpMonitor", given).await?;
+        Response::ok(CreateTcpMonitorResponse { monitor: monitor.into(), warnings })
     }
 
     async fn create_dns_monitor(
@@ -75,10 +70,8 @@ impl MonitorService for Monitors {
         request: CreateDnsMonitorRequest,
     ) -> ServiceResult<CreateDnsMonitorResponse> {
         let given = request.monitor.into_option();
-        let stored = self.create(&context, "CreateDnsMonitor", given).await?;
-        let monitor = self.stored_monitor(&stored, caller(&context)).dns().into();
-        let warnings = warning::for_new_monitor(&self.0, &stored.monitor);
-        Response::ok(CreateDnsMonitorResponse { monitor, warnings })
+        let (monitor, warnings) = self.create(&context, "CreateDnsMonitor", given).await?;
+        Response::ok(CreateDnsMonitorResponse { monitor: monitor.into(), warnings })
     }
 
     async fn update_http_monitor(
@@ -88,10 +81,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateHttpMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let stored = self.update(&context, given, Edit { mask, revision }).await?;
-        let monitor = self.stored_monitor(&stored, caller(&context)).http().into();
-        let warnings = warning::for_monitor(&self.0, &stored.monitor);
-        Response::ok(UpdateHttpMonitorResponse { monitor, warnings })
+        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
+        Response::ok(UpdateHttpMonitorResponse { monitor: monitor.into(), warnings })
     }
 
     async fn update_tcp_monitor(
@@ -101,10 +92,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateTcpMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let stored = self.update(&context, given, Edit { mask, revision }).await?;
-        let monitor = self.stored_monitor(&stored, caller(&context)).tcp().into();
-        let warnings = warning::for_monitor(&self.0, &stored.monitor);
-        Response::ok(UpdateTcpMonitorResponse { monitor, warnings })
+        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
+        Response::ok(UpdateTcpMonitorResponse { monitor: monitor.into(), warnings })
     }
 
     async fn update_dns_monitor(
@@ -114,10 +103,8 @@ impl MonitorService for Monitors {
     ) -> ServiceResult<UpdateDnsMonitorResponse> {
         let given = request.monitor.into_option();
         let (mask, revision) = (mask(request.update_mask.as_option()), request.revision.as_deref());
-        let stored = self.update(&context, given, Edit { mask, revision }).await?;
-        let monitor = self.stored_monitor(&stored, caller(&context)).dns().into();
-        let warnings = warning::for_monitor(&self.0, &stored.monitor);
-        Response::ok(UpdateDnsMonitorResponse { monitor, warnings })
+        let (monitor, warnings) = self.update(&context, given, Edit { mask, revision }).await?;
+        Response::ok(UpdateDnsMonitorResponse { monitor: monitor.into(), warnings })
     }
 
     async fn get_monitor(
@@ -263,12 +250,23 @@ impl MonitorService for Monitors {
 }
 
 impl Monitors {
-    /// Creates the monitor in a request of any kind.
-    async fn create<Sent: IntoDraft<Draft = MonitorDraft> + Message>(
+    /// Creates the monitor in a request of any kind. Returns its message and the warnings.
+    async fn create<Kind: MonitorMessage + Message>(
         &self,
         context: &RequestContext,
         method: &'static str,
-        sent: Option<Sent>,
+        sent: Option<Kind>,
+    ) -> Result<(Option<Kind>, Vec<Warning>), Error> {
+        let stored = self.store_new(context, method, sent).await?;
+        let monitor = self.stored_monitor(&stored, caller(context)).message();
+        Ok((monitor, warning::for_new_monitor(&self.0, &stored.monitor)))
+    }
+
+    async fn store_new<Kind: MonitorMessage + Message>(
+        &self,
+        context: &RequestContext,
+        method: &'static str,
+        sent: Option<Kind>,
     ) -> Result<MonitorWithStatus, Error> {
         let services = &self.0;
         let caller = caller(context);
@@ -306,17 +304,19 @@ impl Monitors {
         }
     }
 
-    /// Updates the monitor in a request of any kind.
-    async fn update<Sent: Identified + IntoDraft<Draft = MonitorDraft>>(
+    /// Updates the monitor in a request of any kind. Returns its message and the warnings.
+    async fn update<Kind: MonitorMessage>(
         &self,
         context: &RequestContext,
-        sent: Option<Sent>,
+        sent: Option<Kind>,
         edit: Edit<'_>,
-    ) -> Result<MonitorWithStatus, Error> {
+    ) -> Result<(Option<Kind>, Vec<Warning>), Error> {
         let sent = require(RESOURCE, sent)?;
         let id = require_id(RESOURCE, RESOURCE, sent.id().map(ToOwned::to_owned))?;
         let wanted = update::MonitorUpdate::new(id, sent.into_draft(), edit);
-        update::update(&self.0, caller(context), wanted).await
+        let stored = update::update(&self.0, caller(context), wanted).await?;
+        let monitor = self.stored_monitor(&stored, caller(context)).message();
+        Ok((monitor, warning::for_monitor(&self.0, &stored.monitor)))
     }
 
     fn stored_monitor<'a>(

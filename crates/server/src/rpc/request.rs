@@ -4,7 +4,8 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use contract::monitor::{SecretVisibility, decode_instant, revision};
+use contract::SecretVisibility;
+use contract::monitor::{decode_instant, revision};
 use contract::rpc::{self, Error, Message, RequestContext};
 use rules::{Timestamp, Violation, Violations, limits};
 use sha2::{Digest as _, Sha256};

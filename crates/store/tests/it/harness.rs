@@ -9,9 +9,7 @@ use domain::check::{
 };
 use domain::judge::{JudgeState, RegionState};
 use rules::monitor::{Check, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck};
-use rules::{
-    KeyId, Method, MonitorId, MonitorStatus, Periodicity, Region, Secret, Timestamp, WorkspaceId,
-};
+use rules::{KeyId, MonitorId, MonitorStatus, Periodicity, Region, Secret, Timestamp, WorkspaceId};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
@@ -216,30 +214,22 @@ pub(crate) fn a_workspace(number: u64) -> Workspace {
 
 pub(crate) fn settings() -> MonitorSettings {
     MonitorSettings {
-        name: "API".to_owned(),
-        periodicity: Periodicity::ThirtySeconds,
-        timeout_ms: 45_000,
-        degraded_at_ms: None,
-        retry: 3,
         active: true,
-        public: false,
         description: Some("the front door".to_owned()),
         regions: vec![Region::FlyAms, Region::KoyebSin],
-        check: Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+        ..MonitorSettings::new(
+            "API",
+            Periodicity::ThirtySeconds,
+            Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+        )
     }
 }
 
 /// Returns an HTTP check with a secret in a header and in its URL.
 pub(crate) fn check_with_secret(secret: &str) -> Check {
     Check::Http(HttpCheck {
-        url: format!("https://user:{secret}@example.com/health"),
-        method: Method::Get,
-        body: String::new(),
-        follow_redirects: true,
         headers: vec![Header { key: "Authorization".to_owned(), value: secret.to_owned() }],
-        status_code_assertions: Vec::new(),
-        body_assertions: Vec::new(),
-        header_assertions: Vec::new(),
+        ..HttpCheck::new(format!("https://user:{secret}@example.com/health"))
     })
 }
 

@@ -5,13 +5,13 @@ use super::*;
 #[test]
 fn every_check_kind_and_outcome_has_a_label() {
     let metrics = Metrics::new();
-    for kind in KINDS {
+    for &kind in MonitorKind::ALL {
         for outcome in OUTCOMES {
             metrics.checks(kind, outcome).inc();
         }
     }
     let page = metrics.page();
-    for kind in KINDS {
+    for &kind in MonitorKind::ALL {
         for outcome in OUTCOMES {
             let series = format!(
                 "aloft_checks_total{{kind=\"{kind}\",outcome=\"{}\"}} 1",

@@ -103,16 +103,14 @@ async fn is_reachable(ctx: &Context, probe: &probe::Probe, plan: &Arc<CheckPlan>
 /// attempted once.
 fn as_monitor(host: &TcpCheck) -> Monitor {
     let settings = MonitorSettings {
-        name: host.uri.clone(),
-        periodicity: Periodicity::ThirtySeconds,
         timeout_ms: limits::CONNECTIVITY_CHECK_TIMEOUT.as_millis() as u32,
-        degraded_at_ms: None,
         retry: 0,
         active: true,
-        public: false,
-        description: None,
-        regions: Vec::new(),
-        check: Check::Tcp(host.clone()),
+        ..MonitorSettings::new(
+            host.uri.clone(),
+            Periodicity::ThirtySeconds,
+            Check::Tcp(host.clone()),
+        )
     };
     let (id, workspace) = (MonitorId::from_bits(0), WorkspaceId::from_bits(0));
     let created_at = rules::Timestamp::default();

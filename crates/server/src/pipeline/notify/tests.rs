@@ -129,16 +129,14 @@ impl NotifierFixture {
 
     async fn monitor(&self, number: u64) -> MonitorId {
         let settings = MonitorSettings {
-            name: format!("monitor {number}"),
-            periodicity: Periodicity::OneMinute,
             timeout_ms: 1_000,
-            degraded_at_ms: None,
             retry: 0,
             active: true,
-            public: false,
-            description: None,
-            regions: Vec::new(),
-            check: Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+            ..MonitorSettings::new(
+                format!("monitor {number}"),
+                Periodicity::OneMinute,
+                Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
+            )
         };
         let id = MonitorId::from_bits(number);
         let new = NewMonitor { id, workspace: WORKSPACE, settings, idempotency: None };

@@ -1,11 +1,12 @@
 //! Encodes an incident with its actors, notified recipients and evidence of regions. Secrets were
 //! removed before the evidence was stored.
 
+use contract::SecretVisibility;
 use contract::incident::wire::{
     Incident as WireIncident, Notified as WireNotified, Person as WirePerson, RegionEvidence,
     TimelineEntry as WireEntry,
 };
-use contract::monitor::{SecretVisibility, encode_instant};
+use contract::monitor::encode_instant;
 use rules::KeyId;
 use rules::incident::IncidentState;
 use store::{EvidenceEntry, Incident, Notified, Person, TimelineEntry, TimelineEvent};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use contract::rpc::{self, Error, Reason};
-use rules::monitor::{CheckDraft, Monitor, MonitorDraft};
+use rules::monitor::{Monitor, MonitorDraft};
 use rules::{MonitorId, MonitorKind, Violation, Violations};
 use store::{MonitorWithStatus, StoreError};
 
@@ -60,7 +60,7 @@ async fn try_update(
     let seen = find(services, caller, &wanted.id.to_string()).await?;
     wanted.edit().require_revision(RESOURCE, wanted.id, seen.monitor.updated_at)?;
     let is = seen.monitor.settings.check.kind();
-    if kind(&wanted.draft.check) != is {
+    if wanted.draft.check.kind() != is {
         return Err(wrong_kind(is));
     }
     let draft = match &wanted.mask {
@@ -105,12 +105,4 @@ fn wrong_kind(is: MonitorKind) -> Error {
     let allowed = format!("names a monitor of type {is}; call {method}");
     let violations = Violations::from(Violation::without_value("monitor.id", allowed));
     rpc::invalid_because(Reason::MonitorTypeMismatch, &violations)
-}
-
-const fn kind(check: &CheckDraft) -> MonitorKind {
-    match check {
-        CheckDraft::Http(_) => MonitorKind::Http,
-        CheckDraft::Tcp(_) => MonitorKind::Tcp,
-        CheckDraft::Dns(_) => MonitorKind::Dns,
-    }
 }

@@ -2,7 +2,7 @@
 //! are in `pages::subscribe`.
 
 use contract::IntoDraft as _;
-use contract::monitor::SecretVisibility;
+use contract::SecretVisibility;
 use contract::rpc::{self, Error, RequestContext};
 use contract::status_page::encode_subscriber;
 use contract::status_page::wire::{

@@ -3,7 +3,7 @@
 
 use domain::check::{CheckResult, Outcome, Trigger};
 use rules::monitor::{Check, HttpCheck, Monitor, MonitorSettings};
-use rules::{Method, MonitorStatus, Periodicity, Region};
+use rules::{MonitorStatus, Periodicity, Region};
 use server::observe::Metrics;
 use server::pipeline::{Pipeline, PipelineParts, Probes, RunningPipeline};
 use store::{Actor, AuditContext, Created, NewMonitor};
@@ -34,25 +34,15 @@ fn a_probe() -> probe::Probe {
 
 fn settings(target: &HttpTarget) -> MonitorSettings {
     MonitorSettings {
-        name: "API".to_owned(),
-        periodicity: Periodicity::ThirtySeconds,
         timeout_ms: 10_000,
-        degraded_at_ms: None,
         retry: 0,
         active: true,
-        public: false,
-        description: None,
         regions: vec![Region::FlyAms, Region::FlySin],
-        check: Check::Http(HttpCheck {
-            url: target.url("/"),
-            method: Method::Get,
-            body: String::new(),
-            follow_redirects: true,
-            headers: Vec::new(),
-            status_code_assertions: Vec::new(),
-            body_assertions: Vec::new(),
-            header_assertions: Vec::new(),
-        }),
+        ..MonitorSettings::new(
+            "API",
+            Periodicity::ThirtySeconds,
+            Check::Http(HttpCheck::new(target.url("/"))),
+        )
     }
 }
 

@@ -4,7 +4,8 @@ use contract::monitor::wire::{
     AssertionLog, AttemptLog, CertificateLog, DnsAnswerLog, DnsRecordLog, HopLog,
     Phases as WirePhases, ResponseHeader, ResponseLog,
 };
-use contract::monitor::{SecretVisibility, encode_instant, encode_url, micros};
+use contract::monitor::{encode_instant, micros};
+use contract::{SecretVisibility, encode_url};
 use domain::check::{
     AssertionResult, AttemptEvidence, Certificate, CheckResult, DnsAnswer, FailureKind,
     HopEvidence, Phases,

@@ -1,0 +1,191 @@
+//! Conversion of the fields of a message to the fields of a draft and back. The types of the two decide
+//! it, and the table of a resource decides what read keys see.
+
+use rules::Secret;
+use rules::field::{Block, Field, Redaction, Resource, Shape};
+use rules::monitor::HeaderDraft;
+use url::Url;
+
+/// Visibility of the fields that the contract marks with `debug_redact` (design §4, §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretVisibility {
+    /// For write keys: secrets are returned as they were sent.
+    Visible,
+    /// For read keys: names without values, URLs without credentials and query, and shortened email
+    /// addresses.
+    Redacted,
+}
+
+/// A field of a draft that the field `Wire` of a message carries.
+pub(crate) trait WireField<Wire> {
+    /// Decodes the field of a request.
+    fn decode(wire: Wire) -> Self;
+
+    /// Encodes the field `name` for a response.
+    fn encode(self, encoder: FieldEncoder, name: &str) -> Wire;
+}
+
+/// A block of a draft that the message `Wire` carries.
+pub(crate) trait WireBlock<Wire> {
+    /// Decodes the block of a request.
+    fn decode(wire: Wire) -> Self;
+
+    /// Encodes the block for a response.
+    fn encode(self, encoder: FieldEncoder) -> Wire;
+}
+
+/// Encodes the fields of one resource or block by its table.
+#[derive(Clone, Copy)]
+pub(crate) struct FieldEncoder {
+    fields: &'static [Field],
+    blocks: &'static [Block],
+    secrets: SecretVisibility,
+}
+
+impl FieldEncoder {
+    /// Creates the encoder of a resource.
+    pub(crate) fn for_resource(resource: &'static Resource, secrets: SecretVisibility) -> Self {
+        Self { fields: resource.fields, blocks: resource.blocks, secrets }
+    }
+
+    /// Returns the encoder of a block of this resource or block.
+    pub(crate) fn block(self, name: &str) -> Self {
+        let block = self.blocks.iter().find(|block| block.name == name);
+        let block = block.expect("tables and messages have the same blocks");
+        Self { fields: block.fields, blocks: block.blocks, secrets: self.secrets }
+    }
+
+    /// Returns the text as this key may see it.
+    fn text(self, name: &str, text: String) -> Option<String> {
+        if self.secrets == SecretVisibility::Visible {
+            return Some(text);
+        }
+        let field = self.fields.iter().find(|field| field.name == name);
+        let field = field.expect("tables and messages have the same fields");
+        match field.redaction {
+            Redaction::Absent => None,
+            Redaction::Text => Some(encode_text(&text, self.secrets)),
+            Redaction::Path => Some(encode_endpoint(&text, self.secrets)),
+            Redaction::None if matches!(field.shape, Shape::HttpUrl { .. }) => {
+                Some(encode_url(&text, self.secrets))
+            }
+            Redaction::None => Some(text),
+        }
+    }
+}
+
+impl WireField<Option<String>> for Option<String> {
+    fn decode(wire: Self) -> Self {
+        wire
+    }
+
+    fn encode(self, encoder: FieldEncoder, name: &str) -> Self {
+        encoder.text(name, self?)
+    }
+}
+
+impl WireField<Option<String>> for Option<Secret<String>> {
+    fn decode(wire: Option<String>) -> Self {
+        wire.map(Secret::new)
+    }
+
+    fn encode(self, encoder: FieldEncoder, name: &str) -> Option<String> {
+        encoder.text(name, self?.expose().clone())
+    }
+}
+
+/// Declares types without secrets, which messages and drafts share.
+macro_rules! same {
+    ($($plain:ty),+) => {$(
+        impl WireField<$plain> for $plain {
+            fn decode(wire: Self) -> Self {
+                wire
+            }
+
+            fn encode(self, _: FieldEncoder, _: &str) -> Self {
+                self
+            }
+        }
+    )+};
+}
+
+same!(Option<bool>, Option<i32>, Vec<String>);
+
+impl<Draft: WireBlock<Wire>, Wire> WireField<Vec<Wire>> for Vec<Draft> {
+    fn decode(wire: Vec<Wire>) -> Self {
+        wire.into_iter().map(Draft::decode).collect()
+    }
+
+    fn encode(self, encoder: FieldEncoder, name: &str) -> Vec<Wire> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let encoder = encoder.block(name);
+        self.into_iter().map(|block| block.encode(encoder)).collect()
+    }
+}
+
+/// Declares the conversions of blocks with these fields.
+macro_rules! wire_blocks {
+    ($($wire:ty, $draft:ident { $($field:ident),+ })+) => {$(
+        impl $crate::fields::WireBlock<$wire> for $draft {
+            fn decode(wire: $wire) -> Self {
+                Self { $($field: $crate::fields::WireField::decode(wire.$field),)+ }
+            }
+
+            fn encode(self, encoder: $crate::fields::FieldEncoder) -> $wire {
+                type Wire = $wire;
+                Wire { $($field: $crate::fields::WireField::encode(
+                    self.$field, encoder, stringify!($field),
+                ),)+ }
+            }
+        }
+    )+};
+}
+
+pub(crate) use wire_blocks;
+
+wire_blocks! {
+    proto::monitor::v1::Header, HeaderDraft { key, value }
+    proto::notification::v1::Header, HeaderDraft { key, value }
+}
+
+/// Encodes a URL or a relative reference. Read keys get no credentials, and `…` instead of a query,
+/// which may contain a token.
+pub fn encode_url(written: &str, secrets: SecretVisibility) -> String {
+    if secrets == SecretVisibility::Visible {
+        return written.to_owned();
+    }
+    let mut shown = match Url::parse(written) {
+        Ok(mut url) if !url.username().is_empty() || url.password().is_some() => {
+            // A URL with credentials permits removing them.
+            let _ = url.set_password(None);
+            let _ = url.set_username("");
+            url.into()
+        }
+        Ok(_) | Err(_) => written.to_owned(),
+    };
+    if let Some(query) = shown.find('?') {
+        shown.truncate(query);
+        shown.push_str("?…");
+    }
+    shown
+}
+
+/// Encodes a secret text. Read keys get `…` unless it is empty.
+pub fn encode_text(written: &str, secrets: SecretVisibility) -> String {
+    if secrets == SecretVisibility::Visible || written.is_empty() {
+        return written.to_owned();
+    }
+    "…".to_owned()
+}
+
+/// Encodes the URL of a webhook. Read keys get only its origin, because the path is often its only
+/// secret.
+pub fn encode_endpoint(written: &str, secrets: SecretVisibility) -> String {
+    if secrets == SecretVisibility::Visible {
+        return written.to_owned();
+    }
+    let origin = Url::parse(written).ok().map(|url| url.origin().ascii_serialization());
+    origin.map(|origin| format!("{origin}/…")).unwrap_or_default()
+}

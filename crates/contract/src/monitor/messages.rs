@@ -1,0 +1,149 @@
+//! Converts the message of each kind of monitors. Outputs in a request are dropped; in a response,
+//! arguments with a default are always set, and other unset arguments are absent. All conversions are
+//! expansions of the lists [`rules::check_kinds`] and [`rules::monitor_arguments`].
+
+use rules::argument::{Argument, Settings};
+use rules::monitor::{
+    Check, CheckDraft, DnsCheck, DnsDraft, HeaderAssertionDraft, HttpCheck, HttpDraft, Monitor,
+    MonitorDraft, RecordAssertionDraft, StatusCodeAssertionDraft, TcpCheck, TcpDraft,
+    TextAssertionDraft,
+};
+use rules::{MonitorStatus, Region, tables};
+
+use super::encode::{encode_instant, revision};
+use super::wire;
+use crate::IntoDraft;
+use crate::fields::{FieldEncoder, SecretVisibility, WireField, wire_blocks};
+
+/// Stored monitor with everything that its response contains.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredMonitor<'a> {
+    pub monitor: &'a Monitor,
+    /// Current status.
+    pub status: MonitorStatus,
+    /// Regions of monitors that specify none.
+    pub default_regions: &'a [Region],
+    /// Visibility of secrets.
+    pub secrets: SecretVisibility,
+}
+
+impl StoredMonitor<'_> {
+    /// Encodes the monitor in the field of its kind, as `GetMonitor` returns it.
+    pub fn any(&self) -> wire::Monitor {
+        wire::Monitor { kind: Some(self.kind()) }
+    }
+
+    /// Encodes the monitor as a message of its kind. `ListMonitors` has one list per kind.
+    pub fn kind(&self) -> wire::Kind {
+        encode(self)
+    }
+
+    /// Encodes the monitor if it is of this kind.
+    pub fn message<Message: MonitorMessage>(&self) -> Option<Message> {
+        Message::from_kind(self.kind())
+    }
+}
+
+/// Message of a monitor of one kind.
+pub trait MonitorMessage: IntoDraft<Draft = MonitorDraft> + Default {
+    /// Returns the ID in the request.
+    fn id(&self) -> Option<&str>;
+
+    /// Returns the message if it is of this kind.
+    fn from_kind(kind: wire::Kind) -> Option<Self>;
+}
+
+/// Settings of a kind that are encoded in its message.
+trait EncodeCheck {
+    type Message;
+
+    /// Encodes the monitor. `encoder` hides secrets.
+    fn encode(&self, stored: &StoredMonitor<'_>, encoder: FieldEncoder) -> Self::Message;
+}
+
+wire_blocks! {
+    wire::StatusCodeAssertion, StatusCodeAssertionDraft { target, comparator }
+    wire::BodyAssertion, TextAssertionDraft { target, comparator }
+    wire::HeaderAssertion, HeaderAssertionDraft { key, target, comparator }
+    wire::RecordAssertion, RecordAssertionDraft { record, target, comparator }
+}
+
+/// Declares the conversions of one kind, with its own arguments and those of every monitor.
+macro_rules! message {
+    ([$variant:ident $settings:ident $draft:ident $message:ident $($field:ident)+]
+        $($(#[$doc:meta])* $name:ident $setting:ident: $type:ty,)+) => {
+        impl IntoDraft for wire::$message {
+            type Draft = MonitorDraft;
+
+            fn into_draft(self) -> MonitorDraft {
+                MonitorDraft {
+                    $($name: WireField::decode(self.$name),)+
+                    check: CheckDraft::$variant($draft {
+                        $($field: WireField::decode(self.$field),)+
+                    }),
+                }
+            }
+        }
+
+        impl MonitorMessage for wire::$message {
+            fn id(&self) -> Option<&str> {
+                self.id.as_deref()
+            }
+
+            fn from_kind(kind: wire::Kind) -> Option<Self> {
+                match kind {
+                    wire::Kind::$variant(message) => Some(*message),
+                    _ => None,
+                }
+            }
+        }
+
+        impl EncodeCheck for $settings {
+            type Message = wire::$message;
+
+            fn encode(&self, stored: &StoredMonitor<'_>, encoder: FieldEncoder) -> wire::$message {
+                let monitor = stored.monitor;
+                let settings = &monitor.settings;
+                let check = self.draft();
+                wire::$message {
+                    id: Some(monitor.id.to_string()),
+                    $($name: WireField::encode(
+                        settings.$setting.draft(), encoder, stringify!($name),
+                    ),)+
+                    $($field: WireField::encode(check.$field, encoder, stringify!($field)),)+
+                    status: Some(stored.status.to_string()),
+                    effective_degraded_at: Some(settings.effective_degraded_at_ms() as i32),
+                    resolved_regions: settings.resolved_regions(stored.default_regions)
+                        .iter().map(ToString::to_string).collect(),
+                    created_at: encode_instant(monitor.created_at),
+                    updated_at: encode_instant(monitor.updated_at),
+                    revision: Some(revision(monitor.updated_at)),
+                }
+            }
+        }
+    };
+}
+
+/// Declares the conversions of all kinds.
+macro_rules! messages {
+    ($($(#[doc = $meaning:literal])+ $variant:ident $kind:literal $table:ident
+        $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident {
+            $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
+        })+) => {
+        $(rules::monitor_arguments! { message $variant $settings $draft $message $($field)+ })+
+
+        /// Encodes a monitor as a message of its kind.
+        fn encode(stored: &StoredMonitor<'_>) -> wire::Kind {
+            let check = &stored.monitor.settings.check;
+            let encoder =
+                FieldEncoder::for_resource(tables::monitor(check.kind()), stored.secrets);
+            match check {
+                $(Check::$variant(check) => {
+                    wire::Kind::$variant(Box::new(check.encode(stored, encoder)))
+                })+
+            }
+        }
+    };
+}
+
+rules::check_kinds!(messages);

@@ -1,0 +1,86 @@
+//! The check of a monitor: a variant per kind, as settings and as written by a caller. All are
+//! expansions of [`check_kinds`](crate::check_kinds).
+
+use serde::{Deserialize, Serialize};
+
+use super::blocks::{Header, HeaderAssertion, RecordAssertion, StatusCodeAssertion, TextAssertion};
+use crate::argument::{Settings, settings};
+use crate::mask::replace;
+use crate::{Method, MonitorKind, Validator, tables};
+
+/// Declares [`Check`] and [`CheckDraft`], and the settings of each kind with their draft.
+macro_rules! checks {
+    ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $table:ident
+        $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident {
+            $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
+        })+) => {
+        settings! {
+            $($(#[$doc])+ $settings, $draft { $($(#[$field_doc])* $field: $type,)+ })+
+        }
+
+        /// The check of a monitor, by kind.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum Check {
+            $($(#[doc = $meaning])+ $variant($settings),)+
+        }
+
+        /// The arguments of one kind of monitor, as written.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum CheckDraft {
+            $($(#[doc = $meaning])+ $variant($draft),)+
+        }
+
+        impl Check {
+            /// Returns the kind of the check.
+            pub const fn kind(&self) -> MonitorKind {
+                match self { $(Self::$variant(_) => MonitorKind::$variant,)+ }
+            }
+        }
+
+        impl CheckDraft {
+            /// Returns the kind of the check.
+            pub const fn kind(&self) -> MonitorKind {
+                match self { $(Self::$variant(_) => MonitorKind::$variant,)+ }
+            }
+
+            /// Validates the arguments of the kind.
+            pub(super) fn read(self, validator: &mut Validator) -> Option<Check> {
+                match self {
+                    $(Self::$variant(draft) => {
+                        <$settings>::read(validator, draft).map(Check::$variant)
+                    })+
+                }
+            }
+
+            /// Copies the fields that are `named` from `other`, a draft of the same kind.
+            pub(super) fn apply_named(&mut self, other: Self, named: impl Fn(&str) -> bool) {
+                match (self, other) {
+                    $((Self::$variant(mine), Self::$variant(other)) => {
+                        $(replace(&mut mine.$field, other.$field, named(stringify!($field)));)+
+                    })+
+                    _ => unreachable!("`apply_mask` checked that the kinds are equal"),
+                }
+            }
+        }
+
+        impl From<&Check> for CheckDraft {
+            /// Creates the draft that reads as this check.
+            fn from(check: &Check) -> Self {
+                match check { $(Check::$variant(settings) => Self::$variant(settings.draft()),)+ }
+            }
+        }
+    };
+}
+
+crate::check_kinds!(checks);
+
+impl HttpCheck {
+    /// Creates a check of this URL with the defaults of the table. The URL is not validated.
+    pub fn new(url: impl Into<String>) -> Self {
+        let draft = HttpDraft { url: Some("http://localhost/".to_owned()), ..HttpDraft::default() };
+        let mut validator = Validator::new(&tables::HTTP_MONITOR);
+        let check = Self::read(&mut validator, draft);
+        Self { url: url.into(), ..check.expect("only `url` has no default") }
+    }
+}

@@ -1,0 +1,81 @@
+//! The kinds of checks and the arguments of monitors, as two lists. An argument is one line: settings,
+//! draft, mask, validation and the conversions of `contract` are expansions of these lists. The tables
+//! ([`crate::tables`]) have the rules of each argument, under the same name.
+
+/// Passes the list of check kinds to the macro `$then`. A kind has the variant of
+/// [`crate::MonitorKind`], [`super::Check`] and [`super::CheckDraft`], its name, its table, its settings
+/// and their draft, the message in `proto/`, and its arguments and blocks.
+#[macro_export]
+macro_rules! check_kinds {
+    ($then:ident) => {
+        $then! {
+            /// An HTTP request and its response.
+            Http "http" HTTP_MONITOR
+            /// The arguments and blocks of §2.1 that are specific to HTTP monitors. The store
+            /// encrypts this struct as JSON (`monitors.check_sealed`): a new field needs
+            /// `#[serde(default)]`, because stored monitors lack it.
+            HttpCheck HttpDraft HttpMonitor {
+                /// Absolute URL as written, at most 2,048 characters.
+                url: String,
+                method: Method,
+                /// Request body; sent for `POST`, `PUT` and `PATCH`.
+                body: String,
+                follow_redirects: bool,
+                /// Request headers, in order.
+                headers: Vec<Header>,
+                status_code_assertions: Vec<StatusCodeAssertion>,
+                body_assertions: Vec<TextAssertion>,
+                header_assertions: Vec<HeaderAssertion>,
+            }
+
+            /// A TCP connection.
+            Tcp "tcp" TCP_MONITOR
+            /// The argument of §2.2 that is specific to TCP monitors. A new field needs
+            /// `#[serde(default)]`, as in [`HttpCheck`].
+            TcpCheck TcpDraft TcpMonitor {
+                /// `host:port` as written.
+                uri: String,
+            }
+
+            /// A DNS lookup.
+            Dns "dns" DNS_MONITOR
+            /// The argument and block of §2.3 that are specific to DNS monitors. A new field needs
+            /// `#[serde(default)]`, as in [`HttpCheck`].
+            DnsCheck DnsDraft DnsMonitor {
+                /// Domain name as written.
+                uri: String,
+                record_assertions: Vec<RecordAssertion>,
+            }
+        }
+    };
+}
+
+/// Passes the arguments of every monitor to the macro `$then`, after the tokens `$more`. An argument
+/// has its name in the draft, the table and the message, and its name in [`super::MonitorSettings`],
+/// which adds the unit.
+#[macro_export]
+macro_rules! monitor_arguments {
+    ($then:ident $($more:tt)*) => {
+        $then! {
+            [$($more)*]
+            /// At most 256 characters.
+            name name: String,
+            periodicity periodicity: Periodicity,
+            /// Timeout of one attempt in milliseconds, as written; 0 means the maximum, see
+            /// [`MonitorSettings::effective_timeout`].
+            timeout timeout_ms: u32,
+            /// Degraded threshold in milliseconds, as written; see
+            /// [`MonitorSettings::effective_degraded_at_ms`].
+            degraded_at degraded_at_ms: Option<u32>,
+            /// Attempts after the first, 0 to 10.
+            retry retry: u8,
+            active active: bool,
+            /// Whether status pages show its response times.
+            public public: bool,
+            /// At most 1,024 characters.
+            description description: Option<String>,
+            /// As written, sorted, without duplicates; empty means the server's default set.
+            regions regions: Vec<Region>,
+        }
+    };
+}
