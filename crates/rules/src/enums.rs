@@ -51,26 +51,6 @@ macro_rules! words {
             }
         }
 
-        impl $crate::argument::Argument for $name {
-            type Draft = Option<String>;
-
-            fn read(
-                validator: &mut $crate::Validator,
-                name: &'static str,
-                draft: Option<String>,
-            ) -> Option<Self> {
-                validator.word(name, draft)
-            }
-
-            fn draft(&self) -> Option<String> {
-                Some(self.as_str().to_owned())
-            }
-
-            fn text(&self) -> Option<&str> {
-                Some(self.as_str())
-            }
-        }
-
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())

@@ -77,6 +77,22 @@ pub struct WebhookHeader {
     pub value: Secret<String>,
 }
 
+impl Argument for OpsgenieRegion {
+    type Draft = Option<String>;
+
+    fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
+        validator.word(name, draft)
+    }
+
+    fn draft(&self) -> Self::Draft {
+        Some(self.as_str().to_owned())
+    }
+
+    fn text(&self) -> Option<&str> {
+        Some(self.as_str())
+    }
+}
+
 impl Argument for Vec<WebhookHeader> {
     type Draft = Vec<HeaderDraft>;
 
