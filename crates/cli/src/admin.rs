@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
-
 use rules::{KeyId, Scope, Timestamp};
 use serde_json::json;
 use server::control::{

@@ -45,7 +45,7 @@
 //!
 //! # Modules, in reading order
 //!
-//! - `rpc` is the only module that uses the RPC library.
+//! - `rpc` is the only module of this crate that uses the RPC library.
 //! - `draft` has [`IntoDraft`], which converts a message to a draft of `rules`.
 //! - A module per service: `monitor`, `incident`, `notification`, `status_page`, `status_report`,
 //!   `maintenance`, `region`, `audit`, `health`.

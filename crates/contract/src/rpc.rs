@@ -1,4 +1,4 @@
-//! The only module that depends on the RPC library. Other code uses what is exported here, so that
+//! The only module of this crate that depends on the RPC library. Other code uses what is exported here, so that
 //! the library can be replaced. Methods and paths come from the description that `cargo xtask
 //! codegen` writes next to the generated code, in `proto`.
 

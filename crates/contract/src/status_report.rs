@@ -119,12 +119,12 @@ fn drafts(given: Vec<wire::ComponentImpact>) -> Vec<ImpactDraft> {
     given.into_iter().map(IntoDraft::into_draft).collect()
 }
 
-fn impacts(said: &[ComponentImpact]) -> Vec<wire::ComponentImpact> {
+fn impacts(impacts: &[ComponentImpact]) -> Vec<wire::ComponentImpact> {
     let shown = |it: &ComponentImpact| wire::ComponentImpact {
         component_id: Some(it.component.to_string()),
         impact: Some(it.impact.to_string()),
     };
-    said.iter().map(shown).collect()
+    impacts.iter().map(shown).collect()
 }
 
 #[cfg(test)]

@@ -89,6 +89,11 @@ impl PageCache {
         self.shared.origin.as_deref()
     }
 
+    /// Removes detail pages and badges that are too old to be served.
+    pub(crate) fn evict_expired(&self, now: Timestamp) {
+        self.shared.details.evict_expired(now);
+    }
+
     /// Returns the page at this address, or `None` if no page is published there. Fails only if the
     /// page was never read.
     pub(super) async fn get(

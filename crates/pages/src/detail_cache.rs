@@ -23,6 +23,8 @@ use crate::source::Source;
 const UNCHANGED: CachePolicy = CachePolicy::new(Duration::from_secs(5), 16 << 20);
 /// Limits of latencies. They cover hours or days.
 const LATENCIES: CachePolicy = CachePolicy::new(Duration::from_mins(1), 8 << 20);
+/// Age up to which the last value is kept for a time without the database.
+const LAST_SERVED_FOR: Duration = Duration::from_hours(1);
 
 /// An incident, and the number of regions in which its checks failed.
 pub(super) type IncidentWithRegions = (IncidentFacts, u32);
@@ -76,6 +78,18 @@ impl DetailCache {
                 metrics.counters("page_latencies"),
             ),
         }
+    }
+}
+
+impl DetailCache {
+    /// Removes the values that are too old to be served if the database is unavailable.
+    pub(crate) fn evict_expired(&self, now: Timestamp) {
+        self.reports.evict_older_than(LAST_SERVED_FOR, now);
+        self.incidents.evict_older_than(LAST_SERVED_FOR, now);
+        self.months.evict_older_than(LAST_SERVED_FOR, now);
+        self.first_events.evict_older_than(LAST_SERVED_FOR, now);
+        self.latency_series.evict_older_than(LAST_SERVED_FOR, now);
+        self.latencies.evict_older_than(LAST_SERVED_FOR, now);
     }
 }
 

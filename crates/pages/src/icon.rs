@@ -39,6 +39,7 @@ const RETRY: Duration = Duration::from_mins(10);
 const CACHE_POLICY: CachePolicy = CachePolicy {
     absent_for: RETRY,
     reads_max: 64,
+    wait_within: Duration::from_secs(10),
     read_within: Duration::from_secs(10),
     ..CachePolicy::new(FRESH, 32 << 20)
 };
@@ -99,6 +100,11 @@ impl Icons {
         let bytes = |(_, url): &IconKey, it: &CachedIcon| url.len() + it.icon.bytes;
         let cache = Cache::new(CACHE_POLICY, bytes, counters).with_fresh_for(|it| it.fresh_for);
         Self { client, cache: Arc::new(cache) }
+    }
+
+    /// Removes the icons that nobody requested for a while.
+    pub(crate) fn evict_expired(&self, now: Timestamp) {
+        self.cache.evict_older_than(2 * FRESH, now);
     }
 
     /// Returns the icon of a page at this URL, or `None` if it cannot be fetched. An old icon is

@@ -92,9 +92,13 @@ impl Pages {
         self.source.backend.can_send_emails() && self.public_url().is_some()
     }
 
-    /// Removes the limits of visitors that have expired.
+    /// Removes expired limits of visitors, and cached values that are too old to be served.
     pub fn evict_expired(&self) {
+        let now = self.source.ctx.now();
         self.access.evict_expired();
         self.subscribe_limits.evict_expired();
+        self.cache.evict_expired(now);
+        self.details.evict_expired(now);
+        self.icons.evict_expired(now);
     }
 }

@@ -1,6 +1,6 @@
 //! Arguments of channel settings as data. The type of a field decides how it is read and written
 //! back, so that a list of fields declares settings, their draft, and the conversions between the
-//! two. Monitors do not use it yet: `monitor` lists their fields by hand.
+//! two. Only channels use it: `monitor` lists their fields by hand.
 
 use crate::{Secret, Validator};
 

@@ -52,7 +52,7 @@ mod tests {
         }
         let long = "é".repeat(4_097);
         let refusals = [None, Some(""), Some(" \n\u{a0}\t"), Some(long.as_str())].map(refused);
-        let refusals = refusals.map(|said| said.chars().take(60).collect::<String>());
+        let refusals = refusals.map(|text| text.chars().take(60).collect::<String>());
         insta::assert_snapshot!(refusals.join("\n"), @"
         `text` must be given
         `text` must not be empty

@@ -173,10 +173,10 @@ impl From<&ReportSettings> for ReportDraft {
 }
 
 impl From<&ComponentImpact> for ImpactDraft {
-    fn from(said: &ComponentImpact) -> Self {
+    fn from(impact: &ComponentImpact) -> Self {
         Self {
-            component_id: Some(said.component.to_string()),
-            impact: Some(said.impact.to_string()),
+            component_id: Some(impact.component.to_string()),
+            impact: Some(impact.impact.to_string()),
         }
     }
 }
@@ -187,16 +187,16 @@ fn impacts(
     given: Vec<ImpactDraft>,
     allowed: &'static str,
 ) -> Vec<ComponentImpact> {
-    let mut said = validator.blocks(COMPONENTS, given, |validator, draft| {
+    let mut impacts = validator.blocks(COMPONENTS, given, |validator, draft| {
         let component = reference(validator, "component_id", draft.component_id, allowed);
         let impact = validator.word("impact", draft.impact);
         Some(ComponentImpact { component: component?, impact: impact? })
     });
     let mut seen = BTreeSet::new();
-    if let Some(twice) = said.iter().find(|it| !seen.insert(it.component)) {
+    if let Some(twice) = impacts.iter().find(|it| !seen.insert(it.component)) {
         let twice = twice.component;
         let _: Option<()> = validator.refuse(COMPONENTS, twice, "must name each component once");
     }
-    said.sort_unstable();
-    said
+    impacts.sort_unstable();
+    impacts
 }

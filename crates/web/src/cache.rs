@@ -1,9 +1,11 @@
 //! Caches values that are expensive to read. A value is valid for one generation of its source and
-//! for a time. Concurrent requests for the same value share one read, and the last value remains at
-//! hand if a read fails or while a task renews it. `quick_cache` bounds the memory and decides what
-//! to evict.
+//! for a time. Concurrent requests for the same value share one read. If a read fails, its error has
+//! the last value, and a task can renew a value while the old one is served. `quick_cache` bounds the
+//! memory and decides what to evict.
 
+mod entry;
 mod metrics;
+mod policy;
 
 use std::fmt;
 use std::hash::Hash;
@@ -14,32 +16,18 @@ use std::time::Duration;
 use quick_cache::sync::{Cache as Entries, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, UnitWeighter, Weighter};
 use rules::Timestamp;
-use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore};
+use tokio::sync::{Mutex, Semaphore};
 
+use self::entry::{Entry, EntryWeighter, ReadGuard, Reading};
 pub use self::metrics::{CacheCounters, CacheMetrics};
+pub use self::policy::CachePolicy;
 
-/// Number of independently locked parts. The largest value must fit into one of them.
+/// Number of independently locked parts.
 const SHARDS: usize = 8;
 /// Maximum number of absent keys. They are stored apart, so that requests for them evict no value.
 const ABSENT_MAX: usize = 4_096;
-/// Size of an entry besides its value, in bytes.
+/// Size of an entry besides its key and its value, in bytes.
 const ENTRY_BYTES: usize = 512;
-
-/// Limits of a cache.
-#[derive(Clone, Copy, Debug)]
-pub struct CachePolicy {
-    /// Age from which a value is read again.
-    pub fresh_for: Duration,
-    /// Time for which an absent key is not looked up again.
-    pub absent_for: Duration,
-    /// Maximum size of all values, in bytes. A value may use an eighth of it.
-    pub bytes_max: usize,
-    /// Maximum number of concurrent reads, so that other users of the source keep their share.
-    pub reads_max: usize,
-    /// Maximum time that a request waits for the read of another one, and for its own.
-    pub read_within: Duration,
-}
-
 /// Cache of values by key. `G` is the generation of the source, for example a change count.
 pub struct Cache<K, V, G = ()> {
     entries: Entries<K, Arc<Entry<V, G>>, EntryWeighter>,
@@ -61,22 +49,6 @@ pub struct ReadError<V> {
     pub last: Option<V>,
 }
 
-/// Entry of a key. It is replaced as a whole, because its size must not change in place.
-#[derive(Debug)]
-struct Entry<V, G> {
-    /// Held by the request that reads the value.
-    turn: Arc<Mutex<()>>,
-    reading: Option<Reading<V, G>>,
-    bytes: usize,
-}
-
-#[derive(Debug)]
-struct Reading<V, G> {
-    value: V,
-    at: Timestamp,
-    generation: G,
-}
-
 /// Result of a lookup without a read.
 enum Lookup<V> {
     Fresh(V),
@@ -84,24 +56,6 @@ enum Lookup<V> {
     Absent,
     /// The value must be read.
     Unknown,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct EntryWeighter;
-
-impl CachePolicy {
-    /// Creates limits that suit values from the database.
-    pub const fn new(fresh_for: Duration, bytes_max: usize) -> Self {
-        let five_seconds = Duration::from_secs(5);
-        let (absent_for, read_within) = (five_seconds, five_seconds);
-        Self { fresh_for, absent_for, bytes_max, reads_max: 8, read_within }
-    }
-}
-
-impl<K, V, G> Weighter<K, Arc<Entry<V, G>>> for EntryWeighter {
-    fn weight(&self, _: &K, entry: &Arc<Entry<V, G>>) -> u64 {
-        entry.bytes as u64
-    }
 }
 
 impl<K, V, G> Cache<K, V, G>
@@ -145,8 +99,14 @@ where
 
     /// Stores a value that was read at `now`. The generation must have been taken before the read.
     pub fn put(&self, key: K, value: V, generation: G, now: Timestamp) {
-        let turn = self.entries.peek(&key).map(|entry| Arc::clone(&entry.turn));
-        self.insert(key, turn.unwrap_or_default(), Reading { value, at: now, generation });
+        let lock = self.entries.peek(&key).map(|entry| Arc::clone(&entry.read_lock));
+        self.insert(key, lock.unwrap_or_default(), Reading { value, at: now, generation });
+    }
+
+    /// Removes the value of a key.
+    pub fn remove(&self, key: &K) {
+        self.entries.remove(key);
+        self.counters.set_bytes(self.entries.weight());
     }
 
     /// Returns the value, from the cache while it is fresh. `generation` returns the generation of
@@ -194,29 +154,35 @@ where
         let Some(old) = old else {
             return Box::pin(self.wait_and_read(key, generation, now, read)).await;
         };
-        if let Ok(turn) = self.turn(&key).try_lock_owned() {
+        if let Ok(guard) = self.read_lock(&key).try_lock_owned() {
             let (cache, read) = (Arc::clone(self), Box::pin(read()));
-            tokio::spawn(async move { cache.read(key, turn, generation, now, read).await });
+            tokio::spawn(async move {
+                cache.read(ReadGuard::new(&cache, key, guard), generation, now, read).await
+            });
         }
         Ok(Some(old))
     }
 
     /// Returns whether the key is known to be absent at this generation.
-    pub fn is_absent(&self, key: &K, generation: &G, now: Timestamp) -> bool {
+    fn is_absent(&self, key: &K, generation: &G, now: Timestamp) -> bool {
         let known = self.absent.get(key);
         known
             .is_some_and(|(at, of)| of == *generation && is_within(at, now, self.policy.absent_for))
     }
 
     /// Records that the key does not exist. The generation must have been taken before the lookup.
-    pub fn mark_absent(&self, key: K, generation: G, now: Timestamp) {
-        self.absent.insert(key, (now, generation));
+    fn mark_absent(&self, key: K, generation: G, now: Timestamp) {
+        if !self.policy.absent_for.is_zero() {
+            self.absent.insert(key, (now, generation));
+        }
     }
 
-    /// Removes the values for which `keeps` returns false. It gets the time of the read.
+    /// Removes the values for which `keeps` returns false, except those that are being read. `keeps`
+    /// gets the time of the read.
     pub fn retain(&self, keeps: impl Fn(&K, &V, Timestamp) -> bool) {
         self.entries.retain(|key, entry| {
-            entry.reading.as_ref().is_some_and(|it| keeps(key, &it.value, it.at))
+            let kept = entry.reading.as_ref().is_some_and(|it| keeps(key, &it.value, it.at));
+            kept || entry.is_being_read()
         });
         self.counters.set_bytes(self.entries.weight());
     }
@@ -224,6 +190,13 @@ where
     /// Removes the values that are not fresh any more.
     pub fn evict_expired(&self, now: Timestamp) {
         self.retain(|_, value, at| is_within(at, now, self.fresh_for(value)));
+        self.absent.retain(|_, (at, _)| is_within(*at, now, self.policy.absent_for));
+    }
+
+    /// Removes the values that were read at least this long ago. Younger ones remain for requests
+    /// whose read fails.
+    pub fn evict_older_than(&self, age: Duration, now: Timestamp) {
+        self.retain(|_, _, at| is_within(at, now, age));
         self.absent.retain(|_, (at, _)| is_within(*at, now, self.policy.absent_for));
     }
 
@@ -246,29 +219,32 @@ where
     where
         R: Future<Output = Result<Option<V>, E>> + Send,
     {
-        let turn = self.turn(&key).lock_owned();
-        match tokio::time::timeout(self.policy.read_within, turn).await {
-            Ok(turn) => self.read(key, turn, generation, now, Box::pin(read())).await,
-            Err(_) => Err(self.read_error(&key, self.too_slow())),
+        let lock = self.read_lock(&key).lock_owned();
+        match tokio::time::timeout(self.policy.wait_within, lock).await {
+            Ok(guard) => {
+                let guard = ReadGuard::new(self, key, guard);
+                self.read(guard, generation, now, Box::pin(read())).await
+            }
+            Err(_) => Err(self.read_error(&key, too_slow(self.policy.wait_within))),
         }
     }
 
     /// Reads the value, unless another request did so before this one got its turn.
     async fn read<E: fmt::Display>(
         &self,
-        key: K,
-        turn: OwnedMutexGuard<()>,
+        guard: ReadGuard<'_, K, V, G>,
         generation: impl Fn() -> Option<G> + Send,
         now: Timestamp,
         read: Pin<Box<impl Future<Output = Result<Option<V>, E>> + Send>>,
     ) -> Result<Option<V>, ReadError<V>> {
+        let key = &guard.key;
         // Take the generation before reading, so that a later change makes the value stale.
         let generation = generation();
         if let Some(generation) = &generation {
-            if let Some(value) = self.fresh(&key, generation, now) {
+            if let Some(value) = self.fresh(key, generation, now) {
                 return Ok(Some(value));
             }
-            if self.is_absent(&key, generation, now) {
+            if self.is_absent(key, generation, now) {
                 return Ok(None);
             }
         }
@@ -279,28 +255,21 @@ where
         match tokio::time::timeout(self.policy.read_within, permitted).await {
             Ok(Ok(Some(value))) => {
                 if let Some(generation) = generation {
-                    let turn = Arc::clone(OwnedMutexGuard::mutex(&turn));
                     let reading = Reading { value: value.clone(), at: now, generation };
-                    self.insert(key, turn, reading);
+                    self.insert(key.clone(), guard.lock(), reading);
                 }
                 Ok(Some(value))
             }
             Ok(Ok(None)) => {
-                self.entries.remove(&key);
+                self.remove(key);
                 if let Some(generation) = generation {
-                    self.mark_absent(key, generation, now);
+                    self.mark_absent(key.clone(), generation, now);
                 }
                 Ok(None)
             }
-            Ok(Err(why)) => Err(self.failed(&key, why)),
-            Err(_) => Err(self.failed(&key, self.too_slow())),
+            Ok(Err(why)) => Err(self.read_error(key, why)),
+            Err(_) => Err(self.read_error(key, too_slow(self.policy.read_within))),
         }
-    }
-
-    /// Removes the entry if it has no value, so that failed reads evict no values.
-    fn failed(&self, key: &K, why: String) -> ReadError<V> {
-        self.entries.remove_if(key, |entry| entry.reading.is_none());
-        self.read_error(key, why)
     }
 
     fn fresh(&self, key: &K, generation: &G, now: Timestamp) -> Option<V> {
@@ -314,25 +283,25 @@ where
         self.fresh_for.map_or(self.policy.fresh_for, |fresh_for| fresh_for(value))
     }
 
-    fn turn(&self, key: &K) -> Arc<Mutex<()>> {
-        let empty = || Entry { turn: Arc::default(), reading: None, bytes: ENTRY_BYTES };
+    fn read_lock(&self, key: &K) -> Arc<Mutex<()>> {
+        let empty = || Entry { read_lock: Arc::default(), reading: None, bytes: ENTRY_BYTES };
         let made = self.entries.get_or_insert_with(key, || Ok::<_, ()>(Arc::new(empty())));
-        made.map_or_else(|()| Arc::default(), |entry| Arc::clone(&entry.turn))
+        made.map_or_else(|()| Arc::default(), |entry| Arc::clone(&entry.read_lock))
     }
 
-    fn insert(&self, key: K, turn: Arc<Mutex<()>>, reading: Reading<V, G>) {
+    fn insert(&self, key: K, read_lock: Arc<Mutex<()>>, reading: Reading<V, G>) {
         let bytes = (self.size)(&key, &reading.value) + ENTRY_BYTES;
-        self.entries.insert(key, Arc::new(Entry { turn, reading: Some(reading), bytes }));
+        self.entries.insert(key, Arc::new(Entry { read_lock, reading: Some(reading), bytes }));
         self.counters.set_bytes(self.entries.weight());
     }
 
     fn read_error(&self, key: &K, why: String) -> ReadError<V> {
         ReadError { why, last: self.last(key) }
     }
+}
 
-    fn too_slow(&self) -> String {
-        format!("it could not be read within {:?}", self.policy.read_within)
-    }
+fn too_slow(limit: Duration) -> String {
+    format!("it could not be read within {limit:?}")
 }
 
 fn entries<K: Eq + Hash, V: Clone, W: Weighter<K, V> + Clone>(

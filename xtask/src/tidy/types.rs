@@ -8,7 +8,8 @@ use super::documents::glossary_entries;
 use super::tree::{File, Tree};
 
 /// Crates whose public types the glossary explains. The others are tools, or read these.
-const EXPLAINED: [&str; 6] = ["rules", "domain", "probe", "store", "contract", "server"];
+const EXPLAINED: [&str; 9] =
+    ["rules", "domain", "probe", "store", "contract", "web", "pages", "documentation", "server"];
 /// Nouns that every programmer knows, so that the glossary need not explain them.
 const STANDARD: [&str; 5] = [
     // Language
@@ -20,9 +21,9 @@ const STANDARD: [&str; 5] = [
      status step subject sum summary trigger type usage validator value variant version view \
      visibility",
     // Network and web
-    "account actor admin announcement answer app audit auth body client comment doctor email \
+    "account actor address admin announcement answer app audit auth body client comment doctor email \
      envelope header health hop host link location log lookup mail mapping method nameserver \
-     backoff network notifier origin payload phone port proof redirect refusal rejection request \
+     backend backoff cache counters encoding future limiter network notifier origin payload peer phone port proof proxies purpose redirect refusal rejection request \
      resource response retry root search secret server service tls transport trust url \
      webhook zone",
     // Database

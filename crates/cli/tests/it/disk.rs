@@ -96,7 +96,9 @@ fn stop_on_full_disk_logs_lost_results() {
         get(address, "/readyz").unwrap().body.contains("nothing can be stored").then_some(())
     });
     let log = server.stop_with_log();
-    assert!(log.contains("ended without storing 1 results, "), "{log}");
+    // A slow machine may miss slots meanwhile.
+    let lost = log.split_once("ended without storing 1 results, ").map(|(_, rest)| rest);
+    assert!(lost.is_some_and(|rest| rest.contains(" missed slots and ")), "{log}");
 }
 
 // docs/decisions/0047-failed-sync.md

@@ -184,13 +184,13 @@ fn decode_error(status: StatusCode, body: &[u8]) -> Error {
         #[serde(default)]
         details: Vec<ErrorDetail>,
     }
-    let Ok(said) = serde_json::from_slice::<ErrorBody>(body) else {
-        let said = String::from_utf8_lossy(body);
-        return Error::new(code(status), format!("HTTP error {}: {said}", status.as_u16()));
+    let Ok(error_body) = serde_json::from_slice::<ErrorBody>(body) else {
+        let text = String::from_utf8_lossy(body);
+        return Error::new(code(status), format!("HTTP error {}: {text}", status.as_u16()));
     };
-    let code = said.code.unwrap_or_else(|| code(status));
-    let mut error = Error::new(code, said.message.unwrap_or_default());
-    error.details = said.details;
+    let code = error_body.code.unwrap_or_else(|| code(status));
+    let mut error = Error::new(code, error_body.message.unwrap_or_default());
+    error.details = error_body.details;
     error
 }
 

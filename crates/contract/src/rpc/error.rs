@@ -366,16 +366,16 @@ mod tests {
             unsupported_type(),
             not_allowed(&http::Method::PUT, &http::HeaderMap::new()),
         ]);
-        let mut said = Vec::new();
+        let mut covered = Vec::new();
         for error in errors {
             let word = reason(&error).unwrap();
             let known = Reason::parse(&word).unwrap();
             assert_eq!(error.code.as_str(), known.code(), "{word}");
             assert_eq!(error.http_status().as_u16(), known.status(), "{word}");
-            said.push(known);
+            covered.push(known);
         }
-        let unsaid: Vec<_> = Reason::ALL.iter().filter(|known| !said.contains(known)).collect();
-        assert!(unsaid.is_empty(), "{unsaid:?} is said by nothing here");
+        let missing: Vec<_> = Reason::ALL.iter().filter(|known| !covered.contains(known)).collect();
+        assert!(missing.is_empty(), "{missing:?} is covered by nothing here");
     }
 
     #[test]

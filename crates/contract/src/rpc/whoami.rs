@@ -57,9 +57,9 @@ pub(super) async fn request(
         return serde_json::from_slice(&body)
             .map_err(|error| Error::internal(format!("failed to decode the answer: {error}")));
     }
-    let said: Problem = serde_json::from_slice(&body).unwrap_or_default();
-    let said = said.detail.unwrap_or_else(|| format!("HTTP error {}", parts.status.as_u16()));
-    Err(Error::new(code(parts.status), said).with_headers(parts.headers))
+    let problem: Problem = serde_json::from_slice(&body).unwrap_or_default();
+    let detail = problem.detail.unwrap_or_else(|| format!("HTTP error {}", parts.status.as_u16()));
+    Err(Error::new(code(parts.status), detail).with_headers(parts.headers))
 }
 
 /// Error of `/v1`.

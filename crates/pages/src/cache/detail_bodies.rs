@@ -13,7 +13,7 @@ use web::http_body::{EncodedBody, Encoding};
 use super::super::representation::DetailBodyKey;
 use super::renderer::{RenderJob, Renderer};
 
-/// Limits of the cache. The age is that of the oldest page that is served. Absent things are not
+/// Limits of the cache. Only the reading of the page limits the age of a body. Absent things are not
 /// remembered here, because the data caches do that. The data caches and the renderer limit
 /// concurrency, and each data cache may take ten seconds to serve the last value.
 const POLICY: CachePolicy = CachePolicy {
@@ -42,6 +42,11 @@ pub(super) struct PageReading {
 impl DetailBodies {
     pub(super) fn new(counters: CacheCounters) -> Self {
         Self(Cache::new(POLICY, |_, body| body.byte_size(), counters))
+    }
+
+    /// Removes the bodies of readings that are too old to be served.
+    pub(super) fn evict_expired(&self, now: Timestamp) {
+        self.0.evict_older_than(super::SERVE_STALE_MAX, now);
     }
 
     /// Returns a body in the given encoding. If it is not cached, `make` reads its data and returns

@@ -9,26 +9,26 @@ use crate::wire;
 
 /// Validates arguments by their table. Unknown values pass.
 pub(crate) fn check_arguments(table: &'static Resource, config: &Object) -> Outcome<()> {
-    let mut reader = Validator::new(table);
+    let mut validator = Validator::new(table);
     for field in table.fields.iter().filter(|field| field.presence != Presence::Output) {
-        check_field(&mut reader, field, config);
+        check_field(&mut validator, field, config);
     }
-    let Err(Violations(violations)) = reader.finish(Some(())) else { return Ok(()) };
+    let Err(Violations(violations)) = validator.finish(Some(())) else { return Ok(()) };
     let refusals = violations.iter();
     Err(refusals.map(|it| to_diagnostic(it, wire::parse_path(&it.field))).collect())
 }
 
-fn check_field(reader: &mut Validator, field: &Field, config: &Object) {
+fn check_field(validator: &mut Validator, field: &Field, config: &Object) {
     let given = config.value(field.name);
     if given.is_unknown() {
         return;
     }
     if let Shape::Integer { min, max } = field.shape {
         if let Ok(number) = config.get::<Option<i32>>(field.name) {
-            let _ = reader.integer(field.name, number);
+            let _ = validator.integer(field.name, number);
         } else {
             let allowed = format!("must be a whole number from {min} to {max}");
-            let _: Option<()> = reader.reject_without_value(field.name, allowed);
+            let _: Option<()> = validator.reject_without_value(field.name, allowed);
         }
         return;
     }
@@ -38,11 +38,11 @@ fn check_field(reader: &mut Validator, field: &Field, config: &Object) {
         return;
     }
     if field.shape.characters().is_some() {
-        let _ = reader.text(field.name, text);
+        let _ = validator.text(field.name, text);
     } else if let (Some(words), Some(text)) = (field.shape.names(), text)
         && !words.contains(&text.as_str())
     {
         let allowed = format!("must be one of {}", words.join(", "));
-        let _: Option<()> = reader.refuse(field.name, text, allowed);
+        let _: Option<()> = validator.refuse(field.name, text, allowed);
     }
 }

@@ -45,8 +45,8 @@ pub(super) enum CacheLookup {
 /// Cached lookups by the hash of the key.
 #[derive(Debug)]
 pub(super) struct KeyCache {
-    lookups: Cache<KeyHash, CachedKey, u64>,
-    /// Number of removals. A lookup that began before the last removal is not valid.
+    lookups: Cache<KeyHash, CachedKey>,
+    /// Number of removals. A lookup that began before the last removal must not be cached.
     removals: AtomicU64,
 }
 
@@ -90,7 +90,7 @@ impl KeyCache {
     }
 
     pub(super) fn get(&self, hash: &KeyHash, now: Timestamp) -> CacheLookup {
-        if let Some(key) = self.lookups.get(hash, &self.generation(), now) {
+        if let Some(key) = self.lookups.get(hash, &(), now) {
             return CacheLookup::Fresh(key);
         }
         let last = self.lookups.last(hash);
@@ -104,7 +104,14 @@ impl KeyCache {
     }
 
     pub(super) fn put(&self, hash: KeyHash, key: CachedKey, now: Timestamp, generation: u64) {
-        self.lookups.put(hash, key, generation, now);
+        if self.generation() != generation {
+            return;
+        }
+        self.lookups.put(hash, key, (), now);
+        // A removal counts before it removes, so one of the two sees the other.
+        if self.generation() != generation {
+            self.lookups.remove(&hash);
+        }
     }
 
     pub(super) fn remove(&self, key: KeyId) {
@@ -167,8 +174,11 @@ mod tests {
         let asked = cache.generation();
         cache.remove(known().caller.key);
         assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Missing);
-        cache.put(hash(), verdict, at(0), asked);
-        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Stale, "the store is asked again");
+        cache.put(hash(), verdict.clone(), at(0), asked);
+        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Missing);
+        cache.put(hash(), verdict.clone(), at(0), cache.generation());
+        cache.remove(KeyId::from_bits(3));
+        assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Fresh(verdict), "of another key");
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub(crate) struct CachedResponse {
 impl ResponseCache {
     /// Answers a request from the cache, or passes it on and caches the response.
     pub(crate) async fn serve_cached(
-        State(kept): State<Self>,
+        State(cache): State<Self>,
         request: Request,
         next: Next,
     ) -> Response {
@@ -74,14 +74,14 @@ impl ResponseCache {
         };
         let cache_key = CacheKey::from_request(caller, method, &request);
         // Get the generation before reading: a later change makes the cached response stale.
-        let generation = kept.store.generation(caller.workspace);
+        let generation = cache.store.generation(caller.workspace);
         let (Some(cache_key), Some(generation)) = (cache_key, generation) else {
             return next.run(request).await;
         };
-        let now = kept.ctx.now();
-        if let Some(answer) = kept.entries.get(&cache_key, &generation, now) {
+        let now = cache.ctx.now();
+        if let Some(answer) = cache.entries.get(&cache_key, &generation, now) {
             stage.mark_succeeded();
-            kept.count(method, began);
+            cache.count(method, began);
             return answer.into_response();
         }
         let response = next.run(request).await;
@@ -92,7 +92,7 @@ impl ResponseCache {
             Ok(answer) => answer,
             Err(response) => return response,
         };
-        kept.entries.put(cache_key, answer.clone(), generation, now);
+        cache.entries.put(cache_key, answer.clone(), generation, now);
         answer.into_response()
     }
 

@@ -37,7 +37,7 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
     match error {
         PipelineError::NotFound(_) => rpc::not_found("monitor", id),
         PipelineError::Unplannable(_) | PipelineError::Store(_) | PipelineError::Threads(_) => {
-            tracing::error!(monitor.id = id, "failed to query monitor `{id}`: {error}");
+            tracing::error!(monitor.id = id, "the pipeline failed on monitor `{id}`: {error}");
             rpc::internal()
         }
         // Nothing was done. In the other cases, part of the work may be done.

@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use contract::rpc;
 use http::StatusCode;
 use rules::KeyId;
-use store::{Actor, AuditContext};
+use store::{Actor, AuditContext, Revoked};
 
 use super::V1State;
 use crate::auth::Caller;
@@ -32,7 +32,9 @@ pub(super) async fn revoke(
     let not_found = || Problem::from(rpc::not_found("key", &id));
     let key = KeyId::parse(&id).map_err(|_| not_found())?;
     let change = AuditContext { actor: Actor::Key(caller.key), at: keys.ctx.now() };
-    keys.store.keys().revoke(caller.workspace, key, change).await.map_err(rpc_error)?;
-    keys.auth.evict(key);
+    let revoked = keys.store.keys().revoke(caller.workspace, key, change).await;
+    if revoked.map_err(rpc_error)? == Revoked::Now {
+        keys.auth.evict(key);
+    }
     Ok(StatusCode::NO_CONTENT)
 }

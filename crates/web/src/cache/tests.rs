@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 
 const POLICY: CachePolicy = CachePolicy {
+    wait_within: Duration::from_mins(1),
     read_within: Duration::from_mins(1),
     ..CachePolicy::new(Duration::from_secs(1), 1 << 20)
 };
@@ -115,7 +116,7 @@ async fn old_value_is_served_while_one_task_renews() {
         cache.get_or_renew(text("a"), || Some(1), at(millis), read).await
     };
     let renewed = || async {
-        while cache.turn(&text("a")).try_lock().is_err() {
+        while cache.read_lock(&text("a")).try_lock().is_err() {
             tokio::task::yield_now().await;
         }
     };
@@ -156,7 +157,43 @@ async fn absent_key_is_remembered_while_nothing_changes() {
     assert_eq!(cache.get_or_read(text("b"), || Some(1), at(0), absent).await, Ok(None));
     let changed = cache.get_or_read(text("b"), || Some(2), at(0), found).await;
     assert_eq!(changed, Ok(Some(text("found"))));
-    assert!(cache.absent.len() <= ABSENT_MAX);
+}
+
+#[test]
+fn absent_keys_are_limited() {
+    let cache = cache();
+    for number in 0..3 * ABSENT_MAX {
+        cache.mark_absent(number.to_string(), 1, at(0));
+        assert!(cache.absent.len() <= ABSENT_MAX);
+    }
+    assert!(cache.absent.len() > ABSENT_MAX / 2);
+}
+
+#[tokio::test]
+async fn cancelled_read_leaves_no_entry() {
+    let cache = cache();
+    for number in 0..3 {
+        let read = || std::future::pending::<ReadResult>();
+        let key = number.to_string();
+        let mut request = Box::pin(cache.get_or_read(key, || Some(1), at(0), read));
+        tokio::select! {
+            biased;
+            _ = &mut request => panic!("the read does not end"),
+            () = tokio::task::yield_now() => assert_eq!(cache.entries.len(), 1),
+        }
+        drop(request);
+        assert_eq!(cache.entries.len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn old_values_remain_until_they_are_evicted() {
+    let cache = cache();
+    cache.put(text("a"), text("old"), 1, at(0));
+    cache.evict_older_than(Duration::from_secs(10), at(9_999));
+    assert_eq!(cache.last(&text("a")).as_deref(), Some("old"));
+    cache.evict_older_than(Duration::from_secs(10), at(10_000));
+    assert_eq!(cache.last(&text("a")), None);
 }
 
 #[tokio::test]
@@ -166,5 +203,6 @@ async fn nothing_is_cached_while_the_source_changes() {
         let read = || async { ReadResult::Ok(Some(text(expected))) };
         let found = cache.get_or_read(text("a"), || None, at(0), read).await;
         assert_eq!(found, Ok(Some(text(expected))));
+        assert_eq!(cache.entries.len(), 0);
     }
 }

@@ -107,8 +107,8 @@ impl Proxy {
         while let Some(deeper) = cause.source() {
             cause = deeper;
         }
-        let said = cause.to_string();
-        let why = said.strip_prefix("tunnel error: ").unwrap_or(&said);
+        let text = cause.to_string();
+        let why = text.strip_prefix("tunnel error: ").unwrap_or(&text);
         let why = match why {
             "proxy authorization required" => CREDENTIALS,
             "unsuccessful" => "it refused the tunnel",
@@ -226,16 +226,16 @@ mod tests {
         // ada:p@ss
         assert_eq!(shown(&set, base), "HTTPS_PROXY http://a.test:3128/ Basic YWRhOnBAc3M=");
         let known = proxy(&set, base).unwrap().unwrap();
-        let said = format!("{known:?} {}", known.failure(&std::io::Error::other("reset")));
-        assert!(!said.contains("ada") && !said.contains("ss@"), "{said}");
+        let text = format!("{known:?} {}", known.failure(&std::io::Error::other("reset")));
+        assert!(!text.contains("ada") && !text.contains("ss@"), "{text}");
     }
 
     #[test]
     fn malformed_proxy_is_refused_without_its_value() {
         for url in ["http://", "socks5://ada:hunter2@a.test", "ftp://a.test", "http://a b"] {
-            let said = shown(&[("HTTP_PROXY", url)], "http://example.com");
-            assert!(said.starts_with("`HTTP_PROXY` is not the URL of an HTTP proxy"), "{said}");
-            assert!(!said.contains("hunter2"), "{said}");
+            let text = shown(&[("HTTP_PROXY", url)], "http://example.com");
+            assert!(text.starts_with("`HTTP_PROXY` is not the URL of an HTTP proxy"), "{text}");
+            assert!(!text.contains("hunter2"), "{text}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Subscribers of status pages: owners of a page create, read and delete them. Actions of visitors
-//! are in `status_page::subscribe`.
+//! are in `pages::subscribe`.
 
 use contract::IntoDraft as _;
 use contract::monitor::SecretVisibility;
