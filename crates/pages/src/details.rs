@@ -1,7 +1,7 @@
 //! Detail pages, read on demand: a report, an incident, a month of the history, a component or a
-//! day. `detail_cache` stores the data for a moment, and `latencies` reads what badges need. Concurrent
-//! requests for the same page share one read. If the database is unavailable, the last version is
-//! served again.
+//! day. `detail_cache` stores the data for a moment, and `latencies` reads what badges need.
+//! Concurrent requests for the same page share one read. If the database is unavailable, the last
+//! version is served again.
 
 pub(super) mod latencies;
 

@@ -2,10 +2,10 @@
 //! and the forms that visitors submit. Every representation passes the same access check and comes
 //! from the same cache.
 //!
-//! `domain::page` decides what a page shows. This crate reads the facts from `store`, renders the view
-//! and caches the result. [`routes()`] are the paths, [`Pages`] is the state behind them, and the server
-//! implements [`Backend`] for the rest: the latest checks, and the login emails, which a visitor waits
-//! for. Other emails go through the outbox.
+//! `domain::page` decides what a page shows. This crate reads the facts from `store`, renders the
+//! view and caches the result. [`routes()`] are the paths, [`Pages`] is the state behind them, and
+//! the server implements [`Backend`] for the rest: the latest checks, and the login emails, which a
+//! visitor waits for. Other emails go through the outbox.
 //!
 //! In reading order, in which each module imports only from those before it:
 //! - Requests: `address` finds the page that a URL means, `signer` signs cookies and tokens,
@@ -19,13 +19,13 @@
 //!   `markdown`, and `statuspage_v2` for Statuspage's JSON. `representation` lists them all, with
 //!   their content types and cache keys.
 //! - Caches and limits: `cache` stores snapshots with their rendered representations,
-//!   `detail_cache` the data of detail pages, and `icon` the owners' icons. `live_updates` knows the
-//!   waiting browsers, `subscribe_limits` the recent requests, and `metrics` counts.
+//!   `detail_cache` the data of detail pages, and `icon` the owners' icons. `live_updates` knows
+//!   the waiting browsers, `subscribe_limits` the recent requests, and `metrics` counts.
 //! - `state` has all of these as [`Pages`], which the handlers receive.
 //! - Handlers: `responses` finds a page, checks access and builds responses for all of them.
 //!   `details` reads the pages below a page on demand, `handlers` serve representations, badges and
-//!   icons, `login` the forms of restricted pages, `subscribe` those of subscribers, and `live` sends
-//!   updates to open browsers.
+//!   icons, `login` the forms of restricted pages, `subscribe` those of subscribers, and `live`
+//!   sends updates to open browsers.
 //! - `routes` lists all paths, each with its handler.
 
 mod access;

@@ -1,7 +1,7 @@
 //! Live updates for open browsers: an event whenever the content of a page changes, so that they
 //! fetch it again. The event carries no content. While browsers wait for a page, one task watches
-//! it for all of them. The number of connections is limited (`live_updates`). A rejected browser polls
-//! instead (`live.js`).
+//! it for all of them. The number of connections is limited (`live_updates`). A rejected browser
+//! polls instead (`live.js`).
 
 use std::convert::Infallible;
 use std::net::IpAddr;

@@ -1,5 +1,5 @@
-//! Sources of the content of pages: the store, and the trait that the server implements for what only
-//! it knows.
+//! Sources of the content of pages: the store, and the trait that the server implements for what
+//! only it knows.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -22,8 +22,8 @@ pub(crate) struct Source {
     pub(crate) backend: Arc<dyn Backend>,
 }
 
-/// The parts of the server that pages cannot read from the database: the latest checks, and the login
-/// emails, which a visitor waits for. Other emails go through the outbox.
+/// The parts of the server that pages cannot read from the database: the latest checks, and the
+/// login emails, which a visitor waits for. Other emails go through the outbox.
 pub trait Backend: Debug + Send + Sync {
     /// Returns when the last check of each of these monitors ended. Unknown ones are absent.
     fn last_checks(&self, monitors: Vec<MonitorId>)

@@ -1,4 +1,5 @@
-//! Reads workspaces with the limits of their plans and their usage, for `aloft workspaces list` and `show`.
+//! Reads workspaces with the limits of their plans and their usage, for `aloft workspaces list` and
+//! `show`.
 
 use store::{Usage, Workspace};
 
