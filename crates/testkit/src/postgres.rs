@@ -1,7 +1,8 @@
 //! A PostgreSQL server for the test process, from the installed programs. It listens on a socket in
 //! a temporary folder and does not sync to disk, for speed. `ALOFT_TEST_FSYNC=on` turns syncing on
 //! for measurements. A shell hosts the server and stops it when its stdin closes, however the test
-//! process ends. Each test gets its own database.
+//! process ends. Each test gets its own database, which is deleted after the test: hundreds of them
+//! would fill the disk.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -9,8 +10,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Folder in which Debian-based systems install the server's programs, with a folder for each
 /// version.
@@ -28,7 +29,8 @@ exec 2>>"$2/log"
     end "$1" "$2" 1
 "$1/pg_ctl" -D "$2/data" -l "$2/log" -w start >>"$2/log" -o "-k $2 -c listen_addresses= \
     -c fsync=${ALOFT_TEST_FSYNC:-off} -c full_page_writes=${ALOFT_TEST_FSYNC:-off} \
-    -c autovacuum=off -c max_connections=400" ||
+    -c autovacuum=off -c max_connections=400 \
+    -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=128MB" ||
     { cat "$2/log"; end "$1" "$2" 1; }
 echo ready
 cat
@@ -37,6 +39,8 @@ end "$1" "$2" 0
 
 static SERVER: LazyLock<Server> = LazyLock::new(Server::start);
 static DATABASES: AtomicU32 = AtomicU32::new(0);
+/// Databases whose tests have ended.
+static UNUSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Server {
     programs: PathBuf,
@@ -45,18 +49,47 @@ struct Server {
     _host: Child,
 }
 
-/// Returns the address of a new, empty database.
+/// Deletes a database after it is dropped itself.
+#[derive(Debug)]
+pub struct DatabaseGuard {
+    name: String,
+}
+
+impl Drop for DatabaseGuard {
+    fn drop(&mut self) {
+        let mut unused = UNUSED.lock().unwrap_or_else(PoisonError::into_inner);
+        unused.push(std::mem::take(&mut self.name));
+    }
+}
+
+/// Returns the address of a new, empty database, which stays until the test process ends.
 pub fn database() -> String {
+    create().0
+}
+
+/// Returns the address of a new, empty database, and its guard.
+pub fn guarded_database() -> (String, DatabaseGuard) {
+    let (address, name) = create();
+    (address, DatabaseGuard { name })
+}
+
+/// Creates a database, and deletes those of dropped guards, with one run of `psql`. Returns its address
+/// and its name.
+fn create() -> (String, String) {
     let server = &*SERVER;
     let name = format!("test_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
-    let made = Command::new(server.programs.join("createdb"))
-        .args(["-U", "aloft", "-h"])
-        .arg(&server.folder)
-        .arg(&name)
-        .output()
-        .expect("createdb is in the folder of pg_ctl");
-    assert!(made.status.success(), "createdb: {}", String::from_utf8_lossy(&made.stderr));
-    format!("postgres:///{name}?user=aloft&host={}", server.folder.display())
+    let unused = std::mem::take(&mut *UNUSED.lock().unwrap_or_else(PoisonError::into_inner));
+    let drops = unused.iter().map(|name| format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+    let mut psql = Command::new(server.programs.join("psql"));
+    psql.args(["-q", "-v", "ON_ERROR_STOP=1", "-U", "aloft", "-d", "postgres", "-h"]);
+    psql.arg(&server.folder);
+    for statement in drops.chain([format!("CREATE DATABASE {name}")]) {
+        psql.args(["-c", &statement]);
+    }
+    let made = psql.output().expect("psql is in the folder of pg_ctl");
+    assert!(made.status.success(), "psql: {}", String::from_utf8_lossy(&made.stderr));
+    let address = format!("postgres:///{name}?user=aloft&host={}", server.folder.display());
+    (address, name)
 }
 
 impl Server {
@@ -105,7 +138,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 fn is_complete(folder: &Path) -> bool {
-    ["initdb", "pg_ctl", "createdb"].iter().all(|program| folder.join(program).exists())
+    ["initdb", "pg_ctl", "psql"].iter().all(|program| folder.join(program).exists())
 }
 
 /// Returns user and group ids of a user other than root.

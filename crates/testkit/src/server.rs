@@ -18,7 +18,7 @@ use web::context::{Context, ManualClock};
 
 pub(crate) use self::caller::read;
 pub use self::caller::{Caller, Reply};
-use crate::postgres;
+use crate::postgres::{self, DatabaseGuard};
 use crate::target::DnsTarget;
 
 /// Initial time of the test clock: 2026-11-21T00:00:00Z.
@@ -60,6 +60,8 @@ pub struct TestServer {
     workspaces: [WorkspaceId; 2],
     /// DNS server of the domains whose target does not matter to a test.
     names: DnsTarget,
+    /// Deletes the database after the test, if it is one of PostgreSQL.
+    database: Option<DatabaseGuard>,
     folder: TempDir,
 }
 
@@ -89,10 +91,11 @@ impl TestServer {
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
+        let (engine, database) = database();
         let mut settings = Settings {
             listen: ([127, 0, 0, 1], 0).into(),
             data: folder.path().join("data"),
-            database: database(),
+            database: engine,
             allow_private_networks: true,
             // More than the default, so that tests get several regions without naming them.
             default_regions: vec![Region::FlyAms, Region::FlyIad, Region::FlySin],
@@ -134,6 +137,7 @@ impl TestServer {
             clock,
             settings,
             names,
+            database,
             folder,
         }
     }
@@ -220,7 +224,16 @@ impl TestServer {
     /// Restarts the server like [`TestServer::restart`], with other settings.
     pub async fn restart_with(self, later: Duration, change: impl FnOnce(&mut Settings)) -> Self {
         let Self {
-            running, mut settings, read, write, stranger, workspaces, names, folder, ..
+            running,
+            mut settings,
+            read,
+            write,
+            stranger,
+            workspaces,
+            names,
+            database,
+            folder,
+            ..
         } = self;
         change(&mut settings);
         let now = running.app().ctx.now();
@@ -229,7 +242,18 @@ impl TestServer {
         let running = Box::pin(server::boot::start_in_zones(&settings, ctx, zones(&names))).await;
         let running = running.expect("the server can start");
         let clock = Some(clock);
-        Self { running, clock, settings, read, write, stranger, workspaces, names, folder }
+        Self {
+            running,
+            clock,
+            settings,
+            read,
+            write,
+            stranger,
+            workspaces,
+            names,
+            database,
+            folder,
+        }
     }
 
     /// Shuts the server down.
@@ -238,12 +262,16 @@ impl TestServer {
     }
 }
 
-/// Returns the database of a new server: SQLite, or PostgreSQL if `ALOFT_TEST_ENGINE` says so.
+/// Returns the database of a new server: SQLite, or PostgreSQL with a guard if `ALOFT_TEST_ENGINE` says
+/// so.
 #[expect(clippy::disallowed_methods, reason = "the same tests run again on the other engine")]
-fn database() -> Database {
+fn database() -> (Database, Option<DatabaseGuard>) {
     match std::env::var("ALOFT_TEST_ENGINE").as_deref() {
-        Ok("postgres") => Database::Postgres(Secret::new(postgres::database())),
-        Ok("sqlite") | Err(_) => Database::Embedded,
+        Ok("postgres") => {
+            let (address, guard) = postgres::guarded_database();
+            (Database::Postgres(Secret::new(address)), Some(guard))
+        }
+        Ok("sqlite") | Err(_) => (Database::Embedded, None),
         Ok(other) => panic!("ALOFT_TEST_ENGINE must be sqlite or postgres, not `{other}`"),
     }
 }

@@ -21,7 +21,7 @@ use store::{
 };
 use tempfile::TempDir;
 
-use crate::server;
+use crate::server::{self, DatabaseGuard};
 
 /// Engine that the store runs on.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,8 @@ pub(crate) struct Home {
     pub(crate) folder: TempDir,
     pub(crate) database: Database,
     pub(crate) workspace: WorkspaceId,
+    /// Deletes a database of PostgreSQL after the test.
+    guard: Option<DatabaseGuard>,
 }
 
 /// Runs a test on each engine, each time in a new home.
@@ -71,8 +73,15 @@ impl Drop for Home {
 impl Home {
     pub(crate) async fn new(engine: Engine) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let database = engine.database();
-        let home = Self::at(engine, folder, database).await;
+        let (database, guard) = match engine {
+            Engine::Sqlite => (Database::Embedded, None),
+            Engine::Postgres => {
+                let (address, guard) = server::guarded_database();
+                (Database::Postgres(Secret::new(address)), Some(guard))
+            }
+        };
+        let mut home = Self::at(engine, folder, database).await;
+        home.guard = guard;
         home.store.workspaces().create(a_workspace(1), at(0)).await.unwrap();
         home
     }
@@ -80,7 +89,7 @@ impl Home {
     /// Opens a home on an existing database.
     pub(crate) async fn at(engine: Engine, folder: TempDir, database: Database) -> Self {
         let store = open(settings_of(&folder, &database)).await;
-        Self { engine, store, folder, database, workspace: workspace_id(1) }
+        Self { engine, store, folder, database, workspace: workspace_id(1), guard: None }
     }
 
     pub(crate) async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
