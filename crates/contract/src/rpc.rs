@@ -11,6 +11,7 @@ mod library_error;
 mod methods;
 mod network;
 mod strict;
+mod unusable_client;
 mod whoami;
 
 use buffa::SizeCache;
@@ -24,7 +25,7 @@ pub use connectrpc::{
 pub use proto::{COMMENTED_DESCRIPTORS, DESCRIPTORS, MethodRequest};
 
 pub use self::call::Call;
-pub use self::client::{CALL_TIMEOUT, Client, UnusableClient, is_sendable_key, is_unsent};
+pub use self::client::{CALL_TIMEOUT, Client, is_sendable_key, is_unsent};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, deferred, failed_precondition,
     field_violations, internal, invalid, invalid_because, malformed, not_found, payload_too_large,
@@ -36,6 +37,7 @@ pub use self::library_error::{RawResponse, library_error};
 pub use self::methods::{Method, field_names, method, methods, redacted_fields, service_names};
 pub use self::network::{Network, ProxyFailure, Transport, is_self_signed, proxy_failure};
 pub use self::strict::Strict;
+pub use self::unusable_client::UnusableClient;
 pub use self::whoami::{Actor, Whoami};
 
 /// Header with the API key (spec §5.2).

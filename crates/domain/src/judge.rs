@@ -13,17 +13,17 @@ mod transition;
 mod verdict;
 mod votes;
 
-pub use deferred::{DeferredWrites, RECALL_PERIOD};
+pub use deferred::{Changed, DeferredWrites, RECALL_PERIOD};
 pub use policy::{Policy, ProbeIndex, ServedRegion};
 pub use state::{GracePeriod, JudgeState, RegionResult, RegionState, Vote};
-pub use step::{Changed, Effects, StepContext, delete, receive, resolve, revise, tick};
+pub use step::{Effects, StepContext, delete, receive, resolve, revise, tick};
 pub use suspicion::{
     ClearedBy, ConnectivityCheck, HostMark, HostOutcome, ProbeSuspicions, ProbeTrust,
     SuspicionChange,
 };
 pub use transition::{CloseReason, IncidentChange, Transition};
-pub use verdict::{Share, StatusReason};
-pub use votes::region_status;
+pub use verdict::StatusReason;
+pub use votes::{Share, region_status};
 
 #[cfg(test)]
 mod tests;

@@ -26,9 +26,9 @@ use self::entry::{Freshness, ReadStart};
 use self::memory::SharedState;
 pub(super) use self::renderer::RenderJob;
 use super::address::PageAddress;
-use crate::PageMetrics;
-use crate::Pages;
+use crate::metrics::PageMetrics;
 use crate::projection::project_page;
+use crate::source::Source;
 
 /// Time that an unchanged page is fresh. Check results still arrive.
 const FRESH: Duration = Duration::from_secs(5);
@@ -97,35 +97,35 @@ impl PageCache {
     /// Returns the page at this address, or `None` if no page is published there. Fails only if the
     /// page was never read.
     pub(super) async fn get(
-        &self,
-        pages: &Pages,
+        self: &Arc<Self>,
+        source: &Source,
         address: &PageAddress,
     ) -> Result<Option<Arc<CachedPage>>, String> {
-        let now = pages.ctx.now();
+        let now = source.ctx.now();
         // However old the lookup is, the page knows its own addresses.
         if let Some(ids) = self.addresses.last(address) {
-            let cached = self.current(pages, ids, now).await?;
+            let cached = self.current(source, ids, now).await?;
             if let Some(cached) = cached.filter(|cached| cached.has_address(address)) {
                 return Ok(Some(cached));
             }
         }
-        let Some(ids) = self.look_up(pages, address, now).await? else { return Ok(None) };
-        Ok(self.current(pages, ids, now).await?.filter(|cached| cached.has_address(address)))
+        let Some(ids) = self.look_up(source, address, now).await? else { return Ok(None) };
+        Ok(self.current(source, ids, now).await?.filter(|cached| cached.has_address(address)))
     }
 
     /// Returns the page, renewed if it is stale.
     async fn current(
-        &self,
-        pages: &Pages,
+        self: &Arc<Self>,
+        source: &Source,
         ids: PageIds,
         now: Timestamp,
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let known = self.page(ids.page);
-        let freshness = known.as_ref().map(|cached| (cached, cached.freshness(pages, now)));
+        let freshness = known.as_ref().map(|cached| (cached, cached.freshness(source, now)));
         match freshness {
             Some((_, Freshness::Fresh)) => return Ok(known),
             Some((cached, Freshness::Stale)) => {
-                renew_in_background(pages, cached, now);
+                self.renew_in_background(source, cached, now);
                 return Ok(known);
             }
             Some((_, Freshness::Changed | Freshness::Expired | Freshness::Revoked)) | None => {}
@@ -147,21 +147,37 @@ impl PageCache {
             },
         };
         let known = self.page(ids.page);
-        if known.as_ref().is_some_and(|cached| cached.freshness(pages, now) == Freshness::Fresh) {
+        if known.as_ref().is_some_and(|cached| cached.freshness(source, now) == Freshness::Fresh) {
             return Ok(known);
         }
-        let cached = self.read(pages, ids, known.as_deref(), now).await?;
+        let cached = self.read(source, ids, known.as_deref(), now).await?;
         Ok(cached.inspect(|cached| self.store(cached)))
+    }
+
+    /// Renews a page in the background, once per entry.
+    fn renew_in_background(
+        self: &Arc<Self>,
+        source: &Source,
+        cached: &Arc<CachedPage>,
+        now: Timestamp,
+    ) {
+        if !cached.is_renewal_taken.swap(true, Ordering::Relaxed) {
+            let (cache, source, cached) = (Arc::clone(self), source.clone(), Arc::clone(cached));
+            tokio::spawn(async move {
+                let is_done = cache.renew(&source, &cached, now).await;
+                cached.is_renewal_taken.store(is_done, Ordering::Relaxed);
+            });
+        }
     }
 
     /// Reads a page again and renders the requested representations before visitors ask for them.
     /// Returns whether that succeeded. Requests that read the page meanwhile do not wait for the
     /// rendering.
-    async fn renew(&self, pages: &Pages, before: &CachedPage, now: Timestamp) -> bool {
+    async fn renew(&self, source: &Source, before: &CachedPage, now: Timestamp) -> bool {
         let ids = PageIds::from_page(&before.snapshot.page);
         let read = {
             let Ok(_guard) = self.renewal_lock(ids.page).try_lock() else { return false };
-            self.read(pages, ids, Some(before), now).await
+            self.read(source, ids, Some(before), now).await
         };
         // A failure is harmless, because the previous page remains in the cache.
         let Ok(Some(cached)) = read else { return false };
@@ -174,15 +190,15 @@ impl PageCache {
     /// access.
     async fn read(
         &self,
-        pages: &Pages,
+        source: &Source,
         ids: PageIds,
         last: Option<&CachedPage>,
         now: Timestamp,
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let PageIds { page, workspace } = ids;
         let reading = self.readings.fetch_add(1, Ordering::Relaxed);
-        let start = ReadStart { reading, access: pages.store.access_version(page) };
-        let read = project_page(&pages.store, pages.backend.as_ref(), (workspace, page), now);
+        let start = ReadStart { reading, access: source.store.access_version(page) };
+        let read = project_page(source, (workspace, page), now);
         let why = match tokio::time::timeout(READ_TIMEOUT, read).await {
             Ok(Ok(Some(projection))) => {
                 self.shared.metrics.build_seconds.observe(projection.took.as_secs_f64());
@@ -195,7 +211,7 @@ impl PageCache {
             Ok(Err(error)) => error.to_string(),
             Err(_) => too_slow(),
         };
-        let Some(last) = last.filter(|last| last.freshness(pages, now) != Freshness::Revoked)
+        let Some(last) = last.filter(|last| last.freshness(source, now) != Freshness::Revoked)
         else {
             return Err(why);
         };
@@ -206,15 +222,15 @@ impl PageCache {
     /// Looks up the published page at an address.
     async fn look_up(
         &self,
-        pages: &Pages,
+        source: &Source,
         address: &PageAddress,
         now: Timestamp,
     ) -> Result<Option<PageIds>, String> {
-        let changes = || Some(pages.store.page_change_count());
+        let changes = || Some(source.store.page_change_count());
         let read = || async {
             let page = match address {
-                PageAddress::Slug(slug) => pages.store.public_pages().by_slug(slug).await,
-                PageAddress::Domain(domain) => pages.store.public_pages().by_domain(domain).await,
+                PageAddress::Slug(slug) => source.store.public_pages().by_slug(slug).await,
+                PageAddress::Domain(domain) => source.store.public_pages().by_domain(domain).await,
             };
             let published = page?.filter(|page| page.published);
             Ok::<_, StoreError>(published.map(|page| PageIds::from_page(&page)))
@@ -266,15 +282,4 @@ fn address_bytes(address: &PageAddress, _: &PageIds) -> usize {
 /// Returns the error for a visitor who waited for too long.
 fn too_slow() -> String {
     format!("the database did not respond within {READ_TIMEOUT:?}")
-}
-
-/// Renews a page in the background, once per entry.
-fn renew_in_background(pages: &Pages, cached: &Arc<CachedPage>, now: Timestamp) {
-    if !cached.is_renewal_taken.swap(true, Ordering::Relaxed) {
-        let (pages, cached) = (pages.clone(), Arc::clone(cached));
-        tokio::spawn(async move {
-            let is_done = pages.cache.renew(&pages, &cached, now).await;
-            cached.is_renewal_taken.store(is_done, Ordering::Relaxed);
-        });
-    }
 }

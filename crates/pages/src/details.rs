@@ -1,9 +1,8 @@
 //! Detail pages, read on demand: a report, an incident, a month of the history, a component or a
-//! day. `cache` stores the data for a moment, and `latencies` reads what badges need. Concurrent
-//! requests for the same page share one read. If the database is unavailable, the last version is
-//! served again.
+//! day. `detail_cache` stores the data for a moment, and `latencies` reads what badges need.
+//! Concurrent requests for the same page share one read. If the database is unavailable, the last
+//! version is served again.
 
-mod cache;
 pub(super) mod latencies;
 
 use std::collections::HashMap;
@@ -17,10 +16,9 @@ use rules::report::Report;
 use rules::{ComponentId, IncidentId, MonitorId, ReportId, Timestamp, WorkspaceId};
 use store::{Bucket, StoreError};
 
-pub(super) use self::cache::DetailCache;
-use self::cache::{LatencySeries, get_latencies, get_unchanged};
 use super::address::PageAddress;
 use super::cache::RenderJob;
+use super::detail_cache::{LatencySeries, get_latencies, get_unchanged};
 use super::html::{self, DetailKey};
 use super::i18n::Strings;
 use super::representation::{DetailBodyKey, DetailContent};
@@ -29,6 +27,7 @@ use super::responses::{
 };
 use super::snapshot::PageSnapshot;
 use crate::Pages;
+use crate::source::Source;
 use web::http_body::{EncodedBody, Encoding};
 
 /// Range of a component's page if its URL names none.
@@ -146,7 +145,7 @@ impl DetailRequest<'_> {
             Some(Arc::clone(known))
         } else {
             let cache = &self.pages.details.reports;
-            let source = (self.pages, page.workspace);
+            let source = (&self.pages.source, page.workspace);
             let read = || self.read_report(id);
             let found = get_unchanged(cache, source, (page.id, id), read).await?;
             found.map(|report| Arc::new(view.report(&report)))
@@ -159,14 +158,15 @@ impl DetailRequest<'_> {
     }
 
     async fn read_report(&self, id: ReportId) -> Result<Option<Arc<Report>>, StoreError> {
-        let found = self.pages.store.public_pages().report(self.snapshot.page.id, id).await?;
+        let found =
+            self.pages.source.store.public_pages().report(self.snapshot.page.id, id).await?;
         Ok(found.map(Arc::new))
     }
 
     async fn incident(self, id: IncidentId) -> Result<Option<RenderJob>, String> {
         let page = &self.snapshot.page;
-        let read = self.pages.store.public_pages();
-        let (cache, source) = (&self.pages.details.incidents, (self.pages, page.workspace));
+        let read = self.pages.source.store.public_pages();
+        let (cache, source) = (&self.pages.details.incidents, (&self.pages.source, page.workspace));
         let found = get_unchanged(cache, source, (page.id, id), || read.incident(page.id, id));
         // The components may have changed since. The page shows the incident only if a component
         // still shows its monitor.
@@ -174,7 +174,7 @@ impl DetailRequest<'_> {
             .await?
             .and_then(|(facts, regions)| Some((self.snapshot.view.incident(&facts)?, regions)));
         // Several regions of one probe are a single location, so a count would be misleading.
-        let is_one = self.pages.backend.has_one_probe();
+        let is_one = self.pages.source.backend.has_one_probe();
         Ok(detail.map(|(it, regions)| {
             let regions = if is_one { 0 } else { regions };
             self.render_job(move |snapshot, words, base| {
@@ -192,7 +192,7 @@ impl DetailRequest<'_> {
         {
             return Ok(None);
         }
-        let (cache, source) = (&self.pages.details.months, (self.pages, page.workspace));
+        let (cache, source) = (&self.pages.details.months, (&self.pages.source, page.workspace));
         let found = get_unchanged(cache, source, (page.id, month), || self.read_month(month));
         let detail = found.await?;
         Ok(detail.map(|it| {
@@ -205,8 +205,10 @@ impl DetailRequest<'_> {
     /// Returns the start of the oldest event stored for the page.
     async fn first_event(&self) -> Result<Option<Timestamp>, String> {
         let page = &self.snapshot.page;
-        let read = || async { Ok(Some(self.pages.store.public_pages().first(page.id).await?)) };
-        let (cache, source) = (&self.pages.details.first_events, (self.pages, page.workspace));
+        let read =
+            || async { Ok(Some(self.pages.source.store.public_pages().first(page.id).await?)) };
+        let (cache, source) =
+            (&self.pages.details.first_events, (&self.pages.source, page.workspace));
         Ok(get_unchanged(cache, source, page.id, read).await?.flatten())
     }
 
@@ -216,7 +218,8 @@ impl DetailRequest<'_> {
         let positions: HashMap<ComponentId, usize> =
             components.map(|(place, component)| (component.id, place)).collect();
         let page = self.snapshot.page.id;
-        let facts = self.pages.store.public_pages().past(page, &positions, month.span()).await?;
+        let facts =
+            self.pages.source.store.public_pages().past(page, &positions, month.span()).await?;
         Ok(view.month(month, &facts).map(Arc::new))
     }
 
@@ -240,21 +243,21 @@ impl DetailRequest<'_> {
         monitor: MonitorId,
         range: Range,
     ) -> Result<LatencySeries, String> {
-        let (workspace, now) = (self.snapshot.page.workspace, self.pages.ctx.now());
-        let read = || read_latency_series(self.pages, (workspace, monitor), range, now);
+        let (workspace, now) = (self.snapshot.page.workspace, self.pages.source.ctx.now());
+        let read = || read_latency_series(&self.pages.source, (workspace, monitor), range, now);
         let cache = &self.pages.details.latency_series;
-        get_latencies(cache, self.pages, (monitor, range), read).await
+        get_latencies(cache, &self.pages.source, (monitor, range), read).await
     }
 }
 
 /// Reads about 350 rows at most, for any range.
 async fn read_latency_series(
-    pages: &Pages,
+    source: &Source,
     (workspace, monitor): (WorkspaceId, MonitorId),
     range: Range,
     now: Timestamp,
 ) -> Result<LatencySeries, StoreError> {
-    let history = pages.store.history();
+    let history = source.store.history();
     let stretch = if range.is_by_day() { Bucket::Day } else { Bucket::Hour };
     let sums = history.buckets(workspace, monitor, stretch, range.span(now)).await?;
     let phases = history.phases(workspace, monitor, &range.sample_times(now)).await?;

@@ -1,4 +1,4 @@
-//! Serves the representations and badges of a page from the cache.
+//! Serves the representations, badges and icon of a page from the caches.
 
 use std::sync::Arc;
 
@@ -12,8 +12,9 @@ use super::address::PageAddress;
 use super::badge::{BadgeMetric, BadgeQuery};
 use super::cache::RenderJob;
 use super::details::latencies;
+use super::icon::Icon;
 use super::representation::{DetailBodyKey, DetailContent, Representation};
-use super::responses::{access, build_response, find, finish, locale, unavailable};
+use super::responses::{access, build_response, find, finish, language, locale, unavailable};
 use super::{badge, widget};
 use crate::Pages;
 
@@ -92,4 +93,20 @@ pub(super) async fn serve_badge(
         ),
         None => unavailable(locale.words, &headers),
     }
+}
+
+/// Responds with the icon of a page, subject to the page's access check.
+pub(super) async fn serve_icon(pages: Pages, address: PageAddress, headers: HeaderMap) -> Response {
+    let words = language(&headers);
+    let cached = match find(&pages, &address, words, &headers).await {
+        Ok((cached, _)) => cached,
+        Err(refusal) => return *refusal,
+    };
+    let page = &cached.snapshot.page;
+    let access = page.settings.effective_access();
+    let icon = match &page.settings.icon {
+        Some(url) => pages.icons.get(page.id, url, pages.source.ctx.now()).await,
+        None => None,
+    };
+    icon.unwrap_or_else(Icon::default_icon).response(access, &headers)
 }

@@ -22,9 +22,6 @@ use rules::{AccessType, PageId, Timestamp};
 use url::Url;
 
 use self::image_type::ImageType;
-use super::address::PageAddress;
-use super::responses::{find, language};
-use crate::Pages;
 use web::cache::{Cache, CacheCounters, CachePolicy};
 use web::http_body::{EncodedBody, Encoding};
 
@@ -73,7 +70,7 @@ struct CachedIcon {
 
 /// An image ready to be sent.
 #[derive(Clone, Debug)]
-struct Icon {
+pub(crate) struct Icon {
     body: Arc<EncodedBody>,
     bytes: usize,
 }
@@ -97,24 +94,6 @@ enum IconError {
     Redirected,
 }
 
-/// Responds with the icon of a page, subject to the page's access check.
-pub(super) async fn icon(pages: Pages, address: PageAddress, headers: HeaderMap) -> Response {
-    let words = language(&headers);
-    let cached = match find(&pages, &address, words, &headers).await {
-        Ok((cached, _)) => cached,
-        Err(refusal) => return *refusal,
-    };
-    let page = &cached.snapshot.page;
-    let access = page.settings.effective_access();
-    let icon = match &page.settings.icon {
-        Some(url) => pages.icons.get(page.id, url, pages.ctx.now()).await,
-        None => None,
-    };
-    let icon =
-        icon.unwrap_or_else(|| Icon::new(ImageType::Svg, Bytes::from_static(web::ICON.as_bytes())));
-    build_response(&icon, access, &headers)
-}
-
 impl Icons {
     /// Creates an empty cache that fetches icons with this client.
     pub(crate) fn new(client: Client, counters: CacheCounters) -> Self {
@@ -130,7 +109,12 @@ impl Icons {
 
     /// Returns the icon of a page at this URL, or `None` if it cannot be fetched. An old icon is
     /// served while it is fetched again.
-    async fn get(self: &Arc<Self>, page: PageId, url: &str, now: Timestamp) -> Option<Icon> {
+    pub(super) async fn get(
+        self: &Arc<Self>,
+        page: PageId,
+        url: &str,
+        now: Timestamp,
+    ) -> Option<Icon> {
         let key = (page, url.to_owned());
         let read = || {
             let (icons, key) = (Arc::clone(self), key.clone());
@@ -187,27 +171,33 @@ impl Icon {
     fn new(kind: ImageType, bytes: Bytes) -> Self {
         Self { bytes: bytes.len(), body: Arc::new(EncodedBody::new(kind.content_type(), bytes)) }
     }
-}
 
-fn build_response(icon: &Icon, access: AccessType, request: &HeaderMap) -> Response {
-    let mut response = Response::new(Body::empty());
-    let cache = if access == AccessType::Public { PUBLIC } else { PRIVATE };
-    let headers = response.headers_mut();
-    headers.insert(ETAG, icon.body.etag.clone());
-    for (name, value) in [
-        (CACHE_CONTROL, cache),
-        (VARY, "cookie"),
-        (CONTENT_TYPE, icon.body.content_type),
-        (CONTENT_SECURITY_POLICY, POLICY),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (REFERRER_POLICY, "no-referrer"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
+    /// Returns the icon of pages without one.
+    pub(super) fn default_icon() -> Self {
+        Self::new(ImageType::Svg, Bytes::from_static(web::ICON.as_bytes()))
     }
-    if icon.body.matches_etag(request) {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-    } else {
-        *response.body_mut() = Body::from(icon.body.bytes(Encoding::Identity));
+
+    /// Returns the response of a page with this access type.
+    pub(super) fn response(&self, access: AccessType, request: &HeaderMap) -> Response {
+        let mut response = Response::new(Body::empty());
+        let cache = if access == AccessType::Public { PUBLIC } else { PRIVATE };
+        let headers = response.headers_mut();
+        headers.insert(ETAG, self.body.etag.clone());
+        for (name, value) in [
+            (CACHE_CONTROL, cache),
+            (VARY, "cookie"),
+            (CONTENT_TYPE, self.body.content_type),
+            (CONTENT_SECURITY_POLICY, POLICY),
+            (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (REFERRER_POLICY, "no-referrer"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        if self.body.matches_etag(request) {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        } else {
+            *response.body_mut() = Body::from(self.body.bytes(Encoding::Identity));
+        }
+        response
     }
-    response
 }

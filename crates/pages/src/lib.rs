@@ -2,28 +2,30 @@
 //! and the forms that visitors submit. Every representation passes the same access check and comes
 //! from the same cache.
 //!
-//! `domain::page` decides what a page shows. This crate reads the facts from `store`, renders the view
-//! and caches the result. [`routes()`] are the paths, [`Pages`] is the state behind them, and the server
-//! implements [`Backend`] for the rest: the latest checks, and the login emails, which a visitor waits
-//! for. Other emails go through the outbox.
+//! `domain::page` decides what a page shows. This crate reads the facts from `store`, renders the
+//! view and caches the result. [`routes()`] are the paths, [`Pages`] is the state behind them, and
+//! the server implements [`Backend`] for the rest: the latest checks, and the login emails, which a
+//! visitor waits for. Other emails go through the outbox.
 //!
 //! In reading order, in which each module imports only from those before it:
 //! - Requests: `address` finds the page that a URL means, `signer` signs cookies and tokens,
 //!   `token` has the tokens in emails to subscribers, and `access` decides who may read a page.
-//! - Content: `snapshot` is the content of a page at one time, and `projection` reads it.
+//! - Content: `source` has the store and what the server answers, `snapshot` is the content of a
+//!   page at one time, and `projection` reads it.
 //! - Parts of several representations: `robots` has the rules for search engines, `i18n` the
 //!   strings, `event_text` incidents as plain text, `report` status reports as text and JSON,
 //!   `events` selects ongoing and past events, `bars` draws days, and `chart` draws latencies.
 //! - Renderers of a snapshot: `og_image`, `badge`, `html`, `widget`, `json`, `feed`, `ical`,
 //!   `markdown`, and `statuspage_v2` for Statuspage's JSON. `representation` lists them all, with
 //!   their content types and cache keys.
-//! - `cache` stores snapshots with their rendered representations.
+//! - Caches and limits: `cache` stores snapshots with their rendered representations,
+//!   `detail_cache` the data of detail pages, and `icon` the owners' icons. `live_updates` knows
+//!   the waiting browsers, `subscribe_limits` the recent requests, and `metrics` counts.
+//! - `state` has all of these as [`Pages`], which the handlers receive.
 //! - Handlers: `responses` finds a page, checks access and builds responses for all of them.
-//!   `details` reads the pages below a page on demand, `handlers` serve representations and badges,
-//!   `icon` the owner's icon, `login` the forms of restricted pages, `subscribe` those of
-//!   subscribers, and `live` sends updates to open browsers.
-//! - `state` has the caches and limits of all pages. It is the exception to the order:
-//!   `projection`, caches and handlers receive it as [`Pages`].
+//!   `details` reads the pages below a page on demand, `handlers` serve representations, badges and
+//!   icons, `login` the forms of restricted pages, `subscribe` those of subscribers, and `live`
+//!   sends updates to open browsers.
 //! - `routes` lists all paths, each with its handler.
 
 mod access;
@@ -32,6 +34,7 @@ mod badge;
 mod bars;
 mod cache;
 mod chart;
+mod detail_cache;
 mod details;
 mod event_text;
 mod events;
@@ -43,8 +46,10 @@ mod ical;
 mod icon;
 mod json;
 mod live;
+mod live_updates;
 mod login;
 mod markdown;
+mod metrics;
 mod og_image;
 mod projection;
 mod report;
@@ -54,13 +59,17 @@ mod robots;
 mod routes;
 mod signer;
 mod snapshot;
+mod source;
 mod state;
 mod statuspage_v2;
 mod subscribe;
+mod subscribe_limits;
 mod token;
 mod widget;
 
 pub use self::address::{PageAddress, PageDomain};
+pub use self::metrics::PageMetrics;
 pub use self::routes::{domain_routes, page_paths, paths, routes};
-pub use self::state::{Backend, BoxFuture, PageMetrics, Pages, PagesParts};
+pub use self::source::{Backend, BoxFuture};
+pub use self::state::{Pages, PagesParts};
 pub use self::token::{Purpose, SubscriberTokens};

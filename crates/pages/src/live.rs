@@ -1,9 +1,7 @@
 //! Live updates for open browsers: an event whenever the content of a page changes, so that they
 //! fetch it again. The event carries no content. While browsers wait for a page, one task watches
-//! it for all of them. The number of connections is limited (`updates`). A rejected browser polls
-//! instead (`live.js`).
-
-mod updates;
+//! it for all of them. The number of connections is limited (`live_updates`). A rejected browser
+//! polls instead (`live.js`).
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -21,9 +19,8 @@ use rules::{PageId, Timestamp};
 use tokio::sync::watch::{Receiver, channel};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::updates::LiveUpdates;
-use self::updates::{PageOutline, TooManyConnections};
 use super::address::PageAddress;
+use super::live_updates::{PageOutline, TooManyConnections};
 use super::responses::{UNKNOWN_PEER, find, language};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
@@ -152,7 +149,7 @@ async fn watch(
             () = stop.cancelled() => return,
         }
         // If the page can be neither read nor taken from the cache, assume that it is unchanged.
-        if let Ok(cached) = pages.cache.get(&pages, &address).await {
+        if let Ok(cached) = pages.cache.get(&pages.source, &address).await {
             let snapshot = cached.as_ref().map(|cached| &*cached.snapshot);
             last = snapshot.filter(|it| it.page.id == page).map(PageOutline::from_page);
         }

@@ -103,7 +103,8 @@ async fn find_without_access_check(
     words: &'static Strings,
     headers: &HeaderMap,
 ) -> Result<Arc<CachedPage>, Box<Response>> {
-    let cached = if address.is_valid() { pages.cache.get(pages, address).await } else { Ok(None) };
+    let cached =
+        if address.is_valid() { pages.cache.get(&pages.source, address).await } else { Ok(None) };
     match cached {
         Ok(Some(cached)) => Ok(cached),
         Ok(None) => {

@@ -7,12 +7,12 @@ use std::time::Duration;
 use domain::page::{Facts, project};
 use rules::status_page::StatusPage;
 use rules::{MonitorId, PageId, Timestamp, WorkspaceId};
-use store::{Generation, Store, StoreError};
+use store::{Generation, StoreError};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
-use crate::Backend;
 use crate::snapshot::PageSnapshot;
+use crate::source::{Backend, Source};
 
 /// A page that was read, with its content for visitors.
 #[derive(Clone, Debug)]
@@ -27,18 +27,18 @@ pub(crate) struct Projection {
 /// Reads a page of a workspace at `now`. Returns `None` if the page does not exist or is not
 /// published.
 pub(crate) async fn project_page(
-    store: &Store,
-    backend: &dyn Backend,
+    source: &Source,
     (workspace, page): (WorkspaceId, PageId),
     now: Timestamp,
 ) -> Result<Option<Projection>, StoreError> {
+    let store = &source.store;
     let generation = store.generation(workspace);
     let page = match store.pages().get(workspace, page).await {
         Ok(page) if page.published => page,
         Ok(_) | Err(StoreError::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let facts = page_facts(store, backend, page, now).await?;
+    let facts = page_facts(source, page, now).await?;
     let work = spawn_blocking(move || {
         let began = Instant::now();
         let view = Arc::new(project(&facts));
@@ -55,13 +55,12 @@ pub(crate) async fn project_page(
 
 /// Returns the data of a page at `now`, published or not.
 pub(crate) async fn page_facts(
-    store: &Store,
-    backend: &dyn Backend,
+    source: &Source,
     page: StatusPage,
     now: Timestamp,
 ) -> Result<Facts, StoreError> {
-    let mut facts = store.public_pages().facts(page, now).await?;
-    set_last_checks(backend, &mut facts).await;
+    let mut facts = source.store.public_pages().facts(page, now).await?;
+    set_last_checks(source.backend.as_ref(), &mut facts).await;
     Ok(facts)
 }
 

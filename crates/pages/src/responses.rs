@@ -51,7 +51,7 @@ pub(super) async fn find(
     if !address.is_valid() {
         return Err(not_found());
     }
-    let cached = match pages.cache.get(pages, address).await {
+    let cached = match pages.cache.get(&pages.source, address).await {
         Ok(Some(cached)) => cached,
         Ok(None) => return Err(not_found()),
         Err(why) => {
@@ -60,7 +60,7 @@ pub(super) async fn find(
         }
     };
     let (base, snapshot) = (address.base(), &cached.snapshot);
-    let status = match pages.access.decide(&snapshot.page, headers, pages.ctx.now()) {
+    let status = match pages.access.decide(&snapshot.page, headers, pages.source.ctx.now()) {
         AccessDecision::Granted => return Ok((cached, base)),
         AccessDecision::Password => StatusCode::UNAUTHORIZED,
         AccessDecision::Email => StatusCode::FORBIDDEN,
@@ -131,7 +131,7 @@ pub(super) fn message_response(
 pub(super) fn finish(pages: &Pages, snapshot: &PageSnapshot, mut response: Response) -> Response {
     let headers = response.headers_mut();
     if snapshot.served_from_cache {
-        let age = pages.ctx.now().since(snapshot.view.at);
+        let age = pages.source.ctx.now().since(snapshot.view.at);
         headers.insert(AGE, HeaderValue::from(age.as_secs()));
     }
     if !robots::is_listed(&snapshot.page) {

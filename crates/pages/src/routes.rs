@@ -15,7 +15,7 @@ use crate::badge::BadgeMetric;
 use crate::details::{self, DetailRoute};
 use crate::representation::Representation;
 use crate::token::Purpose;
-use crate::{handlers, html, icon, live, login, responses, subscribe};
+use crate::{handlers, html, live, login, responses, subscribe};
 
 /// Maximum size of a form in bytes. A form holds an email address and a choice of components.
 const FORM_BYTES_MAX: usize = 64 * 1024;
@@ -210,7 +210,7 @@ async fn show_icon(
     address: PageAddress,
     headers: HeaderMap,
 ) -> Response {
-    icon::icon(pages, address, headers).await
+    handlers::serve_icon(pages, address, headers).await
 }
 
 fn token_page_route(purpose: Purpose) -> MethodRouter<Pages> {

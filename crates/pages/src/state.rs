@@ -1,16 +1,10 @@
-//! State that all handlers share, and the trait that the server implements for them.
+//! State that all handlers share: the sources of the content, the caches and the limits.
 
-use std::collections::HashMap;
-use std::fmt::Debug;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use domain::notify::Mail;
 use domain::page::Facts;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
+use rules::Timestamp;
 use rules::status_page::StatusPage;
-use rules::{MonitorId, Timestamp, WorkspaceId};
 use store::{Store, StoreError};
 use web::cache::CacheMetrics;
 use web::context::Context;
@@ -18,22 +12,19 @@ use web::proxies::TrustedProxies;
 
 use crate::access::AccessControl;
 use crate::cache::PageCache;
-use crate::details::DetailCache;
+use crate::detail_cache::DetailCache;
 use crate::icon::Icons;
-use crate::live::LiveUpdates;
+use crate::live_updates::LiveUpdates;
+use crate::metrics::PageMetrics;
 use crate::projection;
-use crate::subscribe::SubscribeLimits;
+use crate::source::{Backend, Source};
+use crate::subscribe_limits::SubscribeLimits;
 use crate::token::SubscriberTokens;
-
-/// Future that a method of [`Backend`] returns. It is boxed, because the state holds any backend.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// State of all status pages. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Pages {
-    pub(crate) ctx: Context,
-    pub(crate) store: Store,
-    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) source: Source,
     pub(crate) proxies: TrustedProxies,
     pub(crate) metrics: PageMetrics,
     /// Rendered pages.
@@ -64,38 +55,6 @@ pub struct PagesParts {
     pub listener_url: String,
 }
 
-/// The parts of the server that pages cannot read from the database: the latest checks, and the login
-/// emails, which a visitor waits for. Other emails go through the outbox.
-pub trait Backend: Debug + Send + Sync {
-    /// Returns when the last check of each of these monitors ended. Unknown ones are absent.
-    fn last_checks(&self, monitors: Vec<MonitorId>)
-    -> BoxFuture<'_, HashMap<MonitorId, Timestamp>>;
-
-    /// Returns whether one probe serves all regions, so that naming them would mislead.
-    fn has_one_probe(&self) -> bool;
-
-    /// Returns whether emails can be sent.
-    fn can_send_emails(&self) -> bool;
-
-    /// Sends an email. Fails with the reason if it was not sent.
-    fn send_email(
-        &self,
-        workspace: WorkspaceId,
-        mail: Mail,
-    ) -> BoxFuture<'static, Result<(), String>>;
-}
-
-/// Metrics of status pages.
-#[derive(Clone, Debug)]
-pub struct PageMetrics {
-    /// Time to build a page after its data was read, in seconds.
-    pub build_seconds: Histogram,
-    /// Time to render a page in one representation, in seconds.
-    pub render_seconds: Histogram,
-    /// Browsers that wait for live updates.
-    pub streams: Gauge,
-}
-
 impl Pages {
     /// Creates the state with empty caches.
     pub fn new(parts: PagesParts) -> Self {
@@ -111,9 +70,7 @@ impl Pages {
             access: Arc::new(access),
             subscribe_limits: Arc::new(SubscribeLimits::new(&ctx)),
             subscriber_tokens: Arc::new(tokens),
-            ctx,
-            store,
-            backend,
+            source: Source { ctx, store, backend },
             proxies,
             metrics,
         }
@@ -126,18 +83,18 @@ impl Pages {
 
     /// Returns the data of a page at `now`, published or not.
     pub async fn facts(&self, page: StatusPage, now: Timestamp) -> Result<Facts, StoreError> {
-        projection::page_facts(&self.store, self.backend.as_ref(), page, now).await
+        projection::page_facts(&self.source, page, now).await
     }
 
     /// Returns whether emails with links can be sent: to log in, or to confirm a subscription. They
     /// require a mail server and a public URL.
     pub(crate) fn can_email_links(&self) -> bool {
-        self.backend.can_send_emails() && self.public_url().is_some()
+        self.source.backend.can_send_emails() && self.public_url().is_some()
     }
 
     /// Removes expired limits of visitors, and cached values that are too old to be served.
     pub fn evict_expired(&self) {
-        let now = self.ctx.now();
+        let now = self.source.ctx.now();
         self.access.evict_expired();
         self.subscribe_limits.evict_expired();
         self.cache.evict_expired(now);

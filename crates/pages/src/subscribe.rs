@@ -7,19 +7,14 @@ mod i18n;
 pub(super) mod manage;
 mod view;
 
-use std::net::IpAddr;
-use std::num::NonZeroU32;
-use std::time::Duration;
-
 use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::Response;
 use domain::page::may_subscribe;
 use http::{HeaderMap, StatusCode};
+use rules::AccessType;
 use rules::status_page::{Language, SubscriberDraft};
-use rules::{AccessType, PageId, limits};
-use sha2::{Digest as _, Sha256};
 use store::{SignupOutcome, SignupSource};
 
 use self::form::SubmittedForm;
@@ -29,54 +24,8 @@ use super::i18n::Strings;
 use super::responses::{UNKNOWN_PEER, build_response, find, language, message_response};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
-use web::context::Context;
 use web::http_body::EncodedBody;
-use web::limits::AttemptLimiter;
 use web::peer::{Peer, rate_limit_address};
-
-/// Period in which requests of one network and for one mailbox are counted.
-const COUNTED_IN: Duration = Duration::from_hours(1);
-
-/// Limits of subscribing.
-#[derive(Debug)]
-pub(crate) struct SubscribeLimits {
-    networks: AttemptLimiter<IpAddr>,
-    mailboxes: AttemptLimiter<[u8; 32]>,
-}
-
-impl SubscribeLimits {
-    /// Creates the limits with nothing counted.
-    pub(crate) fn new(ctx: &Context) -> Self {
-        let times = |count| NonZeroU32::new(count).expect("the limits are not nothing");
-        Self {
-            networks: AttemptLimiter::new(
-                ctx,
-                times(limits::SUBSCRIBE_PER_NETWORK_AND_HOUR),
-                COUNTED_IN,
-            ),
-            mailboxes: AttemptLimiter::new(
-                ctx,
-                times(limits::SUBSCRIBE_PER_MAILBOX_AND_HOUR),
-                COUNTED_IN,
-            ),
-        }
-    }
-
-    /// Returns whether an email may be sent to this address for this page. The address is not
-    /// stored.
-    fn can_email(&self, page: PageId, address: &str) -> bool {
-        let mailbox = Sha256::new()
-            .chain_update(page.bits().to_be_bytes())
-            .chain_update(address.to_lowercase());
-        self.mailboxes.try_acquire(&mailbox.finalize().into())
-    }
-
-    /// Removes expired limits.
-    pub(crate) fn evict_expired(&self) {
-        self.networks.evict_expired();
-        self.mailboxes.evict_expired();
-    }
-}
 
 /// Shows the ways to subscribe to a page: its feeds, and the form if email is available.
 pub(super) async fn show(
@@ -137,8 +86,11 @@ pub(super) async fn request(
     // A mailbox over its limit gets the same response, so that nothing is revealed.
     if pages.subscribe_limits.can_email(page.id, settings.destination.expose()) {
         let signup_source = SignupSource { page: page.clone(), network };
-        let store = pages.store.subscribers();
-        match store.sign_up(pages.ctx.new_id(), settings, signup_source, pages.ctx.now()).await {
+        let store = pages.source.store.subscribers();
+        match store
+            .sign_up(pages.source.ctx.new_id(), settings, signup_source, pages.source.ctx.now())
+            .await
+        {
             Ok(SignupOutcome::New | SignupOutcome::Again | SignupOutcome::Known) => {}
             Ok(SignupOutcome::Full) => tracing::warn!(
                 page.id = %page.id, "signup refused: page {} is at its limit of subscribers", page.id

@@ -13,10 +13,9 @@ mod socket;
 
 pub use self::connect::{Admin, connect};
 pub use self::database::{DatabaseUrl, migrate, restore};
-pub use self::details::{WorkspaceDetails, WorkspaceUsage};
 pub use self::operation::{
     AuditQuery, AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults,
-    KeyRow, RenameWorkspace, UnreadableRow, WorkspaceRow,
+    KeyRow, RenameWorkspace, UnreadableRow, WorkspaceDetails, WorkspaceRow, WorkspaceUsage,
 };
 pub use self::service::ControlService;
 pub(crate) use self::socket::Socket;

@@ -9,9 +9,9 @@ mod judge;
 mod manual_checks;
 mod notify;
 mod probes;
+mod queries;
 mod startup;
 mod threads;
-mod view;
 mod weights;
 
 use std::sync::Arc;
@@ -35,11 +35,10 @@ use self::cadence::{Cadence, ScheduleCommand, TimetableEntry};
 use self::check::Checkers;
 use self::concurrency::CheckPermits;
 use self::judge::{Command, ConnectivityChecks, Judge, JudgedMonitor};
-pub use self::judge::{Health, OperatorNotice, RegionHealth};
+pub use self::judge::{Health, MonitorView, OperatorNotice, RegionHealth, RegionView};
 pub use self::notify::{Notifier, NotifierParts, RunningNotifier, Tested};
 pub use self::probes::{Probes, THIS_SERVER};
 use self::threads::Thread;
-pub use self::view::{MonitorView, RegionView};
 use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, QueuedJob};
 use crate::observe::metrics::Metrics;
 

@@ -9,7 +9,7 @@ use rules::{KeyId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Query, Row, query};
-use crate::row::Listed;
+use crate::list::Listed;
 use crate::{Page, Store, StoreError};
 
 /// Actor and time of a change. Every function that changes a resource takes one.
@@ -100,6 +100,13 @@ pub enum ProbeTransition {
 #[derive(Clone, Copy, Debug)]
 pub struct Audit<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the audit log.
+    pub const fn audit(&self) -> Audit<'_> {
+        Audit { store: self }
+    }
 }
 
 impl Audit<'_> {

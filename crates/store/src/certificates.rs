@@ -16,6 +16,13 @@ pub struct Certificates<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the certificates of the domains that the server serves.
+    pub const fn certificates(&self) -> Certificates<'_> {
+        Certificates { store: self }
+    }
+}
+
 /// Certificate of a domain, with the state of its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainCertificate {

@@ -9,7 +9,8 @@ use rules::notification::{Channel, ChannelSettings, NotificationPreferences};
 use rules::{ChannelId, MonitorId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
-use crate::row::{Listed, id, instant, to_count};
+use crate::list::Listed;
+use crate::row::{id, instant, to_count};
 use crate::vault::{EncryptionContext, Vault};
 use crate::{Page, Store, StoreError};
 
@@ -20,6 +21,13 @@ pub(crate) use change::{DeletedMonitor, unlink_monitor};
 #[derive(Clone, Copy, Debug)]
 pub struct Channels<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the notification channels.
+    pub const fn channels(&self) -> Channels<'_> {
+        Channels { store: self }
+    }
 }
 
 /// Selects channels for [`read`]: a row for each channel, and one for each of its monitors. It is

@@ -12,9 +12,11 @@ use domain::notify::Cause;
 use rules::{MonitorId, MonitorStatus, Timestamp};
 
 use crate::db::{Connection, query};
-use crate::results::{ResultRow, RowKey};
+use crate::result_rows::{ResultRow, RowKey};
 use crate::writer::{Durability, Session};
-use crate::{Store, StoreError, evidence, incidents, judge_states, missed_slots, outbox, results};
+use crate::{
+    Store, StoreError, evidence, incidents, judge_states, missed_slots, outbox, result_rows,
+};
 
 /// Changes that are stored together or not at all.
 #[derive(Clone, Debug, Default)]
@@ -142,12 +144,12 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
     }
     let (mut rows, ownerless) = with_row_ids(session, &batch.results).await?;
     let all = rows.len();
-    results::arrange(&mut rows);
-    let bodies = results::bodies(&rows);
+    result_rows::arrange(&mut rows);
+    let bodies = result_rows::bodies(&rows);
     if bodies.len() > 1 {
         session.begin().await?;
     }
-    let row_keys = results::insert(&mut session.db, &mut session.ends, &bodies).await?;
+    let row_keys = result_rows::insert(&mut session.db, &mut session.ends, &bodies).await?;
     let stored = rows.len() as u64;
     let committed = Committed { stored, duplicates: all as u64 - stored, ownerless };
     evidence::insert(session, &rows, &successes).await?;

@@ -8,7 +8,8 @@ use rules::status_page::{Component, ComponentSettings};
 use rules::{ComponentId, ComponentType, GroupId, MonitorId, PageId, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
-use crate::row::{Listed, id, instant, optional, optional_narrow};
+use crate::list::Listed;
+use crate::row::{id, instant, optional, optional_narrow};
 use crate::{Page, Store, StoreError, pages};
 
 pub(crate) use cascade::{delete_with_page, mark_monitor_deleted, unlink_group};
@@ -33,6 +34,13 @@ pub struct Components<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the components of status pages.
+    pub const fn components(&self) -> Components<'_> {
+        Components { store: self }
+    }
+}
+
 impl Components<'_> {
     /// Returns a component of the workspace.
     pub async fn get(
@@ -43,8 +51,8 @@ impl Components<'_> {
         find(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
-    /// Returns a part of the components of a page of the workspace, or of all its pages, newest first,
-    /// and how many there are.
+    /// Returns a part of the components of a page of the workspace, or of all its pages, newest
+    /// first, and how many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,

@@ -11,19 +11,19 @@ use crate::buckets::BucketSize;
 use crate::db::{Connection, Row, query};
 use crate::history::read_block;
 use crate::incidents::IncidentFilter;
+use crate::list::{Listed, Page};
 use crate::maintenances::MaintenanceFilter;
-use crate::monitors::Page;
 use crate::outbox::{DeliveryFilter, SubscriberDeliveryFilter};
 use crate::reports::ReportFilter;
-use crate::results::{self, TABLE as RECENT};
-use crate::row::Listed;
+use crate::result_rows::{self, TABLE as RECENT};
 use crate::subscribers::SubscriberFilter;
 use crate::writer::Session;
 use crate::{AuditFilter, Store, StoreError, missed_slots};
 
 /// Number of rows per query.
 const AT_ONCE: i64 = 256;
-/// Number of deliveries or entries of the audit log per query. Each query of deliveries counts them all.
+/// Number of deliveries or entries of the audit log per query. Each query of deliveries counts them
+/// all.
 const RECORDS_AT_ONCE: u32 = 10_000;
 /// Table of unreadable rows that were moved out of their tables.
 const UNREADABLE_TABLE: &str = "unreadable_rows";
@@ -44,6 +44,13 @@ pub struct DamagedRow {
 #[derive(Clone, Copy, Debug)]
 pub struct Doctor<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle for repairing unreadable rows.
+    pub const fn doctor(&self) -> Doctor<'_> {
+        Doctor { store: self }
+    }
 }
 
 impl Doctor<'_> {
@@ -237,7 +244,7 @@ fn is_readable(source: &str, key: i64, body: &[u8]) -> bool {
     let sizes = [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day];
     match sizes.into_iter().find(|size| size.table() == source) {
         Some(size) => read_block(size, key, body).is_ok(),
-        None => source == RECENT && results::each_of(key, body, |_, _| ()).is_none(),
+        None => source == RECENT && result_rows::each_of(key, body, |_, _| ()).is_none(),
     }
 }
 

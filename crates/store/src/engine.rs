@@ -10,8 +10,8 @@ use rules::Secret;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{PgPool, SqlitePool};
 
+use crate::StoreError;
 use crate::db::{self, Connection};
-use crate::{Settings, StoreError};
 
 pub(crate) use postgres::{Owner, READER_WAIT};
 #[cfg(test)]
@@ -42,10 +42,10 @@ pub(crate) enum Readers {
 }
 
 impl Engine {
-    /// Returns the engine that the settings select.
-    pub(crate) fn from_settings(settings: &Settings) -> Result<Self, StoreError> {
-        Ok(match &settings.database {
-            Database::Embedded => Self::Sqlite(settings.folder.clone()),
+    /// Returns the engine of this database, with this data folder.
+    pub(crate) fn new(database: &Database, folder: &Path) -> Result<Self, StoreError> {
+        Ok(match database {
+            Database::Embedded => Self::Sqlite(folder.to_owned()),
             Database::Postgres(address) => Self::Postgres(Box::new(postgres::options(address)?)),
         })
     }

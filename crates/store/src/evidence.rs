@@ -1,10 +1,8 @@
 //! Evidence of checks, for people who investigate: of each result that is not a success, and of the
 //! latest success of each region. It is encrypted, because responses may contain private data.
-//! `insert` writes it to the database, `latest` keeps successes in a file.
+//! `insert` writes it to the database, `latest_successes` keeps successes in a file.
 
-mod extents;
 mod insert;
-mod latest;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,7 +18,6 @@ use crate::vault::{EncryptionContext, Vault};
 use crate::{Store, StoreError, codes};
 
 pub(crate) use insert::{insert, is_stored};
-pub(crate) use latest::LatestSuccesses;
 
 const COLUMN: &str = "evidence.sealed";
 /// Slots that one statement looks for.
@@ -30,6 +27,13 @@ const SLOTS_AT_ONCE: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub struct EvidenceStore<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the stored evidence.
+    pub const fn evidence(&self) -> EvidenceStore<'_> {
+        EvidenceStore { store: self }
+    }
 }
 
 /// Evidence of one result.

@@ -6,7 +6,8 @@ use rules::{GroupId, PageId, Violation, WorkspaceId};
 
 use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Row, query};
-use crate::row::{Listed, id, instant};
+use crate::list::Listed;
+use crate::row::{id, instant};
 use crate::{
     AuditContext, Created, Idempotency, Page, Store, StoreError, components, idempotency, pages,
 };
@@ -25,6 +26,13 @@ macro_rules! select {
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the component groups of status pages.
+    pub const fn groups(&self) -> Groups<'_> {
+        Groups { store: self }
+    }
 }
 
 /// Component group to create.
@@ -60,8 +68,8 @@ impl Groups<'_> {
         find(&mut self.store.read().await?, workspace, &id.to_string()).await
     }
 
-    /// Returns a part of the groups of a page of the workspace, or of all its pages, newest first, and how
-    /// many there are.
+    /// Returns a part of the groups of a page of the workspace, or of all its pages, newest first,
+    /// and how many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,

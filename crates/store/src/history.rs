@@ -6,7 +6,6 @@
 mod block;
 mod compact;
 mod prune;
-mod recent_index;
 mod rollups;
 mod series;
 
@@ -17,16 +16,15 @@ use domain::history::{Rollup, Sketch, StatusFrom};
 use rules::{MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId};
 
 use crate::buckets::BucketSize;
-use crate::db::{Connection, Row, query};
+use crate::db::{Connection, query};
 use crate::quarantine::Quarantine;
 use crate::results::Results;
 use crate::row::{id, instant};
 use crate::stored_result::{self, StoredResult};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, recent_index};
 
 pub use compact::CompactionStats;
 pub use prune::PrunedHistory;
-pub(crate) use recent_index::RecentIndex;
 pub use series::Bucket;
 
 /// Maximum number of status changes per query. A monitor that changes every 30 seconds reaches it
@@ -37,6 +35,13 @@ const CHANGES_MAX: i64 = 50_000;
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryStore<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the rollups of results and the history of statuses.
+    pub const fn history(&self) -> HistoryStore<'_> {
+        HistoryStore { store: self }
+    }
 }
 
 impl HistoryStore<'_> {
@@ -163,16 +168,6 @@ pub(crate) async fn number(
         .scalar(db)
         .await?
         .ok_or_else(|| StoreError::not_found("monitor", &monitor))
-}
-
-/// Returns all monitors with their row IDs, including deleted ones.
-pub(crate) async fn monitors(
-    quarantine: &Quarantine,
-    db: &mut Connection,
-) -> Result<Vec<(i64, MonitorId)>, StoreError> {
-    let rows = query("SELECT id, number FROM monitors").fetch_all(db).await?;
-    let read = |row: &Row| Ok((row.try_get("number")?, id(row, "id", MonitorId::parse)?));
-    quarantine.readable_rows("monitors", &rows, read)
 }
 
 /// Returns the results of a monitor that are not compacted yet, in any order.

@@ -1,7 +1,7 @@
 //! Incidents: each lasts from a monitor's error to its recovery. A monitor has at most one open
-//! incident, which the database enforces. The judge decides when one opens and closes (`transitions`), and
-//! people acknowledge, comment and resolve (`actions`). The `timeline` lists the events of an
-//! incident, and `evidence` holds the observations of its regions.
+//! incident, which the database enforces. The judge decides when one opens and closes
+//! (`transitions`), and people acknowledge, comment and resolve (`actions`). The `timeline` lists
+//! the events of an incident, and `evidence` holds the observations of its regions.
 
 mod actions;
 mod evidence;
@@ -15,7 +15,8 @@ use rules::{IncidentId, MonitorId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Row, Value, query};
-use crate::row::{Listed, id, instant, optional, optional_instant};
+use crate::list::Listed;
+use crate::row::{id, instant, optional, optional_instant};
 use crate::{EvidenceEntry, Page, Store, StoreError};
 
 pub use actions::NewComment;
@@ -90,6 +91,13 @@ pub struct IncidentFilter {
 #[derive(Clone, Copy, Debug)]
 pub struct Incidents<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the incidents.
+    pub const fn incidents(&self) -> Incidents<'_> {
+        Incidents { store: self }
+    }
 }
 
 /// Selects incidents for [`read`]. The argument is the `WHERE` clause.

@@ -16,6 +16,13 @@ pub struct JudgeStates<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the judge's states.
+    pub const fn judge_states(&self) -> JudgeStates<'_> {
+        JudgeStates { store: self }
+    }
+}
+
 /// Change of a monitor's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusChange {

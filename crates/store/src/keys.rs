@@ -40,6 +40,13 @@ pub struct Keys<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the API keys.
+    pub const fn keys(&self) -> Keys<'_> {
+        Keys { store: self }
+    }
+}
+
 /// Builds a `SELECT` of the columns that [`read`] reads, after other columns.
 macro_rules! select {
     ($before:literal, $after:literal) => {

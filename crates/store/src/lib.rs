@@ -4,18 +4,20 @@
 //! Decisions belong to `domain`. Times and identifiers are passed in as values.
 //!
 //! In reading order:
-//! - Opening: `store` is the handle, `opening` opens it, `data_dir` locks the folder, `marker` notices a
-//!   lost database, `migrate` migrates it, and `engine` and `db` run statements on both engines.
+//! - Opening: `store` is the handle, `opening` opens it, `data_dir` locks the folder, `marker`
+//!   notices a lost database, `migrate` migrates it, and `engine` and `db` run statements on both
+//!   engines.
 //! - Writing: `writer` commits groups, `connection` notices a lost database, `commit` writes the
 //!   pipeline's batches, `generations` invalidates caches, `outbox_cache` keeps the
 //!   writer's state of deliveries, and `idempotency` repeats creates.
-//! - Rows: `row`, `row_ids`, `codes`, `buckets` of results, `stored_result`, `recipient` of a delivery,
+//! - Rows: `row`, `list`, `row_ids`, `codes`, `buckets` of results, `stored_result`, `result_rows`
+//!   with `recent_index` of the newest ones, `latest_successes`, `recipient` of a delivery,
 //!   `bulk_insert`, `vault` for secrets, `quarantine` for unreadable rows, and `error`.
 //! - What people manage: `workspaces`, `plans`, `usage`, `keys`, `signing_secrets`, `monitors`,
 //!   `channels`, `pages`, `components`, `groups`, `reports`, `maintenances`, `subscribers`,
 //!   `certificates`, `audit`.
-//! - What checks produce: `results`, `evidence`, `missed_slots`, `judge_states`, `incidents`, `history`,
-//!   `logs`, and `outbox` for messages.
+//! - What checks produce: `results`, `evidence`, `missed_slots`, `judge_states`, `incidents`,
+//!   `history`, `logs`, and `outbox` for messages.
 //! - What visitors see: `public_pages`, and `access_versions` of pages that not everybody may see.
 //! - Operation: `retention`, `backup`, `restore`, `transfer`, `doctor`.
 
@@ -43,6 +45,8 @@ mod idempotency;
 mod incidents;
 mod judge_states;
 mod keys;
+mod latest_successes;
+mod list;
 mod logs;
 mod maintenances;
 mod marker;
@@ -56,9 +60,11 @@ mod pages;
 mod plans;
 mod public_pages;
 mod quarantine;
+mod recent_index;
 mod recipient;
 mod reports;
 mod restore;
+mod result_rows;
 mod results;
 mod retention;
 mod row;
@@ -93,10 +99,11 @@ pub use incidents::{
 };
 pub use judge_states::{JudgeStates, StatusChange};
 pub use keys::{ApiKey, KeyHash, Keys, Revoked};
+pub use list::{Listed, Page};
 pub use logs::{LogCursor, LogFilter, LogPage, Logs};
 pub use maintenances::{MaintenanceFilter, Maintenances, NewMaintenance, PlannedMaintenance};
 pub use missed_slots::{Missed, MissedCursor, MissedFilter, MissedPage};
-pub use monitors::{BootMonitor, BootMonitors, MonitorWithStatus, Monitors, NewMonitor, Page};
+pub use monitors::{BootMonitor, BootMonitors, MonitorWithStatus, Monitors, NewMonitor};
 pub use outbox::{
     AlertToChannel, AttemptResult, CancelOutcome, Delivery, DeliveryAttempt, DeliveryFilter,
     DeliveryState, DueDeliveries, DueDelivery, EventToSubscriber, FanOutProgress, NextStep, Outbox,
@@ -111,7 +118,6 @@ pub use reports::{NewReport, NewTemplate, NewUpdate, ReportFilter, ReportTemplat
 pub use restore::{Restored, restore};
 pub use results::{BootResult, Results};
 pub use retention::{Pruned, PrunedRecords, Retention, RetentionPolicy};
-pub use row::Listed;
 pub use signing_secrets::{Rotated, SigningSecret, SigningSecrets};
 pub use store::{Settings, Store};
 pub use subscribers::{

@@ -36,6 +36,13 @@ pub struct Logs<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the response logs of single monitors.
+    pub const fn logs(&self) -> Logs<'_> {
+        Logs { store: self }
+    }
+}
+
 /// Filter of a listing. An empty list matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogFilter {

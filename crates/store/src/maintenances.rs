@@ -16,7 +16,8 @@ use rules::maintenance::{Maintenance, MaintenanceSettings, Recurrence, Schedule}
 use rules::{ComponentId, Interval, MaintenanceId, MonitorId, TimeZone, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
-use crate::row::{Listed, id, instant, optional, optional_instant, to_count};
+use crate::list::Listed;
+use crate::row::{id, instant, optional, optional_instant, to_count};
 use crate::{Page, Store, StoreError, monitors};
 
 pub use change::NewMaintenance;
@@ -27,6 +28,13 @@ pub(crate) use mute::muted_until;
 #[derive(Clone, Copy, Debug)]
 pub struct Maintenances<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the maintenances.
+    pub const fn maintenances(&self) -> Maintenances<'_> {
+        Maintenances { store: self }
+    }
 }
 
 /// Maintenance with its status.
@@ -48,8 +56,8 @@ pub struct MaintenanceFilter {
     pub monitor: Option<MonitorId>,
 }
 
-/// Selects maintenance for [`assemble`] at time `$1`: a row for each maintenance, and one for each of
-/// its monitors and components. It is one statement, so that all rows are from one snapshot. The
+/// Selects maintenance for [`assemble`] at time `$1`: a row for each maintenance, and one for each
+/// of its monitors and components. It is one statement, so that all rows are from one snapshot. The
 /// argument is a subquery of identifiers.
 macro_rules! select {
     ($($which:tt)*) => {

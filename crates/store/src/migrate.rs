@@ -311,7 +311,7 @@ mod tests {
         };
         let mut db = database(folder.path()).await;
         migrate(&mut db, folder.path(), &MIGRATIONS[..1]).await.unwrap();
-        vault::unlock_vault(&settings, &mut db).await.unwrap();
+        vault::unlock_vault(&settings.master_key, &settings.folder, &mut db).await.unwrap();
         let id = MonitorId::from_bits(1);
         let rows = format!(
             "INSERT INTO workspaces VALUES ('{0}', 'acme', 'Acme', 'free', 5); \

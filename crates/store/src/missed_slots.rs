@@ -1,5 +1,5 @@
-//! Missed slots, stored as ranges with their reason, so that no loss goes unnoticed. `domain::cadence` decides
-//! which slots are missed.
+//! Missed slots, stored as ranges with their reason, so that no loss goes unnoticed.
+//! `domain::cadence` decides which slots are missed.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +22,13 @@ pub struct Missed<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the missed slots.
+    pub const fn missed(&self) -> Missed<'_> {
+        Missed { store: self }
+    }
+}
+
 /// Which ranges are listed; an empty list is all of its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MissedFilter {
@@ -35,7 +42,8 @@ pub struct MissedFilter {
     pub to: Option<Timestamp>,
 }
 
-/// Position of a range in the list of its monitor, which is ordered by first slot and region, newest first.
+/// Position of a range in the list of its monitor, which is ordered by first slot and region,
+/// newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissedCursor {
     /// The range's first slot.

@@ -5,15 +5,14 @@
 mod change;
 mod columns;
 
-use std::fmt::Display;
-
 use domain::judge::JudgeState;
 use rules::monitor::Monitor;
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
+use crate::list::{Listed, Page};
 use crate::quarantine::Quarantine;
-use crate::row::{Listed, optional, optional_instant};
+use crate::row::{optional, optional_instant};
 use crate::vault::Vault;
 use crate::{Store, StoreError};
 
@@ -30,6 +29,13 @@ pub struct Monitors<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the monitors.
+    pub const fn monitors(&self) -> Monitors<'_> {
+        Monitors { store: self }
+    }
+}
+
 /// Monitor with its current verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorWithStatus {
@@ -38,32 +44,6 @@ pub struct MonitorWithStatus {
     pub status: MonitorStatus,
     /// Start of the status. `None` if the monitor was not judged yet.
     pub since: Option<Timestamp>,
-}
-
-/// Requested page of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page<Id = MonitorId> {
-    /// Maximum number of rows.
-    pub limit: u32,
-    /// Number of rows to skip.
-    pub offset: u32,
-    /// Only those that the list has after this one: older ones.
-    pub after: Option<Id>,
-}
-
-impl<Id> Page<Id> {
-    /// Requests the whole list.
-    pub const fn all() -> Self {
-        Self { limit: u32::MAX, offset: 0, after: None }
-    }
-}
-
-impl<Id: Display> Page<Id> {
-    /// Returns the text that the ids of this part sort before: newest first, an id after another is a smaller
-    /// one. Without a bound it is a text that sorts after every id.
-    pub(crate) fn before(&self) -> String {
-        self.after.as_ref().map_or_else(|| "~".to_owned(), Id::to_string)
-    }
 }
 
 /// Monitor as the pipeline loads it at boot.
@@ -99,7 +79,8 @@ impl<'s> Monitors<'s> {
         read_with_status(self.store.vault(), &row)
     }
 
-    /// Returns a part of the workspace's monitors of all kinds, newest first, and how many there are.
+    /// Returns a part of the workspace's monitors of all kinds, newest first, and how many there
+    /// are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,

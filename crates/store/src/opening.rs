@@ -8,17 +8,19 @@ use tokio::sync::watch;
 use crate::access_versions::AccessVersions;
 use crate::db;
 use crate::engine::Engine;
-use crate::evidence::LatestSuccesses;
 use crate::generations::Generations;
-use crate::history::RecentIndex;
+use crate::latest_successes::LatestSuccesses;
 use crate::marker::Marker;
 use crate::migrate::{self, MIGRATIONS};
 use crate::outbox_cache::{Listener, OutboxCache};
 use crate::quarantine::Quarantine;
+use crate::recent_index::RecentIndex;
 use crate::store::Inner;
 use crate::vault::unlock_vault;
 use crate::writer::{Session, Writer};
-use crate::{Settings, Store, StoreError, data_dir, restore, results, signing_secrets, workspaces};
+use crate::{
+    Settings, Store, StoreError, data_dir, restore, result_rows, signing_secrets, workspaces,
+};
 
 /// Treatment of a missing or empty database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +52,7 @@ impl Store {
     }
 
     async fn open_as(settings: Settings, opening: Opening) -> Result<Self, StoreError> {
-        let engine = Engine::from_settings(&settings)?;
+        let engine = Engine::new(&settings.database, &settings.folder)?;
         let marker = Marker::new(&settings.folder);
         if opening == Opening::Existing {
             check_exists(&settings, &engine).await?;
@@ -68,7 +70,7 @@ impl Store {
         }
         engine.recover(&mut db).await?;
         migrate::migrate(&mut db, &settings.folder, MIGRATIONS).await?;
-        let vault = Arc::new(unlock_vault(&settings, &mut db).await?);
+        let vault = Arc::new(unlock_vault(&settings.master_key, &settings.folder, &mut db).await?);
         match (workspaces::count(&mut db).await?, opening) {
             (0, Opening::Create | Opening::Existing) if marker.is_set() => {
                 return Err(StoreError::Emptied { folder: settings.folder });
@@ -83,7 +85,7 @@ impl Store {
         signing_secrets::create_missing(&mut db, &vault).await?;
         let readers = engine.readers();
         let owner = engine.claim(&mut db).await?;
-        let left_behind = results::edges(&mut db).await?;
+        let left_behind = result_rows::edges(&mut db).await?;
         let quarantine = Arc::<Quarantine>::default();
         let tail = RecentIndex::new(left_behind.map(|(_, last)| last), Arc::clone(&quarantine));
         db::run(&mut db, "COMMIT").await?;

@@ -42,6 +42,13 @@ pub struct Outbox<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the deliveries and their attempts.
+    pub const fn outbox(&self) -> Outbox<'_> {
+        Outbox { store: self }
+    }
+}
+
 /// State of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeliveryState {
@@ -151,8 +158,8 @@ pub struct DueDelivery {
     pub key: String,
     /// Payload.
     pub content: Payload,
-    /// [`HoldReason::Digest`] if it belongs to the digest of all such deliveries in the queue, `None`
-    /// otherwise.
+    /// [`HoldReason::Digest`] if it belongs to the digest of all such deliveries in the queue,
+    /// `None` otherwise.
     pub hold_reason: Option<HoldReason>,
     /// Key of its digest, once that is fixed.
     pub digest_key: Option<String>,

@@ -9,7 +9,8 @@ use rules::status_page::StatusPage;
 use rules::{DomainName, PageId, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
-use crate::row::{Listed, domain, id};
+use crate::list::Listed;
+use crate::row::{domain, id};
 use crate::vault::Vault;
 use crate::{Page, Store, StoreError};
 
@@ -20,6 +21,13 @@ use columns::select;
 #[derive(Clone, Copy, Debug)]
 pub struct Pages<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the status pages.
+    pub const fn pages(&self) -> Pages<'_> {
+        Pages { store: self }
+    }
 }
 
 impl Pages<'_> {

@@ -70,6 +70,13 @@ pub struct PublicPages<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the published status pages.
+    pub const fn public_pages(&self) -> PublicPages<'_> {
+        PublicPages { store: self }
+    }
+}
+
 impl PublicPages<'_> {
     /// Returns the page with this slug, published or not.
     pub async fn by_slug(&self, slug: &str) -> Result<Option<StatusPage>, StoreError> {

@@ -16,8 +16,9 @@ use rules::report::{ComponentImpact, Impact, Report, ReportState, ReportStatus, 
 use rules::{ComponentId, PageId, ReportId, Timestamp, UpdateId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
+use crate::list::Listed;
 use crate::quarantine::Quarantine;
-use crate::row::{Listed, id, instant, to_count};
+use crate::row::{id, instant, to_count};
 use crate::{Page, Store, StoreError, pages};
 
 pub(crate) use cascade::{delete_with_page, unlink_component};
@@ -32,6 +33,13 @@ pub(crate) const PAGE_REPORTS_MAX: i64 = 100;
 #[derive(Clone, Copy, Debug)]
 pub struct Reports<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the status reports.
+    pub const fn reports(&self) -> Reports<'_> {
+        Reports { store: self }
+    }
 }
 
 /// Filter of a listing. `None` matches everything.
@@ -87,8 +95,8 @@ impl Reports<'_> {
         load_by_update(&mut self.store.read().await?, workspace, id).await
     }
 
-    /// Returns a part of the workspace's reports with the latest update of each, newest first, and how
-    /// many there are.
+    /// Returns a part of the workspace's reports with the latest update of each, newest first, and
+    /// how many there are.
     pub async fn list(
         &self,
         workspace: WorkspaceId,

@@ -132,7 +132,7 @@ async fn prepare(settings: &Settings, backup: &Path, prepared: &Path) -> Result<
         return Err(StoreError::corrupt(backup.display().to_string(), "not a backup of Aloft"));
     }
     migrate::migrate(&mut db, prepared, MIGRATIONS).await?;
-    unlock_vault(settings, &mut db).await?;
+    unlock_vault(&settings.master_key, &settings.folder, &mut db).await?;
     db::run(&mut db, "COMMIT").await?;
     engine::checkpoint(&mut db).await?;
     db.close().await?;

@@ -1,36 +1,31 @@
-//! Results of checks before they are compacted into the history. Results that are committed
-//! together form one row of `recent_results`, appended after earlier rows, so that a commit changes
-//! only a page or two. `insert` writes results, `body` defines the format of a row, and `rows`
-//! reads rows.
+//! Results of checks before they are compacted into the history, for the start of the pipeline and
+//! for operators. `result_rows` writes and reads their rows.
 //!
 //! Writes do not search for duplicates. Readers take the first result of a key.
 
-mod body;
-mod insert;
-mod rows;
-
 use std::collections::{HashMap, HashSet};
 
-use domain::check::{CheckResult, Outcome, ResultKey};
+use domain::check::{Outcome, ResultKey};
 use rules::{MonitorId, Timestamp};
 
 use crate::buckets::{self, BucketSize, bucket_of};
 use crate::db::{Row, query};
+use crate::result_rows::{RowsBetween, edges};
 use crate::row::id;
 use crate::stored_result::StoredResult;
 use crate::{Store, StoreError, codes};
-
-pub(crate) use insert::{NextRowKeys, RowKey, arrange, bodies, insert};
-pub(crate) use rows::{RowsBetween, each_of, edges, with_keys};
-
-/// Table of uncompacted results: keys and bodies. A key is the number of a ten-minute bucket,
-/// followed by the row's number within it.
-pub(crate) const TABLE: &str = "recent_results";
 
 /// Handle of the results.
 #[derive(Clone, Copy, Debug)]
 pub struct Results<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the results of checks.
+    pub const fn results(&self) -> Results<'_> {
+        Results { store: self }
+    }
 }
 
 /// Result as the pipeline remembers it.
@@ -41,14 +36,6 @@ pub struct BootResult {
     /// Time of completion.
     pub finished_at: Timestamp,
     pub outcome: Outcome,
-}
-
-/// Result with the row IDs of its monitor and probe.
-#[derive(Clone, Copy)]
-pub(crate) struct ResultRow<'r> {
-    pub(crate) monitor: i64,
-    pub(crate) probe: i64,
-    pub(crate) result: &'r CheckResult,
 }
 
 impl Results<'_> {

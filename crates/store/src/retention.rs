@@ -64,6 +64,13 @@ pub struct Retention<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle that deletes expired data.
+    pub const fn retention(&self) -> Retention<'_> {
+        Retention { store: self }
+    }
+}
+
 impl Pruned {
     /// Returns whether the step reached its limit, so that more expired data may remain.
     pub const fn has_more(&self) -> bool {
@@ -87,15 +94,17 @@ impl Retention<'_> {
             .await
     }
 
-    /// Erases details of successes that are too old, or whose monitor is deleted, of some monitors after `after` in
-    /// the order of their identifiers. Returns the last of them; `None` at the end.
+    /// Erases details of successes that are too old, or whose monitor is deleted, of some monitors
+    /// after `after` in the order of their identifiers. Returns the last of them; `None` at the
+    /// end.
     pub async fn successes(
         &self,
         keep: RetentionPolicy,
         now: Timestamp,
         after: Option<MonitorId>,
     ) -> Result<Option<MonitorId>, StoreError> {
-        // Monitors are known before the database is asked for them, so one that is created meanwhile is not erased.
+        // Monitors are known before the database is asked for them, so one that is created
+        // meanwhile is not erased.
         let monitors = self.store.successes().monitors_after(after, STEP_MONITORS);
         let Some(last) = monitors.last().copied() else { return Ok(None) };
         let oldest = Arc::new(self.oldest(&monitors, keep, now).await?);
@@ -117,7 +126,8 @@ impl Retention<'_> {
         Ok((monitors.len() == STEP_MONITORS).then_some(last))
     }
 
-    /// Returns the first slot of each of these monitors whose details are kept. Deleted monitors have none.
+    /// Returns the first slot of each of these monitors whose details are kept. Deleted monitors
+    /// have none.
     async fn oldest(
         &self,
         monitors: &[MonitorId],
@@ -132,7 +142,8 @@ impl Retention<'_> {
              WHERE m.id IN ({}) AND m.deleted_at IS NULL",
             placeholders.join(",")
         );
-        // A list that is too short is filled with its last monitor, so that the statement stays the same.
+        // A list that is too short is filled with its last monitor, so that the statement stays the
+        // same.
         let last = monitors.last();
         let padded = (0..STEP_MONITORS).filter_map(|index| monitors.get(index).or(last));
         let query = padded.fold(query(AssertSqlSafe(statement)), |query, monitor| {

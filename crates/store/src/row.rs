@@ -4,38 +4,6 @@ use rules::{DomainName, Timestamp};
 
 use crate::StoreError;
 use crate::db::Row;
-use crate::quarantine::{Quarantine, row_key};
-
-/// A part of a list, newest first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed<T> {
-    /// The readable rows of this part.
-    pub rows: Vec<T>,
-    /// Keys of the rows of this part that cannot be read.
-    pub omitted: Vec<String>,
-    /// Length of the whole list, unreadable rows included.
-    pub total: u32,
-}
-
-impl<T> Listed<T> {
-    /// Reads the rows of a page. The first column of each row is its key in the table. `total` is
-    /// the count from the database.
-    pub(crate) fn from_rows(
-        (quarantine, table): (&Quarantine, &'static str),
-        rows: &[Row],
-        total: Option<i64>,
-        read: impl Fn(&Row) -> Result<T, StoreError>,
-    ) -> Result<Self, StoreError> {
-        let (mut found, mut omitted) = (Vec::with_capacity(rows.len()), Vec::new());
-        for row in rows {
-            match quarantine.readable(table, || row_key(row), read(row))? {
-                Some(read) => found.push(read),
-                None => omitted.push(row_key(row)),
-            }
-        }
-        Ok(Self { rows: found, omitted, total: to_count(total) })
-    }
-}
 
 /// Converts a count from the database.
 pub(crate) fn to_count(total: Option<i64>) -> u32 {

@@ -20,6 +20,13 @@ pub struct SigningSecrets<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the secrets that sign webhooks.
+    pub const fn signing_secrets(&self) -> SigningSecrets<'_> {
+        SigningSecrets { store: self }
+    }
+}
+
 /// Public data of a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SigningSecret {

@@ -1,5 +1,5 @@
 //! The store as the server holds it: opened once, cheap to clone, with one handle per aggregate.
-//! The aggregate's file defines its data and its queries.
+//! The aggregate's file defines its handle, its data and its queries.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -9,24 +9,19 @@ use rules::WorkspaceId;
 use rules::plan::Plans;
 use tokio::sync::watch;
 
+use crate::StoreError;
 use crate::access_versions::{AccessVersion, AccessVersions};
 use crate::db::{self, Connection, query};
 use crate::engine::{Database, READER_WAIT, Readers};
-use crate::evidence::LatestSuccesses;
 use crate::generations::{Generation, Generations};
-use crate::history::{HistoryStore, RecentIndex};
+use crate::latest_successes::LatestSuccesses;
 use crate::marker::Marker;
-use crate::outbox::Outbox;
 use crate::outbox_cache::Listener;
 use crate::plans::OperatorPlans;
 use crate::quarantine::Quarantine;
+use crate::recent_index::RecentIndex;
 use crate::vault::{MasterKeySource, Vault};
 use crate::writer::{Begin, Durability, Session, Work, Writer};
-use crate::{
-    Audit, Certificates, Channels, Components, Doctor, EvidenceStore, Groups, Incidents,
-    JudgeStates, Keys, Logs, Maintenances, Missed, Monitors, Pages, PublicPages, ReportTemplates,
-    Reports, Results, Retention, SigningSecrets, StoreError, Subscribers, Workspaces,
-};
 
 /// Time after which a database that does not answer is not ready.
 const READY_WITHIN: Duration = Duration::from_secs(5);
@@ -128,49 +123,9 @@ impl Store {
         &self.inner.quarantine
     }
 
-    /// Returns the handle for repairing unreadable rows.
-    pub const fn doctor(&self) -> Doctor<'_> {
-        Doctor { store: self }
-    }
-
-    /// Returns the handle of the workspaces.
-    pub const fn workspaces(&self) -> Workspaces<'_> {
-        Workspaces { store: self }
-    }
-
-    /// Returns the handle of the API keys.
-    pub const fn keys(&self) -> Keys<'_> {
-        Keys { store: self }
-    }
-
-    /// Returns the handle of the monitors.
-    pub const fn monitors(&self) -> Monitors<'_> {
-        Monitors { store: self }
-    }
-
-    /// Returns the handle of the notification channels.
-    pub const fn channels(&self) -> Channels<'_> {
-        Channels { store: self }
-    }
-
     /// Returns the key that signs visitors' sessions. It survives restarts.
     pub fn session_key(&self) -> rules::Secret<[u8; 32]> {
         self.vault().sessions().clone()
-    }
-
-    /// Returns the handle of the published status pages.
-    pub const fn public_pages(&self) -> PublicPages<'_> {
-        PublicPages { store: self }
-    }
-
-    /// Returns the handle of the status pages.
-    pub const fn pages(&self) -> Pages<'_> {
-        Pages { store: self }
-    }
-
-    /// Returns the handle of the certificates of the domains that the server serves.
-    pub const fn certificates(&self) -> Certificates<'_> {
-        Certificates { store: self }
     }
 
     /// Returns a receiver that sees a new value after each change, or possible change, of status
@@ -187,91 +142,6 @@ impl Store {
     /// Returns the access version of a page. See [`AccessVersion`].
     pub fn access_version(&self, page: rules::PageId) -> AccessVersion {
         self.inner.access_versions.of(page)
-    }
-
-    /// Returns the handle of the components of status pages.
-    pub const fn components(&self) -> Components<'_> {
-        Components { store: self }
-    }
-
-    /// Returns the handle of the component groups of status pages.
-    pub const fn groups(&self) -> Groups<'_> {
-        Groups { store: self }
-    }
-
-    /// Returns the handle of the status reports.
-    pub const fn reports(&self) -> Reports<'_> {
-        Reports { store: self }
-    }
-
-    /// Returns the handle of the templates of status reports.
-    pub const fn report_templates(&self) -> ReportTemplates<'_> {
-        ReportTemplates { store: self }
-    }
-
-    /// Returns the handle of the secrets that sign webhooks.
-    pub const fn signing_secrets(&self) -> SigningSecrets<'_> {
-        SigningSecrets { store: self }
-    }
-
-    /// Returns the handle of the audit log.
-    pub const fn audit(&self) -> Audit<'_> {
-        Audit { store: self }
-    }
-
-    /// Returns the handle of the results of checks.
-    pub const fn results(&self) -> Results<'_> {
-        Results { store: self }
-    }
-
-    /// Returns the handle of the stored evidence.
-    pub const fn evidence(&self) -> EvidenceStore<'_> {
-        EvidenceStore { store: self }
-    }
-
-    /// Returns the handle of the missed slots.
-    pub const fn missed(&self) -> Missed<'_> {
-        Missed { store: self }
-    }
-
-    /// Returns the handle of the judge's states.
-    pub const fn judge_states(&self) -> JudgeStates<'_> {
-        JudgeStates { store: self }
-    }
-
-    /// Returns the handle of the incidents.
-    pub const fn incidents(&self) -> Incidents<'_> {
-        Incidents { store: self }
-    }
-
-    /// Returns the handle of the deliveries and their attempts.
-    pub const fn outbox(&self) -> Outbox<'_> {
-        Outbox { store: self }
-    }
-
-    /// Returns the handle of the subscribers of status pages.
-    pub const fn subscribers(&self) -> Subscribers<'_> {
-        Subscribers { store: self }
-    }
-
-    /// Returns the handle of the maintenances.
-    pub const fn maintenances(&self) -> Maintenances<'_> {
-        Maintenances { store: self }
-    }
-
-    /// Returns the handle of the rollups of results and the history of statuses.
-    pub const fn history(&self) -> HistoryStore<'_> {
-        HistoryStore { store: self }
-    }
-
-    /// Returns the handle of the response logs of single monitors.
-    pub const fn logs(&self) -> Logs<'_> {
-        Logs { store: self }
-    }
-
-    /// Returns the handle that deletes expired data.
-    pub const fn retention(&self) -> Retention<'_> {
-        Retention { store: self }
     }
 
     /// Does `work` in a transaction and returns after the commit.

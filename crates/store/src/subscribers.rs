@@ -1,6 +1,7 @@
 //! Reads subscribers of status pages with their pages: one, or a page of a list. `change` adds and
-//! removes them, `signup` handles visitors, `pending` limits unconfirmed ones, and `maintenance_events`
-//! announces maintenance when its time comes. The outbox holds their deliveries.
+//! removes them, `signup` handles visitors, `pending` limits unconfirmed ones, and
+//! `maintenance_events` announces maintenance when its time comes. The outbox holds their
+//! deliveries.
 
 mod address_hash;
 mod change;
@@ -20,8 +21,9 @@ use rules::{ComponentId, PageId, Secret, SubscriberId, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Query, Row, Value, query};
+use crate::list::Listed;
 use crate::quarantine::row_key;
-use crate::row::{Listed, id, instant, optional_instant, to_count};
+use crate::row::{id, instant, optional_instant, to_count};
 use crate::vault::{EncryptionContext, Vault};
 use crate::{Page, Store, StoreError, pages};
 
@@ -34,6 +36,13 @@ pub use signup::{SignupOutcome, SignupSource, SubscriptionChoice};
 #[derive(Clone, Copy, Debug)]
 pub struct Subscribers<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the subscribers of status pages.
+    pub const fn subscribers(&self) -> Subscribers<'_> {
+        Subscribers { store: self }
+    }
 }
 
 /// Filter of a listing. `None` matches everything.
@@ -91,7 +100,8 @@ impl Subscribers<'_> {
         one(&mut self.store.read().await?, self.store.vault(), id).await
     }
 
-    /// Returns a part of the workspace's subscribers, newest first, and how many the filter lets through.
+    /// Returns a part of the workspace's subscribers, newest first, and how many the filter lets
+    /// through.
     pub async fn list(
         &self,
         workspace: WorkspaceId,

@@ -47,10 +47,10 @@ pub async fn transfer(
         check_source(folder)?;
     }
     let (from, to) = (settings(from), settings(to));
-    let mut source = Engine::from_settings(&from)?.streaming_connection().await?;
+    let mut source = Engine::new(&from.database, &from.folder)?.streaming_connection().await?;
     migrate::migrate(&mut source, folder, MIGRATIONS).await?;
     db::run(&mut source, "COMMIT").await?;
-    let mut target = Engine::from_settings(&to)?.streaming_connection().await?;
+    let mut target = Engine::new(&to.database, &to.folder)?.streaming_connection().await?;
     migrate::migrate(&mut target, folder, MIGRATIONS).await?;
 
     let tables = tables(&mut source).await?;
@@ -60,7 +60,7 @@ pub async fn transfer(
         let rows = transfer_table(&mut source, &mut target, &table).await?;
         done.push(Transferred { table, rows });
     }
-    vault::unlock_vault(&to, &mut target).await?;
+    vault::unlock_vault(&to.master_key, &to.folder, &mut target).await?;
     db::run(&mut target, "COMMIT").await?;
     target.close().await?;
     engine::checkpoint(&mut source).await?;

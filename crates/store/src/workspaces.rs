@@ -45,6 +45,13 @@ pub struct Workspaces<'s> {
     pub(crate) store: &'s Store,
 }
 
+impl Store {
+    /// Returns the handle of the workspaces.
+    pub const fn workspaces(&self) -> Workspaces<'_> {
+        Workspaces { store: self }
+    }
+}
+
 impl Workspaces<'_> {
     /// Stores a new workspace, created at the time of the change, with its first signing secret.
     pub async fn create(

@@ -1,9 +1,9 @@
 //! The single writer: all changes wait in one queue, and waiting work is committed in groups. In a
 //! group, each piece of work has its own savepoint, so that a failure is rolled back alone. All
 //! callers get their reply after the commit. A single statement needs no transaction of its own.
-//! `task` defines a piece of work, `session` runs a transaction, `durability` decides when it is on
-//! disk, `fault` records a fault of the disk, and `crate::connection` handles lost connections. The
-//! aggregates define the changes.
+//! `task` defines a piece of work, `session` is what it works with, `transaction` commits a group,
+//! `durability` decides when it is on disk, `fault` records a fault of the disk, and
+//! `crate::connection` handles lost connections. The aggregates define the changes.
 
 mod durability;
 mod fault;
@@ -12,6 +12,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod transaction;
 
 use std::fs::File;
 use std::io;

@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
-use super::imports::imports;
+use super::imports::{imports, used_names};
 use super::tree::Tree;
 
 /// Circles that remain, as a folder and the names of its modules, each with the reason.
 const ALLOWED: &[(&str, &[&str])] = &[
-    // Aggregates change each other in one transaction, for example deleting a page deletes its
-    // components.
+    // Aggregates change each other in one transaction. For example, deleting a page deletes its
+    // components, and most changes queue deliveries or cancel them in `outbox`, which reads the
+    // recipients.
     (
         "crates/store/src",
         &[
@@ -62,18 +63,13 @@ fn module_path(file: &str) -> ModulePath {
 
 impl CrateModules {
     fn new(source: String, files: &[(ModulePath, String)]) -> Self {
-        let known: BTreeSet<&ModulePath> = files.iter().map(|(path, _)| path).collect();
+        let names = Names::new(files);
         let imports = files
             .iter()
-            .filter(|(path, _)| path.last().is_none_or(|name| name != "tests"))
+            .filter(|(path, _)| !path.iter().any(|name| name == "tests"))
             .map(|(path, code)| {
-                let children = |name: &str| {
-                    let mut child = path.clone();
-                    child.push(name.to_owned());
-                    known.contains(&child)
-                };
-                let named = imports(code, path, children);
-                (path.clone(), named.into_iter().map(|it| longest(&known, it)).collect())
+                let named = imports(code, path).into_iter();
+                (path.clone(), named.map(|it| names.module_of(it)).collect())
             })
             .collect();
         Self { source, imports }
@@ -93,12 +89,46 @@ impl CrateModules {
     }
 }
 
-/// Returns the longest beginning of a path that is a module.
-fn longest(known: &BTreeSet<&ModulePath>, mut path: ModulePath) -> ModulePath {
-    while !path.is_empty() && !known.contains(&path) {
-        path.pop();
+/// How many `use` items a name is followed through.
+const FOLLOWED: usize = 8;
+
+/// The names that each module of a crate brings in with `use`, with the paths that they stand for.
+struct Names(BTreeMap<ModulePath, BTreeMap<String, Vec<String>>>);
+
+impl Names {
+    fn new(files: &[(ModulePath, String)]) -> Self {
+        let known: BTreeSet<&ModulePath> = files.iter().map(|(path, _)| path).collect();
+        let of = |(path, code): &(ModulePath, String)| {
+            let is_child = |name: &str| {
+                let child = [path.as_slice(), &[name.to_owned()]].concat();
+                known.contains(&child)
+            };
+            (path.clone(), used_names(code, path, is_child).into_iter().collect())
+        };
+        Self(files.iter().map(of).collect())
     }
-    path
+
+    /// Returns the module that owns the item at `path`, through re-exports.
+    fn module_of(&self, mut path: Vec<String>) -> ModulePath {
+        for _ in 0..FOLLOWED {
+            let module = self.longest(&path);
+            let Some(name) = path.get(module.len()) else { return module };
+            let Some(target) = self.0.get(&module).and_then(|names| names.get(name)) else {
+                return module;
+            };
+            path = [target, &path[module.len() + 1..]].concat();
+        }
+        self.longest(&path)
+    }
+
+    /// Returns the longest beginning of a path that is a module.
+    fn longest(&self, path: &[String]) -> ModulePath {
+        let mut path = path.to_vec();
+        while !path.is_empty() && !self.0.contains_key(&path) {
+            path.pop();
+        }
+        path
+    }
 }
 
 fn circles_below(modules: &CrateModules, folder: &[String]) -> Vec<Finding> {
@@ -171,6 +201,27 @@ mod tests {
         ]);
         let expected = "crates/x/src: has an import circle of `a`, `b`, `c`; a → b, b → c, c → a";
         assert_eq!(found, [expected]);
+    }
+
+    #[test]
+    fn imports_through_the_parent_are_followed() {
+        let found = found(&[
+            ("crates/x/src/lib.rs", "mod a;\nmod b;\npub use b::B;\npub struct Own;"),
+            ("crates/x/src/a.rs", "use crate::B;"),
+            ("crates/x/src/b.rs", "use crate::a::A;\nuse crate::Own;"),
+        ]);
+        assert_eq!(found, ["crates/x/src: has an import circle of `a`, `b`; a → b, b → a"]);
+    }
+
+    #[test]
+    fn renamed_and_nested_names_are_followed() {
+        let found = found(&[
+            ("crates/x/src/lib.rs", "mod a;\nmod b;\npub(crate) use {\n    b::B as C\n};"),
+            ("crates/x/src/a.rs", "use super::C;"),
+            ("crates/x/src/b.rs", "mod part;\npub use part::B;"),
+            ("crates/x/src/b/part.rs", "use crate::a::{self};"),
+        ]);
+        assert_eq!(found, ["crates/x/src: has an import circle of `a`, `b`; a → b, b → a"]);
     }
 
     #[test]

@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use rules::{ById, MonitorId, Timestamp};
 
-use super::Changed;
-
 /// A starting process recalls results whose slots are at most this much older than the last stored
 /// slot, see `JudgeState::recall`. This must cover a vote with deferred instants: the time
 /// from a slot to the end of a check that is not [`is_late`], plus the window of a monitor that is
@@ -33,6 +31,20 @@ pub(super) fn outlives_results(period: Duration) -> bool {
 /// Returns whether a result of this slot will soon be too old to be recalled.
 pub(super) fn is_late(slot: Timestamp, now: Timestamp) -> bool {
     now.since(slot) > LATE
+}
+
+/// Extent of a change of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Changed {
+    /// At most instants: the state need not be stored.
+    Nothing,
+    /// Votes or their instants. The result of this slot contains them, too: see
+    /// [`DeferredWrites`].
+    Votes(Timestamp),
+    /// Data that later verdicts depend on: the state is stored at once.
+    Memory,
+    /// Status or incident; see [`super::Effects::transition`].
+    Status,
 }
 
 /// Monitors of which only votes changed since their state was stored.

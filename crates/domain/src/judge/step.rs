@@ -7,8 +7,8 @@ use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 use super::verdict::{Tie, Verdict, verdict};
 use super::votes::Tally;
 use super::{
-    CloseReason, GracePeriod, IncidentChange, JudgeState, Policy, ProbeSuspicions, ProbeTrust,
-    RegionResult, RegionState, StatusReason, Transition, Vote, deferred,
+    Changed, CloseReason, GracePeriod, IncidentChange, JudgeState, Policy, ProbeSuspicions,
+    ProbeTrust, RegionResult, RegionState, StatusReason, Transition, Vote, deferred,
 };
 use crate::check::CheckResult;
 
@@ -38,20 +38,6 @@ pub struct Effects {
     pub confirmations: Vec<Region>,
     /// The incident that stays open, if the reporting region began to fail with this result.
     pub region_failed_in: Option<IncidentId>,
-}
-
-/// Extent of a change of the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Changed {
-    /// At most instants: the state need not be stored.
-    Nothing,
-    /// Votes or their instants. The result of this slot contains them, too: see
-    /// [`super::DeferredWrites`].
-    Votes(Timestamp),
-    /// Data that later verdicts depend on: the state is stored at once.
-    Memory,
-    /// Status or incident; see [`Effects::transition`].
-    Status,
 }
 
 /// Records a result. Ignores results of another revision or a removed region, and skipped or

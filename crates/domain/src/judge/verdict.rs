@@ -5,7 +5,7 @@ use std::fmt;
 use rules::{MonitorStatus, Region};
 use serde::{Deserialize, Serialize};
 
-use super::votes::Tally;
+use super::votes::{Share, Tally};
 
 /// A status and its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,19 +35,6 @@ pub enum StatusReason {
     Slow(Share),
     /// Too few votes fail or are degraded.
     Fine(Share),
-}
-
-/// Number of votes, and of the regions behind them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Share {
-    /// Matching votes.
-    pub votes: u8,
-    /// All votes.
-    pub of_votes: u8,
-    /// Matching regions.
-    pub regions: u8,
-    /// All regions with a vote.
-    pub of_regions: u8,
 }
 
 /// State of a tie: half of the votes fail. Its meaning depends on the previous status.
@@ -96,14 +83,6 @@ pub(super) fn verdict(tally: &Tally, was: MonitorStatus, tie: Tie) -> Option<Ver
     of(MonitorStatus::Active, StatusReason::Fine(failing))
 }
 
-impl Share {
-    /// Returns whether one probe observed all regions. Naming several regions would then be
-    /// misleading.
-    const fn is_of_one_probe(self) -> bool {
-        self.of_votes == 1
-    }
-}
-
 impl fmt::Display for StatusReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -125,17 +104,5 @@ impl fmt::Display for StatusReason {
             }
             Self::Fine(share) => write!(f, "fails in no more than {share}"),
         }
-    }
-}
-
-impl fmt::Display for Share {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} regions", self.regions, self.of_regions)?;
-        // If one probe serves all regions, or each region has its own, the votes add no
-        // information.
-        if self.of_votes == 1 || self.of_votes == self.of_regions {
-            return Ok(());
-        }
-        write!(f, " ({} of {} probes)", self.votes, self.of_votes)
     }
 }

@@ -1,13 +1,27 @@
 //! Counts votes (design §5 "Votes"): combines the last results of the regions of each probe.
 
+use std::fmt;
 use std::time::Duration;
 
 use rules::{MonitorStatus, Region, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    JudgeState, Policy, ProbeIndex, ProbeSuspicions, ProbeTrust, RegionResult, RegionState, Share,
-    Vote,
+    JudgeState, Policy, ProbeIndex, ProbeSuspicions, ProbeTrust, RegionResult, RegionState, Vote,
 };
+
+/// Number of votes, and of the regions behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// Matching votes.
+    pub votes: u8,
+    /// All votes.
+    pub of_votes: u8,
+    /// Matching regions.
+    pub regions: u8,
+    /// All regions with a vote.
+    pub of_regions: u8,
+}
 
 /// The votes of a monitor at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +48,26 @@ struct Voter {
     voting: u8,
     failing: u8,
     slow: u8,
+}
+
+impl Share {
+    /// Returns whether one probe observed all regions. Naming several regions would then be
+    /// misleading.
+    pub(super) const fn is_of_one_probe(self) -> bool {
+        self.of_votes == 1
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} regions", self.regions, self.of_regions)?;
+        // If one probe serves all regions, or each region has its own, the votes add no
+        // information.
+        if self.of_votes == 1 || self.of_votes == self.of_regions {
+            return Ok(());
+        }
+        write!(f, " ({} of {} probes)", self.votes, self.of_votes)
+    }
 }
 
 impl Tally {

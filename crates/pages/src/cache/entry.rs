@@ -20,8 +20,8 @@ use super::memory::{SharedState, Weight};
 use super::rendered::RenderedBodies;
 use super::renderer::RenderJob;
 use super::{FRESH, SERVE_STALE_MAX};
-use crate::Pages;
 use crate::projection::Projection;
+use crate::source::Source;
 use web::http_body::{EncodedBody, Encoding};
 
 /// A cached page.
@@ -124,15 +124,15 @@ impl CachedPage {
     }
 
     /// Returns the freshness of the page at `now`.
-    pub(super) fn freshness(&self, pages: &Pages, now: Timestamp) -> Freshness {
-        if self.start.access != pages.store.access_version(self.snapshot.page.id) {
+    pub(super) fn freshness(&self, source: &Source, now: Timestamp) -> Freshness {
+        if self.start.access != source.store.access_version(self.snapshot.page.id) {
             return Freshness::Revoked;
         }
         if now < self.tried_at {
             return Freshness::Expired;
         }
         let is_same = || {
-            let generation = pages.store.generation(self.snapshot.page.workspace);
+            let generation = source.store.generation(self.snapshot.page.workspace);
             self.generation.is_some() && self.generation == generation
         };
         match now.since(self.tried_at) {

@@ -8,7 +8,7 @@ use web::cache::CacheCounters;
 
 use super::detail_bodies::DetailBodies;
 use super::renderer::Renderer;
-use crate::PageMetrics;
+use crate::metrics::PageMetrics;
 
 /// State shared by all pages of a cache.
 #[derive(Debug)]

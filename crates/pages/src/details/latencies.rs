@@ -10,8 +10,8 @@ use domain::history::Sketch;
 use rules::{ComponentId, MonitorId};
 
 use super::super::badge::LATENCY_HOURS;
+use super::super::detail_cache::{Latencies, get_latencies};
 use super::super::snapshot::PageSnapshot;
-use super::cache::{Latencies, get_latencies};
 use crate::Pages;
 
 /// Returns the latencies of a component, or of the whole page if `component` is `None`. They are
@@ -43,12 +43,12 @@ async fn read_all(pages: &Pages, snapshot: &PageSnapshot) -> Result<Latencies, S
     let monitors: Vec<MonitorId> = public.filter_map(|it| it.monitor).collect();
     let since = snapshot.view.at - Duration::from_hours(LATENCY_HOURS);
     let read = || async {
-        pages.store.history().latencies(workspace, &monitors, since).await.map(Arc::new)
+        pages.source.store.history().latencies(workspace, &monitors, since).await.map(Arc::new)
     };
     // The set of public monitors is part of the key, because a change makes the latencies
     // different.
     let mut which = DefaultHasher::new();
     monitors.hash(&mut which);
     let key = (page, which.finish());
-    get_latencies(&pages.details.latencies, pages, key, read).await
+    get_latencies(&pages.details.latencies, &pages.source, key, read).await
 }

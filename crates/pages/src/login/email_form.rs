@@ -49,7 +49,7 @@ pub(in super::super) async fn request_link(
         login_response(email_form(page, words, &base, Some(wrong)), status, headers)
     };
     let url = address.url(pages.cache.origin());
-    if !pages.backend.can_send_emails() || url.starts_with('/') {
+    if !pages.source.backend.can_send_emails() || url.starts_with('/') {
         tracing::warn!(
             page.id = %page.id,
             "a member of a status page wants a link, and none can be sent: `smtp_url`, `mail_from` \
@@ -64,11 +64,12 @@ pub(in super::super) async fn request_link(
     match pages.access.request_link(page, mailbox, &arrival.visitor(&pages, &home)) {
         LinkRequest::Created(token) => {
             let link = format!("{url}/enter/{token}");
-            let mail = magic_link_email::compose(page, words, &link, (mailbox, pages.ctx.random()));
+            let mail =
+                magic_link_email::compose(page, words, &link, (mailbox, pages.source.ctx.random()));
             // Send in the background, so that the response time does not reveal whether a link is
             // sent.
             let id = page.id;
-            let sending = pages.backend.send_email(page.workspace, mail);
+            let sending = pages.source.backend.send_email(page.workspace, mail);
             tokio::spawn(async move {
                 if let Err(why) = sending.await {
                     tracing::warn!(page.id = %id, "failed to send a sign-in link: {why}");

@@ -110,7 +110,7 @@ async fn perform(
     purpose: Purpose,
     body: &[u8],
 ) -> Result<Option<ResultPage>, StoreError> {
-    let (store, now) = (pages.store.subscribers(), pages.ctx.now());
+    let (store, now) = (pages.source.store.subscribers(), pages.source.ctx.now());
     let subscriber = &holder.subscription.subscriber;
     let accessible = match &holder.location {
         TokenLocation::WithAccess(snapshot) => Some(snapshot),
@@ -148,7 +148,7 @@ async fn identify(
     let Some(id) = pages.subscriber_tokens.read(purpose, token) else {
         return Err(refusal_or_not_found(pages, address, words, headers).await);
     };
-    let subscription = match pages.store.subscribers().get_with_page(id).await {
+    let subscription = match pages.source.store.subscribers().get_with_page(id).await {
         Ok(Some(subscription)) => subscription,
         Ok(None) => return Ok(TokenHolder::Former),
         Err(error) => return Err(Box::new(storage_error(&error, words, headers))),
@@ -188,7 +188,7 @@ async fn identify(
 /// Returns whether a page is published at this address. The former address of one page may belong
 /// to another now.
 async fn has_page(pages: &Pages, address: &PageAddress) -> bool {
-    address.is_valid() && !matches!(pages.cache.get(pages, address).await, Ok(None))
+    address.is_valid() && !matches!(pages.cache.get(&pages.source, address).await, Ok(None))
 }
 
 /// Returns the response that every visitor gets at this address, or 404.

@@ -1,36 +1,10 @@
-//! Workspaces with the limits of their plans and their usage, for `aloft workspaces list` and `show`.
+//! Reads workspaces with the limits of their plans and their usage, for `aloft workspaces list` and
+//! `show`.
 
-use rules::Periodicity;
-use rules::plan::Plan;
-use serde::{Deserialize, Serialize};
 use store::{Usage, Workspace};
 
 use super::service::control_error;
-use super::{ControlError, ControlService, WorkspaceRow};
-
-/// A workspace with its limits and its usage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkspaceDetails {
-    #[serde(flatten)]
-    pub workspace: WorkspaceRow,
-    /// Limits of its plan; `None` means unlimited.
-    pub limits: Plan,
-    /// Usage of the same quantities.
-    pub usage: WorkspaceUsage,
-}
-
-/// The usage of a workspace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkspaceUsage {
-    /// Number of monitors, including paused ones.
-    pub monitors: u32,
-    /// Shortest period of a monitor; `None` without monitors.
-    pub shortest_period: Option<Periodicity>,
-    pub pages: u32,
-    pub channels: u32,
-    /// Retention of results, in days.
-    pub retention_days: u32,
-}
+use super::{ControlError, ControlService, WorkspaceDetails, WorkspaceUsage};
 
 impl ControlService {
     /// Returns all workspaces, newest first.

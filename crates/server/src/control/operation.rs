@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use rules::{KeyId, Scope, Secret, Timestamp, WorkspaceId};
+use rules::plan::Plan;
+use rules::{KeyId, Periodicity, Scope, Secret, Timestamp, WorkspaceId};
 use serde::{Deserialize, Serialize};
-
-use super::WorkspaceDetails;
 
 /// The fields of a new workspace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -99,6 +98,30 @@ pub struct WorkspaceRow {
     pub name: String,
     pub plan: String,
     pub created_at: Timestamp,
+}
+
+/// A workspace with its limits and its usage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceDetails {
+    #[serde(flatten)]
+    pub workspace: WorkspaceRow,
+    /// Limits of its plan; `None` means unlimited.
+    pub limits: Plan,
+    /// Usage of the same quantities.
+    pub usage: WorkspaceUsage,
+}
+
+/// The usage of a workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceUsage {
+    /// Number of monitors, including paused ones.
+    pub monitors: u32,
+    /// Shortest period of a monitor; `None` without monitors.
+    pub shortest_period: Option<Periodicity>,
+    pub pages: u32,
+    pub channels: u32,
+    /// Retention of results, in days.
+    pub retention_days: u32,
 }
 
 /// A key in a list.

@@ -54,10 +54,10 @@ impl ControlService {
         &self,
         new: CreateWorkspace,
     ) -> Result<WorkspaceRow, ControlError> {
-        let mut reader = Validator::new(&tables::WORKSPACE);
-        let slug = reader.text("slug", Some(new.slug));
-        let name = reader.text("name", Some(new.name));
-        let (slug, name) = reader.finish(slug.zip(name))?;
+        let mut validator = Validator::new(&tables::WORKSPACE);
+        let slug = validator.text("slug", Some(new.slug));
+        let name = validator.text("name", Some(new.name));
+        let (slug, name) = validator.finish(slug.zip(name))?;
         let change = self.change();
         let workspace = Workspace {
             id: self.ctx.new_id(),
@@ -78,10 +78,10 @@ impl ControlService {
         renamed: RenameWorkspace,
     ) -> Result<WorkspaceRow, ControlError> {
         let old = self.workspace(&renamed.workspace).await?;
-        let mut reader = Validator::new(&tables::WORKSPACE);
-        let slug = reader.text("slug", Some(renamed.slug.unwrap_or(old.slug)));
-        let name = reader.text("name", Some(renamed.name.unwrap_or(old.name)));
-        let (slug, name) = reader.finish(slug.zip(name))?;
+        let mut validator = Validator::new(&tables::WORKSPACE);
+        let slug = validator.text("slug", Some(renamed.slug.unwrap_or(old.slug)));
+        let name = validator.text("name", Some(renamed.name.unwrap_or(old.name)));
+        let (slug, name) = validator.finish(slug.zip(name))?;
         self.edit(old.id, WorkspaceEdit::Rename { slug: slug.clone(), name }).await?;
         self.workspace(&slug).await.map(WorkspaceRow::from)
     }
@@ -199,9 +199,9 @@ impl ControlService {
 
     /// Creates a key and returns its only copy.
     pub async fn create_key(&self, new: CreateKey) -> Result<CreatedKey, ControlError> {
-        let mut reader = Validator::new(&tables::KEY);
-        let name = reader.text("name", Some(new.name));
-        let name = reader.finish(name)?;
+        let mut validator = Validator::new(&tables::KEY);
+        let name = validator.text("name", Some(new.name));
+        let name = validator.finish(name)?;
         let workspace =
             self.store.workspaces().by_slug(&new.workspace).await.map_err(control_error)?;
         let expires_in = new.expires_in_seconds.map(Duration::from_secs);

@@ -36,6 +36,7 @@ pub(super) use self::connectivity::ConnectivityChecks;
 use self::health::Heartbeats;
 pub use self::health::{Health, RegionHealth};
 pub(super) use self::judged_monitor::JudgedMonitor;
+pub use self::judged_monitor::{MonitorView, RegionView};
 pub use self::suspicion::OperatorNotice;
 use self::suspicion::step_context;
 use super::cadence::ScheduleCommand;

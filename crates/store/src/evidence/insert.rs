@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use super::{COLUMN, row_name};
 use crate::bulk_insert::{self, Chunk};
 use crate::db::{Connection, EngineConnection, Query, query};
-use crate::results::ResultRow;
+use crate::result_rows::ResultRow;
 use crate::vault::EncryptionContext;
 use crate::writer::Session;
 use crate::{StoreError, codes};
@@ -64,7 +64,8 @@ fn upsert_statement(rows: usize) -> String {
     statement
 }
 
-/// Whether the database keeps the details of a result: if it is not a success, or among these successes.
+/// Whether the database keeps the details of a result: if it is not a success, or among these
+/// successes.
 pub(crate) fn is_stored(result: &CheckResult, successes: &HashSet<ResultKey>) -> bool {
     result.evidence.is_some()
         && (result.outcome != Outcome::Success || successes.contains(&result.identity))

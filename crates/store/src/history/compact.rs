@@ -14,7 +14,7 @@ use crate::StoreError;
 use crate::buckets::{self, BucketSize, bucket_of};
 use crate::db::{Connection, query};
 use crate::quarantine::{self, Damaged, is_unreadable};
-use crate::results::{self, RowsBetween};
+use crate::result_rows::{self, RowsBetween};
 use crate::stored_result::StoredResult;
 use crate::writer::Session;
 
@@ -109,7 +109,7 @@ impl HistoryStore<'_> {
 /// Returns the rows of the bucket with the oldest results, if it is old enough. Later results get
 /// keys after these rows.
 async fn due(db: &mut Connection) -> Result<Option<RangeInclusive<i64>>, StoreError> {
-    let Some((first, latest)) = results::edges(db).await? else { return Ok(None) };
+    let Some((first, latest)) = result_rows::edges(db).await? else { return Ok(None) };
     // The last row is usually recent. If it is a late one, the next row will be recent.
     let mut slot = i64::MIN;
     RowsBetween::keys(latest, latest).each(db, |_, row| slot = slot.max(row.slot)).await?;

@@ -8,10 +8,10 @@ use domain::history::{PhaseSum, Rollup, Span};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
 use super::rollups::Rollups;
-use super::{HistoryStore, number, recent_index, rollups, unpack_readable};
+use super::{HistoryStore, number, rollups, unpack_readable};
 use crate::buckets::{self, BucketSize};
 use crate::stored_result::StoredResult;
-use crate::{StoreError, codes};
+use crate::{StoreError, codes, recent_index};
 
 /// Maximum number of rows per query: more than the 168 hours of a week.
 const ROWS_MAX: usize = 256;

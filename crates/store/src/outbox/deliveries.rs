@@ -14,10 +14,9 @@ use super::{
     AlertToChannel, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, Outbox, OutboxCounts,
 };
 use crate::db::{Connection, Query, Row, Value, query};
+use crate::list::Listed;
 use crate::quarantine::{Quarantine, is_unreadable, row_key};
-use crate::row::{
-    Listed, id, instant, narrow, optional, optional_instant, optional_narrow, to_count,
-};
+use crate::row::{id, instant, narrow, optional, optional_instant, optional_narrow, to_count};
 use crate::vault::Vault;
 use crate::{Page, StoreError};
 

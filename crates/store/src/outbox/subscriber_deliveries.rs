@@ -11,7 +11,8 @@ use super::deliveries::{listed, read, select_deliveries};
 use super::replay::{self, FIELD, requeue};
 use super::{DeliveryState, EventToSubscriber, Outbox, SubscriberDelivery, rows};
 use crate::db::{Connection, Query, Row, Value, query};
-use crate::row::{Listed, id};
+use crate::list::Listed;
+use crate::row::id;
 use crate::writer::Session;
 use crate::{AuditContext, Page, StoreError, subscribers};
 

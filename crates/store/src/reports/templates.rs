@@ -9,7 +9,8 @@ use rules::{ComponentId, TemplateId, Violation, WorkspaceId, limits};
 use super::impacts;
 use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Query, Row, query};
-use crate::row::{Listed, id, instant, optional, to_count};
+use crate::list::Listed;
+use crate::row::{id, instant, optional, to_count};
 use crate::writer::Session;
 use crate::{AuditContext, Created, Idempotency, Page, Store, StoreError, idempotency};
 
@@ -33,6 +34,13 @@ macro_rules! select {
 #[derive(Clone, Copy, Debug)]
 pub struct ReportTemplates<'s> {
     pub(crate) store: &'s Store,
+}
+
+impl Store {
+    /// Returns the handle of the templates of status reports.
+    pub const fn report_templates(&self) -> ReportTemplates<'_> {
+        ReportTemplates { store: self }
+    }
 }
 
 /// Template to create.

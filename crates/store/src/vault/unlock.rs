@@ -1,8 +1,10 @@
 //! Unlocks the vault of a database, and recognises a master key that did not create it.
 
-use super::{EncryptionContext, Vault};
+use std::path::Path;
+
+use super::{EncryptionContext, MasterKeySource, Vault};
+use crate::StoreError;
 use crate::db::{Connection, query};
-use crate::{Settings, StoreError};
 
 /// Text of the key check. The vault seals it first, to recognise its key later.
 const KEY_CHECK: &str = "aloft";
@@ -11,11 +13,12 @@ const KEY_CHECK_CONTEXT: EncryptionContext<'static> =
 
 /// Returns the vault, unlocked with the master key. Rejects a key that did not create the database.
 pub(crate) async fn unlock_vault(
-    settings: &Settings,
+    master_key: &MasterKeySource,
+    folder: &Path,
     db: &mut Connection,
 ) -> Result<Vault, StoreError> {
     let sealed: Option<Vec<u8>> = query("SELECT canary FROM vault").scalar(db).await?;
-    let vault = Vault::new(&settings.master_key.key(&settings.folder, sealed.is_some())?);
+    let vault = Vault::new(&master_key.key(folder, sealed.is_some())?);
     match sealed {
         Some(sealed) => {
             vault.open::<String>(KEY_CHECK_CONTEXT, &sealed)?;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Number, Object, Value};
+use super::{Number, Value};
 
 /// A value that does not fit the Rust type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,12 +62,12 @@ impl<T> Given<T> {
     }
 }
 
-fn mismatch<T>(expected: &'static str, value: &Value) -> Result<T, Mismatch> {
+pub(super) fn mismatch<T>(expected: &'static str, value: &Value) -> Result<T, Mismatch> {
     Err(Mismatch { expected, found: value.kind() })
 }
 
 /// Returns the content of a dynamic value.
-fn inside(value: &Value) -> &Value {
+pub(super) fn inside(value: &Value) -> &Value {
     if let Value::Dynamic(_, inner) = value { inner } else { value }
 }
 
@@ -104,15 +104,6 @@ impl FromValue for Number {
 impl FromValue for f64 {
     fn from_value(value: &Value) -> Result<Self, Mismatch> {
         Number::from_value(value).map(|number| number.as_f64())
-    }
-}
-
-impl FromValue for Object {
-    fn from_value(value: &Value) -> Result<Self, Mismatch> {
-        match inside(value).as_object() {
-            Some(object) => Ok(object.clone()),
-            None => mismatch("an object", value),
-        }
     }
 }
 
@@ -220,12 +211,6 @@ impl IntoValue for &String {
 impl IntoValue for Number {
     fn into_value(self) -> Value {
         Value::Number(self)
-    }
-}
-
-impl IntoValue for Object {
-    fn into_value(self) -> Value {
-        Value::Object(self)
     }
 }
 

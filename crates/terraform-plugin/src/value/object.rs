@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map;
 
-use super::{FromValue, IntoValue, Value};
+use super::convert::{inside, mismatch};
+use super::{FromValue, IntoValue, Mismatch, Value};
 use crate::{Diagnostic, Path};
 
 /// Attributes by name: a configuration, a plan, a state, or a nested block of these.
@@ -96,6 +97,21 @@ impl Object {
     /// Returns whether the object has no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl FromValue for Object {
+    fn from_value(value: &Value) -> Result<Self, Mismatch> {
+        match inside(value).as_object() {
+            Some(object) => Ok(object.clone()),
+            None => mismatch("an object", value),
+        }
+    }
+}
+
+impl IntoValue for Object {
+    fn into_value(self) -> Value {
+        Value::Object(self)
     }
 }
 

@@ -8,10 +8,10 @@ use domain::notify::Cause;
 use rules::{IncidentId, MonitorId, MonitorStatus, Timestamp};
 use tokio::sync::oneshot;
 
-use super::super::{MonitorView, PipelineError};
 use super::health::RegionHealth;
 use super::suspicion::step_context;
-use super::{Judge, JudgedMonitor, StoreEnded};
+use super::{Judge, JudgedMonitor, MonitorView, StoreEnded};
+use crate::pipeline::PipelineError;
 
 /// Command or query to the judge.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use domain::judge::{
 };
 use domain::notify::Cause;
 use rules::monitor::Monitor;
-use rules::{IncidentId, MonitorId, Region, Timestamp, WorkspaceId};
+use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId};
 use store::FailedRegion;
 
-use super::super::{MonitorView, Probes, RegionView};
 use super::region_failures::RegionFailures;
+use crate::pipeline::Probes;
 
 /// Running monitor.
 #[derive(Debug)]
@@ -35,6 +35,32 @@ pub(in crate::pipeline) struct JudgedMonitor {
     pub(super) entry_in_wakes: Option<Timestamp>,
     latencies: Vec<(Region, u32)>,
     failures: RegionFailures,
+}
+
+/// Current state of one monitor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MonitorView {
+    pub status: MonitorStatus,
+    /// Start of the current status.
+    pub since: Timestamp,
+    /// Open incident.
+    pub incident: Option<IncidentId>,
+    /// Regions, in the order of the specification.
+    pub regions: Vec<RegionView>,
+}
+
+/// Current state of a monitor in one region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegionView {
+    pub region: Region,
+    /// Status of the region alone.
+    pub status: MonitorStatus,
+    /// End of the latest check.
+    pub checked_at: Option<Timestamp>,
+    /// Total latency of the latest check since the process started, in microseconds.
+    pub latency_us: Option<u32>,
+    /// Name of the probe that serves the region.
+    pub served_by: String,
 }
 
 impl JudgedMonitor {

@@ -46,9 +46,9 @@ pub(super) async fn rotate(
 }
 
 fn overlap(hours: Option<i32>) -> Result<Duration, Violations> {
-    let mut reader = Validator::new(&tables::SIGNING_SECRET);
-    let hours = reader.integer("overlap_hours", hours);
-    let hours = reader.finish(hours)?;
+    let mut validator = Validator::new(&tables::SIGNING_SECRET);
+    let hours = validator.integer("overlap_hours", hours);
+    let hours = validator.finish(hours)?;
     Ok(Duration::from_hours(u64::try_from(hours).expect("the table has no negative hours")))
 }
 

@@ -5,38 +5,12 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp};
+use rules::{MonitorId, Timestamp};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::judge::Command;
-use super::{Pipeline, PipelineError, RegionHealth};
-
-/// Current state of one monitor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MonitorView {
-    pub status: MonitorStatus,
-    /// Start of the current status.
-    pub since: Timestamp,
-    /// Open incident.
-    pub incident: Option<IncidentId>,
-    /// Regions, in the order of the specification.
-    pub regions: Vec<RegionView>,
-}
-
-/// Current state of a monitor in one region.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegionView {
-    pub region: Region,
-    /// Status of the region alone.
-    pub status: MonitorStatus,
-    /// End of the latest check.
-    pub checked_at: Option<Timestamp>,
-    /// Total latency of the latest check since the process started, in microseconds.
-    pub latency_us: Option<u32>,
-    /// Name of the probe that serves the region.
-    pub served_by: String,
-}
+use super::{MonitorView, Pipeline, PipelineError, RegionHealth};
 
 /// Timeout of a query. The judge answers nothing during a commit, which may take forever if the
 /// database fails.

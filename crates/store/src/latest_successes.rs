@@ -1,7 +1,10 @@
-//! Details of the latest success of each monitor in each region, in a file beside the database. Nearly every
-//! check is a success, so its details must cost next to nothing: they are encrypted, written in the place of earlier
-//! ones, and never synced (docs/decisions/0054-latest-success.md). The layout of the file is in
-//! `extents`; failures, and one success in ten minutes, are in the database (`insert`).
+//! Details of the latest success of each monitor in each region, in a file beside the database.
+//! Nearly every check is a success, so its details must cost next to nothing: they are encrypted,
+//! written in the place of earlier ones, and never synced (docs/decisions/0054-latest-success.md).
+//! The layout of the file is in `extents`; failures, and one success in ten minutes, are in the
+//! database (`evidence`).
+
+mod extents;
 
 use std::collections::HashSet;
 use std::io;
@@ -12,14 +15,14 @@ use domain::check::{CheckResult, Evidence, Outcome, ResultKey, Trigger};
 use rules::{MonitorId, Timestamp};
 use tracing::warn;
 
-use super::extents::{Extents, Stored};
+use self::extents::{Extents, Stored};
 use crate::vault::{EncryptionContext, Vault};
 
 /// Name of the file in the data folder.
 const FILE: &str = "aloft.successes";
 const COLUMN: &str = "successes.sealed";
-/// The database has one success of each region from each bucket of this length. The buckets of a monitor
-/// begin at a time of its own, so that not all monitors write in the same seconds.
+/// The database has one success of each region from each bucket of this length. The buckets of a
+/// monitor begin at a time of its own, so that not all monitors write in the same seconds.
 const BUCKET_MS: i64 = 600_000;
 
 /// The latest success of each monitor in each region.
@@ -41,7 +44,8 @@ impl LatestSuccesses {
         Self { path: folder.join(FILE), file: Mutex::default() }
     }
 
-    /// Returns the successes that the database keeps too: the first of each period, and those of manual checks.
+    /// Returns the successes that the database keeps too: the first of each period, and those of
+    /// manual checks.
     pub(crate) fn due(&self, results: &[CheckResult]) -> HashSet<ResultKey> {
         let mut due = HashSet::new();
         if !results.iter().any(is_detailed) {
@@ -62,8 +66,8 @@ impl LatestSuccesses {
         due
     }
 
-    /// Stores the details of the successes of a batch that was committed. An error loses details and nothing
-    /// else, so it is logged.
+    /// Stores the details of the successes of a batch that was committed. An error loses details
+    /// and nothing else, so it is logged.
     pub(crate) fn store(&self, vault: &Vault, results: &[CheckResult], due: &HashSet<ResultKey>) {
         if !results.iter().any(is_detailed) {
             return;
@@ -78,8 +82,8 @@ impl LatestSuccesses {
         state.log_error(&self.path, &kept);
     }
 
-    /// Returns the details of a success, if they are kept. Erases them if they cannot be read, so that nobody is
-    /// referred to them.
+    /// Returns the details of a success, if they are kept. Erases them if they cannot be read, so
+    /// that nobody is referred to them.
     pub(crate) fn find(&self, vault: &Vault, identity: &ResultKey) -> Option<Evidence> {
         let mut state = self.state();
         let extents = state.open(&self.path)?;
@@ -112,15 +116,16 @@ impl LatestSuccesses {
         extents.map(|extents| extents.by_monitor(monitor)).unwrap_or_default()
     }
 
-    /// Returns monitors whose details are kept, in the order of their identifiers, after `after`, at most `limit`.
+    /// Returns monitors whose details are kept, in the order of their identifiers, after `after`,
+    /// at most `limit`.
     pub(crate) fn monitors_after(&self, after: Option<MonitorId>, limit: usize) -> Vec<MonitorId> {
         let mut state = self.state();
         let extents = state.open(&self.path);
         extents.map(|extents| extents.monitors_after(after, limit)).unwrap_or_default()
     }
 
-    /// Erases some of the details of these monitors for which `is_wanted` returns false; returns whether there may be
-    /// more. Commits wait meanwhile, so one call erases little.
+    /// Erases some of the details of these monitors for which `is_wanted` returns false; returns
+    /// whether there may be more. Commits wait meanwhile, so one call erases little.
     pub(crate) fn retain(
         &self,
         monitors: &[MonitorId],
@@ -202,8 +207,8 @@ fn bucket(monitor: MonitorId, slot: Timestamp) -> i64 {
     (slot.as_millis() - begin).div_euclid(BUCKET_MS)
 }
 
-/// Binds sealed details to their check: by the monitor's identifier, because its number may be another monitor's
-/// in a database that was restored.
+/// Binds sealed details to their check: by the monitor's identifier, because its number may be
+/// another monitor's in a database that was restored.
 fn row_name(identity: &ResultKey) -> String {
     let ResultKey { monitor, revision, region, slot, trigger } = identity;
     format!(

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use rules::{PageId, Timestamp};
 use tokio::sync::watch::{Receiver, Sender};
 
-use super::super::snapshot::PageSnapshot;
+use super::snapshot::PageSnapshot;
 
 /// Maximum number of connections.
 const WAITING_MAX: usize = 10_000;

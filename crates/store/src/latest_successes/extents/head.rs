@@ -10,8 +10,8 @@ pub(super) const HEAD_BYTES: usize = 40;
 pub(super) const SMALLEST: u32 = 1024;
 pub(super) const LARGEST: u32 = 2 * 1024 * 1024;
 
-/// The first bytes of an extent. An extent does not cross a page of memory with them, so a process that is killed
-/// writes all of them or none.
+/// The first bytes of an extent. An extent does not cross a page of memory with them, so a process
+/// that is killed writes all of them or none.
 pub(super) struct Head {
     pub(super) size: u32,
     /// 0 in an extent that is free.

@@ -1,10 +1,11 @@
-//! A file with one piece of data for each monitor and region. The data is in extents whose sizes are powers of two.
-//! New data goes to a free extent, and then the extent of the data before becomes free, so monitors × regions bound
-//! the file. `latest` defines the data.
+//! A file with one piece of data for each monitor and region. The data is in extents whose sizes
+//! are powers of two. New data goes to a free extent, and then the extent of the data before
+//! becomes free, so monitors × regions bound the file. `latest_successes` defines the data.
 //!
-//! Each extent begins with a head that says what is in it. The head is written last, so a process that is killed, or a
-//! disk that is full, leaves the data before. The file is never synced. If the machine loses power, heads may be
-//! missing: the file is cut there. Data that is torn fails to decrypt.
+//! Each extent begins with a head that says what is in it. The head is written last, so a process
+//! that is killed, or a disk that is full, leaves the data before. The file is never synced. If the
+//! machine loses power, heads may be missing: the file is cut there. Data that is torn fails to
+//! decrypt.
 
 mod head;
 #[cfg(test)]
@@ -22,7 +23,8 @@ use rules::{MonitorId, Region, Timestamp};
 use crate::codes;
 use head::{Fit, HEAD_BYTES, Head};
 
-/// Number of pieces of data that one call of [`Extents::retain`] erases, and of extents that it cuts off the file.
+/// Number of pieces of data that one call of [`Extents::retain`] erases, and of extents that it
+/// cuts off the file.
 const ERASED_AT_ONCE: usize = 256;
 /// Number of bytes after which [`Extents::retain`] erases no further piece.
 const ERASED_BYTES_AT_ONCE: u64 = 4 * 1024 * 1024;
@@ -78,7 +80,8 @@ pub(super) struct Stored {
     pub(super) slot: Timestamp,
     pub(super) trigger: Trigger,
     pub(super) revision: u32,
-    /// The slot of the latest one that the database has too; not stored, taken to be this one after a start.
+    /// The slot of the latest one that the database has too; not stored, taken to be this one after
+    /// a start.
     pub(super) saved: Timestamp,
 }
 
@@ -168,7 +171,8 @@ impl<F: FileAccess> Extents<F> {
         each.collect()
     }
 
-    /// Returns monitors that data is stored of, in the order of their identifiers, after `after`, at most `limit`.
+    /// Returns monitors that data is stored of, in the order of their identifiers, after `after`,
+    /// at most `limit`.
     pub(super) fn monitors_after(&self, after: Option<MonitorId>, limit: usize) -> Vec<MonitorId> {
         let mut monitors = Vec::new();
         let mut next = after.map_or(Some(0), |after| after.bits().checked_add(1));
@@ -191,7 +195,8 @@ impl<F: FileAccess> Extents<F> {
         Ok(Some(data))
     }
 
-    /// Replaces the data of a monitor in a region. After an error, the data before is still there, or the new data is.
+    /// Replaces the data of a monitor in a region. After an error, the data before is still there,
+    /// or the new data is.
     pub(super) fn write(&mut self, of: ExtentKey, stored: Stored, data: &[u8]) -> io::Result<()> {
         let Some(Fit { size, length }) = Fit::of(data.len()) else {
             let why = format!("{} bytes are more than an extent may have", data.len());
@@ -221,8 +226,8 @@ impl<F: FileAccess> Extents<F> {
         self.wipe_stale()
     }
 
-    /// Erases data of these monitors that `is_wanted` returns false for, and cuts free extents off the end of the
-    /// file. Stops at a limit, because nothing can be written meanwhile.
+    /// Erases data of these monitors that `is_wanted` returns false for, and cuts free extents off
+    /// the end of the file. Stops at a limit, because nothing can be written meanwhile.
     pub(super) fn retain(
         &mut self,
         monitors: &[MonitorId],
@@ -299,8 +304,8 @@ impl<F: FileAccess> Extents<F> {
         }
     }
 
-    /// Overwrites stale extents with zeros, and frees them. The head is last: until then, an extent is wiped again
-    /// after a restart.
+    /// Overwrites stale extents with zeros, and frees them. The head is last: until then, an extent
+    /// is wiped again after a restart.
     fn wipe_stale(&mut self) -> io::Result<()> {
         while let Some(StaleExtent { offset, size, length }) = self.stale.last() {
             let (mut at, mut left) = (*offset + HEAD_BYTES as u64, *length as usize);
@@ -341,7 +346,8 @@ impl<F: FileAccess> Extents<F> {
         let stored = Stored { slot, trigger, revision: head.revision, saved: slot };
         let extent = Extent { offset, size, length, stored, write: head.write };
         self.next_write = self.next_write.max(head.write + 1);
-        // A process that ended between the write of data and the removal of the data before leaves both.
+        // A process that ended between the write of data and the removal of the data before leaves
+        // both.
         let other = match self.known.get(&of) {
             Some(known) if known.write > head.write => Some(extent),
             Some(_) | None => self.known.insert(of, extent),
@@ -350,7 +356,8 @@ impl<F: FileAccess> Extents<F> {
         Ok(())
     }
 
-    /// Remembers an extent without data. If a process ended while it wrote there, the beginning of the data is left.
+    /// Remembers an extent without data. If a process ended while it wrote there, the beginning of
+    /// the data is left.
     fn learn_free(&mut self, offset: u64, size: u32) -> io::Result<()> {
         let mut bytes = [0; 8];
         self.file.read_at(&mut bytes, offset + HEAD_BYTES as u64)?;

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use rules::{ById, MonitorId};
 
 use crate::StoreError;
-use crate::db::Connection;
+use crate::db::{Connection, Row, query};
 use crate::quarantine::Quarantine;
-use crate::results::{self, RowKey, RowsBetween};
+use crate::result_rows::{self, RowKey, RowsBetween};
+use crate::row::id;
 use crate::stored_result::StoredResult;
 
 /// Keys of rows by monitor.
@@ -31,7 +32,7 @@ struct Known {
 }
 
 /// Proof that no other compaction runs.
-pub(super) struct CompactionLock<'t> {
+pub(crate) struct CompactionLock<'t> {
     tail: &'t RecentIndex,
     _gathering: tokio::sync::MutexGuard<'t, ()>,
 }
@@ -52,7 +53,7 @@ impl RecentIndex {
     }
 
     /// Removes rows whose results are in blocks now.
-    pub(super) fn trim(&self, compacted: &RangeInclusive<i64>) {
+    pub(crate) fn trim(&self, compacted: &RangeInclusive<i64>) {
         let mut known = self.known();
         known.keys.retain(|_, keys| {
             keys.retain(|key| !compacted.contains(key));
@@ -64,7 +65,7 @@ impl RecentIndex {
     }
 
     /// Waits until no other compaction runs.
-    pub(super) async fn lock_compaction(&self) -> CompactionLock<'_> {
+    pub(crate) async fn lock_compaction(&self) -> CompactionLock<'_> {
         CompactionLock { tail: self, _gathering: self.gathering.lock().await }
     }
 
@@ -87,7 +88,7 @@ impl RecentIndex {
 
 impl CompactionLock<'_> {
     /// Indexes the rows of an earlier process, once.
-    pub(super) async fn index_existing(&self, db: &mut Connection) -> Result<(), StoreError> {
+    pub(crate) async fn index_existing(&self, db: &mut Connection) -> Result<(), StoreError> {
         let Some(last) = self.tail.known().unindexed_until else { return Ok(()) };
         let mut keys: HashMap<i64, Vec<i64>> = HashMap::new();
         let mut rows = RowsBetween::keys(i64::MIN, last);
@@ -97,13 +98,13 @@ impl CompactionLock<'_> {
                 break;
             }
             for (key, body) in entries {
-                let damaged = results::each_of(key, &body, |monitor, _| {
+                let damaged = result_rows::each_of(key, &body, |monitor, _| {
                     add(keys.entry(monitor).or_default(), key);
                 });
                 self.tail.quarantine.record_all(damaged.as_slice());
             }
         }
-        let numbered = super::monitors(&self.tail.quarantine, db).await?;
+        let numbered = monitors(&self.tail.quarantine, db).await?;
         let mut known = self.tail.known();
         for (number, monitor) in numbered {
             if let Some(mut all) = keys.remove(&number) {
@@ -126,7 +127,7 @@ fn add(keys: &mut Vec<i64>, key: i64) {
 
 /// Returns the uncompacted results of a monitor. If two have the same key, the one stored first
 /// comes first.
-pub(super) async fn rows(
+pub(crate) async fn rows(
     tail: &RecentIndex,
     db: &mut Connection,
     monitor: MonitorId,
@@ -134,8 +135,8 @@ pub(super) async fn rows(
 ) -> Result<Vec<StoredResult>, StoreError> {
     let keys = tail.row_keys(db, monitor).await?;
     let mut kept = Vec::new();
-    for (key, body) in results::with_keys(db, &keys).await? {
-        let damaged = results::each_of(key, &body, |of, row| {
+    for (key, body) in result_rows::with_keys(db, &keys).await? {
+        let damaged = result_rows::each_of(key, &body, |of, row| {
             if of == number {
                 kept.push(row);
             }
@@ -143,4 +144,14 @@ pub(super) async fn rows(
         tail.quarantine.record_all(damaged.as_slice());
     }
     Ok(kept)
+}
+
+/// Returns all monitors with their row IDs, including deleted ones.
+async fn monitors(
+    quarantine: &Quarantine,
+    db: &mut Connection,
+) -> Result<Vec<(i64, MonitorId)>, StoreError> {
+    let rows = query("SELECT id, number FROM monitors").fetch_all(db).await?;
+    let read = |row: &Row| Ok((row.try_get("number")?, id(row, "id", MonitorId::parse)?));
+    quarantine.readable_rows("monitors", &rows, read)
 }

@@ -16,7 +16,7 @@ use rules::{IncidentId, MonitorId, PageId, ReportId, Timestamp, WorkspaceId};
 use store::{Generation, StoreError};
 use web::cache::{Cache, CacheMetrics, CachePolicy, ReadError};
 
-use crate::Pages;
+use crate::source::Source;
 
 /// Limits of data that is valid until the workspace changes, and for a few seconds. The largest
 /// report and the largest month fit.
@@ -96,7 +96,7 @@ impl DetailCache {
 /// Returns data that is valid until the workspace changes.
 pub(super) async fn get_unchanged<K, V, R>(
     cache: &UnchangedData<K, V>,
-    (pages, workspace): (&Pages, WorkspaceId),
+    (source, workspace): (&Source, WorkspaceId),
     key: K,
     read: impl FnOnce() -> R + Send,
 ) -> Result<Option<V>, String>
@@ -105,14 +105,14 @@ where
     V: Clone,
     R: Future<Output = Result<Option<V>, StoreError>> + Send,
 {
-    let generation = || pages.store.generation(workspace);
-    or_last(cache.get_or_read(key, generation, pages.ctx.now(), read).await)
+    let generation = || source.store.generation(workspace);
+    or_last(cache.get_or_read(key, generation, source.ctx.now(), read).await)
 }
 
 /// Returns latencies, which change all the time.
 pub(super) async fn get_latencies<K, V, R>(
     cache: &Cache<K, V>,
-    pages: &Pages,
+    source: &Source,
     key: K,
     read: impl FnOnce() -> R + Send,
 ) -> Result<V, String>
@@ -122,7 +122,7 @@ where
     R: Future<Output = Result<V, StoreError>> + Send,
 {
     let read = || async { read().await.map(Some) };
-    let found = or_last(cache.get_or_read(key, || Some(()), pages.ctx.now(), read).await);
+    let found = or_last(cache.get_or_read(key, || Some(()), source.ctx.now(), read).await);
     found.map(Option::unwrap_or_default)
 }
 
