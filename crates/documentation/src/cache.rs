@@ -24,8 +24,9 @@ const IDLE_TIMEOUT: Duration = Duration::from_mins(10);
 /// Number of pages and searches that are computed concurrently.
 const CONCURRENT_RENDERS_MAX: usize = 1;
 
-/// Maximum number of requests that wait for their turn: one or two seconds of work with the largest
-/// page. Further requests receive 503.
+/// Maximum number of requests that wait for a permit. Further requests receive 503. The largest page
+/// takes 9 ms and the costliest search 5 ms (decision 0060), so a full queue is less than a second of
+/// work.
 const WAITING_MAX: usize = 64;
 
 /// A resource that is the same for every client.
@@ -66,10 +67,10 @@ pub(super) struct Docs {
     origin: Option<String>,
     /// Time without requests after which the cache is freed.
     idle_timeout: Duration,
-    cache: Mutex<Weak<Made>>,
-    /// Permits to compute.
+    cache: Mutex<Weak<DocsCache>>,
+    /// Permits to render or search.
     render_permits: Arc<Semaphore>,
-    /// Permits to compute or to wait.
+    /// Permits to render, search or wait.
     queue_permits: Arc<Semaphore>,
 }
 
@@ -77,9 +78,11 @@ pub(super) struct Docs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overloaded;
 
-/// Cached resources. Each request holds a reference, and a task holds one while requests arrive.
+/// Cached resources and the search index. Each request holds a reference, and a task holds one while
+/// requests arrive. It needs no bounds and no expiry like `web::cache`: the resources are few and never
+/// change, and all of them are freed at once.
 #[derive(Debug, Default)]
-struct Made {
+struct DocsCache {
     documents: Mutex<HashMap<(StaticResource, Encoding), CachedDocument>>,
     index: OnceLock<Index>,
     requested: Notify,
@@ -103,67 +106,68 @@ impl Docs {
         resource: StaticResource,
         encoding: Encoding,
     ) -> Result<CachedDocument, Overloaded> {
-        let made = self.cache();
-        if let Some(document) = made.get(resource, encoding) {
+        let cache = self.cache();
+        if let Some(document) = cache.get(resource, encoding) {
             return Ok(document);
         }
         let origin = self.origin.clone();
         self.run_limited(move || {
             // Another request may have rendered it meanwhile.
-            made.get(resource, encoding).unwrap_or_else(|| {
+            cache.get(resource, encoding).unwrap_or_else(|| {
                 let document = CachedDocument::new(&resource.render(origin.as_deref()), encoding);
-                made.store(resource, &document);
+                cache.store(resource, &document);
                 document
             })
         })
         .await
     }
 
-    /// Runs a function on the search index. The first search builds the index in the same turn.
+    /// Runs a function on the search index. The first search builds the index under the same permit.
     pub(super) async fn with_index<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Index) -> T + Send + 'static,
     ) -> Result<T, Overloaded> {
-        let made = self.cache();
-        self.run_limited(move || work(made.index.get_or_init(Index::for_documentation))).await
+        let cache = self.cache();
+        self.run_limited(move || work(cache.index.get_or_init(Index::for_documentation))).await
     }
 
-    /// Runs work that takes milliseconds on a blocking thread, a few tasks at a time. The limit leaves
-    /// the rest of the machine to checks and keeps waiting times short.
+    /// Runs work that takes milliseconds on a blocking thread, one task at a time. The limit leaves the
+    /// rest of the machine to checks. Waiting requests hold no thread.
     pub(super) async fn run_limited<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Overloaded> {
-        let place = Arc::clone(&self.queue_permits).try_acquire_owned().map_err(|_| Overloaded)?;
-        let turn = Arc::clone(&self.render_permits).acquire_owned().await;
-        let turn = turn.expect("the semaphore is never closed");
+        let queue_permit =
+            Arc::clone(&self.queue_permits).try_acquire_owned().map_err(|_| Overloaded)?;
+        let render_permit = Arc::clone(&self.render_permits).acquire_owned().await;
+        let render_permit = render_permit.expect("the semaphore is never closed");
         let work = tokio::task::spawn_blocking(move || {
             // Held by the work, because it continues after the client disconnects.
-            let _held = (place, turn);
+            let _permits = (queue_permit, render_permit);
             work()
         });
-        Ok(work.await.expect("documents are rendered without a panic"))
+        Ok(work.await.expect("the work does not panic, and nobody aborts its task"))
     }
 
-    fn cache(&self) -> Arc<Made> {
-        let mut kept = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = kept.upgrade() {
-            made.requested.notify_one();
-            return made;
+    fn cache(&self) -> Arc<DocsCache> {
+        let mut current = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cache) = current.upgrade() {
+            cache.requested.notify_one();
+            return cache;
         }
-        let made = Arc::new(Made::default());
-        *kept = Arc::downgrade(&made);
-        tokio::spawn(hold_until_idle(Arc::clone(&made), self.idle_timeout));
-        made
+        let cache = Arc::new(DocsCache::default());
+        *current = Arc::downgrade(&cache);
+        tokio::spawn(hold_until_idle(Arc::clone(&cache), self.idle_timeout));
+        cache
     }
 }
 
 /// Holds the cache while requests arrive.
-async fn hold_until_idle(made: Arc<Made>, stays: Duration) {
-    while tokio::time::timeout(stays, made.requested.notified()).await.is_ok() {}
+async fn hold_until_idle(cache: Arc<DocsCache>, idle_timeout: Duration) {
+    while tokio::time::timeout(idle_timeout, cache.requested.notified()).await.is_ok() {}
 }
 
-impl Made {
+impl DocsCache {
     fn get(&self, resource: StaticResource, encoding: Encoding) -> Option<CachedDocument> {
         let documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         documents.get(&(resource, encoding)).cloned()
@@ -216,11 +220,11 @@ impl StaticResource {
 }
 
 fn document(path: &str) -> &'static Document {
-    catalog::documents().find(|it| it.path == path).expect("things name what is in the list")
+    catalog::documents().find(|it| it.path == path).expect("the path comes from the catalog")
 }
 
 fn file(path: &str) -> &'static File {
-    catalog::FILES.iter().find(|it| it.path == path).expect("things name what is in the list")
+    catalog::FILES.iter().find(|it| it.path == path).expect("the path comes from the catalog")
 }
 
 #[cfg(test)]
@@ -235,7 +239,7 @@ mod tests {
     #[tokio::test]
     async fn resource_is_rendered_and_compressed_once() {
         let docs = Docs::new(None);
-        assert!(docs.cache.lock().unwrap().upgrade().is_none(), "nothing is made at the start");
+        assert!(docs.cache.lock().unwrap().upgrade().is_none(), "nothing is cached at the start");
         for encoding in Encoding::ALL {
             let document = docs.get(StaticResource::Home, encoding).await.unwrap();
             let again = docs.get(StaticResource::Home, encoding).await.unwrap();
@@ -247,13 +251,13 @@ mod tests {
     async fn idle_cache_is_freed() {
         let docs = Docs { idle_timeout: Duration::ZERO, ..Docs::new(None) };
         let document = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
-        let made = docs.cache.lock().unwrap().clone();
-        let gone = async {
-            while made.upgrade().is_some() {
+        let cache = docs.cache.lock().unwrap().clone();
+        let freed = async {
+            while cache.upgrade().is_some() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, gone).await.expect("it is let go of");
+        tokio::time::timeout(PATIENCE, freed).await.expect("the cache is freed");
         assert_eq!(
             docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap().etag,
             document.etag
@@ -263,8 +267,8 @@ mod tests {
     #[tokio::test]
     async fn full_queue_rejects_all_but_cached_resources() {
         let docs = Docs::new(None);
-        let kept = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
-        let turn = docs.render_permits.acquire().await.unwrap();
+        let cached = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
+        let render_permit = docs.render_permits.acquire().await.unwrap();
         let permits = docs.queue_permits.available_permits();
         let wait = |_| {
             let mut one = Box::pin(docs.run_limited(|| ()));
@@ -277,11 +281,11 @@ mod tests {
         let other = docs.get(StaticResource::Front, Encoding::Brotli).await;
         assert_eq!(other.map(|document| document.etag), Err(Overloaded));
         let again = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
-        assert_eq!(again.etag, kept.etag, "what is there needs no turn");
-        // A cancelled request frees its place.
+        assert_eq!(again.etag, cached.etag, "a cached resource needs no permit");
+        // A cancelled request returns its permit.
         drop(waiting.pop());
         waiting.push(wait(0));
-        drop(turn);
+        drop(render_permit);
         for one in waiting {
             one.await.unwrap();
         }

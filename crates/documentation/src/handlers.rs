@@ -20,7 +20,8 @@ const PAGE: &str = "text/html";
 /// Caching rules for browsers. Documents change only with the program.
 const CACHE: &str = "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400";
 
-/// Seconds after which a rejected client may retry. The queue is empty by then.
+/// Seconds after which a rejected client may retry. The queue is empty by then, even on a busy machine
+/// where work takes three times as long.
 const RETRY_AFTER_SECONDS: &str = "2";
 
 /// Content security policy: pages load resources only from this server.

@@ -68,10 +68,13 @@ pub(super) fn home() -> String {
 pub(super) fn document(document: &Document, origin: Option<&str>) -> String {
     let body = body(document, origin);
     let all: Vec<&Document> = catalog::documents().collect();
-    let at = all.iter().position(|it| it.path == document.path).expect("it is in the list");
+    let at = all
+        .iter()
+        .position(|it| it.path == document.path)
+        .expect("all documents are in the catalog");
     let neighbour = |at: Option<usize>| Some(NavEntry::from_document(all.get(at?)?));
     let chapter = CHAPTERS.iter().find(|it| it.documents.iter().any(|it| it.path == document.path));
-    let chapter = chapter.expect("it is in the list").title;
+    let chapter = chapter.expect("all documents are in the catalog").title;
     render(&DocumentPage {
         frame: DocsLayout::for_document(document),
         contents: contents(&body.headings),

@@ -2,13 +2,15 @@
 //! The index stays in memory while searches arrive.
 //!
 //! `section` splits documents, `index` keeps the sections and ranks them, `query` (with `synonyms`) is
-//! what a visitor searches for, and `snippet` is the part of a section that matches.
+//! what a visitor searches for, and `snippet` is the part of a section that matches. `words` splits
+//! texts for all of them.
 
 mod index;
 mod query;
 mod section;
 mod snippet;
 mod synonyms;
+mod words;
 
 #[cfg(test)]
 mod tests;

@@ -1,38 +1,49 @@
-//! The search index: a table of all sections in memory, with SQLite's full-text index (FTS5). SQLite
-//! splits texts into words, finds words by their beginning, and ranks sections by BM25.
+//! The search index: all sections, and SQLite's full-text index (FTS5) of their words in memory. FTS5
+//! splits texts into words, finds words by their beginning, and scores sections by BM25.
 
+use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, params};
 
-use super::query::{Query, identifier, split_words};
+use super::query::{Expressions, Query};
 use super::section::{Section, sections};
-use super::snippet::{CUT, MARK_BEGIN, MARK_END, Piece, pieces};
+use super::snippet::snippet;
+use super::words::{joined_identifier, split_identifiers};
 use super::{HITS_MAX, HITS_OF_ONE_MAX, Hit, SearchResults};
 use crate::catalog;
 use crate::document::Document;
 
-/// The first columns are searched. The others are returned, or compared with the whole query.
+/// The row number is the position in `Index::sections`. FTS5 stores no texts (`content = ''`), and
+/// has lists of the words that begin with the same one to three letters (`prefix`).
 const TABLE: &str = "CREATE VIRTUAL TABLE sections USING fts5(
     title, heading, names, text, joined,
-    address UNINDEXED, document UNINDEXED, section UNINDEXED,
-    whole_heading UNINDEXED, whole_names UNINDEXED,
-    tokenize = 'unicode61')";
+    content = '', prefix = '1 2 3', tokenize = 'unicode61')";
 
-/// Sections that match, best first: by their heading or a name of theirs that equals the query, then by
-/// the weights of the searched columns. Equal ones keep the reading order.
-const MATCHES: &str = "SELECT rowid, address, document, section FROM sections
+/// Sections that match the first expression but not the second, each with its score: lower is better.
+const MATCHES: &str = "SELECT rowid, bm25(sections, 3.0, 20.0, 16.0, 2.0, 1.0) FROM sections
     WHERE sections MATCH ?1
-    ORDER BY whole_heading = ?2 DESC, instr(whole_names, ?3) > 0 DESC,
-        bm25(sections, 3.0, 10.0, 8.0, 1.0, 0.5), rowid";
-
-/// Approximate length of a snippet, in words.
-const SNIPPET_WORDS: u8 = 26;
+        AND rowid NOT IN (SELECT rowid FROM sections WHERE sections MATCH ?2)
+    ORDER BY rowid";
 
 /// All searchable sections.
 #[derive(Debug)]
 pub(crate) struct Index {
+    /// In reading order.
+    sections: Vec<Section>,
+    /// Locked by one search at a time, as `Docs` runs them.
     connection: Mutex<Connection>,
+}
+
+/// A section that matches.
+struct Match<'a> {
+    section: &'a Section,
+    /// Whether its heading equals the query.
+    is_heading: bool,
+    /// Whether one of its names equals the query.
+    is_name: bool,
+    /// Score by the weights of the columns. Lower is better.
+    score: f64,
 }
 
 impl Index {
@@ -42,41 +53,78 @@ impl Index {
     }
 
     pub(super) fn from_documents<'a>(documents: impl Iterator<Item = &'a Document>) -> Self {
-        let connection = filled(documents.flat_map(sections)).expect("memory takes the index");
-        Self { connection: Mutex::new(connection) }
+        let sections: Vec<Section> = documents.flat_map(sections).collect();
+        let connection =
+            filled(&sections).expect("the statements are constant, and memory has no I/O errors");
+        Self { sections, connection: Mutex::new(connection) }
     }
 
     /// Returns the best sections for a query.
     pub(crate) fn search(&self, written: &str) -> SearchResults {
         let query = Query::parse(written);
+        let matches = query.expressions().map(|expressions| self.matches(&query, &expressions));
+        let mut matches = matches
+            .transpose()
+            .expect("quoted terms are a valid expression, and memory has no I/O errors")
+            .unwrap_or_default();
+        matches.sort_by(Match::compare);
+        let hit = |section: &Section| Hit {
+            address: section.address.clone(),
+            document: section.title.clone(),
+            section: section.heading.clone(),
+            snippet: snippet(&section.text, &query.words),
+        };
+        let hits = best(&matches).into_iter().map(hit).collect();
+        SearchResults { total: matches.len(), hits, query: query.written }
+    }
+
+    /// Returns all matching sections in reading order.
+    fn matches(
+        &self,
+        query: &Query,
+        expressions: &Expressions,
+    ) -> rusqlite::Result<Vec<Match<'_>>> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = query.expression().map(|expression| find(&connection, &query, &expression));
-        let (total, hits) = found.transpose().expect("queries are quoted").unwrap_or_default();
-        SearchResults { query: query.written, total, hits }
+        let mut statement = connection.prepare_cached(MATCHES)?;
+        let mut rows = statement.query(params![expressions.included, expressions.excluded])?;
+        let mut matches = Vec::new();
+        while let Some(row) = rows.next()? {
+            let section = &self.sections[row.get::<_, u32>(0)? as usize];
+            matches.push(Match {
+                section,
+                is_heading: equals(section.shown_heading(), &query.joined),
+                is_name: section.names.iter().any(|name| equals(name, &query.joined)),
+                score: row.get(1)?,
+            });
+        }
+        Ok(matches)
+    }
+}
+
+impl Match<'_> {
+    /// Compares for the order of the results.
+    fn compare(&self, other: &Self) -> Ordering {
+        let by_equality = (other.is_heading, other.is_name).cmp(&(self.is_heading, self.is_name));
+        by_equality.then(self.score.total_cmp(&other.score))
     }
 }
 
 /// Returns a new database with these sections.
-fn filled(sections: impl Iterator<Item = Section>) -> rusqlite::Result<Connection> {
+fn filled(sections: &[Section]) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     connection.execute_batch(TABLE)?;
     let transaction = connection.transaction()?;
-    let mut insert =
-        transaction.prepare("INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
-    for section in sections {
-        let heading = if section.heading.is_empty() { &section.title } else { &section.heading };
-        let whole_names: String = section.names.iter().map(|name| delimited(name)).collect();
+    let mut insert = transaction.prepare(
+        "INSERT INTO sections (rowid, title, heading, names, text, joined) VALUES (?, ?, ?, ?, ?, ?)",
+    )?;
+    for (at, section) in (0_u32..).zip(sections) {
         insert.execute(params![
+            at,
             searchable(&section.title),
-            searchable(heading),
+            searchable(section.shown_heading()),
             searchable(&section.names.join(" ")),
-            split_words(&section.text),
+            split_identifiers(&section.text),
             joined(&section.text),
-            section.address,
-            section.title,
-            section.heading,
-            whole(heading),
-            whole_names,
         ])?;
     }
     drop(insert);
@@ -86,58 +134,36 @@ fn filled(sections: impl Iterator<Item = Section>) -> rusqlite::Result<Connectio
 
 /// Returns a text with its identifiers as single words behind it.
 fn searchable(text: &str) -> String {
-    format!("{} {}", split_words(text), joined(text))
+    format!("{} {}", split_identifiers(text), joined(text))
 }
 
 /// Returns the identifiers of several words as single words: `listmonitors`, `degradedat`.
 fn joined(text: &str) -> String {
     let is_mark = |letter: char| !letter.is_alphanumeric() && letter != '_';
-    let identifiers = text.split(is_mark).filter_map(identifier);
+    let identifiers = text.split(is_mark).filter_map(joined_identifier);
     identifiers.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a text in small letters without spaces, for comparisons with a whole query.
-fn whole(text: &str) -> String {
-    text.split_whitespace().collect::<String>().to_lowercase()
-}
-
-/// Returns a name for comparisons, so that it is not found as a part of another.
-fn delimited(name: &str) -> String {
-    format!("\n{}\n", whole(name))
-}
-
-/// Returns the number of matching sections and the best of them.
-fn find(
-    connection: &Connection,
-    query: &Query,
-    expression: &str,
-) -> rusqlite::Result<(usize, Vec<Hit>)> {
-    let mut matches = connection.prepare(MATCHES)?;
-    let whole = whole(&query.words.concat());
-    let mut rows = matches.query(params![expression, whole, delimited(&whole)])?;
-    let (mut total, mut hits): (usize, Vec<Hit>) = (0, Vec::new());
-    while let Some(row) = rows.next()? {
-        total += 1;
-        let address: String = row.get(1)?;
+/// Returns the sections to show, of all in order: a limited number of each document.
+fn best<'a>(matches: &[Match<'a>]) -> Vec<&'a Section> {
+    let mut best: Vec<&Section> = Vec::new();
+    for section in matches.iter().map(|it| it.section) {
         // Compare addresses: titles may repeat.
-        let of_one = hits.iter().filter(|hit| page(&hit.address) == page(&address)).count();
-        if of_one < HITS_OF_ONE_MAX && hits.len() < HITS_MAX {
-            let snippet = snippet(connection, expression, row.get(0)?)?;
-            hits.push(Hit { address, document: row.get(2)?, section: row.get(3)?, snippet });
+        let same_page = best.iter().filter(|it| page(&it.address) == page(&section.address));
+        if same_page.count() < HITS_OF_ONE_MAX {
+            best.push(section);
+        }
+        if best.len() == HITS_MAX {
+            break;
         }
     }
-    Ok((total, hits))
+    best
 }
 
-/// Returns the part of a section's text that matches.
-fn snippet(connection: &Connection, expression: &str, rowid: i64) -> rusqlite::Result<Vec<Piece>> {
-    let mut cut = connection.prepare_cached(
-        "SELECT snippet(sections, 3, ?3, ?4, ?5, ?6) FROM sections
-            WHERE sections MATCH ?1 AND rowid = ?2",
-    )?;
-    let marks = [MARK_BEGIN, MARK_END, CUT].map(String::from);
-    let values = params![expression, rowid, marks[0], marks[1], marks[2], SNIPPET_WORDS];
-    cut.query_row(values, |row| row.get(0)).map(|cut: String| pieces(&cut))
+/// Returns whether a text equals the joined words of a query.
+fn equals(text: &str, joined: &str) -> bool {
+    let letters = text.chars().filter(|letter| !letter.is_whitespace());
+    letters.flat_map(char::to_lowercase).eq(joined.chars())
 }
 
 /// Returns the address without its fragment.

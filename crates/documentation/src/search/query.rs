@@ -1,20 +1,47 @@
-//! Parses a query, and writes it in the syntax of FTS5.
+//! Parses a query, and writes it in the syntax of FTS5. The number of its words, terms and phrases is
+//! limited, because FTS5 reads the index once for each of them.
 
 use super::synonyms;
+use super::words::{is_stop_word, word_positions};
 
 /// Maximum number of characters of a query. The rest is ignored.
 pub(crate) const QUERY_CHARS_MAX: usize = 200;
 /// Maximum number of words of a query. The rest is ignored.
 pub(super) const WORDS_MAX: usize = 8;
-/// Invisible character that FTS5 takes for a space: it separates the words of an identifier.
-const SEPARATOR: char = '\u{200b}';
+/// Maximum number of terms of a query: identifiers have several. The rest is ignored.
+pub(super) const TERMS_MAX: usize = 16;
+/// Maximum number of synonyms that are searched for a query. The rest is ignored.
+pub(super) const SYNONYMS_MAX: usize = 6;
 
 /// A parsed query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Query {
     /// Original text, without spaces around it.
     pub(super) written: String,
-    pub(super) words: Vec<String>,
+    /// All words without spaces between them, in lower case, for comparisons with whole headings.
+    pub(super) joined: String,
+    /// Each word once, without stop words if there are others.
+    pub(super) words: Vec<QueryWord>,
+    /// All terms in their order. Sections in which they are adjacent count more.
+    phrase: Option<Vec<String>>,
+}
+
+/// A word of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct QueryWord {
+    /// The word and its synonyms, each as terms in lower case.
+    pub(super) spellings: Vec<Vec<String>>,
+    /// Whether it also matches the beginning of longer words.
+    pub(super) is_prefix: bool,
+}
+
+/// A query in the syntax of FTS5.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Expressions {
+    /// Matches the sections with all words.
+    pub(super) included: String,
+    /// Matches the sections that have the words only in the title of their document.
+    pub(super) excluded: String,
 }
 
 impl Query {
@@ -23,55 +50,69 @@ impl Query {
         let is_mark = |letter: char| !letter.is_alphanumeric() && letter != '_';
         let is_space = |letter: char| letter.is_whitespace() || letter.is_control();
         let words = written.split(is_space).map(|word| word.trim_matches(is_mark));
-        let words = words.filter(|word| !word.is_empty()).take(WORDS_MAX);
-        Self { words: words.map(str::to_owned).collect(), written }
+        let joined = words.clone().collect::<String>().to_lowercase();
+        let all: Vec<Vec<String>> = words.map(split_terms).filter(|it| !it.is_empty()).collect();
+        let words = searched(&all);
+        let terms = all.concat();
+        let phrase = (words.len() > 1 && terms.len() <= TERMS_MAX).then_some(terms);
+        Self { written, joined, words, phrase }
     }
 
-    /// Returns the expression that finds sections with all words, or `None` without a word. One of the
-    /// words must be outside of the document's title: only the title's own section is about it alone.
-    /// Adjacent words count more.
-    pub(super) fn expression(&self) -> Option<String> {
-        let words: Vec<String> = self.words.iter().map(|word| alternatives(word)).collect();
-        let (all, any) = (words.join(" AND "), words.join(" OR "));
-        let phrase = quoted(&self.words.join(" "));
-        let expression = format!("{all} AND {{heading names text joined}}: ({any} OR {phrase})");
-        (!words.is_empty()).then_some(expression)
+    /// Returns the expressions that match sections, or `None` without a word. One of the words must be
+    /// outside of the document's title: only the title's own section is about it alone.
+    pub(super) fn expressions(&self) -> Option<Expressions> {
+        let each: Vec<String> = self.words.iter().map(QueryWord::expression).collect();
+        let (all, any) = (each.join(" AND "), each.join(" OR "));
+        let phrase = self.phrase.as_ref().map(|terms| format!(" OR {}", quoted(terms)));
+        let included = format!("({all}){}", phrase.unwrap_or_default());
+        let excluded = format!("({{title}}: ({all})) NOT {{heading names text joined}}: ({any})");
+        (!each.is_empty()).then_some(Expressions { included, excluded })
     }
 }
 
-/// Returns the expression of a word: as a whole, which counts more, as a beginning, or as a synonym.
-fn alternatives(word: &str) -> String {
-    let word_itself = quoted(word);
-    let ours =
-        synonyms::for_word(&word.to_lowercase()).iter().map(|it| format!("{} *", quoted(it)));
-    let all = [word_itself.clone(), format!("{word_itself} *")].into_iter().chain(ours);
-    format!("({})", all.collect::<Vec<_>>().join(" OR "))
+impl QueryWord {
+    /// Returns the phrases of the word: the word itself, which counts more, as a prefix, and synonyms.
+    fn expression(&self) -> String {
+        let prefix = |terms: &Vec<String>| format!("{} *", quoted(terms));
+        let mut phrases = vec![quoted(&self.spellings[0])];
+        phrases.extend(self.spellings.iter().filter(|_| self.is_prefix).map(prefix));
+        format!("({})", phrases.join(" OR "))
+    }
 }
 
-fn quoted(word: &str) -> String {
-    format!("\"{}\"", split_words(word).replace('"', " "))
-}
-
-/// Returns a text with a separator between the words of each identifier: `Create`, `Http` and `Monitor`
-/// in `CreateHttpMonitor`. FTS5 separates those of `base_url` itself.
-pub(super) fn split_words(text: &str) -> String {
-    let mut split = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_uppercase() && split.ends_with(char::is_lowercase) {
-            split.push(SEPARATOR);
+/// Returns the words that are searched, of all words of a query.
+fn searched(all: &[Vec<String>]) -> Vec<QueryWord> {
+    let is_stop = |terms: &Vec<String>| matches!(terms.as_slice(), [word] if is_stop_word(word));
+    let only_stop_words = all.iter().all(is_stop);
+    let (mut terms_left, mut synonyms_left) = (TERMS_MAX, SYNONYMS_MAX);
+    let mut words: Vec<QueryWord> = Vec::new();
+    for terms in all.iter().filter(|terms| only_stop_words || !is_stop(terms)) {
+        let terms = &terms[..terms.len().min(terms_left)];
+        let is_repeated = words.iter().any(|it| it.spellings[0] == terms);
+        if is_repeated || terms.is_empty() || words.len() == WORDS_MAX {
+            continue;
         }
-        split.push(letter);
+        let synonyms = synonyms::for_word(&terms.concat()).iter().take(synonyms_left);
+        let synonyms: Vec<Vec<String>> = synonyms.map(|word| split_terms(word)).collect();
+        (terms_left, synonyms_left) = (terms_left - terms.len(), synonyms_left - synonyms.len());
+        // Many words begin with the same letter, or with a stop word.
+        let is_prefix = !only_stop_words && terms.concat().chars().nth(1).is_some();
+        let spellings = [terms.to_vec()].into_iter().chain(synonyms).collect();
+        words.push(QueryWord { spellings, is_prefix });
     }
-    split
+    // A visitor may still be typing the last word.
+    if let Some(last) = words.last_mut() {
+        last.is_prefix = true;
+    }
+    words
 }
 
-/// Returns the text without the separators.
-pub(super) fn unsplit_words(text: &str) -> String {
-    text.replace(SEPARATOR, "")
+/// Returns the terms of a word in lower case: `base` and `url` of `base_url`.
+fn split_terms(word: &str) -> Vec<String> {
+    word_positions(word).map(|at| word[at].to_lowercase()).collect()
 }
 
-/// Returns an identifier of several words as one word, or `None` for other words.
-pub(super) fn identifier(word: &str) -> Option<String> {
-    let has_several = word.contains('_') || split_words(word).contains(SEPARATOR);
-    has_several.then(|| word.replace('_', "").to_lowercase())
+/// Returns the phrase of adjacent terms. Terms contain no quotes.
+fn quoted(terms: &[String]) -> String {
+    format!("\"{}\"", terms.join(" "))
 }

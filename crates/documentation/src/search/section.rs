@@ -19,6 +19,13 @@ pub(super) struct Section {
     pub(super) text: String,
 }
 
+impl Section {
+    /// Returns the heading, or the title at the beginning of the document.
+    pub(super) fn shown_heading(&self) -> &str {
+        if self.heading.is_empty() { &self.title } else { &self.heading }
+    }
+}
+
 /// Returns the sections of a document, in order.
 pub(super) fn sections(document: &Document) -> Vec<Section> {
     let events = events(document.text());

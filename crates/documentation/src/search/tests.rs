@@ -1,9 +1,10 @@
 //! Tests of search results and their order.
 
 use super::index::Index;
-use super::query::{Query, WORDS_MAX};
+use super::query::{Query, SYNONYMS_MAX, TERMS_MAX, WORDS_MAX};
 use super::section::sections;
-use super::{Piece, SearchResults};
+use super::snippet::{WORDS_SCANNED_MAX, snippet};
+use super::{HITS_MAX, HITS_OF_ONE_MAX, Piece, QUERY_CHARS_MAX, SearchResults};
 use crate::document::Document;
 
 const MONITORS: Document = Document {
@@ -83,10 +84,87 @@ fn long_text_is_cut_at_words_around_hits() {
     assert!((150..200).contains(&letters), "{letters}");
 }
 
+/// Returns the words of a query with its prefixes marked.
+fn searched(written: &str) -> Vec<String> {
+    let mark = |is_prefix| if is_prefix { "*" } else { "" };
+    let words = Query::parse(written).words;
+    words.iter().map(|it| it.spellings[0].join(" ") + mark(it.is_prefix)).collect()
+}
+
 #[test]
-fn a_search_has_its_bounds() {
-    let query = Query::parse(&"word ".repeat(1_000));
-    assert_eq!((query.words.len(), query.written.len()), (WORDS_MAX, super::QUERY_CHARS_MAX));
+fn stop_words_and_repeated_words_are_ignored() {
+    for (written, words) in [
+        ("how to add a monitor", &["add*", "monitor*"][..]),
+        ("listMonitors list_monitors", &["list monitors*"]),
+        ("s s s s s s s s", &["s*"]),
+        ("s t a", &["s", "t*"]),
+        ("the to of a", &["the", "to", "of", "a*"]),
+        ("__ -", &[]),
+    ] {
+        assert_eq!(searched(written), words, "{written}");
+    }
+    assert_eq!(addresses("what is slow"), ["/docs/reference/monitors#createhttpmonitor"]);
+    assert_eq!(addresses("of another kind of")[0], "/docs/reference/errors#reasons");
+}
+
+#[test]
+fn query_has_limited_words_terms_and_phrases() {
+    let cases = [
+        "one two three four five six seven eight nine ten".to_owned(),
+        "a_".repeat(1_000),
+        "aB ".repeat(1_000),
+        "ab_cd_ef_gh_ij_kl_mn bc_de_fg_hi_jk_lm_no cd_ef_gh_ij".to_owned(),
+        "alarm cron downtime endpoint helm k8s oncall schedule user".to_owned(),
+    ];
+    // Each word as itself and as a prefix, and the whole query. The second expression names each word
+    // in two groups of columns.
+    let included_max = 2 * WORDS_MAX + SYNONYMS_MAX + 1;
+    let excluded_max = 2 * (2 * WORDS_MAX + SYNONYMS_MAX);
+    let mut most = (0, 0, 0, 0);
+    for written in cases {
+        let query = Query::parse(&written);
+        assert!(query.written.len() <= QUERY_CHARS_MAX, "{written}");
+        let terms: usize = query.words.iter().map(|word| word.spellings[0].len()).sum();
+        let expressions = query.expressions().unwrap();
+        let phrases = |expression: &str| expression.matches('"').count() / 2;
+        most.0 = most.0.max(query.words.len());
+        most.1 = most.1.max(terms);
+        most.2 = most.2.max(phrases(&expressions.included));
+        most.3 = most.3.max(phrases(&expressions.excluded));
+    }
+    assert_eq!(most, (WORDS_MAX, TERMS_MAX, included_max, excluded_max));
+}
+
+#[test]
+fn snippet_scans_a_limited_number_of_words() {
+    let words = Query::parse("needle").words;
+    let marks = |words_before: usize| {
+        let text = format!("{}needle", "x ".repeat(words_before));
+        snippet(&text, &words).iter().filter(|piece| piece.marked).count()
+    };
+    assert_eq!((marks(WORDS_SCANNED_MAX - 1), marks(WORDS_SCANNED_MAX)), (1, 0));
+}
+
+#[test]
+fn snippet_shows_the_densest_part() {
+    let far = "far ".repeat(100);
+    let text = format!("slow {far}slow timeout {far}slow timeout retry {far}slow timeout retry");
+    let pieces = snippet(&text, &Query::parse("slow timeout retry").words);
+    let marked: Vec<&str> =
+        pieces.iter().filter(|it| it.marked).map(|it| it.text.as_str()).collect();
+    assert_eq!(marked, ["slow", "timeout", "retry"]);
+    assert_eq!((pieces[0].text.as_str(), pieces[pieces.len() - 1].text.as_str()), ("… ", " …"));
+}
+
+#[test]
+fn hits_are_limited_in_number() {
+    let source = format!("# Regions\n\n{}", "## Part\n\nneedle\n\n".repeat(HITS_OF_ONE_MAX));
+    let source: &'static str = source.leak();
+    let path = |at: usize| -> &'static str { format!("{at}.md").leak() };
+    let documents = (0..HITS_MAX).map(|at| Document { path: path(at), source });
+    let documents: Vec<Document> = documents.collect();
+    let found = Index::from_documents(documents.iter()).search("needle");
+    assert_eq!((found.hits.len(), found.total), (HITS_MAX, HITS_MAX * HITS_OF_ONE_MAX));
 }
 
 #[test]
@@ -98,7 +176,7 @@ fn hits_are_limited_per_document_despite_equal_titles() {
     let hits = Index::from_documents(documents.iter()).search("needle").hits;
     for address in ["/docs/a#", "/docs/b#"] {
         let of_one = hits.iter().filter(|hit| hit.address.starts_with(address)).count();
-        assert_eq!(of_one, super::HITS_OF_ONE_MAX, "{address}");
+        assert_eq!(of_one, HITS_OF_ONE_MAX, "{address}");
     }
 }
 
