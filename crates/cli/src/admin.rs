@@ -92,7 +92,7 @@ pub(crate) struct AuditArgs {
     /// Only changes of this resource, such as mon_…
     #[arg(long, value_name = "ID")]
     resource: Option<String>,
-    /// Only changes by this actor: `key_…`, `command_line` or `server`
+    /// Only changes by this actor: `key_…`, `usr_…`, `command_line` or `server`
     #[arg(long, value_name = "ACTOR")]
     actor: Option<String>,
     /// Only changes at this time or later, such as 2026-12-01T22:00:00Z

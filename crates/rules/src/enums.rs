@@ -80,10 +80,12 @@ macro_rules! words {
 }
 
 // After the macro, which they use.
+mod access;
 mod notification;
 mod report;
 mod subscriber;
 
+pub use access::{Role, Scope};
 pub use notification::{AlertEvent, QuietHoursScope};
 pub use report::{Impact, ReportState, ReportStatus};
 pub use subscriber::{Language, SubscriberKind, SubscriberState, SuppressionReason, Topic};
@@ -227,14 +229,6 @@ words! {
         Unknown = "unknown",
     }
 
-    /// Permissions of a key (§3, §5.5).
-    Scope ("scope") {
-        /// Read-only.
-        Read = "read",
-        /// Everything in the workspace.
-        Write = "write",
-    }
-
     /// Region of an Opsgenie account (§2.4).
     OpsgenieRegion ("region") {
         /// The United States.
@@ -366,13 +360,6 @@ impl Region {
         } else {
             RegionGroup::Railway
         }
-    }
-}
-
-impl Scope {
-    /// Returns whether a key with this scope may make changes.
-    pub const fn may_write(self) -> bool {
-        matches!(self, Self::Write)
     }
 }
 

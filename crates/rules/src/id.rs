@@ -106,6 +106,10 @@ ids! {
     MonitorId = "mon_";
     /// ID of an API key; not the key itself.
     KeyId = "key_";
+    /// ID of a person who signs in to the dashboard.
+    UserId = "usr_";
+    /// ID of a session of a user; not the session's secret.
+    SessionId = "ses_";
     /// ID of an incident: the time from a monitor's error to its recovery.
     IncidentId = "inc_";
     /// ID of a notification channel.

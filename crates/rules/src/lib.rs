@@ -40,14 +40,15 @@ mod violation;
 pub use enums::{
     AccessType, ComponentType, Method, MonitorKind, MonitorStatus, NumberComparator,
     OpsgenieRegion, Periodicity, ProviderType, RecordComparator, RecordKind, Region, RegionGroup,
-    Scope, TextComparator, Theme, UnknownVariant,
+    Role, Scope, TextComparator, Theme, UnknownVariant,
 };
 pub use format::{
     CONNECTION_HEADERS, DomainName, FormatError, Host, HostPort, Interval, TimeOfDay, TimeZone,
 };
 pub use id::{
     ById, ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, InvalidId, KeyId, MaintenanceId,
-    MonitorId, PageId, ReportId, SigningSecretId, SubscriberId, TemplateId, UpdateId, WorkspaceId,
+    MonitorId, PageId, ReportId, SessionId, SigningSecretId, SubscriberId, TemplateId, UpdateId,
+    UserId, WorkspaceId,
 };
 pub use location::Location;
 pub use nearest::nearest;

@@ -32,7 +32,7 @@ pub use report::{REPORT_TEMPLATE, REPORT_UPDATE, STATUS_REPORT};
 pub use status_page::STATUS_PAGE;
 pub use subscriber::SUBSCRIBER;
 pub use tcp_monitor::TCP_MONITOR;
-pub use workspace::{KEY, SIGNING_SECRET, WORKSPACE};
+pub use workspace::{KEY, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, SIGNING_SECRET, USER, WORKSPACE};
 
 use crate::MonitorKind;
 use crate::field::Resource;

@@ -1,6 +1,6 @@
 //! Names of the audit log's actors in the contract, for `rpc` and for the command line of `control`.
 
-use rules::KeyId;
+use rules::{KeyId, UserId};
 use store::Actor;
 
 /// Actor of changes from the server's command line.
@@ -9,14 +9,15 @@ const COMMAND_LINE: &str = "command_line";
 const SERVER: &str = "server";
 
 /// Rule that a name which does not parse breaks.
-pub(crate) const ALLOWED: &str = "must be the identifier of a key, `command_line` or `server`";
+pub(crate) const ALLOWED: &str =
+    "must be the identifier of a key or a user, `command_line` or `server`";
 
 /// Parses the name of an actor.
 pub(crate) fn parse(name: &str) -> Option<Actor> {
     match name {
         COMMAND_LINE => Some(Actor::CommandLine),
         SERVER => Some(Actor::Server),
-        key => KeyId::parse(key).ok().map(Actor::Key),
+        id => KeyId::parse(id).map(Actor::Key).or_else(|_| UserId::parse(id).map(Actor::User)).ok(),
     }
 }
 
@@ -32,7 +33,8 @@ mod tests {
     #[test]
     fn encoded_actor_parses_back_equal() {
         let key = KeyId::parse("key_0000000000001").unwrap();
-        for actor in [Actor::CommandLine, Actor::Server, Actor::Key(key)] {
+        let user = UserId::parse("usr_0000000000001").unwrap();
+        for actor in [Actor::CommandLine, Actor::Server, Actor::Key(key), Actor::User(user)] {
             assert_eq!(parse(&encode(actor.to_string())), Some(actor));
         }
         assert_eq!(parse("command line"), None);

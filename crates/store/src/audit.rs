@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use domain::check::ProbeId;
-use rules::{KeyId, Timestamp, WorkspaceId};
+use rules::{KeyId, Timestamp, UserId, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Query, Row, query};
@@ -33,6 +33,8 @@ impl AuditContext {
 pub enum Actor {
     /// Caller with this key.
     Key(KeyId),
+    /// Person in the dashboard.
+    User(UserId),
     /// User of the server's command line.
     CommandLine,
     /// The server itself.
@@ -45,7 +47,7 @@ pub struct AuditEntry {
     /// Position in the order of changes.
     pub number: i64,
     pub at: Timestamp,
-    /// Identifier of a key, `command line` or `server`.
+    /// Identifier of a key or a user, `command line` or `server`.
     pub actor: String,
     /// Action, such as `monitor.update`.
     pub action: String,
@@ -53,8 +55,8 @@ pub struct AuditEntry {
     pub resource_id: String,
     /// Description of the change. Empty if the action is sufficient.
     pub detail: String,
-    /// Name of the key that made it.
-    pub key_name: Option<String>,
+    /// Name of the key or the user that made it.
+    pub actor_name: Option<String>,
 }
 
 /// Which changes are listed.
@@ -142,11 +144,12 @@ impl Audit<'_> {
         filter: &AuditFilter,
         page: Page<i64>,
     ) -> Result<Listed<AuditEntry>, StoreError> {
-        let mut statement =
-            "SELECT a.number, a.at, a.actor, a.action, a.resource_id, a.detail, k.name \
-             FROM audit a LEFT JOIN keys k ON k.id = a.actor AND k.workspace_id = a.workspace_id \
+        let mut statement = "SELECT a.number, a.at, a.actor, a.action, a.resource_id, a.detail, \
+             COALESCE(k.name, u.name) AS name FROM audit a \
+             LEFT JOIN keys k ON k.id = a.actor AND k.workspace_id = a.workspace_id \
+             LEFT JOIN users u ON u.id = a.actor \
              WHERE a.workspace_id = $1 AND a.number < $2 AND a.at >= $3 AND a.at < $4"
-                .to_owned();
+            .to_owned();
         let texts = [("resource_id", filter.resource_id.clone()), ("actor", filter.actor())];
         let texts = texts.into_iter().filter_map(|(column, text)| Some((column, text?)));
         let mut values = Vec::new();
@@ -178,7 +181,7 @@ impl Audit<'_> {
                 action: row.try_get("action")?,
                 resource_id: row.try_get("resource_id")?,
                 detail: row.try_get("detail")?,
-                key_name: row.try_get("name")?,
+                actor_name: row.try_get("name")?,
             })
         };
         Listed::from_rows((self.store.quarantine(), "audit"), &rows, None, read)
@@ -251,6 +254,7 @@ impl std::fmt::Display for Actor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Key(id) => id.fmt(f),
+            Self::User(id) => id.fmt(f),
             Self::CommandLine => f.write_str("command line"),
             Self::Server => f.write_str("server"),
         }

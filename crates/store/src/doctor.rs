@@ -186,7 +186,7 @@ fn key_column(table: &str) -> Option<&'static str> {
         RECENT | "result_blocks" | "hour_rollups" | "day_rollups" => "key",
         "workspaces" | "keys" | "monitors" | "channels" | "pages" | "components"
         | "component_groups" | "incidents" | "reports" | "report_templates" | "maintenances"
-        | "subscribers" => "id",
+        | "subscribers" | "users" | "sessions" => "id",
         _ => return None,
     })
 }

@@ -13,7 +13,7 @@
 //! - Rows: `row`, `list`, `row_ids`, `codes`, `buckets` of results, `stored_result`, `result_rows`
 //!   with `recent_index` of the newest ones, `latest_successes`, `recipient` of a delivery,
 //!   `bulk_insert`, `vault` for secrets, `quarantine` for unreadable rows, and `error`.
-//! - What people manage: `workspaces`, `plans`, `usage`, `keys`, `signing_secrets`, `monitors`,
+//! - What people manage: `workspaces`, `users` with their `sessions`, `plans`, `usage`, `keys`, `signing_secrets`, `monitors`,
 //!   `channels`, `pages`, `components`, `groups`, `reports`, `maintenances`, `subscribers`,
 //!   `certificates`, `audit`.
 //! - What checks produce: `results`, `evidence`, `missed_slots`, `judge_states`, `incidents`,
@@ -69,12 +69,14 @@ mod results;
 mod retention;
 mod row;
 mod row_ids;
+mod sessions;
 mod signing_secrets;
 mod store;
 mod stored_result;
 mod subscribers;
 mod transfer;
 mod usage;
+mod users;
 mod vault;
 mod workspaces;
 mod writer;
@@ -118,6 +120,7 @@ pub use reports::{NewReport, NewTemplate, NewUpdate, ReportFilter, ReportTemplat
 pub use restore::{Restored, restore};
 pub use results::{BootResult, Results};
 pub use retention::{Pruned, PrunedRecords, Retention, RetentionPolicy};
+pub use sessions::{SessionHash, Sessions, UserSession};
 pub use signing_secrets::{Rotated, SigningSecret, SigningSecrets};
 pub use store::{Settings, Store};
 pub use subscribers::{
@@ -126,5 +129,6 @@ pub use subscribers::{
 };
 pub use transfer::{Transferred, transfer};
 pub use usage::Usage;
+pub use users::{Membership, NewUser, User, Users};
 pub use vault::MasterKeySource;
 pub use workspaces::{Edit as WorkspaceEdit, FREE_PLAN, Workspace, Workspaces};

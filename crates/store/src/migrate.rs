@@ -132,6 +132,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0032_recipients.sql"),
         postgres: include_str!("../migrations/postgres/0032_recipients.sql"),
     },
+    Migration {
+        version: 33,
+        sqlite: include_str!("../migrations/sqlite/0033_users.sql"),
+        postgres: include_str!("../migrations/postgres/0033_users.sql"),
+    },
 ];
 
 impl Migration {

@@ -63,35 +63,7 @@ impl Workspaces<'_> {
         self.store.marker().set()?;
         self.store
             .write(move |session| {
-                Box::pin(async move {
-                    query(
-                        "INSERT INTO workspaces (id, slug, name, plan, created_at) \
-                         VALUES ($1, $2, $3, $4, $5)",
-                    )
-                    .bind(workspace.id.to_string())
-                    .bind(&workspace.slug)
-                    .bind(&workspace.name)
-                    .bind(&workspace.plan)
-                    .bind(workspace.created_at.as_millis())
-                    .execute(&mut session.db)
-                    .await
-                    .map_err(|error| {
-                        let name = workspace.slug.clone();
-                        let taken = StoreError::AlreadyExists { what: "workspace", name };
-                        StoreError::from_insert(error, taken, None)
-                    })?;
-                    let (id, made_at) = (workspace.id, workspace.created_at);
-                    signing_secrets::create_first(&mut session.db, &session.vault, id, made_at)
-                        .await?;
-                    let note = NewAuditEntry {
-                        workspace: workspace.id,
-                        change,
-                        action: "workspace.create",
-                        resource_id: workspace.id.to_string(),
-                        detail: &workspace.slug,
-                    };
-                    audit::record(&mut session.db, note).await
-                })
+                Box::pin(async move { insert(session, &workspace, change).await })
             })
             .await
     }
@@ -145,6 +117,37 @@ impl Workspaces<'_> {
         .await?;
         self.store.quarantine().readable_rows("workspaces", &rows, read)
     }
+}
+
+/// Inserts a workspace with its first signing secret.
+pub(crate) async fn insert(
+    session: &mut Session,
+    workspace: &Workspace,
+    change: AuditContext,
+) -> Result<(), StoreError> {
+    query("INSERT INTO workspaces (id, slug, name, plan, created_at) VALUES ($1, $2, $3, $4, $5)")
+        .bind(workspace.id.to_string())
+        .bind(&workspace.slug)
+        .bind(&workspace.name)
+        .bind(&workspace.plan)
+        .bind(workspace.created_at.as_millis())
+        .execute(&mut session.db)
+        .await
+        .map_err(|error| {
+            let name = workspace.slug.clone();
+            let taken = StoreError::AlreadyExists { what: "workspace", name };
+            StoreError::from_insert(error, taken, None)
+        })?;
+    let (id, made_at) = (workspace.id, workspace.created_at);
+    signing_secrets::create_first(&mut session.db, &session.vault, id, made_at).await?;
+    let note = NewAuditEntry {
+        workspace: workspace.id,
+        change,
+        action: "workspace.create",
+        resource_id: workspace.id.to_string(),
+        detail: &workspace.slug,
+    };
+    audit::record(&mut session.db, note).await
 }
 
 async fn apply(

@@ -26,7 +26,7 @@ export interface ListAuditEntriesRequest {
   pageToken?: string | undefined;
   /** Only changes of the resource with this identifier, for example `mon_…`. */
   resourceId?: string | undefined;
-  /** Only changes by this actor: `key_…`, `command_line` or `server`. */
+  /** Only changes by this actor: `key_…`, `usr_…`, `command_line` or `server`. */
   actor?: string | undefined;
   /** Only changes at this time or later. */
   from?: Timestamp | undefined;
@@ -47,11 +47,11 @@ export interface AuditEntry {
   /** The time of the change. */
   at?: Timestamp;
   /**
-   * Author of the change: the identifier of a key, `key_…`; `command_line` for an operator at the server; `server`
-   * for the server itself.
+   * Author of the change: the identifier of a key, `key_…`, or of a user, `usr_…`; `command_line` for an operator at
+   * the server; `server` for the server itself.
    */
   actor: string;
-  /** Name of the key; empty for other actors. */
+  /** Name of the key or of the user; empty for other actors. */
   actorName: string;
   /** The kind of resource and what was done to it, for example `monitor.update`. */
   action: string;

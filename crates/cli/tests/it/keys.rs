@@ -207,7 +207,7 @@ fn audit_names_keys_and_filters_changes() {
         format!("{} {}", refused.code.unwrap(), why.unwrap_or_default())
     });
     insta::assert_snapshot!(refused.join("\n"), @r"
-    1 error: actor `me` must be the identifier of a key, `command_line` or `server`
+    1 error: actor `me` must be the identifier of a key or a user, `command_line` or `server`
     2 error: invalid value 'today' for '--from <TIME>': `today` is not a time; write it as 2026-12-01T22:00:00Z
     ");
 }

@@ -1,9 +1,9 @@
-//! Objects of the service beyond the resources of §2: workspaces (§1, §4.1), keys (§5), and webhook
-//! signing secrets (issue 6, point 6). They are not Terraform resources and not in the lists of
+//! Objects of the service beyond the resources of §2: workspaces (§1, §4.1), users, keys (§5), and
+//! webhook signing secrets (issue 6, point 6). They are not Terraform resources and not in the lists of
 //! resources.
 
 use crate::field::{Field, Resource, Shape, Value};
-use crate::{KeyId, Scope, SigningSecretId, WorkspaceId};
+use crate::{KeyId, Scope, SigningSecretId, UserId, WorkspaceId};
 
 /// A workspace: a name, a slug and a plan (§1).
 pub static WORKSPACE: Resource = Resource {
@@ -23,6 +23,41 @@ pub static WORKSPACE: Resource = Resource {
         ),
         Field::output("plan", Shape::Line { min: 1, max: 64 }, "Plan of the workspace."),
         Field::output("id", Shape::Id(WorkspaceId::PREFIX), "Identifier of the workspace."),
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};
+
+/// Shortest password of a user, in characters. NIST SP 800-63B asks for 8; longer ones need no rules
+/// about their letters.
+pub const PASSWORD_CHARS_MIN: u32 = 10;
+/// Longest password of a user, in characters, so that hashing has a limit.
+pub const PASSWORD_CHARS_MAX: u32 = 256;
+
+/// A person who signs in to the dashboard.
+pub static USER: Resource = Resource {
+    name: "user",
+    description: "Signs in to the dashboard.",
+    fields: &[
+        Field::required(
+            "name",
+            Shape::Line { min: 1, max: 256 },
+            "Name of the person, 1 to 256 characters.",
+        ),
+        Field::required(
+            "email",
+            Shape::EmailAddress { max: 254 },
+            "Email address, at most 254 characters.",
+        ),
+        Field::required(
+            "password",
+            Shape::Text { min: PASSWORD_CHARS_MIN, max: PASSWORD_CHARS_MAX },
+            "Password, 10 to 256 characters; common passwords are rejected.",
+        )
+        .sensitive(),
+        Field::output("id", Shape::Id(UserId::PREFIX), "Identifier of the user."),
     ],
     beyond: &[],
     blocks: &[],

@@ -27,8 +27,8 @@ impl ControlService {
 
 impl From<AuditEntry> for AuditRow {
     fn from(entry: AuditEntry) -> Self {
-        let AuditEntry { number: _, at, actor, action, resource_id, detail, key_name } = entry;
-        let (actor, actor_name) = (actor::encode(actor), key_name.unwrap_or_default());
+        let AuditEntry { number: _, at, actor, action, resource_id, detail, actor_name } = entry;
+        let (actor, actor_name) = (actor::encode(actor), actor_name.unwrap_or_default());
         Self { at, actor, actor_name, action, resource_id, detail }
     }
 }

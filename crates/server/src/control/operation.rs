@@ -33,7 +33,7 @@ pub struct RenameWorkspace {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
     pub at: Timestamp,
-    /// ID of a key, `command_line` or `server`.
+    /// ID of a key or a user, `command_line` or `server`.
     pub actor: String,
     /// Name of the key, empty for other actors.
     pub actor_name: String,

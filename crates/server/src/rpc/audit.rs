@@ -67,7 +67,7 @@ fn encode(entry: &AuditEntry) -> WireEntry {
     WireEntry {
         at: encode_instant(entry.at),
         actor: actor::encode(entry.actor.clone()),
-        actor_name: entry.key_name.clone().unwrap_or_default(),
+        actor_name: entry.actor_name.clone().unwrap_or_default(),
         action: entry.action.clone(),
         resource_id: entry.resource_id.clone(),
         detail: entry.detail.clone(),

@@ -41,5 +41,6 @@ mod signing_secrets;
 mod subscribers;
 mod transfer;
 mod upgrade;
+mod users;
 mod workspaces;
 mod writer;

@@ -18,7 +18,9 @@ use crate::harness::{
     Engine, Home, a_history, a_result, at, check_with_secret, instant, key_id, monitor_id,
     settings, with_evidence,
 };
-use crate::{certificates, channels, components, maintenances, outbox, reports, subscribers};
+use crate::{
+    certificates, channels, components, maintenances, outbox, reports, subscribers, users,
+};
 
 /// Tables that are not transferred.
 const OWN_TABLES: [&str; 2] = ["migrations", "owner"];
@@ -198,6 +200,7 @@ async fn filled_everywhere() -> Home {
     reports::a_full_one(&home, component.settings.page_id, component.id).await;
     subscribers::a_full_one(&home, component.settings.page_id, component.id).await;
     certificates::a_full_one(&home).await;
+    users::a_full_one(&home).await;
     while home.store.history().compact().await.unwrap().results > 0 {}
     home.store.clone().close().await.unwrap();
     home

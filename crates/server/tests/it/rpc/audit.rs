@@ -85,5 +85,5 @@ async fn invalid_filters_are_refused_by_name() {
     let reader = server.caller(Scope::Read);
     let request = json!({ "actor": "ada", "limit": 0, "pageToken": "x" });
     let refused = reader.call(AUDIT, "ListAuditEntries", request).await;
-    insta::assert_snapshot!(refused.json()["message"].as_str().unwrap(), @"`actor` must be the identifier of a key, `command_line` or `server` (given: `ada`); `limit` must be 1 to 100 (given: `0`); `page_token` must be the next_page_token of an earlier response");
+    insta::assert_snapshot!(refused.json()["message"].as_str().unwrap(), @"`actor` must be the identifier of a key or a user, `command_line` or `server` (given: `ada`); `limit` must be 1 to 100 (given: `0`); `page_token` must be the next_page_token of an earlier response");
 }
