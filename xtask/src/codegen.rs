@@ -46,7 +46,7 @@ impl Output {
                 return Ok(());
             }
             bail!(
-                "{} is outdated: {} differ from its .proto files; run `cargo xtask codegen`",
+                "{} is outdated: {} differ from their sources; run `cargo xtask codegen`",
                 self.folder,
                 differing.join(", ")
             );

@@ -6,7 +6,7 @@ use rules::field::{Block, Field, Redaction, Resource, Shape};
 use rules::monitor::HeaderDraft;
 use url::Url;
 
-/// Visibility of the fields that the contract marks with `debug_redact` (design §4, §5).
+/// Visibility of the values that the tables redact for read keys (design §4, §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretVisibility {
     /// For write keys: secrets are returned as they were sent.
@@ -188,4 +188,48 @@ pub fn encode_endpoint(written: &str, secrets: SecretVisibility) -> String {
     }
     let origin = Url::parse(written).ok().map(|url| url.origin().ascii_serialization());
     origin.map(|origin| format!("{origin}/…")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use rules::tables::{HTTP_MONITOR, NOTIFICATION};
+
+    use super::*;
+    use crate::rpc::redacted_fields;
+
+    /// Returns the fields of a message that may be hidden, with those of its headers.
+    fn hidden(package: &str, message: &str, fields: &[Field], blocks: &[Block]) -> Vec<String> {
+        let own = fields.iter().filter(|field| is_hidden(field));
+        let own = own.map(|field| format!("{package}.{message}.{}", field.name));
+        let headers = blocks.iter().filter(|block| block.name == "headers");
+        let headers = headers.flat_map(|block| hidden(package, "Header", block.fields, &[]));
+        own.chain(headers).collect()
+    }
+
+    fn is_hidden(field: &Field) -> bool {
+        field.is_absent_for_readers() || field.is_masked_for_readers()
+    }
+
+    // issue 16: "Define what read keys see once, as an annotation in the contract that a test walks"
+    #[test]
+    fn contract_marks_the_fields_that_tables_hide() {
+        let mut in_tables =
+            hidden("monitor.v1", "HttpMonitor", HTTP_MONITOR.fields, HTTP_MONITOR.blocks);
+        for block in NOTIFICATION.blocks {
+            let message: String = block.name.split('_').map(capitalized).collect();
+            in_tables.extend(hidden("notification.v1", &message, block.fields, block.blocks));
+        }
+        let in_tables: BTreeSet<String> = in_tables.into_iter().collect();
+        let marked = redacted_fields().into_iter();
+        let marked = marked
+            .filter(|it| ["monitor.v1.", "notification.v1."].iter().any(|at| it.starts_with(at)));
+        assert_eq!(marked.collect::<BTreeSet<_>>(), in_tables);
+    }
+
+    fn capitalized(word: &str) -> String {
+        let (first, rest) = word.split_at(1);
+        first.to_uppercase() + rest
+    }
 }

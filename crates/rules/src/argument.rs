@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// A validated value of a field.
-pub trait Argument: Sized {
+pub trait FieldValue: Sized {
     /// The value as written by a caller.
     type Draft;
 
@@ -29,7 +29,7 @@ pub trait Argument: Sized {
     }
 }
 
-impl Argument for String {
+impl FieldValue for String {
     type Draft = Option<Self>;
 
     fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
@@ -45,7 +45,7 @@ impl Argument for String {
     }
 }
 
-impl Argument for Secret<String> {
+impl FieldValue for Secret<String> {
     type Draft = Option<Self>;
 
     fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
@@ -65,7 +65,7 @@ impl Argument for Secret<String> {
     }
 }
 
-impl Argument for bool {
+impl FieldValue for bool {
     type Draft = Option<Self>;
 
     fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
@@ -80,7 +80,7 @@ impl Argument for bool {
 /// Declares unsigned integers as arguments. The tables have no negative bounds for them.
 macro_rules! integers {
     ($($integer:ty),+) => {$(
-        impl Argument for $integer {
+        impl FieldValue for $integer {
             type Draft = Option<i32>;
 
             fn read(
@@ -104,7 +104,7 @@ integers!(u8, u16, u32);
 /// Declares enumerations as arguments, written by their names.
 macro_rules! words {
     ($($word:ident),+) => {$(
-        impl Argument for $word {
+        impl FieldValue for $word {
             type Draft = Option<String>;
 
             fn read(
@@ -137,7 +137,7 @@ words!(
 );
 
 /// A set of regions, sorted.
-impl Argument for Vec<Region> {
+impl FieldValue for Vec<Region> {
     type Draft = Vec<String>;
 
     fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
@@ -150,7 +150,7 @@ impl Argument for Vec<Region> {
 }
 
 /// Blocks of the same name, in order.
-impl<T: Settings> Argument for Vec<T> {
+impl<T: Settings> FieldValue for Vec<T> {
     type Draft = Vec<T::Draft>;
 
     fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
@@ -163,7 +163,7 @@ impl<T: Settings> Argument for Vec<T> {
 }
 
 /// An optional value. An invalid one reads as absent, and the validator keeps the violation.
-impl<T: Argument<Draft: Default>> Argument for Option<T> {
+impl<T: FieldValue<Draft: Default>> FieldValue for Option<T> {
     type Draft = T::Draft;
 
     fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
@@ -212,15 +212,26 @@ macro_rules! settings {
         #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub struct $settings { $($(#[$field_doc])* pub $field: $type,)+ }
 
+        $crate::argument::draft_of! {
+            $settings, $draft $(checked by $check)? { $($field: $type,)+ }
+        }
+    )+};
+}
+
+/// Declares the draft of settings, and the conversions between the two.
+macro_rules! draft_of {
+    ($settings:ident, $draft:ident $(checked by $check:ident)? {
+        $($field:ident: $type:ty,)+
+    }) => {
         #[doc = concat!("[`", stringify!($settings), "`] as written by a caller.")]
         #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct $draft { $(pub $field: <$type as $crate::argument::Argument>::Draft,)+ }
+        pub struct $draft { $(pub $field: <$type as $crate::argument::FieldValue>::Draft,)+ }
 
         impl $crate::argument::Settings for $settings {
             type Draft = $draft;
 
             fn read(validator: &mut $crate::Validator, draft: $draft) -> Option<Self> {
-                use $crate::argument::Argument;
+                use $crate::argument::FieldValue;
                 $(let $field = <$type>::read(validator, stringify!($field), draft.$field);)+
                 let settings = Self { $($field: $field?,)+ };
                 $(let settings = $check(validator, settings)?;)?
@@ -228,23 +239,24 @@ macro_rules! settings {
             }
 
             fn draft(&self) -> $draft {
-                $draft { $($field: $crate::argument::Argument::draft(&self.$field),)+ }
+                $draft { $($field: $crate::argument::FieldValue::draft(&self.$field),)+ }
             }
 
             fn texts(&self) -> Vec<(&'static str, &str)> {
                 let texts = [$((
                     stringify!($field),
-                    $crate::argument::Argument::text(&self.$field),
+                    $crate::argument::FieldValue::text(&self.$field),
                 ),)+];
                 texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
             }
 
             fn secret(&self) -> Option<&$crate::Secret<String>> {
-                let secrets = [$($crate::argument::Argument::secret(&self.$field),)+];
+                let secrets = [$($crate::argument::FieldValue::secret(&self.$field),)+];
                 secrets.into_iter().flatten().next()
             }
         }
-    )+};
+    };
 }
 
+pub(crate) use draft_of;
 pub(crate) use settings;

@@ -1,7 +1,10 @@
 //! Tables of fields: the schema of a resource as data, so that RPC validation, the Terraform
 //! schema, the reference and the TypeScript client use the same limits.
 
+mod redaction;
 mod text_format;
+
+pub use redaction::Redaction;
 
 use crate::format::clock::CLOCK_CHARS_MAX;
 use crate::format::contact::PHONE_CHARS_MAX;
@@ -75,19 +78,6 @@ pub enum Presence {
     Output,
 }
 
-/// The part of a value that a read key gets. Credentials and queries of URLs are always hidden from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Redaction {
-    /// All of it.
-    None,
-    /// Scheme and host of a URL, because its path may be a secret.
-    Path,
-    /// Whether it is empty.
-    Text,
-    /// Nothing: it is absent.
-    Absent,
-}
-
 /// A constant in a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
@@ -133,7 +123,7 @@ pub enum Shape {
     AnswerHeaderName {
         max: u32,
     },
-    /// Value of an HTTP header: visible characters, spaces and tabs.
+    /// Value of an HTTP header: any characters but controls; tabs are allowed.
     HeaderValue {
         max: u32,
     },

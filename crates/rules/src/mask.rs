@@ -1,5 +1,5 @@
-//! Masks of partial updates: validates field names and copies the named fields. Each draft lists
-//! its own fields.
+//! Masks of partial updates: validates field names and copies the named fields. The lists of fields
+//! expand to the copies.
 
 use crate::field::Resource;
 use crate::{Violation, Violations};

@@ -164,7 +164,7 @@ impl Writer<'_> {
         if self.reads_only && is_masked(field, given) {
             return FieldExpr::Secret { value: None, optional: false };
         }
-        let may_be_hidden = may_be_hidden(field);
+        let may_be_hidden = field.is_absent_for_readers();
         match expression(given) {
             None if may_be_hidden && may_have_variable => {
                 FieldExpr::Secret { value: None, optional: false }
@@ -240,21 +240,16 @@ fn expression(json: &Json) -> Option<Expression> {
     }
 }
 
-/// Returns whether a read key cannot see this value: fields marked as secret, values of headers,
-/// and credentials in a URL.
+/// Returns whether a read key cannot see this value: fields that the table hides, and credentials
+/// in a URL.
 fn is_secret(field: &Field, given: &Json) -> bool {
     let is_url = matches!(field.shape, Shape::HttpUrl { .. });
-    may_be_hidden(field) || (is_url && given.as_str().is_some_and(has_credentials))
-}
-
-fn may_be_hidden(field: &Field) -> bool {
-    field.sensitive || matches!(field.shape, Shape::HeaderValue { .. })
+    field.is_absent_for_readers() || (is_url && given.as_str().is_some_and(has_credentials))
 }
 
 /// Returns whether the service replaced a part of the value by `…` for a read key.
 fn is_masked(field: &Field, given: &Json) -> bool {
-    let is_maskable = matches!(field.shape, Shape::HttpUrl { .. }) || field.name == "body";
-    is_maskable && given.as_str().is_some_and(|text| text.ends_with('…'))
+    field.is_masked_for_readers() && given.as_str().is_some_and(|text| text.ends_with('…'))
 }
 
 fn has_credentials(url: &str) -> bool {

@@ -2,7 +2,7 @@
 //! arguments with a default are always set, and other unset arguments are absent. All conversions are
 //! expansions of the lists [`rules::check_kinds`] and [`rules::monitor_arguments`].
 
-use rules::argument::{Argument, Settings};
+use rules::argument::{FieldValue, Settings};
 use rules::monitor::{
     Check, CheckDraft, DnsCheck, DnsDraft, HeaderAssertionDraft, HttpCheck, HttpDraft, Monitor,
     MonitorDraft, RecordAssertionDraft, StatusCodeAssertionDraft, TcpCheck, TcpDraft,

@@ -1953,7 +1953,7 @@ impl ::core::fmt::Debug for Ntfy {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("Ntfy")
             .field("topic", &self.topic)
-            .field("server_url", &self.server_url)
+            .field("server_url", &::core::format_args!("[REDACTED]"))
             .field("token", &::core::format_args!("[REDACTED]"))
             .finish()
     }

@@ -90,7 +90,8 @@ fn restore_in_fields(
         let (now, before) = (read.value(field.name), prior.value(field.name));
         let left_out = match (now, before) {
             (Value::Null, Value::String(_)) => {
-                field.presence == Presence::Required || (field.sensitive && reads_only)
+                field.presence == Presence::Required
+                    || (field.is_absent_for_readers() && reads_only)
             }
             (Value::String(now), Value::String(before)) => {
                 reads_only && now != before && is_masked(field, now, before)

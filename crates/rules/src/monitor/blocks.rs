@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::argument::{Argument, settings};
+use crate::argument::{FieldValue, settings};
 use crate::{NumberComparator, RecordComparator, RecordKind, TextComparator, Validator, format};
 
 settings! {
@@ -56,7 +56,7 @@ pub struct HeaderDraft {
     pub value: Option<String>,
 }
 
-impl Argument for Vec<Header> {
+impl FieldValue for Vec<Header> {
     type Draft = Vec<HeaderDraft>;
 
     fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {

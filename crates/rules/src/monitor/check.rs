@@ -1,10 +1,11 @@
 //! The check of a monitor: a variant per kind, as settings and as written by a caller. All are
 //! expansions of [`check_kinds`](crate::check_kinds).
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::blocks::{Header, HeaderAssertion, RecordAssertion, StatusCodeAssertion, TextAssertion};
-use crate::argument::{Settings, settings};
+use crate::argument::{FieldValue, Settings, draft_of};
 use crate::mask::replace;
 use crate::{Method, MonitorKind, Validator, tables};
 
@@ -14,9 +15,28 @@ macro_rules! checks {
         $(#[$doc:meta])+ $settings:ident $draft:ident $message:ident {
             $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
         })+) => {
-        settings! {
-            $($(#[$doc])+ $settings, $draft { $($(#[$field_doc])* $field: $type,)+ })+
-        }
+        $(
+            $(#[$doc])+
+            #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+            pub struct $settings { $($(#[$field_doc])* pub $field: $type,)+ }
+
+            draft_of! { $settings, $draft { $($field: $type,)+ } }
+
+            impl<'de> Deserialize<'de> for $settings {
+                /// Reads stored settings. An argument that was added later has the table's default.
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    #[derive(Deserialize)]
+                    struct Stored { $($field: Option<$type>,)+ }
+
+                    let stored = Stored::deserialize(deserializer)?;
+                    let mut validator = Validator::new(&tables::$table);
+                    Ok(Self { $($field: match stored.$field {
+                        Some(value) => value,
+                        None => missing(&mut validator, stringify!($field))?,
+                    },)+ })
+                }
+            }
+        )+
 
         /// The check of a monitor, by kind.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +95,14 @@ macro_rules! checks {
 
 crate::check_kinds!(checks);
 
+/// Returns the table's default of an argument that stored settings lack.
+fn missing<V: FieldValue<Draft: Default>, E: Error>(
+    validator: &mut Validator,
+    name: &'static str,
+) -> Result<V, E> {
+    V::read(validator, name, V::Draft::default()).ok_or_else(|| E::missing_field(name))
+}
+
 impl HttpCheck {
     /// Creates a check of this URL with the defaults of the table. The URL is not validated.
     pub fn new(url: impl Into<String>) -> Self {
@@ -82,5 +110,19 @@ impl HttpCheck {
         let mut validator = Validator::new(&tables::HTTP_MONITOR);
         let check = Self::read(&mut validator, draft);
         Self { url: url.into(), ..check.expect("only `url` has no default") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_check_gets_defaults_of_later_arguments() {
+        let stored = r#"{"http":{"url":"https://example.com/","body":"ping"}}"#;
+        let check = HttpCheck { body: "ping".to_owned(), ..HttpCheck::new("https://example.com/") };
+        assert_eq!(serde_json::from_str::<Check>(stored).unwrap(), Check::Http(check));
+        let error = serde_json::from_str::<Check>(r#"{"http":{"body":"ping"}}"#).unwrap_err();
+        assert!(error.to_string().starts_with("missing field `url`"), "{error}");
     }
 }

@@ -1,6 +1,6 @@
-//! The kinds of checks and the arguments of monitors, as two lists. An argument is one line: settings,
-//! draft, mask, validation and the conversions of `contract` are expansions of these lists. The tables
-//! ([`crate::tables`]) have the rules of each argument, under the same name.
+//! The kinds of checks and the arguments of monitors, as two lists. Settings, draft, mask, validation
+//! and the conversions of `contract` are expansions of these lists. An argument is a line here, a row of
+//! its table ([`crate::tables`]) with its rules, and a field of its message, all of the same name.
 
 /// Passes the list of check kinds to the macro `$then`. A kind has the variant of
 /// [`crate::MonitorKind`], [`super::Check`] and [`super::CheckDraft`], its name, its table, its settings
@@ -12,8 +12,7 @@ macro_rules! check_kinds {
             /// An HTTP request and its response.
             Http "http" HTTP_MONITOR
             /// The arguments and blocks of §2.1 that are specific to HTTP monitors. The store
-            /// encrypts this struct as JSON (`monitors.check_sealed`): a new field needs
-            /// `#[serde(default)]`, because stored monitors lack it.
+            /// encrypts this struct as JSON (`monitors.check_sealed`).
             HttpCheck HttpDraft HttpMonitor {
                 /// Absolute URL as written, at most 2,048 characters.
                 url: String,
@@ -30,8 +29,7 @@ macro_rules! check_kinds {
 
             /// A TCP connection.
             Tcp "tcp" TCP_MONITOR
-            /// The argument of §2.2 that is specific to TCP monitors. A new field needs
-            /// `#[serde(default)]`, as in [`HttpCheck`].
+            /// The argument of §2.2 that is specific to TCP monitors.
             TcpCheck TcpDraft TcpMonitor {
                 /// `host:port` as written.
                 uri: String,
@@ -39,8 +37,7 @@ macro_rules! check_kinds {
 
             /// A DNS lookup.
             Dns "dns" DNS_MONITOR
-            /// The argument and block of §2.3 that are specific to DNS monitors. A new field needs
-            /// `#[serde(default)]`, as in [`HttpCheck`].
+            /// The argument and block of §2.3 that are specific to DNS monitors.
             DnsCheck DnsDraft DnsMonitor {
                 /// Domain name as written.
                 uri: String,

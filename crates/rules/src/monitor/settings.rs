@@ -4,14 +4,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::check::{Check, CheckDraft};
-use crate::argument::Argument;
+use crate::argument::FieldValue;
 use crate::mask::{check, replace};
 use crate::{Periodicity, Region, Validator, Violation, Violations, tables};
 
 /// Declares [`MonitorSettings`] and [`MonitorDraft`].
 macro_rules! monitor {
     ([] $($(#[$doc:meta])* $name:ident $field:ident: $type:ty,)+) => {
-        /// The valid arguments of §2.1–2.3. Only [`MonitorDraft::parse`] and the store create them.
+        /// The arguments of §2.1–2.3. [`MonitorDraft::parse`] validates what callers send; the store
+        /// reads what was validated; [`MonitorSettings::new`] takes the check as it is.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub struct MonitorSettings {
             $($(#[$doc])* pub $field: $type,)+
@@ -22,7 +23,7 @@ macro_rules! monitor {
         /// mean omitted. RPC, the Terraform provider and the command line create drafts.
         #[derive(Clone, Debug, PartialEq)]
         pub struct MonitorDraft {
-            $(pub $name: <$type as Argument>::Draft,)+
+            $(pub $name: <$type as FieldValue>::Draft,)+
             pub check: CheckDraft,
         }
 

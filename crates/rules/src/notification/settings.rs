@@ -2,7 +2,7 @@
 //! these structs as JSON: a new field needs `#[serde(default)]`, because stored channels lack it.
 
 use super::secret_serde;
-use crate::argument::{Argument, settings};
+use crate::argument::{FieldValue, settings};
 use crate::field::Shape;
 use crate::monitor::{HeaderDraft, header, one_host};
 use crate::{FormatError, OpsgenieRegion, Secret, Validator};
@@ -77,7 +77,7 @@ pub struct WebhookHeader {
     pub value: Secret<String>,
 }
 
-impl Argument for Vec<WebhookHeader> {
+impl FieldValue for Vec<WebhookHeader> {
     type Draft = Vec<HeaderDraft>;
 
     fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {

@@ -30,6 +30,7 @@ fn secrets() -> Vec<(&'static str, String)> {
         ("notification.v1.Header.value", text("channel-header")),
         ("notification.v1.GoogleChat.webhook_url", url("google-chat")),
         ("notification.v1.GrafanaOncall.webhook_url", url("grafana-oncall")),
+        ("notification.v1.Ntfy.server_url", format!("https://user:{SECRET}-ntfy-url@example.com/")),
         ("notification.v1.Ntfy.token", text("ntfy")),
         ("notification.v1.MsTeams.webhook_url", url("ms-teams")),
         ("status_page.v1.StatusPage.password", text("page-password")),
@@ -77,7 +78,14 @@ async fn full_of_secrets(watched: &Watched, target: &HttpTarget) -> String {
         ("webhook", json!({ "endpoint": field("Webhook.endpoint"), "headers": [header] })),
         ("google_chat", json!({ "webhookUrl": field("GoogleChat.webhook_url") })),
         ("grafana_oncall", json!({ "webhookUrl": field("GrafanaOncall.webhook_url") })),
-        ("ntfy", json!({ "topic": "alerts", "token": field("Ntfy.token") })),
+        (
+            "ntfy",
+            json!({
+                "topic": "alerts",
+                "serverUrl": field("Ntfy.server_url"),
+                "token": field("Ntfy.token"),
+            }),
+        ),
         ("ms_teams", json!({ "webhookUrl": field("MsTeams.webhook_url") })),
     ];
     for (kind, block) in channels {

@@ -66,7 +66,7 @@ impl Monitors<'_> {
     }
 
     /// Replaces the settings of a monitor that was read as `seen`. Fails with a conflict if it was
-    /// changed since. The check revision grows unless only name, description or visibility change,
+    /// changed since. The check revision grows unless only `name`, `description` or `public` change,
     /// because results of earlier settings no longer count. A pause also closes the open incident,
     /// so that the incident does not stay open if the server stops.
     pub async fn update(

@@ -7,7 +7,6 @@ mod responses;
 
 use ::http::{HeaderMap, HeaderName, Version};
 use bytes::Bytes;
-use rules::Method;
 use rules::monitor::{Header, HttpCheck};
 
 use super::HttpPlan;
@@ -16,16 +15,7 @@ use crate::check::{Hop, HttpObservation, ObservedBody, Phases};
 
 /// Returns a `GET` of this URL without assertions.
 pub(super) fn a_check(url: &str) -> HttpCheck {
-    HttpCheck {
-        url: url.to_owned(),
-        method: Method::Get,
-        body: String::new(),
-        follow_redirects: true,
-        headers: Vec::new(),
-        status_code_assertions: Vec::new(),
-        body_assertions: Vec::new(),
-        header_assertions: Vec::new(),
-    }
+    HttpCheck::new(url.to_owned())
 }
 
 fn header(key: &str, value: &str) -> Header {

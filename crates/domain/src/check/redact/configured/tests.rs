@@ -96,16 +96,7 @@ fn parts_of_credentials_are_secrets() {
 }
 
 fn secrets_of(url: &str) -> Vec<String> {
-    let check = HttpCheck {
-        url: url.to_owned(),
-        method: rules::Method::Get,
-        body: String::new(),
-        follow_redirects: true,
-        headers: Vec::new(),
-        status_code_assertions: Vec::new(),
-        body_assertions: Vec::new(),
-        header_assertions: Vec::new(),
-    };
+    let check = HttpCheck { method: rules::Method::Get, ..HttpCheck::new(url.to_owned()) };
     let plan = HttpPlan::new(&check).unwrap();
     of_check(&plan.headers, &plan.url, &plan.body)
 }
