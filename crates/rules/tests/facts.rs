@@ -11,6 +11,7 @@ mod table;
 use std::path::Path;
 
 use aloft_rules::{Periodicity, Region, RegionGroup, field, limits, tables};
+
 use file::{Block, Facts, Ours, Resource, Row};
 
 /// Path of the specification, relative to the workspace's root.

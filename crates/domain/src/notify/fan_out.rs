@@ -1,5 +1,5 @@
-//! Decides about events of status pages: which maintenance is announced, when an event is passed on,
-//! which subscribers get it, and whether it joins a digest. The outbox fetches the inputs, and
+//! Decides about events of status pages: which maintenance is announced, when an event is passed
+//! on, which subscribers get it, and whether it joins a digest. The outbox fetches the inputs, and
 //! stores the outputs.
 
 use std::time::Duration;

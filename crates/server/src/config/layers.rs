@@ -1,5 +1,5 @@
-//! Resolves the source of each setting: flags override the environment, which overrides the file, which
-//! overrides the defaults. Pure: the caller reads the sources.
+//! Resolves the source of each setting: flags override the environment, which overrides the file,
+//! which overrides the defaults. Pure: the caller reads the sources.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Implements the operations on a store. It validates input by the tables of `rules`; the store writes
-//! an audit row for every change.
+//! Implements the operations on a store. It validates input by the tables of `rules`; the store
+//! writes an audit row for every change.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Maintains a certificate for every name of the server and its pages. It obtains certificates one at a
-//! time, renews them and retries failures. It deletes those of removed names.
+//! Maintains a certificate for every name of the server and its pages. It obtains certificates one
+//! at a time, renews them and retries failures. It deletes those of removed names.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! Enqueues alerts in the transaction of their event. `domain::notify::plan_deliveries` decides which channels
-//! are notified, when, and which deliveries are cancelled. This module loads its inputs and stores
-//! its outputs.
+//! Enqueues alerts in the transaction of their event. `domain::notify::plan_deliveries` decides
+//! which channels are notified, when, and which deliveries are cancelled. This module loads its
+//! inputs and stores its outputs.
 
 use std::collections::BTreeMap;
 

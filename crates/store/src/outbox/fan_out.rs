@@ -1,8 +1,8 @@
 //! Fan-out from a page to its subscribers: an event of the page becomes a delivery for each
 //! subscriber who wants it. Steps are small, so that they do not delay verdicts. A repeated step
-//! writes nothing twice, so a step may be interrupted at any point. `domain::notify` decides whether
-//! an event is passed on and selects its audience, and `domain::page` decides which subscribers may
-//! receive events of the page. This module loads the inputs and stores the outputs.
+//! writes nothing twice, so a step may be interrupted at any point. `domain::notify` decides
+//! whether an event is passed on and selects its audience, and `domain::page` decides which
+//! subscribers may receive events of the page. This module loads the inputs and stores the outputs.
 
 use std::fmt::Write as _;
 

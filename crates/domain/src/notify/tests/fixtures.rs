@@ -6,7 +6,6 @@ use rules::notification::Provider;
 use rules::{
     ChannelId, IncidentId, MonitorId, MonitorKind, ProviderType, Region, Secret, Timestamp,
 };
-
 use serde_json::Value;
 
 use crate::notify::alert_text::AlertText;

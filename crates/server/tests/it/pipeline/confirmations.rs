@@ -7,12 +7,11 @@ use rules::{MonitorStatus, Periodicity, Region};
 use server::observe::Metrics;
 use server::pipeline::{Pipeline, PipelineParts, Probes, RunningPipeline};
 use store::{Actor, AuditContext, Created, NewMonitor};
-use testkit::server::TestServer;
+use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
 use web::context::{Context, ManualClock};
 
 use super::{PERIOD, Stored, until};
-use testkit::server::START;
 
 /// A monitor in two regions and the pipeline that runs it.
 struct ConfirmationFixture {

@@ -6,13 +6,13 @@ mod model;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use rules::MonitorStatus::{Active, Degraded, Error, Unknown};
 use rules::notification::{AlertEvent, NotificationPreferences, QuietHours, QuietHoursScope};
 use rules::{Interval, MonitorStatus, ProviderType, TimeOfDay, TimeZone};
 
 use self::model::{DeliveredEvent, Fate, Model, Step};
 use super::*;
 use Step::{Deliver, Mute, Pass, Pause, Resolve, Turn};
-use rules::MonitorStatus::{Active, Degraded, Error, Unknown};
 
 const ARRIVES: Step = Deliver(Fate::Arrives);
 
