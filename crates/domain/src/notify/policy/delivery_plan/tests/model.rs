@@ -117,7 +117,7 @@ impl Model {
                 preferences,
                 is_linked: true,
                 window: None,
-                told: Vec::new(),
+                open_deliveries: Vec::new(),
             },
             is_linked: true,
             rows: Vec::new(),
@@ -163,7 +163,7 @@ impl Model {
 
     /// Returns all delivered messages, then those that would be sent as time passes.
     pub(super) fn delivered(&self) -> Vec<DeliveredEvent> {
-        let mut told: Vec<&Row> = self
+        let mut delivered: Vec<&Row> = self
             .rows
             .iter()
             .filter(|row| match row.state {
@@ -172,8 +172,9 @@ impl Model {
                 State::Cancelled => false,
             })
             .collect();
-        told.sort_by_key(|row| if row.state == State::Waiting { usize::MAX } else { row.done });
-        told.into_iter().map(|row| DeliveredEvent(row.event.clone())).collect()
+        delivered
+            .sort_by_key(|row| if row.state == State::Waiting { usize::MAX } else { row.done });
+        delivered.into_iter().map(|row| DeliveredEvent(row.event.clone())).collect()
     }
 
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Row> {
@@ -197,11 +198,11 @@ impl Model {
 
     pub(super) fn openings(&self, incident: IncidentId) -> usize {
         let is_opening = |row: &&Row| row.event.kind == EventKind::Error && row.event.reminder == 0;
-        self.of(incident).filter(is_opening).filter(|row| row.state == State::Arrived).count()
+        self.rows_of(incident).filter(is_opening).filter(|row| row.state == State::Arrived).count()
     }
 
     pub(super) fn ends(&self, incident: IncidentId) -> usize {
-        self.of(incident).filter(|row| row.event.kind == EventKind::Recovered).count()
+        self.rows_of(incident).filter(|row| row.event.kind == EventKind::Recovered).count()
     }
 
     pub(super) fn arrived(&self, incident: IncidentId) -> bool {
@@ -211,7 +212,7 @@ impl Model {
     /// Returns whether an opening of the incident was sent or attempted.
     pub(super) fn was_written(&self, incident: IncidentId) -> bool {
         let is_opening = |row: &Row| row.event.kind == EventKind::Error && row.event.reminder == 0;
-        self.of(incident).any(|row| is_opening(row) && row.state != State::Cancelled)
+        self.rows_of(incident).any(|row| is_opening(row) && row.state != State::Cancelled)
     }
 
     /// Returns a pair of messages delivered in the wrong order.
@@ -246,7 +247,7 @@ impl Model {
         !after.filter(|row| row.state != State::Cancelled).any(|row| ends(&row))
     }
 
-    fn of(&self, incident: IncidentId) -> impl Iterator<Item = &Row> {
+    fn rows_of(&self, incident: IncidentId) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(move |row| row.event.incident == Some(incident))
     }
 
@@ -329,7 +330,7 @@ impl Model {
 
     fn channel_state(&self) -> ChannelState {
         let open = self.rows.iter().filter(|row| row.open);
-        let told = open.map(|row| {
+        let open_deliveries = open.map(|row| {
             let matter = AlertSubject::new(row.event.kind, row.event.incident);
             let since = row.event.began_at;
             let stands = match (row.state, row.hold_reason) {
@@ -345,7 +346,11 @@ impl Model {
                 progress: stands,
             }
         });
-        ChannelState { told: told.collect(), is_linked: self.is_linked, ..self.channel.clone() }
+        ChannelState {
+            open_deliveries: open_deliveries.collect(),
+            is_linked: self.is_linked,
+            ..self.channel.clone()
+        }
     }
 
     fn pass(&mut self, time: Duration) {
@@ -380,11 +385,11 @@ impl Model {
             self.done += 1;
             row.done = self.done;
             row.open &= row.event.reminder == 0;
-            let told = row.event.clone();
-            let lasts = told.incident.is_some() && told.incident == self.incident;
+            let event = row.event.clone();
+            let lasts = event.incident.is_some() && event.incident == self.incident;
             let every =
                 self.channel.preferences.remind_every.filter(|_| fate == Fate::Arrives && lasts);
-            if let Some(reminder) = every.and_then(|every| next_reminder(&told, every, self.now)) {
+            if let Some(reminder) = every.and_then(|every| next_reminder(&event, every, self.now)) {
                 self.write(reminder);
             }
         }
