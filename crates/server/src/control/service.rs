@@ -187,7 +187,7 @@ impl ControlService {
             return Err(ControlError::Refused(why));
         }
         let workspace = self.workspace(&keep.workspace).await?;
-        let most = self.store.plans().of(&workspace.plan).retention_days;
+        let most = self.store.plans().get(&workspace.plan).retention_days;
         if let Some(most) = most.filter(|most| keep.days.is_some_and(|days| days > *most)) {
             let plan = &workspace.plan;
             let why = format!("the plan `{plan}` keeps results for {most} days at most");
