@@ -92,7 +92,7 @@ impl ProviderOptions {
             Some(triple) => triple.clone(),
             None => shell::output("rustc", &["--print", "host-tuple"])?.trim().to_owned(),
         };
-        let platform = Platform::of(&triple)?;
+        let platform = Platform::from_target(&triple)?;
         let zig = if platform.os == "linux" { setup::zigbuild()? } else { None };
         let is_for_others = zig.is_some() || self.target.is_some();
         if !self.built {
@@ -146,7 +146,7 @@ struct Platform {
 
 impl Platform {
     /// Returns the platform of a Rust target.
-    fn of(triple: &str) -> Result<Self> {
+    fn from_target(triple: &str) -> Result<Self> {
         let known_as = |names: &[(&str, &'static str)]| {
             names.iter().find(|(name, _)| triple.contains(name)).map(|(_, known)| *known)
         };
@@ -195,10 +195,10 @@ mod tests {
             ("aarch64-apple-darwin", "darwin_arm64", "p"),
             ("x86_64-pc-windows-msvc", "windows_amd64", "p.exe"),
         ] {
-            let platform = Platform::of(triple).unwrap();
+            let platform = Platform::from_target(triple).unwrap();
             assert_eq!((platform.to_string().as_str(), platform.file("p").as_str()), (name, file));
         }
-        assert!(Platform::of("wasm32-unknown-unknown").is_err());
+        assert!(Platform::from_target("wasm32-unknown-unknown").is_err());
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) fn run(flags: Flags) -> Result<ExitCode> {
 
 fn row(value: &Value) -> [String; 3] {
     let name = value.setting.name.to_owned();
-    let shown = if value.shown().is_empty() { "-" } else { value.shown() };
+    let shown = if value.redacted().is_empty() { "-" } else { value.redacted() };
     let origin = match &value.origin {
         Origin::Flag => value.setting.flag().unwrap_or_default(),
         Origin::Environment => value.setting.variable(),

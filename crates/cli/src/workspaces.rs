@@ -21,11 +21,12 @@ pub(crate) fn table(all: &[WorkspaceDetails]) -> String {
     ];
     let row = |details: &WorkspaceDetails| {
         let workspace = &details.workspace;
-        let [monitors, period, pages, channels, kept] = quantities(details).map(Quantity::short);
+        let [monitors, period, pages, channels, retention] =
+            quantities(details).map(Quantity::short);
         let (slug, name) = (workspace.slug.clone(), workspace.name.clone());
         let (id, made) = (workspace.id.to_string(), output::moment(workspace.created_at));
         let plan = workspace.plan.clone();
-        [slug, name, plan, monitors, period, pages, channels, kept, id, made]
+        [slug, name, plan, monitors, period, pages, channels, retention, id, made]
     };
     let heads = heads.map(str::to_owned);
     output::table(&[heads].into_iter().chain(all.iter().map(row)).collect::<Vec<_>>())

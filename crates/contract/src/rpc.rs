@@ -1,6 +1,6 @@
-//! The only module of this crate that depends on the RPC library. Other code uses what is exported here, so that
-//! the library can be replaced. Methods and paths come from the description that `cargo xtask
-//! codegen` writes next to the generated code, in `proto`.
+//! The only module of this crate that depends on the RPC library. Other code uses what is exported
+//! here, so that the library can be replaced. Methods and paths come from the description that
+//! `cargo xtask codegen` writes next to the generated code, in `proto`.
 
 mod call;
 mod client;
@@ -25,7 +25,7 @@ pub use connectrpc::{
 pub use proto::{COMMENTED_DESCRIPTORS, DESCRIPTORS, MethodRequest};
 
 pub use self::call::Call;
-pub use self::client::{CALL_TIMEOUT, Client, is_sendable_key, is_unsent};
+pub use self::client::{CALL_TIMEOUT, Client, RESPONSE_BYTES_MAX, is_sendable_key, is_unsent};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, deferred, failed_precondition,
     field_violations, internal, invalid, invalid_because, malformed, not_found, payload_too_large,

@@ -150,7 +150,7 @@ fn encode_address(address: &str, secrets: SecretVisibility) -> String {
 /// URL, and only part of an email address.
 pub fn encode_subscriber(
     subscriber: &Subscriber,
-    not_told: Option<SuppressionReason>,
+    suppression: Option<SuppressionReason>,
     secrets: SecretVisibility,
 ) -> wire::Subscriber {
     let settings = &subscriber.settings;
@@ -172,7 +172,7 @@ pub fn encode_subscriber(
         state: Some(subscriber.state().to_string()),
         created_at: encode_instant(subscriber.created_at),
         confirmed_at: subscriber.confirmed_at.map(encode_instant).unwrap_or_default(),
-        suppression_reason: not_told.map(|why| why.to_string()),
+        suppression_reason: suppression.map(|why| why.to_string()),
     }
 }
 

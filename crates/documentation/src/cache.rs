@@ -10,13 +10,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::HeaderValue;
 use tokio::sync::{Notify, Semaphore};
+use web::http_body::{EncodedBody, Encoding};
 
 use super::assets::SCRIPT;
 use super::catalog::{self, File};
 use super::document::Document;
 use super::search::Index;
 use super::{openapi, pages};
-use web::http_body::{EncodedBody, Encoding};
 
 /// Time without requests after which the cache is freed.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(10);

@@ -10,10 +10,10 @@ use http::header::{
     REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
+use web::http_body::{content_security_policy, matches_etag};
 
 use super::assets::STYLE;
 use super::cache::CachedDocument;
-use web::http_body::{content_security_policy, matches_etag};
 
 /// Content type of pages.
 const PAGE: &str = "text/html";

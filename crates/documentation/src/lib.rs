@@ -35,11 +35,11 @@ use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get};
 use http::{HeaderMap, StatusCode};
+use web::http_body::{EncodedBody, Encoding};
 
 use self::cache::{CachedDocument, Docs, HTML, Overloaded, StaticResource};
 use self::document::Document;
 use self::handlers::{build_response, is_browser, overloaded, prefers, redirect};
-use web::http_body::{EncodedBody, Encoding};
 
 /// Path of the documentation.
 const BASE: &str = "/docs";

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+/// Maximum random change of a pause, in both directions (our choice): enough to spread retries that
+/// failed together, little enough to keep the doubling.
+const JITTER_PER_MILLE: u64 = 200;
+
 /// Backoff: each pause is twice as long as the one before, up to the longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
@@ -23,6 +27,14 @@ impl Backoff {
     pub fn pause_after(self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1);
         self.first.saturating_mul(2_u32.saturating_pow(doublings)).min(self.max)
+    }
+
+    /// Returns [`Self::pause_after`] with its random change, in whole milliseconds. `chance` is any
+    /// random number.
+    pub fn jittered_pause_after(self, failures: u32, chance: u64) -> Duration {
+        let per_mille = 1_000 - JITTER_PER_MILLE + chance % (2 * JITTER_PER_MILLE + 1);
+        let millis = u64::try_from(self.pause_after(failures).as_millis()).unwrap_or(u64::MAX);
+        Duration::from_millis(millis.saturating_mul(per_mille) / 1_000)
     }
 
     /// Starts a series of failures.

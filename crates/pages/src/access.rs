@@ -14,14 +14,14 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue};
 use rules::status_page::StatusPage;
 use rules::{AccessType, DomainName, PageId, Secret, Timestamp};
+use web::context::Context;
+use web::limits::AttemptLimiter;
+use web::peer::rate_limit_address;
 
 use self::guesses::Guesses;
 use self::magic_link::{MagicLink, UsedLinks, VALID_FOR};
 use self::session::Proof;
 use super::signer::Signer;
-use web::context::Context;
-use web::limits::AttemptLimiter;
-use web::peer::rate_limit_address;
 
 /// Maximum number of passwords per minute that one client may try at one page.
 const GUESSES: NonZeroU32 = NonZeroU32::new(5).expect("it is not 0");

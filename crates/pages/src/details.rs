@@ -15,6 +15,7 @@ use http::{HeaderMap, StatusCode};
 use rules::report::Report;
 use rules::{ComponentId, IncidentId, MonitorId, ReportId, Timestamp, WorkspaceId};
 use store::{Bucket, StoreError};
+use web::http_body::{EncodedBody, Encoding};
 
 use super::address::PageAddress;
 use super::cache::RenderJob;
@@ -28,7 +29,6 @@ use super::responses::{
 use super::snapshot::PageSnapshot;
 use crate::Pages;
 use crate::source::Source;
-use web::http_body::{EncodedBody, Encoding};
 
 /// Range of a component's page if its URL names none.
 const RANGE: Range = Range::Week;

@@ -20,10 +20,10 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use probe::{Client, Request};
 use rules::{AccessType, PageId, Timestamp};
 use url::Url;
-
-use self::image_type::ImageType;
 use web::cache::{Cache, CacheCounters, CachePolicy};
 use web::http_body::{EncodedBody, Encoding};
+
+use self::image_type::ImageType;
 
 /// Maximum size of an icon in bytes.
 const BYTES_MAX: usize = 256 * 1024;

@@ -18,13 +18,13 @@ use prometheus_client::metrics::gauge::Gauge;
 use rules::{PageId, Timestamp};
 use tokio::sync::watch::{Receiver, channel};
 use tokio_util::sync::CancellationToken;
+use web::peer::{Peer, rate_limit_address};
 
 use super::address::PageAddress;
 use super::live_updates::{PageOutline, TooManyConnections};
 use super::responses::{UNKNOWN_PEER, find, language};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
-use web::peer::{Peer, rate_limit_address};
 
 /// Interval at which a page is watched. An unchanged page is read from memory.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);

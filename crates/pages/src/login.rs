@@ -16,6 +16,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use rules::AccessType;
 use serde::Deserialize;
+use web::http_body::EncodedBody;
+use web::peer::{EntryPoint, Peer};
 
 use super::access::{Unlocked, Visitor};
 use super::address::PageAddress;
@@ -24,8 +26,6 @@ use super::html::login::password_form;
 use super::i18n::Strings;
 use super::responses::{UNKNOWN_PEER, build_response, language, message_response};
 use crate::Pages;
-use web::http_body::EncodedBody;
-use web::peer::{EntryPoint, Peer};
 
 /// Header in which a proxy reports the protocol of the client.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");

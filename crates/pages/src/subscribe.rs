@@ -16,6 +16,8 @@ use http::{HeaderMap, StatusCode};
 use rules::AccessType;
 use rules::status_page::{Language, SubscriberDraft};
 use store::{SignupOutcome, SignupSource};
+use web::http_body::EncodedBody;
+use web::peer::{Peer, rate_limit_address};
 
 use self::form::SubmittedForm;
 use self::view::Form;
@@ -24,8 +26,6 @@ use super::i18n::Strings;
 use super::responses::{UNKNOWN_PEER, build_response, find, language, message_response};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
-use web::http_body::EncodedBody;
-use web::peer::{Peer, rate_limit_address};
 
 /// Shows the ways to subscribe to a page: its feeds, and the form if email is available.
 pub(super) async fn show(

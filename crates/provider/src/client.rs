@@ -21,9 +21,6 @@ pub use self::retry::{Policy, RetryDecision, RetrySafety};
 use self::retry::{may_have_taken_effect, retry_after};
 use crate::settings::Settings;
 
-/// Largest response: a list of the largest monitors fits.
-const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
-
 /// The failure of a call that was never made.
 const STOPPED: &str = "Terraform asked the provider to stop before this was called.";
 
@@ -140,9 +137,8 @@ impl Client {
             RetrySafety::WhenRefused => rpc::CALL_TIMEOUT,
         };
         let request = &request;
-        let answer_bytes_max = RESPONSE_BYTES_MAX;
-        let call =
-            Call { method, request, time, idempotency_key, response_bytes_max: answer_bytes_max };
+        let response_bytes_max = rpc::RESPONSE_BYTES_MAX;
+        let call = Call { method, request, time, idempotency_key, response_bytes_max };
         self.with_retries(repeat, time, || self.services.call(&call)).await
     }
 

@@ -66,7 +66,7 @@ impl Plans {
     }
 
     /// Returns the limits of the plan with this name; an unknown plan limits nothing.
-    pub fn of(&self, name: &str) -> Plan {
+    pub fn get(&self, name: &str) -> Plan {
         self.0.get(name).copied().unwrap_or_default()
     }
 
@@ -154,8 +154,8 @@ mod tests {
             retention_days: Some(90),
             weight: 4,
         };
-        assert_eq!((plans.of("team"), plans.of("free")), (team, Plan::default()));
-        assert_eq!(plans.of("other"), Plan::default(), "an unknown plan limits nothing");
+        assert_eq!((plans.get("team"), plans.get("free")), (team, Plan::default()));
+        assert_eq!(plans.get("other"), Plan::default(), "an unknown plan limits nothing");
         assert!(plans.has("free") && !plans.has("other"));
         assert!(Plans::parse("").unwrap().is_empty());
     }

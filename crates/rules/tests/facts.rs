@@ -11,6 +11,7 @@ mod table;
 use std::path::Path;
 
 use aloft_rules::{Periodicity, Region, RegionGroup, field, limits, tables};
+
 use file::{Block, Facts, Ours, Resource, Row};
 
 /// Path of the specification, relative to the workspace's root.
@@ -38,6 +39,11 @@ fn tables_match_the_facts_exactly() {
         .map(|(resource, expected)| table::facts(&expected.section, resource))
         .collect();
     assert_eq!(all.len(), expected.len(), "seven resources and four data sources");
+    for own in &facts.own_arguments {
+        let is_known =
+            all.iter().any(|it| own.split_once('.').is_some_and(|(of, _)| of == it.name));
+        assert!(is_known, "`{own}` begins with a resource");
+    }
     for (mut actual, mut expected) in actual.into_iter().zip(expected) {
         without_own_arguments(&facts.own_arguments, &mut actual);
         without_own_kinds(&facts.own_channel_kinds, &mut actual);

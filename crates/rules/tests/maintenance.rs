@@ -157,11 +157,11 @@ fn invalid_recurrence_is_rejected_with_the_rule() {
         "FREQ=WEEKLY;X-OTHER=1",
         "FREQ=DAILY;BYHOUR=1,2,3,4,5,6,7,8,9,10;BYMINUTE=1,2,3,4,5,6,7,8,9,10",
     ];
-    let said = rules.map(|rule| match Recurrence::parse(rule) {
+    let outcomes = rules.map(|rule| match Recurrence::parse(rule) {
         Ok(_) => format!("{rule}: fine"),
         Err(refusal) => format!("{rule}: {refusal}"),
     });
-    assert_snapshot!(said.join("\n"), @"
+    assert_snapshot!(outcomes.join("\n"), @"
     : must be the value of an RRULE (RFC 5545), such as FREQ=WEEKLY;BYDAY=SU
     WEEKLY: must be the value of an RRULE (RFC 5545), such as FREQ=WEEKLY;BYDAY=SU
     RRULE:FREQ=WEEKLY: must be the value alone, without `RRULE:`

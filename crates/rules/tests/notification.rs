@@ -142,7 +142,7 @@ fn invalid_preferences_are_reported_with_paths() {
         draft.preferences.quiet_hours = Some(hours);
         draft.parse().unwrap_err().to_string()
     };
-    let said = [
+    let violations = [
         wrong(|preferences, _| preferences.events = vec!["test".to_owned()]),
         wrong(|preferences, _| preferences.remind_every = text("4m")),
         wrong(|preferences, _| preferences.remind_every = text("25h")),
@@ -153,7 +153,7 @@ fn invalid_preferences_are_reported_with_paths() {
         wrong(|_, hours| hours.applies_to = text("none")),
         wrong(|_, hours| *hours = QuietHoursDraft::default()),
     ];
-    insta::assert_snapshot!(said.join("\n"), @"
+    insta::assert_snapshot!(violations.join("\n"), @"
     `events` may only hold the 3 values error, degraded, recovered (given: `test`)
     `remind_every` must be from 5m to 24h (given: `4m`)
     `remind_every` must be from 5m to 24h (given: `25h`)

@@ -62,7 +62,7 @@ fn a_group(page: &str, name: &str) -> GroupDraft {
     GroupDraft { page_id: text(page), name: text(name) }
 }
 
-fn said<T: std::fmt::Debug>(parsed: Result<T, Violations>) -> String {
+fn outcome<T: std::fmt::Debug>(parsed: Result<T, Violations>) -> String {
     parsed.map_or_else(|violations| violations.to_string(), |_| "fine".to_owned())
 }
 
@@ -87,7 +87,7 @@ fn drafts_round_trip_through_settings() {
 fn access_type_requires_its_field() {
     // spec: §2.5
     let with = |access: Option<&str>, password: Option<&str>, domains: &[&str]| {
-        said(
+        outcome(
             PageDraft {
                 access_type: access.map(str::to_owned),
                 password: password.map(|password| Secret::new(password.to_owned())),
@@ -141,7 +141,7 @@ fn component_type_decides_about_its_monitor() {
     // spec: §2.6
     let with = |kind: Option<&str>, monitor: Option<&str>| {
         let (kind, monitor_id) = (kind.map(str::to_owned), monitor.map(str::to_owned));
-        said(ComponentDraft { kind, monitor_id, ..a_component() }.parse())
+        outcome(ComponentDraft { kind, monitor_id, ..a_component() }.parse())
     };
     let monitor = Some("mon_0000000000001");
     let cases = [
@@ -154,7 +154,7 @@ fn component_type_decides_about_its_monitor() {
         with(Some("monitor"), Some("")),
         with(Some("monitor"), Some("key_0000000000001")),
         with(Some("monitor"), Some("mon_x")),
-        said(
+        outcome(
             ComponentDraft {
                 kind: text("static"),
                 monitor_id: None,
@@ -182,7 +182,7 @@ fn component_type_decides_about_its_monitor() {
 fn page_and_component_type_are_fixed() {
     // spec: §2.6, §2.7: changing it forces replacement
     let seen = a_component().parse().unwrap();
-    let changed = |draft: ComponentDraft| said(draft.parse_change(&seen));
+    let changed = |draft: ComponentDraft| outcome(draft.parse_change(&seen));
     let group = a_group("page_0000000000001", "Core").parse().unwrap();
     let cases = [
         changed(a_component()),
@@ -192,9 +192,9 @@ fn page_and_component_type_are_fixed() {
         changed(ComponentDraft { monitor_id: None, ..a_component() }),
         changed(ComponentDraft { page_id: None, kind: None, ..a_component() }),
         changed(ComponentDraft { page_id: None, kind: None, ..a_component() }.with_fixed(&seen)),
-        said(a_group("page_0000000000001", "Edge").parse_change(&group)),
-        said(a_group("page_0000000000002", "Edge").parse_change(&group)),
-        said(
+        outcome(a_group("page_0000000000001", "Edge").parse_change(&group)),
+        outcome(a_group("page_0000000000002", "Edge").parse_change(&group)),
+        outcome(
             GroupDraft { page_id: None, name: text("Edge") }
                 .with_fixed(&group)
                 .parse_change(&group),
@@ -287,7 +287,7 @@ fn masked_but_omitted_field_is_cleared() {
     assert!(settings.password.is_none() && settings.auth_email_domains.is_empty());
     let mut page = a_full_page();
     page.apply_mask(PageDraft::default(), &names(&["title"])).unwrap();
-    assert_eq!(said(page.parse()), "`title` must be given");
+    assert_eq!(outcome(page.parse()), "`title` must be given");
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn password_is_hidden_in_messages_and_debug() {
     let draft = PageDraft { password, ..a_page() };
     assert!(!format!("{draft:?}").contains("hunter2"));
     assert_eq!(
-        said(draft.parse()),
+        outcome(draft.parse()),
         "`password` must have at most 256 characters (given: `263 characters`)"
     );
 }

@@ -1,4 +1,5 @@
-//! Names of the audit log's actors in the contract, for `rpc` and for the command line of `control`.
+//! Names of the audit log's actors in the contract, for `rpc` and for the command line of
+//! `control`.
 
 use rules::{KeyId, UserId};
 use store::Actor;

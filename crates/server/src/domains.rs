@@ -1,5 +1,5 @@
-//! Custom domains of status pages: checks DNS before it accepts a domain, finds the page of a request
-//! by its host name, and manages certificates.
+//! Custom domains of status pages: checks DNS before it accepts a domain, finds the page of a
+//! request by its host name, and manages certificates.
 //!
 //! The content of pages belongs to the crate `pages`, listeners and handshakes belong to `boot`.
 

@@ -1,6 +1,6 @@
 //! edge: the outermost layer of every request. It admits the request within the limits, bounds its
-//! body, and adds a request ID, CORS, and errors in the caller's protocol even after a panic. `body`
-//! has the limits of bodies, and `budget` their memory.
+//! body, and adds a request ID, CORS, and errors in the caller's protocol even after a panic.
+//! `body` has the limits of bodies, and `budget` their memory.
 
 mod body;
 mod budget;

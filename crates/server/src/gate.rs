@@ -10,7 +10,6 @@ use axum::response::Response;
 use contract::rpc;
 use http::HeaderValue;
 use http::header::CACHE_CONTROL;
-
 use web::peer::Peer;
 
 use crate::auth::{Auth, AuthenticatedCaller, has_well_formed_key};

@@ -1,5 +1,6 @@
 //! `/v1`: the identity endpoints of the specification (§4.1, §4.2). Errors are
-//! `application/problem+json` with the same reasons as the RPC. `documentation::openapi` describes both.
+//! `application/problem+json` with the same reasons as the RPC. `documentation::openapi` describes
+//! both.
 
 mod key;
 mod whoami;
@@ -16,7 +17,6 @@ use store::Store;
 use web::context::Context;
 
 use crate::auth::Auth;
-
 use crate::edge::Problem;
 use crate::gate::AuthLayer;
 

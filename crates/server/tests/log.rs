@@ -1,5 +1,5 @@
-//! Log lines of a request. A separate test binary, because a log belongs to a whole process and other
-//! tests would lose lines while they register their call sites.
+//! Log lines of a request. A separate test binary, because a log belongs to a whole process and
+//! other tests would lose lines while they register their call sites.
 
 use std::sync::{Arc, Mutex};
 

@@ -32,7 +32,7 @@ struct VersionCounts {
 }
 
 impl AccessVersions {
-    pub(crate) fn of(&self, page: PageId) -> AccessVersion {
+    pub(crate) fn get(&self, page: PageId) -> AccessVersion {
         let counted = self.lock();
         AccessVersion { all: counted.all, own: counted.own.get(&page).copied().unwrap_or_default() }
     }
@@ -70,22 +70,22 @@ mod tests {
     #[test]
     fn changed_page_leaves_other_access_versions() {
         let accesses = AccessVersions::default();
-        let (ours, theirs) = (accesses.of(PAGE), accesses.of(PageId::from_bits(2)));
+        let (ours, theirs) = (accesses.get(PAGE), accesses.get(PageId::from_bits(2)));
         accesses.record_change(PAGE);
-        assert_ne!(accesses.of(PAGE), ours);
-        assert_eq!(accesses.of(PageId::from_bits(2)), theirs);
+        assert_ne!(accesses.get(PAGE), ours);
+        assert_eq!(accesses.get(PageId::from_bits(2)), theirs);
     }
 
     #[test]
     fn overflow_resets_counts_without_repeating_versions() {
         let accesses = AccessVersions::default();
-        let mut seen = vec![accesses.of(PAGE)];
+        let mut seen = vec![accesses.get(PAGE)];
         accesses.record_change(PAGE);
-        seen.push(accesses.of(PAGE));
+        seen.push(accesses.get(PAGE));
         for number in 0..=PAGES_MAX as u64 {
             accesses.record_change(PageId::from_bits(number + 2));
         }
         assert!(accesses.lock().own.len() <= PAGES_MAX);
-        assert!(!seen.contains(&accesses.of(PAGE)));
+        assert!(!seen.contains(&accesses.get(PAGE)));
     }
 }

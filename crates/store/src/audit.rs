@@ -156,11 +156,11 @@ impl Audit<'_> {
         for (column, text) in texts {
             values.push(text);
             write!(statement, " AND a.{column} = ${}", 4 + values.len())
-                .expect("a String takes everything");
+                .expect("writing to a String does not fail");
         }
         let index = 5 + values.len();
         write!(statement, " ORDER BY a.number DESC LIMIT ${index} OFFSET ${}", index + 1)
-            .expect("a String takes everything");
+            .expect("writing to a String does not fail");
         let asked = query(AssertSqlSafe(statement))
             .bind(workspace.to_string())
             .bind(page.after.unwrap_or(i64::MAX))

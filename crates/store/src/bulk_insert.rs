@@ -9,7 +9,7 @@ const FILLING_MAX: usize = 24;
 
 /// Rows of one statement, as many as [`SIZES`] has at this index.
 pub(crate) struct Chunk<I> {
-    pub(crate) size: usize,
+    pub(crate) size_index: usize,
     pub(crate) rows: I,
 }
 
@@ -19,11 +19,11 @@ pub(crate) fn chunks<R>(rows: &[R]) -> impl Iterator<Item = Chunk<impl Iterator<
     let mut rest = rows;
     std::iter::from_fn(move || {
         let last = rest.last()?;
-        let size = size_index(rest.len());
-        let (chunk, later) = rest.split_at(SIZES[size].min(rest.len()));
+        let size_index = size_index(rest.len());
+        let (chunk, later) = rest.split_at(SIZES[size_index].min(rest.len()));
         rest = later;
-        let filling = std::iter::repeat_n(last, SIZES[size] - chunk.len());
-        Some(Chunk { size, rows: chunk.iter().chain(filling) })
+        let filling = std::iter::repeat_n(last, SIZES[size_index] - chunk.len());
+        Some(Chunk { size_index, rows: chunk.iter().chain(filling) })
     })
 }
 
@@ -46,7 +46,7 @@ mod tests {
         let mut written = Vec::new();
         for chunk in chunks(&rows) {
             let values: Vec<usize> = chunk.rows.copied().collect();
-            assert_eq!(values.len(), SIZES[chunk.size]);
+            assert_eq!(values.len(), SIZES[chunk.size_index]);
             sizes.push(values.len());
             written.extend(values);
         }

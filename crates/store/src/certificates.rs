@@ -89,7 +89,8 @@ impl Certificates<'_> {
         self.write(move |session| {
             Box::pin(async move {
                 query(
-                    "INSERT INTO certificates (domain, attempts, next_attempt_at) VALUES ($1, $2, $3) \
+                    "INSERT INTO certificates (domain, attempts, next_attempt_at) \
+                     VALUES ($1, $2, $3) \
                      ON CONFLICT (domain) DO UPDATE SET attempts = $2, next_attempt_at = $3",
                 )
                 .bind(domain.as_str())
@@ -113,7 +114,8 @@ impl Certificates<'_> {
         self.write(move |session| {
             Box::pin(async move {
                 query(
-                    "UPDATE certificates SET last_error = $2, next_attempt_at = $3 WHERE domain = $1",
+                    "UPDATE certificates SET last_error = $2, next_attempt_at = $3 \
+                     WHERE domain = $1",
                 )
                 .bind(domain.as_str())
                 .bind(why)

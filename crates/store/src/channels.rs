@@ -35,7 +35,8 @@ impl Store {
 macro_rules! select {
     ($which:literal) => {
         concat!(
-            "SELECT c.id, NULL AS monitor, c.workspace_id, c.name, c.provider_sealed, c.created_at, ",
+            "SELECT c.id, NULL AS monitor, c.workspace_id, c.name, c.provider_sealed, \
+             c.created_at, ",
             "c.updated_at, c.preferences FROM channels c WHERE c.id IN (",
             $which,
             ") UNION ALL SELECT cm.channel, m.id, NULL, NULL, NULL, NULL, NULL, NULL ",

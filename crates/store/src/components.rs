@@ -20,8 +20,10 @@ pub use change::NewComponent;
 macro_rules! select {
     ($which:literal) => {
         concat!(
-            "SELECT c.id, c.workspace_id, c.page_id, c.kind, m.id AS monitor_id, c.name, c.description, c.position, ",
-            "c.group_id, c.position_in_group, c.created_at, c.updated_at, c.monitor FROM components c ",
+            "SELECT c.id, c.workspace_id, c.page_id, c.kind, m.id AS monitor_id, c.name, \
+             c.description, c.position, ",
+            "c.group_id, c.position_in_group, c.created_at, c.updated_at, c.monitor \
+             FROM components c ",
             "LEFT JOIN monitors m ON m.number = c.monitor AND m.deleted_at IS NULL ",
             $which
         )

@@ -86,7 +86,7 @@ impl Default for Generations {
 
 impl Generations {
     /// Returns the generation of a workspace, or `None` while a commit changes its data.
-    pub(crate) fn of(&self, workspace: WorkspaceId) -> Option<Generation> {
+    pub(crate) fn get(&self, workspace: WorkspaceId) -> Option<Generation> {
         let state = self.read();
         let own = state.own.get(&workspace).copied().unwrap_or_default();
         (!state.changing.contains(workspace)).then_some(Generation { all: state.all, own })
@@ -144,13 +144,13 @@ mod tests {
     #[test]
     fn changed_workspace_leaves_other_generations() {
         let generations = Generations::default();
-        let (ours, theirs) = (generations.of(OURS), generations.of(THEIRS));
+        let (ours, theirs) = (generations.get(OURS), generations.get(THEIRS));
         generations.begin(only(OURS));
-        assert_eq!(generations.of(OURS), None, "no generation during a change");
-        assert_eq!(generations.of(THEIRS), theirs);
+        assert_eq!(generations.get(OURS), None, "no generation during a change");
+        assert_eq!(generations.get(THEIRS), theirs);
         generations.end();
-        assert!(generations.of(OURS).is_some_and(|now| Some(now) != ours));
-        assert_eq!(generations.of(THEIRS), theirs);
+        assert!(generations.get(OURS).is_some_and(|now| Some(now) != ours));
+        assert_eq!(generations.get(THEIRS), theirs);
     }
 
     #[test]
@@ -161,35 +161,35 @@ mod tests {
         group.merge(only(THEIRS));
         assert_eq!(group, ChangedWorkspaces::Everything);
         let generations = Generations::default();
-        let before = generations.of(THEIRS);
+        let before = generations.get(THEIRS);
         generations.begin(group);
-        assert_eq!(generations.of(THEIRS), None);
+        assert_eq!(generations.get(THEIRS), None);
         generations.end();
-        assert_ne!(generations.of(THEIRS), before);
+        assert_ne!(generations.get(THEIRS), before);
     }
 
     #[test]
     fn end_without_begin_changes_nothing() {
         let generations = Generations::default();
-        let before = generations.of(OURS);
+        let before = generations.get(OURS);
         generations.begin(ChangedWorkspaces::NOTHING);
-        assert_eq!(generations.of(OURS), before);
+        assert_eq!(generations.get(OURS), before);
         generations.end();
-        assert_eq!(generations.of(OURS), before);
+        assert_eq!(generations.get(OURS), before);
     }
 
     #[test]
     fn overflow_resets_counts_without_repeating_generations() {
         let generations = Generations::default();
-        let mut seen = vec![generations.of(OURS)];
+        let mut seen = vec![generations.get(OURS)];
         for number in 1..=WORKSPACES_MAX as u64 + 1 {
             generations.begin(only(WorkspaceId::from_bits(number)));
             generations.end();
             if number == 1 {
-                seen.push(generations.of(OURS));
+                seen.push(generations.get(OURS));
             }
         }
         assert!(generations.read().own.len() <= WORKSPACES_MAX);
-        assert!(!seen.contains(&generations.of(OURS)));
+        assert!(!seen.contains(&generations.get(OURS)));
     }
 }

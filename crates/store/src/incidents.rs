@@ -104,7 +104,8 @@ impl Store {
 macro_rules! select {
     ($condition:literal) => {
         concat!(
-            "SELECT i.id, m.id AS monitor_id, m.name, i.opened_at, i.acknowledged_at, i.acknowledged_by, ",
+            "SELECT i.id, m.id AS monitor_id, m.name, i.opened_at, i.acknowledged_at, \
+             i.acknowledged_by, ",
             "i.acknowledged_name, i.closed_at, i.close_reason ",
             "FROM incidents i JOIN monitors m ON m.number = i.monitor ",
             $condition
@@ -124,7 +125,8 @@ impl Incidents<'_> {
         let mut db = self.store.read().await?;
         let (condition, values) = filter.condition(workspace);
         let count = format!(
-            "SELECT COUNT(*) FROM incidents i JOIN monitors m ON m.number = i.monitor WHERE {condition}"
+            "SELECT COUNT(*) FROM incidents i JOIN monitors m ON m.number = i.monitor \
+             WHERE {condition}"
         );
         let mut total = query(AssertSqlSafe(count));
         let index = values.len();

@@ -84,8 +84,8 @@ impl Keys<'_> {
             .write_in(key.workspace, move |session| {
                 Box::pin(async move {
                     query(
-                        "INSERT INTO keys (id, workspace_id, name, scope, hash, created_at, expires_at) \
-                         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                        "INSERT INTO keys (id, workspace_id, name, scope, hash, created_at, \
+                         expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
                     )
                     .bind(key.id.to_string())
                     .bind(key.workspace.to_string())

@@ -62,7 +62,8 @@ pub struct MaintenanceFilter {
 macro_rules! select {
     ($($which:tt)*) => {
         concat!(
-            "SELECT a.id, NULL AS monitor, NULL AS component, a.workspace_id, a.title, a.description, a.starts_at, a.duration, ",
+            "SELECT a.id, NULL AS monitor, NULL AS component, a.workspace_id, a.title, \
+             a.description, a.starts_at, a.duration, ",
             "a.time_zone, a.recurrence, a.created_at, a.updated_at, ",
             "(SELECT MAX(w.from_at) FROM maintenance_windows w WHERE w.maintenance = a.id ",
             "AND w.from_at <= $1 AND w.until_at > $1) AS current_from, ",
@@ -73,11 +74,13 @@ macro_rules! select {
             "(SELECT MIN(w.until_at) FROM maintenance_windows w WHERE w.maintenance = a.id ",
             "AND w.from_at > $1) AS next_until FROM maintenances a WHERE a.id IN (",
             $($which)*,
-            ") UNION ALL SELECT l.maintenance, m.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ",
+            ") UNION ALL SELECT l.maintenance, m.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+             NULL, ",
             "NULL, NULL, NULL, NULL, NULL, NULL FROM maintenance_monitors l ",
             "JOIN monitors m ON m.number = l.monitor WHERE l.maintenance IN (",
             $($which)*,
-            ") UNION ALL SELECT l.maintenance, NULL, l.component, NULL, NULL, NULL, NULL, NULL, NULL, ",
+            ") UNION ALL SELECT l.maintenance, NULL, l.component, NULL, NULL, NULL, NULL, NULL, \
+             NULL, ",
             "NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM maintenance_components l ",
             "WHERE l.maintenance IN (",
             $($which)*,

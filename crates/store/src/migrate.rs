@@ -218,9 +218,11 @@ async fn run(
     pending: impl Iterator<Item = &Migration>,
 ) -> Result<(), StoreError> {
     let table = if db.is_embedded() {
-        "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, checksum BLOB NOT NULL) STRICT"
+        "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, \
+         checksum BLOB NOT NULL) STRICT"
     } else {
-        "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, checksum BYTEA NOT NULL)"
+        "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, \
+         checksum BYTEA NOT NULL)"
     };
     db::run(db, table).await?;
     for migration in pending {

@@ -115,8 +115,8 @@ impl Missed<'_> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
         let whole = query(
-            "SELECT region, MIN(first_slot) AS first_slot, CAST(SUM(slots) AS BIGINT) AS slots, monitor \
-             FROM missed_slots \
+            "SELECT region, MIN(first_slot) AS first_slot, CAST(SUM(slots) AS BIGINT) AS slots, \
+             monitor FROM missed_slots \
              WHERE monitor = $1 AND first_slot >= $2 GROUP BY region, monitor",
         )
         .bind(number)
@@ -150,8 +150,8 @@ impl Missed<'_> {
     /// Returns the ranges of all monitors that end after `since`. For the pipeline at boot.
     pub async fn since_for_boot(&self, since: Timestamp) -> Result<Vec<MissedSlots>, StoreError> {
         let rows = query(
-            "SELECT s.region, s.first_slot, s.last_slot, s.slots, s.reason, s.monitor, m.id AS monitor_id \
-             FROM missed_slots s JOIN monitors m ON m.number = s.monitor \
+            "SELECT s.region, s.first_slot, s.last_slot, s.slots, s.reason, s.monitor, \
+             m.id AS monitor_id FROM missed_slots s JOIN monitors m ON m.number = s.monitor \
              WHERE s.last_slot > $1 AND m.deleted_at IS NULL",
         )
         .bind(since.as_millis())

@@ -122,7 +122,7 @@ async fn find_plan(
         .scalar(db)
         .await?;
     Ok(name.map(|name| {
-        let plan = plans.of(&name);
+        let plan = plans.get(&name);
         (name, plan)
     }))
 }

@@ -32,7 +32,8 @@ const INCIDENTS_MAX: i64 = 500;
 macro_rules! select_incidents {
     ($which:literal) => {
         concat!(
-            "SELECT i.id, m.id AS monitor, i.opened_at, i.closed_at, i.close_reason, i.acknowledged_at ",
+            "SELECT i.id, m.id AS monitor, i.opened_at, i.closed_at, i.close_reason, \
+             i.acknowledged_at ",
             "FROM incidents i JOIN monitors m ON m.number = i.monitor ",
             "WHERE i.monitor IN (SELECT monitor FROM components WHERE page_id = $1) ",
             $which

@@ -134,16 +134,16 @@ pub(crate) async fn rows(
     number: i64,
 ) -> Result<Vec<StoredResult>, StoreError> {
     let keys = tail.row_keys(db, monitor).await?;
-    let mut kept = Vec::new();
+    let mut found = Vec::new();
     for (key, body) in result_rows::with_keys(db, &keys).await? {
         let damaged = result_rows::each_of(key, &body, |of, row| {
             if of == number {
-                kept.push(row);
+                found.push(row);
             }
         });
         tail.quarantine.record_all(damaged.as_slice());
     }
-    Ok(kept)
+    Ok(found)
 }
 
 /// Returns all monitors with their row IDs, including deleted ones.

@@ -64,8 +64,10 @@ macro_rules! select {
             "FROM report_updates u WHERE u.report IN (",
             $($which)*,
             ") AND ", $updates,
-            " UNION ALL SELECT u.report, u.id, i.component, i.impact, NULL, NULL, NULL, NULL, NULL, ",
-            "NULL, NULL, NULL, NULL FROM report_updates u JOIN report_impacts i ON i.report_update = u.id WHERE u.report IN (",
+            " UNION ALL SELECT u.report, u.id, i.component, i.impact, NULL, NULL, NULL, NULL, \
+             NULL, ",
+            "NULL, NULL, NULL, NULL FROM report_updates u JOIN report_impacts i \
+             ON i.report_update = u.id WHERE u.report IN (",
             $($which)*,
             ") AND ", $updates
         )

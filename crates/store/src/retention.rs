@@ -138,8 +138,8 @@ impl Retention<'_> {
         let placeholders: Vec<String> =
             (1..=STEP_MONITORS).map(|index| format!("${index}")).collect();
         let statement = format!(
-            "SELECT m.id, {days} AS retention_days FROM monitors m JOIN workspaces w ON w.id = m.workspace_id \
-             WHERE m.id IN ({}) AND m.deleted_at IS NULL",
+            "SELECT m.id, {days} AS retention_days FROM monitors m JOIN workspaces w \
+             ON w.id = m.workspace_id WHERE m.id IN ({}) AND m.deleted_at IS NULL",
             placeholders.join(",")
         );
         // A list that is too short is filled with its last monitor, so that the statement stays the
@@ -179,7 +179,8 @@ async fn step(
     .await?;
     let missed = query(
         "DELETE FROM missed_slots WHERE last_slot <= (SELECT MAX(last_slot) FROM \
-         (SELECT last_slot FROM missed_slots WHERE last_slot < $1 ORDER BY last_slot LIMIT $2) AS oldest)",
+         (SELECT last_slot FROM missed_slots WHERE last_slot < $1 ORDER BY last_slot \
+         LIMIT $2) AS oldest)",
     )
     .bind(results_end.as_millis())
     .bind(STEP_ROWS)
@@ -215,7 +216,8 @@ async fn step(
     .await?;
     let idempotency_keys = query(
         "DELETE FROM idempotency_keys WHERE created_at <= (SELECT MAX(created_at) FROM \
-         (SELECT created_at FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT $2) AS oldest)",
+         (SELECT created_at FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at \
+         LIMIT $2) AS oldest)",
     )
     .bind((now - keep.idempotency_keys).as_millis())
     .bind(STEP_ROWS)

@@ -52,7 +52,7 @@ const NEWEST_FIRST: &str = "SELECT id, created_at, expires_at, sealed FROM signi
 impl SigningSecrets<'_> {
     /// Returns the secrets that sign the workspace's webhooks at `now`: the newest first, then the
     /// replaced ones whose overlap is not over.
-    pub async fn of(
+    pub async fn active(
         &self,
         workspace: WorkspaceId,
         now: Timestamp,

@@ -115,7 +115,7 @@ impl Store {
     /// constantly. Take the generation before reading. If it is still the same when a cached
     /// response is served, the response matches the stored data.
     pub fn generation(&self, workspace: rules::WorkspaceId) -> Option<Generation> {
-        self.inner.generations.of(workspace)
+        self.inner.generations.get(workspace)
     }
 
     /// Returns the unreadable rows that reads have found so far.
@@ -141,7 +141,7 @@ impl Store {
 
     /// Returns the access version of a page. See [`AccessVersion`].
     pub fn access_version(&self, page: rules::PageId) -> AccessVersion {
-        self.inner.access_versions.of(page)
+        self.inner.access_versions.get(page)
     }
 
     /// Does `work` in a transaction and returns after the commit.

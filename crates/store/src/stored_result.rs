@@ -1,5 +1,5 @@
-//! Result as `results` and the history hold it: integers and codes instead of names. It is small, because
-//! compaction holds hundreds of thousands at a time.
+//! Result as `results` and the history hold it: integers and codes instead of names. It is small,
+//! because compaction holds hundreds of thousands at a time.
 
 use std::collections::HashMap;
 

@@ -191,11 +191,11 @@ fn with_page(vault: &Vault, subscriber: Subscriber, page: StatusPage) -> Subscri
     let password_hash = hash_password(vault, &page);
     let who = (&subscriber.settings.destination, &subscriber.access_proof);
     let closed = suppression_reason(&page, password_hash.as_deref(), who);
-    let not_told = closed.or(match subscriber.state() {
+    let suppression_reason = closed.or(match subscriber.state() {
         SubscriberState::Pending => Some(SuppressionReason::Pending),
         SubscriberState::Active => None,
     });
-    SubscriberWithPage { subscriber, page, suppression_reason: not_told }
+    SubscriberWithPage { subscriber, page, suppression_reason }
 }
 
 /// Returns the address of a subscriber, which is sealed under its identifier.

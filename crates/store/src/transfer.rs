@@ -116,7 +116,8 @@ async fn tables(db: &mut Connection) -> Result<Vec<String>, StoreError> {
         )
     } else {
         format!(
-            "SELECT c.relname::TEXT AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+            "SELECT c.relname::TEXT AS name FROM pg_class c JOIN pg_namespace n \
+             ON n.oid = c.relnamespace \
              WHERE n.nspname = 'aloft' AND c.relkind = 'r' AND c.relname NOT IN {OWN_TABLES} \
              ORDER BY c.oid"
         )

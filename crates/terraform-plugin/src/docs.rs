@@ -30,9 +30,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-use page_set::PageSet;
-
 use crate::Provider;
+use page_set::PageSet;
 
 /// Path of the page of the provider itself.
 const INDEX: &str = "index.md";

@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub use diagnostics::{Place, RenderedDiagnostic};
+pub use diagnostics::{RenderedDiagnostic, SourceRange};
 pub use error::HarnessError;
 pub use process::Output;
 pub use results::{Applied, PlanOutput, PlannedAction, ResourceChange, StateOutput};

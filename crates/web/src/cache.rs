@@ -1,7 +1,7 @@
 //! Caches values that are expensive to read. A value is valid for one generation of its source and
-//! for a time. Concurrent requests for the same value share one read. If a read fails, its error has
-//! the last value, and a task can renew a value while the old one is served. `quick_cache` bounds the
-//! memory and decides what to evict.
+//! for a time. Concurrent requests for the same value share one read. If a read fails, its error
+//! has the last value, and a task can renew a value while the old one is served. `quick_cache`
+//! bounds the memory and decides what to evict.
 
 mod entry;
 mod metrics;

@@ -75,7 +75,7 @@ mod tests {
         let program = folder.path().join("program");
         fs::write(&program, "#!/bin/sh\n").unwrap();
         let triple = shell::output("rustc", &["--print", "host-tuple"]).unwrap();
-        let platform = Platform::of(triple.trim()).unwrap();
+        let platform = Platform::from_target(triple.trim()).unwrap();
         let mirror = folder.path().join(".terraform.d/plugins");
         // Install twice: the second installation replaces the first.
         for _ in 0..2 {

@@ -81,7 +81,7 @@ mod tests {
         let out = folder.path().join("out");
         let both = ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin"];
         for triple in both {
-            package(&program, &out, &Platform::of(triple).unwrap()).unwrap();
+            package(&program, &out, &Platform::from_target(triple).unwrap()).unwrap();
         }
         let release = format!("{PROGRAM}_{VERSION}");
         let sums = fs::read_to_string(out.join(format!("{release}_SHA256SUMS"))).unwrap();
@@ -105,7 +105,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
         fs::write(&program, "x").unwrap();
-        let platform = Platform::of("x86_64-unknown-linux-gnu").unwrap();
+        let platform = Platform::from_target("x86_64-unknown-linux-gnu").unwrap();
         assert_eq!(zipped(&program, &platform).unwrap(), zipped(&program, &platform).unwrap());
     }
 }

@@ -37,7 +37,7 @@ impl Version {
 /// It needs a newer glibc than [`GLIBC`], or a library other than glibc's own.
 pub(super) fn check(program: &Path) -> Result<Option<Version>> {
     let dump = shell::output("objdump", &["-p", &program.to_string_lossy()])?;
-    let needs = Needs::of(&dump);
+    let needs = Needs::from_headers(&dump);
     if let Some(library) = needs.libraries.iter().find(|it| !is_of_glibc(it)) {
         bail!("{} needs the library `{library}`, which systems may not have", program.display());
     }
@@ -70,7 +70,7 @@ struct Needs<'a> {
 
 impl<'a> Needs<'a> {
     /// Reads the private headers as `objdump -p` prints them.
-    fn of(headers: &'a str) -> Self {
+    fn from_headers(headers: &'a str) -> Self {
         let words = || headers.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         let libraries = words().filter_map(|words| match words.as_slice() {
             ["NEEDED", library] => Some(*library),
@@ -114,15 +114,15 @@ Version References:
     0x069691b4 0x00 03 GLIBC_2.34
     0x0963cf85 0x00 05 GLIBC_PRIVATE
 ";
-        let needs = Needs::of(headers);
+        let needs = Needs::from_headers(headers);
         assert_eq!(needs.libraries, ["libgcc_s.so.1", "libc.so.6"]);
         assert_eq!(needs.glibc, Some(Version(2, 34)));
         assert_eq!(needs.unknown, [""; 0]);
         let alone = Needs { libraries: vec![], glibc: None, unknown: vec![] };
-        assert_eq!(Needs::of("file format elf64-x86-64"), alone);
+        assert_eq!(Needs::from_headers("file format elf64-x86-64"), alone);
         let packed =
             "    0x0963cf85 0x00 05 GLIBC_ABI_DT_RELR\n    0x09691a75 0x00 02 GLIBC_2.2.5\n";
-        let packed = Needs::of(packed);
+        let packed = Needs::from_headers(packed);
         assert_eq!(
             (packed.unknown, packed.glibc),
             (vec!["GLIBC_ABI_DT_RELR"], Some(Version(2, 2)))

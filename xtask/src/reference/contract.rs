@@ -134,7 +134,7 @@ impl Contract {
     }
 
     fn add(&mut self, file: &FileDescriptorProto) -> Result<()> {
-        let comments = Comments::of(file);
+        let comments = Comments::new(file);
         for (at, message) in (0..).zip(&file.message_type) {
             let message = read_message(file.package(), message, &comments, at)?;
             self.messages.insert(message.full.clone(), message);
@@ -179,7 +179,7 @@ pub(super) fn package_of(full: &str) -> &str {
 struct Comments(BTreeMap<Vec<i32>, String>);
 
 impl Comments {
-    fn of(file: &FileDescriptorProto) -> Self {
+    fn new(file: &FileDescriptorProto) -> Self {
         let locations = file.source_code_info.iter().flat_map(|info| &info.location);
         let texts = locations.filter_map(|location| {
             let detached = location.leading_detached_comments.first();

@@ -194,7 +194,7 @@ impl<'a> ServicePage<'a> {
             example::curl(method, example),
             example::typescript(method, example, &answered),
         );
-        if let Some(terraform) = Terraform::of(&method.name) {
+        if let Some(terraform) = Terraform::for_method(&method.name) {
             let (name, page) = example::page_of(terraform);
             let block = terraform.written(example, &self.book.examples)?;
             text += &format!(

@@ -24,7 +24,7 @@ pub(crate) enum Build {
 
 impl Build {
     /// Returns the state of the build in a folder. Fails if a source does not exist.
-    pub(crate) fn of(folder: &Path) -> io::Result<Self> {
+    pub(crate) fn of_folder(folder: &Path) -> io::Result<Self> {
         let changed = SOURCES.iter().map(|source| newest(&folder.join(source)));
         let changed = changed.collect::<io::Result<Vec<_>>>()?.into_iter().max();
         let built = folder.join(BUILT).metadata().and_then(|about| about.modified());

@@ -46,7 +46,7 @@ pub(super) fn ready() -> Result<()> {
     }
     let folder = shell::workspace().join(FOLDER);
     let is_new = install(&folder)?;
-    if is_new || Build::of(&folder)? != Build::New {
+    if is_new || Build::of_folder(&folder)? != Build::New {
         npm(&folder, &["run", "build"])?;
     }
     Ok(())
@@ -120,16 +120,16 @@ mod tests {
         for inside in ["scripts", "src/gen", "src"] {
             touch(inside, 1);
         }
-        assert_eq!(Build::of(&folder).unwrap(), Build::Missing);
+        assert_eq!(Build::of_folder(&folder).unwrap(), Build::Missing);
         write("dist/cjs/package.json", 2);
-        assert_eq!(Build::of(&folder).unwrap(), Build::New);
+        assert_eq!(Build::of_folder(&folder).unwrap(), Build::New);
         for changed in ["src/gen/words.ts", "scripts/build.mjs", "package.json"] {
             touch(changed, 3);
-            assert_eq!(Build::of(&folder).unwrap(), Build::Old, "{changed}");
+            assert_eq!(Build::of_folder(&folder).unwrap(), Build::Old, "{changed}");
             touch(changed, 1);
         }
         fs::remove_file(folder.join("tsconfig.json")).unwrap();
-        let missing = Build::of(&folder).unwrap_err().to_string();
+        let missing = Build::of_folder(&folder).unwrap_err().to_string();
         assert!(missing.contains("tsconfig.json"), "{missing}");
         fs::remove_dir_all(folder).unwrap();
     }

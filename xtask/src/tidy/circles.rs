@@ -8,7 +8,7 @@ use super::imports::{imports, used_names};
 use super::tree::Tree;
 
 /// Circles that remain, as a folder and the names of its modules, each with the reason.
-const ALLOWED: &[(&str, &[&str])] = &[
+const ALLOWED: &[Circle<'_>] = &[
     // Aggregates change each other in one transaction. For example, deleting a page deletes its
     // components, and most changes queue deliveries or cancel them in `outbox`, which reads the
     // recipients.
@@ -39,9 +39,35 @@ struct CrateModules {
     imports: BTreeMap<ModulePath, BTreeSet<ModulePath>>,
 }
 
-/// Checks that no modules of one folder form a circle.
+/// A folder and the names of its modules that form a circle, sorted.
+type Circle<'a> = (&'a str, &'a [&'a str]);
+
+/// Checks that no modules of one folder form a circle, except those that are allowed. An allowed
+/// circle that does not exist is a finding too.
 pub(super) fn circles(tree: &Tree) -> Vec<Finding> {
-    crates(tree).iter().flat_map(|modules| circles_below(modules, &[])).collect()
+    circles_except(tree, ALLOWED)
+}
+
+fn circles_except(tree: &Tree, allowed: &[Circle<'_>]) -> Vec<Finding> {
+    let crates = crates(tree);
+    let mut remaining = allowed.to_vec();
+    let mut findings = Vec::new();
+    for modules in &crates {
+        circles_below(modules, &[], &mut |place, circle, needs| {
+            let is_same = |known: &Circle<'_>| *known == (place, circle);
+            if !allowed.iter().any(is_same) {
+                let (names, example) = (circle.join("`, `"), example(needs, circle));
+                let message = format!("has an import circle of `{names}`; {example}");
+                findings.push(Finding::file(place, message));
+            }
+            remaining.retain(|known| !is_same(known));
+        });
+    }
+    findings.extend(remaining.into_iter().map(|(place, circle)| {
+        let names = circle.join("`, `");
+        Finding::file(place, format!("has no import circle of `{names}`; remove it from `ALLOWED`"))
+    }));
+    findings
 }
 
 fn crates(tree: &Tree) -> Vec<CrateModules> {
@@ -76,8 +102,8 @@ impl CrateModules {
     }
 
     /// Returns the modules of `folder` with the siblings that each needs.
-    fn siblings(&self, folder: &[String]) -> BTreeMap<&str, BTreeSet<&str>> {
-        let mut needs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    fn siblings(&self, folder: &[String]) -> Needs<'_> {
+        let mut needs = Needs::new();
         let member = |path: &'_ ModulePath| path.len() > folder.len() && path.starts_with(folder);
         for (from, targets) in self.imports.iter().filter(|(from, _)| member(from)) {
             let from = from[folder.len()].as_str();
@@ -131,9 +157,16 @@ impl Names {
     }
 }
 
-fn circles_below(modules: &CrateModules, folder: &[String]) -> Vec<Finding> {
+/// Siblings that each module of a folder needs.
+type Needs<'m> = BTreeMap<&'m str, BTreeSet<&'m str>>;
+
+/// Calls `found` with the folder and the modules of each circle in `folder` and below.
+fn circles_below(
+    modules: &CrateModules,
+    folder: &[String],
+    found: &mut impl FnMut(&str, &[&str], &Needs<'_>),
+) {
     let needs = modules.siblings(folder);
-    let mut findings = Vec::new();
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for name in needs.keys() {
         let circle: Vec<&str> = reach(&needs, name)
@@ -145,22 +178,16 @@ fn circles_below(modules: &CrateModules, folder: &[String]) -> Vec<Finding> {
         }
         seen.extend(&circle);
         let place = [std::slice::from_ref(&modules.source), folder].concat().join("/");
-        if !ALLOWED.contains(&(place.as_str(), circle.as_slice())) {
-            let names = circle.join("`, `");
-            let message =
-                format!("has an import circle of `{names}`; {}", example(&needs, &circle));
-            findings.push(Finding::file(&place, message));
-        }
+        found(&place, &circle, &needs);
     }
     for name in needs.keys() {
         let below = [folder, &[(*name).to_owned()]].concat();
-        findings.extend(circles_below(modules, &below));
+        circles_below(modules, &below, found);
     }
-    findings
 }
 
 /// Returns the modules that `from` needs, directly or through others, sorted.
-fn reach<'m>(needs: &BTreeMap<&'m str, BTreeSet<&'m str>>, from: &str) -> BTreeSet<&'m str> {
+fn reach<'m>(needs: &Needs<'m>, from: &str) -> BTreeSet<&'m str> {
     let mut reached = BTreeSet::new();
     let mut open = vec![from];
     while let Some(name) = open.pop() {
@@ -174,7 +201,7 @@ fn reach<'m>(needs: &BTreeMap<&'m str, BTreeSet<&'m str>>, from: &str) -> BTreeS
 }
 
 /// Names the imports of the circle, for people.
-fn example(needs: &BTreeMap<&str, BTreeSet<&str>>, circle: &[&str]) -> String {
+fn example(needs: &Needs<'_>, circle: &[&str]) -> String {
     let arrows = circle.iter().flat_map(|from| {
         let targets = needs.get(from).into_iter().flatten().filter(|to| circle.contains(to));
         targets.map(move |to| format!("{from} → {to}"))
@@ -187,7 +214,34 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        circles(&Tree::from_files(files)).iter().map(ToString::to_string).collect()
+        found_except(files, &[])
+    }
+
+    fn found_except(files: &[(&str, &str)], allowed: &[Circle<'_>]) -> Vec<String> {
+        circles_except(&Tree::from_files(files), allowed).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn allowed_circle_must_exist() {
+        const FOLDER: &str = "crates/x/src";
+        let circle = [
+            ("crates/x/src/lib.rs", "mod a;\nmod b;\nmod c;"),
+            ("crates/x/src/a.rs", "use crate::b::B;"),
+            ("crates/x/src/b.rs", "use crate::a::A;"),
+            ("crates/x/src/c.rs", ""),
+        ];
+        assert_eq!(found_except(&circle, &[(FOLDER, &["a", "b"])]), [""; 0]);
+        assert_eq!(
+            found_except(&circle, &[(FOLDER, &["a", "b", "c"])]),
+            [
+                "crates/x/src: has an import circle of `a`, `b`; a → b, b → a",
+                "crates/x/src: has no import circle of `a`, `b`, `c`; remove it from `ALLOWED`",
+            ]
+        );
+        assert_eq!(
+            found_except(&circle[..2], &[(FOLDER, &["a", "b"])]),
+            ["crates/x/src: has no import circle of `a`, `b`; remove it from `ALLOWED`"]
+        );
     }
 
     #[test]

@@ -551,7 +551,7 @@ export type UpdateNotificationRequest =
        * Names of the Notification arguments and blocks to change, for example `name,monitorIds`. A named field
        * that `notification` omits is cleared. A block is replaced as a whole. If the mask names `providerType`
        * and the kind changes, the previous block is removed. Absent: replaces all arguments except `events`,
-       * `remindEvery` and quiet hours.
+       * `remindEvery` and `quietHours`.
        */
       updateMask: FieldMask<NotificationInput>;
     };

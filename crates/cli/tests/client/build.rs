@@ -13,7 +13,7 @@ pub(crate) const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clie
 
 /// Panics if the client was not built, or changed since its build.
 pub(crate) fn assert_new() {
-    match Build::of(Path::new(CLIENT)).unwrap() {
+    match Build::of_folder(Path::new(CLIENT)).unwrap() {
         Build::New => {}
         Build::Old => panic!("the client was changed since it was built: run `cargo xtask setup`"),
         Build::Missing => panic!("the client is not built: run `cargo xtask setup`"),

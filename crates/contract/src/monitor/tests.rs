@@ -81,7 +81,7 @@ fn monitor(check: Check) -> Monitor {
     }
 }
 
-fn shown(monitor: &Monitor, secrets: SecretVisibility) -> StoredMonitor<'_> {
+fn stored(monitor: &Monitor, secrets: SecretVisibility) -> StoredMonitor<'_> {
     StoredMonitor {
         monitor,
         status: MonitorStatus::Degraded,
@@ -103,7 +103,7 @@ fn encoded_monitor_decodes_equal() {
     // design: §4, conversions change no value
     for check in [http(), tcp(), dns()] {
         let monitor = monitor(check);
-        let kind = shown(&monitor, SecretVisibility::Visible).kind();
+        let kind = stored(&monitor, SecretVisibility::Visible).kind();
         assert_eq!(draft(kind), MonitorDraft::from(&monitor.settings));
     }
 }
@@ -115,7 +115,7 @@ fn minimal_monitor_decodes_equal() {
         monitor.settings.degraded_at_ms = None;
         monitor.settings.description = None;
         monitor.settings.regions = Vec::new();
-        let kind = shown(&monitor, SecretVisibility::Visible).kind();
+        let kind = stored(&monitor, SecretVisibility::Visible).kind();
         assert_eq!(draft(kind), MonitorDraft::from(&monitor.settings));
     }
 }
@@ -141,7 +141,7 @@ fn read_key_gets_header_names_only() {
     // design: §4, secrets are left out of answers to read keys
     let monitor = monitor(http());
     let answer =
-        shown(&monitor, SecretVisibility::Redacted).message::<wire::HttpMonitor>().unwrap();
+        stored(&monitor, SecretVisibility::Redacted).message::<wire::HttpMonitor>().unwrap();
     let json = serde_json::to_value(&answer).unwrap();
     insta::assert_snapshot!(json["headers"], @r#"[{"key":"X-Token"},{"key":"X-Empty"}]"#);
 }
@@ -154,7 +154,7 @@ fn read_key_gets_url_without_credentials() {
         if let Check::Http(check) = &mut monitor.settings.check {
             written.clone_into(&mut check.url);
         }
-        shown(&monitor, secrets).message::<wire::HttpMonitor>().unwrap().url.unwrap()
+        stored(&monitor, secrets).message::<wire::HttpMonitor>().unwrap().url.unwrap()
     };
     for (written, seen) in [
         ("https://ada:pw@example.com/a?b#c", "https://example.com/a?…"),
@@ -171,7 +171,7 @@ fn read_key_gets_url_without_credentials() {
 #[test]
 fn json_response_has_every_field() {
     let monitor = monitor(http());
-    let answer = shown(&monitor, SecretVisibility::Visible).any();
+    let answer = stored(&monitor, SecretVisibility::Visible).any();
     insta::assert_snapshot!(serde_json::to_string_pretty(&answer).unwrap(), @r#"
     {
       "http": {
@@ -244,7 +244,7 @@ fn monitor_without_regions_lists_the_defaults() {
     let mut monitor = monitor(tcp());
     monitor.settings.regions = Vec::new();
     monitor.settings.degraded_at_ms = None;
-    let answer = shown(&monitor, SecretVisibility::Visible).message::<wire::TcpMonitor>().unwrap();
+    let answer = stored(&monitor, SecretVisibility::Visible).message::<wire::TcpMonitor>().unwrap();
     assert!(answer.regions.is_empty());
     assert_eq!(answer.resolved_regions, ["fly-fra"]);
     assert_eq!(answer.degraded_at, None);
@@ -257,7 +257,7 @@ fn monitor_encodes_as_its_own_kind_only() {
     for (monitor, kinds) in
         [(&http, [true, false, false]), (&tcp, [false, true, false]), (&dns, [false, false, true])]
     {
-        let shown = shown(monitor, SecretVisibility::Visible);
+        let shown = stored(monitor, SecretVisibility::Visible);
         let found = [
             shown.message::<wire::HttpMonitor>().is_some(),
             shown.message::<wire::TcpMonitor>().is_some(),

@@ -2,12 +2,13 @@
 //! types. One function makes every call. The service validates the JSON.
 
 use std::error::Error as StdError;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use buffa::Message;
 use bytes::Bytes;
-use connectrpc::ErrorDetail;
-use http::header::CONTENT_TYPE;
+use connectrpc::{CompressionRegistry, ErrorDetail, GzipProvider};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
 use http::uri::Authority;
 use http::{HeaderMap, Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
@@ -15,7 +16,6 @@ use proto::MethodRequest;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::client::CALL_TIMEOUT;
 use super::http_status::code;
 use super::{Client, Code, Error, IDEMPOTENCY_KEY_HEADER, KEY_HEADER};
 
@@ -25,8 +25,10 @@ const TIMEOUT_HEADER: &str = "connect-timeout-ms";
 /// Content types of both formats.
 const JSON: &str = "application/json";
 const PROTOBUF: &str = "application/proto";
-/// Maximum size of a response with messages, in bytes. A list of the largest objects is smaller.
-const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Encodings of responses that the client accepts: gzip, as the service offers.
+static ENCODINGS: LazyLock<CompressionRegistry> =
+    LazyLock::new(|| CompressionRegistry::new().register(GzipProvider::new()));
 
 /// One call with JSON.
 #[derive(Clone, Copy, Debug)]
@@ -83,15 +85,16 @@ impl Client {
             method: Q::PATH,
             content_type: PROTOBUF,
             body: request.encode_to_bytes(),
-            time: CALL_TIMEOUT,
+            time: self.limits.timeout,
             idempotency_key,
-            response_bytes_max: RESPONSE_BYTES_MAX,
+            response_bytes_max: self.limits.response_bytes_max,
         };
+        let time = self.limits.timeout;
         let late = |_| {
-            let seconds = CALL_TIMEOUT.as_secs();
+            let seconds = time.as_secs_f64();
             Error::new(Code::DeadlineExceeded, format!("no response within {seconds} s"))
         };
-        let received = tokio::time::timeout(CALL_TIMEOUT, self.exchange(sent)).await;
+        let received = tokio::time::timeout(time, self.exchange(sent)).await;
         let Received { headers, body } = received.map_err(late)??;
         Q::Response::decode_from_slice(&body).map_err(|error| undecodable(&error, headers))
     }
@@ -117,10 +120,12 @@ impl Client {
         let response = self.transport.send(self.request(sent)?).await?;
         let (parts, body) = response.into_parts();
         let body = match Limited::new(body, most).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) => {
-                return Err(unreadable_response(&*error, most).with_headers(parts.headers));
-            }
+            Ok(body) => decompress(&parts.headers, body.to_bytes(), most),
+            Err(error) => Err(unreadable_response(&*error, most)),
+        };
+        let body = match body {
+            Ok(body) => body,
+            Err(error) => return Err(error.with_headers(parts.headers)),
         };
         if !parts.status.is_success() {
             return Err(decode_error(parts.status, &body).with_headers(parts.headers));
@@ -134,6 +139,7 @@ impl Client {
     fn request(&self, sent: Sent<'_>) -> Result<Request<Full<Bytes>>, Error> {
         let mut request = Request::post(address(&self.base, sent.method))
             .header(CONTENT_TYPE, sent.content_type)
+            .header(ACCEPT_ENCODING, ENCODINGS.accept_encoding_header())
             .header(VERSION.0, VERSION.1)
             .header(TIMEOUT_HEADER, sent.time.as_millis().to_string())
             .header(KEY_HEADER, &self.key);
@@ -153,12 +159,26 @@ fn address(base: &Uri, method: &str) -> String {
     format!("{scheme}://{authority}{}{method}", base.path().trim_end_matches('/'))
 }
 
+/// Decompresses a body of at most `most` bytes by its `content-encoding`.
+fn decompress(headers: &HeaderMap, body: Bytes, most: usize) -> Result<Bytes, Error> {
+    let Some(encoding) = headers.get(CONTENT_ENCODING) else { return Ok(body) };
+    let encoding = encoding.to_str().unwrap_or_default().to_ascii_lowercase();
+    ENCODINGS.decompress_with_limit(&encoding, body, most).map_err(|error| match error.code {
+        Code::ResourceExhausted => too_large(most),
+        _ => Error::internal(format!("failed to decompress the response: {error}")),
+    })
+}
+
 /// Returns the error for a response that could not be read completely.
 fn unreadable_response(error: &(dyn StdError + Send + Sync + 'static), most: usize) -> Error {
     if error.is::<LengthLimitError>() {
-        return Error::resource_exhausted(format!("response body size exceeds limit {most}"));
+        return too_large(most);
     }
     Error::internal(format!("failed to read response body: {error}"))
+}
+
+fn too_large(most: usize) -> Error {
+    Error::resource_exhausted(format!("response body size exceeds limit {most}"))
 }
 
 fn undecodable(error: &dyn StdError, headers: HeaderMap) -> Error {
@@ -195,37 +215,4 @@ fn decode_error(status: StatusCode, body: &[u8]) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn methods_are_below_the_base_path() {
-        for (base, whole) in [
-            ("http://127.0.0.1:8080/rpc", "http://127.0.0.1:8080/rpc/a.v1.B/C"),
-            ("https://example.com/aloft/rpc/", "https://example.com/aloft/rpc/a.v1.B/C"),
-            ("https://example.com", "https://example.com/a.v1.B/C"),
-            ("https://example.com/rpc?to=nowhere", "https://example.com/rpc/a.v1.B/C"),
-        ] {
-            assert_eq!(address(&base.parse().unwrap(), "/a.v1.B/C"), whole);
-        }
-    }
-
-    #[test]
-    fn foreign_response_is_an_error_by_status() {
-        for (status, expected) in [
-            (400, Code::Internal),
-            (401, Code::Unauthenticated),
-            (403, Code::PermissionDenied),
-            (404, Code::Unimplemented),
-            (408, Code::DeadlineExceeded),
-            (429, Code::Unavailable),
-            (503, Code::Unavailable),
-            (500, Code::Unknown),
-        ] {
-            let refused = decode_error(StatusCode::from_u16(status).unwrap(), b"<html>");
-            assert_eq!(refused.code, expected, "{status}");
-        }
-        let named = decode_error(StatusCode::NOT_FOUND, br#"{"code":"aborted","message":"m"}"#);
-        assert_eq!((named.code, named.message.as_deref()), (Code::Aborted, Some("m")));
-    }
-}
+mod tests;

@@ -12,6 +12,11 @@ use super::{Error, Network, Transport, UnusableClient, Whoami, whoami};
 
 /// Timeout of one call, including the connection: that of a trigger, which waits for its checks.
 pub const CALL_TIMEOUT: Duration = limits::TRIGGER_ANSWERED_WITHIN;
+/// Maximum size of a response, in bytes, before and after decompression. A page of a list has at
+/// most `LIST_BYTES_MAX`, or one object that a message of `MESSAGE_BYTES_MAX` created. Escapes in
+/// JSON make either up to six times as large. The rest is a reserve for outputs; the limit protects
+/// callers from a server that is not the service.
+pub const RESPONSE_BYTES_MAX: usize = 16 * limits::MESSAGE_BYTES_MAX;
 
 /// Client of the services at one address, with one key. Cheap to clone; clones share connections.
 ///
@@ -22,6 +27,20 @@ pub struct Client {
     pub(super) transport: Transport,
     pub(super) base: Uri,
     pub(super) key: HeaderValue,
+    pub(super) limits: CallLimits,
+}
+
+/// Limits of a call with messages. Only tests use others than the defaults.
+#[derive(Clone, Copy)]
+pub(super) struct CallLimits {
+    pub(super) timeout: Duration,
+    pub(super) response_bytes_max: usize,
+}
+
+impl Default for CallLimits {
+    fn default() -> Self {
+        Self { timeout: CALL_TIMEOUT, response_bytes_max: RESPONSE_BYTES_MAX }
+    }
 }
 
 impl Client {
@@ -45,7 +64,7 @@ impl Client {
         }
         let mut header = HeaderValue::from_str(key.expose()).map_err(|_| UnusableClient::Key)?;
         header.set_sensitive(true);
-        Ok(Self { transport, base, key: header })
+        Ok(Self { transport, base, key: header, limits: CallLimits::default() })
     }
 
     /// Returns the identity of the key: its owner and its scopes (spec §4.1).
@@ -100,8 +119,12 @@ mod tests {
 
     #[test]
     fn only_http_and_https_urls_are_accepted() {
-        for usable in [super::super::DEFAULT_BASE_URL, "https://example.com", "http://[::1]:80/a/b"]
-        {
+        for usable in [
+            super::super::DEFAULT_BASE_URL,
+            "https://example.com",
+            "http://[::1]:80/a/b",
+            "HTTP://example.com",
+        ] {
             assert_eq!(made(usable, "key"), None, "{usable}");
         }
         for given in ["", "example.com", "ftp://example.com", "/rpc", "http://", "http://a b"] {
@@ -114,6 +137,19 @@ mod tests {
     fn internationalised_host_name_is_encoded() {
         let client = Client::new("https://münchen.example/rpc/é", &Secret::new("key".to_owned()));
         assert_eq!(client.unwrap().base, "https://xn--mnchen-3ya.example/rpc/%C3%A9");
+    }
+
+    #[test]
+    fn scheme_is_read_in_any_case() {
+        for (given, base) in [
+            ("HTTP://example.com/rpc", "http://example.com/rpc"),
+            ("HttpS://EXAMPLE.com", "https://example.com"),
+            ("HTTPS://münchen.example", "https://xn--mnchen-3ya.example"),
+        ] {
+            let read = base_uri(given).unwrap();
+            assert_eq!(read, base, "{given}");
+            assert_eq!(read.scheme_str(), base.split_once(':').map(|(scheme, _)| scheme));
+        }
     }
 
     #[test]

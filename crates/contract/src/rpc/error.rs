@@ -8,11 +8,10 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use buffa::Message;
 use buffa_types::google::protobuf::Duration as WireDuration;
 use connectrpc::ErrorDetail;
-use rules::Violations;
-use rules::limits::VIOLATIONS_MAX;
-
 use proto::google::rpc::bad_request::FieldViolation as WireViolation;
 use proto::google::rpc::{BadRequest, ErrorInfo, RequestInfo, RetryInfo};
+use rules::Violations;
+use rules::limits::VIOLATIONS_MAX;
 
 /// Error of the protocol. `error.into_http_response(headers)` converts it outside of the RPC.
 pub use connectrpc::ConnectError as Error;

@@ -168,8 +168,8 @@ mod tests {
         let grpc = read(200, Some(("grpc-status", "3")), b"").unwrap();
         assert_eq!(grpc.message.as_deref(), Some("it is 5% ü"));
         let verb = read(405, Some(("allow", "GET, POST")), b"").unwrap();
-        let said = verb.message.unwrap();
-        assert_eq!(said, "PUT does not call this method; use GET, POST");
+        let message = verb.message.unwrap();
+        assert_eq!(message, "PUT does not call this method; use GET, POST");
     }
 
     #[test]

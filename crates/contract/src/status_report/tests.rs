@@ -10,7 +10,7 @@ use super::*;
 use crate::rpc::field_names;
 
 const AT: Timestamp = Timestamp::from_millis(1_500);
-const SAID: ComponentImpact =
+const IMPACT: ComponentImpact =
     ComponentImpact { component: ComponentId::from_bits(7), impact: Impact::Down };
 
 /// Creates a report with every argument set.
@@ -20,7 +20,7 @@ fn full() -> Report {
         status: ReportStatus::Resolved,
         text: "*Over*".to_owned(),
         at: AT,
-        components: vec![SAID],
+        components: vec![IMPACT],
         notified: true,
         created_at: AT,
         updated_at: AT,
@@ -43,16 +43,16 @@ fn encoded_report_decodes_equal() {
     let json = serde_json::to_string(&encode(&full())).unwrap();
     insta::assert_snapshot!(json, @r#"{"id":"rpt_0000000000007","pageId":"page_0000000000007","title":"Disks","components":[{"componentId":"cmp_0000000000007","impact":"down"}],"status":"resolved","updates":[{"id":"upd_0000000000007","status":"resolved","text":"*Over*","at":"1970-01-01T00:00:01.500Z","components":[{"componentId":"cmp_0000000000007","impact":"down"}],"notified":true,"createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z"}],"startedAt":"1970-01-01T00:00:01.500Z","resolvedAt":"1970-01-01T00:00:01.500Z","createdAt":"1970-01-01T00:00:01.500Z","updatedAt":"1970-01-01T00:00:01.500Z","revision":"1500"}"#);
     let read: wire::StatusReport = serde_json::from_str(&json).unwrap();
-    let update = read.updates[0].clone();
+    let encoded = read.updates[0].clone();
     assert_eq!(read.into_draft(), ReportDraft::from(&full().settings()));
-    let said = &full().updates[0];
+    let update = &full().updates[0];
     let settings = UpdateSettings {
-        status: said.status,
-        text: said.text.clone(),
-        at: said.at,
-        components: said.components.clone(),
+        status: update.status,
+        text: update.text.clone(),
+        at: update.at,
+        components: update.components.clone(),
     };
-    assert_eq!(update.into_draft(), UpdateDraft::from(&settings));
+    assert_eq!(encoded.into_draft(), UpdateDraft::from(&settings));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn encoded_template_decodes_equal() {
         title: Some("Disks fail".to_owned()),
         status: Some(ReportStatus::Identified),
         text: Some("We know".to_owned()),
-        components: vec![SAID],
+        components: vec![IMPACT],
     };
     let template = ReportTemplate {
         id: TemplateId::from_bits(7),

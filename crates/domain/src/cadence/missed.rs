@@ -1,5 +1,5 @@
-//! Slots that nobody ran, with the reason. Which slots these are is decided by `slot` and `schedule`, and by the
-//! server's pipeline.
+//! Slots that nobody ran, with the reason. Which slots these are is decided by `slot` and
+//! `schedule`, and by the server's pipeline.
 
 use rules::{MonitorId, Region, Timestamp};
 

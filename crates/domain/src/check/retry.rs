@@ -5,10 +5,10 @@ use std::time::Duration;
 use rules::{Timestamp, limits};
 
 use super::Job;
+use crate::backoff::Backoff;
 
-/// Maximum random change of a pause, in both directions (our choice): enough to spread checks that
-/// failed together, little enough to keep the doubling.
-const JITTER_PER_MILLE: u64 = 200;
+/// Pauses between attempts. The next slot bounds them.
+const BACKOFF: Backoff = Backoff { first: limits::FIRST_RETRY_PAUSE, max: Duration::MAX };
 
 /// Decision about a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,19 +34,11 @@ pub fn next_attempt(job: &Job, attempts_made: u8, now: Timestamp, chance: u64) -
     if attempts_made > job.plan.retry {
         return Retry::No(NoRetry::AttemptsUsed);
     }
-    let pause = pause_after(attempts_made, chance);
+    let pause = BACKOFF.jittered_pause_after(attempts_made.into(), chance);
     if now + pause >= job.next_slot {
         return Retry::No(NoRetry::NextSlotDue);
     }
     Retry::After(pause)
-}
-
-fn pause_after(attempts_made: u8, chance: u64) -> Duration {
-    let doublings = u32::from(attempts_made.saturating_sub(1));
-    let plain = limits::FIRST_RETRY_PAUSE.saturating_mul(2_u32.saturating_pow(doublings));
-    let per_mille = 1_000 - JITTER_PER_MILLE + chance % (2 * JITTER_PER_MILLE + 1);
-    let millis = u64::try_from(plain.as_millis()).unwrap_or(u64::MAX);
-    Duration::from_millis(millis.saturating_mul(per_mille) / 1_000)
 }
 
 #[cfg(test)]

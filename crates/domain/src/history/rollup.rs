@@ -95,7 +95,7 @@ mod tests {
 
     type Check = (Outcome, u32, i64);
 
-    fn of(checks: &[Check]) -> Rollup {
+    fn rollup_of(checks: &[Check]) -> Rollup {
         let mut sum = Rollup::default();
         for (outcome, latency_us, at) in checks {
             sum.add(*outcome, *latency_us, Timestamp::from_millis(*at));
@@ -116,8 +116,8 @@ mod tests {
     proptest! {
         #[test]
         fn merged_rollups_equal_one_rollup(a in checks(), b in checks()) {
-            let all = of(&[a.clone(), b.clone()].concat());
-            let (mut left, mut right) = (of(&a), of(&b));
+            let all = rollup_of(&[a.clone(), b.clone()].concat());
+            let (mut left, mut right) = (rollup_of(&a), rollup_of(&b));
             let first = left.clone();
             left.merge(&right);
             right.merge(&first);
@@ -127,7 +127,7 @@ mod tests {
 
         #[test]
         fn rollup_round_trips(all in checks()) {
-            let sum = of(&all);
+            let sum = rollup_of(&all);
             let mut bytes = Vec::new();
             sum.encode(&mut bytes);
             let mut rest = &bytes[..];
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn failures_and_skips_count_no_latency() {
-        let sum = of(&[
+        let sum = rollup_of(&[
             (Outcome::Success, 1_000, 1),
             (Outcome::Degraded, 3_000, 2),
             (Outcome::Failure, 45_000_000, 3),

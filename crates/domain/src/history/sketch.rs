@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    fn of(latencies: &[u32]) -> Sketch {
+    fn sketch_of(latencies: &[u32]) -> Sketch {
         let mut sketch = Sketch::default();
         for latency in latencies {
             sketch.add(*latency);
@@ -161,16 +161,16 @@ mod tests {
     proptest! {
         #[test]
         fn merged_sketches_equal_one_sketch(a in latencies(), b in latencies(), c in latencies()) {
-            let (of_a, of_b, of_c) = (of(&a), of(&b), of(&c));
+            let (of_a, of_b, of_c) = (sketch_of(&a), sketch_of(&b), sketch_of(&c));
             prop_assert_eq!(merged(&of_a, &of_b), merged(&of_b, &of_a));
             let left = merged(&merged(&of_a, &of_b), &of_c);
             prop_assert_eq!(&left, &merged(&of_a, &merged(&of_b, &of_c)));
-            prop_assert_eq!(left, of(&[a, b, c].concat()));
+            prop_assert_eq!(left, sketch_of(&[a, b, c].concat()));
         }
 
         #[test]
         fn percentile_is_within_one_percent(mut all in latencies(), percent in 0_u8..=100) {
-            let estimate = of(&all).percentile(percent);
+            let estimate = sketch_of(&all).percentile(percent);
             all.sort_unstable();
             let rank = (all.len() * usize::from(percent)).div_ceil(100).max(1);
             let truth = all.get(rank - 1);
@@ -184,7 +184,7 @@ mod tests {
 
         #[test]
         fn sketch_round_trips(all in latencies()) {
-            let sketch = of(&all);
+            let sketch = sketch_of(&all);
             let mut bytes = Vec::new();
             sketch.encode(&mut bytes);
             prop_assert!(bytes.len() <= 3 + 4 * all.len());
@@ -202,15 +202,15 @@ mod tests {
     #[test]
     fn stored_buckets_never_change() {
         let places = [10, 11, 1_000, 170_000, 1_000_000, 45_000_000, 120_000_000]
-            .map(|latency| of(&[latency]).buckets[0].0);
+            .map(|latency| sketch_of(&[latency]).buckets[0].0);
         assert_eq!(places, [0, 5, 233, 492, 582, 774, 824]);
         assert_eq!(BOUNDS.len(), 825);
     }
 
     #[test]
     fn latency_out_of_range_is_clamped() {
-        assert_eq!(of(&[0]), of(&[10]));
-        assert_eq!(of(&[u32::MAX]), of(&[120_000_000]));
+        assert_eq!(sketch_of(&[0]), sketch_of(&[10]));
+        assert_eq!(sketch_of(&[u32::MAX]), sketch_of(&[120_000_000]));
         assert_eq!(Sketch::default().percentile(50), None);
     }
 }

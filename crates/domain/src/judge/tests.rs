@@ -33,7 +33,7 @@ struct MonitorScenario {
 
 /// Returns a new active monitor in `fly-ams`, served by its own probe.
 fn a_monitor() -> MonitorScenario {
-    MonitorScenario::of(policy_of(&[0]))
+    MonitorScenario::new(policy_of(&[0]))
 }
 
 /// Returns a monitor in this many regions, each with its own probe, after a success in each.
@@ -73,7 +73,7 @@ fn result_of(revision: u32, region: Region, slot: Timestamp, outcome: Outcome) -
 }
 
 impl MonitorScenario {
-    fn of(policy: Policy) -> Self {
+    fn new(policy: Policy) -> Self {
         let mut judge_state = JudgeState::new(&policy, START);
         let suspicions = ProbeSuspicions::default();
         let context = StepContext { now: START, random: 0, suspicions: &suspicions };
@@ -93,7 +93,7 @@ impl MonitorScenario {
 
     /// Runs in one region per number, served by the probes of these numbers.
     fn served_by(self, probes: &[u16]) -> Self {
-        Self::of(Policy { regions: policy_of(probes).regions, ..self.policy })
+        Self::new(Policy { regions: policy_of(probes).regions, ..self.policy })
     }
 
     /// Succeeds in all regions, which ends the grace period of the new monitor.

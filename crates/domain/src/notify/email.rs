@@ -59,10 +59,10 @@ fn classify(response: &VendorResponse) -> Disposition {
 
 /// Renders the plain text. Its lines have the same bound as in the HTML.
 fn text(alert_text: &AlertText) -> String {
-    let told = AlertText { lines: Vec::new(), ..alert_text.clone() }.text();
+    let details = AlertText { lines: Vec::new(), ..alert_text.clone() }.text();
     let lines = LINES.format(&alert_text.lines);
     let mut text =
-        format!("{}\n\n{told}{lines}\n\n{}\n", alert_text.title, format_time(alert_text.at));
+        format!("{}\n\n{details}{lines}\n\n{}\n", alert_text.title, format_time(alert_text.at));
     if let Some(link) = &alert_text.link {
         text = text + "\n" + LINK_TEXT + ": " + link + "\n";
     }

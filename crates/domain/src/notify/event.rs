@@ -124,8 +124,9 @@ impl Cause {
     pub fn distinct_places(&self) -> impl Iterator<Item = &RegionOutcome> {
         self.regions.iter().enumerate().filter_map(|(at, seen)| {
             let before = &self.regions[..at];
-            let is_told = seen.place.is_some() && before.iter().any(|it| it.place == seen.place);
-            (!is_told).then_some(seen)
+            let is_repeated =
+                seen.place.is_some() && before.iter().any(|it| it.place == seen.place);
+            (!is_repeated).then_some(seen)
         })
     }
 }

@@ -1,5 +1,5 @@
-//! Decides about events of status pages: which maintenance is announced, when an event is passed on,
-//! which subscribers get it, and whether it joins a digest. The outbox fetches the inputs, and
+//! Decides about events of status pages: which maintenance is announced, when an event is passed
+//! on, which subscribers get it, and whether it joins a digest. The outbox fetches the inputs, and
 //! stores the outputs.
 
 use std::time::Duration;
@@ -116,7 +116,7 @@ pub fn window_to_announce(current: Option<Span>, next: Option<Span>) -> Option<S
 
 impl MaintenancePhase {
     /// Returns the phase of a window.
-    pub fn of(window: Span, now: Timestamp) -> Self {
+    pub fn from_window(window: Span, now: Timestamp) -> Self {
         if window.to <= now {
             Self::Completed
         } else if window.from <= now {
@@ -268,9 +268,9 @@ mod tests {
     fn window_has_one_phase_at_each_time() {
         let window = Span { from: NOW, to: LATER };
         let early = NOW - Duration::from_millis(1);
-        assert_eq!(MaintenancePhase::of(window, early), MaintenancePhase::Scheduled);
-        assert_eq!(MaintenancePhase::of(window, NOW), MaintenancePhase::Started);
-        assert_eq!(MaintenancePhase::of(window, LATER), MaintenancePhase::Completed);
+        assert_eq!(MaintenancePhase::from_window(window, early), MaintenancePhase::Scheduled);
+        assert_eq!(MaintenancePhase::from_window(window, NOW), MaintenancePhase::Started);
+        assert_eq!(MaintenancePhase::from_window(window, LATER), MaintenancePhase::Completed);
         assert_eq!(window_to_announce(None, Some(window)), Some(window));
         assert_eq!(window_to_announce(Some(window), Some(window)), None);
     }

@@ -90,7 +90,7 @@ fn a_component(number: u64, monitor: Option<MonitorFacts>) -> ComponentFacts {
     ComponentFacts { component, monitor: monitor.map(Arc::new) }
 }
 
-fn of(statuses: &[MonitorStatus]) -> Facts {
+fn facts_of(statuses: &[MonitorStatus]) -> Facts {
     let numbered = statuses.iter().zip(1..);
     a_page(numbered.map(|(it, number)| a_component(number, Some(a_monitor(number, *it)))).collect())
 }
@@ -124,7 +124,7 @@ fn a_maintenance(from: Timestamp, to: Timestamp, components: Vec<usize>) -> Main
     }
 }
 
-fn shown(view: &PageView) -> Vec<&str> {
+fn component_names(view: &PageView) -> Vec<&str> {
     view.components().map(|component| component.name.as_str()).collect()
 }
 
@@ -144,7 +144,7 @@ fn summary_shows_worst_state_and_names_components() {
         (vec![Unknown, Unknown], State::Unknown, StatusSummary::AllUnknown),
         (vec![Unknown, Active], State::Unknown, StatusSummary::SomeUnknown(named(&[1]))),
     ] {
-        let verdict = project(&of(&statuses)).overall_status;
+        let verdict = project(&facts_of(&statuses)).overall_status;
         assert_eq!((verdict.state, verdict.summary), (state, sentence), "{statuses:?}");
     }
 }
@@ -152,7 +152,7 @@ fn summary_shows_worst_state_and_names_components() {
 #[test]
 fn summary_prefers_outages_to_maintenance() {
     use MonitorStatus::{Active, Error};
-    let mut facts = of(&[Active, Error]);
+    let mut facts = facts_of(&[Active, Error]);
     facts.maintenances = vec![a_maintenance(ago(HOUR), NOW + Duration::from_mins(1), vec![1])];
     let view = project(&facts);
     assert_eq!(view.overall_status.summary, StatusSummary::Maintenance(named(&[2])));
@@ -202,7 +202,7 @@ fn group_takes_position_of_its_first_component() {
     facts.groups = vec![a_group(1)];
     let view = project(&facts);
     assert_eq!(
-        shown(&view),
+        component_names(&view),
         ["component 3", "component 1", "component 5", "component 4", "component 2"]
     );
     let Section::Group(group) = &view.sections[0] else { panic!("the group comes first") };
@@ -212,7 +212,7 @@ fn group_takes_position_of_its_first_component() {
 #[test]
 fn group_has_state_of_its_worst_component() {
     use MonitorStatus::{Active, Error};
-    let mut facts = of(&[Active, Error]);
+    let mut facts = facts_of(&[Active, Error]);
     facts.components = facts.components.into_iter().map(|it| in_group(it, 1, 0)).collect();
     facts.groups = vec![a_group(1)];
     let view = project(&facts);
@@ -237,7 +237,7 @@ fn component_of_inactive_monitor_is_unknown_with_history() {
 fn unnamed_component_uses_name_of_its_monitor() {
     let mut it = a_component(1, Some(a_monitor(7, MonitorStatus::Active)));
     it.component.settings.name = None;
-    assert_eq!(shown(&project(&a_page(vec![it]))), ["monitor 7"]);
+    assert_eq!(component_names(&project(&a_page(vec![it]))), ["monitor 7"]);
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn incident_is_shown_once_with_all_components() {
 
 #[test]
 fn upcoming_maintenance_is_planned_and_past_is_history() {
-    let mut facts = of(&[MonitorStatus::Active]);
+    let mut facts = facts_of(&[MonitorStatus::Active]);
     let later = |seconds| NOW + Duration::from_secs(seconds);
     facts.maintenances = vec![
         a_maintenance(later(7_200), later(9_000), vec![0]),

@@ -8,6 +8,7 @@ use domain::page::Day;
 use rules::{DomainName, Timestamp};
 use store::{AccessVersion, Generation};
 use tokio::time::Instant;
+use web::http_body::{EncodedBody, Encoding};
 
 use super::super::address::PageAddress;
 use super::super::og_image;
@@ -22,7 +23,6 @@ use super::renderer::RenderJob;
 use super::{FRESH, SERVE_STALE_MAX};
 use crate::projection::Projection;
 use crate::source::Source;
-use web::http_body::{EncodedBody, Encoding};
 
 /// A cached page.
 #[derive(Debug)]

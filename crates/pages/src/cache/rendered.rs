@@ -6,11 +6,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use web::http_body::{EncodedBody, Encoding};
+
 use super::super::representation::RepresentationKey;
 use super::READ_TIMEOUT;
 use super::memory::Weight;
 use super::renderer::RenderJob;
-use web::http_body::{EncodedBody, Encoding};
 
 /// Rendered representations of a page.
 #[derive(Debug)]

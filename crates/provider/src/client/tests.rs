@@ -265,7 +265,7 @@ async fn each_failure_names_the_way_out() {
     let cut = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\nabc";
     let enormous =
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99999999\r\n\r\n";
-    let enormous = [&enormous[..], &vec![0; RESPONSE_BYTES_MAX + 1]].concat();
+    let enormous = [&enormous[..], &vec![0; rpc::RESPONSE_BYTES_MAX + 1]].concat();
     let cases = [
         ("login page", answer("200 OK", "content-type: text/html\r\n", html)),
         ("proxy's page", answer("502 Bad Gateway", "content-type: text/html\r\n", html)),

@@ -33,9 +33,9 @@ pub(super) fn from_response(table: &Table, mut read: Object, before: &Object) ->
 
 /// Returns whether the response may omit a secret of `prior`.
 pub(super) fn lacks_secrets(table: &Table, read: &Object, prior: &Object) -> bool {
-    let mut kept = read.clone();
-    restore_secrets(table, &mut kept, prior, true);
-    kept != *read
+    let mut merged = read.clone();
+    restore_secrets(table, &mut merged, prior, true);
+    merged != *read
 }
 
 /// Restores from `prior` what the service omits for read-only keys: secrets, parts of a URL, and the body of a

@@ -1,10 +1,10 @@
-//! First and last step of a stop: the tasks, the last writes, and closing the database. Bounds the whole stop, so that
-//! service managers do not kill the server (`docs/guides/run-it-for-real.md` gives it 30 seconds).
+//! First and last step of a stop: the tasks, the last writes, and closing the database. Bounds the
+//! whole stop, so that service managers do not kill the server (`docs/guides/run-it-for-real.md`
+//! gives it 30 seconds).
 
 use std::time::Duration;
 
 use store::{Store, StoreError};
-
 use tokio::task::JoinHandle;
 
 use super::listen::DRAIN_WITHIN;

@@ -1,5 +1,5 @@
-//! Environment variables: reads those of settings, and warns of similar names and missing ones. `config` decides
-//! what a setting means.
+//! Environment variables: reads those of settings, and warns of similar names and missing ones.
+//! `config` decides what a setting means.
 
 use crate::config::{SETTINGS, Setting};
 use crate::pipeline::Notifier;

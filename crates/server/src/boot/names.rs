@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use store::Store;
 use store::StoreError;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -9,7 +10,6 @@ use web::context::Context;
 
 use crate::config::{Settings, TlsSettings};
 use crate::domains::{self, CertificateRenewer, Certificates, Domains, RenewerParts};
-use store::Store;
 
 /// Custom domains and their certificates.
 pub(super) struct DomainTasks {

@@ -1,5 +1,5 @@
-//! Resolves the source of each setting: flags override the environment, which overrides the file, which
-//! overrides the defaults. Pure: the caller reads the sources.
+//! Resolves the source of each setting: flags override the environment, which overrides the file,
+//! which overrides the defaults. Pure: the caller reads the sources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -103,7 +103,7 @@ impl Values {
 
 impl Value {
     /// Returns the value for display: `…` for a secret that is set and for a URL with a password.
-    pub fn shown(&self) -> &str {
+    pub fn redacted(&self) -> &str {
         let is_secret = self.setting.secret && !self.text.is_empty();
         if is_secret || has_password(&self.text) { "…" } else { &self.text }
     }
@@ -111,7 +111,7 @@ impl Value {
 
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {} ({})", self.setting.name, self.shown(), self.origin)
+        write!(f, "{} = {} ({})", self.setting.name, self.redacted(), self.origin)
     }
 }
 
@@ -240,7 +240,7 @@ mod tests {
         let layers =
             Layers { environment: given(&[("master_key", "hunter2")]), ..Layers::default() };
         let values = layers.resolve().unwrap();
-        assert_eq!(values.get("master_key").shown(), "…");
+        assert_eq!(values.get("master_key").redacted(), "…");
         assert!(!format!("{values:?}").contains("hunter2"));
         let layers = Layers { file: Some(file("master_key = 'hunter2'")), ..Layers::default() };
         let refusal = layers.resolve().unwrap_err().to_string();

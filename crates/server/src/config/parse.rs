@@ -12,7 +12,7 @@ pub(super) fn read<T>(
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, ConfigError> {
     parse(value.text.trim()).ok_or_else(|| {
-        let why = if value.shown() == value.text && !value.setting.secret {
+        let why = if value.redacted() == value.text && !value.setting.secret {
             format!("{allowed}, not `{}`", value.text)
         } else {
             allowed.to_owned()

@@ -1,5 +1,5 @@
-//! Settings of the server that channels need: accounts for sending and URLs of vendors. Parsing fails
-//! if a required setting is missing.
+//! Settings of the server that channels need: accounts for sending and URLs of vendors. Parsing
+//! fails if a required setting is missing.
 
 use domain::notify::{
     BotAccount, TemplateParameter, TwilioAccount, VendorConfig, WhatsappTemplate, setting,

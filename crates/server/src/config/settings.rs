@@ -286,8 +286,8 @@ mod tests {
         assert_eq!(settings.calls_per_second.get(), limits::CALLS_PER_SECOND_DEFAULT);
         assert_eq!(settings.calls_burst.get(), limits::CALLS_BURST_DEFAULT);
         assert_eq!(settings.request_body_memory, limits::REQUEST_BODY_MEMORY_BYTES);
-        let kept = settings.retention.as_secs() / 86_400;
-        assert_eq!(kept, u64::from(limits::RETENTION_DAYS_DEFAULT));
+        let days = settings.retention.as_secs() / 86_400;
+        assert_eq!(days, u64::from(limits::RETENTION_DAYS_DEFAULT));
     }
 
     #[test]
@@ -339,7 +339,7 @@ mod tests {
         let shown = |text: &str| {
             let mut layers = Layers::default();
             layers.flags.insert("database".to_owned(), text.to_owned());
-            layers.resolve().unwrap().get("database").shown().to_owned()
+            layers.resolve().unwrap().get("database").redacted().to_owned()
         };
         assert_eq!(shown("postgres://aloft@db:5432/aloft"), "postgres://aloft@db:5432/aloft");
         assert_eq!(shown("postgres://aloft:hunter2@db/aloft"), "…");

@@ -1,5 +1,5 @@
-//! Connects commands to the operations: through the socket of a running server, or else directly to the
-//! store. Callers do not see the difference.
+//! Connects commands to the operations: through the socket of a running server, or else directly to
+//! the store. Callers do not see the difference.
 
 use std::error::Error;
 use std::io;

@@ -1,4 +1,5 @@
-//! Operations on a whole database without a server: restoring a copy and migrating to another engine.
+//! Operations on a whole database without a server: restoring a copy and migrating to another
+//! engine.
 //!
 //! The store implements both; this module adds the settings and errors of the command line.
 

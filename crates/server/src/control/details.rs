@@ -23,7 +23,7 @@ impl ControlService {
     }
 
     async fn details(&self, workspace: Workspace) -> Result<WorkspaceDetails, ControlError> {
-        let limits = self.store.plans().of(&workspace.plan);
+        let limits = self.store.plans().get(&workspace.plan);
         let usage = self.store.workspaces().usage(workspace.id).await.map_err(control_error)?;
         Ok(WorkspaceDetails { workspace: workspace.into(), limits, usage: usage.into() })
     }

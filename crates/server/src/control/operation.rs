@@ -1,4 +1,5 @@
-//! The operations with their results and errors: JSON on the socket, and types for the command line.
+//! The operations with their results and errors: JSON on the socket, and types for the command
+//! line.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Implements the operations on a store. It validates input by the tables of `rules`; the store writes
-//! an audit row for every change.
+//! Implements the operations on a store. It validates input by the tables of `rules`; the store
+//! writes an audit row for every change.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -187,7 +187,7 @@ impl ControlService {
             return Err(ControlError::Refused(why));
         }
         let workspace = self.workspace(&keep.workspace).await?;
-        let most = self.store.plans().of(&workspace.plan).retention_days;
+        let most = self.store.plans().get(&workspace.plan).retention_days;
         if let Some(most) = most.filter(|most| keep.days.is_some_and(|days| days > *most)) {
             let plan = &workspace.plan;
             let why = format!("the plan `{plan}` keeps results for {most} days at most");

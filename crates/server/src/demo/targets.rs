@@ -1,5 +1,5 @@
-//! The targets of the demo's monitors on loopback: a healthy, a slow, a failing and a flapping page, a
-//! TCP port and a DNS zone. They run until the server stops.
+//! The targets of the demo's monitors on loopback: a healthy, a slow, a failing and a flapping
+//! page, a TCP port and a DNS zone. They run until the server stops.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -1,4 +1,5 @@
-//! Certificates in memory, by server name, for TLS handshakes. Also holds the active ACME challenges.
+//! Certificates in memory, by server name, for TLS handshakes. Also holds the active ACME
+//! challenges.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

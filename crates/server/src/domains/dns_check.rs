@@ -1,5 +1,6 @@
-//! Checks whether a domain points to this service (spec §2.5: "DNS must already point to the service").
-//! The domain must be an alias of one of the service's names, or have only its addresses.
+//! Checks whether a domain points to this service (spec §2.5: "DNS must already point to the
+//! service"). The domain must be an alias of one of the service's names, or have only its
+//! addresses.
 //!
 //! An error states the records that were found and those that are needed.
 

@@ -1,5 +1,5 @@
-//! Reads the host name of a request in the form of the table: in A-labels and lower case, without port
-//! and final dot.
+//! Reads the host name of a request in the form of the table: in A-labels and lower case, without
+//! port and final dot.
 
 use http::header::HOST;
 use http::{HeaderMap, HeaderName, Request};

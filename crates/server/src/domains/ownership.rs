@@ -1,5 +1,5 @@
-//! Checks that the owner of a domain allows a page there: a TXT record below the domain must name the
-//! page.
+//! Checks that the owner of a domain allows a page there: a TXT record below the domain must name
+//! the page.
 //!
 //! Pointing to this service is not enough, because DNS records may outlive a page.
 

@@ -1,5 +1,5 @@
-//! Maintains a certificate for every name of the server and its pages. It obtains certificates one at a
-//! time, renews them and retries failures. It deletes those of removed names.
+//! Maintains a certificate for every name of the server and its pages. It obtains certificates one
+//! at a time, renews them and retries failures. It deletes those of removed names.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -247,11 +247,11 @@ impl CertificateRenewer {
                     scope: FailureScope::ThisName,
                 }),
             };
-        let kept = match issued_certificate {
+        let outcome = match issued_certificate {
             Ok(issued_certificate) => self.store_certificate(&domain, issued_certificate).await,
             Err(failed) => Err(failed),
         };
-        if let Err(failed) = kept {
+        if let Err(failed) = outcome {
             self.store_failure(&domain, attempts, failed).await;
         }
     }
@@ -286,8 +286,8 @@ impl CertificateRenewer {
         self.certificates.insert(domain, &chain, &key).map_err(|why| unusable(&why))?;
         let (expires_at, renew_at) = (life.1, default_renewal(now, life));
         let issued = IssuedCertificate { chain, key, issued_at: now, expires_at, renew_at };
-        let kept = self.store.certificates().store_issued(domain.clone(), issued.clone()).await;
-        kept.map_err(|why| unusable(&why))?;
+        let stored = self.store.certificates().store_issued(domain.clone(), issued.clone()).await;
+        stored.map_err(|why| unusable(&why))?;
         tracing::info!(domain = %domain, "obtained a certificate of `{domain}`, valid until {expires_at}");
         let known = DomainCertificate {
             domain: domain.clone(),
@@ -312,8 +312,8 @@ impl CertificateRenewer {
             known.last_error = Some(why.clone());
             known.next_attempt_at = Some(then);
         }
-        let kept = self.store.certificates().failed(domain.clone(), why, then).await;
-        if let Err(error) = kept {
+        let stored = self.store.certificates().failed(domain.clone(), why, then).await;
+        if let Err(error) = stored {
             tracing::warn!(%error, "failed to store the reason for a missing certificate: {error}");
         }
     }

@@ -1,5 +1,5 @@
-//! Decides the time of the next request for a certificate, and the consequence of a failure for other
-//! names. Pure.
+//! Decides the time of the next request for a certificate, and the consequence of a failure for
+//! other names. Pure.
 //!
 //! A certificate is renewed at the time that its authority suggests, or else after two thirds of its
 //! lifetime.

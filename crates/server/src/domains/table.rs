@@ -1,5 +1,5 @@
-//! All custom domains in memory, so that requests need no query. Changes of pages update the table at
-//! once.
+//! All custom domains in memory, so that requests need no query. Changes of pages update the table
+//! at once.
 
 use std::collections::HashSet;
 use std::sync::Arc;

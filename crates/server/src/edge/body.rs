@@ -1,5 +1,6 @@
 //! Request bodies: each has a deadline and takes memory from `budget`. Unread bodies are discarded,
-//! within limits, so that an early error does not break the connection. Limits of single routes belong to the routes.
+//! within limits, so that an early error does not break the connection. Limits of single routes
+//! belong to the routes.
 
 use std::error::Error;
 use std::fmt;
@@ -10,9 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use super::budget::{Budget, Reservation};
-use super::paths::is_public_stream;
-use crate::connection::{Connection, Open, Served, StreamLimit};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
@@ -22,6 +20,10 @@ use http::{HeaderValue, StatusCode, Version};
 use hyper::body::{Frame, SizeHint};
 use rules::WorkspaceId;
 use tokio::time::{Sleep, sleep, timeout};
+
+use super::budget::{Budget, Reservation};
+use super::paths::is_public_stream;
+use crate::connection::{Connection, Open, Served, StreamLimit};
 
 /// Deadline of a body: the largest one needs less than 150 KiB/s.
 const BODY_WITHIN: Duration = Duration::from_secs(30);

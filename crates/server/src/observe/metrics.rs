@@ -17,7 +17,6 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use rules::{MonitorKind, ProviderType};
-
 use web::cache::CacheMetrics;
 
 use self::bounds::{CALL_BOUNDS, CHECK_BOUNDS, COMMIT_BOUNDS, LATENESS_BOUNDS, MESSAGE_BOUNDS};

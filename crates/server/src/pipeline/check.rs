@@ -42,7 +42,7 @@ pub(super) struct Checkers {
 }
 
 impl Checkers {
-    /// Runs the jobs of one lane until the stop, then reports the remaining ones as missed. The
+    /// Runs the jobs of one lane until the stop, then sends the remaining ones to the judge as missed. The
     /// lane's thread lives until its last check has ended.
     pub(super) async fn run(self: Arc<Self>, mut jobs: mpsc::Receiver<QueuedJob>, alive: Alive) {
         let mut started = 0_u32;
@@ -63,7 +63,7 @@ impl Checkers {
         }
     }
 
-    /// Starts a check that has a permit. After its report the permit passes to the next check in
+    /// Starts a check that has a permit. After its result is sent, the permit passes to the next check in
     /// turn.
     fn start(self: &Arc<Self>, queued: QueuedJob, alive: &Alive) {
         let (this, alive) = (self.clone(), alive.clone());
@@ -83,7 +83,7 @@ impl Checkers {
         self.tasks.spawn(check);
     }
 
-    /// Reports a slot as missed. Checks beside the slots are not reported.
+    /// Tells the judge of a missed slot. Checks beside the slots have none.
     async fn send_missed(&self, job: &Job, reason: MissedReason) {
         if job.trigger != Trigger::Scheduled {
             return;
@@ -94,7 +94,7 @@ impl Checkers {
         let _ = self.inputs.send(JudgeInput::Missed(missed)).await;
     }
 
-    /// Runs one check. It keeps its permit until it is reported. While the judge cannot store, this
+    /// Runs one check. It keeps its permit until the judge has its result. While the judge cannot store, this
     /// bounds the number of checks that wait with a result.
     async fn check(&self, queued: QueuedJob) {
         let QueuedJob { job, handle, reply, validity, in_flight: _in_flight, .. } = queued;
@@ -231,12 +231,12 @@ pub(super) mod tests {
         for slot in 0..3 {
             jobs.send(queued_job(&plan, slot)).await.unwrap();
         }
-        // One report fits in the channel; the two others wait, so no further check may start.
+        // One result fits in the channel; the two others wait, so no further check may start.
         let failed = metrics.checks(MonitorKind::Tcp, Outcome::Failure);
         while failed.get() < 3 {
             tokio::task::yield_now().await;
         }
-        assert!(permits.admit(queued_job(&plan, 3)).is_none(), "nobody has reported");
+        assert!(permits.admit(queued_job(&plan, 3)).is_none(), "no result was received");
         for _ in 0..4 {
             input_receiver.recv().await.unwrap();
         }

@@ -58,7 +58,7 @@ pub(super) struct Judge {
     metrics: Metrics,
     store: Store,
     judged: ById<MonitorId, JudgedMonitor>,
-    /// Times at which a verdict may change without a report, at least one per monitor.
+    /// Times at which a verdict may change without a result, at least one per monitor.
     wakes: BinaryHeap<Reverse<(Timestamp, MonitorId)>>,
     /// Last reading of the clock.
     now: Timestamp,
@@ -371,16 +371,16 @@ fn set_locations(cause: &mut Cause, judged: &JudgedMonitor, probes: &Probes) {
     }
 }
 
-/// Logs the transition with the reason of the first failing region.
-fn log(judged: &JudgedMonitor, transition: &Transition, reason: &Cause) {
+/// Logs the transition with its cause, which begins with the first failing region.
+fn log(judged: &JudgedMonitor, transition: &Transition, cause: &Cause) {
     let JudgedMonitor { monitor, name, .. } = judged;
     let Transition { from, to, why, .. } = transition;
     let why = why.to_string();
-    let cause = Some(&reason.why).filter(|cause| !cause.is_empty() && **cause != why);
-    let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+    let detail = Some(&cause.why).filter(|detail| !detail.is_empty() && **detail != why);
+    let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
     info!(
         monitor.id = %monitor, monitor.name = %name,
-        "monitor `{name}` ({monitor}) went from {from} to {to}, {why}{cause}"
+        "monitor `{name}` ({monitor}) went from {from} to {to}, {why}{detail}"
     );
 }
 

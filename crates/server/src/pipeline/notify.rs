@@ -164,7 +164,7 @@ impl Notifier {
         stop: &CancellationToken,
     ) -> Result<Tested, StoreError> {
         let now = self.0.context.sender.ctx.now();
-        let signing = self.0.context.store.signing_secrets().of(workspace, now).await?;
+        let signing = self.0.context.store.signing_secrets().active(workspace, now).await?;
         // The monitor of a test does not exist, so the link leads to the server itself.
         let link = self.0.context.sender.public_url.as_deref();
         let target = SendTarget { workspace, channel, settings, signing: &signing, link };

@@ -9,7 +9,7 @@ impl Pipeline {
     /// Sets the share of this workspace by its new plan. Waiting jobs that may run now start without
     /// the caller, which may be dropped.
     pub fn set_weight(&self, workspace: WorkspaceId, plan: &str) {
-        let weight = self.store.plans().of(plan).weight;
+        let weight = self.store.plans().get(plan).weight;
         let runnable = self.permits.set_weight(workspace, weight, self.ctx.now());
         if runnable.is_empty() {
             return;

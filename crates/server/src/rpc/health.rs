@@ -1,5 +1,6 @@
 //! `grpc.health.v1.Health`: every service of the contract serves until the server stops. Watches
-//! end with the server, and those without a key earlier, by `connection`. Watches of unknown services stay open until then, as the protocol requires
+//! end with the server, and those without a key earlier, by `connection`. Watches of unknown
+//! services stay open until then, as the protocol requires
 //! (<https://github.com/grpc/grpc/blob/master/doc/health-checking.md>). Readiness of the server
 //! belongs to `observe::health`.
 

@@ -117,7 +117,7 @@ async fn other_workspaces_objects_are_never_found() {
     let known = KnownResources::made_by(&server.caller(Scope::Write)).await;
     let stranger = server.stranger();
     for method in methods().iter().filter(|method| !is_open(&method.service)) {
-        let id = known.of(method);
+        let id = known.for_method(method);
         for protocol in RpcProtocol::ALL.into_iter().filter(|protocol| protocol.is_for(method)) {
             let reply = protocol.call(&stranger, method, Some(id)).await;
             let code = protocol.code(&reply);

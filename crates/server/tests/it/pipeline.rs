@@ -43,7 +43,7 @@ impl Watched {
     }
 
     pub(crate) async fn on(server: TestServer) -> Self {
-        let stored = Stored::of(server.running().app().store.clone()).await;
+        let stored = Stored::new(server.running().app().store.clone()).await;
         Self { caller: server.caller(Scope::Write), stored, server }
     }
 
@@ -89,7 +89,7 @@ impl Watched {
 }
 
 impl Stored {
-    async fn of(store: Store) -> Self {
+    async fn new(store: Store) -> Self {
         let workspace = store.workspaces().by_slug("acme").await.unwrap().id;
         Self { store, workspace }
     }

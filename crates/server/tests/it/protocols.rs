@@ -172,7 +172,7 @@ impl KnownResources {
     }
 
     /// Returns the ID of the resource that a method acts on.
-    pub(crate) fn of(&self, method: &Method) -> &str {
+    pub(crate) fn for_method(&self, method: &Method) -> &str {
         let is_about = |kind: &str| method.name.contains(kind);
         match method.service.as_str() {
             INCIDENTS => &self.incident,
@@ -326,7 +326,7 @@ async fn every_read_answers_over_every_protocol() {
     let known = KnownResources::made_by(&caller).await;
     for method in methods().iter().filter(|it| it.reads_only) {
         for protocol in RpcProtocol::ALL {
-            let reply = protocol.call(&caller, method, Some(known.of(method))).await;
+            let reply = protocol.call(&caller, method, Some(known.for_method(method))).await;
             // An unchecked monitor has no logs.
             let expected = if method.name == "GetResponseLog" { NOT_FOUND } else { 0 };
             assert_eq!(

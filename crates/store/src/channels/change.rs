@@ -158,8 +158,8 @@ pub(crate) async fn unlink_monitor(
         return Ok(());
     }
     query(
-        "UPDATE channels SET updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
-         WHERE workspace_id = $2 \
+        "UPDATE channels SET updated_at = CASE WHEN updated_at < $1 THEN $1 \
+         ELSE updated_at + 1 END WHERE workspace_id = $2 \
          AND id IN (SELECT channel FROM channel_monitors WHERE monitor = $3)",
     )
     .bind(change.at.as_millis())

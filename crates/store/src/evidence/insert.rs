@@ -128,8 +128,8 @@ fn seal(session: &Session, (row, evidence): &ResultWithEvidence<'_>) -> Result<S
 }
 
 async fn upsert_sqlite(db: &mut Connection, rows: &[Sealed]) -> Result<(), StoreError> {
-    for Chunk { size, rows } in bulk_insert::chunks(rows) {
-        rows.fold(query(UPSERTS[size].as_str()), bind).execute(db).await?;
+    for Chunk { size_index, rows } in bulk_insert::chunks(rows) {
+        rows.fold(query(UPSERTS[size_index].as_str()), bind).execute(db).await?;
     }
     Ok(())
 }

@@ -134,7 +134,8 @@ async fn parts(
     due: &RangeInclusive<i64>,
 ) -> Result<Vec<RangeInclusive<i64>>, StoreError> {
     let bytes: Option<Option<i64>> = query(
-        "SELECT CAST(SUM(LENGTH(body)) AS BIGINT) FROM recent_results WHERE key >= $1 AND key <= $2",
+        "SELECT CAST(SUM(LENGTH(body)) AS BIGINT) FROM recent_results WHERE key >= $1 \
+         AND key <= $2",
     )
     .bind(*due.start())
     .bind(*due.end())
@@ -276,7 +277,8 @@ async fn delete_compacted(
     session.declare_no_change();
     let taken = query(
         "DELETE FROM recent_results WHERE key >= $1 AND key <= (SELECT MAX(key) FROM \
-         (SELECT key FROM recent_results WHERE key >= $1 AND key <= $2 ORDER BY key LIMIT $3) AS first)",
+         (SELECT key FROM recent_results WHERE key >= $1 AND key <= $2 ORDER BY key \
+         LIMIT $3) AS first)",
     )
     .bind(*due.start())
     .bind(*due.end())

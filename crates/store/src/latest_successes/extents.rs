@@ -198,7 +198,7 @@ impl<F: FileAccess> Extents<F> {
     /// Replaces the data of a monitor in a region. After an error, the data before is still there,
     /// or the new data is.
     pub(super) fn write(&mut self, of: ExtentKey, stored: Stored, data: &[u8]) -> io::Result<()> {
-        let Some(Fit { size, length }) = Fit::of(data.len()) else {
+        let Some(Fit { size, length }) = Fit::for_length(data.len()) else {
             let why = format!("{} bytes are more than an extent may have", data.len());
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
         };

@@ -1,5 +1,6 @@
-//! Pages of results whose details are kept. These are few among all results, so they are found by their details:
-//! in the database and in the file of successes. Which results the caller asked for is `LogQuery`'s.
+//! Pages of results whose details are kept. These are few among all results, so they are found by
+//! their details: in the database and in the file of successes. Which results the caller asked for
+//! is `LogQuery`'s.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

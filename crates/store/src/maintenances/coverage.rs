@@ -39,7 +39,8 @@ pub(super) async fn update_coverage(
     .execute(db)
     .await?;
     query(concat!(
-        "INSERT INTO maintenance_covers (maintenance, monitor, since) SELECT $1, w.monitor, $2 FROM (",
+        "INSERT INTO maintenance_covers (maintenance, monitor, since) SELECT $1, w.monitor, $2 \
+         FROM (",
         wanted!(),
         ") AS w WHERE NOT EXISTS (SELECT 1 FROM maintenance_covers c WHERE c.maintenance = $1 ",
         "AND c.monitor = w.monitor AND c.until IS NULL) ",

@@ -12,7 +12,8 @@ use crate::vault::{EncryptionContext, Vault};
 macro_rules! select {
     ($which:literal) => {
         concat!(
-            "SELECT m.id, m.name, m.periodicity, m.timeout_ms, m.degraded_at_ms, m.retry, m.active, ",
+            "SELECT m.id, m.name, m.periodicity, m.timeout_ms, m.degraded_at_ms, m.retry, \
+             m.active, ",
             "m.public, m.description, m.regions, m.check_sealed, m.workspace_id, m.revision, ",
             "m.created_at, m.updated_at, j.status, j.since, m.number, j.state ",
             "FROM monitors m LEFT JOIN judge_states j ON j.monitor = m.number ",

@@ -47,7 +47,8 @@ pub(super) async fn mark_dead(
         };
         insert(db, attempt).await?;
         query(
-            "UPDATE deliveries SET state = $1, completed_at = $2, hold_reason = NULL, digest_key = NULL, \
+            "UPDATE deliveries SET state = $1, completed_at = $2, hold_reason = NULL, \
+             digest_key = NULL, \
              first_attempt_at = COALESCE(first_attempt_at, $2), attempts = attempts + 1 \
              WHERE number = $3 AND state = 'waiting'",
         )

@@ -25,7 +25,8 @@ use crate::{Page, StoreError};
 macro_rules! select_deliveries {
     ($more:literal) => {
         concat!(
-            "SELECT d.number, d.workspace_id, d.kind, d.state, d.hold_reason, d.created_at, d.due_at, ",
+            "SELECT d.number, d.workspace_id, d.kind, d.state, d.hold_reason, d.created_at, \
+             d.due_at, ",
             "d.attempts, d.completed_at, (SELECT MAX(a.number) FROM delivery_attempts a ",
             "WHERE a.delivery = d.number) AS newest_attempt, d.recipient_id, ",
             $more

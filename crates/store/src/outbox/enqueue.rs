@@ -1,6 +1,6 @@
-//! Enqueues alerts in the transaction of their event. `domain::notify::plan_deliveries` decides which channels
-//! are notified, when, and which deliveries are cancelled. This module loads its inputs and stores
-//! its outputs.
+//! Enqueues alerts in the transaction of their event. `domain::notify::plan_deliveries` decides
+//! which channels are notified, when, and which deliveries are cancelled. This module loads its
+//! inputs and stores its outputs.
 
 use std::collections::BTreeMap;
 
@@ -64,8 +64,8 @@ pub(crate) async fn enqueue_end(session: &mut Session, ending: Ending) -> Result
     let time = Time { at: ending.at, now: ending.at };
     page_events::enqueue_closed(session, ending.monitor, time).await?;
     let channels = open_deliveries(&mut session.db, ending.monitor).await?;
-    let told = channels.values().flat_map(|channel_state| &channel_state.told);
-    let incident = told.filter_map(|told| match told.subject {
+    let open = channels.values().flat_map(|channel_state| &channel_state.open_deliveries);
+    let incident = open.filter_map(|delivery| match delivery.subject {
         AlertSubject::Incident(id) => Some(id),
         AlertSubject::TrailingDegradation(_) | AlertSubject::Degradation => None,
     });
@@ -122,7 +122,8 @@ pub(crate) async fn cancel_for_page(
 ) -> Result<(), StoreError> {
     query(
         "UPDATE deliveries SET state = 'cancelled', completed_at = $1 WHERE state = 'waiting' \
-         AND (recipient_id = $2 OR recipient_id IN (SELECT id FROM subscribers WHERE page_id = $2))",
+         AND (recipient_id = $2 OR recipient_id IN (SELECT id FROM subscribers \
+         WHERE page_id = $2))",
     )
     .bind(at.as_millis())
     .bind(page.to_string())
@@ -139,7 +140,8 @@ pub(crate) async fn maintenance_changed(
 ) -> Result<(), StoreError> {
     for monitor in monitors {
         let asking = query(
-            "UPDATE deliveries SET due_at = $1 WHERE monitor = $2 AND is_open AND state = 'waiting' \
+            "UPDATE deliveries SET due_at = $1 WHERE monitor = $2 AND is_open \
+             AND state = 'waiting' \
              AND hold_reason = 'maintenance' AND due_at > $1 RETURNING recipient_id",
         )
         .bind(at.as_millis())
@@ -269,8 +271,8 @@ async fn open_deliveries(
     let rows = query(
         "SELECT d.recipient_id, c.kind AS channel_kind, c.preferences, d.number, e.incident, \
          e.kind AS event_kind, e.began_at, e.reminder, d.state, d.attempts, d.hold_reason, d.due_at \
-         FROM deliveries d JOIN events e ON e.number = d.event JOIN channels c ON c.id = d.recipient_id \
-         WHERE d.monitor = $1 AND d.is_open ORDER BY d.number",
+         FROM deliveries d JOIN events e ON e.number = d.event JOIN channels c \
+         ON c.id = d.recipient_id WHERE d.monitor = $1 AND d.is_open ORDER BY d.number",
     )
     .bind(monitor)
     .fetch_all(db)
@@ -284,7 +286,7 @@ async fn open_deliveries(
                 new.insert(read_channel_state(row, channel)?)
             }
         };
-        channel_state.told.push(read_open_delivery(row)?);
+        channel_state.open_deliveries.push(read_open_delivery(row)?);
     }
     Ok(channels)
 }
@@ -296,18 +298,19 @@ async fn add_linked(
     channels: &mut BTreeMap<ChannelId, ChannelState>,
 ) -> Result<(), StoreError> {
     let rows = query(
-        "SELECT c.id, c.kind AS channel_kind, c.preferences FROM channel_monitors l JOIN channels c ON c.id = l.channel \
-         WHERE l.monitor = $1",
+        "SELECT c.id, c.kind AS channel_kind, c.preferences FROM channel_monitors l \
+         JOIN channels c ON c.id = l.channel WHERE l.monitor = $1",
     )
     .bind(monitor)
     .fetch_all(db)
     .await?;
     for row in &rows {
         let channel = id(row, "id", ChannelId::parse)?;
-        let told = channels.remove(&channel).map(|known| known.told).unwrap_or_default();
+        let open_deliveries =
+            channels.remove(&channel).map(|known| known.open_deliveries).unwrap_or_default();
         channels.insert(
             channel,
-            ChannelState { is_linked: true, told, ..read_channel_state(row, channel)? },
+            ChannelState { is_linked: true, open_deliveries, ..read_channel_state(row, channel)? },
         );
     }
     Ok(())
@@ -323,7 +326,7 @@ pub(super) fn read_channel_state(
         preferences: channels::read_preferences(row.try_get("preferences")?, channel)?,
         is_linked: false,
         window: None,
-        told: Vec::new(),
+        open_deliveries: Vec::new(),
     })
 }
 

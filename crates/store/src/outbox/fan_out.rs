@@ -1,8 +1,8 @@
 //! Fan-out from a page to its subscribers: an event of the page becomes a delivery for each
 //! subscriber who wants it. Steps are small, so that they do not delay verdicts. A repeated step
-//! writes nothing twice, so a step may be interrupted at any point. `domain::notify` decides whether
-//! an event is passed on and selects its audience, and `domain::page` decides which subscribers may
-//! receive events of the page. This module loads the inputs and stores the outputs.
+//! writes nothing twice, so a step may be interrupted at any point. `domain::notify` decides
+//! whether an event is passed on and selects its audience, and `domain::page` decides which
+//! subscribers may receive events of the page. This module loads the inputs and stores the outputs.
 
 use std::fmt::Write as _;
 
@@ -115,11 +115,13 @@ async fn first(
 }
 
 async fn remaining(db: &mut Connection, page: PageId) -> Result<FanOutProgress, StoreError> {
-    let row =
-        query("SELECT MIN(due_at) AS due_at FROM deliveries WHERE recipient_id = $1 AND state = 'waiting'")
-            .bind(page.to_string())
-            .fetch_one(db)
-            .await?;
+    let row = query(
+        "SELECT MIN(due_at) AS due_at FROM deliveries WHERE recipient_id = $1 \
+         AND state = 'waiting'",
+    )
+    .bind(page.to_string())
+    .fetch_one(db)
+    .await?;
     Ok(optional_instant(&row, "due_at")?.map_or(FanOutProgress::Done, FanOutProgress::Later))
 }
 
@@ -282,11 +284,14 @@ async fn finish(
     state: DeliveryState,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    query("UPDATE deliveries SET state = $1, completed_at = $2 WHERE number = $3 AND state = 'waiting'")
-        .bind(state.as_str())
-        .bind(now.as_millis())
-        .bind(number)
-        .execute(db)
-        .await?;
+    query(
+        "UPDATE deliveries SET state = $1, completed_at = $2 WHERE number = $3 \
+         AND state = 'waiting'",
+    )
+    .bind(state.as_str())
+    .bind(now.as_millis())
+    .bind(number)
+    .execute(db)
+    .await?;
     Ok(())
 }

@@ -63,8 +63,8 @@ pub(crate) async fn enqueue_maintenance(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let rows = query(
-        "SELECT p.id AS page_id, c.id AS component_id, COALESCE(c.name, m.name, '') AS name, p.workspace_id, \
-         p.title \
+        "SELECT p.id AS page_id, c.id AS component_id, COALESCE(c.name, m.name, '') AS name, \
+         p.workspace_id, p.title \
          FROM components c JOIN pages p ON p.id = c.page_id \
          LEFT JOIN monitors m ON m.number = c.monitor WHERE p.published \
          AND (c.id IN (SELECT component FROM maintenance_components WHERE maintenance = $1) \
@@ -145,9 +145,10 @@ async fn enqueue_incident(
 /// Returns the pages that show a monitor and have a subscriber for incidents.
 async fn pages_showing(db: &mut Connection, monitor: i64) -> Result<Vec<AffectedPage>, StoreError> {
     let rows = query(
-        "SELECT p.id AS page_id, c.id AS component_id, COALESCE(c.name, m.name, '') AS name, p.workspace_id, \
-         p.title \
-         FROM components c JOIN pages p ON p.id = c.page_id JOIN monitors m ON m.number = c.monitor \
+        "SELECT p.id AS page_id, c.id AS component_id, COALESCE(c.name, m.name, '') AS name, \
+         p.workspace_id, p.title \
+         FROM components c JOIN pages p ON p.id = c.page_id JOIN monitors m \
+         ON m.number = c.monitor \
          WHERE c.monitor = $1 AND p.published AND EXISTS (SELECT 1 FROM subscribers s \
          WHERE s.page_id = p.id AND s.topic_incidents AND s.confirmed_at IS NOT NULL) \
          ORDER BY p.id, c.id",

@@ -26,8 +26,8 @@ const RESCHEDULED_MAX: i64 = 1_000;
 /// Single deliveries that are due, and wait for no other of their monitor.
 const HEADS: &str = select_due!(
     "WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.due_at <= $2 AND d.digest_key IS NULL \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.monitor = d.monitor \
-     AND w.state = 'waiting' AND w.number < d.number \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 \
+     AND w.monitor = d.monitor AND w.state = 'waiting' AND w.number < d.number \
      AND (w.hold_reason IS NULL OR w.hold_reason NOT IN ('min_duration', 'maintenance'))) \
      AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.thread = d.thread \
      AND w.state = 'waiting' AND w.number < d.number) \
@@ -36,13 +36,16 @@ const HEADS: &str = select_due!(
 /// Deliveries of a digest that is not fixed yet, except those that must wait for another delivery
 /// of their monitor. The query uses the digest column, because the due time is less selective.
 const OPEN_DIGEST: &str = select_due!(
-    "WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.digest_key = '' AND d.due_at + 0 <= $2 \
-     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.monitor = d.monitor \
-     AND w.state = 'waiting' AND w.number < d.number AND (w.digest_key IS NULL OR w.digest_key <> '') \
+    "WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.digest_key = '' \
+     AND d.due_at + 0 <= $2 \
+     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 \
+     AND w.monitor = d.monitor \
+     AND w.state = 'waiting' AND w.number < d.number AND (w.digest_key IS NULL \
+     OR w.digest_key <> '') \
      AND (w.hold_reason IS NULL OR w.hold_reason NOT IN ('min_duration', 'maintenance'))) \
      AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 AND w.thread = d.thread \
-     AND w.state = 'waiting' AND w.number < d.number AND (w.digest_key IS NULL OR w.digest_key <> '')) \
-     ORDER BY d.number LIMIT $3"
+     AND w.state = 'waiting' AND w.number < d.number AND (w.digest_key IS NULL \
+     OR w.digest_key <> '')) ORDER BY d.number LIMIT $3"
 );
 /// All deliveries of one fixed digest.
 const FIXED_DIGEST: &str = select_due!(
@@ -260,11 +263,13 @@ async fn load_held(
 ) -> Result<(Vec<HeldDelivery>, Vec<Unreadable>), StoreError> {
     let rows = query(
         "SELECT e.key, e.sealed, i.acknowledged_at, l.channel AS linked_channel, \
-         c.kind AS channel_kind, c.preferences, d.number, d.monitor, d.hold_reason FROM deliveries d JOIN events e ON e.number = d.event \
+         c.kind AS channel_kind, c.preferences, d.number, d.monitor, d.hold_reason \
+         FROM deliveries d JOIN events e ON e.number = d.event \
          JOIN channels c ON c.id = d.recipient_id LEFT JOIN incidents i ON i.id = e.incident \
          LEFT JOIN channel_monitors l ON l.channel = d.recipient_id AND l.monitor = d.monitor \
          WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.due_at <= $2 \
-         AND d.hold_reason IN ('min_duration', 'maintenance', 'quiet_hours') ORDER BY d.number LIMIT $3",
+         AND d.hold_reason IN ('min_duration', 'maintenance', 'quiet_hours') ORDER BY d.number \
+         LIMIT $3",
     )
     .bind(channel.to_string())
     .bind(now.as_millis())

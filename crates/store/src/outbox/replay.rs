@@ -102,8 +102,10 @@ pub(super) async fn requeue(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     query(
-        "UPDATE deliveries SET state = 'waiting', hold_reason = NULL, digest_key = NULL, due_at = $1, \
-         first_attempt_at = NULL, attempts = 0, completed_at = NULL WHERE key = $2 AND state <> 'waiting'",
+        "UPDATE deliveries SET state = 'waiting', hold_reason = NULL, digest_key = NULL, \
+         due_at = $1, \
+         first_attempt_at = NULL, attempts = 0, completed_at = NULL WHERE key = $2 \
+         AND state <> 'waiting'",
     )
     .bind(now.as_millis())
     .bind(key)

@@ -64,7 +64,8 @@ macro_rules! select_due {
             "SELECT e.key AS event_key, e.sealed, d.recipient_kind, d.recipient_id, d.thread, ",
             "m.id AS monitor_id, d.number, d.workspace_id, d.key, d.hold_reason, d.digest_key, d.due_at, ",
             "d.first_attempt_at, d.attempts, (SELECT COALESCE(MAX(a.number), 0) ",
-            "FROM delivery_attempts a WHERE a.delivery = d.number) AS total_attempts FROM deliveries d ",
+            "FROM delivery_attempts a WHERE a.delivery = d.number) AS total_attempts \
+             FROM deliveries d ",
             "JOIN events e ON e.number = d.event LEFT JOIN monitors m ON m.number = d.monitor ",
             $which
         )
@@ -146,8 +147,8 @@ pub(crate) async fn enqueue_page_event(
         Recipient::Page(_) | Recipient::Channel(_) => page_event.name(),
     };
     let is_new = query(
-        "INSERT INTO deliveries (key, workspace_id, recipient_kind, recipient_id, kind, event, thread, \
-         state, hold_reason, digest_key, is_open, created_at, due_at, attempts) \
+        "INSERT INTO deliveries (key, workspace_id, recipient_kind, recipient_id, kind, event, \
+         thread, state, hold_reason, digest_key, is_open, created_at, due_at, attempts) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, 'waiting', $8, $9, $10, $11, $12, 0) \
          ON CONFLICT (key) DO NOTHING",
     )

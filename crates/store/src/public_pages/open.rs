@@ -28,8 +28,8 @@ impl PublicPages<'_> {
         let Some((first, others)) = monitors.split_first() else { return Ok(None) };
         let mut db = self.store.read().await?;
         let rows = query(
-            "SELECT p.id, p.slug, c.id AS component FROM monitors m JOIN components c ON c.monitor = m.number \
-             JOIN pages p ON p.id = c.page_id \
+            "SELECT p.id, p.slug, c.id AS component FROM monitors m JOIN components c \
+             ON c.monitor = m.number JOIN pages p ON p.id = c.page_id \
              WHERE m.workspace_id = $1 AND m.id = $2 AND p.published = $3 \
              AND COALESCE(p.access_type, 'public') = 'public' ORDER BY p.id",
         )
@@ -58,7 +58,8 @@ fn monitor_set(monitors: &[MonitorId]) -> HashSet<MonitorId> {
 /// Returns the monitors that a page shows.
 async fn shows(db: &mut Connection, page: PageId) -> Result<HashSet<MonitorId>, StoreError> {
     let rows = query(
-        "SELECT m.id FROM components c JOIN monitors m ON m.number = c.monitor WHERE c.page_id = $1",
+        "SELECT m.id FROM components c JOIN monitors m ON m.number = c.monitor \
+         WHERE c.page_id = $1",
     )
     .bind(page.to_string())
     .fetch_all(db)

@@ -81,8 +81,8 @@ async fn first_event_at(
     page: PageId,
 ) -> Result<Option<Timestamp>, StoreError> {
     let incident = query(
-        "SELECT MIN((SELECT MIN(i.opened_at) FROM incidents i WHERE i.monitor = c.monitor)) AS oldest \
-         FROM components c WHERE c.page_id = $1",
+        "SELECT MIN((SELECT MIN(i.opened_at) FROM incidents i \
+         WHERE i.monitor = c.monitor)) AS oldest FROM components c WHERE c.page_id = $1",
     );
     let window = query(select_windows!("SELECT MIN(w.from_at) AS oldest", ""));
     let mut first: Option<Timestamp> = None;

@@ -19,7 +19,8 @@ use crate::{AuditContext, Created, Idempotency, Page, Store, StoreError, idempot
 macro_rules! select {
     ($which:literal) => {
         concat!(
-            "SELECT t.id, NULL AS component, NULL AS impact, t.workspace_id, t.name, t.title, t.status, t.text, ",
+            "SELECT t.id, NULL AS component, NULL AS impact, t.workspace_id, t.name, t.title, \
+             t.status, t.text, ",
             "t.created_at, t.updated_at FROM report_templates t WHERE t.id IN (",
             $which,
             ") UNION ALL SELECT i.template, i.component, i.impact, NULL, NULL, NULL, NULL, NULL, ",

@@ -52,8 +52,8 @@ impl Reports<'_> {
                     let db = &mut session.db;
                     refuse_changed(db, &seen).await?;
                     let edited = query(
-                        "UPDATE report_updates SET status = $1, text = $2, at = $3, updated_at = $4 \
-                         WHERE id = $5 AND report = $6",
+                        "UPDATE report_updates SET status = $1, text = $2, at = $3, \
+                         updated_at = $4 WHERE id = $5 AND report = $6",
                     )
                     .bind(settings.status.as_str())
                     .bind(&settings.text)
@@ -66,7 +66,8 @@ impl Reports<'_> {
                     if edited == 0 {
                         return Err(not_found(id));
                     }
-                    impacts::replace(db, (seen.workspace, seen.page), id, &settings.components).await?;
+                    impacts::replace(db, (seen.workspace, seen.page), id, &settings.components)
+                        .await?;
                     finish(db, &seen, change, ("report.edit_update", &id.to_string())).await
                 })
             })

@@ -89,7 +89,7 @@ fn pull(body: &mut &[u8]) -> Result<(i64, StoredResult), Unreadable> {
         return Err(Unreadable("a result has an unknown region, trigger or outcome"));
     }
     let present = varint::byte(body)?;
-    let kept = StoredResult {
+    let result = StoredResult {
         slot,
         finished_after,
         revision,
@@ -102,7 +102,7 @@ fn pull(body: &mut &[u8]) -> Result<(i64, StoredResult), Unreadable> {
         attempts,
         phases: pull_phases(body, present)?,
     };
-    Ok((i64::from(monitor), kept))
+    Ok((i64::from(monitor), result))
 }
 
 /// Returns the next bytes of a head.
@@ -181,9 +181,9 @@ mod tests {
                 .iter()
                 .map(|(_, probe, result)| (*probe, result.probe.clone()))
                 .collect();
-            for ((number, kept), row) in read.iter().zip(&rows) {
+            for ((number, stored), row) in read.iter().zip(&rows) {
                 prop_assert_eq!(*number, row.monitor);
-                let result = kept.result(row.result.identity.monitor, &probes).unwrap();
+                let result = stored.result(row.result.identity.monitor, &probes).unwrap();
                 prop_assert_eq!(format!("{result:?}"), format!("{:?}", row.result));
             }
         }

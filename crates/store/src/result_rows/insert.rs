@@ -17,7 +17,7 @@ use crate::{StoreError, codes};
 const TOGETHER: usize = 64;
 /// Number of buckets whose next keys are cached. Nearly all results are of the last bucket or the
 /// one before.
-const STRETCHES: usize = 4;
+const CACHED_BUCKETS: usize = 4;
 
 /// Results that become one row.
 pub(crate) struct ResultBlock<'r> {
@@ -74,7 +74,7 @@ impl NextRowKeys {
             return Ok(*next - 1);
         }
         let next = Self::read_next(db, bucket).await?;
-        if self.0.len() >= STRETCHES {
+        if self.0.len() >= CACHED_BUCKETS {
             self.0.pop_first();
         }
         self.0.insert(bucket, next + 1);

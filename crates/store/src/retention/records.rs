@@ -59,7 +59,8 @@ const SIGNING_SECRETS: RecordKind = RecordKind {
 
 /// A delivery stays while its alert is open.
 const DELIVERIES: RecordKind = RecordKind {
-    find: "SELECT number FROM deliveries WHERE completed_at < $1 AND NOT is_open ORDER BY completed_at LIMIT $2",
+    find: "SELECT number FROM deliveries WHERE completed_at < $1 AND NOT is_open \
+        ORDER BY completed_at LIMIT $2",
     delete: "DELETE FROM deliveries WHERE number = $1 AND completed_at IS NOT NULL",
 };
 /// Events without deliveries.

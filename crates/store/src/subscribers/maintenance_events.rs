@@ -125,7 +125,7 @@ async fn changed_windows(
             description: row.try_get("description")?,
             from: window.from,
             until: window.to,
-            stage: MaintenancePhase::of(window, now),
+            stage: MaintenancePhase::from_window(window, now),
         })
     };
     rows.iter().map(read).collect()

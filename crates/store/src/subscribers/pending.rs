@@ -45,7 +45,8 @@ pub(super) async fn make_room(
     }
     // Addresses of unknown networks are older than that column, and count as one network.
     let oldest = query(
-        "SELECT id FROM (SELECT id, requested_at, COUNT(*) OVER (PARTITION BY requester_hash) AS addresses \
+        "SELECT id FROM (SELECT id, requested_at, \
+         COUNT(*) OVER (PARTITION BY requester_hash) AS addresses \
          FROM subscribers WHERE page_id = $1 AND confirmed_at IS NULL AND NOT by_owner) AS pending \
          ORDER BY addresses DESC, requested_at, id LIMIT 1",
     )

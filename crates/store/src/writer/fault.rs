@@ -43,7 +43,7 @@ struct FaultState {
 
 impl Fault {
     /// Returns the fault that caused an error of the database, if a fault of the disk did.
-    pub(super) fn of(error: &sqlx::Error) -> Option<Self> {
+    pub(super) fn from_error(error: &sqlx::Error) -> Option<Self> {
         let error = error.as_database_error()?;
         match error.try_downcast_ref::<PgDatabaseError>() {
             Some(error) => match error.code() {
@@ -51,11 +51,11 @@ impl Fault {
                 IO_ERROR => Some(Self::Io),
                 _ => None,
             },
-            None => Self::of_sqlite(error),
+            None => Self::from_sqlite(error),
         }
     }
 
-    fn of_sqlite(error: &dyn DatabaseError) -> Option<Self> {
+    fn from_sqlite(error: &dyn DatabaseError) -> Option<Self> {
         match error.code()?.parse::<i32>().ok()? & 0xff {
             SQLITE_FULL => Some(Self::NoSpace("the data folder's disk")),
             SQLITE_IOERR | SQLITE_READONLY => Some(Self::Io),
@@ -74,7 +74,7 @@ impl Fault {
 
 impl DiskHealth {
     /// Creates the state of a connection that writes.
-    pub(super) fn of(db: &Connection) -> Self {
+    pub(super) fn new(db: &Connection) -> Self {
         let folder = db.wal_path().and_then(|log| log.parent().map(Path::to_owned));
         Self(Arc::new(FaultState { folder, fault: Mutex::default() }))
     }

@@ -58,7 +58,7 @@ impl Session {
         generations: Arc<Generations>,
         outbox: OutboxCache,
     ) -> Self {
-        let health = DiskHealth::of(&db);
+        let health = DiskHealth::new(&db);
         Self {
             db,
             vault,
@@ -88,7 +88,7 @@ impl Session {
     /// Records the fault of the disk that caused an error of the current work, and names it.
     pub(super) fn record_fault(&self, error: StoreError) -> StoreError {
         let StoreError::Database(cause) = &error else { return error };
-        let Some(fault) = Fault::of(cause) else { return error };
+        let Some(fault) = Fault::from_error(cause) else { return error };
         self.health.failed(fault);
         fault.error(cause)
     }

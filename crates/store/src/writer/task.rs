@@ -132,6 +132,6 @@ impl RolledBack {
 
 impl From<sqlx::Error> for RolledBack {
     fn from(error: sqlx::Error) -> Self {
-        Self { why: error.to_string(), is_unsure: false, fault: Fault::of(&error) }
+        Self { why: error.to_string(), is_unsure: false, fault: Fault::from_error(&error) }
     }
 }

@@ -98,7 +98,7 @@ impl Session {
                 // commit.
                 is_unsure: error.as_database_error().is_none(),
                 why: error.to_string(),
-                fault: Fault::of(&error),
+                fault: Fault::from_error(&error),
             })?;
             self.generations.end();
         }

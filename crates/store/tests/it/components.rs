@@ -110,8 +110,9 @@ async fn component_with_unknown_reference_is_rejected() {
             let created = create(home, 2, wanted.clone()).await;
             let updated = home.store.components().update(stored.clone(), wanted, at(9)).await;
             for refusal in [created, updated] {
-                let told = matches!(&refusal, Err(StoreError::Refused(it)) if it.field == field);
-                assert!(told, "{field}: {refusal:?}");
+                let is_refused =
+                    matches!(&refusal, Err(StoreError::Refused(it)) if it.field == field);
+                assert!(is_refused, "{field}: {refusal:?}");
             }
         }
         assert_eq!(read(home, &stored).await, stored);
@@ -140,8 +141,9 @@ async fn monitor_appears_on_a_page_once() {
         let repointed = settings(page, Some(first), |_| {});
         let repointed = home.store.components().update(beside, repointed, at(9)).await;
         for refusal in [again, repointed] {
-            let told = matches!(&refusal, Err(StoreError::Taken(it)) if it.field == "monitor_id");
-            assert!(told, "{refusal:?}");
+            let is_refused =
+                matches!(&refusal, Err(StoreError::Taken(it)) if it.field == "monitor_id");
+            assert!(is_refused, "{refusal:?}");
         }
         create(home, 4, settings(other, Some(first), |_| {})).await.unwrap();
         let renamed = settings(page, Some(first), |draft| draft.name = Some("API".to_owned()));
@@ -223,13 +225,13 @@ async fn deleted_page_deletes_its_components_and_groups() {
         assert_eq!(groups.list(home.workspace, None, GROUPS).await.unwrap().total, 1);
         assert!(home.store.monitors().get(home.workspace, monitor).await.is_ok());
         let audit = home.store.audit().newest(home.workspace, 3).await.unwrap();
-        let told: Vec<_> = audit.iter().map(|it| (&*it.action, &*it.detail)).collect();
+        let recorded: Vec<_> = audit.iter().map(|it| (&*it.action, &*it.detail)).collect();
         let due = [
             ("page.delete", ""),
             ("group.delete", "with its page"),
             ("component.delete", "with its page"),
         ];
-        assert_eq!(told, due);
+        assert_eq!(recorded, due);
     })
     .await;
 }

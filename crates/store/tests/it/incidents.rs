@@ -101,9 +101,9 @@ async fn pause_ends_monitor_status_without_the_judge() {
         assert_eq!(changes().await, [failed, ended]);
         // The judge learns of it later, or never.
         let incident = IncidentChange::None;
-        let heard =
+        let transition =
             Transition { from: MonitorStatus::Error, to: unknown, incident, ..opened(1, 45) };
-        let transitions = vec![(paused.id, heard)];
+        let transitions = vec![(paused.id, transition)];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         assert_eq!(changes().await, [failed, ended]);
         monitors.delete(home.workspace, paused.id, at(50)).await.unwrap();

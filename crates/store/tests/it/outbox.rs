@@ -128,7 +128,7 @@ async fn due(home: &Home, channel: ChannelId, at: i64) -> DueDeliveries {
 }
 
 /// Returns the due deliveries as `kind monitor`.
-async fn shown(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
+async fn due_events(home: &Home, channel: ChannelId, at: i64) -> Vec<String> {
     due(home, channel, at).await.due.iter().map(format_due).collect()
 }
 

@@ -93,8 +93,9 @@ async fn slugs_and_domains_are_unique_in_the_server() {
             let fresh = PageSettings { slug: settings.slug.replace("mine", "third"), ..settings };
             let refusals = [update, create(home, home.workspace, 3, fresh).await];
             for refusal in refusals {
-                let told = matches!(&refusal, Err(StoreError::Taken(it)) if it.field == field);
-                assert!(told, "{field}: {refusal:?}");
+                let is_refused =
+                    matches!(&refusal, Err(StoreError::Taken(it)) if it.field == field);
+                assert!(is_refused, "{field}: {refusal:?}");
             }
         }
         assert_eq!(home.store.pages().list(home.workspace, FIRST_PART).await.unwrap().total, 1);

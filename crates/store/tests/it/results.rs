@@ -8,7 +8,7 @@ use store::{Batch, Committed};
 
 use crate::harness::{a_result, at, for_each_engine, instant, monitor_id, workspace_id};
 
-fn of(results: Vec<CheckResult>) -> Batch {
+fn batch_of(results: Vec<CheckResult>) -> Batch {
     Batch { results, ..Batch::default() }
 }
 
@@ -31,7 +31,7 @@ async fn committed_results_read_back_equal() {
         odd.status = None;
         odd.attempts = 11;
         odd.probe = ProbeId(Arc::from("probe of the cellar"));
-        home.commit(of(vec![odd.clone(), plain.clone()])).await.unwrap();
+        home.commit(batch_of(vec![odd.clone(), plain.clone()])).await.unwrap();
         let results = home.store.results();
         let read = results.newest(home.workspace, monitor, instant(0), 10).await.unwrap();
         assert_eq!(described(&read), described(&[odd, plain]));
@@ -49,7 +49,7 @@ async fn newest_results_come_first_within_limits() {
             batch.push(a_result(monitor, Region::FlyAms, slot));
             batch.push(a_result(other, Region::FlyAms, slot));
         }
-        home.commit(of(batch)).await.unwrap();
+        home.commit(batch_of(batch)).await.unwrap();
         let results = home.store.results();
         let slots = async |since, limit| -> Vec<i64> {
             let read =
@@ -75,10 +75,10 @@ async fn second_result_of_a_key_is_dropped() {
         let first = a_result(monitor, Region::FlyAms, 1);
         let mut second = first.clone();
         second.outcome = Outcome::Failure;
-        let committed = home.commit(of(vec![first.clone(), second.clone()])).await.unwrap();
+        let committed = home.commit(batch_of(vec![first.clone(), second.clone()])).await.unwrap();
         assert_eq!(committed, Committed { stored: 1, duplicates: 1, ownerless: 0 });
         // If it is stored later, readers drop it.
-        home.commit(of(vec![second])).await.unwrap();
+        home.commit(batch_of(vec![second])).await.unwrap();
         let results = home.store.results();
         let read = results.newest(home.workspace, monitor, instant(0), 10).await.unwrap();
         assert_eq!(described(&read), described(std::slice::from_ref(&first)));
@@ -91,7 +91,7 @@ async fn second_result_of_a_key_is_dropped() {
         others[1].identity.region = Region::FlyArn;
         others[2].identity.slot = instant(2);
         others[3].identity.trigger = Trigger::Confirmation;
-        let committed = home.commit(of(others)).await.unwrap();
+        let committed = home.commit(batch_of(others)).await.unwrap();
         assert_eq!(committed, Committed { stored: 4, duplicates: 0, ownerless: 0 });
         assert_eq!(results.count().await.unwrap(), 5);
     })
@@ -105,7 +105,7 @@ async fn batches_of_any_size_are_stored_completely() {
         let mut from = 0;
         for size in [1, 7, 8, 9, 63, 64, 65, 200, 1_000] {
             let batch = (from..from + size).map(|slot| a_result(monitor, Region::FlyAms, slot));
-            let committed = home.commit(of(batch.collect())).await.unwrap();
+            let committed = home.commit(batch_of(batch.collect())).await.unwrap();
             assert_eq!(committed.stored, size as u64);
             from += size;
         }
@@ -124,7 +124,7 @@ async fn results_of_earlier_buckets_are_stored_completely() {
         for stretch in [5, 6, 7, 8, 9, 0, 3, 0, 9, 1, 0] {
             let slots = (0..700).map(|slot| stretch * STRETCH + stored + slot);
             let batch = slots.map(|slot| a_result(monitor, Region::FlyAms, slot));
-            home.commit(of(batch.collect())).await.unwrap();
+            home.commit(batch_of(batch.collect())).await.unwrap();
             stored += 700;
             let count = home.store.results().count().await.unwrap();
             assert_eq!(count, stored as u64, "after bucket {stretch}");
@@ -138,10 +138,12 @@ async fn results_of_deleted_monitor_are_dropped() {
     for_each_engine(async |home| {
         let (kept, deleted) = (home.monitor(1).await.id, home.monitor(2).await.id);
         let batch = |slot| {
-            of([kept, deleted, monitor_id(99)]
-                .into_iter()
-                .map(|monitor| a_result(monitor, Region::FlyAms, slot))
-                .collect())
+            batch_of(
+                [kept, deleted, monitor_id(99)]
+                    .into_iter()
+                    .map(|monitor| a_result(monitor, Region::FlyAms, slot))
+                    .collect(),
+            )
         };
         let before = home.commit(batch(1)).await.unwrap();
         assert_eq!(before, Committed { stored: 2, duplicates: 0, ownerless: 1 });

@@ -13,7 +13,7 @@ const DAY_MILLIS: i64 = 24 * 3_600_000;
 
 /// Returns the secrets that sign at this time, newest first.
 async fn signing(store: &Store, millis: i64) -> Vec<Vec<u8>> {
-    let secrets = store.signing_secrets().of(workspace_id(1), instant(millis)).await.unwrap();
+    let secrets = store.signing_secrets().active(workspace_id(1), instant(millis)).await.unwrap();
     secrets.iter().map(|secret| secret.expose().clone()).collect()
 }
 
@@ -28,7 +28,7 @@ async fn new_workspace_has_its_own_secret() {
     for_each_engine(async |home| {
         home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
         let first = signing(&home.store, 0).await;
-        let other = home.store.signing_secrets().of(workspace_id(2), instant(0)).await.unwrap();
+        let other = home.store.signing_secrets().active(workspace_id(2), instant(0)).await.unwrap();
         assert_eq!((first.len(), first[0].len(), other.len()), (1, 32, 1));
         assert_ne!(&first[0], other[0].expose());
         let listed = home.store.signing_secrets().list(home.workspace, instant(0)).await.unwrap();

@@ -112,7 +112,7 @@ async fn database_of_first_schema_is_readable() {
         assert_eq!((missed[0].count, missed[0].reason), (2, MissedReason::Unknown), "{engine:?}");
         assert_eq!(store.audit().newest(workspace, 10).await.unwrap().len(), 1);
         // Created since then: every workspace has a signing secret.
-        assert_eq!(store.signing_secrets().of(workspace, since).await.unwrap().len(), 1);
+        assert_eq!(store.signing_secrets().active(workspace, since).await.unwrap().len(), 1);
         store.close().await.unwrap();
         // A migrated database opens again unchanged.
         Store::open(settings).await.unwrap().close().await.unwrap();

@@ -11,9 +11,10 @@ mod store;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use store::Store;
 use terraform_plugin::schema::{Attribute, Schema};
 use terraform_plugin::{Catalog, Context, Object, Outcome, Provider, Type, serve, validate};
+
+use store::Store;
 
 /// Source address of the provider in configurations.
 const ADDRESS: &str = "registry.terraform.io/example/notebook";

@@ -23,14 +23,14 @@ pub struct RenderedDiagnostic {
     pub address: Option<String>,
     /// Source range in the configuration.
     #[serde(rename = "range", default)]
-    pub range: Option<Place>,
+    pub range: Option<SourceRange>,
     #[serde(default)]
     snippet: Option<Snippet>,
 }
 
 /// A range in a file of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Place {
+pub struct SourceRange {
     pub filename: String,
     start: Start,
 }
@@ -49,7 +49,7 @@ struct Snippet {
     to: usize,
 }
 
-impl Place {
+impl SourceRange {
     /// Returns the line, counted from one.
     pub fn line(&self) -> u64 {
         self.start.line
@@ -73,8 +73,8 @@ impl RenderedDiagnostic {
 impl fmt::Display for RenderedDiagnostic {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}", self.severity, self.summary)?;
-        if let Some(place) = &self.range {
-            write!(out, "\n  on {} line {}", place.filename, place.line())?;
+        if let Some(range) = &self.range {
+            write!(out, "\n  on {} line {}", range.filename, range.line())?;
         }
         if let Some(snippet) = &self.snippet {
             write!(out, ": {}", snippet.code.trim())?;
@@ -98,8 +98,8 @@ pub(super) fn parse_lines(stdout: &str) -> Vec<RenderedDiagnostic> {
     found.filter(is_from_provider).collect()
 }
 
-fn is_from_provider(shown: &RenderedDiagnostic) -> bool {
-    shown.summary != OVERRIDE_WARNING
+fn is_from_provider(diagnostic: &RenderedDiagnostic) -> bool {
+    diagnostic.summary != OVERRIDE_WARNING
 }
 
 #[cfg(test)]

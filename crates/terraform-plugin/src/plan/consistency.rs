@@ -25,8 +25,8 @@ pub(crate) fn check_plan(
         if attribute.write_only || nested || same || free || config.is_unknown() || plan == config {
             continue;
         }
-        let shown = shown(is_hidden(attribute), config, plan);
-        let detail = format!("the configuration and the plan differ: {shown}");
+        let change = describe_change(is_hidden(attribute), config, plan);
+        let detail = format!("the configuration and the plan differ: {change}");
         found.push(fault("Plan differs from configuration", &detail).at(name.as_str()));
     }
     found
@@ -56,7 +56,7 @@ fn check_body(
                 check_nested(*nesting, body, plan, new, &path, hidden, found);
             }
             Shape::Plain(_) if is_consistent(plan, new) => {}
-            Shape::Plain(_) => found.push(difference(&path, &shown(hidden, plan, new))),
+            Shape::Plain(_) => found.push(difference(&path, &describe_change(hidden, plan, new))),
         }
     }
     for (name, block) in &body.blocks {
@@ -90,7 +90,7 @@ fn check_nested(
             }
         }
         (plan, new, _) if is_consistent(plan, new) => {}
-        (_, _, _) if hidden => found.push(difference(path, &shown(hidden, plan, new))),
+        (_, _, _) if hidden => found.push(difference(path, &describe_change(hidden, plan, new))),
         (plan, new, _) => {
             let shown = format!("planned {}, got {}", counted(plan), counted(new));
             found.push(difference(path, &shown));
@@ -126,8 +126,8 @@ fn is_consistent(plan: &Value, new: &Value) -> bool {
     }
 }
 
-fn difference(path: &Path, shown: &str) -> Diagnostic {
-    let detail = format!("the plan and the state after apply differ: {shown}");
+fn difference(path: &Path, change: &str) -> Diagnostic {
+    let detail = format!("the plan and the state after apply differ: {change}");
     fault("State differs from plan", &detail).at(path.addressable())
 }
 
@@ -139,7 +139,7 @@ fn is_hidden(attribute: &Attribute) -> bool {
     attribute.sensitive || attribute.write_only
 }
 
-fn shown(hidden: bool, first: &Value, second: &Value) -> String {
+fn describe_change(hidden: bool, first: &Value, second: &Value) -> String {
     if hidden {
         return "the values are sensitive".to_owned();
     }

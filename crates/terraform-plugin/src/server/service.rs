@@ -1,7 +1,8 @@
 //! Implements the generated service. Each method finds its entry and delegates to it.
 
-use futures_util::StreamExt;
 use std::sync::Arc;
+
+use futures_util::StreamExt;
 use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status, async_trait};
 

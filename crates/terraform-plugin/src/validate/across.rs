@@ -52,7 +52,7 @@ struct Present<'a> {
 }
 
 impl<'a> Present<'a> {
-    fn of(names: &'a [String], object: &Object) -> Self {
+    fn new(names: &'a [String], object: &Object) -> Self {
         let mut present = Self { given: Vec::new(), unknown: false };
         for name in names {
             let value = object.value(name);
@@ -94,7 +94,7 @@ fn missing(names: &[String], bound: &str) -> Vec<Diagnostic> {
 pub fn exactly_one_of<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Check {
     let names = named(names);
     Check::new(move |object| {
-        let present = Present::of(&names, object);
+        let present = Present::new(&names, object);
         if present.given.is_empty() && !present.unknown {
             return missing(&names, "exactly");
         }
@@ -106,7 +106,7 @@ pub fn exactly_one_of<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Ch
 pub fn at_least_one_of<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Check {
     let names = named(names);
     Check::new(move |object| {
-        let present = Present::of(&names, object);
+        let present = Present::new(&names, object);
         let none = present.given.is_empty() && !present.unknown;
         if none { missing(&names, "at least") } else { Vec::new() }
     })
@@ -115,14 +115,14 @@ pub fn at_least_one_of<N: Into<String>>(names: impl IntoIterator<Item = N>) -> C
 /// Allows at most one of the attributes and blocks.
 pub fn conflicting<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Check {
     let names = named(names);
-    Check::new(move |object| surplus(&Present::of(&names, object).given, &names))
+    Check::new(move |object| surplus(&Present::new(&names, object).given, &names))
 }
 
 /// Requires all of the attributes and blocks, or none.
 pub fn required_together<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Check {
     let names = named(names);
     Check::new(move |object| {
-        let present = Present::of(&names, object);
+        let present = Present::new(&names, object);
         let absent = |name: &&String| {
             !present.given.contains(&name.as_str()) && !object.value(name).is_unknown()
         };

@@ -25,8 +25,8 @@ pub(super) fn validate(request: &Received) -> Validation {
         return Err(wrong(404, "WorkflowNotFound", "The workflow could not be found."));
     }
     if parameter(request, "sig").as_deref() != Some(SIGNATURE) {
-        let said = "The provided authorization signature is invalid.";
-        return Err(wrong(401, "DirectApiAuthorizationRequired", said));
+        let message = "The provided authorization signature is invalid.";
+        return Err(wrong(401, "DirectApiAuthorizationRequired", message));
     }
     let Some(message) = object(request) else {
         return Err(wrong(400, "TriggerInputSchemaMismatch", "The body is not JSON."));

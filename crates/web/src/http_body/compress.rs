@@ -19,12 +19,12 @@ const ROOM: usize = 4_096;
 pub(super) fn gzip(plain: &[u8]) -> Bytes {
     let mut writer = GzEncoder::new(Vec::with_capacity(plain.len() / 8), Compression::new(GZIP));
     let written = writer.write_all(plain).and_then(|()| writer.finish());
-    Bytes::from(written.expect("memory takes everything that is written to it"))
+    Bytes::from(written.expect("writing to memory does not fail"))
 }
 
 pub(super) fn brotli(plain: &[u8]) -> Bytes {
     let room = Vec::with_capacity(plain.len() / 8);
     let mut writer = brotli::CompressorWriter::new(room, ROOM, BROTLI, BROTLI_WINDOW);
-    writer.write_all(plain).expect("memory takes everything that is written to it");
+    writer.write_all(plain).expect("writing to memory does not fail");
     Bytes::from(writer.into_inner())
 }

@@ -22,7 +22,7 @@ pub(crate) enum Terraform {
 
 impl Terraform {
     /// Returns the block for a method name.
-    pub(crate) fn of(method: &str) -> Option<Self> {
+    pub(crate) fn for_method(method: &str) -> Option<Self> {
         Some(match method {
             "CreateHttpMonitor" => Self::Resource(&tables::HTTP_MONITOR, "monitor"),
             "CreateTcpMonitor" => Self::Resource(&tables::TCP_MONITOR, "monitor"),
@@ -145,7 +145,7 @@ impl Known<'_> {
         let call =
             self.example.saved.get(name).with_context(|| format!("no step saved `{name}`"))?;
         let method = call.rsplit('/').next().unwrap_or(call);
-        let made = Terraform::of(method).zip(self.examples.get(call));
+        let made = Terraform::for_method(method).zip(self.examples.get(call));
         let Some((Terraform::Resource(table, argument), example)) = made else {
             anyhow::bail!("`{name}` comes from `{call}`, which has no Terraform resource");
         };

@@ -1,7 +1,8 @@
 //! JSON requests that pass, and the messages for those that are rejected.
 
-use super::*;
 use proto::monitor::v1::UpdateHttpMonitorRequest;
+
+use super::*;
 
 const CREATE: &str = "/monitor.v1.MonitorService/CreateHttpMonitor";
 const UPDATE: &str = "/monitor.v1.MonitorService/UpdateHttpMonitor";

@@ -175,7 +175,7 @@ mod tests {
         Proxies::from_variables(value).proxy_for(&base.parse().unwrap())
     }
 
-    fn shown(variables: &[(&str, &str)], base: &str) -> String {
+    fn format_proxy(variables: &[(&str, &str)], base: &str) -> String {
         match proxy(variables, base) {
             Ok(Some(proxy)) => {
                 let authorization = proxy.authorization().map(|it| it.to_str().unwrap());
@@ -190,18 +190,21 @@ mod tests {
     #[test]
     fn scheme_of_the_base_chooses_the_variable() {
         let both = [("HTTPS_PROXY", "http://a.test:3128"), ("HTTP_PROXY", "b.test:8080")];
-        assert_eq!(shown(&both, "https://example.com/rpc"), "HTTPS_PROXY http://a.test:3128/");
-        assert_eq!(shown(&both, "http://example.com/rpc"), "HTTP_PROXY http://b.test:8080/");
-        assert_eq!(shown(&both[..1], "http://example.com"), "direct");
-        assert_eq!(shown(&both, "http://127.0.0.1:8080/rpc"), "direct");
+        assert_eq!(
+            format_proxy(&both, "https://example.com/rpc"),
+            "HTTPS_PROXY http://a.test:3128/"
+        );
+        assert_eq!(format_proxy(&both, "http://example.com/rpc"), "HTTP_PROXY http://b.test:8080/");
+        assert_eq!(format_proxy(&both[..1], "http://example.com"), "direct");
+        assert_eq!(format_proxy(&both, "http://127.0.0.1:8080/rpc"), "direct");
     }
 
     #[test]
     fn upper_case_wins_over_lower_case() {
         let both = [("https_proxy", "http://lower.test"), ("HTTPS_PROXY", "http://upper.test")];
         let base = "https://example.com";
-        assert_eq!(shown(&both, base), "HTTPS_PROXY http://upper.test/");
-        assert_eq!(shown(&both[..1], base), "https_proxy http://lower.test/");
+        assert_eq!(format_proxy(&both, base), "HTTPS_PROXY http://upper.test/");
+        assert_eq!(format_proxy(&both[..1], base), "https_proxy http://lower.test/");
     }
 
     #[test]
@@ -215,7 +218,7 @@ mod tests {
         ] {
             let set =
                 [("HTTPS_PROXY", "http://a.test:3128"), (name, "example.com,internal.test:8443")];
-            assert_eq!(shown(&set, base), expected, "{name} {base}");
+            assert_eq!(format_proxy(&set, base), expected, "{name} {base}");
         }
     }
 
@@ -224,7 +227,7 @@ mod tests {
         let set = [("HTTPS_PROXY", "http://ada:p%40ss@a.test:3128")];
         let base = "https://example.com";
         // ada:p@ss
-        assert_eq!(shown(&set, base), "HTTPS_PROXY http://a.test:3128/ Basic YWRhOnBAc3M=");
+        assert_eq!(format_proxy(&set, base), "HTTPS_PROXY http://a.test:3128/ Basic YWRhOnBAc3M=");
         let known = proxy(&set, base).unwrap().unwrap();
         let text = format!("{known:?} {}", known.failure(&std::io::Error::other("reset")));
         assert!(!text.contains("ada") && !text.contains("ss@"), "{text}");
@@ -233,7 +236,7 @@ mod tests {
     #[test]
     fn malformed_proxy_is_refused_without_its_value() {
         for url in ["http://", "socks5://ada:hunter2@a.test", "ftp://a.test", "http://a b"] {
-            let text = shown(&[("HTTP_PROXY", url)], "http://example.com");
+            let text = format_proxy(&[("HTTP_PROXY", url)], "http://example.com");
             assert!(text.starts_with("`HTTP_PROXY` is not the URL of an HTTP proxy"), "{text}");
             assert!(!text.contains("hunter2"), "{text}");
         }

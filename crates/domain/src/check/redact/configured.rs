@@ -1,5 +1,5 @@
-//! Redacts the secrets configured in a monitor or a channel. A server may echo its request, in a debug page or
-//! an error message for example, and would reveal them to every reader of evidence.
+//! Redacts the secrets configured in a monitor or a channel. A server may echo its request, in a
+//! debug page or an error message for example, and would reveal them to every reader of evidence.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

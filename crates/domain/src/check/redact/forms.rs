@@ -1,4 +1,5 @@
-//! The forms in which a server may repeat a secret. Which texts are secrets is decided by `configured`.
+//! The forms in which a server may repeat a secret. Which texts are secrets is decided by
+//! `configured`.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};

@@ -31,7 +31,7 @@ type Host = (WorkspaceId, HostMark);
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     hosts: u32,
-    /// Hosts whose last report failed.
+    /// Hosts whose last outcome is a failure.
     failing: u32,
     /// Hosts among [`Probe::turns`] that still fail.
     turned: u32,
@@ -84,26 +84,26 @@ impl Probe {
         }
     }
 
-    /// Records a report.
-    pub(super) fn record(&mut self, report: &HostOutcome, now: Timestamp) {
+    /// Records the outcome of a check.
+    pub(super) fn record(&mut self, outcome: &HostOutcome, now: Timestamp) {
         self.expire_turns(now);
-        let fresh = HostState { failing: false, turned_at: None, finished_at: report.finished_at };
-        let mark = (report.workspace, report.host);
+        let fresh = HostState { failing: false, turned_at: None, finished_at: outcome.finished_at };
+        let mark = (outcome.workspace, outcome.host);
         let known = self.hosts.contains_key(&mark);
         if !known {
-            self.workspaces.entry(report.workspace).or_default().hosts += 1;
+            self.workspaces.entry(outcome.workspace).or_default().hosts += 1;
         }
         let host = self.hosts.entry(mark).or_insert(fresh);
-        if host.finished_at > report.finished_at {
+        if host.finished_at > outcome.finished_at {
             return;
         }
-        host.finished_at = report.finished_at;
-        if host.failing == report.failed {
+        host.finished_at = outcome.finished_at;
+        if host.failing == outcome.failed {
             return;
         }
-        let count = self.workspaces.entry(report.workspace).or_default();
-        host.failing = report.failed;
-        if report.failed {
+        let count = self.workspaces.entry(outcome.workspace).or_default();
+        host.failing = outcome.failed;
+        if outcome.failed {
             count.failing += 1;
             // A host that was never healthy says nothing about the probe.
             if known {

@@ -33,19 +33,19 @@ fn story(has_connectivity_check: bool) -> ProbeScenario {
 
 impl ProbeScenario {
     fn fail(self, hosts: std::ops::Range<u64>) -> Self {
-        self.report(hosts, true)
+        self.outcome(hosts, true)
     }
 
     fn answer(self, hosts: std::ops::Range<u64>) -> Self {
-        self.report(hosts, false)
+        self.outcome(hosts, false)
     }
 
-    fn report(mut self, hosts: std::ops::Range<u64>, failed: bool) -> Self {
+    fn outcome(mut self, hosts: std::ops::Range<u64>, failed: bool) -> Self {
         for host in hosts {
             let (host, finished_at) = (HostMark(host), self.now);
             let (probe, workspace) = (PROBE, self.workspace);
-            let report = HostOutcome { probe, workspace, host, failed, finished_at };
-            self.changes.extend(self.suspicions.record(report, self.now));
+            let outcome = HostOutcome { probe, workspace, host, failed, finished_at };
+            self.changes.extend(self.suspicions.record(outcome, self.now));
         }
         self
     }
@@ -66,7 +66,7 @@ impl ProbeScenario {
         self
     }
 
-    fn of(mut self, workspace: u64) -> Self {
+    fn in_workspace(mut self, workspace: u64) -> Self {
         self.workspace = WorkspaceId::from_bits(workspace);
         self
     }
@@ -111,16 +111,16 @@ fn probe_is_suspect_when_most_hosts_fail_together() {
 }
 
 #[test]
-fn late_report_is_ignored() {
+fn late_outcome_is_ignored() {
     let mut story = a_probe_of(5).after(SECOND).fail(0..2);
-    let report = HostOutcome {
+    let outcome = HostOutcome {
         probe: PROBE,
         workspace: story.workspace,
         host: HostMark(2),
         failed: true,
         finished_at: START - SECOND,
     };
-    assert_eq!(story.suspicions.record(report, story.now), None);
+    assert_eq!(story.suspicions.record(outcome, story.now), None);
 }
 
 #[test]
@@ -157,9 +157,11 @@ fn suspicion_without_connectivity_check_mutes_nothing() {
 // issue 16, point 5: the hosts of one workspace must not delay the alerts of another
 #[test]
 fn workspaces_have_equal_weight() {
-    let two = |other: u64| a_probe_of(12).of(2).answer(20..20 + other).of(1).fail(0..12);
+    let two = |other: u64| {
+        a_probe_of(12).in_workspace(2).answer(20..20 + other).in_workspace(1).fail(0..12)
+    };
     assert_eq!(two(3).standing(), ProbeTrust::Trusted, "half of the workspaces are healthy");
-    assert_eq!(two(3).of(2).fail(20..21).standing(), ProbeTrust::Suspect);
+    assert_eq!(two(3).in_workspace(2).fail(20..21).standing(), ProbeTrust::Suspect);
     assert_eq!(a_probe_of(12).fail(0..12).standing(), ProbeTrust::Suspect);
 }
 
@@ -188,7 +190,7 @@ fn suspicion_ends_after_its_time_limit() {
 }
 
 #[test]
-fn hosts_without_reports_for_hours_are_removed() {
+fn hosts_without_outcomes_for_hours_are_removed() {
     let story = a_probe_of(20).after(HOST_EXPIRY + SECOND).answer(0..5).fail(0..3);
     assert_eq!(story.standing(), ProbeTrust::Suspect);
 }
@@ -197,12 +199,12 @@ fn hosts_without_reports_for_hours_are_removed() {
 fn clock_set_back_keeps_suspicion_working() {
     let back = |mut story: ProbeScenario| {
         story.now = story.now - 60 * 60 * SECOND;
-        story.report(0..1, false)
+        story.outcome(0..1, false)
     };
     let sound = back(a_probe_of(5).fail(0..5).after(2 * SECOND).answer(0..3));
     assert_eq!(sound.standing(), ProbeTrust::TrustedSince(sound.now), "later failures count");
     let turned = back(a_probe_of(5).after(SECOND).answer(0..5)).fail(0..3);
-    assert_eq!(turned.standing(), ProbeTrust::Suspect, "current reports are recorded");
+    assert_eq!(turned.standing(), ProbeTrust::Suspect, "current outcomes are recorded");
     let void = back(a_probe_of(5).fail(0..5));
     let ended = void.after(limits::SUSPICION_UNCONFIRMED_MAX);
     assert_eq!(ended.relief(), Some(ClearedBy::Time));

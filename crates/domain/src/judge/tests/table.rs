@@ -172,7 +172,7 @@ fn vote_expires_after_its_window() {
     for (longest, window) in [(10, 120), (100, 160)] {
         let mut policy = policy_of(&[0]);
         policy.longest = Duration::from_secs(longest);
-        let story = MonitorScenario::of(policy).settled().after(Duration::from_secs(window));
+        let story = MonitorScenario::new(policy).settled().after(Duration::from_secs(window));
         assert_eq!(story.status(), Active, "longest {longest} s");
         let story = story.after(Duration::from_millis(1));
         assert_eq!(story.status(), Unknown, "longest {longest} s");

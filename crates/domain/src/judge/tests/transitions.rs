@@ -147,7 +147,7 @@ fn status_waits_after_start_resume_and_edit() {
 fn grace_period_is_at_most_one_period() {
     let mut policy = policy_of(&[0, 1]);
     policy.period = Duration::from_secs(10);
-    let story = MonitorScenario::of(policy);
+    let story = MonitorScenario::new(policy);
     assert_eq!(story.effects.wake_at, Some(START + Duration::from_secs(10)));
 }
 

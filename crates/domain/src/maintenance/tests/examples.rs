@@ -12,7 +12,7 @@ const SHOWN: usize = 100;
 
 /// Formats the first occurrences in New York time, with the year when it changes and the time if it
 /// is not 9:00.
-fn shown(start: &str, rule: &str, most: usize) -> String {
+fn format_occurrences(start: &str, rule: &str, most: usize) -> String {
     let zone = TimeZone::parse("America/New_York").unwrap();
     let rule = Recurrence::parse(rule).unwrap();
     let start: DateTime = start.parse().unwrap();
@@ -40,7 +40,7 @@ fn assert_all(start: &str, rules: &[&str], expected: &str) {
     let most =
         if ends { SHOWN } else { expected.split(' ').filter(|at| !at.ends_with(':')).count() };
     for rule in rules {
-        assert_eq!(shown(start, rule, most), expected, "{start} {rule}");
+        assert_eq!(format_occurrences(start, rule, most), expected, "{start} {rule}");
     }
 }
 
@@ -70,7 +70,7 @@ fn daily_rules_match_the_rfc() {
         "FREQ=YEARLY;UNTIL=20000131T140000Z;BYMONTH=1;BYDAY=SU,MO,TU,WE,TH,FR,SA",
         "FREQ=DAILY;UNTIL=20000131T140000Z;BYMONTH=1",
     ];
-    let [a, b] = year.map(|rule| shown("1998-01-01T09:00", rule, SHOWN));
+    let [a, b] = year.map(|rule| format_occurrences("1998-01-01T09:00", rule, SHOWN));
     assert_eq!(a, b);
     assert_eq!(a.split(' ').count(), 93 + 3, "93 days and three years: {a}");
 }
@@ -265,7 +265,8 @@ fn hourly_and_minutely_rules_match_the_rfc() {
         "FREQ=DAILY;BYHOUR=9,10,11,12,13,14,15,16;BYMINUTE=0,20,40",
         "FREQ=MINUTELY;INTERVAL=20;BYHOUR=9,10,11,12,13,14,15,16",
     );
-    let [by_day, by_minute] = [by_day, by_minute].map(|rule| shown("1997-09-02T09:00", rule, 60));
+    let [by_day, by_minute] =
+        [by_day, by_minute].map(|rule| format_occurrences("1997-09-02T09:00", rule, 60));
     assert_eq!(by_day, by_minute);
     assert!(by_day.contains("9/2T16:40 9/3 9/3T09:20"), "{by_day}");
 }

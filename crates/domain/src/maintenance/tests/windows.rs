@@ -31,7 +31,7 @@ fn ahead(schedule: &Schedule, now: Timestamp) -> UpcomingWindows {
     crate::maintenance::upcoming_windows(schedule, planning_horizon(now))
 }
 
-fn shown(windows: &[Span]) -> Vec<String> {
+fn format_windows(windows: &[Span]) -> Vec<String> {
     windows.iter().map(|window| format!("{} {}", window.from, window.to)).collect()
 }
 
@@ -43,7 +43,7 @@ const fn span(from: i64, to: i64) -> Span {
 fn single_maintenance_has_one_window_until_its_end() {
     let schedule = schedule("2026-12-01T22:00:00Z", "90m", "Europe/Berlin", "");
     let UpcomingWindows { windows, until } = ahead(&schedule, at("2026-12-01T23:29:59Z"));
-    assert_eq!(shown(&windows), ["2026-12-01T22:00:00.000Z 2026-12-01T23:30:00.000Z"]);
+    assert_eq!(format_windows(&windows), ["2026-12-01T22:00:00.000Z 2026-12-01T23:30:00.000Z"]);
     assert_eq!(until, None);
     assert_eq!(ahead(&schedule, at("2026-12-01T23:30:00Z")).windows, []);
 }
@@ -52,7 +52,7 @@ fn single_maintenance_has_one_window_until_its_end() {
 fn recurrence_follows_local_time() {
     let schedule = schedule("2026-10-23T20:00:00Z", "1h", "Europe/Berlin", "FREQ=DAILY;COUNT=4");
     assert_eq!(
-        shown(&ahead(&schedule, schedule.starts_at).windows),
+        format_windows(&ahead(&schedule, schedule.starts_at).windows),
         [
             "2026-10-23T20:00:00.000Z 2026-10-23T21:00:00.000Z",
             "2026-10-24T20:00:00.000Z 2026-10-24T21:00:00.000Z",
@@ -85,7 +85,7 @@ fn skipped_time_moves_later_repeated_is_first() {
 fn overlapping_or_adjacent_windows_merge() {
     let always = schedule("2026-11-01T00:00:00Z", "24h", "UTC", "FREQ=DAILY;COUNT=5");
     assert_eq!(
-        shown(&ahead(&always, always.starts_at).windows),
+        format_windows(&ahead(&always, always.starts_at).windows),
         ["2026-11-01T00:00:00.000Z 2026-11-06T00:00:00.000Z"]
     );
 }
@@ -99,7 +99,10 @@ fn only_next_window_is_stored_beyond_the_horizon() {
     assert_eq!(first.until, Some(at("2027-12-27T03:00:00Z")));
     let rare = schedule("2020-02-29T03:00:00Z", "1h", "UTC", "FREQ=YEARLY;INTERVAL=4");
     let next = ahead(&rare, now);
-    assert_eq!(shown(&next.windows), ["2028-02-29T03:00:00.000Z 2028-02-29T04:00:00.000Z"]);
+    assert_eq!(
+        format_windows(&next.windows),
+        ["2028-02-29T03:00:00.000Z 2028-02-29T04:00:00.000Z"]
+    );
     assert_eq!(next.until, Some(at("2032-02-29T03:00:00Z")));
 }
 

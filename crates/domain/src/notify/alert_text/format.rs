@@ -60,8 +60,8 @@ pub(super) fn reason(event: &Event) -> Option<String> {
             None | Some(_),
         ) => None,
     };
-    let told = ended.map_or_else(|| one_line(&event.cause.why), str::to_owned);
-    Some(told).filter(|told| !told.is_empty())
+    let text = ended.map_or_else(|| one_line(&event.cause.why), str::to_owned);
+    Some(text).filter(|text| !text.is_empty())
 }
 
 pub(super) fn facts(event: &Event) -> Vec<Fact> {

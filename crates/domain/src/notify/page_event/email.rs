@@ -40,8 +40,8 @@ pub(super) fn compose(
     (cover, links): (&SubscriberEnvelope<'_>, &Links),
 ) -> Mail {
     let words = i18n::for_language(language);
-    let told = event_texts(words, page_events);
-    let title = match told.as_slice() {
+    let texts = event_texts(words, page_events);
+    let title = match texts.as_slice() {
         [only] => only.title.clone(),
         several => fill(words.several, &several.len().to_string()),
     };
@@ -61,8 +61,8 @@ pub(super) fn compose(
     Mail {
         to: address.to_owned(),
         subject: truncate(&head, subject, Unit::Utf16, SUBJECT_MAX),
-        text: text(words, (&page, &title), &told, (&button, ways)),
-        html: html_of((words, language), (&page, &title), &told, (&button, ways)),
+        text: text(words, (&page, &title), &texts, (&button, ways)),
+        html: html_of((words, language), (&page, &title), &texts, (&button, ways)),
         id: id(cover.key),
         thread: id(&format!("{thread}-{page_id}", page_id = page_id(page_events))),
         list: match ways {
@@ -79,13 +79,13 @@ fn page_id(page_events: &[PageEvent]) -> String {
 /// Returns the texts of as many events as fit; a very long digest may be cut.
 fn event_texts(words: &EmailStrings, page_events: &[PageEvent]) -> Vec<EventText> {
     let mut room = EVENTS_BYTES_MAX;
-    let told = page_events.iter().map(|page_event| event_text(words, page_event));
-    let fits = told.enumerate().take_while(|(index, told)| {
-        let length = told.title.len() + told.parts.iter().map(String::len).sum::<usize>();
+    let texts = page_events.iter().map(|page_event| event_text(words, page_event));
+    let fits = texts.enumerate().take_while(|(index, text)| {
+        let length = text.title.len() + text.parts.iter().map(String::len).sum::<usize>();
         room = room.saturating_sub(length);
         *index == 0 || room > 0
     });
-    fits.map(|(_, told)| told).collect()
+    fits.map(|(_, text)| text).collect()
 }
 
 fn event_text(words: &EmailStrings, page_event: &PageEvent) -> EventText {
@@ -148,12 +148,12 @@ fn fill(template: &str, value: &str) -> String {
 fn text(
     words: &EmailStrings,
     (page, title): (&str, &str),
-    told: &[EventText],
+    texts: &[EventText],
     (button, ways): (&Button<'_>, Option<&Links>),
 ) -> String {
     let mut text = format!("{title}\n");
-    for one in told {
-        if told.len() > 1 {
+    for one in texts {
+        if texts.len() > 1 {
             let _ = write!(text, "\n• {}\n", one.title);
         }
         for part in &one.parts {
@@ -178,7 +178,7 @@ fn text(
 fn html_of(
     (words, language): (&EmailStrings, Language),
     (page, title): (&str, &str),
-    told: &[EventText],
+    texts: &[EventText],
     (button, ways): (&Button<'_>, Option<&Links>),
 ) -> String {
     let safe = |text: &str| escaped(text, html);
@@ -191,8 +191,8 @@ fn html_of(
         title = safe(title),
         page = safe(page),
     );
-    for one in told {
-        if told.len() > 1 {
+    for one in texts {
+        if texts.len() > 1 {
             let _ = writeln!(
                 out,
                 "<h2 style=\"margin:16px 0 0;font-size:16px\">{}</h2>",

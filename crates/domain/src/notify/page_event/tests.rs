@@ -240,7 +240,7 @@ fn webhooks_match_their_schema_exactly() {
     let mut schema: serde_json::Value = serde_json::from_str(schema).unwrap();
     close(&mut schema);
     let schema = jsonschema::validator_for(&schema).unwrap();
-    let told = [
+    let batches = [
         vec![report(ReportStatus::Investigating, 1)],
         vec![report(ReportStatus::Monitoring, 2)],
         vec![report(ReportStatus::Resolved, 3)],
@@ -251,7 +251,7 @@ fn webhooks_match_their_schema_exactly() {
         vec![incident(true)],
         vec![incident(false), incident(true)],
     ];
-    for page_events in told {
+    for page_events in batches {
         let message =
             compose_page_event(&subscriber, &page_events, &vendors(), &cover("key-1")).unwrap();
         let Message::Http(message) = message else { panic!("expected a webhook") };

@@ -13,9 +13,6 @@ use crate::backoff::Backoff;
 pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 /// Pauses between attempts, before their random change (our choice).
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_mins(30) };
-/// Maximum random change of a pause, in both directions (our choice), so that failed messages are
-/// not retried all at once.
-const JITTER_PER_MILLE: u64 = 200;
 
 /// Decision about a failed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,15 +38,8 @@ pub fn next_attempt(
         return NextAttempt::Dead;
     }
     let asked = asked.unwrap_or_default().min(RETRY_AFTER_MAX);
-    let at = now + pause_after(tries, chance).max(asked);
+    let at = now + BACKOFF.jittered_pause_after(tries, chance).max(asked);
     NextAttempt::At(at.min(last))
-}
-
-fn pause_after(tries: u32, chance: u64) -> Duration {
-    let plain = BACKOFF.pause_after(tries);
-    let per_mille = 1_000 - JITTER_PER_MILLE + chance % (2 * JITTER_PER_MILLE + 1);
-    let millis = u64::try_from(plain.as_millis()).unwrap_or(u64::MAX);
-    Duration::from_millis(millis.saturating_mul(per_mille) / 1_000)
 }
 
 #[cfg(test)]

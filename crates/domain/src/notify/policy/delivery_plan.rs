@@ -81,7 +81,7 @@ pub struct ChannelState {
     /// Its current group window.
     pub window: Option<GroupWindow>,
     /// Sent and pending deliveries about problems that have not ended for it.
-    pub told: Vec<OpenDelivery>,
+    pub open_deliveries: Vec<OpenDelivery>,
 }
 
 /// A delivery about a problem that has not ended for its channel.

@@ -23,7 +23,7 @@ pub struct GroupWindow {
     /// Time of its first event.
     pub began: Timestamp,
     /// Number of events sent at once.
-    pub told: u32,
+    pub sent: u32,
 }
 
 /// When to send an event.
@@ -43,13 +43,13 @@ pub fn group(
     window: Option<GroupWindow>,
     now: Timestamp,
 ) -> (GroupWindow, SendTime) {
-    let fresh = GroupWindow { began: now, told: 0 };
+    let fresh = GroupWindow { began: now, sent: 0 };
     let is_running =
         |window: &GroupWindow| window.began <= now && now < window.began + WINDOW_LENGTH;
     let window = window.filter(is_running).unwrap_or(fresh);
-    if window.told < SINGLE_EVENTS_MAX || is_stateful(kind) {
-        let told = window.told.saturating_add(1);
-        return (GroupWindow { told, ..window }, SendTime::Now);
+    if window.sent < SINGLE_EVENTS_MAX || is_stateful(kind) {
+        let sent = window.sent.saturating_add(1);
+        return (GroupWindow { sent, ..window }, SendTime::Now);
     }
     (window, SendTime::Grouped(window.began + WINDOW_LENGTH))
 }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn clock_set_back_begins_a_new_window() {
-        let window = GroupWindow { began: NOW, told: 3 };
+        let window = GroupWindow { began: NOW, sent: 3 };
         let (_, turn) = group(ProviderType::Email, Some(window), NOW - Duration::from_secs(5));
         assert_eq!(turn, SendTime::Now);
     }

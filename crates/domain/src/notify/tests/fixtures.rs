@@ -6,7 +6,6 @@ use rules::notification::Provider;
 use rules::{
     ChannelId, IncidentId, MonitorId, MonitorKind, ProviderType, Region, Secret, Timestamp,
 };
-
 use serde_json::Value;
 
 use crate::notify::alert_text::AlertText;
@@ -187,7 +186,7 @@ pub(crate) fn wire(kind: ProviderType, batch: EventBatch<'_>) -> String {
 /// Composes the message of `batch` on this server in readable form.
 pub(crate) fn wire_of(kind: ProviderType, vendors: &VendorConfig, batch: EventBatch<'_>) -> String {
     match composed_on(vendors, kind, batch, LINK) {
-        Message::Http(message) => shown(&message),
+        Message::Http(message) => format_http(&message),
         Message::Mail(mail) => format!(
             "To: {}\nSubject: {}\nMessage-ID: {}\nReferences: {}\n\n{}\n---\n{}",
             mail.to, mail.subject, mail.id, mail.thread, mail.text, mail.html
@@ -195,7 +194,7 @@ pub(crate) fn wire_of(kind: ProviderType, vendors: &VendorConfig, batch: EventBa
     }
 }
 
-fn shown(message: &HttpMessage) -> String {
+fn format_http(message: &HttpMessage) -> String {
     let mut text = format!("{} {}\n", message.method, message.url.expose());
     for (name, value) in &message.headers {
         let _ = writeln!(text, "{name}: {}", value.expose());

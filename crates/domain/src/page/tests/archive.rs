@@ -32,7 +32,7 @@ fn incident_shows_current_names_of_its_components() {
 
 #[test]
 fn month_shows_its_days_latest_first() {
-    let view = project(&of(&[MonitorStatus::Active, MonitorStatus::Active]));
+    let view = project(&facts_of(&[MonitorStatus::Active, MonitorStatus::Active]));
     let begins = month(2).span().from;
     let later = |days: u32| begins + Duration::from_hours(24) * days + Duration::from_mins(1);
     let facts = ArchiveFacts {
@@ -59,7 +59,7 @@ fn month_shows_its_days_latest_first() {
 
 #[test]
 fn months_range_from_oldest_data_to_now() {
-    let view = project(&of(&[MonitorStatus::Active]));
+    let view = project(&facts_of(&[MonitorStatus::Active]));
     let kept = |first| ArchiveFacts { first, ..ArchiveFacts::default() };
     let nothing = kept(None);
     let now = view.month(month(0), &nothing).unwrap();
@@ -74,7 +74,7 @@ fn months_range_from_oldest_data_to_now() {
 
 #[test]
 fn upcoming_maintenance_is_not_archived() {
-    let view = project(&of(&[MonitorStatus::Active]));
+    let view = project(&facts_of(&[MonitorStatus::Active]));
     let minute = Duration::from_mins(1);
     let on = a_maintenance(NOW - minute, NOW + minute, vec![0]);
     let later = a_maintenance(NOW + minute, NOW + 2 * minute, vec![0]);
@@ -87,7 +87,7 @@ fn upcoming_maintenance_is_not_archived() {
 
 #[test]
 fn uptime_of_days_sums_their_time() {
-    let view = project(&of(&[MonitorStatus::Error]));
+    let view = project(&facts_of(&[MonitorStatus::Error]));
     let component = view.components().next().unwrap();
     let days = component.days.as_ref().unwrap();
     assert_eq!(uptime_of(days), component.uptime);

@@ -61,7 +61,7 @@ fn worse_state_of_monitor_and_report_is_shown() {
         (MonitorStatus::Error, Impact::Degraded, State::Down, false),
     ] {
         let report = a_report(1, &[(DAY, LOOKING, &[(1, impact)])]);
-        let view = with(of(&[status]), vec![report]);
+        let view = with(facts_of(&[status]), vec![report]);
         let since = if is_since_the_report { ago(DAY) } else { ago(HOUR) };
         assert_eq!(states(&view), [(state, Some(since))], "{status} and {impact}");
         assert_eq!(view.overall_status.state, state);
@@ -70,7 +70,7 @@ fn worse_state_of_monitor_and_report_is_shown() {
 
 #[test]
 fn open_report_overrides_maintenance_and_resolved_does_not() {
-    let mut facts = of(&[MonitorStatus::Active]);
+    let mut facts = facts_of(&[MonitorStatus::Active]);
     facts.maintenances.push(a_maintenance(ago(HOUR), ago(-HOUR), vec![0]));
     let open = a_report(1, &[(60_000, LOOKING, &[(1, Impact::Down)])]);
     let view = with(facts.clone(), vec![open]);
@@ -106,7 +106,7 @@ fn worst_report_counts_and_oldest_among_equals() {
 
 #[test]
 fn report_view_orders_components_and_updates() {
-    let mut facts = of(&[MonitorStatus::Active, MonitorStatus::Active]);
+    let mut facts = facts_of(&[MonitorStatus::Active, MonitorStatus::Active]);
     facts.components[0].component.settings.order = Some(2);
     facts.components[1].component.settings.order = Some(1);
     let report = a_report(
@@ -130,7 +130,7 @@ fn report_view_orders_components_and_updates() {
     assert_eq!(texts, ["update 1", "update 0"]);
     assert_eq!(view.history[2].reports, view.reports);
     assert_eq!(view.report(&report), **shown);
-    let bare = with(of(&[MonitorStatus::Active]), vec![a_report(1, &[(HOUR, LOOKING, &[])])]);
+    let bare = with(facts_of(&[MonitorStatus::Active]), vec![a_report(1, &[(HOUR, LOOKING, &[])])]);
     assert_eq!((bare.overall_status.state, bare.reports[0].state), (State::Up, State::Unknown));
 }
 
@@ -175,8 +175,8 @@ proptest! {
         let all = [MonitorStatus::Active, MonitorStatus::Degraded, MonitorStatus::Error, MonitorStatus::Unknown];
         let statuses: Vec<_> = statuses.into_iter().map(|it| all[it]).collect();
         let impacts: Vec<_> = says.into_iter().map(|(it, down)| (it, if down { Impact::Down } else { Impact::Degraded })).collect();
-        let without = with(of(&statuses), Vec::new());
-        let shown = with(of(&statuses), vec![a_report(1, &[(HOUR, LOOKING, &impacts)])]);
+        let without = with(facts_of(&statuses), Vec::new());
+        let shown = with(facts_of(&statuses), vec![a_report(1, &[(HOUR, LOOKING, &impacts)])]);
         for (before, after) in without.components().zip(shown.components()) {
             prop_assert!(before.state <= after.state);
             prop_assert_eq!(&before.days, &after.days, "a report does not change a monitor's bars");

@@ -1,5 +1,5 @@
-//! Transport to the ACME server, with the product's own HTTP client. The operator chooses the server,
-//! so it may be in a private network.
+//! Transport to the ACME server, with the product's own HTTP client. The operator chooses the
+//! server, so it may be in a private network.
 
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};

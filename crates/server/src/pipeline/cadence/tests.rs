@@ -73,7 +73,7 @@ fn detailed_success_is_kept_every_ten_minutes() {
 #[tokio::test]
 async fn departing_workspace_lets_waiting_jobs_run() {
     let (jobs, mut lanes) = lane::jobs(1);
-    let (inputs, _report_receiver) = lane::inputs();
+    let (inputs, _input_receiver) = lane::inputs();
     let metrics = Metrics::new();
     let permits = Arc::new(CheckPermits::new(16, metrics.clone()));
     let parts = (jobs, permits.clone(), Arc::default());

@@ -1,4 +1,4 @@
-//! Health of the probes that serve the regions: their last reports, suspicions, and missing
+//! Health of the probes that serve the regions: their last results, suspicions, and missing
 //! results.
 
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub enum Health {
     Stalled,
 }
 
-/// Last report of each probe, and the silent regions.
+/// Last result of each probe, and the silent regions.
 #[derive(Debug, Default)]
 pub(super) struct Heartbeats {
     /// Times by probe index.

@@ -152,7 +152,7 @@ impl JudgedMonitor {
     }
 
     /// Returns the evidence of a result about the checked host. Returns `None` if it has none.
-    pub(super) fn host_report(&self, result: &CheckResult) -> Option<HostOutcome> {
+    pub(super) fn host_outcome(&self, result: &CheckResult) -> Option<HostOutcome> {
         let failed = match result.outcome {
             Outcome::Success | Outcome::Degraded => false,
             Outcome::Failure => true,

@@ -39,8 +39,8 @@ impl Judge {
     /// Records a result as evidence about the probe that ran it.
     pub(super) fn record_probe_evidence(&mut self, result: &CheckResult) {
         let judged = self.judged.get(&result.identity.monitor);
-        let Some(report) = judged.and_then(|judged| judged.host_report(result)) else { return };
-        if let Some(change) = self.suspicions.record(report, self.ctx.now()) {
+        let Some(outcome) = judged.and_then(|judged| judged.host_outcome(result)) else { return };
+        if let Some(change) = self.suspicions.record(outcome, self.ctx.now()) {
             self.apply_suspicion_change(change);
         }
     }

@@ -1,8 +1,8 @@
 //! Judge with a store that ends or rejects commits.
 
-use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
 use std::sync::Arc;
 
+use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
 use domain::judge::{
     HostMark, IncidentChange, JudgeState, Policy, ServedRegion, Share, StatusReason,
 };

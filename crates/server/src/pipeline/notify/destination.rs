@@ -44,7 +44,7 @@ impl Destination {
                     return Ok(DestinationLookup::Deleted);
                 };
                 let signing = if channel.settings.provider.kind() == ProviderType::Webhook {
-                    store.signing_secrets().of(channel.workspace, now).await?
+                    store.signing_secrets().active(channel.workspace, now).await?
                 } else {
                     Vec::new()
                 };
@@ -68,7 +68,9 @@ impl Destination {
                 let home = PageLinks::for_page(store, &receiving, now).await?;
                 let workspace = receiving.subscriber.workspace;
                 let signing = match receiving.subscriber.settings.destination.kind() {
-                    SubscriberKind::Webhook => store.signing_secrets().of(workspace, now).await?,
+                    SubscriberKind::Webhook => {
+                        store.signing_secrets().active(workspace, now).await?
+                    }
                     SubscriberKind::Email => Vec::new(),
                 };
                 let receiving = Box::new(receiving);

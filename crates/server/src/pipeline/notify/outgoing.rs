@@ -275,7 +275,7 @@ mod tests {
     }
 
     /// Returns the messages as their keys with the numbers of their deliveries.
-    fn shown(
+    fn format_messages(
         kind: ProviderType,
         deliveries: Vec<DueDelivery>,
         in_flight: &InFlightMessages,
@@ -299,10 +299,13 @@ mod tests {
         let none = InFlightMessages::default();
         let deliveries = vec![due(1, 1), loose(2, 2), loose(3, 3), begun(4, 4, "digest-9-x")];
         assert_eq!(
-            shown(ProviderType::Slack, deliveries, &none),
+            format_messages(ProviderType::Slack, deliveries, &none),
             ["key-1: 1", "digest-2: 2 3 together", "digest-9: 4"]
         );
-        assert_eq!(shown(ProviderType::Slack, vec![loose(2, 2)], &none), ["key-2: 2 alone"]);
+        assert_eq!(
+            format_messages(ProviderType::Slack, vec![loose(2, 2)], &none),
+            ["key-2: 2 alone"]
+        );
     }
 
     #[test]
@@ -310,23 +313,23 @@ mod tests {
         let digest = || vec![begun(4, 4, "digest-4-x"), begun(5, 5, "digest-4-x")];
         let deliveries = || [vec![due(1, 5), due(2, 6)], digest(), vec![loose(7, 7)]].concat();
         assert_eq!(
-            shown(ProviderType::Slack, deliveries(), &InFlightMessages::default()),
+            format_messages(ProviderType::Slack, deliveries(), &InFlightMessages::default()),
             ["key-1: 1", "key-2: 2", "key-7: 7 alone"],
             "a dead letter of one of its monitors goes before it"
         );
         let mut in_flight = InFlightMessages::default();
         let first = outgoing_messages(ProviderType::Slack, vec![due(1, 5)], &in_flight).remove(0);
         in_flight.add(&first);
-        assert_eq!(shown(ProviderType::Slack, digest(), &in_flight), [""; 0]);
+        assert_eq!(format_messages(ProviderType::Slack, digest(), &in_flight), [""; 0]);
         in_flight.remove(&first);
-        assert_eq!(shown(ProviderType::Slack, digest(), &in_flight), ["digest-4: 4 5"]);
+        assert_eq!(format_messages(ProviderType::Slack, digest(), &in_flight), ["digest-4: 4 5"]);
     }
 
     #[test]
     fn stateful_kinds_get_one_event_per_message() {
         let deliveries = vec![loose(1, 1), loose(2, 1), begun(3, 2, "digest-2-x"), loose(4, 3)];
         assert_eq!(
-            shown(ProviderType::Opsgenie, deliveries, &InFlightMessages::default()),
+            format_messages(ProviderType::Opsgenie, deliveries, &InFlightMessages::default()),
             ["key-1: 1 alone", "key-3: 3 alone", "key-4: 4 alone"]
         );
     }
@@ -337,9 +340,12 @@ mod tests {
         let first = outgoing_messages(ProviderType::Slack, vec![due(1, 1)], &in_flight).remove(0);
         in_flight.add(&first);
         let deliveries = || vec![due(1, 1), due(2, 1), due(3, 2), due(4, 2)];
-        assert_eq!(shown(ProviderType::Slack, deliveries(), &in_flight), ["key-3: 3"]);
+        assert_eq!(format_messages(ProviderType::Slack, deliveries(), &in_flight), ["key-3: 3"]);
         in_flight.remove(&first);
-        assert_eq!(shown(ProviderType::Slack, deliveries(), &in_flight), ["key-1: 1", "key-3: 3"]);
+        assert_eq!(
+            format_messages(ProviderType::Slack, deliveries(), &in_flight),
+            ["key-1: 1", "key-3: 3"]
+        );
     }
 
     #[test]

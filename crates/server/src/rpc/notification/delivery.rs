@@ -187,8 +187,8 @@ fn state(given: Option<&str>) -> Result<Option<DeliveryState>, Violation> {
 }
 
 fn encode(delivery: Delivery) -> WireDelivery {
-    let progress = encode_progress(&delivery);
-    let AlertToChannel { channel, monitor, event } = delivery.about;
+    let (progress, about) = encode_progress(delivery);
+    let AlertToChannel { channel, monitor, event } = about;
     WireDelivery {
         notification_id: channel.to_string(),
         monitor_id: monitor.map(|id| id.to_string()),
@@ -201,8 +201,7 @@ fn encode(delivery: Delivery) -> WireDelivery {
 }
 
 fn encode_subscriber_delivery(delivery: SubscriberDelivery) -> WireDelivery {
-    let progress = encode_progress(&delivery);
-    let about = delivery.about;
+    let (progress, about) = encode_progress(delivery);
     WireDelivery {
         event: about.event_name,
         key: about.key,
@@ -212,11 +211,11 @@ fn encode_subscriber_delivery(delivery: SubscriberDelivery) -> WireDelivery {
     }
 }
 
-/// Encodes what deliveries to all kinds of recipients have.
-fn encode_progress<A>(delivery: &Delivery<A>) -> WireDelivery {
+/// Encodes what deliveries to all kinds of recipients have. Returns their subject beside it.
+fn encode_progress<A>(delivery: Delivery<A>) -> (WireDelivery, A) {
     let waits = delivery.state == DeliveryState::Waiting;
     let hold_reason = delivery.hold_reason.filter(|_| waits);
-    WireDelivery {
+    let progress = WireDelivery {
         id: delivery.id.to_string(),
         provider_type: delivery.kind.to_string(),
         state: delivery.state.as_str().to_owned(),
@@ -224,18 +223,19 @@ fn encode_progress<A>(delivery: &Delivery<A>) -> WireDelivery {
         created_at: encode_instant(delivery.created_at),
         next_attempt_at: if waits { encode_instant(delivery.due_at) } else { <_>::default() },
         completed_at: delivery.completed_at.map(encode_instant).unwrap_or_default(),
-        attempts: delivery.attempts.iter().map(attempt).collect(),
+        attempts: delivery.attempts.into_iter().map(encode_attempt).collect(),
         ..WireDelivery::default()
-    }
+    };
+    (progress, delivery.about)
 }
 
-fn attempt(attempt: &DeliveryAttempt) -> WireAttempt {
+fn encode_attempt(attempt: DeliveryAttempt) -> WireAttempt {
     WireAttempt {
         number: i32::try_from(attempt.number).unwrap_or(i32::MAX),
         at: encode_instant(attempt.at),
         duration_ms: millis(attempt.duration),
         status: attempt.status.map(i32::from),
-        response: attempt.response.clone(),
+        response: attempt.response,
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) async fn list(
     let store = services.store.subscribers();
     let found = store.list(caller.workspace, filter, part.with_one_more()).await;
     let found = found.map_err(rpc_error)?;
-    let show = |row: &_| shown(row, secrets(caller));
+    let show = |row: &_| encode(row, secrets(caller));
     let (subscribers, next_page_token) =
         part.cut(&found, |row| row.subscriber.id, show, rpc::encoded_bytes);
     Ok(ListSubscribersResponse {
@@ -76,7 +76,7 @@ pub(super) async fn add(
     let receiving =
         services.store.subscribers().get_with_page(subscriber.id).await.map_err(rpc_error)?;
     let shown = match &receiving {
-        Some(receiving) => shown(receiving, secrets(caller)),
+        Some(receiving) => encode(receiving, secrets(caller)),
         // The subscription ended in between.
         None => encode_subscriber(&subscriber, None, secrets(caller)),
     };
@@ -94,7 +94,7 @@ pub(super) async fn remove(
     Ok(RemoveSubscriberResponse::default())
 }
 
-fn shown(receiving: &SubscriberWithPage, secrets: SecretVisibility) -> Subscriber {
+fn encode(receiving: &SubscriberWithPage, secrets: SecretVisibility) -> Subscriber {
     encode_subscriber(&receiving.subscriber, receiving.suppression_reason, secrets)
 }
 

@@ -116,7 +116,7 @@ async fn test_message_reaches_every_provider_and_is_closed() {
     </div></body></html>
     "##);
     let body = async |kind: ProviderType, number: usize| -> Value {
-        let message = all.vendors.of(kind).takes(number).await.remove(number - 1);
+        let message = all.vendors.receiver(kind).takes(number).await.remove(number - 1);
         serde_json::from_str(&message.body).unwrap()
     };
     let (opened, over) =
@@ -128,9 +128,9 @@ async fn test_message_reaches_every_provider_and_is_closed() {
     let (opened, over) =
         (body(ProviderType::GrafanaOncall, 1).await, body(ProviderType::GrafanaOncall, 2).await);
     assert_eq!((&over["state"], &over["alert_uid"]), (&json!("ok"), &opened["alert_uid"]));
-    let opsgenie = all.vendors.of(ProviderType::Opsgenie).takes(2).await;
+    let opsgenie = all.vendors.receiver(ProviderType::Opsgenie).takes(2).await;
     assert!(opsgenie[1].target.ends_with("/close?identifierType=alias"), "{}", opsgenie[1].target);
     for kind in [ProviderType::Slack, ProviderType::Discord, ProviderType::Ntfy] {
-        assert_eq!(all.vendors.of(kind).accepted().len(), 1, "{kind} keeps nothing open");
+        assert_eq!(all.vendors.receiver(kind).accepted().len(), 1, "{kind} keeps nothing open");
     }
 }

@@ -46,13 +46,13 @@ impl Vendors {
         Self { receivers, mail: MailServer::start().await }
     }
 
-    pub(super) fn of(&self, kind: ProviderType) -> &Receiver {
+    pub(super) fn receiver(&self, kind: ProviderType) -> &Receiver {
         self.receivers.iter().find(|receiver| receiver.kind() == kind).unwrap()
     }
 
     /// Configures the server to send every kind to these receivers.
     pub(super) fn set_up(&self, settings: &mut Settings) {
-        let base = |kind| self.of(kind).base();
+        let base = |kind| self.receiver(kind).base();
         settings.public_url = Some(PUBLIC_URL.to_owned());
         settings.vendors = VendorConfig {
             has_mail: true,
@@ -72,7 +72,7 @@ impl Vendors {
     /// Returns a phone account that sends to the receiver of this kind.
     pub(super) fn telephone(&self, kind: ProviderType) -> TwilioAccount {
         TwilioAccount {
-            base: self.of(kind).base(),
+            base: self.receiver(kind).base(),
             account: TWILIO_ACCOUNT.to_owned(),
             token: Secret::new(TWILIO_TOKEN.to_owned()),
             sms_from: Some("+15005550006".to_owned()),
@@ -169,7 +169,7 @@ impl AlertFixture {
     pub(super) async fn webhook(&self) -> Receiver {
         let app = self.watched.server.running().app();
         let workspace = app.store.workspaces().by_slug("acme").await.unwrap().id;
-        let secrets = app.store.signing_secrets().of(workspace, app.ctx.now()).await.unwrap();
+        let secrets = app.store.signing_secrets().active(workspace, app.ctx.now()).await.unwrap();
         Receiver::start_webhooks(secrets, app.ctx.clone()).await
     }
 

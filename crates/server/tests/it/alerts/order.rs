@@ -27,12 +27,12 @@ async fn excess_alerts_become_three_messages_and_digest() {
     }
     let kinds = [ProviderType::Slack, ProviderType::Pagerduty, ProviderType::Opsgenie];
     for kind in kinds {
-        fixture.channel(&vendors.of(kind).provider(), &monitors).await;
+        fixture.channel(&vendors.receiver(kind).provider(), &monitors).await;
     }
     fixture.becomes(ScriptedResponse::status(503), &monitors).await;
-    vendors.of(ProviderType::Pagerduty).takes(6).await;
-    vendors.of(ProviderType::Opsgenie).takes(6).await;
-    let slack = vendors.of(ProviderType::Slack);
+    vendors.receiver(ProviderType::Pagerduty).takes(6).await;
+    vendors.receiver(ProviderType::Opsgenie).takes(6).await;
+    let slack = vendors.receiver(ProviderType::Slack);
     assert!(slack.takes(3).await.iter().all(|it| title(&it.body).starts_with("🔴 Down: ")));
     // The remaining events follow a minute after the first.
     fixture.advance(PERIOD);
@@ -41,7 +41,7 @@ async fn excess_alerts_become_three_messages_and_digest() {
     let taken = slack.takes(4).await;
     assert_eq!(title(&taken[3].body), "🔴 3 events: 3 down");
     for kind in [ProviderType::Pagerduty, ProviderType::Opsgenie] {
-        assert_eq!(vendors.of(kind).accepted().len(), 6, "{kind} groups by itself");
+        assert_eq!(vendors.receiver(kind).accepted().len(), 6, "{kind} groups by itself");
     }
 }
 

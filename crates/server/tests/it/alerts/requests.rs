@@ -23,10 +23,10 @@ impl All {
     pub(super) async fn start() -> Self {
         let (target, vendors) = (HttpTarget::start().await, Vendors::start().await);
         target.on("/", ScriptedResponse::ok("fine"));
-        Box::pin(Self::of(target, vendors, json!({}))).await
+        Box::pin(Self::with_target(target, vendors, json!({}))).await
     }
 
-    async fn of(target: HttpTarget, vendors: Vendors, fields: serde_json::Value) -> Self {
+    async fn with_target(target: HttpTarget, vendors: Vendors, fields: serde_json::Value) -> Self {
         let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
         let fixture = AlertFixture::with_target(server, target, fields).await;
         fixture.create_page(json!({ "title": "Acme", "slug": "acme" })).await;
@@ -282,7 +282,7 @@ async fn a_degradation_that_lasts_reaches_every_kind() {
     let (target, vendors) = (HttpTarget::start().await, Vendors::start().await);
     let slow = ScriptedResponse::ok("fine").after(Duration::from_millis(20));
     target.on("/", slow.clone());
-    let all = Box::pin(All::of(target, vendors, json!({ "degradedAt": 1 }))).await;
+    let all = Box::pin(All::with_target(target, vendors, json!({ "degradedAt": 1 }))).await;
     let monitors = [all.fixture.monitor];
     // The second slow check sets the status to degraded. The fourth, two periods later, sends the
     // messages, so the clock stops there until every receiver has one.

@@ -26,17 +26,17 @@ async fn incident_messages_share_one_thread() {
         ProviderType::GrafanaOncall,
     ];
     for kind in kinds {
-        fixture.notify(vendors.of(kind)).await;
+        fixture.notify(vendors.receiver(kind)).await;
     }
     fixture.channel(&a_mailbox(), &[fixture.monitor]).await;
     fixture.breaks().await;
     for kind in kinds {
-        vendors.of(kind).takes(1).await;
+        vendors.receiver(kind).takes(1).await;
     }
     vendors.mail.takes(1).await;
     fixture.recovers().await;
     let both = async |kind: ProviderType| {
-        let taken = vendors.of(kind).takes(2).await;
+        let taken = vendors.receiver(kind).takes(2).await;
         let bodies: Vec<Value> = taken.iter().map(|message| json(&message.body)).collect();
         (taken, bodies)
     };
@@ -72,7 +72,7 @@ async fn retry_repeats_the_idempotency_key() {
     let vendors = Vendors::start().await;
     let server = TestServer::start_with(|settings| vendors.set_up(settings)).await;
     let fixture = AlertFixture::on(server).await;
-    let (webhook, chat) = (fixture.webhook().await, vendors.of(ProviderType::GoogleChat));
+    let (webhook, chat) = (fixture.webhook().await, vendors.receiver(ProviderType::GoogleChat));
     for receiver in [&webhook, chat] {
         receiver.behave_times(1, Behaviour::Status(500));
     }

@@ -26,7 +26,7 @@ async fn configured_server_replays_undelivered_alerts() {
     let fixture = AlertFixture::on(server).await;
     let kinds = [ProviderType::Telegram, ProviderType::Sms];
     let mut providers: Vec<Provider> =
-        kinds.iter().map(|kind| vendors.of(*kind).provider()).collect();
+        kinds.iter().map(|kind| vendors.receiver(*kind).provider()).collect();
     providers.push(a_mailbox());
     let mut channels = Vec::new();
     for provider in &providers {
@@ -62,7 +62,7 @@ async fn configured_server_replays_undelivered_alerts() {
         deliveries(&running.app().store, *channel, accepted).await;
     }
     for kind in kinds {
-        assert_eq!(vendors.of(kind).takes(1).await.len(), 1);
+        assert_eq!(vendors.receiver(kind).takes(1).await.len(), 1);
     }
     assert!(vendors.mail.takes(1).await[0].subject.starts_with("Down: "));
     running.stop().await.unwrap();

@@ -21,7 +21,7 @@ async fn whatsapp_has_the_number_of_its_own() {
     let phone = Provider::Whatsapp(Phone { phone_number: "+4915112345678".to_owned() });
     fixture.channel(&phone, &[fixture.monitor]).await;
     fixture.breaks().await;
-    let whatsapp = vendors.of(ProviderType::Whatsapp);
+    let whatsapp = vendors.receiver(ProviderType::Whatsapp);
     let opened = format_message(&whatsapp.takes(1).await[0]);
     fixture.recovers().await;
     let over = format_message(&whatsapp.takes(2).await[1]);

@@ -82,9 +82,10 @@ async fn only_a_changed_domain_is_looked_up() {
     assert_eq!(dns.asked().len(), asked, "nothing was looked up");
     assert_eq!(update(json!({ "customDomain": "nowhere.test" })).await.status, 400);
     assert!(dns.asked().len() > asked);
-    let kept = owner.call(STATUS_PAGES, "GetStatusPage", json!({ "id": page["id"] })).await.json();
-    assert_eq!(kept["statusPage"]["customDomain"], "STATUS.Acme.test.");
-    assert_eq!(kept["customDomainStatus"]["state"], "unmanaged");
+    let stored =
+        owner.call(STATUS_PAGES, "GetStatusPage", json!({ "id": page["id"] })).await.json();
+    assert_eq!(stored["statusPage"]["customDomain"], "STATUS.Acme.test.");
+    assert_eq!(stored["customDomainStatus"]["state"], "unmanaged");
 }
 
 // decision 0033: a page at a name of the service would shadow the service

@@ -7,12 +7,11 @@ use rules::{MonitorStatus, Periodicity, Region};
 use server::observe::Metrics;
 use server::pipeline::{Pipeline, PipelineParts, Probes, RunningPipeline};
 use store::{Actor, AuditContext, Created, NewMonitor};
-use testkit::server::TestServer;
+use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
 use web::context::{Context, ManualClock};
 
 use super::{PERIOD, Stored, until};
-use testkit::server::START;
 
 /// A monitor in two regions and the pipeline that runs it.
 struct ConfirmationFixture {
@@ -47,10 +46,10 @@ fn settings(target: &HttpTarget) -> MonitorSettings {
 }
 
 impl ConfirmationFixture {
-    async fn of(probes: Probes) -> Self {
+    async fn new(probes: Probes) -> Self {
         let (server, target) = (TestServer::start().await, HttpTarget::start().await);
         target.on("/", ScriptedResponse::ok("fine"));
-        let stored = Stored::of(server.running().app().store.clone()).await;
+        let stored = Stored::new(server.running().app().store.clone()).await;
         let (ctx, clock) = Context::manual(START);
         let new = NewMonitor {
             id: ctx.new_id(),
@@ -105,7 +104,7 @@ impl ConfirmationFixture {
 async fn changed_region_is_confirmed_by_another_probe() {
     let probes =
         Probes::embedded(a_probe(), Vec::new()).and("singapore", a_probe(), &[Region::FlySin]);
-    let fixture = ConfirmationFixture::of(probes).await;
+    let fixture = ConfirmationFixture::new(probes).await;
     assert_eq!(fixture.status().await, MonitorStatus::Active);
     fixture.target.on("/", ScriptedResponse::status(503));
     let found = fixture.half_a_period(2).await;
@@ -133,7 +132,7 @@ async fn changed_region_is_confirmed_by_another_probe() {
 
 #[tokio::test]
 async fn regions_of_same_probe_do_not_confirm() {
-    let fixture = ConfirmationFixture::of(Probes::embedded(a_probe(), Vec::new())).await;
+    let fixture = ConfirmationFixture::new(Probes::embedded(a_probe(), Vec::new())).await;
     fixture.target.on("/", ScriptedResponse::status(503));
     for _ in 0..2 {
         let found = fixture.half_a_period(1).await;

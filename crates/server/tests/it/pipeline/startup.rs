@@ -29,7 +29,7 @@ async fn on_a_folder() -> (TempDir, Settings, Watched) {
 async fn again(settings: &Settings, periods: u32) -> (boot::RunningServer, ManualClock, Stored) {
     let (ctx, clock) = Context::manual(START + periods * PERIOD);
     let running = boot::start(settings, ctx).await.unwrap();
-    let stored = Stored::of(running.app().store.clone()).await;
+    let stored = Stored::new(running.app().store.clone()).await;
     (running, clock, stored)
 }
 
@@ -38,7 +38,7 @@ async fn store_of(settings: &Settings) -> Stored {
     let folder = settings.data.clone();
     let (database, master_key) = (settings.database.clone(), MasterKeySource::File);
     let opened = Store::open(store::Settings { folder, database, master_key }).await;
-    Stored::of(opened.unwrap()).await
+    Stored::new(opened.unwrap()).await
 }
 
 #[tokio::test]

@@ -47,8 +47,8 @@ async fn every_update_refuses_a_stale_revision() {
         assert_eq!(renamed.status, 200, "{}: {renamed}", kind.name);
         let renamed = renamed.json()[&field].clone();
         assert!(number(&renamed["revision"]) > number(&created["revision"]), "{renamed}");
-        let kept = rename(&caller, &kind, &created, ("One", Some(&renamed["revision"]))).await;
-        assert_eq!(kept.json()[&field]["revision"], renamed["revision"], "nothing changed");
+        let same = rename(&caller, &kind, &created, ("One", Some(&renamed["revision"]))).await;
+        assert_eq!(same.json()[&field]["revision"], renamed["revision"], "nothing changed");
         // An unchanged name is rejected too: the caller has not seen the current object.
         for name in ["Two", "One"] {
             let stale = rename(&caller, &kind, &created, (name, Some(&created["revision"]))).await;

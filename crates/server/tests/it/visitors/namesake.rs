@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use testkit::target::ScriptedResponse;
 
 use super::{Site, made, well};
-use testkit::target::ScriptedResponse;
 
 /// Returns the IDs of the items of a list.
 fn ids(list: &Value) -> Vec<&str> {

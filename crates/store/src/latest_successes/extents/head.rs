@@ -35,7 +35,7 @@ pub(super) struct Fit {
 
 impl Fit {
     /// Returns the size for so many bytes of data; `None` if they are too many.
-    pub(super) fn of(length: usize) -> Option<Self> {
+    pub(super) fn for_length(length: usize) -> Option<Self> {
         let size = (HEAD_BYTES + length).next_power_of_two();
         let (size, length) = (u32::try_from(size).ok()?, u32::try_from(length).ok()?);
         (size <= LARGEST).then_some(Self { size: size.max(SMALLEST), length })

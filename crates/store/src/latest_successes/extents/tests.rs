@@ -11,7 +11,7 @@ use super::*;
 
 const AMS: Region = Region::FlyAms;
 
-fn of(monitor: u64) -> (MonitorId, Region) {
+fn key_of(monitor: u64) -> (MonitorId, Region) {
     (MonitorId::from_bits(monitor), AMS)
 }
 
@@ -21,7 +21,7 @@ fn at(slot: i64) -> Stored {
 }
 
 fn data(extents: &Extents, monitor: u64) -> Option<Vec<u8>> {
-    extents.read(of(monitor).0, AMS).unwrap()
+    extents.read(key_of(monitor).0, AMS).unwrap()
 }
 
 #[test]
@@ -30,14 +30,14 @@ fn written_data_reads_back_after_reopening() {
     let path = folder.path().join("successes");
     let mut extents = Extents::open(&path).unwrap();
     for (monitor, slot, length) in [(1, 1, 100), (2, 1, 5_000), (1, 2, 120), (3, 1, 1)] {
-        extents.write(of(monitor), at(slot), &vec![monitor as u8; length]).unwrap();
+        extents.write(key_of(monitor), at(slot), &vec![monitor as u8; length]).unwrap();
     }
     for _ in 0..2 {
         assert_eq!(data(&extents, 1), Some(vec![1; 120]));
         assert_eq!(data(&extents, 2), Some(vec![2; 5_000]));
         assert_eq!(data(&extents, 3), Some(vec![3; 1]));
         assert_eq!(data(&extents, 4), None);
-        assert_eq!(extents.get(of(1).0, AMS), Some(&at(2)));
+        assert_eq!(extents.get(key_of(1).0, AMS), Some(&at(2)));
         extents = Extents::open(&path).unwrap();
     }
 }
@@ -51,7 +51,7 @@ fn file_does_not_grow_with_rewrites() {
         for monitor in 0..4 {
             // Sizes go up and down, so that data moves.
             let length = 100 * (1 + (slot + monitor) % 40);
-            extents.write(of(monitor as u64), at(slot), &vec![7; length as usize]).unwrap();
+            extents.write(key_of(monitor as u64), at(slot), &vec![7; length as usize]).unwrap();
         }
     }
     let length = fs::metadata(&path).unwrap().len();
@@ -65,9 +65,9 @@ fn erased_data_leaves_no_trace_and_its_room() {
     let mut extents = Extents::open(&path).unwrap();
     // The data before is longer, and in the same extent or in another one.
     for length in [100, 2, 20, 1] {
-        extents.write(of(1), at(1), &b"first ".repeat(length)).unwrap();
+        extents.write(key_of(1), at(1), &b"first ".repeat(length)).unwrap();
     }
-    extents.write(of(2), at(5), b"of the second monitor").unwrap();
+    extents.write(key_of(2), at(5), b"of the second monitor").unwrap();
     let length = fs::metadata(&path).unwrap().len();
     let all = extents.monitors_after(None, 10);
     let erased = extents.retain(&all, |_, slot| slot.as_millis() > 4).unwrap();
@@ -75,7 +75,7 @@ fn erased_data_leaves_no_trace_and_its_room() {
     assert_eq!((data(&extents, 1), data(&extents, 2).is_some()), (None, true));
     let bytes = fs::read(&path).unwrap();
     assert!(!bytes.windows(5).any(|window| window == b"first"));
-    extents.write(of(3), at(6), b"of the third monitor").unwrap();
+    extents.write(key_of(3), at(6), b"of the third monitor").unwrap();
     assert!(fs::metadata(&path).unwrap().len() <= length);
 }
 
@@ -85,14 +85,14 @@ fn damaged_file_is_cut_at_the_damage() {
     let path = folder.path().join("successes");
     let mut extents = Extents::open(&path).unwrap();
     for monitor in 1..=3 {
-        extents.write(of(monitor), at(1), b"data").unwrap();
+        extents.write(key_of(monitor), at(1), b"data").unwrap();
     }
     drop(extents);
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.write_all_at(&[0; HEAD_BYTES], u64::from(SMALLEST)).unwrap();
     let mut extents = Extents::open(&path).unwrap();
     assert_eq!((data(&extents, 1).is_some(), data(&extents, 2)), (true, None));
-    extents.write(of(2), at(2), b"again").unwrap();
+    extents.write(key_of(2), at(2), b"again").unwrap();
     assert_eq!(data(&Extents::open(&path).unwrap(), 2), Some(b"again".to_vec()));
     for length in 0..3 * HEAD_BYTES {
         fs::write(&path, vec![0x41; length]).unwrap();
@@ -104,7 +104,7 @@ fn damaged_file_is_cut_at_the_damage() {
 fn data_larger_than_any_extent_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut extents = Extents::open(&folder.path().join("successes")).unwrap();
-    let refused = extents.write(of(1), at(1), &vec![0; LARGEST as usize]);
+    let refused = extents.write(key_of(1), at(1), &vec![0; LARGEST as usize]);
     assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
 }
 
@@ -115,18 +115,21 @@ fn erasing_is_limited_per_call_and_truncates_file() {
     let mut extents = Extents::open(&path).unwrap();
     let count = ERASED_AT_ONCE as u64 + 10;
     for monitor in 0..count {
-        extents.write(of(monitor), at(1), b"data").unwrap();
+        extents.write(key_of(monitor), at(1), b"data").unwrap();
     }
     let all = extents.monitors_after(None, usize::MAX);
     assert_eq!(all.len() as u64, count);
     let wanted = |monitor: MonitorId, _| monitor.bits() == 3;
     // A monitor that is not among them, because it is new, loses nothing.
-    extents.write(of(count), at(1), b"new").unwrap();
+    extents.write(key_of(count), at(1), b"new").unwrap();
     let first = extents.retain(&all, wanted).unwrap();
     assert_eq!(first, Erased { count: ERASED_AT_ONCE as u64, is_there_more: true });
     let rest = extents.retain(&all, wanted).unwrap();
-    assert_eq!((rest.count, extents.monitors_after(None, 9)), (9, vec![of(3).0, of(count).0]));
-    extents.erase(of(count)).unwrap();
+    assert_eq!(
+        (rest.count, extents.monitors_after(None, 9)),
+        (9, vec![key_of(3).0, key_of(count).0])
+    );
+    extents.erase(key_of(count)).unwrap();
     while extents.retain(&all, wanted).unwrap().is_there_more {}
     assert_eq!(fs::metadata(&path).unwrap().len(), 4 * u64::from(SMALLEST));
     assert_eq!(data(&Extents::open(&path).unwrap(), 3), Some(b"data".to_vec()));
@@ -136,7 +139,7 @@ fn erasing_is_limited_per_call_and_truncates_file() {
 fn monitors_come_in_order_from_a_place() {
     let mut extents = Extents::of_file(Tape::default(), 0).unwrap();
     for monitor in [7, 2, u64::MAX, 5] {
-        extents.write(of(monitor), at(1), b"data").unwrap();
+        extents.write(key_of(monitor), at(1), b"data").unwrap();
     }
     let after = |after: Option<u64>, limit| {
         let monitors = extents.monitors_after(after.map(MonitorId::from_bits), limit);
@@ -236,15 +239,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// Takes a step, the number of which is in its data.
 fn take(extents: &mut Extents<Tape>, number: usize, (monitor, length): Step) -> io::Result<()> {
     let Some(length) = length else {
-        return extents.retain(&[of(monitor).0], |_, _| false).map(|_| ());
+        return extents.retain(&[key_of(monitor).0], |_, _| false).map(|_| ());
     };
     // The clock of some steps is set back.
     let slot = (number as i64 * 7) % 5;
-    extents.write(of(monitor), at(slot), &vec![number as u8 + 1; length])
+    extents.write(key_of(monitor), at(slot), &vec![number as u8 + 1; length])
 }
 
 fn content(extents: &Extents<Tape>) -> Vec<Option<Vec<u8>>> {
-    (0..MONITORS).map(|monitor| extents.read(of(monitor).0, AMS).unwrap()).collect()
+    (0..MONITORS).map(|monitor| extents.read(key_of(monitor).0, AMS).unwrap()).collect()
 }
 
 proptest! {
@@ -297,7 +300,7 @@ proptest! {
         }
         // Writes that work again finish what was left undone.
         tape.fails.set(0..0);
-        extents.write(of(0), at(1), b"last").unwrap();
+        extents.write(key_of(0), at(1), b"last").unwrap();
         prop_assert_eq!(content(&tape.reopened()), content(&extents));
         prop_assert!(extents.stale.is_empty());
         let (used, free) = (extents.known.values().map(|it| u64::from(it.size)).sum::<u64>(), &extents.free);

@@ -67,10 +67,12 @@ async fn recovery_of_notified_outage_is_not_held() {
         assert_eq!(due(home, 0).await, (1, None));
         recover(home, monitor, 2 * HOUR).await;
         let all = Page { limit: 50, offset: 0, after: None };
-        let told = home.store.outbox().list(home.workspace, DeliveryFilter::default(), all).await;
-        let told = told.unwrap().rows;
-        assert_eq!(told.len(), 2);
-        assert!(told.iter().all(|it| it.hold_reason.is_none() && it.due_at <= instant(2 * HOUR)));
+        let listed = home.store.outbox().list(home.workspace, DeliveryFilter::default(), all).await;
+        let deliveries = listed.unwrap().rows;
+        assert_eq!(deliveries.len(), 2);
+        assert!(
+            deliveries.iter().all(|it| it.hold_reason.is_none() && it.due_at <= instant(2 * HOUR))
+        );
     })
     .await;
 }
@@ -135,8 +137,8 @@ async fn ending_or_deleting_maintenance_releases_held_alerts() {
             } else {
                 maintenances.end(home.workspace, id, at(HOUR)).await.unwrap();
             }
-            let told = std::iter::from_fn(|| woken.try_recv().ok());
-            assert!(told.into_iter().any(|woken| woken.due_at == instant(HOUR)));
+            let mut wakeups = std::iter::from_fn(|| woken.try_recv().ok());
+            assert!(wakeups.any(|woken| woken.due_at == instant(HOUR)));
             assert_eq!(due(home, HOUR).await, (1, None));
         })
         .await;

@@ -127,9 +127,9 @@ async fn channel_tests_are_listed_in_the_log() {
         assert_eq!(shown, [test(DeliveryState::Dead), test(DeliveryState::Accepted)]);
         // It does not block other deliveries, and can be replayed like any other.
         home.store.outbox().replay(home.workspace, tests[0].id, at(40)).await.unwrap();
-        let told: Vec<_> =
+        let kinds: Vec<_> =
             due(home, channel, 40).await.due.iter().map(|it| alert(it).kind).collect();
-        assert_eq!(told, [EventKind::Error, EventKind::Test]);
+        assert_eq!(kinds, [EventKind::Error, EventKind::Test]);
     })
     .await;
 }

@@ -33,8 +33,8 @@ async fn fourth_alert_of_a_minute_starts_a_digest() {
         turn(home, monitors[4], up(5, 10 * SECOND)).await;
         assert_eq!(deliver(home, channel, 10 * SECOND).await, ["error 1", "error 2", "error 3"]);
         assert_eq!(due(home, channel, MINUTE - 1).await.due, []);
-        let storm = ["error 4 + error 5 + error 6 + recovered 5"];
-        assert_eq!(deliver(home, channel, MINUTE).await, storm);
+        let digest = ["error 4 + error 5 + error 6 + recovered 5"];
+        assert_eq!(deliver(home, channel, MINUTE).await, digest);
         assert_eq!(
             deliver(home, keeps, 10 * SECOND).await.len(),
             7,
@@ -104,16 +104,16 @@ async fn delivery_sent_singly_leaves_its_digest() {
         let channel = slack(home, 1, &monitors).await;
         break_all(home, &monitors).await;
         deliver(home, channel, 6 * SECOND).await;
-        let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
+        let digest: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
         let outbox = home.store.outbox();
-        outbox.fix_digest(&storm, "digest-3".to_owned()).await.unwrap();
-        assert!(outbox.fix_single(storm[1]).await.unwrap());
-        let left = outbox.fix_digest(&storm, "digest-3".to_owned()).await.unwrap();
-        assert_eq!(left, [storm[0], storm[2]]);
+        outbox.fix_digest(&digest, "digest-3".to_owned()).await.unwrap();
+        assert!(outbox.fix_single(digest[1]).await.unwrap());
+        let left = outbox.fix_digest(&digest, "digest-3".to_owned()).await.unwrap();
+        assert_eq!(left, [digest[0], digest[2]]);
         let keys: Vec<_> =
             due(home, channel, MINUTE).await.due.into_iter().map(|it| it.digest_key).collect();
-        let of_storm = Some("digest-3".to_owned());
-        assert_eq!(keys, [None, of_storm.clone(), of_storm]);
+        let of_digest = Some("digest-3".to_owned());
+        assert_eq!(keys, [None, of_digest.clone(), of_digest]);
     })
     .await;
 }
@@ -125,18 +125,18 @@ async fn dead_letters_of_a_digest_are_replayed_singly() {
         let channel = slack(home, 1, &monitors).await;
         break_all(home, &monitors).await;
         deliver(home, channel, 5 * SECOND).await;
-        let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
+        let digest: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
         let outbox = home.store.outbox();
-        outbox.fix_digest(&storm, "digest-2".to_owned()).await.unwrap();
+        outbox.fix_digest(&digest, "digest-2".to_owned()).await.unwrap();
         let refused =
-            storm.iter().map(|id| attempt_result((*id, 1), MINUTE, NextStep::Dead)).collect();
+            digest.iter().map(|id| attempt_result((*id, 1), MINUTE, NextStep::Dead)).collect();
         outbox.record_attempts(refused).await.unwrap();
-        for id in &storm {
+        for id in &digest {
             outbox.replay(home.workspace, *id, at(HOUR)).await.unwrap();
         }
         let again = due(home, channel, HOUR).await.due;
         let keys: Vec<_> = again.iter().map(|it| (it.id, it.digest_key.as_deref())).collect();
-        assert_eq!(keys, [(storm[0], None), (storm[1], None)]);
+        assert_eq!(keys, [(digest[0], None), (digest[1], None)]);
         assert_eq!(deliver(home, channel, HOUR).await, ["error 4", "error 5"]);
     })
     .await;
@@ -149,28 +149,31 @@ async fn attempted_digest_keeps_its_set_and_key() {
         let channel = slack(home, 1, &monitors).await;
         break_all(home, &monitors[..5]).await;
         deliver(home, channel, 5 * SECOND).await;
-        let storm: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
+        let digest: Vec<_> = due(home, channel, MINUTE).await.due.iter().map(|it| it.id).collect();
         let outbox = home.store.outbox();
         for _ in 0..2 {
-            let fixed = outbox.fix_digest(&storm, "digest-2".to_owned()).await.unwrap();
-            assert_eq!(fixed, storm, "a repeated call changes nothing");
+            let fixed = outbox.fix_digest(&digest, "digest-2".to_owned()).await.unwrap();
+            assert_eq!(fixed, digest, "a repeated call changes nothing");
         }
         let (again, later) = (instant(2 * MINUTE), 2 * MINUTE);
-        let failed = storm
+        let failed = digest
             .iter()
             .map(|id| attempt_result((*id, 1), MINUTE, NextStep::Again(again)))
             .collect();
         outbox.record_attempts(failed).await.unwrap();
         turn(home, monitors[3], up(4, 61 * SECOND)).await;
         turn(home, monitors[5], down(6, 62 * SECOND)).await;
-        assert_eq!(shown(home, channel, 63 * SECOND).await, ["error 6"]);
+        assert_eq!(due_events(home, channel, 63 * SECOND).await, ["error 6"]);
         let due = due(home, channel, later).await.due;
         let keys: Vec<_> =
             due.iter().map(|it| (format_due(it), it.digest_key.as_deref())).collect();
-        let of_storm = |text: &str| (text.to_owned(), Some("digest-2"));
-        assert_eq!(keys, [("error 6".to_owned(), None), of_storm("error 4"), of_storm("error 5")]);
-        let told = deliver(home, channel, later).await;
-        assert_eq!(told, ["error 6", "error 4 + error 5", "recovered 4"]);
+        let of_digest = |text: &str| (text.to_owned(), Some("digest-2"));
+        assert_eq!(
+            keys,
+            [("error 6".to_owned(), None), of_digest("error 4"), of_digest("error 5")]
+        );
+        let delivered = deliver(home, channel, later).await;
+        assert_eq!(delivered, ["error 6", "error 4 + error 5", "recovered 4"]);
     })
     .await;
 }
@@ -186,14 +189,14 @@ async fn digest_excludes_cancelled_and_blocked_deliveries() {
         break_all(home, &monitors).await;
         // The end of the first outage waits for its opening, whose next attempt is in an hour.
         turn(home, monitors[0], up(1, 9 * SECOND)).await;
-        let storm: Vec<_> = shown(home, channel, MINUTE).await;
-        assert_eq!(storm, ["error 2", "error 3", "error 4", "error 5"]);
+        let digest: Vec<_> = due_events(home, channel, MINUTE).await;
+        assert_eq!(digest, ["error 2", "error 3", "error 4", "error 5"]);
         let loose = due(home, channel, MINUTE).await.due;
         let loose: Vec<_> =
             loose.iter().filter(|it| it.hold_reason.is_some()).map(|it| it.id).collect();
         assert_eq!(loose.len(), 2);
         home.store.channels().delete(home.workspace, channel, at(2 * MINUTE)).await.unwrap();
-        let fixed = home.store.outbox().fix_digest(&loose, "storm".to_owned()).await.unwrap();
+        let fixed = home.store.outbox().fix_digest(&loose, "digest".to_owned()).await.unwrap();
         assert_eq!(fixed, [], "the channel is deleted");
     })
     .await;

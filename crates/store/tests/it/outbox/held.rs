@@ -76,7 +76,7 @@ async fn event_stored_late_is_held_by_storage_time() {
         let transitions = vec![(monitor, down(1, 29 * MINUTE))];
         let stored_late = Batch { transitions, at: instant(HOUR), ..Batch::default() };
         home.commit(stored_late).await.unwrap();
-        let shown = shown(home, channel, HOUR).await;
+        let shown = due_events(home, channel, HOUR).await;
         assert!(shown.is_empty(), "quiet hours have started since: {shown:?}");
         let queue = due(home, channel, 4 * HOUR).await;
         let [first] = &queue.due[..] else { panic!("{queue:?}") };
@@ -116,9 +116,9 @@ async fn removing_quiet_hours_releases_held_alerts() {
             preferences: NotificationPreferences::default(),
             ..seen.settings.clone()
         };
-        let mut news = home.store.outbox().listen();
+        let mut wakeups = home.store.outbox().listen();
         home.store.channels().update(seen, settings, at(2 * HOUR)).await.unwrap();
-        assert_eq!(news.try_recv().map(|it| it.due_at), Ok(instant(2 * HOUR)));
+        assert_eq!(wakeups.try_recv().map(|it| it.due_at), Ok(instant(2 * HOUR)));
         assert_eq!(deliver(home, channel, 2 * HOUR).await, ["error 1"]);
     })
     .await;

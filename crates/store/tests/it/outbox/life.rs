@@ -86,9 +86,9 @@ async fn retried_batch_notifies_once() {
         let degraded = waits(EventKind::Degraded);
         assert_eq!(once, [error, over, cancelled, error, over, degraded]);
         deliver(home, channel, 100).await;
-        let told = states(home).await;
+        let before = states(home).await;
         home.store.commit(batch).await.unwrap();
-        assert_eq!(states(home).await, told);
+        assert_eq!(states(home).await, before);
     })
     .await;
 }
@@ -103,8 +103,8 @@ async fn changes_at_the_same_time_are_all_notified() {
         let transitions = [down(1, 10), up(1, 10), down(2, 10), up(2, 10)];
         let transitions = transitions.map(|transition| (monitor, transition)).into();
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
-        let told = deliver(home, channel, 10).await;
-        assert_eq!(told, ["error 1", "recovered 1", "error 1", "recovered 1"]);
+        let delivered = deliver(home, channel, 10).await;
+        assert_eq!(delivered, ["error 1", "recovered 1", "error 1", "recovered 1"]);
     })
     .await;
 }
@@ -114,17 +114,17 @@ async fn verdict_rolls_back_if_deliveries_cannot_be_written() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await.id;
         let channel = slack(home, 1, &[monitor]).await;
-        let mut news = home.store.outbox().listen();
+        let mut wakeups = home.store.outbox().listen();
         let transitions = vec![(monitor, down(1, 10))];
         let batch = Arc::new(Batch { transitions, ..Batch::default() });
         home.execute("ALTER TABLE deliveries RENAME TO elsewhere").await;
         home.store.commit(Arc::clone(&batch)).await.unwrap_err();
         home.execute("ALTER TABLE elsewhere RENAME TO deliveries").await;
         assert_eq!(home.store.incidents().open(home.workspace).await.unwrap(), []);
-        assert!(news.try_recv().is_err(), "a rolled-back event is not due");
+        assert!(wakeups.try_recv().is_err(), "a rolled-back event is not due");
         home.store.commit(batch).await.unwrap();
         let due_at = instant(10);
-        assert_eq!(news.try_recv(), Ok(Wakeup { recipient: channel.into(), due_at }));
+        assert_eq!(wakeups.try_recv(), Ok(Wakeup { recipient: channel.into(), due_at }));
     })
     .await;
 }
@@ -136,29 +136,32 @@ async fn pause_and_deletion_notify_alerted_channels() {
         let (paused, deleted) = (home.monitor(1).await, home.monitor(2).await);
         let fine = home.monitor(3).await;
         let all = [paused.id, deleted.id, fine.id];
-        let (heard, late) = (slack(home, 1, &all).await, channel_id(2));
+        let (linked, late) = (slack(home, 1, &all).await, channel_id(2));
         turn(home, paused.id, down(1, 10)).await;
         turn(home, deleted.id, down(2, 20)).await;
-        deliver(home, heard, 20).await;
+        deliver(home, linked, 20).await;
         slack(home, 2, &all).await;
-        let mut news = home.store.outbox().listen();
+        let mut wakeups = home.store.outbox().listen();
         for (monitor, millis) in [(paused.clone(), 30), (fine, 31)] {
             let settings = MonitorSettings { active: false, ..monitor.settings.clone() };
             home.store.monitors().update(monitor, settings, at(millis)).await.unwrap();
         }
-        assert_eq!(news.try_recv(), Ok(Wakeup { recipient: heard.into(), due_at: instant(30) }));
+        assert_eq!(
+            wakeups.try_recv(),
+            Ok(Wakeup { recipient: linked.into(), due_at: instant(30) })
+        );
         home.store.monitors().delete(home.workspace, deleted.id, at(61_000)).await.unwrap();
         assert_eq!(
-            news.try_recv(),
-            Ok(Wakeup { recipient: heard.into(), due_at: instant(61_000) })
+            wakeups.try_recv(),
+            Ok(Wakeup { recipient: linked.into(), due_at: instant(61_000) })
         );
-        let queue = due(home, heard, 61_000).await;
+        let queue = due(home, linked, 61_000).await;
         let ended: Vec<_> = queue.due.iter().map(|it| (format_due(it), alert(it).closed)).collect();
         let over = |number, how| (format!("recovered {number}"), Some(how));
         assert_eq!(ended, [over(1, CloseReason::Paused), over(2, CloseReason::Deleted)]);
         assert_eq!(alert(&queue.due[1]).monitor.target, "example.com:443");
         assert_eq!(
-            shown(home, late, HOUR).await,
+            due_events(home, late, HOUR).await,
             [""; 0],
             "a channel without an opening gets no end"
         );
@@ -174,7 +177,7 @@ async fn pause_and_deletion_notify_alerted_channels() {
             ..up(1, 62_000)
         };
         turn(home, paused.id, judged).await;
-        assert_eq!(deliver(home, heard, HOUR).await, ["recovered 1", "recovered 2"]);
+        assert_eq!(deliver(home, linked, HOUR).await, ["recovered 1", "recovered 2"]);
     })
     .await;
 }
@@ -194,7 +197,7 @@ async fn verdict_on_paused_monitor_is_dropped() {
             ..Batch::default()
         };
         home.commit(judged).await.unwrap();
-        assert_eq!(shown(home, channel, HOUR).await, [""; 0]);
+        assert_eq!(due_events(home, channel, HOUR).await, [""; 0]);
         assert_eq!(home.count("incidents").await, 0);
         assert_eq!(home.store.judge_states().get(id).await.unwrap(), None);
 

@@ -21,13 +21,13 @@ async fn replayed_dead_letter_gets_all_attempts_again() {
         let channel = slack(home, 1, &[monitor]).await;
         let id = a_dead_letter(home, channel, monitor).await;
         let outbox = home.store.outbox();
-        let mut news = outbox.listen();
+        let mut wakeups = outbox.listen();
         let replayed = outbox.replay(home.workspace, id, at(HOUR)).await.unwrap();
         assert_eq!((replayed.state, replayed.attempt_count), (DeliveryState::Waiting, 0));
         assert_eq!((replayed.due_at, replayed.completed_at), (instant(HOUR), None));
         assert_eq!(replayed.attempts.len(), 1, "earlier attempts stay in the log");
         assert_eq!(
-            news.try_recv(),
+            wakeups.try_recv(),
             Ok(Wakeup { recipient: channel.into(), due_at: instant(HOUR) })
         );
         let again = &due(home, channel, HOUR).await.due[0];
@@ -58,9 +58,9 @@ async fn replay_at_the_time_of_death_is_recorded() {
         assert_eq!((again.attempt_count, again.total_attempts), (0, 1));
         let arrived = attempt_result((id, again.total_attempts + 1), 20, NextStep::Accepted);
         outbox.record_attempts(vec![arrived]).await.unwrap();
-        let told = outbox.get(home.workspace, id).await.unwrap();
-        assert_eq!((told.state, told.attempts.len()), (DeliveryState::Accepted, 2));
-        assert_eq!(shown(home, channel, 20).await, [""; 0]);
+        let delivery = outbox.get(home.workspace, id).await.unwrap();
+        assert_eq!((delivery.state, delivery.attempts.len()), (DeliveryState::Accepted, 2));
+        assert_eq!(due_events(home, channel, 20).await, [""; 0]);
     })
     .await;
 }
@@ -108,14 +108,14 @@ async fn end_attempted_in_a_digest_stays_in_it() {
         record_next_attempt(home, opening, 2 * MINUTE, NextStep::Dead).await;
         let storm: Vec<_> =
             due(home, channel, 2 * MINUTE).await.due.iter().map(|it| it.id).collect();
-        assert_eq!(shown(home, channel, 2 * MINUTE).await, ["error 4", "recovered 1"]);
+        assert_eq!(due_events(home, channel, 2 * MINUTE).await, ["error 4", "recovered 1"]);
         let outbox = home.store.outbox();
         outbox.fix_digest(&storm, "digest-2".to_owned()).await.unwrap();
         let again = NextStep::Again(instant(2 * HOUR));
         let failed = storm.iter().map(|id| attempt_result((*id, 1), 2 * MINUTE, again)).collect();
         outbox.record_attempts(failed).await.unwrap();
         outbox.replay(home.workspace, opening, at(HOUR)).await.unwrap();
-        assert_eq!(shown(home, channel, HOUR).await, ["error 1"]);
+        assert_eq!(due_events(home, channel, HOUR).await, ["error 1"]);
         let queue = due(home, channel, 2 * HOUR).await.due;
         let kept: Vec<_> = queue
             .iter()
@@ -166,7 +166,7 @@ async fn replay_rejects_other_deliveries() {
         let waiting = due(home, second, 40).await.due[0].id;
         let refusal = replay(home.workspace, waiting).await.unwrap_err().to_string();
         assert_eq!(refusal, format!("`id` must be a dead letter (given: `{waiting}`)"));
-        assert_eq!(shown(home, second, 40).await, ["error 1"]);
+        assert_eq!(due_events(home, second, 40).await, ["error 1"]);
     })
     .await;
 }

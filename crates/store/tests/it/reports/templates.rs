@@ -69,8 +69,9 @@ async fn template_components_must_exist_and_follow_deletions() {
         let (first, second) = (a_component(home, 1, page).await, a_component(home, 2, page).await);
         let missing = down(rules::ComponentId::from_bits(9));
         let refusal = create(home, 1, settings(&[missing])).await;
-        let told = matches!(&refusal, Err(StoreError::Refused(it)) if it.field == "components");
-        assert!(told, "{refusal:?}");
+        let is_refused =
+            matches!(&refusal, Err(StoreError::Refused(it)) if it.field == "components");
+        assert!(is_refused, "{refusal:?}");
         assert_eq!(home.count("report_templates").await, 0);
         let seen = create(home, 1, settings(&[down(first), down(second)])).await.unwrap();
         home.store.components().delete(home.workspace, first, at(20)).await.unwrap();

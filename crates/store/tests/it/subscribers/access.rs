@@ -164,11 +164,11 @@ async fn fan_out_skips_suppressed_subscribers_in_steps() {
         let transitions = vec![(monitor, opened(1, 10))];
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         let outbox = home.store.outbox();
-        for told in [0, 1] {
+        for notified in [0, 1] {
             assert_eq!(outbox.fan_out(page.id, instant(10)).await.unwrap(), FanOutProgress::More);
             assert_eq!(
                 count_openings(home, 502).await,
-                told,
+                notified,
                 "a step does not check all subscribers"
             );
         }

@@ -32,10 +32,13 @@ impl<'a> PlanBuilder<'a> {
     pub(super) fn incident_opened(&mut self, incident: IncidentId) {
         self.end_others(incident);
         let error = Event { incident: Some(incident), ..self.event(EventKind::Error) };
-        let is_told =
-            self.channel.told.iter().any(|told| told.subject == AlertSubject::Incident(incident));
-        let hears = filter(&self.channel.preferences, &error, PriorDelivery::NotSent);
-        if is_told || !self.channel.is_linked || hears != FilterDecision::Send {
+        let is_notified = self
+            .channel
+            .open_deliveries
+            .iter()
+            .any(|it| it.subject == AlertSubject::Incident(incident));
+        let decision = filter(&self.channel.preferences, &error, PriorDelivery::NotSent);
+        if is_notified || !self.channel.is_linked || decision != FilterDecision::Send {
             return self.cancel_held();
         }
         if self.context.muted_until.is_none_or(|until| until <= self.context.now) {
@@ -50,16 +53,16 @@ impl<'a> PlanBuilder<'a> {
     fn supersede(&mut self, error: &Event) {
         let degradations = self.degradations();
         // The error is more important than a held degradation and does not wait for it.
-        let is_held = |told: &OpenDelivery| {
-            told.is_dropped_at_end()
-                || matches!(told.progress, DeliveryProgress::Held(HoldReason::QuietHours, _))
+        let is_held = |it: &OpenDelivery| {
+            it.is_dropped_at_end()
+                || matches!(it.progress, DeliveryProgress::Held(HoldReason::QuietHours, _))
         };
-        let (held, told): (Vec<_>, Vec<_>) = degradations.into_iter().partition(is_held);
-        self.plan.cancelled.extend(held.iter().map(|told| told.delivery));
-        let since = told.iter().filter(|told| told.is_notified()).map(|told| told.since).min();
+        let (held, sent): (Vec<_>, Vec<_>) = degradations.into_iter().partition(is_held);
+        self.plan.cancelled.extend(held.iter().map(|it| it.delivery));
+        let since = sent.iter().filter(|it| it.is_notified()).map(|it| it.since).min();
         let end = since.and_then(|since| superseded(self.channel.kind, error, since));
         if let Some(end) = end {
-            self.plan.over.extend(told.iter().map(|told| told.delivery));
+            self.plan.over.extend(sent.iter().map(|it| it.delivery));
             self.add_end(end);
         }
     }
@@ -67,7 +70,7 @@ impl<'a> PlanBuilder<'a> {
     /// Ends an older incident that is still open when the next one opens, and the degradation that
     /// followed it.
     fn end_others(&mut self, incident: IncidentId) {
-        let others = self.channel.told.iter().filter_map(|told| match told.subject {
+        let others = self.channel.open_deliveries.iter().filter_map(|it| match it.subject {
             AlertSubject::Incident(id) if id != incident => Some(id),
             AlertSubject::Incident(_)
             | AlertSubject::TrailingDegradation(_)
@@ -87,36 +90,36 @@ impl<'a> PlanBuilder<'a> {
         if how == CloseReason::Degraded {
             return self.ended_as_degraded(incident);
         }
-        let mut is_told = incident.is_some_and(|incident| self.end_incident(incident, how));
+        let mut is_notified = incident.is_some_and(|incident| self.end_incident(incident, how));
         for tail in self.trailing_degradations() {
             self.close_trailing(&tail);
-            is_told |= self.end_trailing(&tail, how);
+            is_notified |= self.end_trailing(&tail, how);
         }
         self.cancel_held();
         let degradations = self.degradations();
-        let heard: Vec<_> =
+        let notified: Vec<_> =
             degradations.iter().copied().filter(OpenDelivery::is_notified).collect();
-        let since = heard.iter().map(|told| told.since).min();
-        let needs_end = !is_told || is_stateful(self.channel.kind);
+        let since = notified.iter().map(|it| it.since).min();
+        let needs_end = !is_notified || is_stateful(self.channel.kind);
         if let Some(since) = since.filter(|_| needs_end) {
             let end = Event { incident: None, ..self.end(since, how) };
             let (due, _) = self.schedule(end.kind);
-            let is_later = |told: &&OpenDelivery| match told.progress {
+            let is_later = |it: &&OpenDelivery| match it.progress {
                 DeliveryProgress::Held(HoldReason::QuietHours, due_at) => due_at > due.due_at,
                 DeliveryProgress::Held(_, _) | DeliveryProgress::Sent | DeliveryProgress::Dead => {
                     false
                 }
             };
-            if heard.iter().all(|told| is_later(&told)) {
+            if notified.iter().all(|it| is_later(&it)) {
                 // It began and ended while the channel was held.
-                self.plan.cancelled.extend(heard.iter().map(|told| told.delivery));
+                self.plan.cancelled.extend(notified.iter().map(|it| it.delivery));
                 return;
             }
             self.add_end(end);
         }
         let cancelled = &self.plan.cancelled;
-        let over = degradations.iter().filter(|told| !cancelled.contains(&told.delivery));
-        let over: Vec<_> = over.map(|told| told.delivery).collect();
+        let over = degradations.iter().filter(|it| !cancelled.contains(&it.delivery));
+        let over: Vec<_> = over.map(|it| it.delivery).collect();
         self.plan.over.extend(over);
     }
 
@@ -153,8 +156,8 @@ impl<'a> PlanBuilder<'a> {
     /// Returns the degradations after incidents that have not ended for the channel.
     fn trailing_degradations(&self) -> Vec<OpenDelivery> {
         let is_tail =
-            |told: &&OpenDelivery| matches!(told.subject, AlertSubject::TrailingDegradation(_));
-        self.channel.told.iter().filter(is_tail).copied().collect()
+            |it: &&OpenDelivery| matches!(it.subject, AlertSubject::TrailingDegradation(_));
+        self.channel.open_deliveries.iter().filter(is_tail).copied().collect()
     }
 
     fn close_trailing(&mut self, tail: &OpenDelivery) {
@@ -179,16 +182,19 @@ impl<'a> PlanBuilder<'a> {
 
     /// Closes the deliveries of an incident. Returns its start if the channel was notified of it.
     fn close_incident(&mut self, incident: IncidentId) -> Option<Timestamp> {
-        let of_it =
-            self.channel.told.iter().filter(|it| it.subject == AlertSubject::Incident(incident));
+        let of_it = self
+            .channel
+            .open_deliveries
+            .iter()
+            .filter(|it| it.subject == AlertSubject::Incident(incident));
         let mut since = None;
-        for told in of_it {
-            if told.is_dropped_at_end() {
-                self.plan.cancelled.push(told.delivery);
+        for delivery in of_it {
+            if delivery.is_dropped_at_end() {
+                self.plan.cancelled.push(delivery.delivery);
                 continue;
             }
-            self.plan.over.push(told.delivery);
-            since = since.or(Some(told.since).filter(|_| told.is_notified()));
+            self.plan.over.push(delivery.delivery);
+            since = since.or(Some(delivery.since).filter(|_| delivery.is_notified()));
         }
         since
     }
@@ -198,11 +204,11 @@ impl<'a> PlanBuilder<'a> {
         let event = self.event(EventKind::Degraded);
         let degradations = self.degradations();
         let is_held = degradations.iter().any(OpenDelivery::is_dropped_at_end);
-        let is_heard = degradations.iter().any(OpenDelivery::is_notified);
-        let opening = if is_heard { PriorDelivery::Sent } else { PriorDelivery::NotSent };
-        let hears = filter(&self.channel.preferences, &event, opening);
+        let is_notified = degradations.iter().any(OpenDelivery::is_notified);
+        let opening = if is_notified { PriorDelivery::Sent } else { PriorDelivery::NotSent };
+        let decision = filter(&self.channel.preferences, &event, opening);
         let is_followed = !self.trailing_degradations().is_empty();
-        if is_held || is_followed || !self.channel.is_linked || hears != FilterDecision::Send {
+        if is_held || is_followed || !self.channel.is_linked || decision != FilterDecision::Send {
             return;
         }
         let due_at = degraded_due(self.context.at, self.context.period);
@@ -214,16 +220,16 @@ impl<'a> PlanBuilder<'a> {
     /// Cancels held messages about a degradation.
     pub(super) fn cancel_held(&mut self) {
         let held = self.degradations().into_iter().filter(OpenDelivery::is_dropped_at_end);
-        self.plan.cancelled.extend(held.map(|told| told.delivery));
+        self.plan.cancelled.extend(held.map(|it| it.delivery));
     }
 
     fn add_end(&mut self, end: Event) -> bool {
-        let is_wished =
+        let is_wanted =
             filter(&self.channel.preferences, &end, PriorDelivery::Sent) == FilterDecision::Send;
-        if is_wished {
+        if is_wanted {
             self.add(end, false);
         }
-        is_wished
+        is_wanted
     }
 
     fn add(&mut self, event: Event, opens: bool) {
@@ -234,7 +240,7 @@ impl<'a> PlanBuilder<'a> {
 
     fn schedule(&self, kind: EventKind) -> (DueTime, Option<GroupWindow>) {
         let window = self.plan.window.or(self.channel.window);
-        let channel = ChannelState { window, told: Vec::new(), ..self.channel.clone() };
+        let channel = ChannelState { window, open_deliveries: Vec::new(), ..self.channel.clone() };
         schedule(kind, self.context.now, self.context.muted_until, &channel)
     }
 
@@ -243,8 +249,8 @@ impl<'a> PlanBuilder<'a> {
     }
 
     fn degradations(&self) -> Vec<OpenDelivery> {
-        let told = self.channel.told.iter();
-        told.filter(|told| told.subject == AlertSubject::Degradation).copied().collect()
+        let open = self.channel.open_deliveries.iter();
+        open.filter(|it| it.subject == AlertSubject::Degradation).copied().collect()
     }
 
     fn end(&self, since: Timestamp, how: CloseReason) -> Event {

@@ -6,13 +6,13 @@ mod model;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use rules::MonitorStatus::{Active, Degraded, Error, Unknown};
 use rules::notification::{AlertEvent, NotificationPreferences, QuietHours, QuietHoursScope};
 use rules::{Interval, MonitorStatus, ProviderType, TimeOfDay, TimeZone};
 
 use self::model::{DeliveredEvent, Fate, Model, Step};
 use super::*;
 use Step::{Deliver, Mute, Pass, Pause, Resolve, Turn};
-use rules::MonitorStatus::{Active, Degraded, Error, Unknown};
 
 const ARRIVES: Step = Deliver(Fate::Arrives);
 
@@ -141,8 +141,9 @@ fn channel_gets_only_preferred_events() {
 fn error_closes_earlier_degradation_for_stateful_vendors() {
     let steps = [Turn(Degraded), minutes(2), Turn(Error), minutes(1), Turn(Active)];
     let expected = "degraded, recovered, error, recovered";
-    let told = deliveries_on(ProviderType::Pagerduty, &NotificationPreferences::default(), &steps);
-    assert_eq!(told.join(", "), expected);
+    let delivered =
+        deliveries_on(ProviderType::Pagerduty, &NotificationPreferences::default(), &steps);
+    assert_eq!(delivered.join(", "), expected);
 }
 
 // design: §5 "Still `error` when a maintenance ends: an alert then"
@@ -228,8 +229,8 @@ fn events_after_three_a_minute_wait_in_order() {
     assert_eq!(held, [None, None, None, Some(HoldReason::Digest), Some(HoldReason::Digest)]);
     model.step(ARRIVES);
     model.step(minutes(1));
-    let heard: Vec<_> = model.delivered().iter().map(DeliveredEvent::format).collect();
-    assert_eq!(heard, ["error", "recovered", "error", "recovered", "error"]);
+    let delivered: Vec<_> = model.delivered().iter().map(DeliveredEvent::format).collect();
+    assert_eq!(delivered, ["error", "recovered", "error", "recovered", "error"]);
     let mut keeps = Model::new(ProviderType::Opsgenie, NotificationPreferences::default());
     keeps.all(&steps);
     assert!(
@@ -244,8 +245,8 @@ fn unlinked_channel_gets_only_the_end() {
     model.step(Turn(Error));
     model.is_linked = false;
     model.all(&[Turn(Degraded), minutes(9), Turn(Active), Turn(Error)]);
-    let heard: Vec<_> = model.delivered().iter().map(DeliveredEvent::format).collect();
-    assert_eq!(heard, ["error", "over as degraded"]);
+    let delivered: Vec<_> = model.delivered().iter().map(DeliveredEvent::format).collect();
+    assert_eq!(delivered, ["error", "over as degraded"]);
 }
 
 #[test]
@@ -269,8 +270,8 @@ fn next_incident_ends_one_left_open() {
     model.step(Turn(Error));
     model.remove_incident();
     model.all(&[minutes(1), Turn(Error), Turn(Active)]);
-    let heard: Vec<_> = model.delivered().iter().map(DeliveredEvent::format).collect();
-    assert_eq!(heard, ["error", "recovered", "error", "recovered"]);
+    let delivered: Vec<_> = model.delivered().iter().map(DeliveredEvent::format).collect();
+    assert_eq!(delivered, ["error", "recovered", "error", "recovered"]);
 }
 
 fn any_step() -> impl Strategy<Value = Step> {
@@ -287,7 +288,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn any_wishes() -> impl Strategy<Value = NotificationPreferences> {
+fn any_preferences() -> impl Strategy<Value = NotificationPreferences> {
     let events = prop::sample::subsequence(
         vec![AlertEvent::Error, AlertEvent::Degraded, AlertEvent::Recovered],
         0..3,
@@ -309,7 +310,7 @@ proptest! {
     #[test]
     fn every_opening_has_one_end_in_order(
         kind in prop::sample::select(vec![ProviderType::Slack, ProviderType::Pagerduty]),
-        preferences in any_wishes(),
+        preferences in any_preferences(),
         steps in prop::collection::vec(any_step(), 0..60),
     ) {
         let mut model = Model::new(kind, preferences.clone());

@@ -45,7 +45,7 @@ pub fn reschedule_held(
     channel: &ChannelState,
 ) -> (Option<DueTime>, Option<GroupWindow>) {
     let opening = if event.reminder > 0 { PriorDelivery::Sent } else { PriorDelivery::NotSent };
-    let is_wished = match held {
+    let is_wanted = match held {
         HoldReason::MinDuration | HoldReason::Maintenance => {
             channel.is_linked
                 && filter(&channel.preferences, event, opening) == FilterDecision::Send
@@ -53,8 +53,8 @@ pub fn reschedule_held(
         HoldReason::QuietHours | HoldReason::Digest => true,
     };
     // A channel that received the alert must receive this too, so that its alert can end.
-    let is_wished = is_wished || event.kind == EventKind::StillDegraded;
-    if !is_wished {
+    let is_wanted = is_wanted || event.kind == EventKind::StillDegraded;
+    if !is_wanted {
         return (None, None);
     }
     // An event held for quiet hours is not muted by a maintenance that began since.

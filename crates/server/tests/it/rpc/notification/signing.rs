@@ -31,7 +31,7 @@ async fn messages_are_signed_with_the_shown_secret() {
     let rotated = call(&server.caller(Scope::Write), "RotateSigningSecret", json!({})).await.json();
     let app = server.running().app();
     let workspace: WorkspaceId = app.store.workspaces().by_slug("acme").await.unwrap().id;
-    let signing = app.store.signing_secrets().of(workspace, app.ctx.now()).await.unwrap();
+    let signing = app.store.signing_secrets().active(workspace, app.ctx.now()).await.unwrap();
     assert_eq!(signing.len(), 2);
     let shown = domain::notify::signing_secret_text(&signing[0]);
     assert_eq!(rotated["secret"], json!(shown.expose()));

@@ -1,6 +1,8 @@
 //! A model of the store's deliveries for one channel, and of a sender that delivers in order.
+//! `queries` says what was delivered.
 
-use std::collections::BTreeSet;
+mod queries;
+
 use std::time::Duration;
 
 use rules::notification::NotificationPreferences;
@@ -8,8 +10,7 @@ use rules::{IncidentId, MonitorStatus, ProviderType, Timestamp};
 
 use super::super::*;
 use crate::judge::CloseReason;
-use crate::notify::tests::{CHANNEL, an_event};
-use crate::notify::{event_key, is_stateful};
+use crate::notify::tests::an_event;
 
 /// Noon of a day.
 const NOON: Timestamp = Timestamp::from_millis(20_000 * 86_400_000 + 43_200_000);
@@ -76,28 +77,6 @@ pub(super) struct Model {
     done: usize,
 }
 
-impl DeliveredEvent {
-    /// Returns the duration in a recovery message.
-    pub(super) fn recovered_after(&self) -> Option<Duration> {
-        (self.0.kind == EventKind::Recovered).then(|| self.0.duration())
-    }
-
-    pub(super) fn format(&self) -> String {
-        let event = &self.0;
-        match (event.kind, event.closed, event.reminder) {
-            (EventKind::Recovered, None | Some(CloseReason::Recovered), _) => {
-                "recovered".to_owned()
-            }
-            (EventKind::Recovered, Some(CloseReason::Degraded), _) => "over as degraded".to_owned(),
-            (EventKind::Recovered, Some(CloseReason::Paused), _) => "over as paused".to_owned(),
-            (EventKind::Recovered, Some(CloseReason::Deleted), _) => "over as deleted".to_owned(),
-            (EventKind::Recovered, Some(CloseReason::Resolved), _) => "over as resolved".to_owned(),
-            (kind, _, 0) => kind.as_str().to_owned(),
-            (kind, _, number) => format!("still {} ({number})", kind.as_str()),
-        }
-    }
-}
-
 impl Row {
     fn is_held_for_later(&self) -> bool {
         matches!(self.hold_reason, Some(HoldReason::MinDuration | HoldReason::Maintenance))
@@ -117,7 +96,7 @@ impl Model {
                 preferences,
                 is_linked: true,
                 window: None,
-                told: Vec::new(),
+                open_deliveries: Vec::new(),
             },
             is_linked: true,
             rows: Vec::new(),
@@ -159,95 +138,6 @@ impl Model {
     pub(super) fn remove_incident(&mut self) {
         self.incident = None;
         self.status = MonitorStatus::Unknown;
-    }
-
-    /// Returns all delivered messages, then those that would be sent as time passes.
-    pub(super) fn delivered(&self) -> Vec<DeliveredEvent> {
-        let mut told: Vec<&Row> = self
-            .rows
-            .iter()
-            .filter(|row| match row.state {
-                State::Arrived | State::Dead => true,
-                State::Waiting => row.hold_reason.is_none(),
-                State::Cancelled => false,
-            })
-            .collect();
-        told.sort_by_key(|row| if row.state == State::Waiting { usize::MAX } else { row.done });
-        told.into_iter().map(|row| DeliveredEvent(row.event.clone())).collect()
-    }
-
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| row.state == State::Waiting)
-    }
-
-    pub(super) fn open(&self) -> usize {
-        self.rows.iter().filter(|row| row.open).count()
-    }
-
-    /// Returns a key that was used twice.
-    pub(super) fn twice(&self) -> Option<String> {
-        let mut keys = BTreeSet::new();
-        let mut all = self.rows.iter().map(|row| event_key(CHANNEL, &row.event));
-        all.find(|key| !keys.insert(key.clone()))
-    }
-
-    pub(super) fn incidents(&self) -> Vec<IncidentId> {
-        (1..=self.incidents).map(IncidentId::from_bits).collect()
-    }
-
-    pub(super) fn openings(&self, incident: IncidentId) -> usize {
-        let is_opening = |row: &&Row| row.event.kind == EventKind::Error && row.event.reminder == 0;
-        self.of(incident).filter(is_opening).filter(|row| row.state == State::Arrived).count()
-    }
-
-    pub(super) fn ends(&self, incident: IncidentId) -> usize {
-        self.of(incident).filter(|row| row.event.kind == EventKind::Recovered).count()
-    }
-
-    pub(super) fn arrived(&self, incident: IncidentId) -> bool {
-        self.openings(incident) == 1
-    }
-
-    /// Returns whether an opening of the incident was sent or attempted.
-    pub(super) fn was_written(&self, incident: IncidentId) -> bool {
-        let is_opening = |row: &Row| row.event.kind == EventKind::Error && row.event.reminder == 0;
-        self.of(incident).any(|row| is_opening(row) && row.state != State::Cancelled)
-    }
-
-    /// Returns a pair of messages delivered in the wrong order.
-    pub(super) fn out_of_order(&self) -> Option<(i64, i64)> {
-        let mut arrived: Vec<_> =
-            self.rows.iter().filter(|it| it.state == State::Arrived).collect();
-        arrived.sort_by_key(|row| row.done);
-        let is_end = |row: &Row| row.event.kind == EventKind::Recovered;
-        let mut pairs = arrived.windows(2);
-        // A held message may follow a later one, but an end never precedes its opening.
-        let wrong = pairs.find(|pair| {
-            is_end(pair[0])
-                && pair[1].event.incident == pair[0].event.incident
-                && pair[1].event.incident.is_some()
-        });
-        wrong.map(|pair| (pair[0].number, pair[1].number))
-    }
-
-    /// Returns whether a degradation was sent, but not its end.
-    pub(super) fn is_degradation_left(&self) -> bool {
-        let mut arrived: Vec<_> =
-            self.rows.iter().filter(|it| it.state == State::Arrived).collect();
-        arrived.sort_by_key(|row| row.done);
-        let last = arrived.iter().rposition(|row| row.event.kind == EventKind::Degraded);
-        let Some(last) = last else { return false };
-        let keeps = is_stateful(self.channel.kind);
-        let ends = |row: &&Row| {
-            row.event.kind == EventKind::Recovered && (row.event.incident.is_none() || !keeps)
-        };
-        // Its end may be a dead letter.
-        let after = self.rows.iter().filter(|row| row.number > arrived[last].number);
-        !after.filter(|row| row.state != State::Cancelled).any(|row| ends(&row))
-    }
-
-    fn of(&self, incident: IncidentId) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(move |row| row.event.incident == Some(incident))
     }
 
     fn turn(&mut self, to: MonitorStatus) {
@@ -292,14 +182,14 @@ impl Model {
             muted_until: self.muted_until.filter(|until| *until > self.now),
         };
         let channel = self.channel_state();
-        let telling = plan_deliveries(change, &context, &channel);
-        self.channel.window = telling.window.or(channel.window);
-        telling.written.into_iter().for_each(|written| self.write(written));
+        let plan = plan_deliveries(change, &context, &channel);
+        self.channel.window = plan.window.or(channel.window);
+        plan.written.into_iter().for_each(|written| self.write(written));
         for row in &mut self.rows {
-            if telling.over.contains(&row.number) {
+            if plan.over.contains(&row.number) {
                 row.open = false;
             }
-            if telling.cancelled.contains(&row.number) {
+            if plan.cancelled.contains(&row.number) {
                 assert_eq!(
                     (row.state, row.attempts),
                     (State::Waiting, 0),
@@ -313,14 +203,14 @@ impl Model {
     fn write(&mut self, written: NewDelivery) {
         let NewDelivery { event, due, opens } = written;
         let number = i64::try_from(self.rows.len()).unwrap();
-        let (holds, due_at) = (due.hold_reason, due.due_at);
-        let (tries, state, done) = (0, State::Waiting, 0);
+        let (hold_reason, due_at) = (due.hold_reason, due.due_at);
+        let (attempts, state, done) = (0, State::Waiting, 0);
         self.rows.push(Row {
             number,
             event,
-            hold_reason: holds,
+            hold_reason,
             due_at,
-            attempts: tries,
+            attempts,
             open: opens,
             state,
             done,
@@ -329,23 +219,27 @@ impl Model {
 
     fn channel_state(&self) -> ChannelState {
         let open = self.rows.iter().filter(|row| row.open);
-        let told = open.map(|row| {
-            let matter = AlertSubject::new(row.event.kind, row.event.incident);
+        let open_deliveries = open.map(|row| {
+            let subject = AlertSubject::new(row.event.kind, row.event.incident);
             let since = row.event.began_at;
-            let stands = match (row.state, row.hold_reason) {
-                (State::Waiting, Some(holds)) => DeliveryProgress::Held(holds, row.due_at),
+            let progress = match (row.state, row.hold_reason) {
+                (State::Waiting, Some(reason)) => DeliveryProgress::Held(reason, row.due_at),
                 (State::Waiting | State::Arrived, _) => DeliveryProgress::Sent,
                 (State::Dead | State::Cancelled, _) => DeliveryProgress::Dead,
             };
             OpenDelivery {
                 delivery: row.number,
-                subject: matter,
+                subject,
                 since,
                 reminder: row.event.reminder,
-                progress: stands,
+                progress,
             }
         });
-        ChannelState { told: told.collect(), is_linked: self.is_linked, ..self.channel.clone() }
+        ChannelState {
+            open_deliveries: open_deliveries.collect(),
+            is_linked: self.is_linked,
+            ..self.channel.clone()
+        }
     }
 
     fn pass(&mut self, time: Duration) {
@@ -364,7 +258,7 @@ impl Model {
     /// Attempts due messages in order until none is left.
     fn deliver(&mut self, fate: Fate) {
         loop {
-            self.ripen();
+            self.reschedule();
             let head = self.waiting().find(|row| !row.is_held_for_later()).map(|row| row.number);
             let due = |row: &&mut Row| Some(row.number) == head && row.due_at <= self.now;
             let Some(row) = self.rows.iter_mut().find(due) else { return };
@@ -380,26 +274,26 @@ impl Model {
             self.done += 1;
             row.done = self.done;
             row.open &= row.event.reminder == 0;
-            let told = row.event.clone();
-            let lasts = told.incident.is_some() && told.incident == self.incident;
+            let event = row.event.clone();
+            let lasts = event.incident.is_some() && event.incident == self.incident;
             let every =
                 self.channel.preferences.remind_every.filter(|_| fate == Fate::Arrives && lasts);
-            if let Some(reminder) = every.and_then(|every| next_reminder(&told, every, self.now)) {
+            if let Some(reminder) = every.and_then(|every| next_reminder(&event, every, self.now)) {
                 self.write(reminder);
             }
         }
     }
 
-    fn ripen(&mut self) {
+    fn reschedule(&mut self) {
         let now = self.now;
-        let is_ripe = |row: &Row| {
+        let is_due = |row: &Row| {
             row.state == State::Waiting
                 && row.due_at <= now
-                && row.hold_reason.is_some_and(|holds| holds != HoldReason::Digest)
+                && row.hold_reason.is_some_and(|reason| reason != HoldReason::Digest)
         };
         for index in 0..self.rows.len() {
             let row = &self.rows[index];
-            let Some(held) = row.hold_reason.filter(|_| is_ripe(row)) else { continue };
+            let Some(held) = row.hold_reason.filter(|_| is_due(row)) else { continue };
             let (due, window) =
                 reschedule_held(&row.event, held, now, self.muted_until, &self.channel_state());
             self.channel.window = window.or(self.channel.window);
