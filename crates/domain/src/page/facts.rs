@@ -24,7 +24,7 @@ pub struct Facts {
     /// [`super::HISTORY_DAYS`]; in any order.
     pub incidents: Vec<IncidentFacts>,
     /// Maintenance windows of its components or their monitors that overlap the last
-    /// [`super::DAYS`] or are upcoming; in any order.
+    /// [`super::DAYS`] or are upcoming: all active ones, and the nearest others; in any order.
     pub maintenances: Vec<MaintenanceFacts>,
     /// Its reports with all updates: open ones, and those updated in the last [`super::DAYS`]; in
     /// any order.
