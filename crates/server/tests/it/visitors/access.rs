@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::response::Response;
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use testkit::target::ScriptedResponse;
 
@@ -95,6 +95,19 @@ async fn all_page_routes_enforce_the_access_check() {
     for (path, at) in &all {
         let answer = site.ask(*at, path, &[("cookie", &cookie)]).await;
         assert_eq!(shut(answer, path, *at).await, StatusCode::NOT_FOUND, "{path} {at:?}");
+    }
+}
+
+#[tokio::test]
+async fn password_form_asks_for_no_key() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
+    let form = "application/x-www-form-urlencoded";
+    let wrong = site.anybody().send(Method::POST, "/status/acme/unlock", form, "password=x").await;
+    for reply in [site.visit("", &[]).await, wrong] {
+        assert_eq!(reply.status, StatusCode::UNAUTHORIZED);
+        assert!(!reply.headers.contains_key("www-authenticate"), "{reply}");
     }
 }
 
