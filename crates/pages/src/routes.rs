@@ -130,7 +130,12 @@ pub fn routes(pages: &Pages, stop: CancellationToken) -> Router {
 
 /// Returns the routes of pages at the root of their own host, for requests with a [`PageDomain`].
 pub fn domain_routes(pages: &Pages, stop: CancellationToken) -> Router {
-    build(pages, stop, "")
+    build(pages, stop, "").fallback(not_found)
+}
+
+async fn not_found(headers: HeaderMap) -> Response {
+    let words = responses::language(&headers);
+    responses::message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers)
 }
 
 fn build(pages: &Pages, stop: CancellationToken, base: &str) -> Router {

@@ -111,6 +111,17 @@ async fn password_form_asks_for_no_key() {
     }
 }
 
+#[tokio::test]
+async fn unknown_path_on_domain_gets_not_found_page() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.has_a_domain().await;
+    let answer = site.ask(At::Domain, "/nonsense", &[("accept-language", "de")]).await;
+    assert_eq!(answer.status(), StatusCode::NOT_FOUND);
+    let text = body(answer).await;
+    assert!(text.contains("<html lang=\"de\"") && text.contains("Seite nicht gefunden"), "{text}");
+}
+
 fn is_public(answer: &Response) -> bool {
     answer.headers()["cache-control"].to_str().unwrap().contains("public")
 }
