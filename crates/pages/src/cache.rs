@@ -1,9 +1,10 @@
-//! Cache of status pages, by ID, shared by all addresses of a page. An entry is fresh until an API
-//! caller could see a change in the workspace (see `store::Generation`). It also expires after a
-//! few seconds, because the page shows the age of its data. One request renews an expired entry
-//! while the others get the previous one. If only time has passed, no request waits. If the
-//! database is unavailable, the last entry is served again with its age. No entry survives a change
-//! of access to the page (see `store::AccessVersion`): the page is then read again or not served.
+//! Cache of status pages, by ID, shared by all addresses of a page. An entry is fresh for a few
+//! seconds, because the page shows the age of its data, and until an API caller could see a change
+//! in the workspace (see `store::Generation`). A stale entry is unchanged: it is served, and
+//! renewed in the background. A changed entry is renewed by one request while the others get it. An
+//! expired entry is renewed before it is served. If the database is unavailable, the last entry is
+//! served again with its age. No entry survives a change of access to the page (see
+//! `store::AccessVersion`): the page is then read again or not served.
 
 mod detail_bodies;
 mod entry;
@@ -32,9 +33,9 @@ use crate::source::Source;
 
 /// Time that an unchanged page is fresh. Check results still arrive.
 const FRESH: Duration = Duration::from_secs(5);
-/// Further time that an expired page is served while it is renewed.
-const SERVE_STALE_MAX: Duration = Duration::from_secs(10);
-/// Maximum time that a visitor waits for the database if an older page is cached.
+/// Maximum age of a page that is served while it is renewed.
+const STALE_AGE_MAX: Duration = Duration::from_secs(10);
+/// Maximum time of a read, and of the wait for another request that reads the page.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of cached pages. The oldest page is evicted first.
 const PAGES_MAX: usize = 2_000;
@@ -94,8 +95,8 @@ impl PageCache {
         self.shared.details.evict_expired(now);
     }
 
-    /// Returns the page at this address, or `None` if no page is published there. Fails only if the
-    /// page was never read.
+    /// Returns the page at this address, or `None` if no page is published there. Fails if the page
+    /// cannot be read and no version that may be served is cached.
     pub(super) async fn get(
         self: &Arc<Self>,
         source: &Source,
@@ -113,7 +114,7 @@ impl PageCache {
         Ok(self.current(source, ids, now).await?.filter(|cached| cached.has_address(address)))
     }
 
-    /// Returns the page, renewed if it is stale.
+    /// Returns the page. Renews it first, unless this version may be served meanwhile.
     async fn current(
         self: &Arc<Self>,
         source: &Source,

@@ -20,7 +20,7 @@ const POLICY: CachePolicy = CachePolicy {
     absent_for: Duration::ZERO,
     reads_max: Semaphore::MAX_PERMITS,
     read_within: Duration::from_secs(30),
-    ..CachePolicy::new(super::SERVE_STALE_MAX, 64 << 20)
+    ..CachePolicy::new(super::STALE_AGE_MAX, 64 << 20)
 };
 
 /// Cache of rendered detail pages and badges. The generation is the number of the page's reading.
@@ -46,7 +46,7 @@ impl DetailBodies {
 
     /// Removes the bodies of readings that are too old to be served.
     pub(super) fn evict_expired(&self, now: Timestamp) {
-        self.0.evict_older_than(super::SERVE_STALE_MAX, now);
+        self.0.evict_older_than(super::STALE_AGE_MAX, now);
     }
 
     /// Returns a body in the given encoding. If it is not cached, `make` reads its data and returns

@@ -1,5 +1,5 @@
 //! Entry of the cache: the snapshot of a page and the bodies rendered so far. This module decides
-//! when an entry is stale. Module `cache` renews it.
+//! whether an entry is fresh. Module `cache` renews it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,7 +19,7 @@ use super::detail_bodies::PageReading;
 use super::memory::{SharedState, Weight};
 use super::rendered::RenderedBodies;
 use super::renderer::RenderJob;
-use super::{FRESH, SERVE_STALE_MAX};
+use super::{FRESH, STALE_AGE_MAX};
 use crate::projection::Projection;
 use crate::source::Source;
 use web::http_body::{EncodedBody, Encoding};
@@ -54,7 +54,7 @@ pub(super) struct ReadStart {
 pub(super) enum Freshness {
     /// Fresh.
     Fresh,
-    /// Unchanged but expired: served while it is renewed in the background.
+    /// Unchanged but older than [`FRESH`]: served while it is renewed in the background.
     Stale,
     /// Changed: the first request renews it, and concurrent requests get this version.
     Changed,
@@ -136,7 +136,7 @@ impl CachedPage {
             self.generation.is_some() && self.generation == generation
         };
         match now.since(self.tried_at) {
-            age if age >= SERVE_STALE_MAX => Freshness::Expired,
+            age if age >= STALE_AGE_MAX => Freshness::Expired,
             _ if !(self.snapshot.served_from_cache || is_same()) => Freshness::Changed,
             age if age < FRESH => Freshness::Fresh,
             _ => Freshness::Stale,

@@ -5,12 +5,15 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use super::super::representation::RepresentationKey;
-use super::READ_TIMEOUT;
 use super::memory::Weight;
 use super::renderer::RenderJob;
 use web::http_body::{EncodedBody, Encoding};
+
+/// Maximum time that a visitor waits for another request that renders the body.
+const RENDER_WAIT: Duration = Duration::from_secs(5);
 
 /// Rendered representations of a page.
 #[derive(Debug)]
@@ -70,7 +73,7 @@ impl RenderedBodies {
             (Ok(lock), _) => lock,
             (Err(_), Some(last)) => return Some(last),
             (Err(_), None) => {
-                tokio::time::timeout(READ_TIMEOUT, cell.render_lock.lock()).await.ok()?
+                tokio::time::timeout(RENDER_WAIT, cell.render_lock.lock()).await.ok()?
             }
         };
         if let Some(body) = cell.ready(encoding) {
