@@ -22,9 +22,7 @@ use super::detail_cache::{LatencySeries, get_latencies, get_unchanged};
 use super::html::{self, DetailKey};
 use super::i18n::Strings;
 use super::representation::{DetailBodyKey, DetailContent};
-use super::responses::{
-    access, build_response, find, finish, locale, message_response, unavailable,
-};
+use super::responses::{build_response, cache_rule, find, finish, locale, not_found, unavailable};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
 use crate::source::Source;
@@ -61,7 +59,7 @@ pub(super) async fn page(
         Err(refusal) => return *refusal,
     };
     let snapshot = &cached.snapshot;
-    let not_found = || message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
+    let not_found = || not_found(words, &headers);
     let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
     let Some(detail) = detail_key(route, snapshot, name) else { return not_found() };
     let key = DetailBodyKey { content: DetailContent::Page(detail.clone()), locale };
@@ -72,7 +70,7 @@ pub(super) async fn page(
         Ok(Some(body)) => finish(
             &pages,
             snapshot,
-            build_response(&body, StatusCode::OK, access(snapshot), &headers),
+            build_response(&body, StatusCode::OK, cache_rule(&snapshot.page), &headers),
         ),
         Ok(None) => not_found(),
         Err(why) => {

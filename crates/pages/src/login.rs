@@ -5,7 +5,6 @@ pub(super) mod email_form;
 mod magic_link_email;
 
 use std::convert::Infallible;
-use std::sync::Arc;
 
 use axum::Form;
 use axum::body::Body;
@@ -14,15 +13,12 @@ use axum::response::Response;
 use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use rules::AccessType;
 use serde::Deserialize;
 
 use super::access::{Unlocked, Visitor};
 use super::address::PageAddress;
-use super::cache::CachedPage;
 use super::html::login::password_form;
-use super::i18n::Strings;
-use super::responses::{UNKNOWN_PEER, build_response, language, message_response};
+use super::responses::{CacheRule, UNKNOWN_PEER, build_response, language, look_up};
 use crate::Pages;
 use web::http_body::EncodedBody;
 use web::peer::{EntryPoint, Peer};
@@ -52,7 +48,7 @@ pub(super) async fn unlock(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let cached = match find_without_access_check(&pages, &address, words, headers).await {
+    let cached = match look_up(&pages, &address, words, headers).await {
         Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
@@ -96,31 +92,9 @@ impl<S: Sync> FromRequestParts<S> for Arrival {
     }
 }
 
-/// Returns the page at an address without checking access, or a response if there is none.
-async fn find_without_access_check(
-    pages: &Pages,
-    address: &PageAddress,
-    words: &'static Strings,
-    headers: &HeaderMap,
-) -> Result<Arc<CachedPage>, Box<Response>> {
-    let cached =
-        if address.is_valid() { pages.cache.get(&pages.source, address).await } else { Ok(None) };
-    match cached {
-        Ok(Some(cached)) => Ok(cached),
-        Ok(None) => {
-            Err(Box::new(message_response(words.not_found, StatusCode::NOT_FOUND, words, headers)))
-        }
-        Err(why) => {
-            tracing::error!("the status page at {address:?} could not be read: {why}");
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            Err(Box::new(message_response(words.unavailable, status, words, headers)))
-        }
-    }
-}
-
 fn login_response(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
     let body = EncodedBody::new("text/html; charset=utf-8", text);
-    build_response(&body, status, AccessType::Password, headers)
+    build_response(&body, status, CacheRule::NoStore, headers)
 }
 
 fn redirect_with_cookie(home: &str, cookie: HeaderValue) -> Response {

@@ -6,7 +6,6 @@ use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Router};
 use http::{HeaderMap, StatusCode};
-use rules::AccessType;
 use tokio_util::sync::CancellationToken;
 
 use crate::Pages;
@@ -134,8 +133,7 @@ pub fn domain_routes(pages: &Pages, stop: CancellationToken) -> Router {
 }
 
 async fn not_found(headers: HeaderMap) -> Response {
-    let words = responses::language(&headers);
-    responses::message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers)
+    responses::not_found(responses::language(&headers), &headers)
 }
 
 fn build(pages: &Pages, stop: CancellationToken, base: &str) -> Router {
@@ -243,5 +241,10 @@ fn token_action_route(purpose: Purpose) -> MethodRouter<Pages> {
 
 /// Returns the script, which is the same for all pages and reveals nothing about any.
 async fn script(headers: HeaderMap) -> Response {
-    responses::build_response(&html::SCRIPT_BODY, StatusCode::OK, AccessType::Public, &headers)
+    responses::build_response(
+        &html::SCRIPT_BODY,
+        StatusCode::OK,
+        responses::CacheRule::Public,
+        &headers,
+    )
 }
