@@ -10,12 +10,13 @@ use axum::Form;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
-use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
+use http::header::{CACHE_CONTROL, LOCATION, RETRY_AFTER, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use serde::Deserialize;
+use rules::Secret;
+use serde::{Deserialize, Deserializer};
 
-use super::access::{Unlocked, Visitor};
+use super::access::{UnlockResult, Visitor};
 use super::address::PageAddress;
 use super::html::login::password_form;
 use super::responses::{CacheRule, UNKNOWN_PEER, build_response, language, look_up};
@@ -36,7 +37,12 @@ pub(super) struct Arrival {
 /// Body of the password form.
 #[derive(Deserialize)]
 pub(super) struct PasswordForm {
-    password: String,
+    #[serde(deserialize_with = "secret")]
+    password: Secret<String>,
+}
+
+fn secret<'de, D: Deserializer<'de>>(text: D) -> Result<Secret<String>, D::Error> {
+    String::deserialize(text).map(Secret::new)
 }
 
 /// Checks the password and redirects to the page.
@@ -54,17 +60,20 @@ pub(super) async fn unlock(
     };
     let home = address.home();
     let visitor = arrival.visitor(&pages, &home);
-    let (status, wrong) =
-        match pages.access.unlock(&cached.snapshot.page, &given.password, &visitor) {
-            Unlocked::Granted(cookie) => return redirect_with_cookie(&home, cookie),
-            Unlocked::WrongPassword => (StatusCode::UNAUTHORIZED, words.password_wrong),
-            Unlocked::TooManyAttempts => (StatusCode::TOO_MANY_REQUESTS, words.too_often),
-        };
-    login_response(
-        password_form(&cached.snapshot.page, words, &address.base(), Some(wrong)),
-        status,
-        headers,
-    )
+    let page = &cached.snapshot.page;
+    let again = |wrong, status| {
+        login_response(password_form(page, words, &address.base(), Some(wrong)), status, headers)
+    };
+    match pages.access.unlock(page, given.password.expose(), &visitor) {
+        UnlockResult::Granted(cookie) => redirect_with_cookie(&home, cookie),
+        UnlockResult::WrongPassword => again(words.password_wrong, StatusCode::UNAUTHORIZED),
+        UnlockResult::TooManyAttempts(wait) => {
+            let mut response = again(words.too_often, StatusCode::TOO_MANY_REQUESTS);
+            let seconds = wait.as_millis().div_ceil(1_000) as u64;
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+            response
+        }
+    }
 }
 
 impl Arrival {

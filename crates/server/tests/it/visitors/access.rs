@@ -158,6 +158,10 @@ async fn password_attempts_are_limited_and_change_ends_sessions() {
         assert_eq!(site.unlock("wrong").await, (StatusCode::UNAUTHORIZED, None));
     }
     assert_eq!(site.unlock("first").await, (StatusCode::TOO_MANY_REQUESTS, None));
+    let form = "application/x-www-form-urlencoded";
+    let refused =
+        site.anybody().send(Method::POST, "/status/acme/unlock", form, "password=x").await;
+    assert_eq!(refused.headers["retry-after"], "12");
     site.watched.server.advance(Duration::from_mins(1));
     assert_eq!(site.unlock("first").await.0, StatusCode::SEE_OTHER);
     assert_eq!(site.visit("", &[("cookie", &cookie)]).await.status, StatusCode::OK);
