@@ -110,12 +110,7 @@ impl CachedPage {
 
     /// Returns whether this is an address of the page.
     pub(super) fn has_address(&self, address: &PageAddress) -> bool {
-        match address {
-            PageAddress::Slug(slug) => *slug == self.snapshot.page.settings.slug,
-            PageAddress::Domain(name) => {
-                self.domain.as_ref().is_some_and(|own| own.as_str() == name)
-            }
-        }
+        address.is_address_of(&self.snapshot.page.settings.slug, self.domain.as_ref())
     }
 
     /// Returns whether this was read before `other`.
