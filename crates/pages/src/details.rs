@@ -22,7 +22,7 @@ use super::detail_cache::{LatencySeries, get_latencies, get_unchanged};
 use super::html::{self, DetailKey};
 use super::i18n::Strings;
 use super::representation::{DetailBodyKey, DetailContent};
-use super::responses::{build_response, cache_rule, find, finish, locale, not_found, unavailable};
+use super::responses::{build_response, cache_rule, find, finish, not_found, unavailable, variant};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
 use crate::source::Source;
@@ -52,8 +52,8 @@ pub(super) async fn page(
     (route, named): (DetailRoute, RawPathParams),
     headers: HeaderMap,
 ) -> Response {
-    let locale = locale(&address, &headers);
-    let words = locale.words;
+    let variant = variant(&address, &headers);
+    let words = variant.words;
     let (cached, base) = match find(&pages, &address, words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
@@ -62,7 +62,7 @@ pub(super) async fn page(
     let not_found = || not_found(words, &headers);
     let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
     let Some(detail) = detail_key(route, snapshot, name) else { return not_found() };
-    let key = DetailBodyKey { content: DetailContent::Page(detail.clone()), locale };
+    let key = DetailBodyKey { content: DetailContent::Page(detail.clone()), variant };
     let request = DetailRequest { pages: &pages, snapshot, words, base };
     let body =
         cached.detail_body(key, Encoding::negotiate(&headers), || request.prepare(detail)).await;

@@ -14,7 +14,7 @@ use super::details::latencies;
 use super::icon::Icon;
 use super::representation::{DetailBodyKey, DetailContent, Representation};
 use super::responses::{
-    CacheRule, build_response, cache_rule, find, finish, language, locale, unavailable,
+    CacheRule, build_response, cache_rule, find, finish, language, unavailable, variant,
 };
 use super::{badge, widget};
 use crate::Pages;
@@ -26,15 +26,15 @@ pub(super) async fn serve_representation(
     representation: Representation,
     headers: HeaderMap,
 ) -> Response {
-    let locale = locale(&address, &headers);
-    let (cached, _) = match find(&pages, &address, locale.words, &headers).await {
+    let variant = variant(&address, &headers);
+    let (cached, _) = match find(&pages, &address, variant.words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
     let encoding =
         if representation.is_image() { Encoding::Identity } else { Encoding::negotiate(&headers) };
-    let Some(body) = cached.representation(representation, locale, encoding).await else {
-        return unavailable(locale.words, &headers);
+    let Some(body) = cached.representation(representation, variant, encoding).await else {
+        return unavailable(variant.words, &headers);
     };
     let rule = cache_rule(&cached.snapshot.page);
     let mut response =
@@ -52,8 +52,8 @@ pub(super) async fn serve_badge(
     (metric, query): (BadgeMetric, Option<String>),
     headers: HeaderMap,
 ) -> Response {
-    let locale = locale(&address, &headers);
-    let (cached, _) = match find(&pages, &address, locale.words, &headers).await {
+    let variant = variant(&address, &headers);
+    let (cached, _) = match find(&pages, &address, variant.words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
@@ -73,7 +73,7 @@ pub(super) async fn serve_badge(
         }
         Ok(badge_query) => badge_query,
     };
-    let key = DetailBodyKey { content: DetailContent::Badge(badge_query), locale };
+    let key = DetailBodyKey { content: DetailContent::Badge(badge_query), variant };
     let encoding = Encoding::negotiate(&headers);
     let body = cached.detail_body(key, encoding, || async {
         let latency = match metric {
@@ -84,7 +84,7 @@ pub(super) async fn serve_badge(
         };
         let snapshot = Arc::clone(snapshot);
         let work = move || {
-            let svg = badge::badge(&snapshot, locale.words, &badge_query, latency.as_ref());
+            let svg = badge::badge(&snapshot, variant.words, &badge_query, latency.as_ref());
             EncodedBody::new("image/svg+xml", svg)
         };
         Ok(Some(Box::new(work) as RenderJob))
@@ -96,7 +96,7 @@ pub(super) async fn serve_badge(
             snapshot,
             build_response(&body, StatusCode::OK, cache_rule(&snapshot.page), &headers),
         ),
-        None => unavailable(locale.words, &headers),
+        None => unavailable(variant.words, &headers),
     }
 }
 

@@ -21,7 +21,7 @@ use super::address::PageAddress;
 use super::cache::CachedPage;
 use super::html::login::{email_unavailable, message_page};
 use super::i18n::{Strings, choose};
-use super::representation::{Locale, Representation};
+use super::representation::{LinkStyle, Representation, Variant};
 use super::snapshot::PageSnapshot;
 use super::{html, robots};
 use crate::Pages;
@@ -71,7 +71,7 @@ pub(super) async fn find(
     let login_page = cached
         .representation(
             Representation::Login,
-            locale(address, headers),
+            variant(address, headers),
             Encoding::negotiate(headers),
         )
         .await;
@@ -102,9 +102,12 @@ pub(super) async fn look_up(
 }
 
 /// Returns the visitor's language and the link style of the address.
-pub(super) fn locale(address: &PageAddress, headers: &HeaderMap) -> Locale {
-    let is_domain = matches!(address, PageAddress::Domain(_));
-    Locale { words: language(headers), is_domain }
+pub(super) fn variant(address: &PageAddress, headers: &HeaderMap) -> Variant {
+    let link_style = match address {
+        PageAddress::Slug(_) => LinkStyle::Slug,
+        PageAddress::Domain(_) => LinkStyle::Domain,
+    };
+    Variant { words: language(headers), link_style }
 }
 
 /// Returns the visitor's language.

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::html::DetailKey;
     use crate::i18n::choose;
-    use crate::representation::{DetailContent, Locale};
+    use crate::representation::{DetailContent, LinkStyle, Variant};
 
     fn reading(number: u64) -> PageReading {
         PageReading { page: PageId::from_bits(1), number, at: Timestamp::from_millis(0) }
@@ -89,8 +89,8 @@ mod tests {
 
     fn key(number: u64) -> (DetailBodyKey, Encoding) {
         let content = DetailContent::Page(DetailKey::Incident(IncidentId::from_bits(number)));
-        let locale = Locale { words: choose(None), is_domain: false };
-        (DetailBodyKey { content, locale }, Encoding::Brotli)
+        let variant = Variant { words: choose(None), link_style: LinkStyle::Slug };
+        (DetailBodyKey { content, variant }, Encoding::Brotli)
     }
 
     fn bodies() -> (DetailBodies, Renderer) {

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::super::address::PageAddress;
 use super::super::og_image;
 use super::super::representation::{
-    DetailBodyKey, LinkPrefixes, Locale, Representation, RepresentationKey,
+    DetailBodyKey, LinkPrefixes, LinkStyle, Representation, RepresentationKey, Variant,
 };
 use super::super::snapshot::PageSnapshot;
 use super::detail_bodies::PageReading;
@@ -143,10 +143,10 @@ impl CachedPage {
     pub(crate) async fn representation(
         &self,
         representation: Representation,
-        locale: Locale,
+        variant: Variant,
         encoding: Encoding,
     ) -> Option<Arc<EncodedBody>> {
-        let key = RepresentationKey { representation, locale };
+        let key = RepresentationKey { representation, variant };
         let body = self.rendered_body(key, encoding).await;
         self.bodies.record_request(key, encoding);
         body
@@ -202,12 +202,14 @@ impl CachedPage {
     /// request.
     fn render_job(
         &self,
-        RepresentationKey { representation, locale }: RepresentationKey,
+        RepresentationKey { representation, variant }: RepresentationKey,
     ) -> impl FnOnce() -> EncodedBody + Send + use<> {
         let (snapshot, shared) =
             (Arc::clone(&self.snapshot), Arc::clone(&self.bodies.weight.shared));
         let address = match &self.domain {
-            Some(domain) if locale.is_domain => PageAddress::Domain(domain.to_string()),
+            Some(domain) if variant.link_style == LinkStyle::Domain => {
+                PageAddress::Domain(domain.to_string())
+            }
             _ => PageAddress::Slug(self.snapshot.page.settings.slug.clone()),
         };
         move || {
@@ -217,7 +219,7 @@ impl CachedPage {
             let origin = shared.origin.as_deref().unwrap_or(&shared.listener_url);
             let (base, url) = (address.base(), address.url(Some(origin)));
             let links = LinkPrefixes { base: &base, url: &url };
-            let body = representation.render(&snapshot, locale.words, links);
+            let body = representation.render(&snapshot, variant.words, links);
             shared.metrics.render_seconds.observe(began.elapsed().as_secs_f64());
             body
         }

@@ -148,12 +148,12 @@ mod tests {
     use super::super::memory::SharedState;
     use super::*;
     use crate::i18n::choose;
-    use crate::representation::{Locale, Representation};
+    use crate::representation::{LinkStyle, Representation, Variant};
 
     fn key(representation: Representation) -> RepresentationKey {
         RepresentationKey {
             representation,
-            locale: Locale { words: choose(None), is_domain: false },
+            variant: Variant { words: choose(None), link_style: LinkStyle::Slug },
         }
     }
 
