@@ -11,6 +11,7 @@ mod entry;
 mod memory;
 mod rendered;
 mod renderer;
+mod shared;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,12 +21,12 @@ use std::time::Duration;
 use rules::status_page::StatusPage;
 use rules::{PageId, Timestamp, WorkspaceId};
 use store::StoreError;
-use web::cache::{Cache, CacheMetrics, CachePolicy};
+use web::cache::{Cache, CacheCounters, CacheMetrics, CachePolicy};
 
 pub(super) use self::entry::CachedPage;
 use self::entry::{Freshness, ReadStart};
-use self::memory::SharedState;
 pub(super) use self::renderer::RenderJob;
+use self::shared::SharedState;
 use super::address::PageAddress;
 use crate::metrics::PageMetrics;
 use crate::projection::project_page;
@@ -53,6 +54,8 @@ pub(crate) struct PageCache {
     /// Pages by address. Looked up again after a change of any page.
     addresses: Cache<PageAddress, PageIds, u64>,
     pages: Mutex<HashMap<PageId, Arc<CachedPage>>>,
+    /// Lookups of `pages`, and the size of all pages with their representations.
+    counters: CacheCounters,
     /// Number of reads so far.
     readings: AtomicU64,
     /// Serializes renewals. Each page uses the lock at its hash, which others may share.
@@ -80,6 +83,7 @@ impl PageCache {
             shared: Arc::new(SharedState::new(origin, own, metrics, details)),
             addresses: Cache::new(ADDRESSES, address_bytes, caches.counters("page_addresses")),
             pages: Mutex::default(),
+            counters: caches.counters("pages"),
             readings: AtomicU64::new(0),
             renewal_locks: std::array::from_fn(|_| tokio::sync::Mutex::default()),
         }
@@ -104,7 +108,7 @@ impl PageCache {
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let now = source.ctx.now();
         // However old the lookup is, the page knows its own addresses.
-        if let Some(ids) = self.addresses.last(address) {
+        if let Some(ids) = self.addresses.get_last(address) {
             let cached = self.current(source, ids, now).await?;
             if let Some(cached) = cached.filter(|cached| cached.has_address(address)) {
                 return Ok(Some(cached));
@@ -123,6 +127,8 @@ impl PageCache {
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let known = self.page(ids.page);
         let freshness = known.as_ref().map(|cached| (cached, cached.freshness(source, now)));
+        let is_hit = matches!(freshness, Some((_, Freshness::Fresh | Freshness::Stale)));
+        self.counters.count(is_hit);
         match freshness {
             Some((_, Freshness::Fresh)) => return Ok(known),
             Some((cached, Freshness::Stale)) => {
@@ -256,6 +262,7 @@ impl PageCache {
             let oldest = oldest.map(|cached| cached.snapshot.page.id).expect("there are pages");
             pages.remove(&oldest);
         }
+        self.counters.set_bytes(self.shared.bytes() as u64);
     }
 
     /// Returns the lock of the renewals of a page.

@@ -16,9 +16,10 @@ use super::super::representation::{
 };
 use super::super::snapshot::PageSnapshot;
 use super::detail_bodies::PageReading;
-use super::memory::{SharedState, Weight};
+use super::memory::Weight;
 use super::rendered::RenderedBodies;
 use super::renderer::RenderJob;
+use super::shared::SharedState;
 use super::{FRESH, STALE_AGE_MAX};
 use crate::projection::Projection;
 use crate::source::Source;

@@ -145,7 +145,7 @@ mod tests {
 
     use tokio::sync::oneshot;
 
-    use super::super::memory::SharedState;
+    use super::super::shared::SharedState;
     use super::*;
     use crate::i18n::choose;
     use crate::representation::{LinkStyle, Representation, Variant};
