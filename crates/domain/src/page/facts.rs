@@ -1,4 +1,6 @@
-//! The stored data of a page and everything on it, read at one instant.
+//! The stored data of a page and everything on it. It is read without a transaction: a change
+//! between two queries also changes the generation of the workspace, so `pages::cache` reads the
+//! page again.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -144,9 +144,19 @@ fn summary_shows_worst_state_and_names_components() {
         (vec![Unknown, Unknown], State::Unknown, StatusSummary::AllUnknown),
         (vec![Unknown, Active], State::Unknown, StatusSummary::SomeUnknown(named(&[1]))),
     ] {
-        let verdict = project(&of(&statuses)).overall_status;
-        assert_eq!((verdict.state, verdict.summary), (state, sentence), "{statuses:?}");
+        let overall_status = project(&of(&statuses)).overall_status;
+        let found = (overall_status.state, overall_status.summary);
+        assert_eq!(found, (state, sentence), "{statuses:?}");
     }
+}
+
+#[test]
+fn summary_prefers_maintenance_to_unknown() {
+    use MonitorStatus::{Active, Unknown};
+    let mut facts = of(&[Unknown, Active]);
+    facts.maintenances = vec![a_maintenance(ago(HOUR), NOW + Duration::from_mins(1), vec![1])];
+    let overall_status = project(&facts).overall_status;
+    assert_eq!(overall_status.summary, StatusSummary::Maintenance(named(&[2])));
 }
 
 #[test]
