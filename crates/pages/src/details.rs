@@ -256,8 +256,8 @@ async fn read_latency_series(
     now: Timestamp,
 ) -> Result<LatencySeries, StoreError> {
     let history = source.store.history();
-    let stretch = if range.is_by_day() { Bucket::Day } else { Bucket::Hour };
-    let sums = history.buckets(workspace, monitor, stretch, range.span(now)).await?;
+    let bucket = if range.is_by_day() { Bucket::Day } else { Bucket::Hour };
+    let rollups = history.buckets(workspace, monitor, bucket, range.span(now)).await?;
     let phases = history.phases(workspace, monitor, &range.sample_times(now)).await?;
-    Ok(latency_series(range, now, &sums, &phases).into())
+    Ok(latency_series(range, now, &rollups, &phases).into())
 }

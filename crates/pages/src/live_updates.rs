@@ -145,7 +145,7 @@ impl PageVersion {
         for it in &view.reports {
             (it.id, it.changed_at.as_millis()).hash(&mut hasher);
         }
-        for it in &view.open {
+        for it in &view.open_incidents {
             (it.id, it.acknowledged_at.is_some()).hash(&mut hasher);
         }
         for it in &view.planned {

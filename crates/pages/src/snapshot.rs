@@ -18,7 +18,7 @@ impl PageSnapshot {
     /// Returns open incidents and those in the history.
     pub(super) fn incidents(&self) -> impl Iterator<Item = &IncidentView> {
         let past = self.view.history.iter().flat_map(|day| &day.incidents);
-        self.view.open.iter().chain(past.filter(|it| it.closed.is_some()))
+        self.view.open_incidents.iter().chain(past.filter(|it| it.closed.is_some()))
     }
 
     /// Returns planned and active maintenance windows, and those in the history.

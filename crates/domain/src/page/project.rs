@@ -40,7 +40,10 @@ pub fn project(facts: &Facts) -> PageView {
         at: now,
         overall_status,
         reports,
-        open: incidents.into_iter().filter(|incident| incident.closed.is_none()).collect(),
+        open_incidents: incidents
+            .into_iter()
+            .filter(|incident| incident.closed.is_none())
+            .collect(),
         sections: sections(facts, &order, views),
         planned: windows.into_iter().filter(|window| now < window.window.to).collect(),
         history,

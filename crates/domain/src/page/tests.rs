@@ -268,7 +268,7 @@ fn incident_is_shown_once_with_all_components() {
         incident(3, 9, ago(HOUR), None),
     ];
     let view = project(&facts);
-    let open: Vec<_> = view.open.iter().map(|it| (it.id, it.names())).collect();
+    let open: Vec<_> = view.open_incidents.iter().map(|it| (it.id, it.names())).collect();
     assert_eq!(open, [(IncidentId::from_bits(2), named(&[1, 2]))]);
     let counts: Vec<_> = view.history.iter().map(|day| day.incidents.len()).collect();
     assert_eq!(counts, [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -21,7 +21,7 @@ pub struct PageView {
     /// Reports that are open or were updated in the days of the bars, latest start first.
     pub reports: Vec<Arc<ReportView>>,
     /// Open incidents, newest first.
-    pub open: Vec<IncidentView>,
+    pub open_incidents: Vec<IncidentView>,
     /// Components and groups in the order of the page.
     pub sections: Vec<Section>,
     /// Active or upcoming maintenance, soonest first.
