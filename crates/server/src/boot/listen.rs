@@ -26,9 +26,9 @@ use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt as _};
 use web::peer::{EntryPoint, Peer};
 
-use super::draining::Draining;
-use super::opening::PrefaceTimeout;
+use super::preface_timeout::PrefaceTimeout;
 use super::stalled::{StreamExecutor, WatchedBody};
+use super::write_timeout::WriteTimeout;
 use crate::connection::{AdmitResult, Connection, ConnectionLimits, ConnectionPermit};
 use crate::domains::ACME_TLS;
 
@@ -151,11 +151,11 @@ where
 {
     let service = TowerToHyperService::new(service);
     let Some(Handshake { acceptor, within, stop }) = handshake else {
-        let io = TokioIo::new(PrefaceTimeout::new(draining(stream), HEADERS_WITHIN));
+        let io = TokioIo::new(PrefaceTimeout::new(with_write_timeout(stream), HEADERS_WITHIN));
         return watcher.watch(server.serve_connection(io, service).into_owned()).await;
     };
     let stream = tokio::select! {
-        stream = timeout(within, acceptor.accept(draining(stream))) => stream,
+        stream = timeout(within, acceptor.accept(with_write_timeout(stream))) => stream,
         () = stop.cancelled() => return Ok(()),
     };
     let stream = stream.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
@@ -167,8 +167,8 @@ where
     watcher.watch(server.serve_connection(io, service).into_owned()).await
 }
 
-fn draining(stream: TcpStream) -> Draining<TcpStream> {
-    Draining::new(stream, RESPONSE_READ_WITHIN)
+fn with_write_timeout(stream: TcpStream) -> WriteTimeout<TcpStream> {
+    WriteTimeout::new(stream, RESPONSE_READ_WITHIN)
 }
 
 /// Returns the router for requests of one peer.
