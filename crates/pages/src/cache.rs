@@ -142,7 +142,7 @@ impl PageCache {
             (Ok(guard), _) => guard,
             // Another request renews the page or waits for an unavailable database.
             (Err(_), Some((_, Freshness::Changed))) => return Ok(known),
-            (Err(_), Some((cached, Freshness::Expired))) if cached.snapshot.served_from_cache => {
+            (Err(_), Some((cached, Freshness::Expired))) if cached.snapshot.is_outdated => {
                 return Ok(known);
             }
             (Err(_), freshness) => match tokio::time::timeout(READ_TIMEOUT, lock.lock()).await {
@@ -223,7 +223,7 @@ impl PageCache {
             return Err(why);
         };
         tracing::warn!(page.id = %ids.page, "serving a status page from the cache: {why}");
-        Ok(Some(Arc::new(last.as_served_from_cache(now, reading))))
+        Ok(Some(Arc::new(last.as_outdated(now, reading))))
     }
 
     /// Looks up the published page at an address.

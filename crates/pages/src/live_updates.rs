@@ -133,7 +133,7 @@ impl PageVersion {
         let mut hasher = DefaultHasher::new();
         // Settings, including access.
         snapshot.page.updated_at.as_millis().hash(&mut hasher);
-        snapshot.served_from_cache.hash(&mut hasher);
+        snapshot.is_outdated.hash(&mut hasher);
         for section in &view.sections {
             if let Section::Group(group) = section {
                 (group.id, &group.name).hash(&mut hasher);

@@ -159,7 +159,7 @@ pub(super) fn message_response(
 /// page and forbid indexing if the page must not be listed.
 pub(super) fn finish(pages: &Pages, snapshot: &PageSnapshot, mut response: Response) -> Response {
     let headers = response.headers_mut();
-    if snapshot.served_from_cache {
+    if snapshot.is_outdated {
         let age = pages.source.ctx.now().since(snapshot.view.at);
         headers.insert(AGE, HeaderValue::from(age.as_secs()));
     }

@@ -11,7 +11,7 @@ pub(crate) struct PageSnapshot {
     pub(crate) page: StatusPage,
     pub(crate) view: Arc<PageView>,
     /// Whether the database was unavailable, so that the content is older than it should be.
-    pub(crate) served_from_cache: bool,
+    pub(crate) is_outdated: bool,
 }
 
 impl PageSnapshot {

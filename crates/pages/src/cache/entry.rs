@@ -79,7 +79,7 @@ impl CachedPage {
         weight.add(days.map(|days| days.len() * size_of::<Day>()).sum());
         // Pages marked as old, or rendered under other access rules, must not be served again.
         let before =
-            before.filter(|it| !it.snapshot.served_from_cache && it.start.access == start.access);
+            before.filter(|it| !it.snapshot.is_outdated && it.start.access == start.access);
         let bodies = match before {
             Some(before) => RenderedBodies::after(weight, &before.bodies),
             None => RenderedBodies::new(weight),
@@ -96,8 +96,8 @@ impl CachedPage {
     }
 
     /// Returns a copy that is marked as old, because the database is unavailable.
-    pub(super) fn as_served_from_cache(&self, tried_at: Timestamp, reading: u64) -> Self {
-        let snapshot = PageSnapshot { served_from_cache: true, ..(*self.snapshot).clone() };
+    pub(super) fn as_outdated(&self, tried_at: Timestamp, reading: u64) -> Self {
+        let snapshot = PageSnapshot { is_outdated: true, ..(*self.snapshot).clone() };
         Self {
             snapshot: Arc::new(snapshot),
             domain: self.domain.clone(),
@@ -133,7 +133,7 @@ impl CachedPage {
         };
         match now.since(self.tried_at) {
             age if age >= STALE_AGE_MAX => Freshness::Expired,
-            _ if !(self.snapshot.served_from_cache || is_same()) => Freshness::Changed,
+            _ if !(self.snapshot.is_outdated || is_same()) => Freshness::Changed,
             age if age < FRESH => Freshness::Fresh,
             _ => Freshness::Stale,
         }

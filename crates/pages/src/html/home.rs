@@ -97,7 +97,7 @@ pub(crate) fn home(
     let data_age = &view.overall_status.data_age;
     let sentence = words.summary(&view.overall_status.summary);
     let mut notes = Vec::new();
-    if snapshot.served_from_cache {
+    if snapshot.is_outdated {
         notes.push(words.old.replace("{}", &words.time(view.at)));
     }
     if !data_age.stale.is_empty() {
