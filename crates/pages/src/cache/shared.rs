@@ -1,6 +1,5 @@
 //! State that all pages of a cache share.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use web::cache::CacheCounters;
@@ -35,7 +34,7 @@ impl SharedState {
     }
 
     #[cfg(test)]
-    pub(super) fn for_test() -> Arc<Self> {
+    pub(super) fn for_test() -> std::sync::Arc<Self> {
         use prometheus_client::metrics::gauge::Gauge;
         use prometheus_client::metrics::histogram::Histogram;
 
@@ -44,7 +43,7 @@ impl SharedState {
             render_seconds: Histogram::new([1.0]),
             streams: Gauge::default(),
         };
-        Arc::new(Self::new(None, String::new(), metrics, CacheCounters::default()))
+        std::sync::Arc::new(Self::new(None, String::new(), metrics, CacheCounters::default()))
     }
 
     pub(super) fn bytes(&self) -> usize {
