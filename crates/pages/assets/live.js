@@ -16,7 +16,8 @@
       () => null,
     );
     if (!answer || !answer.ok) {
-      // The visitor has lost access, or the page is gone. A page that never loaded would reload forever.
+      // The visitor has lost access, or the page is gone.
+      // Only after a success, so that it cannot reload forever.
       if (isRenewed && answer && [401, 403, 404].includes(answer.status)) {
         if (!isWriting()) location.reload();
         return;
