@@ -91,14 +91,14 @@
   const status = made("p", { className: "hide", role: "status" });
   const list = made("ul", { className: "found", hidden: true });
   form.append(list, status);
-  const hit = ({ address, document: title, section, snippet }) => {
+  const hit = ({ address, title, heading, snippet }) => {
     const link = made("a", { href: address });
     const text = made("p");
     for (const piece of snippet)
       text.append(piece.marked ? made("mark", { textContent: piece.text }) : piece.text);
     link.append(
-      made("strong", { textContent: section || title }),
-      section ? made("span", { textContent: title }) : "",
+      made("strong", { textContent: heading || title }),
+      heading ? made("span", { textContent: title }) : "",
       text,
     );
     const item = made("li");
@@ -124,7 +124,9 @@
     const url = `${form.action}?q=${encodeURIComponent(field.value)}`;
     const answer = await fetch(url, { headers: { accept: "application/json" } }).catch(() => null);
     const found = answer?.ok ? await answer.json().catch(() => null) : null;
-    if (found && mine === last) show(found);
+    if (mine !== last) return;
+    if (found) show(found);
+    else hide();
   };
   field.addEventListener("input", () => {
     clearTimeout(waits);

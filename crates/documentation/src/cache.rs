@@ -51,9 +51,9 @@ pub(super) enum StaticResource {
     OpenApi,
 }
 
-/// A resource in one encoding.
+/// The body of a resource, a search or an error page, in one encoding.
 #[derive(Clone, Debug)]
-pub(super) struct CachedDocument {
+pub(super) struct EncodedResource {
     pub(super) content_type: &'static str,
     pub(super) etag: HeaderValue,
     pub(super) encoding: Encoding,
@@ -83,7 +83,7 @@ pub(super) struct Overloaded;
 /// change, and all of them are freed at once.
 #[derive(Debug, Default)]
 struct DocsCache {
-    documents: Mutex<HashMap<(StaticResource, Encoding), CachedDocument>>,
+    resources: Mutex<HashMap<(StaticResource, Encoding), EncodedResource>>,
     index: OnceLock<Index>,
     requested: Notify,
 }
@@ -105,18 +105,18 @@ impl Docs {
         &self,
         resource: StaticResource,
         encoding: Encoding,
-    ) -> Result<CachedDocument, Overloaded> {
+    ) -> Result<EncodedResource, Overloaded> {
         let cache = self.cache();
-        if let Some(document) = cache.get(resource, encoding) {
-            return Ok(document);
+        if let Some(encoded) = cache.get(resource, encoding) {
+            return Ok(encoded);
         }
         let origin = self.origin.clone();
         self.run_limited(move || {
             // Another request may have rendered it meanwhile.
             cache.get(resource, encoding).unwrap_or_else(|| {
-                let document = CachedDocument::new(&resource.render(origin.as_deref()), encoding);
-                cache.store(resource, &document);
-                document
+                let encoded = EncodedResource::new(&resource.render(origin.as_deref()), encoding);
+                cache.store(resource, &encoded);
+                encoded
             })
         })
         .await
@@ -168,18 +168,18 @@ async fn hold_until_idle(cache: Arc<DocsCache>, idle_timeout: Duration) {
 }
 
 impl DocsCache {
-    fn get(&self, resource: StaticResource, encoding: Encoding) -> Option<CachedDocument> {
-        let documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        documents.get(&(resource, encoding)).cloned()
+    fn get(&self, resource: StaticResource, encoding: Encoding) -> Option<EncodedResource> {
+        let resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        resources.get(&(resource, encoding)).cloned()
     }
 
-    fn store(&self, resource: StaticResource, document: &CachedDocument) {
-        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        documents.insert((resource, document.encoding), document.clone());
+    fn store(&self, resource: StaticResource, encoded: &EncodedResource) {
+        let mut resources = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        resources.insert((resource, encoded.encoding), encoded.clone());
     }
 }
 
-impl CachedDocument {
+impl EncodedResource {
     /// Returns the body in this encoding.
     pub(super) fn new(body: &EncodedBody, encoding: Encoding) -> Self {
         Self {
@@ -214,7 +214,7 @@ impl StaticResource {
             }
             Self::Script => EncodedBody::new("text/javascript; charset=utf-8", SCRIPT),
             Self::Icon => EncodedBody::new("image/svg+xml", web::ICON),
-            Self::OpenApi => EncodedBody::new(super::JSON, openapi::description()),
+            Self::OpenApi => EncodedBody::new(super::JSON_TYPE, openapi::description()),
         }
     }
 }

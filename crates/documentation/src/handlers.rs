@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use web::http_body::{content_security_policy, matches_etag};
 
 use super::assets::STYLE;
-use super::cache::CachedDocument;
+use super::cache::EncodedResource;
 
 /// Content type of pages.
 const PAGE: &str = "text/html";
@@ -29,7 +29,7 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| content_security_policy(
 
 /// Builds the response to a request with these headers.
 pub(super) fn build_response(
-    document: CachedDocument,
+    resource: EncodedResource,
     status: StatusCode,
     request: &HeaderMap,
 ) -> Response {
@@ -41,17 +41,17 @@ pub(super) fn build_response(
     headers.insert(CONTENT_SECURITY_POLICY, POLICY.clone());
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    if status == StatusCode::OK && matches_etag(&document.etag, request) {
-        headers.insert(ETAG, document.etag);
+    if status == StatusCode::OK && matches_etag(&resource.etag, request) {
+        headers.insert(ETAG, resource.etag);
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return response;
     }
-    headers.insert(ETAG, document.etag);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(document.content_type));
-    if let Some(word) = document.encoding.as_token() {
+    headers.insert(ETAG, resource.etag);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(resource.content_type));
+    if let Some(word) = resource.encoding.as_token() {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static(word));
     }
-    *response.body_mut() = Body::from(document.bytes);
+    *response.body_mut() = Body::from(resource.bytes);
     response
 }
 

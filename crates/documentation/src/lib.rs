@@ -37,7 +37,7 @@ use axum::routing::{MethodRouter, get};
 use http::{HeaderMap, StatusCode};
 use web::http_body::{EncodedBody, Encoding};
 
-use self::cache::{CachedDocument, Docs, HTML, Overloaded, StaticResource};
+use self::cache::{Docs, EncodedResource, HTML, Overloaded, StaticResource};
 use self::document::Document;
 use self::handlers::{build_response, is_browser, overloaded, prefers, redirect};
 
@@ -48,9 +48,9 @@ const NAME: &str = "Aloft";
 /// One-sentence description of the product.
 const SENTENCE: &str =
     "Uptime monitoring from many regions, with alerts that arrive and status pages that stay up.";
-/// Content types of Markdown and of the script.
-const MARKDOWN: &str = "text/markdown";
-const JSON: &str = "application/json";
+/// Content types that programs prefer: of documents, and of search results.
+const MARKDOWN_TYPE: &str = "text/markdown";
+const JSON_TYPE: &str = "application/json";
 
 type SharedDocs = Arc<Docs>;
 
@@ -122,7 +122,7 @@ async fn serve(docs: &Docs, static_resource: StaticResource, headers: &HeaderMap
 
 /// Returns the resource, or 503 if the queue is full.
 fn respond(
-    cached: Result<CachedDocument, Overloaded>,
+    cached: Result<EncodedResource, Overloaded>,
     status: StatusCode,
     headers: &HeaderMap,
 ) -> Response {
@@ -138,7 +138,7 @@ async fn front(State(docs): State<SharedDocs>, headers: HeaderMap) -> Response {
 
 async fn home(State(docs): State<SharedDocs>, headers: HeaderMap) -> Response {
     let static_resource =
-        if prefers(&headers, MARKDOWN) { StaticResource::List } else { StaticResource::Home };
+        if prefers(&headers, MARKDOWN_TYPE) { StaticResource::List } else { StaticResource::Home };
     serve(&docs, static_resource, &headers).await
 }
 
@@ -154,7 +154,7 @@ async fn page(
     let bare = address.trim_end_matches('/');
     let read_at = |document: &&Document| document.address() == bare;
     if let Some(document) = catalog::documents().find(read_at) {
-        let static_resource = match prefers(&headers, MARKDOWN) {
+        let static_resource = match prefers(&headers, MARKDOWN_TYPE) {
             _ if bare != address => return redirect(bare),
             true => StaticResource::Markdown(document.path),
             false => StaticResource::Document(document.path),
@@ -172,12 +172,12 @@ async fn page(
     }
     let encoding = Encoding::negotiate(&headers);
     let missing =
-        move || CachedDocument::new(&EncodedBody::new(HTML, pages::not_found(&path)), encoding);
+        move || EncodedResource::new(&EncodedBody::new(HTML, pages::not_found(&path)), encoding);
     respond(docs.run_limited(missing).await, StatusCode::NOT_FOUND, &headers)
 }
 
-/// Returns the address of a page that was requested by its file name without extension, or by its
-/// folder with a slash.
+/// Returns the address of a page that was requested by its file name without extension. If it was
+/// requested by its folder with `.md`, returns that of its Markdown.
 fn canonical_address(address: &str) -> Option<String> {
     let document =
         catalog::documents().find(|it| format!("{BASE}/{}", it.path) == format!("{address}.md"));
@@ -191,15 +191,15 @@ async fn search(State(docs): State<SharedDocs>, query: RawQuery, headers: Header
     let query = query.0.unwrap_or_default();
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());
     let written = pairs.find(|(name, _)| name == "q").map_or_else(String::new, |(_, it)| it.into());
-    let (encoding, is_json) = (Encoding::negotiate(&headers), prefers(&headers, JSON));
+    let (encoding, is_json) = (Encoding::negotiate(&headers), prefers(&headers, JSON_TYPE));
     let results = docs.with_index(move |index| {
         let found = index.search(&written);
         let body = if is_json {
-            EncodedBody::new(JSON, found.json().to_string())
+            EncodedBody::new(JSON_TYPE, found.json().to_string())
         } else {
             EncodedBody::new(HTML, pages::results(&found))
         };
-        CachedDocument::new(&body, encoding)
+        EncodedResource::new(&body, encoding)
     });
     respond(results.await, StatusCode::OK, &headers)
 }

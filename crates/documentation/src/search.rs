@@ -42,9 +42,9 @@ pub(super) struct Hit {
     /// Address with its anchor.
     pub(super) address: String,
     /// Title of its document.
-    pub(super) document: String,
+    pub(super) title: String,
     /// Heading, empty at the beginning of the document.
-    pub(super) section: String,
+    pub(super) heading: String,
     pub(super) snippet: Vec<Piece>,
 }
 
@@ -54,7 +54,7 @@ impl SearchResults {
         let piece = |piece: &Piece| json!({ "text": piece.text, "marked": piece.marked });
         let hit = |hit: &Hit| {
             json!({
-                "address": hit.address, "document": hit.document, "section": hit.section,
+                "address": hit.address, "title": hit.title, "heading": hit.heading,
                 "snippet": hit.snippet.iter().map(piece).collect::<Vec<_>>(),
             })
         };

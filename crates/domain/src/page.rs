@@ -1,6 +1,6 @@
-//! page: builds the view of a status page from stored facts, before visitors request it. Decides
-//! states, the summary, bars of days, stale data and the eligibility of subscribers. The crate
-//! `pages` translates and renders the view, and controls access.
+//! page: builds the view of a status page from stored facts. Decides states, the summary, bars of
+//! days, stale data and the eligibility of subscribers. The crate `pages` translates and renders
+//! the view, and controls access.
 
 mod archive;
 mod day;

@@ -1,12 +1,34 @@
 // Keeps an open page as it is now, and lets the keyboard walk its bars. The page is whole without it.
 (() => {
-  const base = document.currentScript.src.replace(/\/live\.js$/, "");
+  const { src, dataset } = document.currentScript;
+  const base = src.replace(/\/live\.js$/, "");
+  // Time at which the page was current, and whether it was renewed since it was opened.
+  let current = new Date(),
+    isRenewed = false;
+  // Notice that the page cannot be renewed.
+  const notice = document.createElement("p");
+  notice.className = "note";
+  notice.setAttribute("role", "status");
+  const isWriting = () => document.activeElement.matches("main :is(input,select,textarea,button)");
   const renew = async () => {
     if (document.hidden) return;
     const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(
       () => null,
     );
-    if (!answer || !answer.ok) return;
+    if (!answer || !answer.ok) {
+      // The visitor has lost access, or the page is gone.
+      // Only after a success, so that it cannot reload forever.
+      if (isRenewed && answer && [401, 403, 404].includes(answer.status)) {
+        if (!isWriting()) location.reload();
+        return;
+      }
+      notice.textContent = dataset.old.replace("{}", formatter().format(current));
+      document.querySelector("main").prepend(notice);
+      return;
+    }
+    notice.remove();
+    current = new Date();
+    isRenewed = true;
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     const open = new Set(
       [...document.querySelectorAll("details[open]")].map((it) => it.dataset.id),
@@ -19,7 +41,7 @@
     const focused = document.activeElement,
       held = old.contains(focused);
     // Nobody who is writing is interrupted.
-    if (!main || (held && focused.matches("input,select,textarea,button"))) return;
+    if (!main || isWriting()) return;
     const walked = held && focused.closest(".walk") && focused.closest("[id]").id;
     old.replaceWith(main);
     document.title = next.title;
@@ -48,12 +70,15 @@
     }
   };
   // Times in the visitor's zone, with UTC beside them. Creating the formatter takes as long as painting the page.
-  const local = () => {
+  const formatter = () => {
     const { lang } = document.documentElement;
-    const format = new Intl.DateTimeFormat(
-      navigator.languages.find((it) => it.startsWith(lang)) || lang,
-      { dateStyle: "medium", timeStyle: "short" },
-    );
+    return new Intl.DateTimeFormat(navigator.languages.find((it) => it.startsWith(lang)) || lang, {
+      dateStyle: "medium",
+      timeStyle: "short",
+    });
+  };
+  const local = () => {
+    const format = formatter();
     document.querySelectorAll("time[datetime*=T]:not([title])").forEach((time) => {
       const at = new Date(time.dateTime);
       time.title = time.textContent;
@@ -114,6 +139,8 @@
       const events = new EventSource(base + "/events");
       events.addEventListener("changed", renew);
       events.addEventListener("open", renew);
+      // The server rejected the stream, for example because the visitor has lost access.
+      events.addEventListener("error", () => events.readyState === EventSource.CLOSED && renew());
     }, 250);
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

@@ -54,13 +54,13 @@ pub(super) struct Visitor<'v> {
 
 /// Result of a password attempt.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Unlocked {
+pub(super) enum UnlockResult {
     /// Correct. This cookie grants access.
     Granted(HeaderValue),
     /// Wrong.
     WrongPassword,
-    /// Too many attempts by this client or at this page.
-    TooManyAttempts,
+    /// Too many attempts by this client or at this page. The next one is allowed after this time.
+    TooManyAttempts(Duration),
 }
 
 /// Result of a request for a link.
@@ -128,20 +128,30 @@ impl AccessControl {
     }
 
     /// Checks a password.
-    pub(super) fn unlock(&self, page: &StatusPage, given: &str, visitor: &Visitor<'_>) -> Unlocked {
+    pub(super) fn unlock(
+        &self,
+        page: &StatusPage,
+        given: &str,
+        visitor: &Visitor<'_>,
+    ) -> UnlockResult {
         let now = self.ctx.now();
-        if !self.page_guesses.is_allowed(page.id, now)
-            || !self.guesses.try_acquire(&(rate_limit_address(visitor.address), page.id))
-        {
-            return Unlocked::TooManyAttempts;
+        if let Some(wait) = self.page_guesses.closed_for(page.id, now) {
+            return UnlockResult::TooManyAttempts(wait);
+        }
+        if let Err(wait) = self.guesses.acquire(&(rate_limit_address(visitor.address), page.id)) {
+            return UnlockResult::TooManyAttempts(wait);
         }
         match &page.settings.password {
-            Some(password) if self.signer.is_same(given, password.expose()) => Unlocked::Granted(
-                self.session_cookie(page.id, Proof::Password(password.expose()), visitor),
-            ),
+            Some(password) if self.signer.is_same(given, password.expose()) => {
+                UnlockResult::Granted(self.session_cookie(
+                    page.id,
+                    Proof::Password(password.expose()),
+                    visitor,
+                ))
+            }
             Some(_) | None => {
                 self.page_guesses.record_failure(page.id, now);
-                Unlocked::WrongPassword
+                UnlockResult::WrongPassword
             }
         }
     }
@@ -156,9 +166,9 @@ impl AccessControl {
         let mailbox = mailbox.to_lowercase();
         let receiver =
             self.signer.sign(&[b"mailbox", page.id.to_string().as_bytes(), mailbox.as_bytes()]);
-        let is_first =
+        let is_within_limit =
             self.link_requests.try_acquire(&(rate_limit_address(visitor.address), page.id));
-        if !is_first || !self.links_sent.try_acquire(&receiver) {
+        if !is_within_limit || !self.links_sent.try_acquire(&receiver) {
             return LinkRequest::TooManyRequests;
         }
         let is_member =

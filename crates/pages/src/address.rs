@@ -6,8 +6,8 @@ use std::convert::Infallible;
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
+use rules::DomainName;
 use rules::field::Shape;
-use rules::status_page::StatusPage;
 use rules::tables::STATUS_PAGE;
 
 /// Path prefix of pages addressed by slug.
@@ -58,13 +58,11 @@ impl PageAddress {
         }
     }
 
-    /// Returns whether this is an address of the page.
-    pub(super) fn is_address_of(&self, page: &StatusPage) -> bool {
+    /// Returns whether this is an address of the page with this slug and custom domain.
+    pub(super) fn is_address_of(&self, page_slug: &str, page_domain: Option<&DomainName>) -> bool {
         match self {
-            Self::Slug(slug) => *slug == page.settings.slug,
-            Self::Domain(name) => {
-                page.settings.custom_domain_name().is_some_and(|domain| domain.as_str() == name)
-            }
+            Self::Slug(slug) => slug == page_slug,
+            Self::Domain(name) => page_domain.is_some_and(|domain| domain.as_str() == name),
         }
     }
 

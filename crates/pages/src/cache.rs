@@ -1,15 +1,17 @@
-//! Cache of status pages, by ID, shared by all addresses of a page. An entry is fresh until an API
-//! caller could see a change in the workspace (see `store::Generation`). It also expires after a
-//! few seconds, because the page shows the age of its data. One request renews an expired entry
-//! while the others get the previous one. If only time has passed, no request waits. If the
-//! database is unavailable, the last entry is served again with its age. No entry survives a change
-//! of access to the page (see `store::AccessVersion`): the page is then read again or not served.
+//! Cache of status pages, by ID, shared by all addresses of a page. An entry is fresh for a few
+//! seconds, because the page shows the age of its data, and until an API caller could see a change
+//! in the workspace (see `store::Generation`). A stale entry is unchanged: it is served, and
+//! renewed in the background. A changed entry is renewed by one request while the others get it. An
+//! expired entry is renewed before it is served. If the database is unavailable, the last entry is
+//! served again with its age. No entry survives a change of access to the page (see
+//! `store::AccessVersion`): the page is then read again or not served.
 
 mod detail_bodies;
 mod entry;
 mod memory;
 mod rendered;
 mod renderer;
+mod shared;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,12 +21,12 @@ use std::time::Duration;
 use rules::status_page::StatusPage;
 use rules::{PageId, Timestamp, WorkspaceId};
 use store::StoreError;
-use web::cache::{Cache, CacheMetrics, CachePolicy};
+use web::cache::{Cache, CacheCounters, CacheMetrics, CachePolicy};
 
 pub(super) use self::entry::CachedPage;
 use self::entry::{Freshness, ReadStart};
-use self::memory::SharedState;
 pub(super) use self::renderer::RenderJob;
+use self::shared::SharedState;
 use super::address::PageAddress;
 use crate::metrics::PageMetrics;
 use crate::projection::project_page;
@@ -32,9 +34,9 @@ use crate::source::Source;
 
 /// Time that an unchanged page is fresh. Check results still arrive.
 const FRESH: Duration = Duration::from_secs(5);
-/// Further time that an expired page is served while it is renewed.
-const SERVE_STALE_MAX: Duration = Duration::from_secs(10);
-/// Maximum time that a visitor waits for the database if an older page is cached.
+/// Maximum age of a page that is served while it is renewed.
+const STALE_AGE_MAX: Duration = Duration::from_secs(10);
+/// Maximum time of a read, and of the wait for another request that reads the page.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of cached pages. The oldest page is evicted first.
 const PAGES_MAX: usize = 2_000;
@@ -52,6 +54,8 @@ pub(crate) struct PageCache {
     /// Pages by address. Looked up again after a change of any page.
     addresses: Cache<PageAddress, PageIds, u64>,
     pages: Mutex<HashMap<PageId, Arc<CachedPage>>>,
+    /// Lookups of `pages`, and the size of all pages with their representations.
+    counters: CacheCounters,
     /// Number of reads so far.
     readings: AtomicU64,
     /// Serializes renewals. Each page uses the lock at its hash, which others may share.
@@ -79,6 +83,7 @@ impl PageCache {
             shared: Arc::new(SharedState::new(origin, own, metrics, details)),
             addresses: Cache::new(ADDRESSES, address_bytes, caches.counters("page_addresses")),
             pages: Mutex::default(),
+            counters: caches.counters("pages"),
             readings: AtomicU64::new(0),
             renewal_locks: std::array::from_fn(|_| tokio::sync::Mutex::default()),
         }
@@ -94,8 +99,8 @@ impl PageCache {
         self.shared.details.evict_expired(now);
     }
 
-    /// Returns the page at this address, or `None` if no page is published there. Fails only if the
-    /// page was never read.
+    /// Returns the page at this address, or `None` if no page is published there. Fails if the page
+    /// cannot be read and no version that may be served is cached.
     pub(super) async fn get(
         self: &Arc<Self>,
         source: &Source,
@@ -103,7 +108,7 @@ impl PageCache {
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let now = source.ctx.now();
         // However old the lookup is, the page knows its own addresses.
-        if let Some(ids) = self.addresses.last(address) {
+        if let Some(ids) = self.addresses.get_last(address) {
             let cached = self.current(source, ids, now).await?;
             if let Some(cached) = cached.filter(|cached| cached.has_address(address)) {
                 return Ok(Some(cached));
@@ -113,7 +118,7 @@ impl PageCache {
         Ok(self.current(source, ids, now).await?.filter(|cached| cached.has_address(address)))
     }
 
-    /// Returns the page, renewed if it is stale.
+    /// Returns the page. Renews it first, unless this version may be served meanwhile.
     async fn current(
         self: &Arc<Self>,
         source: &Source,
@@ -122,6 +127,8 @@ impl PageCache {
     ) -> Result<Option<Arc<CachedPage>>, String> {
         let known = self.page(ids.page);
         let freshness = known.as_ref().map(|cached| (cached, cached.freshness(source, now)));
+        let is_hit = matches!(freshness, Some((_, Freshness::Fresh | Freshness::Stale)));
+        self.counters.count(is_hit);
         match freshness {
             Some((_, Freshness::Fresh)) => return Ok(known),
             Some((cached, Freshness::Stale)) => {
@@ -135,7 +142,7 @@ impl PageCache {
             (Ok(guard), _) => guard,
             // Another request renews the page or waits for an unavailable database.
             (Err(_), Some((_, Freshness::Changed))) => return Ok(known),
-            (Err(_), Some((cached, Freshness::Expired))) if cached.snapshot.served_from_cache => {
+            (Err(_), Some((cached, Freshness::Expired))) if cached.snapshot.is_outdated => {
                 return Ok(known);
             }
             (Err(_), freshness) => match tokio::time::timeout(READ_TIMEOUT, lock.lock()).await {
@@ -216,7 +223,7 @@ impl PageCache {
             return Err(why);
         };
         tracing::warn!(page.id = %ids.page, "serving a status page from the cache: {why}");
-        Ok(Some(Arc::new(last.as_served_from_cache(now, reading))))
+        Ok(Some(Arc::new(last.as_outdated(now, reading))))
     }
 
     /// Looks up the published page at an address.
@@ -255,6 +262,7 @@ impl PageCache {
             let oldest = oldest.map(|cached| cached.snapshot.page.id).expect("there are pages");
             pages.remove(&oldest);
         }
+        self.counters.set_bytes(self.shared.bytes() as u64);
     }
 
     /// Returns the lock of the renewals of a page.

@@ -23,9 +23,7 @@ use super::detail_cache::{LatencySeries, get_latencies, get_unchanged};
 use super::html::{self, DetailKey};
 use super::i18n::Strings;
 use super::representation::{DetailBodyKey, DetailContent};
-use super::responses::{
-    access, build_response, find, finish, locale, message_response, unavailable,
-};
+use super::responses::{build_response, cache_rule, find, finish, not_found, unavailable, variant};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
 use crate::source::Source;
@@ -54,17 +52,17 @@ pub(super) async fn page(
     (route, named): (DetailRoute, RawPathParams),
     headers: HeaderMap,
 ) -> Response {
-    let locale = locale(&address, &headers);
-    let words = locale.words;
+    let variant = variant(&address, &headers);
+    let words = variant.words;
     let (cached, base) = match find(&pages, &address, words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
     let snapshot = &cached.snapshot;
-    let not_found = || message_response(words.not_found, StatusCode::NOT_FOUND, words, &headers);
+    let not_found = || not_found(words, &headers);
     let name = |wanted: &str| named.iter().find(|(name, _)| *name == wanted).map(|(_, it)| it);
     let Some(detail) = detail_key(route, snapshot, name) else { return not_found() };
-    let key = DetailBodyKey { content: DetailContent::Page(detail.clone()), locale };
+    let key = DetailBodyKey { content: DetailContent::Page(detail.clone()), variant };
     let request = DetailRequest { pages: &pages, snapshot, words, base };
     let body =
         cached.detail_body(key, Encoding::negotiate(&headers), || request.prepare(detail)).await;
@@ -72,7 +70,7 @@ pub(super) async fn page(
         Ok(Some(body)) => finish(
             &pages,
             snapshot,
-            build_response(&body, StatusCode::OK, access(snapshot), &headers),
+            build_response(&body, StatusCode::OK, cache_rule(&snapshot.page), &headers),
         ),
         Ok(None) => not_found(),
         Err(why) => {
@@ -258,8 +256,8 @@ async fn read_latency_series(
     now: Timestamp,
 ) -> Result<LatencySeries, StoreError> {
     let history = source.store.history();
-    let stretch = if range.is_by_day() { Bucket::Day } else { Bucket::Hour };
-    let sums = history.buckets(workspace, monitor, stretch, range.span(now)).await?;
+    let bucket = if range.is_by_day() { Bucket::Day } else { Bucket::Hour };
+    let rollups = history.buckets(workspace, monitor, bucket, range.span(now)).await?;
     let phases = history.phases(workspace, monitor, &range.sample_times(now)).await?;
-    Ok(latency_series(range, now, &sums, &phases).into())
+    Ok(latency_series(range, now, &rollups, &phases).into())
 }

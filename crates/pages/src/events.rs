@@ -18,7 +18,7 @@ pub(super) fn ongoing(view: &PageView) -> Ongoing<'_> {
         let reported = |id| report.components.iter().any(|component| component.id == id);
         !it.components.is_empty() && it.components.iter().all(|component| reported(component.id))
     };
-    let mut incidents: Vec<&IncidentView> = view.open.iter().collect();
+    let mut incidents: Vec<&IncidentView> = view.open_incidents.iter().collect();
     let mut reports = Vec::new();
     for report in view.open_reports() {
         let (explained, rest): (Vec<_>, _) =

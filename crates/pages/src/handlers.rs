@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::header::CONTENT_SECURITY_POLICY;
 use http::{HeaderMap, StatusCode};
-use rules::AccessType;
 use web::http_body::{EncodedBody, Encoding};
 
 use super::address::PageAddress;
@@ -14,7 +13,9 @@ use super::cache::RenderJob;
 use super::details::latencies;
 use super::icon::Icon;
 use super::representation::{DetailBodyKey, DetailContent, Representation};
-use super::responses::{access, build_response, find, finish, language, locale, unavailable};
+use super::responses::{
+    CacheRule, build_response, cache_rule, find, finish, language, unavailable, variant,
+};
 use super::{badge, widget};
 use crate::Pages;
 
@@ -25,20 +26,20 @@ pub(super) async fn serve_representation(
     representation: Representation,
     headers: HeaderMap,
 ) -> Response {
-    let locale = locale(&address, &headers);
-    let (cached, _) = match find(&pages, &address, locale.words, &headers).await {
+    let variant = variant(&address, &headers);
+    let (cached, _) = match find(&pages, &address, variant.words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
     let encoding =
         if representation.is_image() { Encoding::Identity } else { Encoding::negotiate(&headers) };
-    let Some(body) = cached.representation(representation, locale, encoding).await else {
-        return unavailable(locale.words, &headers);
+    let Some(body) = cached.representation(representation, variant, encoding).await else {
+        return unavailable(variant.words, &headers);
     };
-    let access = access(&cached.snapshot);
+    let rule = cache_rule(&cached.snapshot.page);
     let mut response =
-        finish(&pages, &cached.snapshot, build_response(&body, StatusCode::OK, access, &headers));
-    if representation == Representation::Widget && access == AccessType::Public {
+        finish(&pages, &cached.snapshot, build_response(&body, StatusCode::OK, rule, &headers));
+    if representation == Representation::Widget && rule == CacheRule::Public {
         response.headers_mut().insert(CONTENT_SECURITY_POLICY, widget::policy());
     }
     response
@@ -51,15 +52,19 @@ pub(super) async fn serve_badge(
     (metric, query): (BadgeMetric, Option<String>),
     headers: HeaderMap,
 ) -> Response {
-    let locale = locale(&address, &headers);
-    let (cached, _) = match find(&pages, &address, locale.words, &headers).await {
+    let variant = variant(&address, &headers);
+    let (cached, _) = match find(&pages, &address, variant.words, &headers).await {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
     let snapshot = &cached.snapshot;
     let refused = |status, sentence: &str| {
         let body = EncodedBody::new("text/plain; charset=utf-8", format!("{sentence}\n"));
-        finish(&pages, snapshot, build_response(&body, status, access(snapshot), &headers))
+        finish(
+            &pages,
+            snapshot,
+            build_response(&body, status, cache_rule(&snapshot.page), &headers),
+        )
     };
     let badge_query = match BadgeQuery::parse(metric, query.as_deref()) {
         Err(wrong) => return refused(StatusCode::BAD_REQUEST, &wrong),
@@ -68,7 +73,7 @@ pub(super) async fn serve_badge(
         }
         Ok(badge_query) => badge_query,
     };
-    let key = DetailBodyKey { content: DetailContent::Badge(badge_query), locale };
+    let key = DetailBodyKey { content: DetailContent::Badge(badge_query), variant };
     let encoding = Encoding::negotiate(&headers);
     let body = cached.detail_body(key, encoding, || async {
         let latency = match metric {
@@ -79,7 +84,7 @@ pub(super) async fn serve_badge(
         };
         let snapshot = Arc::clone(snapshot);
         let work = move || {
-            let svg = badge::badge(&snapshot, locale.words, &badge_query, latency.as_ref());
+            let svg = badge::badge(&snapshot, variant.words, &badge_query, latency.as_ref());
             EncodedBody::new("image/svg+xml", svg)
         };
         Ok(Some(Box::new(work) as RenderJob))
@@ -89,9 +94,9 @@ pub(super) async fn serve_badge(
         Some(body) => finish(
             &pages,
             snapshot,
-            build_response(&body, StatusCode::OK, access(snapshot), &headers),
+            build_response(&body, StatusCode::OK, cache_rule(&snapshot.page), &headers),
         ),
-        None => unavailable(locale.words, &headers),
+        None => unavailable(variant.words, &headers),
     }
 }
 
@@ -103,10 +108,9 @@ pub(super) async fn serve_icon(pages: Pages, address: PageAddress, headers: Head
         Err(refusal) => return *refusal,
     };
     let page = &cached.snapshot.page;
-    let access = page.settings.effective_access();
     let icon = match &page.settings.icon {
         Some(url) => pages.icons.get(page.id, url, pages.source.ctx.now()).await,
         None => None,
     };
-    icon.unwrap_or_else(Icon::default_icon).response(access, &headers)
+    icon.unwrap_or_else(Icon::default_icon).response(cache_rule(page), &headers)
 }

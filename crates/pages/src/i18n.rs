@@ -6,6 +6,7 @@ mod details;
 mod en;
 mod es;
 mod fr;
+mod identity;
 mod ja;
 mod pt;
 mod zh;

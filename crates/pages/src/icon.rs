@@ -9,6 +9,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::responses::CacheRule;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
@@ -18,7 +19,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use probe::{Client, Request};
-use rules::{AccessType, PageId, Timestamp};
+use rules::{PageId, Timestamp};
 use url::Url;
 use web::cache::{Cache, CacheCounters, CachePolicy};
 use web::http_body::{EncodedBody, Encoding};
@@ -177,10 +178,13 @@ impl Icon {
         Self::new(ImageType::Svg, Bytes::from_static(web::ICON.as_bytes()))
     }
 
-    /// Returns the response of a page with this access type.
-    pub(super) fn response(&self, access: AccessType, request: &HeaderMap) -> Response {
+    /// Returns the response of a page with this rule for caches.
+    pub(super) fn response(&self, rule: CacheRule, request: &HeaderMap) -> Response {
         let mut response = Response::new(Body::empty());
-        let cache = if access == AccessType::Public { PUBLIC } else { PRIVATE };
+        let cache = match rule {
+            CacheRule::Public => PUBLIC,
+            CacheRule::NoStore => PRIVATE,
+        };
         let headers = response.headers_mut();
         headers.insert(ETAG, self.body.etag.clone());
         for (name, value) in [

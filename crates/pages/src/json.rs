@@ -28,10 +28,10 @@ pub(super) fn status(snapshot: &PageSnapshot, base: &str) -> String {
         "at": view.at.to_string(),
         "checkedAt": data_age.checked_at.map(|at| at.to_string()),
         "stale": data_age.stale,
-        "servedFromCache": snapshot.served_from_cache,
+        "isOutdated": snapshot.is_outdated,
         "sections": view.sections.iter().map(section).collect::<Vec<_>>(),
         "reports": view.reports.iter().map(|it| report::to_json(it)).collect::<Vec<_>>(),
-        "openIncidents": view.open.iter().map(incident).collect::<Vec<_>>(),
+        "openIncidents": view.open_incidents.iter().map(incident).collect::<Vec<_>>(),
         "plannedMaintenance": view.planned.iter().map(maintenance).collect::<Vec<_>>(),
         "history": view.history.iter().map(|day| json!({
             "date": iso_date(day.begins),

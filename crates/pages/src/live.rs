@@ -1,7 +1,8 @@
-//! Live updates for open browsers: an event whenever the content of a page changes, so that they
-//! fetch it again. The event carries no content. While browsers wait for a page, one task watches
-//! it for all of them. The number of connections is limited (`live_updates`). A rejected browser
-//! polls instead (`live.js`).
+//! Live updates for open browsers: an event if the content of a page changes (`PageVersion`), so
+//! that they fetch it again. The event carries no content. While browsers wait for a page, one task
+//! watches it for all of them. The number of connections is limited (`live_updates`). Browsers also
+//! fetch the page every 30 s, for uptimes and the time of the last check (`live.js`). A rejected
+//! browser gets changes that late.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use web::peer::{Peer, rate_limit_address};
 
 use super::address::PageAddress;
-use super::live_updates::{PageOutline, TooManyConnections};
+use super::live_updates::{PageVersion, TooManyConnections};
 use super::responses::{UNKNOWN_PEER, find, language};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
@@ -42,10 +43,11 @@ struct WaitingBrowser {
     pages: Pages,
     address: PageAddress,
     headers: HeaderMap,
-    updates: Receiver<PageOutline>,
+    updates: Receiver<PageVersion>,
     /// Content that the browser knows.
-    last_seen: PageOutline,
-    network: IpAddr,
+    last_seen: PageVersion,
+    /// Address that the limits count, see [`rate_limit_address`].
+    client: IpAddr,
     open: Gauge,
 }
 
@@ -62,19 +64,16 @@ pub(super) async fn events(
         Err(refusal) => return *refusal,
     };
     let peer = peer.map_or(UNKNOWN_PEER, |Extension(peer)| peer.0);
-    let network = rate_limit_address(pages.proxies.address(peer, &headers));
-    let waiting = match WaitingBrowser::register(
-        &pages,
-        (address, network),
-        headers,
-        &cached.snapshot,
-        &stop,
-    ) {
-        Ok(waiting) => waiting,
-        Err(why) => {
-            return (rejection_status(why), [(RETRY_AFTER, RETRY_AFTER_SECONDS)]).into_response();
-        }
-    };
+    let client = rate_limit_address(pages.proxies.address(peer, &headers));
+    let waiting =
+        match WaitingBrowser::register(&pages, (address, client), headers, &cached.snapshot, &stop)
+        {
+            Ok(waiting) => waiting,
+            Err(why) => {
+                return (rejection_status(why), [(RETRY_AFTER, RETRY_AFTER_SECONDS)])
+                    .into_response();
+            }
+        };
     let events = stream::unfold(waiting, move |mut waiting| {
         let stop = stop.clone();
         async move {
@@ -93,13 +92,13 @@ impl WaitingBrowser {
     /// Registers a browser at a page.
     fn register(
         pages: &Pages,
-        (address, network): (PageAddress, IpAddr),
+        (address, client): (PageAddress, IpAddr),
         headers: HeaderMap,
         snapshot: &PageSnapshot,
         stop: &CancellationToken,
     ) -> Result<Self, TooManyConnections> {
-        let seen = PageOutline::from_page(snapshot);
-        let updates = pages.live_updates.subscribe(snapshot.page.id, network, || {
+        let seen = PageVersion::from_page(snapshot);
+        let updates = pages.live_updates.subscribe(snapshot.page.id, client, || {
             let (sender, receiver) = channel(seen);
             let page = (address.clone(), snapshot.page.id);
             tokio::spawn(watch(pages.clone(), page, seen, stop.clone()));
@@ -107,14 +106,16 @@ impl WaitingBrowser {
         })?;
         let open = pages.metrics.streams.clone();
         open.inc();
-        Ok(Self { pages: pages.clone(), address, headers, updates, last_seen: seen, network, open })
+        Ok(Self { pages: pages.clone(), address, headers, updates, last_seen: seen, client, open })
     }
 
     /// Returns the time of the next snapshot that differs from the known one. Returns `None` if the
     /// page is gone or the visitor has lost access, which ends the stream.
     async fn next(&mut self) -> Option<Timestamp> {
-        let known = self.last_seen.outline;
-        self.last_seen = *self.updates.wait_for(|seen| seen.outline != known).await.ok()?;
+        let known = self.last_seen;
+        // The task that watches the page may not have seen the snapshot that this browser got.
+        let is_next = |seen: &PageVersion| known.is_followed_by(seen);
+        self.last_seen = *self.updates.wait_for(is_next).await.ok()?;
         let words = language(&self.headers);
         find(&self.pages, &self.address, words, &self.headers).await.ok()?;
         Some(self.last_seen.at)
@@ -124,13 +125,13 @@ impl WaitingBrowser {
 impl Drop for WaitingBrowser {
     fn drop(&mut self) {
         self.open.dec();
-        self.pages.live_updates.remove(self.network);
+        self.pages.live_updates.remove(self.client);
     }
 }
 
 const fn rejection_status(why: TooManyConnections) -> StatusCode {
     match why {
-        TooManyConnections::Network => StatusCode::TOO_MANY_REQUESTS,
+        TooManyConnections::Address => StatusCode::TOO_MANY_REQUESTS,
         TooManyConnections::Total => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
@@ -139,7 +140,7 @@ const fn rejection_status(why: TooManyConnections) -> StatusCode {
 async fn watch(
     pages: Pages,
     (address, page): (PageAddress, PageId),
-    seen: PageOutline,
+    seen: PageVersion,
     stop: CancellationToken,
 ) {
     let mut last = Some(seen);
@@ -151,7 +152,7 @@ async fn watch(
         // If the page can be neither read nor taken from the cache, assume that it is unchanged.
         if let Ok(cached) = pages.cache.get(&pages.source, &address).await {
             let snapshot = cached.as_ref().map(|cached| &*cached.snapshot);
-            last = snapshot.filter(|it| it.page.id == page).map(PageOutline::from_page);
+            last = snapshot.filter(|it| it.page.id == page).map(PageVersion::from_page);
         }
     }
 }
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn rejected_connection_gets_429_or_503() {
-        let reasons = [TooManyConnections::Network, TooManyConnections::Total];
+        let reasons = [TooManyConnections::Address, TooManyConnections::Total];
         assert_eq!(reasons.map(|why| rejection_status(why).as_u16()), [429, 503]);
     }
 }

@@ -5,26 +5,23 @@ pub(super) mod email_form;
 mod magic_link_email;
 
 use std::convert::Infallible;
-use std::sync::Arc;
 
 use axum::Form;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
-use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
+use http::header::{CACHE_CONTROL, LOCATION, RETRY_AFTER, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use rules::AccessType;
-use serde::Deserialize;
+use rules::Secret;
+use serde::{Deserialize, Deserializer};
 use web::http_body::EncodedBody;
 use web::peer::{EntryPoint, Peer};
 
-use super::access::{Unlocked, Visitor};
+use super::access::{UnlockResult, Visitor};
 use super::address::PageAddress;
-use super::cache::CachedPage;
 use super::html::login::password_form;
-use super::i18n::Strings;
-use super::responses::{UNKNOWN_PEER, build_response, language, message_response};
+use super::responses::{CacheRule, UNKNOWN_PEER, build_response, language, look_up};
 use crate::Pages;
 
 /// Header in which a proxy reports the protocol of the client.
@@ -40,7 +37,12 @@ pub(super) struct Arrival {
 /// Body of the password form.
 #[derive(Deserialize)]
 pub(super) struct PasswordForm {
-    password: String,
+    #[serde(deserialize_with = "secret")]
+    password: Secret<String>,
+}
+
+fn secret<'de, D: Deserializer<'de>>(text: D) -> Result<Secret<String>, D::Error> {
+    String::deserialize(text).map(Secret::new)
 }
 
 /// Checks the password and redirects to the page.
@@ -52,23 +54,26 @@ pub(super) async fn unlock(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let cached = match find_without_access_check(&pages, &address, words, headers).await {
+    let cached = match look_up(&pages, &address, words, headers).await {
         Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
     let home = address.home();
     let visitor = arrival.visitor(&pages, &home);
-    let (status, wrong) =
-        match pages.access.unlock(&cached.snapshot.page, &given.password, &visitor) {
-            Unlocked::Granted(cookie) => return redirect_with_cookie(&home, cookie),
-            Unlocked::WrongPassword => (StatusCode::UNAUTHORIZED, words.password_wrong),
-            Unlocked::TooManyAttempts => (StatusCode::TOO_MANY_REQUESTS, words.too_often),
-        };
-    login_response(
-        password_form(&cached.snapshot.page, words, &address.base(), Some(wrong)),
-        status,
-        headers,
-    )
+    let page = &cached.snapshot.page;
+    let again = |wrong, status| {
+        login_response(password_form(page, words, &address.base(), Some(wrong)), status, headers)
+    };
+    match pages.access.unlock(page, given.password.expose(), &visitor) {
+        UnlockResult::Granted(cookie) => redirect_with_cookie(&home, cookie),
+        UnlockResult::WrongPassword => again(words.password_wrong, StatusCode::UNAUTHORIZED),
+        UnlockResult::TooManyAttempts(wait) => {
+            let mut response = again(words.too_often, StatusCode::TOO_MANY_REQUESTS);
+            let seconds = wait.as_millis().div_ceil(1_000) as u64;
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+            response
+        }
+    }
 }
 
 impl Arrival {
@@ -96,31 +101,9 @@ impl<S: Sync> FromRequestParts<S> for Arrival {
     }
 }
 
-/// Returns the page at an address without checking access, or a response if there is none.
-async fn find_without_access_check(
-    pages: &Pages,
-    address: &PageAddress,
-    words: &'static Strings,
-    headers: &HeaderMap,
-) -> Result<Arc<CachedPage>, Box<Response>> {
-    let cached =
-        if address.is_valid() { pages.cache.get(&pages.source, address).await } else { Ok(None) };
-    match cached {
-        Ok(Some(cached)) => Ok(cached),
-        Ok(None) => {
-            Err(Box::new(message_response(words.not_found, StatusCode::NOT_FOUND, words, headers)))
-        }
-        Err(why) => {
-            tracing::error!("the status page at {address:?} could not be read: {why}");
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            Err(Box::new(message_response(words.unavailable, status, words, headers)))
-        }
-    }
-}
-
 fn login_response(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
     let body = EncodedBody::new("text/html; charset=utf-8", text);
-    build_response(&body, status, AccessType::Password, headers)
+    build_response(&body, status, CacheRule::NoStore, headers)
 }
 
 fn redirect_with_cookie(home: &str, cookie: HeaderValue) -> Response {

@@ -27,7 +27,7 @@ pub(super) fn status(snapshot: &PageSnapshot, words: &Strings, url: &str) -> Str
     if let Some(at) = data_age.checked_at {
         let _ = write!(text, "\n{}\n", words.checked.replace("{}", &words.time(at)));
     }
-    if snapshot.served_from_cache {
+    if snapshot.is_outdated {
         let _ = write!(text, "\n> {}\n", words.old.replace("{}", &words.time(view.at)));
     }
     if !data_age.stale.is_empty() {

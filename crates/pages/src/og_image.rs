@@ -143,7 +143,7 @@ mod tests {
             at: Timestamp::from_millis(0),
             overall_status: OverallStatus { state: State::Down, summary, data_age },
             reports: Vec::new(),
-            open: Vec::new(),
+            open_incidents: Vec::new(),
             sections: Vec::new(),
             planned: Vec::new(),
             history: Vec::new(),

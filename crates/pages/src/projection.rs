@@ -42,7 +42,7 @@ pub(crate) async fn project_page(
     let work = spawn_blocking(move || {
         let began = Instant::now();
         let view = Arc::new(project(&facts));
-        let snapshot = PageSnapshot { page: facts.page, view, served_from_cache: false };
+        let snapshot = PageSnapshot { page: facts.page, view, is_outdated: false };
         Projection { snapshot, generation, took: began.elapsed() }
     });
     match work.await {

@@ -6,7 +6,7 @@ mod key;
 use bytes::Bytes;
 use web::http_body::{EncodedBody, PNG};
 
-pub(crate) use self::key::{DetailBodyKey, DetailContent, Locale, RepresentationKey};
+pub(crate) use self::key::{DetailBodyKey, DetailContent, LinkStyle, RepresentationKey, Variant};
 use super::i18n::Strings;
 use super::snapshot::PageSnapshot;
 use super::{feed, html, ical, json, markdown, og_image, robots, statuspage_v2, widget};

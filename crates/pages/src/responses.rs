@@ -13,6 +13,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
 use rules::AccessType;
+use rules::status_page::StatusPage;
 use web::http_body::{EncodedBody, Encoding};
 
 use super::access::AccessDecision;
@@ -20,7 +21,7 @@ use super::address::PageAddress;
 use super::cache::CachedPage;
 use super::html::login::{email_unavailable, message_page};
 use super::i18n::{Strings, choose};
-use super::representation::{Locale, Representation};
+use super::representation::{LinkStyle, Representation, Variant};
 use super::snapshot::PageSnapshot;
 use super::{html, robots};
 use crate::Pages;
@@ -31,6 +32,15 @@ const PRIVATE: &str = "private, no-store";
 
 /// Address of a client without a known peer, as in tests that call the router directly.
 pub(super) const UNKNOWN_PEER: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
+/// Rule of a response for caches and search engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CacheRule {
+    /// Everybody may see it.
+    Public,
+    /// It is for this visitor only, or holds only for this moment.
+    NoStore,
+}
 
 /// A page, and the path prefix of its links.
 pub(super) type VisiblePage = (Arc<CachedPage>, String);
@@ -46,19 +56,7 @@ pub(super) async fn find(
     words: &'static Strings,
     headers: &HeaderMap,
 ) -> Result<VisiblePage, Box<Response>> {
-    let not_found =
-        || Box::new(message_response(words.not_found, StatusCode::NOT_FOUND, words, headers));
-    if !address.is_valid() {
-        return Err(not_found());
-    }
-    let cached = match pages.cache.get(&pages.source, address).await {
-        Ok(Some(cached)) => cached,
-        Ok(None) => return Err(not_found()),
-        Err(why) => {
-            tracing::error!("the status page at {address:?} could not be read: {why}");
-            return Err(Box::new(unavailable(words, headers)));
-        }
-    };
+    let cached = look_up(pages, address, words, headers).await?;
     let (base, snapshot) = (address.base(), &cached.snapshot);
     let status = match pages.access.decide(&snapshot.page, headers, pages.source.ctx.now()) {
         AccessDecision::Granted => return Ok((cached, base)),
@@ -68,25 +66,48 @@ pub(super) async fn find(
     if status == StatusCode::FORBIDDEN && !pages.can_email_links() {
         let text = email_unavailable(&snapshot.page, words, &base);
         let body = EncodedBody::new("text/html; charset=utf-8", text);
-        return Err(Box::new(build_response(&body, status, access(snapshot), headers)));
+        return Err(Box::new(build_response(&body, status, CacheRule::NoStore, headers)));
     }
     let login_page = cached
         .representation(
             Representation::Login,
-            locale(address, headers),
+            variant(address, headers),
             Encoding::negotiate(headers),
         )
         .await;
     Err(Box::new(match login_page {
-        Some(body) => build_response(&body, status, access(snapshot), headers),
+        Some(body) => build_response(&body, status, CacheRule::NoStore, headers),
         None => unavailable(words, headers),
     }))
 }
 
+/// Returns the page at an address without checking access, or the response that explains why
+/// there is none.
+pub(super) async fn look_up(
+    pages: &Pages,
+    address: &PageAddress,
+    words: &'static Strings,
+    headers: &HeaderMap,
+) -> Result<Arc<CachedPage>, Box<Response>> {
+    let found =
+        if address.is_valid() { pages.cache.get(&pages.source, address).await } else { Ok(None) };
+    match found {
+        Ok(Some(cached)) => Ok(cached),
+        Ok(None) => Err(Box::new(not_found(words, headers))),
+        Err(why) => {
+            tracing::warn!("the status page at {address:?} could not be read: {why}");
+            Err(Box::new(unavailable(words, headers)))
+        }
+    }
+}
+
 /// Returns the visitor's language and the link style of the address.
-pub(super) fn locale(address: &PageAddress, headers: &HeaderMap) -> Locale {
-    let is_domain = matches!(address, PageAddress::Domain(_));
-    Locale { words: language(headers), is_domain }
+pub(super) fn variant(address: &PageAddress, headers: &HeaderMap) -> Variant {
+    let link_style = match address {
+        PageAddress::Slug(_) => LinkStyle::Slug,
+        PageAddress::Domain(_) => LinkStyle::Domain,
+    };
+    Variant { words: language(headers), link_style }
 }
 
 /// Returns the visitor's language.
@@ -94,9 +115,17 @@ pub(super) fn language(headers: &HeaderMap) -> &'static Strings {
     choose(headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()))
 }
 
-/// Returns the access type of a page.
-pub(super) fn access(snapshot: &PageSnapshot) -> AccessType {
-    snapshot.page.settings.effective_access()
+/// Returns the rule for the content of a page.
+pub(super) fn cache_rule(page: &StatusPage) -> CacheRule {
+    match page.settings.effective_access() {
+        AccessType::Public => CacheRule::Public,
+        AccessType::Password | AccessType::EmailDomain => CacheRule::NoStore,
+    }
+}
+
+/// Returns a 404 response.
+pub(super) fn not_found(words: &'static Strings, headers: &HeaderMap) -> Response {
+    message_response(words.not_found, StatusCode::NOT_FOUND, words, headers)
 }
 
 /// Returns a 503 response.
@@ -123,14 +152,14 @@ pub(super) fn message_response(
     });
     let body = Arc::clone(body);
     drop(rendered);
-    build_response(&body, status, AccessType::Password, headers)
+    build_response(&body, status, CacheRule::NoStore, headers)
 }
 
 /// Adds the headers that apply to every response of the page. They state the age of an outdated
 /// page and forbid indexing if the page must not be listed.
 pub(super) fn finish(pages: &Pages, snapshot: &PageSnapshot, mut response: Response) -> Response {
     let headers = response.headers_mut();
-    if snapshot.served_from_cache {
+    if snapshot.is_outdated {
         let age = pages.source.ctx.now().since(snapshot.view.at);
         headers.insert(AGE, HeaderValue::from(age.as_secs()));
     }
@@ -144,15 +173,15 @@ pub(super) fn finish(pages: &Pages, snapshot: &PageSnapshot, mut response: Respo
 pub(super) fn build_response(
     body: &EncodedBody,
     status: StatusCode,
-    access: AccessType,
+    rule: CacheRule,
     request: &HeaderMap,
 ) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    let cache = match access {
-        AccessType::Public => PUBLIC,
-        AccessType::Password | AccessType::EmailDomain => {
+    let cache = match rule {
+        CacheRule::Public => PUBLIC,
+        CacheRule::NoStore => {
             headers.insert(robots::HEADER, robots::not_listed());
             PRIVATE
         }

@@ -6,7 +6,6 @@ use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Router};
 use http::{HeaderMap, StatusCode};
-use rules::AccessType;
 use tokio_util::sync::CancellationToken;
 
 use crate::Pages;
@@ -130,7 +129,11 @@ pub fn routes(pages: &Pages, stop: CancellationToken) -> Router {
 
 /// Returns the routes of pages at the root of their own host, for requests with a [`PageDomain`].
 pub fn domain_routes(pages: &Pages, stop: CancellationToken) -> Router {
-    build(pages, stop, "")
+    build(pages, stop, "").fallback(not_found)
+}
+
+async fn not_found(headers: HeaderMap) -> Response {
+    responses::not_found(responses::language(&headers), &headers)
 }
 
 fn build(pages: &Pages, stop: CancellationToken, base: &str) -> Router {
@@ -238,5 +241,10 @@ fn token_action_route(purpose: Purpose) -> MethodRouter<Pages> {
 
 /// Returns the script, which is the same for all pages and reveals nothing about any.
 async fn script(headers: HeaderMap) -> Response {
-    responses::build_response(&html::SCRIPT_BODY, StatusCode::OK, AccessType::Public, &headers)
+    responses::build_response(
+        &html::SCRIPT_BODY,
+        StatusCode::OK,
+        responses::CacheRule::Public,
+        &headers,
+    )
 }

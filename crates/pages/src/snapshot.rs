@@ -11,14 +11,14 @@ pub(crate) struct PageSnapshot {
     pub(crate) page: StatusPage,
     pub(crate) view: Arc<PageView>,
     /// Whether the database was unavailable, so that the content is older than it should be.
-    pub(crate) served_from_cache: bool,
+    pub(crate) is_outdated: bool,
 }
 
 impl PageSnapshot {
     /// Returns open incidents and those in the history.
     pub(super) fn incidents(&self) -> impl Iterator<Item = &IncidentView> {
         let past = self.view.history.iter().flat_map(|day| &day.incidents);
-        self.view.open.iter().chain(past.filter(|it| it.closed.is_some()))
+        self.view.open_incidents.iter().chain(past.filter(|it| it.closed.is_some()))
     }
 
     /// Returns planned and active maintenance windows, and those in the history.

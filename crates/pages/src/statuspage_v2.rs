@@ -70,7 +70,7 @@ pub(super) fn unresolved(snapshot: &PageSnapshot, base: &str) -> String {
 
 fn open(snapshot: &PageSnapshot, events: &Events<'_>) -> Vec<Value> {
     let reports = snapshot.view.open_reports().map(|it| events.report(it));
-    reports.chain(snapshot.view.open.iter().map(|it| events.incident(it))).collect()
+    reports.chain(snapshot.view.open_incidents.iter().map(|it| events.incident(it))).collect()
 }
 
 /// Renders the maintenance that is active.

@@ -13,7 +13,6 @@ use axum::extract::State;
 use axum::response::Response;
 use domain::page::may_subscribe;
 use http::{HeaderMap, StatusCode};
-use rules::AccessType;
 use rules::status_page::{Language, SubscriberDraft};
 use store::{SignupOutcome, SignupSource};
 use web::http_body::EncodedBody;
@@ -23,7 +22,7 @@ use self::form::SubmittedForm;
 use self::view::Form;
 use super::address::PageAddress;
 use super::i18n::Strings;
-use super::responses::{UNKNOWN_PEER, build_response, find, language, message_response};
+use super::responses::{CacheRule, UNKNOWN_PEER, build_response, find, language, message_response};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
 
@@ -133,7 +132,7 @@ fn storage_error(
 /// Returns a page for this visitor only, which must not be cached.
 fn private_response(text: String, status: StatusCode, headers: &HeaderMap) -> Response {
     let encoded = EncodedBody::new("text/html; charset=utf-8", text);
-    build_response(&encoded, status, AccessType::Password, headers)
+    build_response(&encoded, status, CacheRule::NoStore, headers)
 }
 
 /// Returns the visitor's language.

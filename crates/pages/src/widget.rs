@@ -52,9 +52,9 @@ pub(super) fn policy() -> HeaderValue {
 
 /// Renders the script.
 pub(super) fn script(snapshot: &PageSnapshot, words: &Strings) -> String {
-    let verdict = &snapshot.view.overall_status;
+    let overall = &snapshot.view.overall_status;
     let it = json!({
-        "state": verdict.state.as_str(), "sentence": words.summary(&verdict.summary),
+        "state": overall.state.as_str(), "sentence": words.summary(&overall.summary),
         "title": snapshot.page.settings.title, "lang": words.lang,
     });
     let script = SCRIPT.replacen("STYLE", &json!(STYLE).to_string(), 1);
@@ -64,12 +64,12 @@ pub(super) fn script(snapshot: &PageSnapshot, words: &Strings) -> String {
 
 /// Renders the page for a frame.
 pub(super) fn frame(snapshot: &PageSnapshot, words: &'static Strings, base: &str) -> String {
-    let verdict = &snapshot.view.overall_status;
+    let overall = &snapshot.view.overall_status;
     render(&Widget {
         lang: words.lang,
         title: &snapshot.page.settings.title,
-        sentence: words.summary(&verdict.summary),
-        state: verdict.state,
+        sentence: words.summary(&overall.summary),
+        state: overall.state,
         home: address::home(base),
         style: FRAME_STYLE,
     })

@@ -2,17 +2,17 @@
 //! environment.
 
 mod closing;
-mod draining;
+mod domain_tasks;
 mod environment;
 mod file;
 mod listen;
 mod listeners;
-mod names;
 mod network;
-mod opening;
 mod page_backend;
+mod preface_timeout;
 mod signals;
 mod stalled;
+mod write_timeout;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,9 +28,9 @@ use tokio_util::sync::CancellationToken;
 use web::context::Context;
 use web::proxies::TrustedProxies;
 
+use self::domain_tasks::DomainTasks;
 pub use self::environment::variable;
 use self::listeners::{Addresses, Listeners};
-use self::names::DomainTasks;
 pub use self::network::network;
 use self::network::{egress, egress_addresses};
 use self::page_backend::PageBackend;

@@ -1,8 +1,8 @@
 //! Connection limits. Callers without a key have limits per address and per network,
-//! and leave a share of all connections to callers with a key. At a limit, a connection that is not
-//! being served is closed, so that slow clients block nobody. If all are being served, a new
-//! connection is on probation and must show a key. `table` chooses connections to close, and
-//! `requests` limits the requests.
+//! and leave a share of all connections to callers with a key. At a limit, one of the connections
+//! that it counts is closed if it is not being served, so that slow clients block nobody. If all
+//! are being served, a new connection is on probation and must show a key. `table` chooses
+//! connections to close, and `requests` limits the requests.
 
 mod peers;
 mod requests;
@@ -107,8 +107,8 @@ impl ConnectionLimits {
         let peer = peer.to_canonical();
         let mut table = self.table();
         if !self.is_exempt(peer)
-            && table.of_peer.is_full(peer, OF_PEER_MAX)
-            && !table.evict_near(peer, now)
+            && let Some(limit) = table.of_peer.reached_limit(peer, OF_PEER_MAX)
+            && !table.evict_near(peer, limit, now)
         {
             return AdmitResult::Refused;
         }

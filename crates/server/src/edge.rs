@@ -124,6 +124,7 @@ impl RequestId {
 pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
     let id = RequestId::from_headers(request.headers(), &edge.ctx);
     let (version, expects) = (request.version(), body::expects_continue(&request));
+    let takes_key = is_for_keys(request.uri().path());
     let connection = request.extensions().get::<Connection>().cloned();
     // A request without a connection needs no host.
     let is_addressed = connection.is_none() || has_one_host(&request);
@@ -165,7 +166,8 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     let status = response.status();
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);
-    if status == StatusCode::UNAUTHORIZED {
+    // A visitor's password opens a page, not a key. Its form needs no challenge.
+    if status == StatusCode::UNAUTHORIZED && takes_key {
         headers.entry(header::WWW_AUTHENTICATE).or_insert(CHALLENGE);
     }
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);

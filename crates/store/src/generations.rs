@@ -24,8 +24,10 @@ pub struct Generation {
 /// Workspaces whose data a transaction changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ChangedWorkspaces {
-    /// Not declared: any workspace.
+    /// Not declared yet, which counts as all workspaces.
     #[default]
+    Undeclared,
+    /// All workspaces. A workspace that is added changes nothing.
     Everything,
     /// These workspaces and no others.
     Only(BTreeSet<WorkspaceId>),
@@ -50,7 +52,8 @@ impl ChangedWorkspaces {
     /// Adds a workspace to those declared before.
     pub(crate) fn add(&mut self, workspace: WorkspaceId) {
         match self {
-            Self::Everything => *self = Self::Only(BTreeSet::from([workspace])),
+            Self::Undeclared => *self = Self::Only(BTreeSet::from([workspace])),
+            Self::Everything => {}
             Self::Only(workspaces) => {
                 workspaces.insert(workspace);
             }
@@ -60,15 +63,15 @@ impl ChangedWorkspaces {
     /// Combines the declarations of two pieces of work.
     pub(crate) fn merge(&mut self, other: Self) {
         match (&mut *self, other) {
-            (Self::Everything, _) => {}
-            (_, Self::Everything) => *self = Self::Everything,
             (Self::Only(workspaces), Self::Only(others)) => workspaces.extend(others),
+            (Self::Undeclared | Self::Everything, _)
+            | (Self::Only(_), Self::Undeclared | Self::Everything) => *self = Self::Everything,
         }
     }
 
     fn contains(&self, workspace: WorkspaceId) -> bool {
         match self {
-            Self::Everything => true,
+            Self::Undeclared | Self::Everything => true,
             Self::Only(workspaces) => workspaces.contains(&workspace),
         }
     }
@@ -106,7 +109,7 @@ impl Generations {
         }
         let mut state = self.write();
         match std::mem::replace(&mut state.changing, ChangedWorkspaces::NOTHING) {
-            ChangedWorkspaces::Everything => state.all += 1,
+            ChangedWorkspaces::Undeclared | ChangedWorkspaces::Everything => state.all += 1,
             ChangedWorkspaces::Only(workspaces) => {
                 if state.own.len() + workspaces.len() > WORKSPACES_MAX {
                     state.own.clear();
@@ -166,6 +169,13 @@ mod tests {
         assert_eq!(generations.get(THEIRS), None);
         generations.end();
         assert_ne!(generations.get(THEIRS), before);
+    }
+
+    #[test]
+    fn workspace_added_to_everything_is_everything() {
+        let mut group = ChangedWorkspaces::Everything;
+        group.add(OURS);
+        assert_eq!(group, ChangedWorkspaces::Everything);
     }
 
     #[test]

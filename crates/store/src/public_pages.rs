@@ -6,14 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::history::{Span, StatusFrom};
-use domain::page::{ComponentFacts, Facts, IncidentFacts, MaintenanceFacts, MonitorFacts};
+use domain::page::{ComponentFacts, Facts, IncidentFacts, MonitorFacts};
 use domain::page::{DAYS, HISTORY_DAYS};
 use rules::report::Report;
 use rules::status_page::StatusPage;
-use rules::{
-    ComponentId, IncidentId, MaintenanceId, MonitorId, MonitorStatus, PageId, Periodicity,
-    ReportId, Timestamp,
-};
+use rules::{IncidentId, MonitorId, MonitorStatus, PageId, Periodicity, ReportId, Timestamp};
 
 use crate::db::{Connection, Row, query};
 use crate::row::{id, instant, optional, optional_instant};
@@ -22,9 +19,9 @@ use crate::{Store, StoreError, components, groups, incidents, pages, reports};
 const DAY: Duration = Duration::from_hours(24);
 /// Lead time for showing future maintenance.
 const AHEAD: Duration = Duration::from_hours(60 * 24);
-/// Maximum number of maintenance windows on a page, latest first. A recurrence may have thousands.
+/// Maximum number of maintenance windows on a page. A recurrence may have thousands.
 const WINDOWS_MAX: i64 = 2_000;
-/// Maximum number of incidents on a page, newest first.
+/// Maximum number of incidents on a page.
 const INCIDENTS_MAX: i64 = 500;
 
 /// Selects incidents of a page's monitors for [`incident`]. The argument extends the `WHERE`
@@ -41,17 +38,29 @@ macro_rules! select_incidents {
     };
 }
 
+/// Selects the maintenance of a page's components, each with the time for which it covers the
+/// component.
+macro_rules! select_covers {
+    () => {
+        concat!(
+            "(SELECT n.maintenance, c.id AS component, 0 AS since, NULL AS until ",
+            "FROM maintenance_components n JOIN components c ON c.id = n.component ",
+            "WHERE c.page_id = $1 UNION SELECT v.maintenance, c.id, v.since, v.until ",
+            "FROM maintenance_covers v JOIN components c ON c.monitor = v.monitor ",
+            "WHERE c.page_id = $1)"
+        )
+    };
+}
+
 /// Selects from the windows `w` that affect a page's components, directly or through their
 /// monitors. Windows that were in the future when their maintenance was deleted are excluded.
 macro_rules! select_windows {
     ($columns:literal, $which:literal) => {
         concat!(
             $columns,
-            " FROM (SELECT n.maintenance, c.id AS component, 0 AS since, NULL AS until ",
-            "FROM maintenance_components n JOIN components c ON c.id = n.component ",
-            "WHERE c.page_id = $1 UNION SELECT v.maintenance, c.id, v.since, v.until ",
-            "FROM maintenance_covers v JOIN components c ON c.monitor = v.monitor ",
-            "WHERE c.page_id = $1) x JOIN maintenances m ON m.id = x.maintenance ",
+            " FROM ",
+            select_covers!(),
+            " x JOIN maintenances m ON m.id = x.maintenance ",
             "JOIN maintenance_windows w ON w.maintenance = m.id ",
             "WHERE x.since < w.until_at AND (x.until IS NULL OR x.until > w.from_at) ",
             "AND (m.deleted_at IS NULL OR w.from_at < m.deleted_at) ",
@@ -62,6 +71,7 @@ macro_rules! select_windows {
 
 mod open;
 mod past;
+mod windows;
 
 pub use self::open::PublicPageRef;
 
@@ -72,7 +82,7 @@ pub struct PublicPages<'s> {
 }
 
 impl Store {
-    /// Returns the handle of the published status pages.
+    /// Returns the handle for reading pages for visitors.
     pub const fn public_pages(&self) -> PublicPages<'_> {
         PublicPages { store: self }
     }
@@ -120,7 +130,7 @@ impl PublicPages<'_> {
             components,
             groups: groups::by_page(&mut db, page_id).await?,
             incidents: load_incidents(&mut db, page_id, now).await?,
-            maintenances: maintenances(&mut db, page_id, &positions, around).await?,
+            maintenances: windows::near(&mut db, page_id, &positions, (around, now)).await?,
             reports: reports::by_page(&mut db, self.store.quarantine(), page_id, around.from)
                 .await?,
         })
@@ -206,6 +216,8 @@ fn monitor(row: &Row) -> Result<MonitorFacts, StoreError> {
     })
 }
 
+/// Returns the incidents of the last days. Those that are still open come first, so that the limit
+/// never hides one.
 async fn load_incidents(
     db: &mut Connection,
     page: PageId,
@@ -214,7 +226,7 @@ async fn load_incidents(
     let since = now - DAY * HISTORY_DAYS as u32;
     let rows = query(select_incidents!(
         "AND (i.opened_at >= $2 OR i.closed_at IS NULL) \
-         ORDER BY i.opened_at DESC, i.id DESC LIMIT $3"
+         ORDER BY i.closed_at IS NULL DESC, i.opened_at DESC, i.id DESC LIMIT $3"
     ))
     .bind(page.to_string())
     .bind(since.as_millis())
@@ -234,52 +246,4 @@ fn incident(row: &Row) -> Result<IncidentFacts, StoreError> {
         closed: optional_instant(row, "closed_at")?.zip(how),
         acknowledged_at: optional_instant(row, "acknowledged_at")?,
     })
-}
-
-/// Returns the windows in `range` that affect the page's components, given by their indexes.
-async fn maintenances(
-    db: &mut Connection,
-    page: PageId,
-    positions: &HashMap<ComponentId, usize>,
-    range: Span,
-) -> Result<Vec<MaintenanceFacts>, StoreError> {
-    let rows = query(select_windows!(
-        "SELECT m.id, m.title, m.description, w.from_at, w.until_at, x.component, \
-         m.recurrence, m.created_at, m.updated_at",
-        "AND w.until_at > $2 AND w.from_at < $3 \
-         ORDER BY w.from_at DESC, m.id, x.component LIMIT $4"
-    ))
-    .bind(page.to_string())
-    .bind(range.from.as_millis())
-    .bind(range.to.as_millis())
-    .bind(WINDOWS_MAX)
-    .fetch_all(db)
-    .await?;
-    let mut windows: Vec<MaintenanceFacts> = Vec::new();
-    for row in &rows {
-        let (id_, window) = (
-            id(row, "id", MaintenanceId::parse)?,
-            Span { from: instant(row, "from_at")?, to: instant(row, "until_at")? },
-        );
-        let component: ComponentId = id(row, "component", ComponentId::parse)?;
-        let Some(position) = positions.get(&component).copied() else { continue };
-        match windows.last_mut() {
-            Some(last) if last.id == id_ && last.window == window => {
-                if !last.components.contains(&position) {
-                    last.components.push(position);
-                }
-            }
-            Some(_) | None => windows.push(MaintenanceFacts {
-                id: id_,
-                title: row.try_get("title")?,
-                description: row.try_get("description")?,
-                window,
-                is_recurring: row.try_get::<Option<&str>>("recurrence")?.is_some(),
-                created_at: instant(row, "created_at")?,
-                updated_at: instant(row, "updated_at")?,
-                components: vec![position],
-            }),
-        }
-    }
-    Ok(windows)
 }

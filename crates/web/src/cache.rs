@@ -91,7 +91,16 @@ where
         value
     }
 
-    /// Returns the last value, however old, of any generation.
+    /// Returns the last value, however old, of any generation, and counts a hit if there is one.
+    pub fn get_last(&self, key: &K) -> Option<V> {
+        let last = self.last(key);
+        if last.is_some() {
+            self.counters.count(true);
+        }
+        last
+    }
+
+    /// Returns the last value, however old, of any generation, without counting a lookup.
     pub fn last(&self, key: &K) -> Option<V> {
         let entry = self.entries.get(key)?;
         entry.reading.as_ref().map(|reading| reading.value.clone())

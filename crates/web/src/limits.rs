@@ -43,7 +43,13 @@ impl<Key: Hash + Eq + Clone> AttemptLimiter<Key> {
 
     /// Counts an attempt and returns whether it is allowed.
     pub fn try_acquire(&self, key: &Key) -> bool {
-        self.0.check_key(key).is_ok()
+        self.acquire(key).is_ok()
+    }
+
+    /// Counts an attempt. If it is not allowed, returns the time until the next one.
+    pub fn acquire(&self, key: &Key) -> Result<(), Duration> {
+        let now = self.0.clock().now();
+        self.0.check_key(key).map(drop).map_err(|refused| refused.wait_time_from(now))
     }
 
     /// Removes the keys that are below their limit again.

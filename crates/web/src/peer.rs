@@ -14,7 +14,8 @@ pub enum EntryPoint {
     Plain,
     /// HTTPS, with all routes.
     Tls,
-    /// HTTP that redirects to HTTPS.
+    /// HTTP that redirects to HTTPS. It serves the page of a custom domain until the domain has a
+    /// certificate.
     Redirecting,
 }
 

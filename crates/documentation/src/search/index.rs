@@ -70,8 +70,8 @@ impl Index {
         matches.sort_by(Match::compare);
         let hit = |section: &Section| Hit {
             address: section.address.clone(),
-            document: section.title.clone(),
-            section: section.heading.clone(),
+            title: section.title.clone(),
+            heading: section.heading.clone(),
             snippet: snippet(&section.text, &query.words),
         };
         let hits = best(&matches).into_iter().map(hit).collect();

@@ -7,6 +7,8 @@ use super::words::word_positions;
 
 /// Approximate length of a snippet, in characters.
 const SNIPPET_CHARS: usize = 180;
+/// Maximum distance of words that fit into one snippet, in bytes. Most characters are one byte.
+const NEAR_BYTES: usize = SNIPPET_CHARS - CHARS_BEFORE;
 /// Characters before the first marked word.
 const CHARS_BEFORE: usize = 50;
 /// Maximum number of words of a text that are compared with the query. Later ones are not found.
@@ -58,7 +60,7 @@ fn densest(text: &str, words: &[QueryWord]) -> Option<usize> {
     let mut near: Vec<WordMatch> = Vec::new();
     let mut best: Option<(usize, usize)> = None;
     for found in matches(text, words) {
-        near.retain(|it| it.bytes.start + SNIPPET_CHARS - CHARS_BEFORE >= found.bytes.end);
+        near.retain(|it| it.bytes.start + NEAR_BYTES >= found.bytes.end);
         near.push(found);
         let different =
             near.iter().fold(0_u32, |words, it| words | 1 << it.word).count_ones() as usize;

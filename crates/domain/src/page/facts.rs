@@ -1,4 +1,6 @@
-//! The stored data of a page and everything on it, read at one instant.
+//! The stored data of a page and everything on it. It is read without a transaction: a change
+//! between two queries also changes the generation of the workspace, so `pages::cache` reads the
+//! page again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +26,7 @@ pub struct Facts {
     /// [`super::HISTORY_DAYS`]; in any order.
     pub incidents: Vec<IncidentFacts>,
     /// Maintenance windows of its components or their monitors that overlap the last
-    /// [`super::DAYS`] or are upcoming; in any order.
+    /// [`super::DAYS`] or are upcoming: all active ones, and the nearest others; in any order.
     pub maintenances: Vec<MaintenanceFacts>,
     /// Its reports with all updates: open ones, and those updated in the last [`super::DAYS`]; in
     /// any order.

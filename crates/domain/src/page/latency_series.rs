@@ -116,12 +116,12 @@ impl Range {
     }
 }
 
-/// Computes the series over `range` until `now`, with a point for each step. `sums` and `phases`
+/// Computes the series over `range` until `now`, with a point for each step. `rollups` and `phases`
 /// are rollups with their begin.
 pub fn latency_series(
     range: Range,
     now: Timestamp,
-    sums: &[(Timestamp, Rollup)],
+    rollups: &[(Timestamp, Rollup)],
     phases: &[(Timestamp, PhaseSum)],
 ) -> Vec<LatencyPoint> {
     let step = range.step_ms();
@@ -129,7 +129,7 @@ pub fn latency_series(
         let ends = begins.as_millis() + step;
         let is_within = |at: Timestamp| begins <= at && at.as_millis() < ends;
         let (mut sum, mut spent) = (Rollup::default(), PhaseSum::default());
-        for (_, part) in sums.iter().filter(|(at, _)| is_within(*at)) {
+        for (_, part) in rollups.iter().filter(|(at, _)| is_within(*at)) {
             sum.merge(part);
         }
         for (_, part) in phases.iter().filter(|(at, _)| is_within(*at)) {
@@ -182,10 +182,10 @@ mod tests {
         };
         let mut spent = PhaseSum::default();
         spent.add(&Phases { dns_us: Some(300), ..Phases::default() });
-        let sums = [hour(12, 100_000), hour(14, 300_000)];
-        let points = latency_series(Range::Week, NOW, &sums, &[(sums[1].0, spent)]);
+        let rollups = [hour(12, 100_000), hour(14, 300_000)];
+        let points = latency_series(Range::Week, NOW, &rollups, &[(rollups[1].0, spent)]);
         let last = points.last().unwrap();
-        assert_eq!((last.begins, last.successes), (sums[0].0, 2));
+        assert_eq!((last.begins, last.successes), (rollups[0].0, 2));
         let [median, .., most] = last.percentiles_us.unwrap();
         assert!(median.abs_diff(100_000) <= 1_000 && most.abs_diff(300_000) <= 3_000);
         assert_eq!(last.phases_us, Some([300, 0, 0, 0, 0]));

@@ -26,7 +26,7 @@ pub fn project(facts: &Facts) -> PageView {
     let planned = windows_of(facts);
     let views: Vec<ComponentView> =
         order.iter().map(|place| component(facts, *place, &reported, &planned[*place])).collect();
-    let verdict = overall_status(facts, &views);
+    let overall_status = overall_status(facts, &views);
     let names = Names::new(facts, &order, &views);
     let mut incidents: Vec<IncidentView> =
         facts.incidents.iter().filter_map(|incident| names.incident(incident)).collect();
@@ -38,9 +38,12 @@ pub fn project(facts: &Facts) -> PageView {
     let history = history(&reports, &incidents, &windows, now);
     PageView {
         at: now,
-        overall_status: verdict,
+        overall_status,
         reports,
-        open: incidents.into_iter().filter(|incident| incident.closed.is_none()).collect(),
+        open_incidents: incidents
+            .into_iter()
+            .filter(|incident| incident.closed.is_none())
+            .collect(),
         sections: sections(facts, &order, views),
         planned: windows.into_iter().filter(|window| now < window.window.to).collect(),
         history,

@@ -144,9 +144,19 @@ fn summary_shows_worst_state_and_names_components() {
         (vec![Unknown, Unknown], State::Unknown, StatusSummary::AllUnknown),
         (vec![Unknown, Active], State::Unknown, StatusSummary::SomeUnknown(named(&[1]))),
     ] {
-        let verdict = project(&facts_of(&statuses)).overall_status;
-        assert_eq!((verdict.state, verdict.summary), (state, sentence), "{statuses:?}");
+        let overall_status = project(&facts_of(&statuses)).overall_status;
+        let found = (overall_status.state, overall_status.summary);
+        assert_eq!(found, (state, sentence), "{statuses:?}");
     }
+}
+
+#[test]
+fn summary_prefers_maintenance_to_unknown() {
+    use MonitorStatus::{Active, Unknown};
+    let mut facts = of(&[Unknown, Active]);
+    facts.maintenances = vec![a_maintenance(ago(HOUR), NOW + Duration::from_mins(1), vec![1])];
+    let overall_status = project(&facts).overall_status;
+    assert_eq!(overall_status.summary, StatusSummary::Maintenance(named(&[2])));
 }
 
 #[test]
@@ -258,7 +268,7 @@ fn incident_is_shown_once_with_all_components() {
         incident(3, 9, ago(HOUR), None),
     ];
     let view = project(&facts);
-    let open: Vec<_> = view.open.iter().map(|it| (it.id, it.names())).collect();
+    let open: Vec<_> = view.open_incidents.iter().map(|it| (it.id, it.names())).collect();
     assert_eq!(open, [(IncidentId::from_bits(2), named(&[1, 2]))]);
     let counts: Vec<_> = view.history.iter().map(|day| day.incidents.len()).collect();
     assert_eq!(counts, [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -21,7 +21,7 @@ pub struct PageView {
     /// Reports that are open or were updated in the days of the bars, latest start first.
     pub reports: Vec<Arc<ReportView>>,
     /// Open incidents, newest first.
-    pub open: Vec<IncidentView>,
+    pub open_incidents: Vec<IncidentView>,
     /// Components and groups in the order of the page.
     pub sections: Vec<Section>,
     /// Active or upcoming maintenance, soonest first.
@@ -40,7 +40,7 @@ pub struct OverallStatus {
     pub data_age: DataAge,
 }
 
-/// The possible summaries, which the server translates.
+/// The possible summaries, which the crate `pages` translates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusSummary {
     /// The page has no components.
@@ -51,7 +51,7 @@ pub enum StatusSummary {
     SomeDown(Vec<String>),
     /// These components are slow or partly failing, and none is down.
     SomeDegraded(Vec<String>),
-    /// These components are under maintenance, and all others are up.
+    /// These components are under maintenance, and all others are up or unknown.
     Maintenance(Vec<String>),
     /// The state of these components is unknown, and all others are up.
     SomeUnknown(Vec<String>),

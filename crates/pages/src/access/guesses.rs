@@ -27,9 +27,10 @@ struct WrongPasswords {
 }
 
 impl Guesses {
-    /// Returns whether the form of this page is open.
-    pub(super) fn is_allowed(&self, page: PageId, now: Timestamp) -> bool {
-        self.lock().get(&page).is_none_or(|wrong| wrong.closed_until <= now)
+    /// Returns how long the form of this page is still closed, or `None` if it is open.
+    pub(super) fn closed_for(&self, page: PageId, now: Timestamp) -> Option<Duration> {
+        let until = self.lock().get(&page)?.closed_until;
+        (until > now).then(|| until.since(now))
     }
 
     /// Counts a wrong password.
@@ -71,7 +72,7 @@ mod tests {
         let begun = now;
         let mut made = 0;
         while now.since(begun) < Duration::from_hours(1) {
-            if guesses.is_allowed(PAGE, now) {
+            if guesses.closed_for(PAGE, now).is_none() {
                 guesses.record_failure(PAGE, now);
                 made += 1;
             } else {
@@ -79,9 +80,9 @@ mod tests {
             }
         }
         assert!((FREE..FREE + 25).contains(&made), "{made} guesses in an hour");
-        assert!(guesses.is_allowed(PageId::from_bits(2), now), "each page has its own");
+        assert!(guesses.closed_for(PageId::from_bits(2), now).is_none(), "each page has its own");
         now = now + CLOSED_FOR.max;
-        assert!(guesses.is_allowed(PAGE, now));
+        assert!(guesses.closed_for(PAGE, now).is_none());
         guesses.evict_expired(now + 2 * RESET_AFTER);
         assert!(guesses.lock().is_empty());
     }

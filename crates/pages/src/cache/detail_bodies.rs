@@ -20,7 +20,7 @@ const POLICY: CachePolicy = CachePolicy {
     absent_for: Duration::ZERO,
     reads_max: Semaphore::MAX_PERMITS,
     read_within: Duration::from_secs(30),
-    ..CachePolicy::new(super::SERVE_STALE_MAX, 64 << 20)
+    ..CachePolicy::new(super::STALE_AGE_MAX, 64 << 20)
 };
 
 /// Cache of rendered detail pages and badges. The generation is the number of the page's reading.
@@ -46,7 +46,7 @@ impl DetailBodies {
 
     /// Removes the bodies of readings that are too old to be served.
     pub(super) fn evict_expired(&self, now: Timestamp) {
-        self.0.evict_older_than(super::SERVE_STALE_MAX, now);
+        self.0.evict_older_than(super::STALE_AGE_MAX, now);
     }
 
     /// Returns a body in the given encoding. If it is not cached, `make` reads its data and returns
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::html::DetailKey;
     use crate::i18n::choose;
-    use crate::representation::{DetailContent, Locale};
+    use crate::representation::{DetailContent, LinkStyle, Variant};
 
     fn reading(number: u64) -> PageReading {
         PageReading { page: PageId::from_bits(1), number, at: Timestamp::from_millis(0) }
@@ -89,8 +89,8 @@ mod tests {
 
     fn key(number: u64) -> (DetailBodyKey, Encoding) {
         let content = DetailContent::Page(DetailKey::Incident(IncidentId::from_bits(number)));
-        let locale = Locale { words: choose(None), is_domain: false };
-        (DetailBodyKey { content, locale }, Encoding::Brotli)
+        let variant = Variant { words: choose(None), link_style: LinkStyle::Slug };
+        (DetailBodyKey { content, variant }, Encoding::Brotli)
     }
 
     fn bodies() -> (DetailBodies, Renderer) {

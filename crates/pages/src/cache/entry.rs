@@ -1,5 +1,5 @@
 //! Entry of the cache: the snapshot of a page and the bodies rendered so far. This module decides
-//! when an entry is stale. Module `cache` renews it.
+//! whether an entry is fresh. Module `cache` renews it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,14 +13,15 @@ use web::http_body::{EncodedBody, Encoding};
 use super::super::address::PageAddress;
 use super::super::og_image;
 use super::super::representation::{
-    DetailBodyKey, LinkPrefixes, Locale, Representation, RepresentationKey,
+    DetailBodyKey, LinkPrefixes, LinkStyle, Representation, RepresentationKey, Variant,
 };
 use super::super::snapshot::PageSnapshot;
 use super::detail_bodies::PageReading;
-use super::memory::{SharedState, Weight};
+use super::memory::Weight;
 use super::rendered::RenderedBodies;
 use super::renderer::RenderJob;
-use super::{FRESH, SERVE_STALE_MAX};
+use super::shared::SharedState;
+use super::{FRESH, STALE_AGE_MAX};
 use crate::projection::Projection;
 use crate::source::Source;
 
@@ -54,7 +55,7 @@ pub(super) struct ReadStart {
 pub(super) enum Freshness {
     /// Fresh.
     Fresh,
-    /// Unchanged but expired: served while it is renewed in the background.
+    /// Unchanged but older than [`FRESH`]: served while it is renewed in the background.
     Stale,
     /// Changed: the first request renews it, and concurrent requests get this version.
     Changed,
@@ -78,7 +79,7 @@ impl CachedPage {
         weight.add(days.map(|days| days.len() * size_of::<Day>()).sum());
         // Pages marked as old, or rendered under other access rules, must not be served again.
         let before =
-            before.filter(|it| !it.snapshot.served_from_cache && it.start.access == start.access);
+            before.filter(|it| !it.snapshot.is_outdated && it.start.access == start.access);
         let bodies = match before {
             Some(before) => RenderedBodies::after(weight, &before.bodies),
             None => RenderedBodies::new(weight),
@@ -95,8 +96,8 @@ impl CachedPage {
     }
 
     /// Returns a copy that is marked as old, because the database is unavailable.
-    pub(super) fn as_served_from_cache(&self, tried_at: Timestamp, reading: u64) -> Self {
-        let snapshot = PageSnapshot { served_from_cache: true, ..(*self.snapshot).clone() };
+    pub(super) fn as_outdated(&self, tried_at: Timestamp, reading: u64) -> Self {
+        let snapshot = PageSnapshot { is_outdated: true, ..(*self.snapshot).clone() };
         Self {
             snapshot: Arc::new(snapshot),
             domain: self.domain.clone(),
@@ -110,12 +111,7 @@ impl CachedPage {
 
     /// Returns whether this is an address of the page.
     pub(super) fn has_address(&self, address: &PageAddress) -> bool {
-        match address {
-            PageAddress::Slug(slug) => *slug == self.snapshot.page.settings.slug,
-            PageAddress::Domain(name) => {
-                self.domain.as_ref().is_some_and(|own| own.as_str() == name)
-            }
-        }
+        address.is_address_of(&self.snapshot.page.settings.slug, self.domain.as_ref())
     }
 
     /// Returns whether this was read before `other`.
@@ -136,8 +132,8 @@ impl CachedPage {
             self.generation.is_some() && self.generation == generation
         };
         match now.since(self.tried_at) {
-            age if age >= SERVE_STALE_MAX => Freshness::Expired,
-            _ if !(self.snapshot.served_from_cache || is_same()) => Freshness::Changed,
+            age if age >= STALE_AGE_MAX => Freshness::Expired,
+            _ if !(self.snapshot.is_outdated || is_same()) => Freshness::Changed,
             age if age < FRESH => Freshness::Fresh,
             _ => Freshness::Stale,
         }
@@ -148,10 +144,10 @@ impl CachedPage {
     pub(crate) async fn representation(
         &self,
         representation: Representation,
-        locale: Locale,
+        variant: Variant,
         encoding: Encoding,
     ) -> Option<Arc<EncodedBody>> {
-        let key = RepresentationKey { representation, locale };
+        let key = RepresentationKey { representation, variant };
         let body = self.rendered_body(key, encoding).await;
         self.bodies.record_request(key, encoding);
         body
@@ -207,12 +203,14 @@ impl CachedPage {
     /// request.
     fn render_job(
         &self,
-        RepresentationKey { representation, locale }: RepresentationKey,
+        RepresentationKey { representation, variant }: RepresentationKey,
     ) -> impl FnOnce() -> EncodedBody + Send + use<> {
         let (snapshot, shared) =
             (Arc::clone(&self.snapshot), Arc::clone(&self.bodies.weight.shared));
         let address = match &self.domain {
-            Some(domain) if locale.is_domain => PageAddress::Domain(domain.to_string()),
+            Some(domain) if variant.link_style == LinkStyle::Domain => {
+                PageAddress::Domain(domain.to_string())
+            }
             _ => PageAddress::Slug(self.snapshot.page.settings.slug.clone()),
         };
         move || {
@@ -222,7 +220,7 @@ impl CachedPage {
             let origin = shared.origin.as_deref().unwrap_or(&shared.listener_url);
             let (base, url) = (address.base(), address.url(Some(origin)));
             let links = LinkPrefixes { base: &base, url: &url };
-            let body = representation.render(&snapshot, locale.words, links);
+            let body = representation.render(&snapshot, variant.words, links);
             shared.metrics.render_seconds.observe(began.elapsed().as_secs_f64());
             body
         }

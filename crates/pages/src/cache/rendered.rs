@@ -5,13 +5,16 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use web::http_body::{EncodedBody, Encoding};
 
 use super::super::representation::RepresentationKey;
-use super::READ_TIMEOUT;
 use super::memory::Weight;
 use super::renderer::RenderJob;
+
+/// Maximum time that a visitor waits for another request that renders the body.
+const RENDER_WAIT: Duration = Duration::from_secs(5);
 
 /// Rendered representations of a page.
 #[derive(Debug)]
@@ -71,7 +74,7 @@ impl RenderedBodies {
             (Ok(lock), _) => lock,
             (Err(_), Some(last)) => return Some(last),
             (Err(_), None) => {
-                tokio::time::timeout(READ_TIMEOUT, cell.render_lock.lock()).await.ok()?
+                tokio::time::timeout(RENDER_WAIT, cell.render_lock.lock()).await.ok()?
             }
         };
         if let Some(body) = cell.ready(encoding) {
@@ -143,15 +146,15 @@ mod tests {
 
     use tokio::sync::oneshot;
 
-    use super::super::memory::SharedState;
+    use super::super::shared::SharedState;
     use super::*;
     use crate::i18n::choose;
-    use crate::representation::{Locale, Representation};
+    use crate::representation::{LinkStyle, Representation, Variant};
 
     fn key(representation: Representation) -> RepresentationKey {
         RepresentationKey {
             representation,
-            locale: Locale { words: choose(None), is_domain: false },
+            variant: Variant { words: choose(None), link_style: LinkStyle::Slug },
         }
     }
 

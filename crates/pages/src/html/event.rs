@@ -1,7 +1,6 @@
 //! Events as pages and feeds show them: incidents and maintenance.
 
 use askama::Template;
-use domain::judge::CloseReason;
 use domain::page::{HistoryDay, IncidentView, MaintenanceView, State};
 
 use super::super::bars::escaped;
@@ -36,8 +35,7 @@ pub(super) fn incident(it: &IncidentView, words: &'static Strings, base: &str) -
     }
     let state = match it.closed {
         None => State::Down,
-        Some((_, CloseReason::Degraded)) => State::Degraded,
-        Some(_) => State::Up,
+        Some((_, how)) => State::after_close(how),
     };
     let link = Some(format!("{base}/incident/{}", it.id));
     render(&EventCard { state, title, link, lines })
@@ -51,4 +49,34 @@ pub(super) fn maintenance(it: &MaintenanceView, words: &'static Strings) -> Stri
     }
     let (state, title) = (State::Maintenance, it.title.clone());
     render(&EventCard { state, title, link: None, lines })
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::judge::CloseReason;
+    use rules::{IncidentId, Timestamp};
+
+    use super::super::super::i18n;
+    use super::*;
+
+    fn closed(how: CloseReason) -> IncidentView {
+        let at = Timestamp::from_millis;
+        IncidentView {
+            id: IncidentId::from_bits(1),
+            components: Vec::new(),
+            opened_at: at(0),
+            closed: Some((at(1), how)),
+            acknowledged_at: None,
+        }
+    }
+
+    // An incident of a paused or deleted monitor was shown as operational.
+    #[test]
+    fn closed_incident_shows_the_state_after_it() {
+        for how in CloseReason::ALL {
+            let card = incident(&closed(how), i18n::choose(None), "/status/acme");
+            let class = format!("class=\"event {}\"", State::after_close(how));
+            assert!(card.contains(&class), "{how:?}: {card}");
+        }
+    }
 }

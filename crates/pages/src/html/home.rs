@@ -20,8 +20,7 @@ struct HomePage<'a> {
     frame: PageLayout<'a>,
     state: State,
     sentence: String,
-    /// Text before the time, the time for machines, the time for people, and the text after it.
-    checked: Option<(String, String, String, String)>,
+    checked: Option<CheckedAt>,
     notes: Vec<String>,
     open: Vec<String>,
     sections: Vec<ComponentListItem<'a>>,
@@ -29,6 +28,16 @@ struct HomePage<'a> {
     day_index: Option<DayIndex<'a>>,
     planned: Vec<String>,
     history: Vec<HistoryPart>,
+}
+
+/// The sentence with the time of the last check, split around that time.
+struct CheckedAt {
+    before: &'static str,
+    /// Time for machines.
+    iso: String,
+    /// Time for people.
+    time: String,
+    after: &'static str,
 }
 
 /// Entry in the list of components.
@@ -42,7 +51,7 @@ struct GroupPart<'a> {
     name: &'a str,
     state: State,
     word: &'static str,
-    is_open: bool,
+    is_expanded: bool,
     bars: Option<DrawnBars<'a>>,
     components: Vec<ComponentPart<'a>>,
 }
@@ -88,7 +97,7 @@ pub(crate) fn home(
     let data_age = &view.overall_status.data_age;
     let sentence = words.summary(&view.overall_status.summary);
     let mut notes = Vec::new();
-    if snapshot.served_from_cache {
+    if snapshot.is_outdated {
         notes.push(words.old.replace("{}", &words.time(view.at)));
     }
     if !data_age.stale.is_empty() {
@@ -109,7 +118,7 @@ pub(crate) fn home(
     let home = HomePage {
         frame,
         state: view.overall_status.state,
-        checked: data_age.checked_at.map(|at| checked(at, words)),
+        checked: data_age.checked_at.map(|at| CheckedAt::new(at, words)),
         sentence,
         notes,
         open: ongoing(view, words, base),
@@ -152,10 +161,11 @@ fn history(days: &[HistoryDay], words: &'static Strings, base: &str) -> Vec<Hist
     parts
 }
 
-/// Splits the sentence with the time of the last check around that time.
-fn checked(at: Timestamp, words: &Strings) -> (String, String, String, String) {
-    let (before, after) = words.checked.split_once("{}").unwrap_or((words.checked, ""));
-    (before.to_owned(), at.to_string(), words.time(at), after.to_owned())
+impl CheckedAt {
+    fn new(at: Timestamp, words: &Strings) -> Self {
+        let (before, after) = words.checked.split_once("{}").unwrap_or((words.checked, ""));
+        Self { before, iso: at.to_string(), time: words.time(at), after }
+    }
 }
 
 fn part<'a>(
@@ -183,7 +193,7 @@ fn group_part<'a>(
         name: &group.name,
         state: group.state,
         word: words.state(group.state),
-        is_open: group.state.is_problem() || group.state == State::Maintenance,
+        is_expanded: group.state.is_problem() || group.state == State::Maintenance,
         bars: days.map(|days| bars.group(days, label)),
         components: group.components.iter().map(|it| component(it, words, bars)).collect(),
     }

@@ -21,7 +21,7 @@ pub(crate) struct PageLayout<'a> {
     pub(crate) base: &'a str,
     pub(crate) home: &'a str,
     /// Whether the visitor has access and may see links to feeds.
-    pub(crate) is_open: bool,
+    pub(crate) has_access: bool,
     /// Anchor and label of the skip link.
     pub(crate) skip: (&'static str, &'static str),
     pub(crate) has_icon: bool,
@@ -46,7 +46,7 @@ impl<'a> PageLayout<'a> {
     /// Returns the frame of a page that the visitor may not see: its name and nothing else.
     pub(crate) fn restricted(page: &'a StatusPage, words: &'static Strings, base: &'a str) -> Self {
         let whole = Self::for_page(page, words, base);
-        Self { about: None, homepage: None, contact: None, is_open: false, ..whole }
+        Self { about: None, homepage: None, contact: None, has_access: false, ..whole }
     }
 
     pub(crate) fn for_page(page: &'a StatusPage, words: &'static Strings, base: &'a str) -> Self {
@@ -65,7 +65,7 @@ impl<'a> PageLayout<'a> {
             },
             base,
             home: home(base),
-            is_open: true,
+            has_access: true,
             skip: ("content", words.skip_to_content),
             has_icon: settings.icon.is_some(),
             is_listed: robots::is_listed(page),

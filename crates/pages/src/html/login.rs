@@ -90,7 +90,7 @@ pub(crate) fn message_page(sentence: &str, about: Option<&str>, words: &'static 
         theme: None,
         base: "",
         home: "/",
-        is_open: false,
+        has_access: false,
         skip: ("content", words.skip_to_content),
         has_icon: false,
         is_listed: false,

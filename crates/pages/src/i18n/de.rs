@@ -63,7 +63,7 @@ pub(super) const WORDS: Strings = Strings {
     password: "Passwort",
     password_prompt: "Diese Seite ist passwortgeschützt.",
     password_wrong: "Falsches Passwort.",
-    too_often: "Zu viele Versuche. Bitte versuche es in einer Minute erneut.",
+    too_often: "Zu viele Versuche. Bitte versuche es später erneut.",
     enter: "Weiter",
     email: "E-Mail-Adresse",
     email_prompt: "Diese Seite ist nur für Mitglieder. Gib deine E-Mail-Adresse ein, dann schicken wir dir einen Anmeldelink.",

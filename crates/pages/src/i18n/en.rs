@@ -63,7 +63,7 @@ pub(super) const WORDS: Strings = Strings {
     password: "Password",
     password_prompt: "This page is password-protected.",
     password_wrong: "Incorrect password.",
-    too_often: "Too many attempts. Try again in a minute.",
+    too_often: "Too many attempts. Try again later.",
     enter: "Continue",
     email: "Email address",
     email_prompt: "This page is for members only. Enter your email address and we will send you a sign-in link.",

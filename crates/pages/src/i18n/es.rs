@@ -63,7 +63,7 @@ pub(super) const WORDS: Strings = Strings {
     password: "Contraseña",
     password_prompt: "Esta página está protegida con contraseña.",
     password_wrong: "Contraseña incorrecta.",
-    too_often: "Demasiados intentos. Inténtalo de nuevo en un minuto.",
+    too_often: "Demasiados intentos. Inténtalo de nuevo más tarde.",
     enter: "Continuar",
     email: "Correo electrónico",
     email_prompt: "Esta página es solo para miembros. Escribe tu correo electrónico y te enviaremos un enlace de acceso.",

@@ -66,7 +66,7 @@ pub(super) const WORDS: Strings = Strings {
     password: "Mot de passe",
     password_prompt: "Cette page est protégée par un mot de passe.",
     password_wrong: "Mot de passe incorrect.",
-    too_often: "Trop de tentatives. Réessayez dans une minute.",
+    too_often: "Trop de tentatives. Réessayez plus tard.",
     enter: "Continuer",
     email: "Adresse e-mail",
     email_prompt: "Cette page est réservée aux membres. Saisissez votre adresse e-mail et nous vous enverrons un lien de connexion.",

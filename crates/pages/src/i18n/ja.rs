@@ -63,7 +63,7 @@ pub(super) const WORDS: Strings = Strings {
     password: "パスワード",
     password_prompt: "このページはパスワードで保護されています。",
     password_wrong: "パスワードが違います。",
-    too_often: "試行回数が多すぎます。1分後にもう一度お試しください。",
+    too_often: "試行回数が多すぎます。しばらくしてからもう一度お試しください。",
     enter: "続ける",
     email: "メールアドレス",
     email_prompt: "このページはメンバー専用です。メールアドレスを入力すると、ログイン用リンクをお送りします。",

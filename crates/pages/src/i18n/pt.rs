@@ -63,7 +63,7 @@ pub(super) const WORDS: Strings = Strings {
     password: "Senha",
     password_prompt: "Esta página é protegida por senha.",
     password_wrong: "Senha incorreta.",
-    too_often: "Muitas tentativas. Tente novamente em um minuto.",
+    too_often: "Muitas tentativas. Tente novamente mais tarde.",
     enter: "Continuar",
     email: "Endereço de e-mail",
     email_prompt: "Esta página é só para membros. Informe seu e-mail e enviaremos um link de acesso.",

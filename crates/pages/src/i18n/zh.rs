@@ -63,7 +63,7 @@ pub(super) const WORDS: Strings = Strings {
     password: "密码",
     password_prompt: "此页面受密码保护。",
     password_wrong: "密码不正确。",
-    too_often: "尝试次数过多，请一分钟后再试。",
+    too_often: "尝试次数过多，请稍后再试。",
     enter: "继续",
     email: "电子邮箱",
     email_prompt: "此页面仅限成员访问。请输入您的邮箱，我们会发送登录链接。",

@@ -15,10 +15,8 @@ use super::super::access::LinkRequest;
 use super::super::address::{PageAddress, PathSegment};
 use super::super::html::login::{email_form, link_button, link_sent};
 use super::super::i18n::Strings;
-use super::super::responses::{language, message_response};
-use super::{
-    Arrival, find_without_access_check, login_response, magic_link_email, redirect_with_cookie,
-};
+use super::super::responses::{language, look_up, not_found};
+use super::{Arrival, login_response, magic_link_email, redirect_with_cookie};
 use crate::Pages;
 
 /// Body of the form for an email address.
@@ -36,7 +34,7 @@ pub(in super::super) async fn request_link(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let cached = match find_without_access_check(&pages, &address, words, headers).await {
+    let cached = match look_up(&pages, &address, words, headers).await {
         Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
@@ -92,7 +90,7 @@ pub(in super::super) async fn link_page(
     headers: HeaderMap,
 ) -> Response {
     let words = language(&headers);
-    let cached = match find_without_access_check(&pages, &address, words, &headers).await {
+    let cached = match look_up(&pages, &address, words, &headers).await {
         Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
@@ -116,7 +114,7 @@ pub(in super::super) async fn enter(
 ) -> Response {
     let headers = &arrival.headers;
     let words = language(headers);
-    let cached = match find_without_access_check(&pages, &address, words, headers).await {
+    let cached = match look_up(&pages, &address, words, headers).await {
         Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
@@ -131,6 +129,7 @@ pub(in super::super) async fn enter(
     }
 }
 
+/// Returns whether visitors log in by email. Other pages have no such forms.
 fn is_for_members(page: &StatusPage) -> bool {
     page.settings.effective_access() == AccessType::EmailDomain
 }
@@ -143,9 +142,4 @@ fn link_expired(
 ) -> Response {
     let text = email_form(page, words, base, Some(words.link_expired));
     login_response(text, StatusCode::FORBIDDEN, headers)
-}
-
-/// Returns 404 for pages without login by email.
-fn not_found(words: &'static Strings, headers: &HeaderMap) -> Response {
-    message_response(words.not_found, StatusCode::NOT_FOUND, words, headers)
 }

@@ -2,8 +2,6 @@
 //! links of an address. Representations are few, and all are cached. Badges and detail pages are
 //! many, so their cache is limited.
 
-use std::hash::{Hash, Hasher};
-
 use super::super::badge::BadgeQuery;
 use super::super::html::DetailKey;
 use super::super::i18n::Strings;
@@ -13,14 +11,14 @@ use super::Representation;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RepresentationKey {
     pub(crate) representation: Representation,
-    pub(crate) locale: Locale,
+    pub(crate) variant: Variant,
 }
 
 /// Key of a rendered badge or detail page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct DetailBodyKey {
     pub(crate) content: DetailContent,
-    pub(crate) locale: Locale,
+    pub(crate) variant: Variant,
 }
 
 /// Badge or detail page.
@@ -30,25 +28,18 @@ pub(crate) enum DetailContent {
     Page(DetailKey),
 }
 
-/// Language and link style of a response.
+/// Variant of a response: its language and the style of its links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Locale {
+pub(crate) struct Variant {
     pub(crate) words: &'static Strings,
-    /// Whether links are those of the page's own domain.
-    pub(crate) is_domain: bool,
+    pub(crate) link_style: LinkStyle,
 }
 
-// A language has one set of words.
-impl PartialEq for Strings {
-    fn eq(&self, other: &Self) -> bool {
-        self.lang == other.lang
-    }
-}
-
-impl Eq for Strings {}
-
-impl Hash for Strings {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.lang.hash(state);
-    }
+/// Style of the links in a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum LinkStyle {
+    /// Below the path of the page's slug.
+    Slug,
+    /// At the root of the page's own domain.
+    Domain,
 }

@@ -153,7 +153,8 @@ async fn identify(
         Ok(None) => return Ok(TokenHolder::Former),
         Err(error) => return Err(Box::new(storage_error(&error, words, headers))),
     };
-    if !address.is_address_of(&subscription.page) {
+    let settings = &subscription.page.settings;
+    if !address.is_address_of(&settings.slug, settings.custom_domain_name().as_ref()) {
         if purpose != Purpose::Unsubscribe || has_page(pages, address).await {
             return Err(refusal_or_not_found(pages, address, words, headers).await);
         }

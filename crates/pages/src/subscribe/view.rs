@@ -116,7 +116,7 @@ pub(super) fn signup_page(
     let strings = i18n::for_language(language_of(words));
     let mut frame = PageLayout::for_page(page, words, base);
     // A live update would discard what the visitor is typing.
-    frame.is_open = false;
+    frame.has_access = false;
     let (heading, sentences) = match &form {
         Some(_) => (strings.title, vec![strings.intro]),
         None => (words.subscribe, Vec::new()),

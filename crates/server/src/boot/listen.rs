@@ -26,9 +26,9 @@ use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt as _};
 use web::peer::{EntryPoint, Peer};
 
-use super::draining::Draining;
-use super::opening::PrefaceTimeout;
+use super::preface_timeout::PrefaceTimeout;
 use super::stalled::{StreamExecutor, WatchedBody};
+use super::write_timeout::WriteTimeout;
 use crate::connection::{AdmitResult, Connection, ConnectionLimits, ConnectionPermit};
 use crate::domains::ACME_TLS;
 
@@ -37,7 +37,7 @@ const HEADERS_WITHIN: Duration = Duration::from_secs(30);
 /// Value of `Strict-Transport-Security` (RFC 6797). One day, because a domain may move to an owner
 /// without a certificate for it.
 const STRICT: HeaderValue = HeaderValue::from_static("max-age=86400");
-/// Time that calls in progress have to end when the server stops.
+/// Time that connections have to end when the server stops.
 pub(super) const DRAIN_WITHIN: Duration = Duration::from_secs(10);
 /// Pause after a failed accept, usually for lack of file descriptors.
 const REFUSED_PAUSE: Duration = Duration::from_millis(50);
@@ -65,10 +65,19 @@ pub(super) struct Serving {
     pub(super) limits: Arc<ConnectionLimits>,
 }
 
+/// TLS handshake of a connection.
+struct Handshake {
+    acceptor: TlsAcceptor,
+    within: Duration,
+    /// Ends the handshake, because no request can be in progress.
+    stop: CancellationToken,
+}
+
 /// Serves until `stop` is cancelled, then waits for calls in progress.
 pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: CancellationToken) {
     let server = builder();
     let connections = GracefulShutdown::new();
+    let abort = CancellationToken::new();
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
@@ -80,14 +89,20 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
                 let connection = permit.connection().clone();
                 let service = router_for(Peer(peer.ip()), &connection, &serving);
                 let (server, watcher) = (server.clone(), connections.watcher());
-                let tls = serving.acceptor.clone().map(|it| (it, serving.handshake_within));
-                let talking = serve_connection(stream, tls, server, service, watcher);
+                let handshake = serving.acceptor.clone().map(|acceptor| Handshake {
+                    acceptor,
+                    within: serving.handshake_within,
+                    stop: stop.clone(),
+                });
+                let talking = serve_connection(stream, handshake, server, service, watcher);
+                let abort = abort.clone();
                 tokio::spawn(async move {
                     tokio::select! {
                         ended = talking => if let Err(error) = ended {
                             tracing::debug!(%error, "a connection from {} broke: {error}", peer.ip());
                         },
                         () = connection.closed() => {}
+                        () = abort.cancelled() => {}
                     }
                     drop(permit);
                 });
@@ -96,8 +111,9 @@ pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: Cancell
         }
     }
     drop(listener);
-    if tokio::time::timeout(DRAIN_WITHIN, connections.shutdown()).await.is_err() {
-        tracing::warn!("requests in flight did not finish in time and were cancelled");
+    if timeout(DRAIN_WITHIN, connections.shutdown()).await.is_err() {
+        tracing::warn!("connections did not end within {DRAIN_WITHIN:?} and are closed");
+        abort.cancel();
     }
 }
 
@@ -121,7 +137,7 @@ async fn accept(
 /// Serves one connection until it ends or the server stops.
 async fn serve_connection<S>(
     stream: TcpStream,
-    tls: Option<(TlsAcceptor, Duration)>,
+    handshake: Option<Handshake>,
     server: Builder<StreamExecutor>,
     service: S,
     watcher: Watcher,
@@ -134,12 +150,15 @@ where
     S::Future: Send,
 {
     let service = TowerToHyperService::new(service);
-    let Some((acceptor, handshake_within)) = tls else {
-        let io = TokioIo::new(PrefaceTimeout::new(draining(stream), HEADERS_WITHIN));
+    let Some(Handshake { acceptor, within, stop }) = handshake else {
+        let io = TokioIo::new(PrefaceTimeout::new(with_write_timeout(stream), HEADERS_WITHIN));
         return watcher.watch(server.serve_connection(io, service).into_owned()).await;
     };
-    let handshake = timeout(handshake_within, acceptor.accept(draining(stream))).await;
-    let stream = handshake.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    let stream = tokio::select! {
+        stream = timeout(within, acceptor.accept(with_write_timeout(stream))) => stream,
+        () = stop.cancelled() => return Ok(()),
+    };
+    let stream = stream.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
     // An ACME validator has read the challenge certificate by now and sends nothing (RFC 8737 §3).
     if stream.get_ref().1.alpn_protocol() == Some(ACME_TLS) {
         return Ok(());
@@ -148,8 +167,8 @@ where
     watcher.watch(server.serve_connection(io, service).into_owned()).await
 }
 
-fn draining(stream: TcpStream) -> Draining<TcpStream> {
-    Draining::new(stream, RESPONSE_READ_WITHIN)
+fn with_write_timeout(stream: TcpStream) -> WriteTimeout<TcpStream> {
+    WriteTimeout::new(stream, RESPONSE_READ_WITHIN)
 }
 
 /// Returns the router for requests of one peer.
@@ -241,6 +260,25 @@ mod tests {
         }
         stop.cancel();
         serving.await.unwrap();
+    }
+
+    // A silent client delayed the stop of the server by the timeout of the handshake.
+    #[tokio::test]
+    async fn stop_ends_an_unfinished_handshake() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let acceptor = Some(TlsAcceptor::from(Arc::<Certificates>::default().tls()));
+        let handshake_within = Duration::from_hours(1);
+        let serving =
+            Serving { entry_point: EntryPoint::Tls, acceptor, handshake_within, ..in_the_clear() };
+        let serving = tokio::spawn(serve(listener, serving, stop.clone()));
+        let _silent = TcpStream::connect(address).await.unwrap();
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+        timeout(DRAIN_WITHIN / 2, serving).await.unwrap().unwrap();
     }
 
     async fn asks(stream: &mut TcpStream) {

@@ -1,5 +1,5 @@
 //! Read timeout of HTTP/2 responses: resets a stream whose client reads nothing of its response for
-//! a while. `draining` does not see this, because the connection itself makes progress.
+//! a while. `write_timeout` does not see this, because the connection itself makes progress.
 //!
 //! hyper runs each stream as a task and asks its body for data only while the client reads. Only
 //! the end of the task resets the stream, so [`StreamExecutor`] ends it.

@@ -21,6 +21,13 @@ pub(super) struct PeerLimits {
     pub(super) of_network: u32,
 }
 
+/// Limit that a peer has reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReachedLimit {
+    OfAddress,
+    OfNetwork,
+}
+
 impl PeerCounts {
     pub(super) fn add(&mut self, peer: IpAddr) {
         *self.of_address.entry(peer).or_default() += 1;
@@ -39,11 +46,13 @@ impl PeerCounts {
         }
     }
 
-    /// Returns whether the address or the network of a peer is at its limit.
-    pub(super) fn is_full(&self, peer: IpAddr, limits: PeerLimits) -> bool {
-        let count = |counts: &HashMap<_, u32>, key| counts.get(&key).copied().unwrap_or(0);
-        count(&self.of_address, peer) >= limits.of_address
-            || count(&self.of_network, network(peer)) >= limits.of_network
+    /// Returns the limit that a peer has reached, if any: that of its address before that of its
+    /// network.
+    pub(super) fn reached_limit(&self, peer: IpAddr, limits: PeerLimits) -> Option<ReachedLimit> {
+        if self.of_address.get(&peer).is_some_and(|count| *count >= limits.of_address) {
+            return Some(ReachedLimit::OfAddress);
+        }
+        (self.of_network(peer) >= limits.of_network).then_some(ReachedLimit::OfNetwork)
     }
 
     /// Returns the count of the peer's network.

@@ -120,7 +120,9 @@ impl Requests {
 
     /// Returns whether a request of this kind is over a limit. `peer` is `None` if it has none.
     fn are_full(&self, kind: RequestKind, peer: Option<IpAddr>) -> bool {
-        let is_full = |counts: &PeerCounts, max| peer.is_some_and(|peer| counts.is_full(peer, max));
+        let is_full = |counts: &PeerCounts, max| {
+            peer.is_some_and(|peer| counts.reached_limit(peer, max).is_some())
+        };
         match kind {
             RequestKind::Stream => is_full(&self.streams_of_peer, STREAMS_OF_PEER_MAX),
             RequestKind::WithBody if self.with_body >= limits::WITHOUT_KEY_WITH_BODY_MAX => true,

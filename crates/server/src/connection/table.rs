@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::peers::{PeerCounts, network};
+use super::peers::{PeerCounts, ReachedLimit, network};
 use super::requests::Requests;
 use super::{Connection, ConnectionState};
 
@@ -21,8 +21,8 @@ const NEW_FOR: Duration = Duration::from_secs(2);
 const LOAD_STEP: u32 = 32;
 /// Number of connections that one search finds. A flood must not search all connections each time.
 const MATCHES_MAX: usize = 64;
-/// Number of networks whose found connections are kept.
-const NETWORKS_MAX: usize = 64;
+/// Number of ranges whose found connections are kept.
+const RANGES_MAX: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct ConnectionTable {
@@ -30,8 +30,16 @@ pub(super) struct ConnectionTable {
     pub(super) without_key: usize,
     pub(super) of_peer: PeerCounts,
     pub(super) requests: Requests,
-    /// Connections to close next, of any network (`None`) and of networks at their limit.
-    next: HashMap<Option<IpAddr>, VecDeque<Candidate>>,
+    /// Connections to close next.
+    next: HashMap<EvictionRange, VecDeque<Candidate>>,
+}
+
+/// Connections among which one is closed: those that a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum EvictionRange {
+    Listener,
+    Network(IpAddr),
+    Address(IpAddr),
 }
 
 /// Connection that may close. The order of the fields decides which one is first.
@@ -46,19 +54,23 @@ struct Candidate {
 impl ConnectionTable {
     /// Closes a connection without a key that is not being served. Returns whether there was one.
     pub(super) fn evict(&mut self, now: Instant) -> bool {
-        self.close_next(None, now)
+        self.close_next(EvictionRange::Listener, now)
     }
 
-    /// Like [`Self::evict`], among the connections of the peer's network.
-    pub(super) fn evict_near(&mut self, peer: IpAddr, now: Instant) -> bool {
-        self.close_next(Some(network(peer)), now)
+    /// Like [`Self::evict`], among the connections that the reached limit of this peer counts.
+    pub(super) fn evict_near(&mut self, peer: IpAddr, limit: ReachedLimit, now: Instant) -> bool {
+        let range = match limit {
+            ReachedLimit::OfAddress => EvictionRange::Address(peer),
+            ReachedLimit::OfNetwork => EvictionRange::Network(network(peer)),
+        };
+        self.close_next(range, now)
     }
 
-    /// Closes the next connection of this network, or of any, and searches only if no found one is left.
-    fn close_next(&mut self, near: Option<IpAddr>, now: Instant) -> bool {
+    /// Closes the next connection of this range, and searches only if no found one is left.
+    fn close_next(&mut self, range: EvictionRange, now: Instant) -> bool {
         let mut has_searched = false;
         loop {
-            while let Some(candidate) = self.next.get_mut(&near).and_then(VecDeque::pop_front) {
+            while let Some(candidate) = self.next.get_mut(&range).and_then(VecDeque::pop_front) {
                 if self.close(candidate) {
                     return true;
                 }
@@ -66,11 +78,11 @@ impl ConnectionTable {
             if has_searched {
                 return false;
             }
-            let found = self.search(now, |it| near.is_none_or(|near| network(it.peer) == near));
-            if self.next.len() >= NETWORKS_MAX {
+            let found = self.search(now, |it| range.contains(it.peer));
+            if self.next.len() >= RANGES_MAX {
                 self.next.clear();
             }
-            self.next.insert(near, found.into());
+            self.next.insert(range, found.into());
             has_searched = true;
         }
     }
@@ -130,6 +142,16 @@ impl ConnectionTable {
     }
 }
 
+impl EvictionRange {
+    fn contains(self, peer: IpAddr) -> bool {
+        match self {
+            Self::Listener => true,
+            Self::Network(own) => network(peer) == own,
+            Self::Address(own) => peer == own,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -172,5 +194,16 @@ mod tests {
             (0..80).map(|it| from(&limits, &format!("198.51.100.{it}"), now)).collect();
         assert!(!is_closed(&visitor));
         assert_eq!(flood.iter().filter(|it| is_closed(it)).count(), 6);
+    }
+
+    // An address at its limit closed the connections of its neighbours.
+    #[test]
+    fn full_address_closes_its_own_connections() {
+        let limits = ConnectionLimits::new(100_000, Vec::new());
+        let now = Instant::now();
+        let neighbour = from(&limits, "192.0.2.2", now);
+        let own: Vec<_> = (0..300).map(|_| from(&limits, "192.0.2.1", now)).collect();
+        assert!(!is_closed(&neighbour));
+        assert_eq!(own.iter().filter(|it| !is_closed(it)).count(), 256);
     }
 }

@@ -2,7 +2,8 @@
 //! serves only its page.
 //!
 //! ACME challenges are answered first. Requests without TLS are redirected to HTTPS if the name has a
-//! certificate.
+//! certificate. Until a domain has one, its page is served in plain text. The public listener then
+//! accepts no forms, because a password would travel unencrypted.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -71,6 +72,12 @@ impl Service<Request> for HostRouter {
         if came_in_the_clear && self.domains.certificates.has(domain) {
             return Either::Right(ready(Ok(redirect_to_tls(domain, &request))));
         }
+        if came_in_the_clear
+            && entry_point == EntryPoint::Redirecting
+            && !request.method().is_safe()
+        {
+            return Either::Right(ready(Ok(unavailable())));
+        }
         request.extensions_mut().insert(PageDomain(domain.to_owned()));
         Either::Left(self.pages.call(request))
     }
@@ -99,11 +106,7 @@ impl HostRouter {
             Some(own) if requested == Some(own) && self.domains.certificates.has(own) => {
                 redirect_to_tls(own, request)
             }
-            Some(own) if requested == Some(own) => {
-                let mut response = empty(StatusCode::SERVICE_UNAVAILABLE);
-                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("30"));
-                response
-            }
+            Some(own) if requested == Some(own) => unavailable(),
             Some(_) | None => empty(StatusCode::NOT_FOUND),
         }
     }
@@ -118,6 +121,13 @@ fn redirect_to_tls(domain: &str, request: &Request) -> Response {
     response.headers_mut().insert(LOCATION, place);
     // Browsers that cache the redirect could not reach the page after the certificate expires.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Returns the response while a name has no certificate yet.
+fn unavailable() -> Response {
+    let mut response = empty(StatusCode::SERVICE_UNAVAILABLE);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("30"));
     response
 }
 

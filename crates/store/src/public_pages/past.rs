@@ -6,7 +6,7 @@ use domain::history::Span;
 use domain::page::{ArchiveFacts, IncidentFacts};
 use rules::{ComponentId, IncidentId, PageId, Timestamp};
 
-use super::{INCIDENTS_MAX, PublicPages, WINDOWS_MAX, incident, maintenances};
+use super::{INCIDENTS_MAX, PublicPages, WINDOWS_MAX, incident, windows};
 use crate::db::{Connection, query};
 use crate::row::optional_instant;
 use crate::{StoreError, reports};
@@ -58,14 +58,12 @@ impl PublicPages<'_> {
         .bind(INCIDENTS_MAX)
         .fetch_all(&mut db)
         .await?;
-        let maintenances = maintenances(&mut db, page, positions, range).await?;
-        // A window has a row for each of its components.
-        let windows: usize = maintenances.iter().map(|it| it.components.len()).sum();
+        let maintenances = windows::near(&mut db, page, positions, (range, range.to)).await?;
         let is_full = |count: usize, most: i64| i64::try_from(count).is_ok_and(|it| it >= most);
         let reports = reports::started_in(&mut db, self.store.quarantine(), page, range).await?;
         Ok(ArchiveFacts {
             is_cut: is_full(rows.len(), INCIDENTS_MAX)
-                || is_full(windows, WINDOWS_MAX)
+                || is_full(maintenances.len(), WINDOWS_MAX)
                 || is_full(reports.len(), reports::PAGE_REPORTS_MAX),
             reports,
             incidents: rows.iter().map(incident).collect::<Result<_, _>>()?,

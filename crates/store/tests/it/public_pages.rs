@@ -129,6 +129,59 @@ async fn public_page_with_all_monitors_is_found() {
     .await;
 }
 
+// The future windows of a daily maintenance hid the active one.
+#[tokio::test]
+async fn active_window_is_kept_among_many() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await;
+        let mut components = Vec::new();
+        for number in 1..=40 {
+            components.push(a_component(home, number, page.id, None).await.unwrap().id.to_string());
+        }
+        let draft = MaintenanceDraft {
+            title: Some("Backup".to_owned()),
+            starts_at: Some(instant(HOUR)),
+            duration: Some("2h".to_owned()),
+            recurrence: Some("FREQ=DAILY".to_owned()),
+            component_ids: components,
+            ..MaintenanceDraft::default()
+        };
+        let (id, workspace) = (MaintenanceId::from_bits(1), home.workspace);
+        let settings = draft.parse().unwrap();
+        let new = NewMaintenance { id, workspace, settings, idempotency: None };
+        home.store.maintenances().create(new, at(0)).await.unwrap();
+        let now = instant(2 * HOUR);
+        let facts = home.store.public_pages().facts(page, now).await.unwrap();
+        let active = facts.maintenances.iter().find(|it| it.window.from <= now);
+        assert_eq!(active.map(|it| it.components.len()), Some(40));
+        assert_eq!(facts.maintenances.len(), 60, "no window within 60 days is missing");
+    })
+    .await;
+}
+
+// Newer incidents hid one that was still open.
+#[tokio::test]
+async fn open_incident_is_kept_among_many() {
+    for_each_engine(async |home| {
+        let page = a_page(home, 1).await;
+        let (failing, flapping) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        a_component(home, 1, page.id, Some(failing)).await.unwrap();
+        a_component(home, 2, page.id, Some(flapping)).await.unwrap();
+        turn(home, failing, opened(1, 0)).await;
+        let flaps = (2..=502).flat_map(|incident: u64| {
+            let at = incident as i64 * MINUTE;
+            [opened(incident, at), closed(incident, at + 1)]
+        });
+        let transitions = flaps.map(|transition| (flapping, transition)).collect();
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        let facts = home.store.public_pages().facts(page, instant(DAY)).await.unwrap();
+        let open: Vec<_> = facts.incidents.iter().filter(|it| it.closed.is_none()).collect();
+        assert_eq!(open.iter().map(|it| it.id.bits()).collect::<Vec<_>>(), [1]);
+        assert_eq!(facts.incidents.len(), 500);
+    })
+    .await;
+}
+
 // Issue 7: "/history": as far back as anything is stored, bounded.
 #[tokio::test]
 async fn archive_is_read_by_range_with_its_start() {

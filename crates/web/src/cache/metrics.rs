@@ -43,7 +43,8 @@ impl CacheMetrics {
 }
 
 impl CacheCounters {
-    pub(super) fn count(&self, is_hit: bool) {
+    /// Counts a lookup.
+    pub fn count(&self, is_hit: bool) {
         if is_hit {
             self.hits.inc()
         } else {
@@ -51,7 +52,8 @@ impl CacheCounters {
         };
     }
 
-    pub(super) fn set_bytes(&self, bytes: u64) {
+    /// Sets the size of all cached values.
+    pub fn set_bytes(&self, bytes: u64) {
         self.bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 }

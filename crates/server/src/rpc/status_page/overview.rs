@@ -87,7 +87,7 @@ fn overview(facts: &Facts, view: &PageView) -> StatusPageOverview {
         state: view.overall_status.state.to_string(),
         checked_at: view.overall_status.data_age.checked_at.map(encode_instant).unwrap_or_default(),
         components: view.components().map(component).collect(),
-        open_incidents: view.open.iter().map(incident_overview).collect(),
+        open_incidents: view.open_incidents.iter().map(incident_overview).collect(),
         planned_maintenance: view.planned.iter().map(maintenance_overview).collect(),
         open_reports: view.open_reports().map(|it| report_overview(it)).collect(),
     }

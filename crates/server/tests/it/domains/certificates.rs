@@ -3,11 +3,13 @@
 
 use std::time::Duration;
 
+use http::Request;
+use http_body_util::Full;
 use rules::{RecordKind, Scope};
 use serde_json::{Value, json};
 use server::config::{ChallengeChoice, Settings};
 use testkit::acme::{AcmeBehaviour, AcmeServer};
-use testkit::server::{STATUS_PAGES, TestServer};
+use testkit::server::{Caller, STATUS_PAGES, TestServer};
 use testkit::target::DnsTarget;
 use testkit::tls::TlsCaller;
 
@@ -196,7 +198,17 @@ async fn failed_order_is_reported_and_retried() {
     assert!(reason.starts_with("the ACME server says: "), "{reason}");
     assert_eq!(failed["nextAttemptAt"], "2026-11-21T00:05:00Z");
     // Without a certificate, the server serves the page over HTTP.
-    assert_eq!(visit(site.server.address(), DOMAIN, "/", &[]).await.status, 200);
+    let redirecting = site.server.running().redirecting_address().unwrap();
+    for address in [site.server.address(), redirecting] {
+        assert_eq!(visit(address, DOMAIN, "/", &[]).await.status, 200);
+    }
+    // The public listener accepts no password in plain text.
+    let unlock = Request::post("/unlock").header("host", DOMAIN).body(Full::default()).unwrap();
+    let reply = Caller::at(redirecting, None).request(unlock).await;
+    assert_eq!(
+        (reply.status.as_u16(), &reply.headers["retry-after"]),
+        (503, &"30".parse().unwrap())
+    );
     site.lead();
     site.server.advance(PAUSE);
     site.becomes(&page, "active").await;

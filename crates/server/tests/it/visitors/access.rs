@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::response::Response;
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use testkit::target::ScriptedResponse;
 
@@ -98,6 +98,30 @@ async fn all_page_routes_enforce_the_access_check() {
     }
 }
 
+#[tokio::test]
+async fn password_form_asks_for_no_key() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
+    let form = "application/x-www-form-urlencoded";
+    let wrong = site.anybody().send(Method::POST, "/status/acme/unlock", form, "password=x").await;
+    for reply in [site.visit("", &[]).await, wrong] {
+        assert_eq!(reply.status, StatusCode::UNAUTHORIZED);
+        assert!(!reply.headers.contains_key("www-authenticate"), "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_path_on_domain_gets_not_found_page() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.has_a_domain().await;
+    let answer = site.ask(At::Domain, "/nonsense", &[("accept-language", "de")]).await;
+    assert_eq!(answer.status(), StatusCode::NOT_FOUND);
+    let text = body(answer).await;
+    assert!(text.contains("<html lang=\"de\"") && text.contains("Seite nicht gefunden"), "{text}");
+}
+
 fn is_public(answer: &Response) -> bool {
     answer.headers()["cache-control"].to_str().unwrap().contains("public")
 }
@@ -134,6 +158,10 @@ async fn password_attempts_are_limited_and_change_ends_sessions() {
         assert_eq!(site.unlock("wrong").await, (StatusCode::UNAUTHORIZED, None));
     }
     assert_eq!(site.unlock("first").await, (StatusCode::TOO_MANY_REQUESTS, None));
+    let form = "application/x-www-form-urlencoded";
+    let refused =
+        site.anybody().send(Method::POST, "/status/acme/unlock", form, "password=x").await;
+    assert_eq!(refused.headers["retry-after"], "12");
     site.watched.server.advance(Duration::from_mins(1));
     assert_eq!(site.unlock("first").await.0, StatusCode::SEE_OTHER);
     assert_eq!(site.visit("", &[("cookie", &cookie)]).await.status, StatusCode::OK);

@@ -19,7 +19,7 @@ async fn snapshot_time(site: &Site) -> String {
     until(async || {
         let json = body(site.ask(At::Slug, "/status.json", &[]).await).await;
         let json: Value = serde_json::from_str(&json).unwrap();
-        if json["servedFromCache"] == true {
+        if json["isOutdated"] == true {
             site.watched.server.advance(Duration::from_secs(5));
             return None;
         }
@@ -44,7 +44,7 @@ async fn database_outage_serves_last_page_with_its_time() {
     let notice = "Live data is unavailable. This is the status as of 21 Nov 2026, 00:00 UTC.";
     assert!(page.contains(notice) && page.contains("API &#38; more"), "{page}");
     let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
-    assert_eq!(json["servedFromCache"], true);
+    assert_eq!(json["isOutdated"], true);
     let unseen = site.anybody().get("/status/other").await;
     assert_eq!(unseen.status, StatusCode::SERVICE_UNAVAILABLE);
 }

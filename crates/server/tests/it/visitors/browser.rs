@@ -176,6 +176,39 @@ async fn open_page_updates_live() {
     assert_eq!(tab.errors().await, Vec::<String>::new());
 }
 
+// An open page kept the last status after its visitor had lost access.
+#[tokio::test]
+async fn open_page_reloads_after_access_is_lost() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    site.results(1).await;
+    let origin = format!("http://{}", site.watched.server.running().address());
+    let browser = Browser::start().await;
+    let tab = browser.open(&origin, View::DESKTOP, None).await;
+    tab.visit("/status/acme").await;
+    tab.until("document.querySelector('.walk')").await;
+    site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
+    tab.until("document.querySelector('#password')").await;
+    assert!(!tab.text("document.body.innerText").await.contains("API & more"));
+}
+
+#[tokio::test]
+async fn open_page_that_cannot_update_says_so() {
+    let page_browser = PageBrowser::open().await;
+    let tab = page_browser.tab(View::DESKTOP).await;
+    tab.visit("/status/acme").await;
+    tab.until("document.querySelector('.walk')").await;
+    let note = "document.querySelector('.note')?.innerText.includes('Live data is unavailable')";
+    let renew = "document.dispatchEvent(new Event('visibilitychange'))";
+    tab.evaluate("window.working = window.fetch; window.fetch = () => Promise.reject(1)").await;
+    tab.evaluate(renew).await;
+    tab.until(note).await;
+    assert_eq!(tab.audit().await, Vec::<String>::new());
+    tab.evaluate("window.fetch = window.working").await;
+    tab.evaluate(renew).await;
+    tab.until(&format!("!{note}")).await;
+}
+
 // issue 7: "keyboard-walkable bars with hover, focus and tap details"
 #[tokio::test]
 async fn bars_are_keyboard_navigable_and_labelled() {

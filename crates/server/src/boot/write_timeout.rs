@@ -11,14 +11,14 @@ use tokio::time::{Sleep, sleep};
 
 /// Connection that fails if a write makes no progress for too long.
 #[derive(Debug)]
-pub(super) struct Draining<Io> {
+pub(super) struct WriteTimeout<Io> {
     io: Io,
     within: Duration,
     /// Deadline of the current write; `None` while nothing waits.
     until: Option<Pin<Box<Sleep>>>,
 }
 
-impl<Io> Draining<Io> {
+impl<Io> WriteTimeout<Io> {
     /// Limits the time of each write to `within`.
     pub(super) const fn new(io: Io, within: Duration) -> Self {
         Self { io, within, until: None }
@@ -41,7 +41,7 @@ impl<Io> Draining<Io> {
     }
 }
 
-impl<Io: AsyncRead + Unpin> AsyncRead for Draining<Io> {
+impl<Io: AsyncRead + Unpin> AsyncRead for WriteTimeout<Io> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         task: &mut Context<'_>,
@@ -51,7 +51,7 @@ impl<Io: AsyncRead + Unpin> AsyncRead for Draining<Io> {
     }
 }
 
-impl<Io: AsyncWrite + Unpin> AsyncWrite for Draining<Io> {
+impl<Io: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<Io> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         task: &mut Context<'_>,
@@ -93,14 +93,14 @@ mod tests {
     #[tokio::test]
     async fn stalled_reader_times_out_but_slow_one_continues() {
         let (mut reader, io) = duplex(4);
-        let mut writer = Draining::new(io, Duration::from_hours(1));
+        let mut writer = WriteTimeout::new(io, Duration::from_hours(1));
         let writing = tokio::spawn(async move { writer.write_all(&[7; 40]).await });
         let mut all = [0; 40];
         reader.read_exact(&mut all).await.unwrap();
         writing.await.unwrap().unwrap();
 
         let (_reader, io) = duplex(4);
-        let mut writer = Draining::new(io, Duration::from_millis(1));
+        let mut writer = WriteTimeout::new(io, Duration::from_millis(1));
         let error = writer.write_all(&[7; 40]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
