@@ -153,7 +153,7 @@ fn summary_shows_worst_state_and_names_components() {
 #[test]
 fn summary_prefers_maintenance_to_unknown() {
     use MonitorStatus::{Active, Unknown};
-    let mut facts = of(&[Unknown, Active]);
+    let mut facts = facts_of(&[Unknown, Active]);
     facts.maintenances = vec![a_maintenance(ago(HOUR), NOW + Duration::from_mins(1), vec![1])];
     let overall_status = project(&facts).overall_status;
     assert_eq!(overall_status.summary, StatusSummary::Maintenance(named(&[2])));
