@@ -163,9 +163,11 @@ fn address(base: &Uri, method: &str) -> String {
 fn decompress(headers: &HeaderMap, body: Bytes, most: usize) -> Result<Bytes, Error> {
     let Some(encoding) = headers.get(CONTENT_ENCODING) else { return Ok(body) };
     let encoding = encoding.to_str().unwrap_or_default().to_ascii_lowercase();
-    ENCODINGS.decompress_with_limit(&encoding, body, most).map_err(|error| match error.code {
-        Code::ResourceExhausted => too_large(most),
-        _ => Error::internal(format!("failed to decompress the response: {error}")),
+    ENCODINGS.decompress_with_limit(&encoding, body, most).map_err(|error| {
+        if error.code == Code::ResourceExhausted {
+            return too_large(most);
+        }
+        Error::internal(format!("failed to decompress the response: {error}"))
     })
 }
 
