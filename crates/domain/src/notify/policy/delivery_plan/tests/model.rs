@@ -201,17 +201,23 @@ impl Model {
     }
 
     pub(super) fn ends(&self, incident: IncidentId) -> usize {
-        self.of(incident).filter(|row| row.event.kind == EventKind::Recovered).count()
+        let is_end =
+            |row: &&Row| row.event.kind == EventKind::Recovered && row.state != State::Cancelled;
+        self.of(incident).filter(is_end).count()
     }
 
     pub(super) fn arrived(&self, incident: IncidentId) -> bool {
         self.openings(incident) == 1
     }
 
-    /// Returns whether an opening of the incident was sent or attempted.
-    pub(super) fn was_written(&self, incident: IncidentId) -> bool {
-        let is_opening = |row: &Row| row.event.kind == EventKind::Error && row.event.reminder == 0;
-        self.of(incident).any(|row| is_opening(row) && row.state != State::Cancelled)
+    /// Returns whether the channel received an opening of the incident.
+    pub(super) fn was_told(&self, incident: IncidentId) -> bool {
+        let mut arrived = self.of(incident).filter(|row| row.state == State::Arrived);
+        arrived.any(|row| match row.event.kind {
+            EventKind::Error => row.event.reminder == 0,
+            EventKind::StillDegraded => true,
+            EventKind::Degraded | EventKind::Recovered | EventKind::Test => false,
+        })
     }
 
     /// Returns a pair of messages delivered in the wrong order.
@@ -381,11 +387,38 @@ impl Model {
             row.done = self.done;
             row.open &= row.event.reminder == 0;
             let told = row.event.clone();
+            if fate == Fate::Dies && told.reminder == 0 {
+                self.cancel_followers(&told);
+            }
             let lasts = told.incident.is_some() && told.incident == self.incident;
             let every =
                 self.channel.preferences.remind_every.filter(|_| fate == Fate::Arrives && lasts);
             if let Some(reminder) = every.and_then(|every| next_reminder(&told, every, self.now)) {
                 self.write(reminder);
+            }
+        }
+    }
+
+    /// Cancels what follows a dead opening, as the store does.
+    fn cancel_followers(&mut self, opening: &Event) {
+        if !matches!(opening.kind, EventKind::Error | EventKind::Degraded) {
+            return;
+        }
+        let is_follower = |row: &Row, kind| {
+            row.event.kind == kind
+                && row.event.incident == opening.incident
+                && row.event.began_at == opening.began_at
+        };
+        let is_held = |row: &Row| row.state == State::Waiting && row.hold_reason.is_some();
+        let is_tail = |row: &Row| is_follower(row, EventKind::StillDegraded);
+        let is_followed = self.rows.iter().any(|row| {
+            let is_sent = matches!(row.state, State::Waiting | State::Arrived) && !is_held(row);
+            is_tail(row) && is_sent
+        });
+        for row in &mut self.rows {
+            let is_end = row.state == State::Waiting && is_follower(row, EventKind::Recovered);
+            if (is_end && !is_followed) || (is_tail(row) && is_held(row)) {
+                (row.state, row.open) = (State::Cancelled, false);
             }
         }
     }
