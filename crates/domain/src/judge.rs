@@ -18,7 +18,7 @@ pub use policy::{Policy, ProbeIndex, ServedRegion};
 pub use state::{GracePeriod, JudgeState, RegionResult, RegionState, Vote};
 pub use step::{Effects, StepContext, delete, receive, resolve, revise, tick};
 pub use suspicion::{
-    ClearedBy, ConnectivityCheck, HostMark, HostOutcome, ProbeSuspicions, ProbeTrust,
+    ClearedBy, ConnectivityCheck, FailedHosts, HostMark, HostOutcome, ProbeSuspicions, ProbeTrust,
     SuspicionChange,
 };
 pub use transition::{CloseReason, IncidentChange, Transition};

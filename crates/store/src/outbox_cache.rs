@@ -29,12 +29,21 @@ pub(crate) struct Listener(Mutex<Option<UnboundedSender<Wakeup>>>);
 /// The writer's cache of the outbox.
 pub(crate) struct OutboxCache {
     listener: Arc<Listener>,
-    /// Earliest due time per recipient, set by the current transaction.
-    wakeups: BTreeMap<Recipient, Timestamp>,
     windows: HashMap<Recipient, GroupWindow>,
-    /// Windows before the current transaction changed them.
-    windows_before: HashMap<Recipient, Option<GroupWindow>>,
     cursors: HashMap<PageId, FanOutCursor>,
+    /// Changes of the current transaction, without those of the current task.
+    transaction: Changes,
+    /// Changes of the current task.
+    task: Changes,
+}
+
+/// Changes that a rollback undoes.
+#[derive(Default)]
+struct Changes {
+    /// Earliest due time per recipient to wake.
+    wakeups: BTreeMap<Recipient, Timestamp>,
+    /// Windows before the first change.
+    windows_before: HashMap<Recipient, Option<GroupWindow>>,
 }
 
 /// Fan-out progress of a page: all subscribers up to this identifier have been checked.
@@ -66,13 +75,13 @@ impl Listener {
 
 impl OutboxCache {
     pub(crate) fn new(listener: Arc<Listener>) -> Self {
-        let (wakeups, windows, windows_before, cursors) = <_>::default();
-        Self { listener, wakeups, windows, windows_before, cursors }
+        let (windows, cursors, transaction, task) = <_>::default();
+        Self { listener, windows, cursors, transaction, task }
     }
 
     /// Schedules a wake-up of a recipient after the commit.
     pub(crate) fn wake(&mut self, recipient: impl Into<Recipient>, due_at: Timestamp) {
-        let earliest = self.wakeups.entry(recipient.into()).or_insert(due_at);
+        let earliest = self.task.wakeups.entry(recipient.into()).or_insert(due_at);
         *earliest = due_at.min(*earliest);
     }
 
@@ -90,7 +99,7 @@ impl OutboxCache {
         let Some(window) = window else { return };
         let recipient = recipient.into();
         let before = self.windows.insert(recipient, window);
-        self.windows_before.entry(recipient).or_insert(before);
+        self.task.windows_before.entry(recipient).or_insert(before);
     }
 
     /// Returns the progress of a page for this delivery, if it is cached.
@@ -113,14 +122,31 @@ impl OutboxCache {
         self.cursors.clear();
     }
 
+    /// Adds the changes of a successful task to those of its transaction.
+    pub(crate) fn end_task(&mut self) {
+        for (recipient, due_at) in std::mem::take(&mut self.task.wakeups) {
+            let earliest = self.transaction.wakeups.entry(recipient).or_insert(due_at);
+            *earliest = due_at.min(*earliest);
+        }
+        for (recipient, before) in self.task.windows_before.drain() {
+            self.transaction.windows_before.entry(recipient).or_insert(before);
+        }
+    }
+
+    /// Discards the changes of a task that was rolled back to its savepoint.
+    pub(crate) fn roll_back_task(&mut self) {
+        self.task.undo(&mut self.windows);
+    }
+
     /// Applies the changes after a commit, or a possible commit. An unnecessary wake-up does no
     /// harm.
     pub(crate) fn commit(&mut self) {
-        if !self.wakeups.is_empty() {
-            self.listener.notify(&self.wakeups);
-            self.wakeups.clear();
+        self.end_task();
+        if !self.transaction.wakeups.is_empty() {
+            self.listener.notify(&self.transaction.wakeups);
+            self.transaction.wakeups.clear();
         }
-        self.windows_before.clear();
+        self.transaction.windows_before.clear();
         if self.windows.len() > WINDOWS_MAX {
             self.windows.clear();
         }
@@ -131,11 +157,19 @@ impl OutboxCache {
 
     /// Discards the changes after a rollback.
     pub(crate) fn roll_back(&mut self) {
+        self.task.undo(&mut self.windows);
+        self.transaction.undo(&mut self.windows);
+    }
+}
+
+impl Changes {
+    /// Drops the wake-ups and restores the windows.
+    fn undo(&mut self, windows: &mut HashMap<Recipient, GroupWindow>) {
         self.wakeups.clear();
         for (recipient, before) in self.windows_before.drain() {
             match before {
-                Some(window) => self.windows.insert(recipient, window),
-                None => self.windows.remove(&recipient),
+                Some(window) => windows.insert(recipient, window),
+                None => windows.remove(&recipient),
             };
         }
     }

@@ -5,7 +5,7 @@
 use rules::{IncidentId, MonitorStatus, Region, Timestamp};
 
 use super::verdict::{Tie, Verdict, verdict};
-use super::votes::Tally;
+use super::votes::{Tally, is_recovery_unconfirmed};
 use super::{
     Changed, CloseReason, GracePeriod, IncidentChange, JudgeState, Policy, ProbeSuspicions,
     ProbeTrust, RegionResult, RegionState, StatusReason, Transition, Vote, deferred,
@@ -191,8 +191,12 @@ fn settle(
     };
     let found = verdict(&tally, judge_state.status, tie);
     let transition = found
-        .filter(|found| can_change(judge_state, found.status))
-        .and_then(|found| change_status(judge_state, found, context, since));
+        .filter(|found| {
+            found.status != judge_state.status
+                && can_change(judge_state, found.status)
+                && !waits_for_recovery(policy, judge_state, found, context)
+        })
+        .map(|found| change_status(judge_state, found, context, since));
     let changed = match (transition, memory == (judge_state.tie_since, judge_state.slow)) {
         (Some(_), _) => Changed::Status,
         (None, false) => Changed::Memory,
@@ -210,16 +214,27 @@ fn can_change(judge_state: &JudgeState, to: MonitorStatus) -> bool {
     !recovers || judge_state.is_renewed()
 }
 
-/// Changes the status, and the incident accordingly.
+/// Returns whether an outage that would become `degraded` goes on, because the failing regions have
+/// not been checked since the others recovered. Regions take turns, so most outages end this way.
+/// Each of these regions reports within a period, and decides between `active` and `degraded`.
+fn waits_for_recovery(
+    policy: &Policy,
+    judge_state: &JudgeState,
+    found: &Verdict,
+    context: StepContext<'_>,
+) -> bool {
+    judge_state.status == MonitorStatus::Error
+        && matches!(found.reason, StatusReason::RegionFailing(_))
+        && is_recovery_unconfirmed(policy, judge_state, context.suspicions, context.now)
+}
+
+/// Changes the status, which must be another one, and the incident accordingly.
 fn change_status(
     judge_state: &mut JudgeState,
     to: Verdict,
     context: StepContext<'_>,
     since: Since,
-) -> Option<Transition> {
-    if judge_state.status == to.status {
-        return None;
-    }
+) -> Transition {
     let at = since(judge_state, context.now);
     let from = std::mem::replace(&mut judge_state.status, to.status);
     judge_state.since = at;
@@ -241,7 +256,7 @@ fn change_status(
             judge_state.incident.take().map_or(IncidentChange::None, closed(CloseReason::Degraded))
         }
     };
-    Some(Transition { from, to: to.status, at, incident, why: to.reason })
+    Transition { from, to: to.status, at, incident, why: to.reason }
 }
 
 /// Clears all votes and closes the incident, because the status of an inactive monitor is unknown.

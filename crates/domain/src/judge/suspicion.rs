@@ -79,14 +79,7 @@ pub enum ProbeTrust {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuspicionChange {
     /// The owners are notified. Its votes are void from now on if there are connectivity checks.
-    Suspected {
-        probe: ProbeIndex,
-        since: Timestamp,
-        /// Number of hosts that failed within the minute.
-        failing: u32,
-        /// Number of all hosts.
-        hosts: u32,
-    },
+    Suspected { probe: ProbeIndex, since: Timestamp, failed_hosts: FailedHosts },
     /// Its votes count again.
     Recovered {
         probe: ProbeIndex,
@@ -94,6 +87,15 @@ pub enum SuspicionChange {
         since: Timestamp,
         cleared_by: ClearedBy,
     },
+}
+
+/// Evidence for a suspicion, from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedHosts {
+    /// Number of hosts that failed within the minute.
+    pub failing: u32,
+    /// Number of all hosts.
+    pub of_hosts: u32,
 }
 
 /// Reason for the end of a suspicion.
@@ -136,11 +138,10 @@ impl ProbeSuspicions {
         Self { has_connectivity_check, ..Self::default() }
     }
 
-    /// Returns the number of hosts that failed within a minute and of all hosts, at the start of
-    /// the probe's suspicion.
-    pub fn suspicion(&self, probe: ProbeIndex) -> Option<(u32, u32)> {
+    /// Returns the evidence for the probe's suspicion, or `None` if the probe is not suspect.
+    pub fn suspicion(&self, probe: ProbeIndex) -> Option<FailedHosts> {
         let suspicion = self.probes.get(usize::from(probe.0))?.suspicion?;
-        Some((suspicion.failing, suspicion.hosts))
+        Some(suspicion.failed_hosts)
     }
 
     /// Records the outcome of one check.
@@ -213,6 +214,13 @@ impl ProbeSuspicions {
     /// Returns whether the reports of `probe` count.
     pub fn trust(&self, probe: ProbeIndex) -> ProbeTrust {
         self.probes.get(usize::from(probe.0)).map_or(ProbeTrust::Trusted, |probe| probe.trust)
+    }
+}
+
+impl fmt::Display for FailedHosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { failing, of_hosts } = self;
+        write!(f, "{failing} of {of_hosts} hosts failed within a minute")
     }
 }
 

@@ -186,6 +186,12 @@ impl RegionState {
             && latest.slot.since(before.slot) <= window
     }
 
+    /// Returns whether its last result is the first one after a failure that is none.
+    fn is_recovering(&self) -> bool {
+        let (latest, before) = self.votes();
+        before == Some(Vote::Failing) && latest.is_some_and(|vote| vote != Vote::Failing)
+    }
+
     /// Returns whether it failed in two consecutive slots.
     pub(super) fn failed_twice(&self, window: Duration) -> bool {
         self.has_voted_twice(Vote::Failing, window)
@@ -211,6 +217,29 @@ pub fn region_status(
         Some(Vote::Slow) => MonitorStatus::Degraded,
         Some(Vote::Failing) => MonitorStatus::Error,
     }
+}
+
+/// Returns whether some regions recovered with their last result, and every region that failed twice
+/// was last checked before all of these.
+pub(super) fn is_recovery_unconfirmed(
+    policy: &Policy,
+    judge_state: &JudgeState,
+    suspicions: &ProbeSuspicions,
+    now: Timestamp,
+) -> bool {
+    let window = policy.window();
+    let voting = || {
+        let regions = policy.regions.iter().zip(&judge_state.regions);
+        regions.filter_map(|(serving, state)| {
+            let credible = state.credible(suspicions.trust(serving.probe));
+            let latest = credible.latest.filter(|last| now.since(last.finished_at) <= window)?;
+            Some((credible, latest.slot))
+        })
+    };
+    let recovering = voting().filter(|(state, _)| state.is_recovering());
+    recovering.map(|(_, slot)| slot).min().is_some_and(|recovery| {
+        !voting().any(|(state, slot)| slot >= recovery && state.failed_twice(window))
+    })
 }
 
 /// Returns the vote of a region at `now`, or `None` if its last result expired. Entering and

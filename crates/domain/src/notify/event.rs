@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::message::without_credentials;
 pub use crate::judge::CloseReason;
+use crate::judge::FailedHosts;
 
 /// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -119,6 +120,16 @@ impl EventKind {
 }
 
 impl Cause {
+    /// Adds that a suspect probe may be at fault. `probe` is its name, or `None` for the server's
+    /// own probe.
+    pub fn add_suspicion(&mut self, failed_hosts: FailedHosts, probe: Option<&str>) {
+        let network = match probe {
+            None => "this server's own network".to_owned(),
+            Some(name) => format!("the network of probe `{name}`"),
+        };
+        self.why = format!("{}. {failed_hosts}; {network} may be at fault", self.why);
+    }
+
     /// Returns the last result of each place, failing ones first. A probe with several regions has
     /// one: the worst.
     pub fn distinct_places(&self) -> impl Iterator<Item = &RegionOutcome> {
@@ -151,5 +162,30 @@ impl Event {
     pub fn duration(&self) -> Duration {
         let millis = self.at.as_millis().saturating_sub(self.began_at.as_millis());
         Duration::from_millis(u64::try_from(millis).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // issue 16, point 5
+    #[test]
+    fn suspicion_names_the_probe_at_fault() {
+        let failed_hosts = FailedHosts { failing: 12, of_hosts: 15 };
+        for (probe, expected) in [
+            (
+                None,
+                "12 of 15 hosts failed within a minute; this server's own network may be at fault",
+            ),
+            (
+                Some("berlin"),
+                "12 of 15 hosts failed within a minute; the network of probe `berlin` may be at fault",
+            ),
+        ] {
+            let mut cause = Cause { why: "the status is 503".to_owned(), regions: Vec::new() };
+            cause.add_suspicion(failed_hosts, probe);
+            assert_eq!(cause.why, format!("the status is 503. {expected}"));
+        }
     }
 }

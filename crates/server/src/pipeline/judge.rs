@@ -21,7 +21,7 @@ use std::time::Duration;
 use domain::cadence::{self, Missed};
 use domain::check::CheckResult;
 use domain::judge::{self, DeferredWrites, Effects, ProbeIndex, ProbeSuspicions, Transition};
-use domain::notify::Cause;
+use domain::notify::{AlertChange, Cause};
 use rules::{ById, MonitorId, Region, Timestamp};
 use store::Store;
 use tokio::sync::mpsc;
@@ -325,12 +325,13 @@ impl Judge {
         if let Some(transition) = effects.transition {
             let mut cause = judged.cause(&transition, &self.suspicions, transition.at);
             set_locations(&mut cause, judged, &self.connectivity.probes);
-            if let Some((failing, hosts)) = judged.suspicion(&self.suspicions) {
-                cause.why = format!(
-                    "{}. {failing} of {hosts} hosts failed within a minute; this server's own \
-                     network may be at fault",
-                    cause.why
-                );
+            let is_opening =
+                AlertChange::from_transition(&transition).is_some_and(AlertChange::is_opening);
+            let suspicion = judged.suspicion(&self.suspicions).filter(|_| is_opening);
+            if let Some((probe, failed_hosts)) = suspicion {
+                let is_own = probe == ProbeIndex::EMBEDDED;
+                let name = self.connectivity.probes.name(probe);
+                cause.add_suspicion(failed_hosts, (!is_own).then_some(name));
             }
             log(judged, &transition, &cause);
             self.pending.add_transition(monitor, transition, cause);

@@ -8,6 +8,7 @@ mod mail;
 mod order;
 mod private;
 mod reading;
+mod recovery;
 mod requests;
 mod threads;
 mod unconfigured;

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use domain::notify::GroupWindow;
 use futures_util::FutureExt as _;
+use rules::{ChannelId, Timestamp};
 
 use super::*;
 use crate::db::query;
@@ -159,6 +161,33 @@ async fn empty_commit_leaves_earlier_commits_unsynced() {
         session.run_group(tasks.collect()).await;
         assert_eq!(session.is_unsynced(), waits, "{what}");
     }
+}
+
+/// Changes the outbox's cache for a channel, then runs a statement.
+fn enqueue(channel: ChannelId, told: u32, statement: &'static str) -> Box<dyn Task> {
+    let (task, _) = task(AT_ONCE, move |session| {
+        let window = GroupWindow { began: Timestamp::default(), told };
+        session.outbox.set_window(channel, Some(window));
+        session.outbox.wake(channel, Timestamp::default());
+        run(session, statement)
+    });
+    task
+}
+
+#[tokio::test]
+async fn failed_task_of_group_changes_no_outbox_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = a_store(folder.path()).await;
+    let mut news = store.outbox().listen();
+    let mut session = store.writer().session.lock().await;
+    let session = session.as_mut().unwrap();
+    let [kept, failed] = [1, 2].map(ChannelId::from_bits);
+    let tasks = [(kept, 1, ADD), (failed, 1, FAIL), (kept, 2, FAIL)];
+    session.run_group(tasks.map(|(channel, told, end)| enqueue(channel, told, end)).into()).await;
+    assert_eq!(session.outbox.window(kept).map(|window| window.told), Some(1));
+    assert_eq!(session.outbox.window(failed), None);
+    assert_eq!(news.try_recv().map(|woken| woken.recipient), Ok(kept.into()));
+    assert!(news.try_recv().is_err(), "one channel has something due");
 }
 
 #[tokio::test]

@@ -84,8 +84,12 @@ impl Session {
                     }
                     return Ok(());
                 }
-                (false, TxOutcome::Yes) => self.control("RELEASE task").await?,
+                (false, TxOutcome::Yes) => {
+                    self.outbox.end_task();
+                    self.control("RELEASE task").await?;
+                }
                 (false, TxOutcome::No) => {
+                    self.outbox.roll_back_task();
                     self.control("ROLLBACK TO task").await?;
                     self.control("RELEASE task").await?;
                 }

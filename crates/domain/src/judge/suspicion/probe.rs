@@ -7,8 +7,8 @@ use std::time::Duration;
 use rules::{Timestamp, WorkspaceId, limits};
 
 use super::{
-    ClearedBy, HOST_EXPIRY, HostMark, HostOutcome, ProbeIndex, ProbeTrust, SWEEP_INTERVAL,
-    SuspicionChange,
+    ClearedBy, FailedHosts, HOST_EXPIRY, HostMark, HostOutcome, ProbeIndex, ProbeTrust,
+    SWEEP_INTERVAL, SuspicionChange,
 };
 
 #[derive(Clone, Debug, Default)]
@@ -52,9 +52,7 @@ pub(super) struct Suspicion {
     pub(super) silent_at: Option<Timestamp>,
     /// Time limit if no connectivity check has decided.
     undecided_for: Duration,
-    /// Hosts that failed within the minute, and all hosts, at its start.
-    pub(super) failing: u32,
-    pub(super) hosts: u32,
+    pub(super) failed_hosts: FailedHosts,
 }
 
 impl Suspicion {
@@ -172,18 +170,18 @@ impl Probe {
         if !may_begin || !self.is_most(|count| count.turned) {
             return None;
         }
-        let (failing, hosts) = (self.turned, hosts as u32);
+        let failed_hosts = FailedHosts { failing: self.turned, of_hosts: hosts as u32 };
         let undecided_for = if has_connectivity_check {
             limits::SUSPICION_DECIDED_WITHIN
         } else {
             limits::SUSPICION_UNCONFIRMED_MAX
         };
         self.suspicion =
-            Some(Suspicion { since: now, silent_at: None, undecided_for, failing, hosts });
+            Some(Suspicion { since: now, silent_at: None, undecided_for, failed_hosts });
         if has_connectivity_check {
             self.trust = ProbeTrust::Suspect;
         }
-        Some(SuspicionChange::Suspected { probe: slot, since: now, failing, hosts })
+        Some(SuspicionChange::Suspected { probe: slot, since: now, failed_hosts })
     }
 
     pub(super) fn try_end_by_hosts(

@@ -146,7 +146,11 @@ fn failures_before_regained_connectivity_never_count() {
 fn suspicion_without_connectivity_check_mutes_nothing() {
     let mut story = story(false).answer(0..5).fail(0..5);
     assert_eq!(story.standing(), ProbeTrust::Trusted);
-    assert_eq!(story.suspicions.suspicion(PROBE), Some((3, 5)), "the counts at the start");
+    assert_eq!(
+        story.suspicions.suspicion(PROBE),
+        Some(FailedHosts { failing: 3, of_hosts: 5 }),
+        "the counts at the start"
+    );
     let none = ConnectivityCheck { asked: 0, responded: 0 };
     assert_eq!(story.suspicions.record_connectivity_check(PROBE, none, story.now), None);
     let story = story.after(SECOND).answer(0..5);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::judge::verdict::{Tie, verdict};
-use crate::judge::votes::Tally;
+use crate::judge::votes::{Tally, is_recovery_unconfirmed};
 
 const REGIONS: usize = 5;
 
@@ -107,6 +107,11 @@ fn possible(story: &MonitorScenario) -> Vec<MonitorStatus> {
         let tally = Tally::count(&story.policy, &judge_state, &story.suspicions, story.now);
         let ties: &[Tie] =
             if tally.is_tied() { &[Tie::Harmless, Tie::Young, Tie::Old] } else { &[Tie::Harmless] };
+        // An outage may wait for the regions that have not reported since it ended.
+        let (policy, suspicions) = (&story.policy, &story.suspicions);
+        if is_recovery_unconfirmed(policy, &judge_state, suspicions, story.now) {
+            statuses.push(MonitorStatus::Error);
+        }
         let before = MonitorStatus::ALL.iter().flat_map(|was| ties.iter().map(|tie| (*was, *tie)));
         statuses.extend(
             before.map(|(was, tie)| verdict(&tally, was, tie).map_or(was, |found| found.status)),

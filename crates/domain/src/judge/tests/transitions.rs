@@ -1,7 +1,7 @@
 //! Changes of status: incidents, grace periods, edits, pauses and starts.
 
 use super::*;
-use MonitorStatus::{Active, Error, Unknown};
+use MonitorStatus::{Active, Degraded, Error, Unknown};
 
 // design: §5 "Transitions"; issue 16, point 11: outages are timed by observation, not by judging or
 // storing
@@ -54,7 +54,8 @@ fn transition_table_holds_in_every_row() {
                 .fails("fly-ams")
                 .fails("fly-arn")
                 .fails("fly-ams")
-                .succeeds("fly-arn"),
+                .succeeds("fly-arn")
+                .fails("fly-ams"),
             "error → degraded, closed as degraded: fails in `fly-ams`, two slots in a row",
         ),
         (
@@ -111,6 +112,57 @@ fn transition_table_holds_in_every_row() {
             "{line}"
         );
     }
+}
+
+/// Returns a monitor in three regions that failed twice in each.
+fn an_outage_served_by(probes: &[u16]) -> MonitorScenario {
+    a_monitor().served_by(probes).settled().all(Outcome::Failure).all(Outcome::Failure)
+}
+
+#[test]
+fn recovery_waits_for_regions_that_have_not_reported() {
+    for probes in [[0, 0, 0], [0, 1, 2]] {
+        let story = an_outage_served_by(&probes).succeeds("fly-ams").succeeds("fly-arn");
+        assert_eq!(story.status(), Error, "`fly-bom` has not been checked since: {probes:?}");
+        let well = story.clone().succeeds("fly-bom");
+        let [.., recovered] = well.transitions[..] else { panic!("it recovered") };
+        assert_eq!((recovered.to, recovered.at), (Active, well.now));
+        assert!(matches!(
+            recovered.incident,
+            IncidentChange::Closed { reason: CloseReason::Recovered, .. }
+        ));
+        assert_eq!(
+            story.fails("fly-bom").formatted_transitions().last().unwrap(),
+            "error → degraded, closed as degraded: fails in `fly-bom`, two slots in a row"
+        );
+    }
+}
+
+#[test]
+fn region_failing_after_the_recovery_degrades_at_once() {
+    let story = an_outage_served_by(&[0, 1, 2]).succeeds("fly-ams").fails("fly-bom");
+    assert_eq!(story.succeeds("fly-arn").status(), Degraded);
+}
+
+// The first late result is of a check that began before the recovery.
+#[test]
+fn check_from_before_the_recovery_does_not_degrade() {
+    let mut story = an_outage_served_by(&[0, 1, 2]);
+    let slot = story.now + Duration::from_millis(1);
+    story = story.after(Duration::from_secs(1)).succeeds("fly-ams").succeeds("fly-arn");
+    let mut late = result_of(1, Region::FlyBom, slot, Outcome::Failure);
+    late.finished_at = story.now;
+    story.receive(&late);
+    assert_eq!(story.status(), Error);
+    assert_eq!(story.succeeds("fly-bom").status(), Active);
+}
+
+#[test]
+fn recovery_waits_a_period_at_most() {
+    let story = an_outage_served_by(&[0, 1, 2]).succeeds("fly-ams").succeeds("fly-arn");
+    let story = story.after(PERIOD).succeeds("fly-ams");
+    assert_eq!(story.status(), Error);
+    assert_eq!(story.succeeds("fly-arn").status(), Degraded, "`fly-bom` stays silent");
 }
 
 #[test]

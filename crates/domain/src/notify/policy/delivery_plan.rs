@@ -189,6 +189,14 @@ impl AlertChange {
             (IncidentChange::None, MonitorStatus::Unknown) => Some(Self::Unknown),
         }
     }
+
+    /// Returns whether a problem begins.
+    pub const fn is_opening(self) -> bool {
+        match self {
+            Self::Down(_) | Self::Degraded => true,
+            Self::Ended { .. } | Self::Unknown => false,
+        }
+    }
 }
 
 /// Returns the event for the end of what `opening` reported.

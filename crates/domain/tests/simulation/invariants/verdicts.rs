@@ -144,6 +144,12 @@ impl Witness {
                     tie || count.twice || slow,
                     what,
                 );
+                let was_down = transition.from == MonitorStatus::Error;
+                self.check(
+                    "an outage does not become degraded while regions have yet to report",
+                    !was_down || tie || slow || !count.unconfirmed,
+                    what,
+                );
             }
             MonitorStatus::Active => {
                 let fine = count.votes > 0 && 2 * count.failing <= count.votes && !count.twice;
@@ -231,9 +237,10 @@ impl Witness {
             what,
         );
         let well = count.votes > 0 && !majority && !tied && count.renewed;
+        let unconfirmed = count.twice && count.unconfirmed;
         self.check(
-            "an error needs a majority or a tie",
-            !well || status != MonitorStatus::Error,
+            "an error needs a majority, a tie, or failing regions that have yet to report",
+            !well || unconfirmed || status != MonitorStatus::Error,
             what,
         );
         self.check(

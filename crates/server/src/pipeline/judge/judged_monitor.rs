@@ -3,8 +3,8 @@
 
 use domain::check::{CheckResult, Outcome};
 use domain::judge::{
-    self, Effects, HostMark, HostOutcome, JudgeState, Policy, ProbeIndex, ProbeSuspicions,
-    StepContext, Transition, region_status,
+    self, Effects, FailedHosts, HostMark, HostOutcome, JudgeState, Policy, ProbeIndex,
+    ProbeSuspicions, StepContext, Transition, region_status,
 };
 use domain::notify::Cause;
 use rules::monitor::Monitor;
@@ -145,10 +145,13 @@ impl JudgedMonitor {
         self.failures.cause(transition.why, seen)
     }
 
-    /// Returns the evidence of a suspicion of one of its probes: the failing hosts, and all hosts.
-    pub(super) fn suspicion(&self, suspicions: &ProbeSuspicions) -> Option<(u32, u32)> {
-        let mut regions = self.state.regions.iter();
-        regions.find_map(|state| suspicions.suspicion(self.policy.probe_of(state.region)?))
+    /// Returns the first of its probes that is suspect, with the evidence.
+    pub(super) fn suspicion(
+        &self,
+        suspicions: &ProbeSuspicions,
+    ) -> Option<(ProbeIndex, FailedHosts)> {
+        let mut probes = self.policy.regions.iter().map(|serving| serving.probe);
+        probes.find_map(|probe| Some((probe, suspicions.suspicion(probe)?)))
     }
 
     /// Returns the evidence of a result about the checked host. Returns `None` if it has none.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use domain::check::CheckResult;
-use domain::judge::{ProbeIndex, ProbeSuspicions, StepContext, SuspicionChange};
+use domain::judge::{FailedHosts, ProbeIndex, ProbeSuspicions, StepContext, SuspicionChange};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 use store::{ProbeEvent, ProbeTransition};
 use tracing::{error, warn};
@@ -49,8 +49,8 @@ impl Judge {
     /// every monitor again.
     pub(super) fn apply_suspicion_change(&mut self, change: SuspicionChange) {
         match change {
-            SuspicionChange::Suspected { probe, failing, hosts, .. } => {
-                self.begin_suspicion(probe, failing, hosts);
+            SuspicionChange::Suspected { probe, failed_hosts, .. } => {
+                self.begin_suspicion(probe, failed_hosts);
             }
             SuspicionChange::Recovered { probe, since, cleared_by: relief } => {
                 self.end_suspicion(probe, &format!("after {}: {relief}", self.elapsed(since)));
@@ -62,7 +62,7 @@ impl Judge {
         }
     }
 
-    fn begin_suspicion(&mut self, probe: ProbeIndex, failing: u32, hosts: u32) {
+    fn begin_suspicion(&mut self, probe: ProbeIndex, failed_hosts: FailedHosts) {
         let name = self.connectivity.probes.name(probe).to_owned();
         let effect = if self.connectivity.is_disabled() {
             "its votes count, because no hosts for connectivity checks are set"
@@ -71,13 +71,12 @@ impl Judge {
         };
         error!(
             probe.name = name,
-            "probe `{name}` may be at fault: {failing} of {hosts} hosts failed within a minute; \
-             {effect}; check its network"
+            "probe `{name}` may be at fault: {failed_hosts}; {effect}; check its network"
         );
         self.metrics.probe_suspicions.inc();
         self.metrics.probes_suspect.inc();
         self.connectivity.start(probe);
-        let detail = format!("{failing} of {hosts} hosts failed within a minute; {effect}");
+        let detail = format!("{failed_hosts}; {effect}");
         self.record_in_audit_logs(probe, ProbeTransition::Suspected, &detail);
         self.notify_operator(name, true, detail);
     }

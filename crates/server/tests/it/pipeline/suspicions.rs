@@ -4,13 +4,14 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use domain::notify::EventKind;
 use http::Method;
 use rules::monitor::TcpCheck;
 use rules::{MonitorId, Scope, limits};
-use serde_json::Value;
+use serde_json::{Value, json};
 use server::config::Operator;
-use store::AuditEntry;
-use testkit::server::TestServer;
+use store::{AuditEntry, DeliveryFilter, Page};
+use testkit::server::{NOTIFICATIONS, TestServer};
 use testkit::target::{DnsTarget, HttpTarget, ScriptedResponse, TcpTarget};
 
 use super::{PERIOD, Watched, until};
@@ -165,6 +166,42 @@ async fn suspicion_without_connectivity_check_keeps_votes() {
     fixture.watched.server.advance(rest);
     let entries = fixture.audit_entries(2).await;
     assert_eq!(entries[1].detail, "after 301 s: nothing confirmed it in time");
+}
+
+// issue 16, point 5: "adds one line to alerts"
+#[tokio::test]
+async fn only_openings_mention_the_suspicion() {
+    let fixture = SuspicionFixture::start(&[]).await;
+    let caller = fixture.watched.server.caller(Scope::Write);
+    let monitors: Vec<String> = fixture.monitors.iter().map(ToString::to_string).collect();
+    let channel = json!({
+        "name": "On call", "providerType": "slack", "monitorIds": monitors,
+        "slack": { "webhookUrl": "http://127.0.0.1:1/" },
+    });
+    let request = json!({ "notification": channel });
+    let reply = caller.call(NOTIFICATIONS, "CreateNotification", request).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    let reasons = async |kind: EventKind| {
+        let stored = &fixture.watched.stored;
+        let page = Page { limit: 100, offset: 0, after: None };
+        until(async || {
+            let outbox = stored.store.outbox();
+            let all = outbox.list(stored.workspace, DeliveryFilter::default(), page).await.unwrap();
+            let events = all.rows.into_iter().map(|delivery| delivery.about.event);
+            let of_kind: Vec<String> =
+                events.filter(|event| event.kind == kind).map(|event| event.cause.why).collect();
+            (of_kind.len() == HOSTS).then_some(of_kind)
+        })
+        .await
+    };
+    let mentions = |reasons: Vec<String>| {
+        let line = "4 of 6 hosts failed within a minute; this server's own network may be at fault";
+        reasons.iter().filter(|reason| reason.ends_with(line)).count()
+    };
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    assert_eq!(mentions(reasons(EventKind::Error).await), 3, "from the fourth host on");
+    fixture.answer_all(ScriptedResponse::ok("fine")).await;
+    assert_eq!(mentions(reasons(EventKind::Recovered).await), 0);
 }
 
 // issue 16 point 5: "Notify the operator (a setting: address or webhook)"
