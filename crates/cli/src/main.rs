@@ -244,7 +244,7 @@ fn runtime(threads: Option<usize>) -> Result<tokio::runtime::Runtime> {
     if let Some(threads) = threads {
         builder.worker_threads(threads);
     }
-    Ok(builder.enable_all().build()?)
+    Ok(builder.enable_all().on_thread_park(memory::return_freed).build()?)
 }
 
 #[cfg(test)]

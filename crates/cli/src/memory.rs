@@ -1,8 +1,40 @@
-//! Releases memory of the program's own code and constants that only the start or a rare operation
-//! needed. The kernel reads pages from the file again when they are used. Leaves allocations to the
-//! allocator (docs/decisions/0009-allocator.md).
+//! Releases memory (docs/decisions/0009-allocator.md): the program's own code and constants that only
+//! the start or a rare operation needed, and allocations that other threads freed. The kernel reads
+//! pages of the program from the file again when they are used.
 
+use std::cell::Cell;
 use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Number of times that all threads were asked to return what was freed.
+static RETURNS: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    /// Value of [`RETURNS`] when this thread returned what was freed.
+    static RETURNED: Cell<u32> = const { Cell::new(0) };
+}
+
+#[expect(unsafe_code, reason = "the allocator's crate does not offer this function")]
+// SAFETY: the declaration is that of mimalloc, which is linked as the global allocator. The function
+// may be called by any thread at any time.
+unsafe extern "C" {
+    safe fn mi_collect(force: bool);
+}
+
+/// Asks each thread that runs [`return_freed`] to return what was freed.
+pub(crate) fn request_return() {
+    RETURNS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Returns the freed allocations of this thread to the system if this was requested. mimalloc leaves
+/// allocations that another thread freed with their thread until it allocates again, so a thread
+/// without work would keep those of a burst.
+pub(crate) fn return_freed() {
+    let requested = RETURNS.load(Ordering::Relaxed);
+    if RETURNED.replace(requested) != requested {
+        mi_collect(true);
+    }
+}
 
 /// Releases the resident pages of the program's code and constants. Returns the size of these
 /// mappings in bytes. Does nothing if the system cannot report them.

@@ -61,6 +61,7 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
         tokio::time::sleep(START_TAKES).await;
         loop {
             memory::release_code();
+            memory::request_return();
             tokio::time::sleep(CODE_USED_WITHIN).await;
         }
     });

@@ -40,6 +40,9 @@ pub const CALLS_BURST_DEFAULT: u32 = 5_000;
 pub const REQUEST_BODY_MEMORY_BYTES: usize = 64 * 1024 * 1024;
 /// Time within which a client must read some of a response (ours).
 pub const RESPONSE_READ_WITHIN: Duration = Duration::from_secs(30);
+/// Maximum memory of responses without a key that their clients have not read (ours); above it, the
+/// connections with most of them close.
+pub const WITHOUT_KEY_UNREAD_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Maximum number of concurrent requests without a key on one connection (ours).
 pub const WITHOUT_KEY_OF_CONNECTION_MAX: u32 = 100;
 /// Maximum number of concurrent requests without a key from one address (ours).

@@ -2,11 +2,13 @@
 //! and leave a share of all connections to callers with a key. At a limit, one of the connections
 //! that it counts is closed if it is not being served, so that slow clients block nobody. If all
 //! are being served, a new connection is on probation and must show a key. `table` chooses
-//! connections to close, and `requests` limits the requests.
+//! connections to close, `requests` limits the requests, and `unread` limits the memory of their
+//! responses.
 
 mod peers;
 mod requests;
 mod table;
+mod unread;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -21,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use self::peers::PeerLimits;
 pub(crate) use self::requests::{Open, RequestKind, StreamLimit, Unverified};
 use self::table::ConnectionTable;
+pub(crate) use self::unread::UnreadResponse;
 
 /// Share of all connections that is reserved for callers with a key: one in this many.
 const RESERVED_SHARE: usize = 4;
@@ -153,6 +156,12 @@ impl ConnectionLimits {
 
     fn tick(&self) -> u64 {
         self.ticks.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Returns the memory of unread responses without a key.
+    #[cfg(test)]
+    pub(crate) fn unread_bytes(&self) -> usize {
+        self.table().unread.bytes()
     }
 
     fn table(&self) -> MutexGuard<'_, ConnectionTable> {

@@ -5,6 +5,7 @@
 mod body;
 mod budget;
 mod grpc_status;
+mod holding;
 mod paths;
 mod problem;
 
@@ -21,9 +22,9 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use tracing::Instrument as _;
 use web::context::Context;
 
-use self::body::Holding;
 pub(crate) use self::body::{Intake, cut_off_error};
 pub(crate) use self::budget::Budget;
+use self::holding::Holding;
 use self::paths::{is_for_keys, is_public_stream};
 pub(crate) use self::paths::{is_public, looks_like_a_method};
 pub(crate) use self::problem::Problem;
@@ -159,10 +160,10 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
         intake.finish(version, expects, &mut response).await;
     }
     drop(served);
+    response = Problem::finish(grpc_status::move_trailers_to_headers(response), id.as_str());
     if let Ok(Admission::WithoutKey(open)) = admission {
         response = Holding::until_it_ends(response, version, open);
     }
-    response = Problem::finish(grpc_status::move_trailers_to_headers(response), id.as_str());
     let status = response.status();
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);

@@ -23,6 +23,7 @@ mod process;
 mod reports;
 mod restore;
 mod serve;
+mod successes;
 mod target;
 mod terraform;
 mod workspaces;

@@ -10,14 +10,17 @@ use rules::{Timestamp, WorkspaceId};
 
 /// One in this many permits is reserved for workspaces that run less than their share.
 const RESERVED_SHARE: usize = 8;
+/// Maximum number of permits that are reserved while only one workspace has monitors. They run the
+/// first checks of a second one.
+const RESERVED_ALONE_MAX: usize = 4;
 
 /// The permits for checks, with their holders and the waiting jobs.
 ///
 /// A free permit goes to the workspace with the fewest running checks for its weight, and within it to
 /// the check with the earliest deadline. A workspace's share of the permits is proportional to its
-/// weight. A workspace that already has its share cannot take the last eighth of the permits, unless it
-/// is the only workspace. Running checks cannot be interrupted, so this reserve lets other workspaces
-/// start at once.
+/// weight. A workspace that already has its share cannot take the last eighth of the permits; the only
+/// workspace cannot take the last four of them. Running checks cannot be interrupted, so this reserve
+/// lets other workspaces, also new ones, start at once.
 #[derive(Debug)]
 pub struct Turns<J> {
     permits: usize,
@@ -71,11 +74,15 @@ impl<J> Turns<J> {
         }
     }
 
-    /// Adds a workspace, which has monitors from now on, to those that share the permits.
-    pub fn join(&mut self, workspace: WorkspaceId) {
-        if self.sharing.insert(workspace) {
-            self.sharing_weight += self.weight(workspace) as usize;
+    /// Adds a workspace, which has monitors from now on, to those that share the permits. Returns the
+    /// waiting jobs that may run now, because the only workspace until then gets a share of all.
+    #[must_use = "the returned jobs have their permits"]
+    pub fn join(&mut self, workspace: WorkspaceId, now: Timestamp) -> Vec<J> {
+        if !self.sharing.insert(workspace) {
+            return Vec::new();
         }
+        self.sharing_weight += self.weight(workspace) as usize;
+        self.take_runnable(now)
     }
 
     /// Removes a workspace, which has no monitors any more, from those that share the permits.
@@ -118,11 +125,19 @@ impl<J> Turns<J> {
 
     /// Returns whether a workspace with this load may begin another check.
     fn may_run(&self, load: Load) -> bool {
-        let free = self.permits.saturating_sub(self.running);
-        let is_alone = self.sharing.len() <= 1;
-        let is_below_its_share =
-            load.running * self.sharing_weight < self.permits * load.weight as usize;
-        free > self.permits / RESERVED_SHARE || (free > 0 && (is_alone || is_below_its_share))
+        let (free, reserve) = (self.permits.saturating_sub(self.running), self.reserve());
+        let shared = if self.is_shared() { self.permits } else { self.permits - reserve };
+        let is_below_its_share = load.running * self.sharing_weight < shared * load.weight as usize;
+        free > reserve || (free > 0 && is_below_its_share)
+    }
+
+    fn reserve(&self) -> usize {
+        let reserve = self.permits / RESERVED_SHARE;
+        if self.is_shared() { reserve } else { reserve.min(RESERVED_ALONE_MAX) }
+    }
+
+    fn is_shared(&self) -> bool {
+        self.sharing.len() > 1
     }
 
     /// Returns the job if it may run now. Otherwise queues it until `deadline` and returns `None`.

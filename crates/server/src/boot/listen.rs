@@ -47,6 +47,8 @@ const STREAMS_MAX: u32 = 256;
 /// memory.
 const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 512 * 1024;
+/// Bytes of an HTTP/2 response that are queued for its connection: a few parts of it.
+const SEND_BUFFER_BYTES: usize = 64 * 1024;
 /// Silence after which an HTTP/2 connection is pinged.
 const SILENCE: Duration = Duration::from_mins(1);
 
@@ -209,6 +211,7 @@ fn builder() -> Builder<StreamExecutor> {
         .keep_alive_interval(SILENCE)
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .max_send_buf_size(SEND_BUFFER_BYTES)
         .max_concurrent_streams(STREAMS_MAX);
     builder
 }

@@ -175,6 +175,11 @@ impl Open {
         })
     }
 
+    /// Returns the connection of the request.
+    pub(crate) const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
     /// Counts the request for its connection only, because its response waits for the client.
     pub(crate) fn mark_answered(&mut self) {
         if !std::mem::replace(&mut self.is_answered, true) {

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::peers::{PeerCounts, ReachedLimit, network};
 use super::requests::Requests;
+use super::unread::UnreadResponses;
 use super::{Connection, ConnectionState};
 
 /// Age below which a connection closes only if no other one can.
@@ -30,6 +31,7 @@ pub(super) struct ConnectionTable {
     pub(super) without_key: usize,
     pub(super) of_peer: PeerCounts,
     pub(super) requests: Requests,
+    pub(super) unread: UnreadResponses,
     /// Connections to close next.
     next: HashMap<EvictionRange, VecDeque<Candidate>>,
 }

@@ -15,7 +15,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
 use contract::rpc;
-use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, RETRY_AFTER};
+use http::header::{CONNECTION, EXPECT, RETRY_AFTER};
 use http::{HeaderValue, StatusCode, Version};
 use hyper::body::{Frame, SizeHint};
 use rules::WorkspaceId;
@@ -23,7 +23,7 @@ use tokio::time::{Sleep, sleep, timeout};
 
 use super::budget::{Budget, Reservation};
 use super::paths::is_public_stream;
-use crate::connection::{Connection, Open, Served, StreamLimit};
+use crate::connection::{Connection, Served, StreamLimit};
 
 /// Deadline of a body: the largest one needs less than 150 KiB/s.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
@@ -60,12 +60,6 @@ struct Bounded {
     /// End of a stream without a key.
     limit: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     intake: Intake,
-}
-
-/// Body of a response. Its request counts until the body ends.
-pub(super) struct Holding {
-    body: Body,
-    _open: Open,
 }
 
 /// Reason that a body is cut off.
@@ -272,46 +266,6 @@ impl HttpBody for Bounded {
 
     fn size_hint(&self) -> SizeHint {
         self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
-    }
-}
-
-impl Holding {
-    /// Keeps `open` until the body has ended. A complete body counts for its connection only: it
-    /// needs no further work. Live updates of pages have limits of their own.
-    pub(super) fn until_it_ends(response: Response, version: Version, mut open: Open) -> Response {
-        let is_live = response
-            .headers()
-            .get(CONTENT_TYPE)
-            .is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
-        let is_complete = response.body().size_hint().exact().is_some();
-        // HTTP/1 has one response at a time.
-        if is_live || (is_complete && version < Version::HTTP_2) {
-            return response;
-        }
-        if is_complete {
-            open.mark_answered();
-        }
-        response.map(|body| Body::new(Self { body, _open: open }))
-    }
-}
-
-impl HttpBody for Holding {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        task: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(task)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

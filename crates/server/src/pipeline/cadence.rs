@@ -100,19 +100,24 @@ impl Cadence {
         }
     }
 
-    /// Adds a monitor to the timetable at `now`.
-    pub(super) fn put(&mut self, entry: TimetableEntry, first: FirstRun, now: Timestamp) {
+    /// Adds a monitor to the timetable at `now`. Returns the waiting jobs that may run now, because
+    /// the first monitor of a workspace changes the shares of all.
+    pub(super) fn put(
+        &mut self,
+        entry: TimetableEntry,
+        first: FirstRun,
+        now: Timestamp,
+    ) -> Vec<QueuedJob> {
         let (monitor, workspace) = (entry.plan.monitor, entry.plan.workspace);
         self.schedule.insert(monitor, entry.period, entry.regions, now, first);
         let before = self.plans.insert(monitor, (entry.plan, RevisionFlag::default()));
         if let Some((_, validity)) = before {
-            return validity.mark_outdated();
+            validity.mark_outdated();
+            return Vec::new();
         }
         let monitors = self.workspaces.entry(workspace).or_default();
         *monitors += 1;
-        if *monitors == 1 {
-            self.permits.join(workspace);
-        }
+        if *monitors == 1 { self.permits.join(workspace, now) } else { Vec::new() }
     }
 
     /// Removes a monitor from the timetable. The last one of a workspace releases its share, which
@@ -156,7 +161,9 @@ impl Cadence {
         match command {
             ScheduleCommand::Put { entry, first, done } => {
                 self.send_overdue(entry.plan.monitor).await;
-                self.put(entry, first, self.last_poll);
+                for job in self.put(entry, first, self.last_poll) {
+                    self.send(job).await;
+                }
                 // The caller may be gone; the command applies all the same.
                 let _ = done.send(());
             }

@@ -21,9 +21,10 @@ impl CheckPermits {
         Self { turns: Mutex::new(Turns::new(in_flight_max)), metrics }
     }
 
-    /// Adds a workspace that now has monitors to those that share the permits.
-    pub(super) fn join(&self, workspace: WorkspaceId) {
-        self.with(|turns| turns.join(workspace));
+    /// Adds a workspace that now has monitors to those that share the permits. Returns the jobs that
+    /// may run now, for the lanes.
+    pub(super) fn join(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<QueuedJob> {
+        self.with(|turns| with_permits(turns.join(workspace, now)))
     }
 
     /// Removes a workspace that has no monitors any more. Returns the jobs that may run now, for the

@@ -99,7 +99,8 @@ fn load_monitor(
     let first = if is_known { FirstRun::Regular } else { FirstRun::AtOnce };
     judge.load(judged);
     // The same `now` as for the missed slots leaves no gap between the two.
-    cadence.put(entry, first, now);
+    let runnable = cadence.put(entry, first, now);
+    debug_assert!(runnable.is_empty(), "no check waits before the first one is due");
     Ok(())
 }
 

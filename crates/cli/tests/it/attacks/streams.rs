@@ -10,6 +10,7 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
@@ -20,6 +21,10 @@ use crate::process::{Home, get};
 const STREAMS: usize = 200;
 /// Number of connections.
 const CONNECTIONS: usize = 4;
+/// Number of connections whose responses are not read.
+const UNREAD_CONNECTIONS: usize = 80;
+/// Number of their streams: the limit of requests without a key on one connection.
+const UNREAD_STREAMS: u32 = 100;
 /// Maximum number of watches without a key, of all connections and of one.
 const WATCHES: usize = 1_024;
 const WATCHES_OF_CONNECTION: usize = 100;
@@ -169,6 +174,70 @@ fn streams_without_a_key_are_closed() {
             assert_eq!(get(address, "/readyz").unwrap().status, 200);
         }
     });
+}
+
+/// Requests a page on many streams of many connections, whose window of 0 lets no body pass.
+/// Returns after the head of each response, or after the server closed its connection.
+async fn leave_unread(address: SocketAddr, path: &str) -> Vec<TcpStream> {
+    let mut connections = Vec::new();
+    for _ in 0..UNREAD_CONNECTIONS {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        // SETTINGS_INITIAL_WINDOW_SIZE (RFC 9113 §6.5.2).
+        let mut sent = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+        push_frame(&mut sent, 4, 0, 0, b"\0\x04\0\0\0\0");
+        push_frame(&mut sent, 4, 1, 0, b"");
+        // `:method: GET` and `:scheme: http` of the static table, then `:path` and `:authority`
+        // without an entry in the dynamic table (RFC 7541 §6).
+        let length = u8::try_from(path.len()).unwrap();
+        let head = [b"\x82\x86\x04", &[length][..], path.as_bytes(), b"\x01\x01a"].concat();
+        for number in 0..UNREAD_STREAMS {
+            push_frame(&mut sent, 1, 5, 2 * number + 1, &head);
+        }
+        stream.write_all(&sent).await.unwrap();
+        connections.push(stream);
+    }
+    for stream in &mut connections {
+        // An error means that the server closed the connection.
+        let _ = read_heads(stream).await;
+    }
+    connections
+}
+
+async fn read_heads(stream: &mut TcpStream) -> std::io::Result<()> {
+    let mut heads = 0;
+    while heads < UNREAD_STREAMS {
+        let mut frame = [0; 9];
+        stream.read_exact(&mut frame).await?;
+        let [_, high, low, kind, ..] = frame;
+        stream.read_exact(&mut vec![0; usize::from(high) * 256 + usize::from(low)]).await?;
+        heads += u32::from(kind == 1);
+    }
+    Ok(())
+}
+
+fn push_frame(sent: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    sent.extend_from_slice(&(payload.len() as u32).to_be_bytes()[1..]);
+    sent.extend_from_slice(&[kind, flags]);
+    sent.extend_from_slice(&stream.to_be_bytes());
+    sent.extend_from_slice(payload);
+}
+
+// issue 16: 8,000 unread responses used 150 MiB
+#[test]
+fn unread_responses_use_little_memory() {
+    let home = Home::with_database();
+    let server = home.serve();
+    let address = server.address;
+    assert_eq!(get(address, "/docs").unwrap().status, 200);
+    let before = resident_kib(&server);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let _connections = leave_unread(address, "/metrics").await;
+        assert_eq!(get(address, "/docs").unwrap().status, 200);
+    });
+    let grown = resident_kib(&server).saturating_sub(before);
+    assert!(grown <= GROWTH_KIB, "grew by {grown} KiB");
+    assert_eq!(get(address, "/readyz").unwrap().status, 200);
 }
 
 /// Opens a watch of the server's health and reads its first message.

@@ -15,8 +15,8 @@ const MODEST: WorkspaceId = WorkspaceId::from_bits(2);
 /// Returns sixteen permits for two workspaces, one of which submits twenty jobs.
 fn shared_with_a_greedy_workspace() -> Turns<u32> {
     let mut turns = Turns::new(16);
-    turns.join(GREEDY);
-    turns.join(MODEST);
+    assert!(turns.join(GREEDY, NOW).is_empty());
+    assert!(turns.join(MODEST, NOW).is_empty());
     for job in 0..20 {
         let runs = turns.admit(GREEDY, LATER, job).is_some();
         assert_eq!(runs, job < 14, "two of sixteen permits are reserved");
@@ -35,20 +35,38 @@ fn modest_workspace_runs_beside_a_greedy_one() {
 }
 
 #[test]
-fn only_workspace_gets_all_permits() {
-    let mut turns = Turns::new(16);
-    turns.join(GREEDY);
-    for job in 0..16 {
-        assert_eq!(turns.admit(GREEDY, LATER, job), Some(job));
+fn only_workspace_leaves_a_few_permits_free() {
+    for (permits, reserved) in [(7, 0), (16, 2), (800, 4)] {
+        let mut turns = Turns::new(permits);
+        assert!(turns.join(GREEDY, NOW).is_empty());
+        let most = permits - reserved;
+        for job in 0..most {
+            assert_eq!(turns.admit(GREEDY, LATER, job), Some(job));
+        }
+        assert_eq!(turns.admit(GREEDY, LATER, most), None, "{permits} permits");
+        assert_eq!(turns.release(GREEDY, NOW), [most]);
     }
-    assert_eq!(turns.admit(GREEDY, LATER, 16), None);
-    assert_eq!(turns.release(GREEDY, NOW), [16]);
+}
+
+// A workspace that was created while another one had all permits missed four slots
+#[test]
+fn second_workspace_starts_at_once() {
+    let mut turns = Turns::new(16);
+    assert!(turns.join(GREEDY, NOW).is_empty());
+    for job in 0..400 {
+        turns.admit(GREEDY, LATER, job);
+    }
+    assert!(turns.join(MODEST, NOW).is_empty());
+    assert_eq!(turns.admit(MODEST, LATER, 400), Some(400));
+    // It keeps its turn, because the other one is far above its share.
+    assert!(turns.release(MODEST, NOW).is_empty());
+    assert_eq!(turns.admit(MODEST, LATER, 401), Some(401));
 }
 
 #[test]
 fn earliest_deadline_runs_first_within_a_workspace() {
     let mut turns = Turns::new(1);
-    turns.join(GREEDY);
+    assert!(turns.join(GREEDY, NOW).is_empty());
     assert!(turns.admit(GREEDY, LATER, 0).is_some());
     let soon = LATER - Duration::from_secs(1);
     assert_eq!(turns.admit(GREEDY, LATER, 1), None);
@@ -58,10 +76,16 @@ fn earliest_deadline_runs_first_within_a_workspace() {
 
 #[test]
 fn departure_of_a_workspace_releases_its_reserve() {
-    let mut turns = shared_with_a_greedy_workspace();
-    assert_eq!(turns.remove_workspace(MODEST, NOW), [14, 15]);
-    assert_eq!((turns.running, turns.waiting()), (16, 4));
-    assert_eq!(turns.admit(GREEDY, LATER, 20), None);
+    let mut turns = Turns::new(48);
+    assert!(turns.join(GREEDY, NOW).is_empty());
+    assert!(turns.join(MODEST, NOW).is_empty());
+    for job in 0..50 {
+        turns.admit(GREEDY, LATER, job);
+    }
+    assert_eq!((turns.running, turns.waiting()), (42, 8));
+    assert_eq!(turns.remove_workspace(MODEST, NOW), [42, 43]);
+    assert_eq!((turns.running, turns.waiting()), (44, 6));
+    assert_eq!(turns.admit(GREEDY, LATER, 50), None);
 }
 
 #[test]
@@ -98,7 +122,7 @@ fn drain_leaves_no_waiting_jobs() {
 fn weights_change_while_checks_wait() {
     let mut turns = Turns::new(8);
     for workspace in [GREEDY, MODEST] {
-        turns.join(workspace);
+        assert!(turns.join(workspace, NOW).is_empty());
         assert!(turns.set_weight(workspace, 1, NOW).is_empty());
     }
     for (workspace, first) in [(GREEDY, 0), (MODEST, 100)] {
@@ -120,8 +144,8 @@ fn weights_change_while_checks_wait() {
 }
 
 proptest! {
-    // Workspaces with more jobs than permits share by weight, in whatever order the jobs came. No permit is
-    // free, and no workspace has one for which another with fewer checks per weight waits.
+    // Workspaces with more jobs than permits share by weight, in whatever order the jobs came. No permit of
+    // two workspaces is free, and no workspace has one for which another with fewer checks per weight waits.
     #[test]
     fn backlogged_workspaces_share_by_weight(
         places in 1_usize..64,
@@ -131,7 +155,7 @@ proptest! {
         let mut turns = Turns::new(places);
         let of = |who: usize| WorkspaceId::from_bits(who as u64);
         for (who, weight) in weights.iter().enumerate() {
-            turns.join(of(who));
+            prop_assert!(turns.join(of(who), NOW).is_empty());
             prop_assert!(turns.set_weight(of(who), *weight, NOW).is_empty());
         }
         let mut running: VecDeque<usize> = VecDeque::new();
@@ -145,7 +169,8 @@ proptest! {
             running.extend(turns.release(of(ended), NOW));
         }
         let runs = |who| running.iter().filter(|it| **it == who).count();
-        prop_assert_eq!(running.len(), places);
+        let reserve = if weights.len() == 1 { turns.reserve() } else { 0 };
+        prop_assert_eq!(running.len(), places - reserve);
         for (one, weight) in weights.iter().enumerate() {
             for (other, others) in weights.iter().enumerate() {
                 let (more, less) = (runs(one).saturating_sub(1), runs(other));
@@ -156,7 +181,7 @@ proptest! {
 
     // For any sequence of jobs, departures and weights, no permit is used twice and no job is lost. No permit is
     // free while an eligible job waits: no job waits while more than the reserve is free, and a workspace that is
-    // below its share or alone waits only while no permit is free. Jobs of a workspace start by deadline.
+    // below its share waits only while no permit is free. Jobs of a workspace start by deadline.
     #[test]
     fn permits_are_shared_fairly(
         places in 1_usize..40,
@@ -234,8 +259,7 @@ impl Model {
             }
             Operation::Join => {
                 self.sharing.insert(workspace);
-                self.turns.join(workspace);
-                Vec::new()
+                self.turns.join(workspace, now)
             }
             Operation::Leave => {
                 self.sharing.remove(&workspace);
@@ -275,10 +299,10 @@ impl Model {
         for (workspace, _) in &self.waiting {
             let runs = self.running.iter().filter(|it| *it == workspace).count();
             prop_assert_eq!(self.turns.workspaces[workspace].load.running, runs);
-            let is_alone = self.sharing.len() <= 1;
-            let is_below = runs * all < places * weight(*workspace);
-            prop_assert!(running == places || !(is_below || is_alone));
-            prop_assert!(places - running <= places / RESERVED_SHARE);
+            let reserve = self.turns.reserve();
+            let shared = if self.sharing.len() > 1 { places } else { places - reserve };
+            prop_assert!(running == places || runs * all >= shared * weight(*workspace));
+            prop_assert!(places - running <= reserve && reserve <= places / RESERVED_SHARE);
         }
         Ok(())
     }

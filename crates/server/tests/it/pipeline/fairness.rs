@@ -65,6 +65,30 @@ async fn places_are_shared_by_weights_of_plans() {
     assert_eq!((of_us.len(), of_them.len()), (12, 4));
 }
 
+// issue 16: "A greedy workspace beside a modest one: at most one late slot". It missed four.
+#[tokio::test]
+async fn new_workspace_beside_a_busy_one_misses_nothing() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let server =
+        TestServer::start_with(|settings| settings.max_checks_in_flight = Some(PLACES)).await;
+    let watched = Watched::on(server).await;
+    hang(&watched.server.stranger(), &silent).await;
+    let mut held = Vec::new();
+    for _ in 0..PLACES - PLACES / 8 {
+        held.push(silent.accept().await.unwrap());
+    }
+    let modest = watched.monitor(&target.url("/")).await;
+    let first = watched.stored.at_least(1, modest).await;
+    assert_eq!(first[0].identity.slot, START);
+    for period in 0..PERIODS {
+        watched.server.advance(PERIOD);
+        watched.stored.at_least(2 + period, modest).await;
+    }
+    assert_eq!(watched.stored.missed(modest).await, [], "no slot was late");
+}
+
 #[tokio::test]
 async fn busy_workspace_does_not_delay_other_workspaces() {
     // docs/decisions/0046-fair-scheduling.md

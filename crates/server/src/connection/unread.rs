@@ -1,0 +1,186 @@
+//! Memory of responses without a key that their clients have not read. Above the limit, the
+//! connection that uses most closes, of the network that uses most: one that reads nothing of many
+//! responses, and not one that reads slowly.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use rules::limits::WITHOUT_KEY_UNREAD_BYTES_MAX;
+
+use super::peers::network;
+use super::{Connection, ConnectionState};
+
+/// Memory that each response needs besides its own bytes: its headers and the state of its stream.
+const RESPONSE_BYTES: usize = 8 * 1024;
+
+/// Unread responses of one listener.
+#[derive(Debug, Default)]
+pub(super) struct UnreadResponses {
+    bytes: usize,
+    of_network: HashMap<IpAddr, OfNetwork>,
+}
+
+#[derive(Debug, Default)]
+struct OfNetwork {
+    bytes: usize,
+    of_connection: HashMap<u64, usize>,
+}
+
+/// Response that its client has not read yet, counted until this is dropped.
+#[derive(Debug)]
+pub(crate) struct UnreadResponse {
+    connection: Connection,
+    bytes: usize,
+}
+
+impl Connection {
+    /// Counts a response with this many bytes that nothing else shares. Closes connections if
+    /// unread responses use too much memory.
+    pub(crate) fn count_unread(&self, bytes: usize) -> UnreadResponse {
+        let unread = UnreadResponse { connection: self.clone(), bytes: RESPONSE_BYTES + bytes };
+        let mut table = self.0.limits.table();
+        // The responses of a closed connection are about to be dropped.
+        if self.0.closed.is_cancelled() {
+            return unread;
+        }
+        table.unread.add(&self.0, unread.bytes);
+        while let Some(id) = table.unread.remove_largest() {
+            if let Some(largest) = table.connections.get(&id).cloned() {
+                table.remove(&largest.0);
+                largest.0.closed.cancel();
+            }
+        }
+        unread
+    }
+}
+
+impl UnreadResponses {
+    #[cfg(test)]
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn add(&mut self, connection: &ConnectionState, bytes: usize) {
+        self.bytes += bytes;
+        let of = self.of_network.entry(network(connection.peer)).or_default();
+        of.bytes += bytes;
+        *of.of_connection.entry(connection.id).or_default() += bytes;
+    }
+
+    /// Removes a response, unless its connection was removed.
+    fn remove(&mut self, connection: &ConnectionState, bytes: usize) {
+        let network = network(connection.peer);
+        let Some(of) = self.of_network.get_mut(&network) else { return };
+        let Some(own) = of.of_connection.get_mut(&connection.id) else { return };
+        *own -= bytes;
+        of.bytes -= bytes;
+        self.bytes -= bytes;
+        if *own == 0 {
+            of.of_connection.remove(&connection.id);
+        }
+        if of.of_connection.is_empty() {
+            self.of_network.remove(&network);
+        }
+    }
+
+    /// Removes the connection that must close because unread responses are over the limit, if they
+    /// are.
+    fn remove_largest(&mut self) -> Option<u64> {
+        if self.bytes <= WITHOUT_KEY_UNREAD_BYTES_MAX {
+            return None;
+        }
+        let (network, of) = self.of_network.iter_mut().max_by_key(|(_, of)| of.bytes)?;
+        let (bytes, Reverse(id)) =
+            of.of_connection.iter().map(|(id, bytes)| (*bytes, Reverse(*id))).max()?;
+        let network = *network;
+        of.of_connection.remove(&id);
+        of.bytes -= bytes;
+        self.bytes -= bytes;
+        if of.of_connection.is_empty() {
+            self.of_network.remove(&network);
+        }
+        Some(id)
+    }
+}
+
+impl Drop for UnreadResponse {
+    fn drop(&mut self) {
+        let state = &self.connection.0;
+        state.limits.table().unread.remove(state, self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::connection::{AdmitResult, ConnectionLimits, ConnectionPermit};
+
+    const MIB: usize = 1024 * 1024;
+
+    fn from(limits: &Arc<ConnectionLimits>, peer: &str) -> ConnectionPermit {
+        match limits.admit(peer.parse().unwrap()) {
+            AdmitResult::Admitted(permit) => permit,
+            AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a permit"),
+        }
+    }
+
+    fn is_closed(permit: &ConnectionPermit) -> bool {
+        permit.0.0.closed.is_cancelled()
+    }
+
+    // issue 16: 8,000 unread responses of 14 KB used 130 MiB
+    #[test]
+    fn unread_responses_use_bounded_memory() {
+        let limits = ConnectionLimits::new(10_000, Vec::new());
+        let reader = from(&limits, "192.0.2.1");
+        let slow = reader.connection().count_unread(MIB);
+        let hostile: Vec<ConnectionPermit> =
+            (0..200).map(|it| from(&limits, &format!("198.51.100.{it}"))).collect();
+        let mut held = Vec::new();
+        for _ in 0..20 {
+            for permit in &hostile {
+                held.push(permit.connection().count_unread(14_000));
+                assert!(limits.unread_bytes() <= WITHOUT_KEY_UNREAD_BYTES_MAX);
+            }
+        }
+        assert!(!is_closed(&reader), "its network uses less");
+        let open = hostile.iter().filter(|permit| !is_closed(permit)).count();
+        assert!((1..200).contains(&open), "{open} connections are open");
+        drop((held, slow));
+        assert_eq!(limits.unread_bytes(), 0);
+        assert!(limits.table().unread.of_network.is_empty());
+    }
+
+    #[test]
+    fn connection_with_most_unread_bytes_closes() {
+        let limits = ConnectionLimits::new(10, Vec::new());
+        let [small, large] = [from(&limits, "192.0.2.1"), from(&limits, "192.0.2.2")];
+        let response = WITHOUT_KEY_UNREAD_BYTES_MAX / 8;
+        let mut held: Vec<UnreadResponse> =
+            (0..5).map(|_| large.connection().count_unread(response)).collect();
+        held.extend((0..3).map(|_| small.connection().count_unread(response)));
+        assert_eq!([&small, &large].map(is_closed), [false, true]);
+        // Its later responses do not count, and its earlier ones are no longer counted.
+        held.push(large.connection().count_unread(response));
+        assert_eq!(limits.unread_bytes(), 3 * (response + RESPONSE_BYTES));
+        held.drain(..5);
+        assert_eq!(limits.unread_bytes(), 3 * (response + RESPONSE_BYTES));
+    }
+
+    #[test]
+    fn responses_of_shared_bytes_are_bounded_in_number() {
+        let limits = ConnectionLimits::new(10, Vec::new());
+        let permits = [from(&limits, "192.0.2.1"), from(&limits, "192.0.2.2")];
+        let most = WITHOUT_KEY_UNREAD_BYTES_MAX / RESPONSE_BYTES;
+        let held: Vec<UnreadResponse> =
+            (0..most).map(|it| permits[it % 2].connection().count_unread(0)).collect();
+        assert!(!permits.iter().any(is_closed));
+        let _last = permits[0].connection().count_unread(0);
+        assert_eq!(permits.each_ref().map(is_closed), [true, false]);
+        drop(held);
+        assert_eq!(limits.unread_bytes(), 0);
+    }
+}
