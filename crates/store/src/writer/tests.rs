@@ -164,9 +164,9 @@ async fn empty_commit_leaves_earlier_commits_unsynced() {
 }
 
 /// Changes the outbox's cache for a channel, then runs a statement.
-fn enqueue(channel: ChannelId, told: u32, statement: &'static str) -> Box<dyn Task> {
+fn enqueue(channel: ChannelId, sent: u32, statement: &'static str) -> Box<dyn Task> {
     let (task, _) = task(AT_ONCE, move |session| {
-        let window = GroupWindow { began: Timestamp::default(), told };
+        let window = GroupWindow { began: Timestamp::default(), sent };
         session.outbox.set_window(channel, Some(window));
         session.outbox.wake(channel, Timestamp::default());
         run(session, statement)
@@ -178,16 +178,16 @@ fn enqueue(channel: ChannelId, told: u32, statement: &'static str) -> Box<dyn Ta
 async fn failed_task_of_group_changes_no_outbox_cache() {
     let folder = tempfile::tempdir().unwrap();
     let store = a_store(folder.path()).await;
-    let mut news = store.outbox().listen();
+    let mut wakeups = store.outbox().listen();
     let mut session = store.writer().session.lock().await;
     let session = session.as_mut().unwrap();
     let [kept, failed] = [1, 2].map(ChannelId::from_bits);
     let tasks = [(kept, 1, ADD), (failed, 1, FAIL), (kept, 2, FAIL)];
-    session.run_group(tasks.map(|(channel, told, end)| enqueue(channel, told, end)).into()).await;
-    assert_eq!(session.outbox.window(kept).map(|window| window.told), Some(1));
+    session.run_group(tasks.map(|(channel, sent, end)| enqueue(channel, sent, end)).into()).await;
+    assert_eq!(session.outbox.window(kept).map(|window| window.sent), Some(1));
     assert_eq!(session.outbox.window(failed), None);
-    assert_eq!(news.try_recv().map(|woken| woken.recipient), Ok(kept.into()));
-    assert!(news.try_recv().is_err(), "one channel has something due");
+    assert_eq!(wakeups.try_recv().map(|woken| woken.recipient), Ok(kept.into()));
+    assert!(wakeups.try_recv().is_err(), "one channel has something due");
 }
 
 #[tokio::test]
