@@ -37,11 +37,11 @@ async fn database_outage_serves_last_page_with_its_time() {
     let target = well().await;
     let site = Site::open(&target).await;
     site.results(1).await;
-    assert!(!site.text("").await.contains("unavailable"));
+    let notice = "Live data is unavailable. This is the status as of 21 Nov 2026, 00:00 UTC.";
+    assert!(!site.text("").await.contains(notice));
     site.watched.server.running().app().store.clone().close().await.unwrap();
     site.watched.server.advance(Duration::from_mins(1));
     let page = site.text("").await;
-    let notice = "Live data is unavailable. This is the status as of 21 Nov 2026, 00:00 UTC.";
     assert!(page.contains(notice) && page.contains("API &#38; more"), "{page}");
     let json: Value = serde_json::from_str(&site.text("/status.json").await).unwrap();
     assert_eq!(json["isOutdated"], true);
