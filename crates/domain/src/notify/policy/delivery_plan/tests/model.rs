@@ -275,38 +275,11 @@ impl Model {
             row.done = self.done;
             row.open &= row.event.reminder == 0;
             let event = row.event.clone();
-            if fate == Fate::Dies && event.reminder == 0 {
-                self.cancel_followers(&event);
-            }
             let lasts = event.incident.is_some() && event.incident == self.incident;
             let every =
                 self.channel.preferences.remind_every.filter(|_| fate == Fate::Arrives && lasts);
             if let Some(reminder) = every.and_then(|every| next_reminder(&event, every, self.now)) {
                 self.write(reminder);
-            }
-        }
-    }
-
-    /// Cancels what follows a dead opening, as the store does.
-    fn cancel_followers(&mut self, opening: &Event) {
-        if !matches!(opening.kind, EventKind::Error | EventKind::Degraded) {
-            return;
-        }
-        let is_follower = |row: &Row, kind| {
-            row.event.kind == kind
-                && row.event.incident == opening.incident
-                && row.event.began_at == opening.began_at
-        };
-        let is_held = |row: &Row| row.state == State::Waiting && row.hold_reason.is_some();
-        let is_tail = |row: &Row| is_follower(row, EventKind::StillDegraded);
-        let is_followed = self.rows.iter().any(|row| {
-            let is_sent = matches!(row.state, State::Waiting | State::Arrived) && !is_held(row);
-            is_tail(row) && is_sent
-        });
-        for row in &mut self.rows {
-            let is_end = row.state == State::Waiting && is_follower(row, EventKind::Recovered);
-            if (is_end && !is_followed) || (is_tail(row) && is_held(row)) {
-                (row.state, row.open) = (State::Cancelled, false);
             }
         }
     }

@@ -70,23 +70,17 @@ impl Model {
     }
 
     pub(in super::super) fn ends(&self, incident: IncidentId) -> usize {
-        let is_end =
-            |row: &&Row| row.event.kind == EventKind::Recovered && row.state != State::Cancelled;
-        self.rows_of(incident).filter(is_end).count()
+        self.rows_of(incident).filter(|row| row.event.kind == EventKind::Recovered).count()
     }
 
     pub(in super::super) fn arrived(&self, incident: IncidentId) -> bool {
         self.openings(incident) == 1
     }
 
-    /// Returns whether the channel received an opening of the incident.
-    pub(in super::super) fn was_notified(&self, incident: IncidentId) -> bool {
-        let mut arrived = self.rows_of(incident).filter(|row| row.state == State::Arrived);
-        arrived.any(|row| match row.event.kind {
-            EventKind::Error => row.event.reminder == 0,
-            EventKind::StillDegraded => true,
-            EventKind::Degraded | EventKind::Recovered | EventKind::Test => false,
-        })
+    /// Returns whether an opening of the incident was sent or attempted.
+    pub(in super::super) fn was_written(&self, incident: IncidentId) -> bool {
+        let is_opening = |row: &Row| row.event.kind == EventKind::Error && row.event.reminder == 0;
+        self.rows_of(incident).any(|row| is_opening(row) && row.state != State::Cancelled)
     }
 
     /// Returns a pair of messages delivered in the wrong order.
