@@ -34,7 +34,7 @@ mod whatsapp;
 mod tests;
 
 pub use compose::{compose, is_stateful};
-pub use dedup::{digest_key, digest_of, event_key, event_name, thread};
+pub use dedup::{delivery_key, digest_key, digest_of, event_key, thread};
 pub use email::style as email_style;
 pub use event::{Cause, CloseReason, Event, EventBatch, EventKind, MonitorSnapshot, RegionOutcome};
 pub use fan_out::{

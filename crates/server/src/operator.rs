@@ -123,7 +123,7 @@ impl OperatorNotifier {
             Operator::Email(to) => {
                 let mail = notice.mail(to, self.ctx.random());
                 // Emails are scheduled by workspace. This one belongs to none.
-                self.notifier.post(WorkspaceId::from_bits(0), mail).await
+                self.notifier.send_email(WorkspaceId::from_bits(0), mail).await
             }
             Operator::Webhook(url) => {
                 let url = Url::parse(url.expose()).map_err(|why| why.to_string())?;

@@ -111,7 +111,6 @@ pub use outbox::{
     DeliveryState, DueDeliveries, DueDelivery, EventToSubscriber, FanOutProgress, NextStep, Outbox,
     OutboxCounts, SubscriberDelivery, SubscriberDeliveryFilter, TestDelivery,
 };
-pub use outbox_cache::Wakeup;
 pub use pages::{NewPage, PageDomain, Pages};
 pub use public_pages::{PublicPageRef, PublicPages};
 pub use quarantine::{Quarantine, UnreadableRow};

@@ -22,7 +22,6 @@ use rules::{
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::outbox_cache::Wakeup;
 use crate::recipient::{OrderingKey, Recipient};
 use crate::{Store, StoreError, subscribers};
 
@@ -105,8 +104,8 @@ pub struct AlertToChannel {
 pub struct EventToSubscriber {
     pub subscriber: SubscriberId,
     pub page: PageId,
-    /// Name of the event: see [`domain::notify::PageEvent::word`].
-    pub event_name: String,
+    /// Kind of the event: see [`domain::notify::PageEvent::word`].
+    pub event_kind: String,
     /// Idempotency key, the same for each attempt.
     pub key: String,
     /// Ordering key.
@@ -264,9 +263,10 @@ impl DeliveryState {
 }
 
 impl Outbox<'_> {
-    /// Returns a receiver of wake-ups, sent after commits. A new receiver replaces the previous
+    /// Returns a receiver of wake-ups: after a commit, the recipients with something due, now or
+    /// later. A new receiver replaces the previous
     /// one. Nothing is lost while there is none: listen first, and then call [`Outbox::waiting`].
-    pub fn listen(&self) -> UnboundedReceiver<Wakeup> {
+    pub fn listen(&self) -> UnboundedReceiver<Recipient> {
         self.store.outbox_listener().listen()
     }
 

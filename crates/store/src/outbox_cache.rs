@@ -1,11 +1,11 @@
 //! The writer's cache of the outbox: recipients to wake after the commit, the current digest window
 //! of each recipient, and the fan-out progress of each page. A restart may lose all of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::notify::GroupWindow;
-use rules::{PageId, Timestamp};
+use rules::PageId;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::recipient::Recipient;
@@ -15,16 +15,9 @@ const WINDOWS_MAX: usize = 65_536;
 /// Maximum number of pages with cached progress. Beyond it, all are dropped, and pages start over.
 const CURSORS_MAX: usize = 4_096;
 
-/// Notice that a recipient has something due, now or later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wakeup {
-    pub recipient: Recipient,
-    pub due_at: Timestamp,
-}
-
-/// Sender of wake-ups to the delivery workers.
+/// Sender of wake-ups to the delivery workers: recipients with something due, now or later.
 #[derive(Debug, Default)]
-pub(crate) struct Listener(Mutex<Option<UnboundedSender<Wakeup>>>);
+pub(crate) struct Listener(Mutex<Option<UnboundedSender<Recipient>>>);
 
 /// The writer's cache of the outbox.
 pub(crate) struct OutboxCache {
@@ -40,8 +33,8 @@ pub(crate) struct OutboxCache {
 /// Changes that a rollback undoes.
 #[derive(Default)]
 struct Changes {
-    /// Earliest due time per recipient to wake.
-    wakeups: BTreeMap<Recipient, Timestamp>,
+    /// Recipients to wake after the commit.
+    wakeups: BTreeSet<Recipient>,
     /// Windows before the first change.
     windows_before: HashMap<Recipient, Option<GroupWindow>>,
 }
@@ -56,17 +49,16 @@ pub(crate) struct FanOutCursor {
 }
 
 impl Listener {
-    pub(crate) fn listen(&self) -> UnboundedReceiver<Wakeup> {
+    pub(crate) fn listen(&self) -> UnboundedReceiver<Recipient> {
         let (sender, receiver) = unbounded_channel();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
         receiver
     }
 
-    fn notify(&self, wakeups: &BTreeMap<Recipient, Timestamp>) {
+    fn notify(&self, wakeups: &BTreeSet<Recipient>) {
         let mut listener = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(sender) = &*listener else { return };
-        let mut woken = wakeups.iter().map(|(&recipient, &due_at)| Wakeup { recipient, due_at });
-        if woken.any(|woken| sender.send(woken).is_err()) {
+        if wakeups.iter().any(|recipient| sender.send(*recipient).is_err()) {
             // The receiver is gone. The next one finds the rows in the database.
             *listener = None;
         }
@@ -80,9 +72,8 @@ impl OutboxCache {
     }
 
     /// Schedules a wake-up of a recipient after the commit.
-    pub(crate) fn wake(&mut self, recipient: impl Into<Recipient>, due_at: Timestamp) {
-        let earliest = self.task.wakeups.entry(recipient.into()).or_insert(due_at);
-        *earliest = due_at.min(*earliest);
+    pub(crate) fn wake(&mut self, recipient: impl Into<Recipient>) {
+        self.task.wakeups.insert(recipient.into());
     }
 
     /// Returns the current window of a recipient.
@@ -124,10 +115,7 @@ impl OutboxCache {
 
     /// Adds the changes of a successful task to those of its transaction.
     pub(crate) fn end_task(&mut self) {
-        for (recipient, due_at) in std::mem::take(&mut self.task.wakeups) {
-            let earliest = self.transaction.wakeups.entry(recipient).or_insert(due_at);
-            *earliest = due_at.min(*earliest);
-        }
+        self.transaction.wakeups.append(&mut self.task.wakeups);
         for (recipient, before) in self.task.windows_before.drain() {
             self.transaction.windows_before.entry(recipient).or_insert(before);
         }

@@ -127,10 +127,14 @@ impl AlertText {
 
     /// Returns target, facts and workspace, in display order.
     pub(super) fn all_facts(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let target = self.target.iter().map(|target| ("Target", target.as_str()));
-        let facts = self.facts.iter().map(|fact| (fact.label, fact.value.as_str()));
         let workspace = Some(("Workspace", self.workspace.as_str()));
-        target.chain(facts).chain(workspace.filter(|(_, name)| !name.is_empty()))
+        self.target_and_facts().chain(workspace.filter(|(_, name)| !name.is_empty()))
+    }
+
+    /// Returns target and facts, in display order.
+    pub(super) fn target_and_facts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let target = self.target.iter().map(|target| ("Target", target.as_str()));
+        target.chain(self.facts.iter().map(|fact| (fact.label, fact.value.as_str())))
     }
 
     /// Returns everything except title and link as plain text in several lines.

@@ -8,12 +8,12 @@ use super::event::{Event, EventKind};
 
 /// Returns the key of `event` on `channel`: incident, channel, event and number of the reminder. It
 /// consists of letters, digits, `_` and `-`, so it is safe in headers, URLs and message IDs.
-pub fn event_key(channel: ChannelId, event: &Event) -> String {
+pub fn delivery_key(channel: ChannelId, event: &Event) -> String {
     format!("{}-{channel}-{}", alert_id(event), kind_suffix(event))
 }
 
 /// Returns the key of `event` among all events, independent of the channel.
-pub fn event_name(event: &Event) -> String {
+pub fn event_key(event: &Event) -> String {
     format!("{}-{}", alert_id(event), kind_suffix(event))
 }
 
@@ -37,7 +37,7 @@ fn kind_suffix(event: &Event) -> String {
 
 /// Returns the key of a digest of events, oldest first.
 pub fn digest_key(channel: ChannelId, events: &[Event]) -> String {
-    let first = events.first().map(|event| event_key(channel, event)).unwrap_or_default();
+    let first = events.first().map(|event| delivery_key(channel, event)).unwrap_or_default();
     digest_of(&first, events.len())
 }
 
@@ -82,7 +82,7 @@ mod tests {
             (test, "mon_0000000000003-1795279735250-chn_0000000000007-test"),
             (over, "mon_0000000000003-1795279735250-chn_0000000000007-test-over"),
         ] {
-            assert_eq!(event_key(CHANNEL, &event), expected);
+            assert_eq!(delivery_key(CHANNEL, &event), expected);
         }
     }
 

@@ -83,11 +83,10 @@ fn escape(character: char, out: &mut String) {
 
 fn fields(alert_text: &AlertText) -> Option<Value> {
     let fields: Vec<Value> = alert_text
-        .all_facts()
-        .filter(|(label, _)| *label != "Workspace")
+        .target_and_facts()
         .take(FIELDS_MAX)
         .map(|(label, value)| {
-            let room = FIELD_MAX - label.len() - "*:*\n``".len();
+            let room = FIELD_MAX - label.len() - "**\n``".len();
             let value = truncate(value, escape, Unit::Utf16, room);
             let value = if label == "Target" { format!("`{value}`") } else { value };
             text(&format!("*{label}*\n{value}"))

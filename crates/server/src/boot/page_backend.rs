@@ -38,6 +38,6 @@ impl Backend for PageBackend {
         mail: Mail,
     ) -> BoxFuture<'static, Result<(), String>> {
         let notifier = self.notifier.clone();
-        Box::pin(async move { notifier.post(workspace, mail).await })
+        Box::pin(async move { notifier.send_email(workspace, mail).await })
     }
 }

@@ -21,14 +21,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::notify::{
-    CloseReason, Event, EventBatch, Mail, Message, Unconfigured, VendorConfig, event_key,
+    CloseReason, Event, EventBatch, Mail, Message, Unconfigured, VendorConfig, delivery_key,
     is_stateful,
 };
 use pages::SubscriberTokens;
 use probe::Client;
 use rules::notification::ChannelSettings;
 use rules::{ChannelId, ProviderType, Timestamp, WorkspaceId};
-use store::{Store, StoreError, Wakeup};
+use store::{Recipient, Store, StoreError};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -57,7 +57,7 @@ const _: () =
 
 /// Pauses between attempts of an email that a caller waits for. Greylisting mail servers refuse the
 /// first attempt.
-const POST_PAUSES: [Duration; 3] =
+const EMAIL_PAUSES: [Duration; 3] =
     [Duration::from_secs(5), Duration::from_secs(30), Duration::from_mins(2)];
 
 /// Dependencies of a notifier.
@@ -96,7 +96,7 @@ pub struct Tested {
     /// Status of the response, if there was one.
     pub status: Option<u16>,
     /// Response or reason of the failure, on one line and without possible secrets.
-    pub answer: String,
+    pub response: String,
     /// Time of sending.
     pub at: Timestamp,
     /// Time from the DNS lookup to the response.
@@ -171,27 +171,27 @@ impl Notifier {
         let sent = self.send(target, event, stop).await;
         let Some(sent) = sent else { return Err(StoreError::Closed) };
         let accepted = sent.disposition == SendDisposition::Accepted;
-        let mut answer = sent.response;
+        let mut response = sent.response;
         if accepted && is_stateful(settings.provider.kind()) {
             let over = Event { closed: Some(CloseReason::Recovered), ..event.clone() };
             match self.send(target, &over, &self.0.context.stop).await {
                 Some(closed) if closed.disposition == SendDisposition::Accepted => {}
                 Some(AttemptOutcome { response: why, .. }) => {
-                    answer = format!("{answer}; what the test opened was not closed: {why}");
+                    response = format!("{response}; what the test opened was not closed: {why}");
                 }
-                None => answer += "; what the test opened was not closed: the server is stopping",
+                None => response += "; what the test opened was not closed: the server is stopping",
             }
         }
-        Ok(Tested { accepted, status: sent.status, answer, at: sent.at, took: sent.took })
+        Ok(Tested { accepted, status: sent.status, response, at: sent.at, took: sent.took })
     }
 
     /// Sends an email that a caller waits for, in turn with all emails. Retries a few times if the
     /// mail server refuses it.
     ///
     /// Fails with the reason if the email was not sent.
-    pub async fn post(&self, workspace: WorkspaceId, mail: Mail) -> Result<(), String> {
+    pub async fn send_email(&self, workspace: WorkspaceId, mail: Mail) -> Result<(), String> {
         let (ctx, stop) = (&self.0.context.sender.ctx, &self.0.context.stop);
-        let mut pauses = POST_PAUSES.iter();
+        let mut pauses = EMAIL_PAUSES.iter();
         loop {
             let compose = || Ok(Message::Mail(mail.clone()));
             let sent = self
@@ -217,7 +217,7 @@ impl Notifier {
         event: &Event,
         stop: &CancellationToken,
     ) -> Option<AttemptOutcome> {
-        let key = event_key(target.channel, event);
+        let key = delivery_key(target.channel, event);
         self.0.context.sender.send_batch(target, EventBatch::One(event), &key, stop).await
     }
 }
@@ -246,10 +246,10 @@ impl RunningNotifier {
 }
 
 /// Wakes a delivery worker for each wakeup, and scans periodically for missed ones.
-async fn listen(dispatcher: Arc<Dispatcher>, mut wakeups: UnboundedReceiver<Wakeup>) {
+async fn listen(dispatcher: Arc<Dispatcher>, mut wakeups: UnboundedReceiver<Recipient>) {
     loop {
         // A scan takes longer the more there is to clean up. No alert waits for it.
-        let looked = wake_workers_during(&dispatcher, &mut wakeups, scan(&dispatcher)).await;
+        let looked = wake_workers_during(&dispatcher, &mut wakeups, run_round(&dispatcher)).await;
         let Some(looked) = looked else { return };
         if let Err(error) = &looked {
             warn!(%error, "failed to read the outbox: {error}");
@@ -265,7 +265,7 @@ async fn listen(dispatcher: Arc<Dispatcher>, mut wakeups: UnboundedReceiver<Wake
 /// that an unresponsive database does not delay the stop.
 async fn wake_workers_during<T>(
     dispatcher: &Arc<Dispatcher>,
-    wakeup_receiver: &mut UnboundedReceiver<Wakeup>,
+    wakeup_receiver: &mut UnboundedReceiver<Recipient>,
     work: impl Future<Output = T>,
 ) -> Option<T> {
     let mut work = pin!(work);
@@ -273,7 +273,7 @@ async fn wake_workers_during<T>(
         tokio::select! {
             () = dispatcher.context.stop.cancelled() => return None,
             done = &mut work => return Some(done),
-            Some(woken) = wakeup_receiver.recv() => dispatcher.wake(woken.recipient),
+            Some(recipient) = wakeup_receiver.recv() => dispatcher.wake(recipient),
         }
     }
 }
@@ -286,14 +286,30 @@ async fn sleep_until_scan(ctx: &Context, next_look: Option<Timestamp>) {
     }
 }
 
-/// Announces maintenance, removes unconfirmed addresses that expired, starts workers for waiting
-/// deliveries, and updates the metrics. Returns the time of the next scan.
-async fn scan(dispatcher: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreError> {
+/// Updates what the clock changes, and then wakes what waits. Returns the time of the next round.
+async fn run_round(dispatcher: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreError> {
     let now = dispatcher.context.sender.ctx.now();
-    let turns_at = dispatcher.context.store.subscribers().announce_maintenance(now).await?;
-    dispatcher.context.store.subscribers().expire(now).await?;
-    for woken in dispatcher.context.store.outbox().waiting().await? {
-        dispatcher.wake_new(woken.recipient);
+    let announced_at = maintain_subscribers(&dispatcher.context.store, now).await?;
+    wake_waiting(dispatcher).await?;
+    let round = now + SCAN_INTERVAL;
+    Ok(Some(announced_at.map_or(round, |at| at.min(round))))
+}
+
+/// Announces maintenance and removes unconfirmed addresses that expired. Returns the time of the
+/// next announcement.
+async fn maintain_subscribers(
+    store: &Store,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, StoreError> {
+    let announced_at = store.subscribers().announce_maintenance(now).await?;
+    store.subscribers().expire(now).await?;
+    Ok(announced_at)
+}
+
+/// Starts workers for waiting deliveries, and updates the metrics.
+async fn wake_waiting(dispatcher: &Arc<Dispatcher>) -> Result<(), StoreError> {
+    for recipient in dispatcher.context.store.outbox().waiting().await? {
+        dispatcher.wake_new(recipient);
     }
     let counts = dispatcher.context.store.outbox().counts().await?;
     dispatcher
@@ -302,6 +318,5 @@ async fn scan(dispatcher: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreEr
         .deliveries_waiting
         .set(i64::try_from(counts.waiting).unwrap_or(i64::MAX));
     dispatcher.context.metrics.deliveries_dead.set(i64::try_from(counts.dead).unwrap_or(i64::MAX));
-    let round = now + SCAN_INTERVAL;
-    Ok(Some(turns_at.map_or(round, |at| at.min(round))))
+    Ok(())
 }

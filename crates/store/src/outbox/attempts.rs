@@ -16,10 +16,12 @@ use crate::writer::Session;
 
 /// Attempt as it is stored.
 pub(super) struct Attempt<'t> {
-    pub(super) delivery: i64,
+    /// Row ID of the delivery.
+    pub(super) row_id: i64,
+    /// Number within the delivery, from 1.
     pub(super) number: u32,
     pub(super) at: Timestamp,
-    pub(super) took_ms: i64,
+    pub(super) duration_ms: i64,
     pub(super) status: Option<u16>,
     pub(super) response: &'t str,
 }
@@ -58,12 +60,12 @@ impl AttemptResult {
 }
 
 async fn record_attempt(session: &mut Session, result: &AttemptResult) -> Result<(), StoreError> {
-    let number = rows::row_id(result.id);
+    let row_id = rows::row_id(result.id);
     let attempt = Attempt {
-        delivery: number,
+        row_id,
         number: result.number,
         at: result.at,
-        took_ms: millis(result.duration),
+        duration_ms: millis(result.duration),
         status: result.status,
         response: &result.response,
     };
@@ -72,11 +74,11 @@ async fn record_attempt(session: &mut Session, result: &AttemptResult) -> Result
     }
     match result.next_step {
         NextStep::Accepted => {
-            complete(&mut session.db, number, result, DeliveryState::Accepted).await?;
-            enqueue_reminder(session, number, result.completed_at()).await
+            complete(&mut session.db, row_id, result, DeliveryState::Accepted).await?;
+            enqueue_reminder(session, row_id, result.completed_at()).await
         }
-        NextStep::Dead => complete(&mut session.db, number, result, DeliveryState::Dead).await,
-        NextStep::Again(at) => retry(session, number, result, at).await,
+        NextStep::Dead => complete(&mut session.db, row_id, result, DeliveryState::Dead).await,
+        NextStep::Again(at) => retry(session, row_id, result, at).await,
     }
 }
 
@@ -102,10 +104,10 @@ pub(super) async fn insert(db: &mut Connection, attempt: Attempt<'_>) -> Result<
     )
     .bind(i64::from(attempt.number))
     .bind(attempt.at.as_millis())
-    .bind(attempt.took_ms)
+    .bind(attempt.duration_ms)
     .bind(attempt.status.map(i64::from))
     .bind(attempt.response)
-    .bind(attempt.delivery)
+    .bind(attempt.row_id)
     .execute(db)
     .await?;
     Ok(inserted > 0)
@@ -153,7 +155,7 @@ async fn retry(
     .fetch_optional(&mut session.db)
     .await?;
     if let Some(row) = waiting {
-        session.outbox.wake(Recipient::read(&row)?, at);
+        session.outbox.wake(Recipient::read(&row)?);
     }
     Ok(())
 }
@@ -203,7 +205,7 @@ async fn record_test(session: &mut Session, test: &TestDelivery) -> Result<(), S
         monitor: None,
     };
     let event = Event { kind: EventKind::Test, ..test.event.clone() };
-    let key = domain::notify::event_key(test.channel, &event);
+    let key = domain::notify::delivery_key(test.channel, &event);
     let due_time = DueTime { due_at: test.at, hold_reason: None };
     let written = NewDelivery { event, due: due_time, opens: false };
     rows::write(session, &mut Events::default(), address, &written, test.at).await?;
@@ -219,10 +221,10 @@ async fn record_test(session: &mut Session, test: &TestDelivery) -> Result<(), S
     .fetch_one(&mut session.db)
     .await?;
     let attempt = Attempt {
-        delivery: row.try_get("number")?,
+        row_id: row.try_get("number")?,
         number: 1,
         at: test.at,
-        took_ms: millis(test.duration),
+        duration_ms: millis(test.duration),
         status: test.status,
         response: &test.response,
     };
@@ -230,6 +232,6 @@ async fn record_test(session: &mut Session, test: &TestDelivery) -> Result<(), S
     Ok(())
 }
 
-fn millis(took: std::time::Duration) -> i64 {
-    i64::try_from(took.as_millis()).unwrap_or(i64::MAX)
+fn millis(duration: std::time::Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

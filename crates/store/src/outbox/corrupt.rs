@@ -38,10 +38,14 @@ pub(super) async fn mark_dead(
                 .scalar(db)
                 .await?;
         let attempt = Attempt {
-            delivery: number,
-            number: tried.flatten().and_then(|number| u32::try_from(number).ok()).unwrap_or(0) + 1,
+            row_id: number,
+            number: tried
+                .flatten()
+                .and_then(|number| u32::try_from(number).ok())
+                .unwrap_or(0)
+                + 1,
             at: now,
-            took_ms: 0,
+            duration_ms: 0,
             status: None,
             response: why,
         };

@@ -59,7 +59,7 @@ pub(crate) async fn enqueue_transition(
 }
 
 /// Enqueues the alerts that a monitor was paused or deleted, for channels that were alerted about
-/// it. Must run before the check is wiped.
+/// it. Must run before the monitor leaves its channels.
 pub(crate) async fn enqueue_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
     let time = Time { at: ending.at, now: ending.at };
     page_events::enqueue_closed(session, ending.monitor, time).await?;
@@ -79,7 +79,7 @@ pub(crate) async fn channel_changed(
     channel: ChannelId,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let asks = query(
+    let moved = query(
         "UPDATE deliveries SET due_at = $1 WHERE recipient_id = $2 AND state = 'waiting' \
          AND hold_reason = 'quiet_hours' AND due_at > $1",
     )
@@ -87,8 +87,8 @@ pub(crate) async fn channel_changed(
     .bind(channel.to_string())
     .execute(&mut session.db)
     .await?;
-    if asks > 0 {
-        session.outbox.wake(channel, at);
+    if moved > 0 {
+        session.outbox.wake(channel);
     }
     Ok(())
 }
@@ -139,7 +139,7 @@ pub(crate) async fn maintenance_changed(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     for monitor in monitors {
-        let asking = query(
+        let moved = query(
             "UPDATE deliveries SET due_at = $1 WHERE monitor = $2 AND is_open \
              AND state = 'waiting' \
              AND hold_reason = 'maintenance' AND due_at > $1 RETURNING recipient_id",
@@ -148,8 +148,8 @@ pub(crate) async fn maintenance_changed(
         .bind(*monitor)
         .fetch_all(&mut session.db)
         .await?;
-        for row in &asking {
-            session.outbox.wake(id(row, "recipient_id", ChannelId::parse)?, at);
+        for row in &moved {
+            session.outbox.wake(id(row, "recipient_id", ChannelId::parse)?);
         }
     }
     Ok(())
@@ -350,7 +350,9 @@ fn read_progress(row: &Row) -> Result<DeliveryProgress, StoreError> {
         (DeliveryState::Waiting, Some(hold_reason)) if attempts == 0 => {
             DeliveryProgress::Held(hold_reason, due_at)
         }
-        (DeliveryState::Waiting | DeliveryState::Accepted, _) => DeliveryProgress::Sent,
+        (DeliveryState::Waiting | DeliveryState::Accepted, _) => {
+            DeliveryProgress::AcceptedOrPending
+        }
         (DeliveryState::Dead | DeliveryState::Cancelled, _) => DeliveryProgress::Dead,
     })
 }

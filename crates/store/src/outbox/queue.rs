@@ -12,10 +12,9 @@ use super::enqueue::{cancel, read_channel_state};
 use super::rows::{self, digest_key, select_due};
 use super::{DueDeliveries, DueDelivery, Outbox};
 use crate::db::{Connection, query};
-use crate::outbox_cache::Wakeup;
 use crate::quarantine::is_unreadable;
 use crate::recipient::Recipient;
-use crate::row::{instant, optional, optional_instant};
+use crate::row::{optional, optional_instant};
 use crate::vault::Vault;
 use crate::writer::Session;
 use crate::{StoreError, maintenances};
@@ -61,18 +60,15 @@ const REST: &str = "SELECT (SELECT MIN(due_at) FROM deliveries \
     AND digest_key IS NOT NULL LIMIT 1) AS s) AS in_digest";
 
 impl Outbox<'_> {
-    /// Returns all recipients with waiting deliveries, and the earliest due time of each.
-    pub async fn waiting(&self) -> Result<Vec<Wakeup>, StoreError> {
+    /// Returns all recipients with waiting deliveries.
+    pub async fn waiting(&self) -> Result<Vec<Recipient>, StoreError> {
         let rows = query(
-            "SELECT MIN(recipient_kind) AS recipient_kind, recipient_id, MIN(due_at) AS due_at \
+            "SELECT MIN(recipient_kind) AS recipient_kind, recipient_id \
              FROM deliveries WHERE state = 'waiting' GROUP BY recipient_id",
         )
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        let woken = rows.iter().map(|row| {
-            Ok(Wakeup { recipient: Recipient::read(row)?, due_at: instant(row, "due_at")? })
-        });
-        woken.collect()
+        rows.iter().map(Recipient::read).collect()
     }
 
     /// Returns the due deliveries of a recipient: at most `limit` single ones, one fixed digest,
@@ -91,10 +87,10 @@ impl Outbox<'_> {
                 self.mark_dead(unreadable, now).await?;
                 continue;
             }
-            let is_ripe = |due: &DueDelivery| {
+            let is_hold_over = |due: &DueDelivery| {
                 due.hold_reason.is_some_and(|hold_reason| hold_reason != HoldReason::Digest)
             };
-            if !queue.due.iter().any(is_ripe) {
+            if !queue.due.iter().any(is_hold_over) {
                 return Ok(queue);
             }
             let rescheduled = self
@@ -105,7 +101,7 @@ impl Outbox<'_> {
                 })
                 .await?;
             if rescheduled == 0 {
-                let due = queue.due.into_iter().filter(|due| !is_ripe(due)).collect();
+                let due = queue.due.into_iter().filter(|due| !is_hold_over(due)).collect();
                 return Ok(DueDeliveries { due, ..queue });
             }
         }
@@ -220,7 +216,7 @@ struct HeldDelivery {
     hold_reason: HoldReason,
     event: Event,
     /// Whether it reminds of an acknowledged incident.
-    is_taken_up: bool,
+    is_acknowledged_reminder: bool,
     channel_state: ChannelState,
 }
 
@@ -244,7 +240,7 @@ async fn reschedule_due(
             ChannelState { window: session.outbox.window(channel), ..held.channel_state };
         let (due_time, window) =
             reschedule_held(&held.event, held.hold_reason, now, muted_until, &channel_state);
-        match due_time.filter(|_| !held.is_taken_up) {
+        match due_time.filter(|_| !held.is_acknowledged_reminder) {
             None => cancel(&mut session.db, &[held.number], now).await?,
             Some(due_time) => {
                 session.outbox.set_window(channel, window);
@@ -286,7 +282,8 @@ async fn load_held(
             }
             Err(error) => return Err(error),
         };
-        let is_taken_up = event.reminder > 0 && optional_instant(row, "acknowledged_at")?.is_some();
+        let is_acknowledged_reminder =
+            event.reminder > 0 && optional_instant(row, "acknowledged_at")?.is_some();
         let is_linked = row.try_get::<Option<&str>>("linked_channel")?.is_some();
         let channel_state = ChannelState { is_linked, ..read_channel_state(row, channel)? };
         held.push(HeldDelivery {
@@ -295,7 +292,7 @@ async fn load_held(
             hold_reason: optional(row, "hold_reason", HoldReason::parse)?
                 .unwrap_or(HoldReason::MinDuration),
             event,
-            is_taken_up,
+            is_acknowledged_reminder,
             channel_state,
         });
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::notify::{
     ChannelState, CloseReason, DueTime, Event, EventKind, FilterDecision, NewDelivery,
-    PriorDelivery, end_event, event_key, filter, is_stateful,
+    PriorDelivery, delivery_key, end_event, filter, is_stateful,
 };
 use rules::{DeliveryId, MonitorStatus, Timestamp, Violation, WorkspaceId};
 
@@ -78,9 +78,9 @@ async fn replay(
     let (monitor, is_open): (Option<i64>, bool) =
         (row.try_get("monitor")?, row.try_get("is_open")?);
     let channel_state = read_channel_state(&row, alert.channel)?;
-    let key = event_key(alert.channel, &alert.event);
+    let key = delivery_key(alert.channel, &alert.event);
     requeue(session, &key, now).await?;
-    session.outbox.wake(alert.channel, now);
+    session.outbox.wake(alert.channel);
     let opens = match alert.event.kind {
         EventKind::Error | EventKind::Degraded | EventKind::StillDegraded => true,
         EventKind::Recovered | EventKind::Test => false,
@@ -172,7 +172,7 @@ async fn enqueue_following_end(
     channel_state: &ChannelState,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let key = event_key(opening.about.channel, &end);
+    let key = delivery_key(opening.about.channel, &end);
     if is_enqueued(&mut session.db, &key).await? {
         return requeue(session, &key, now).await;
     }

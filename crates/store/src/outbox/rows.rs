@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use domain::notify::{
-    DueTime, Event, HoldReason, NewDelivery, PageEvent, Payload, event_key, event_name,
+    DueTime, Event, HoldReason, NewDelivery, PageEvent, Payload, delivery_key, event_key,
     page_event_key,
 };
 use rules::{ChannelId, DeliveryId, ProviderType, Timestamp, WorkspaceId};
@@ -81,7 +81,7 @@ impl Events {
         address: Address,
         event: &Event,
     ) -> Result<i64, StoreError> {
-        let name = event_name(event);
+        let name = event_key(event);
         if let Some(number) = self.0.get(&name) {
             return Ok(*number);
         }
@@ -167,7 +167,7 @@ pub(crate) async fn enqueue_page_event(
     .execute(&mut session.db)
     .await?;
     if is_new > 0 {
-        session.outbox.wake(target.recipient, due_time.due_at);
+        session.outbox.wake(target.recipient);
     }
     Ok(())
 }
@@ -187,7 +187,7 @@ pub(super) async fn write(
          VALUES ($1, $2, 'channel', $3, $4, $5, $6, 'waiting', $7, $8, $9, $10, $11, 0) \
          ON CONFLICT (key) DO NOTHING",
     )
-    .bind(event_key(address.channel, &written.event))
+    .bind(delivery_key(address.channel, &written.event))
     .bind(address.workspace.to_string())
     .bind(address.channel.to_string())
     .bind(address.kind.as_str())
@@ -201,7 +201,7 @@ pub(super) async fn write(
     .execute(&mut session.db)
     .await?;
     if is_new > 0 {
-        session.outbox.wake(address.channel, written.due.due_at);
+        session.outbox.wake(address.channel);
     }
     Ok(())
 }

@@ -97,16 +97,16 @@ async fn resend(
         return Err(refused("must be a dead letter of an active subscriber"));
     };
     let is_confirmed = receiving.subscriber.state() == SubscriberState::Active;
-    if about.event_name == "subscriber.confirmation_requested" && is_confirmed {
+    if about.event_kind == "subscriber.confirmation_requested" && is_confirmed {
         return Err(refused("must be a dead letter of an unanswered confirmation"));
     }
-    if about.event_name == "page.incident.opened"
+    if about.event_kind == "page.incident.opened"
         && has_ended(&mut session.db, &about.thread).await?
     {
         return Err(refused("must be a dead letter of an open incident"));
     }
     requeue(session, &about.key, now).await?;
-    session.outbox.wake(about.subscriber, now);
+    session.outbox.wake(about.subscriber);
     Ok(())
 }
 
@@ -159,7 +159,7 @@ fn about(row: &Row) -> Result<EventToSubscriber, StoreError> {
     Ok(EventToSubscriber {
         subscriber: id(row, "recipient_id", SubscriberId::parse)?,
         page: id(row, "page_id", PageId::parse)?,
-        event_name: row.try_get("event_kind")?,
+        event_kind: row.try_get("event_kind")?,
         key: row.try_get("key")?,
         thread: row.try_get("thread")?,
     })

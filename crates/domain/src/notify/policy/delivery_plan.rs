@@ -110,8 +110,8 @@ pub enum AlertSubject {
 /// Progress of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryProgress {
-    /// It was delivered or is being attempted.
-    Sent,
+    /// It was accepted, or waits without a hold: it is due now, or for a retry.
+    AcceptedOrPending,
     /// It waits until then and was not attempted.
     Held(HoldReason, Timestamp),
     /// It is a dead letter.
@@ -242,7 +242,7 @@ impl OpenDelivery {
     /// Returns whether the channel counts as notified by it.
     fn is_notified(&self) -> bool {
         let stands = match self.progress {
-            DeliveryProgress::Sent
+            DeliveryProgress::AcceptedOrPending
             | DeliveryProgress::Held(HoldReason::QuietHours | HoldReason::Digest, _) => true,
             DeliveryProgress::Held(HoldReason::MinDuration | HoldReason::Maintenance, _)
             | DeliveryProgress::Dead => false,
@@ -262,7 +262,7 @@ impl OpenDelivery {
             DeliveryProgress::Held(HoldReason::QuietHours | HoldReason::Digest, _) => {
                 self.reminder > 0
             }
-            DeliveryProgress::Sent | DeliveryProgress::Dead => false,
+            DeliveryProgress::AcceptedOrPending | DeliveryProgress::Dead => false,
         }
     }
 }

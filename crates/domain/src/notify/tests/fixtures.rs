@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::notify::alert_text::AlertText;
 use crate::notify::{
     self, BotAccount, Cause, CloseReason, Envelope, Event, EventBatch, EventKind, HttpMessage,
-    Message, MonitorSnapshot, RegionOutcome, TwilioAccount, VendorConfig, compose, digest_key,
-    event_key, thread,
+    Message, MonitorSnapshot, RegionOutcome, TwilioAccount, VendorConfig, compose, delivery_key,
+    digest_key, thread,
 };
 
 /// 2026-11-21T16:48:55Z.
@@ -163,7 +163,7 @@ fn composed_on(
     link: &str,
 ) -> Message {
     let (key, thread) = match batch {
-        EventBatch::One(event) => (event_key(CHANNEL, event), thread(event)),
+        EventBatch::One(event) => (delivery_key(CHANNEL, event), thread(event)),
         EventBatch::Digest(events) => (digest_key(CHANNEL, events), digest_key(CHANNEL, events)),
     };
     let signing = [Secret::new(vec![1; 24]), Secret::new(vec![2; 24])];

@@ -32,7 +32,7 @@ pub(super) enum SendDisposition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SendError {
     /// No response; a retry may succeed.
-    Failed(String),
+    NoResponse(String),
     /// The receiver responded before the message was sent.
     Responded(VendorResponse),
     /// There is nothing to send; a retry would not help.
@@ -40,8 +40,8 @@ pub(super) enum SendError {
 }
 
 impl AttemptOutcome {
-    /// Returns a final failure without a response.
-    pub(super) const fn failed(at: Timestamp, took: Duration, why: String) -> Self {
+    /// Returns a final failure without a response, which is not retried.
+    pub(super) const fn give_up(at: Timestamp, took: Duration, why: String) -> Self {
         Self { at, took, status: None, response: why, disposition: SendDisposition::GiveUp }
     }
 }

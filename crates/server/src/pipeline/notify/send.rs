@@ -91,7 +91,7 @@ impl Sender {
                 sent
             }
             Err(missing) => {
-                AttemptOutcome::failed(self.ctx.now(), Duration::ZERO, missing.to_string())
+                AttemptOutcome::give_up(self.ctx.now(), Duration::ZERO, missing.to_string())
             }
         })
     }
@@ -113,8 +113,8 @@ impl Sender {
         };
         let response = match response {
             Ok(response) | Err(SendError::Responded(response)) => response,
-            Err(SendError::Impossible(why)) => return AttemptOutcome::failed(at, took, why),
-            Err(SendError::Failed(why)) => {
+            Err(SendError::Impossible(why)) => return AttemptOutcome::give_up(at, took, why),
+            Err(SendError::NoResponse(why)) => {
                 let response = without_secrets(why);
                 return AttemptOutcome {
                     at,
@@ -179,11 +179,11 @@ impl Sender {
     ) -> Result<VendorResponse, SendError> {
         let request = request(message).map_err(SendError::Impossible)?;
         let sent = self.client.send(&request, ATTEMPT_WITHIN).await;
-        let response = sent.map_err(|failure| SendError::Failed(failure.detail))?;
+        let response = sent.map_err(|failure| SendError::NoResponse(failure.detail))?;
         if response.endless && response.status.is_success() {
             // The receiver may have accepted the message. A retry has the same key.
             let status = response.status.as_u16();
-            return Err(SendError::Failed(format!("answered {status} with an endless body")));
+            return Err(SendError::NoResponse(format!("answered {status} with an endless body")));
         }
         let retry_after = response.headers.get(RETRY_AFTER);
         Ok(VendorResponse {

@@ -68,7 +68,7 @@ impl Mailer {
         // A connection that is abandoned midway is dropped and not reused.
         match timeout(limit, self.transmit(&message)).await {
             Ok(answer) => answer,
-            Err(_) => Err(SendError::Failed(format!(
+            Err(_) => Err(SendError::NoResponse(format!(
                 "timed out after {} ms while talking to the mail server",
                 limit.as_millis()
             ))),
@@ -114,7 +114,7 @@ impl Mailer {
         if let (MailTls::Starttls, Some(tls)) = (tls, &self.tls) {
             if !connection.can_starttls() {
                 let why = "the mail server does not support STARTTLS, which is required";
-                return Err(SendError::Failed(why.to_owned()));
+                return Err(SendError::NoResponse(why.to_owned()));
             }
             connection.starttls(tls.clone(), &self.hello).await.map_err(refused)?;
         }
@@ -215,7 +215,7 @@ fn number(code: Code) -> u16 {
 
 /// Returns the reason of a failure on one line. `send` hides secrets in it.
 fn failed(what: &str, error: &Error) -> SendError {
-    SendError::Failed(format!("{what}: {}", in_one_line(&error.to_string())))
+    SendError::NoResponse(format!("{what}: {}", in_one_line(&error.to_string())))
 }
 
 /// Returns the text of the error's source.

@@ -70,7 +70,7 @@ impl DeliveryWorker {
                 () = context.abandon.cancelled() => return,
                 Some(ended) = state.tasks.join_next() => self.record_finished(&mut state, ended).await,
                 () = self.wake_signal.wait(), if !state.is_due => state.is_due = true,
-                () = at(context, next_at) => state.is_due = true,
+                () = wait_until(context, next_at) => state.is_due = true,
                 () = context.stop.cancelled(), if !is_stopping => {}
             }
         }
@@ -83,13 +83,13 @@ impl DeliveryWorker {
             self.wake_signal.clear();
             match self.try_start_due(state).await {
                 Ok(()) => return,
-                Err(StoreError::Closed) => return state.clear(),
+                Err(StoreError::Closed) => return state.stop_looking(),
                 Err(error) => {
                     warn!(recipient = %self.recipient, %error, "failed to read deliveries: {error}");
                 }
             }
             tokio::select! {
-                () = self.context.stop.cancelled() => return state.clear(),
+                () = self.context.stop.cancelled() => return state.stop_looking(),
                 () = tokio::time::sleep(pauses.next_pause()) => {}
             }
         }
@@ -248,8 +248,8 @@ impl DeliveryWorker {
 }
 
 impl WorkerState {
-    /// Waits for the next wakeup: the recipient no longer exists.
-    fn clear(&mut self) {
+    /// Looks at the queue no more: the store is closed, or the server stops.
+    fn stop_looking(&mut self) {
         self.is_due = false;
         self.next_at = None;
     }
@@ -279,7 +279,7 @@ async fn record_membership(
 }
 
 /// Waits until the clock shows `instant`; without one, waits forever.
-async fn at(context: &WorkerContext, instant: Option<Timestamp>) {
+async fn wait_until(context: &WorkerContext, instant: Option<Timestamp>) {
     match instant {
         Some(instant) => context.sender.ctx.sleep_until(instant).await,
         None => std::future::pending().await,

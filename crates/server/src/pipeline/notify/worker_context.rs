@@ -72,24 +72,24 @@ impl WorkerContext {
 
     /// Wakes the recipient's worker. Without one, returns the wake signal for a new worker.
     pub(super) fn wake_or_add(&self, recipient: Recipient) -> Option<Arc<WakeSignal>> {
-        let mut out = self.wake_signals();
-        if let Some(wake_signal) = out.get(&recipient) {
+        let mut signals = self.wake_signals();
+        if let Some(wake_signal) = signals.get(&recipient) {
             wake_signal.set();
             return None;
         }
         let wake_signal = Arc::new(WakeSignal::default());
-        out.insert(recipient, Arc::clone(&wake_signal));
+        signals.insert(recipient, Arc::clone(&wake_signal));
         Some(wake_signal)
     }
 
     /// Removes the recipient's worker, unless it was woken meanwhile.
     pub(super) fn remove_if_idle(&self, recipient: Recipient, wake_signal: &WakeSignal) -> bool {
-        let mut out = self.wake_signals();
-        let may = !wake_signal.is_set.load(Ordering::SeqCst);
-        if may {
-            out.remove(&recipient);
+        let mut signals = self.wake_signals();
+        let is_idle = !wake_signal.is_set.load(Ordering::SeqCst);
+        if is_idle {
+            signals.remove(&recipient);
         }
-        may
+        is_idle
     }
 
     /// Removes the recipient's worker, which failed.

@@ -10,7 +10,7 @@ use contract::notification::wire::{
     ReplayDeliveryResponse,
 };
 use contract::rpc::{self, Error, RequestContext};
-use domain::notify::{HoldReason, event_key};
+use domain::notify::{HoldReason, delivery_key};
 use rules::{InvalidId, Violation, Violations};
 use store::{
     AlertToChannel, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryState, StoreError,
@@ -195,7 +195,7 @@ fn encode(delivery: Delivery) -> WireDelivery {
         incident_id: event.incident.map(|id| id.to_string()),
         event: event.kind.as_str().to_owned(),
         reminder: i32::try_from(event.reminder).unwrap_or(i32::MAX),
-        key: event_key(channel, &event),
+        key: delivery_key(channel, &event),
         ..progress
     }
 }
@@ -203,7 +203,7 @@ fn encode(delivery: Delivery) -> WireDelivery {
 fn encode_subscriber_delivery(delivery: SubscriberDelivery) -> WireDelivery {
     let (progress, about) = encode_progress(delivery);
     WireDelivery {
-        event: about.event_name,
+        event: about.event_kind,
         key: about.key,
         subscriber_id: Some(about.subscriber.to_string()),
         page_id: Some(about.page.to_string()),

@@ -69,7 +69,7 @@ pub(super) async fn test(
         accepted: tested.accepted,
         status: tested.status.map(i32::from),
         help: help(kind, &tested, missing),
-        response: tested.answer,
+        response: tested.response,
         duration_ms: millis(tested.took),
     })
 }
@@ -138,7 +138,7 @@ async fn send(
             at: tested.at,
             duration: tested.took,
             status: tested.status,
-            response: tested.answer.clone(),
+            response: tested.response.clone(),
             arrived: tested.accepted,
         };
         services.store.outbox().record_test(note).await.map_err(record_error)?;
@@ -222,8 +222,8 @@ mod tests {
     use super::*;
 
     fn helped(kind: ProviderType, status: Option<u16>) -> String {
-        let (at, took, answer) = (Timestamp::from_millis(0), Duration::ZERO, String::new());
-        help(kind, &Tested { accepted: false, status, answer, at, took }, None)
+        let (at, took, response) = (Timestamp::from_millis(0), Duration::ZERO, String::new());
+        help(kind, &Tested { accepted: false, status, response, at, took }, None)
     }
 
     #[tokio::test]

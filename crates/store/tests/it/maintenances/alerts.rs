@@ -137,8 +137,7 @@ async fn ending_or_deleting_maintenance_releases_held_alerts() {
             } else {
                 maintenances.end(home.workspace, id, at(HOUR)).await.unwrap();
             }
-            let mut wakeups = std::iter::from_fn(|| woken.try_recv().ok());
-            assert!(wakeups.any(|woken| woken.due_at == instant(HOUR)));
+            assert!(woken.try_recv().is_ok());
             assert_eq!(due(home, HOUR).await, (1, None));
         })
         .await;

@@ -118,7 +118,7 @@ async fn removing_quiet_hours_releases_held_alerts() {
         };
         let mut wakeups = home.store.outbox().listen();
         home.store.channels().update(seen, settings, at(2 * HOUR)).await.unwrap();
-        assert_eq!(wakeups.try_recv().map(|it| it.due_at), Ok(instant(2 * HOUR)));
+        assert_eq!(wakeups.try_recv(), Ok(channel.into()));
         assert_eq!(deliver(home, channel, 2 * HOUR).await, ["error 1"]);
     })
     .await;

@@ -74,7 +74,7 @@ async fn dead_letters_are_listed_and_replayed_while_relevant() {
             (delivery, subscriber_id(1), page.id)
         );
         assert_eq!(
-            (listed.about.event_name.as_str(), listed.attempt_count),
+            (listed.about.event_kind.as_str(), listed.attempt_count),
             ("page.incident.opened", 1)
         );
         assert_eq!(listed.attempts[0].response, "no such mailbox");

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use domain::notify::{
     BotAccount, Cause, Envelope, Event, EventBatch, EventKind, HttpMessage, Message,
-    MonitorSnapshot, RegionOutcome, TwilioAccount, VendorConfig, compose, digest_key, event_key,
+    MonitorSnapshot, RegionOutcome, TwilioAccount, VendorConfig, compose, delivery_key, digest_key,
     thread,
 };
 use http::Request;
@@ -67,7 +67,7 @@ pub(super) fn event(kind: EventKind, name: &str) -> Event {
 /// Returns the message that the server would send to this receiver.
 pub(super) fn message(receiver: &Receiver, notice: EventBatch<'_>, link: &str) -> HttpMessage {
     let (key, thread) = match notice {
-        EventBatch::One(event) => (event_key(CHANNEL, event), thread(event)),
+        EventBatch::One(event) => (delivery_key(CHANNEL, event), thread(event)),
         EventBatch::Digest(events) => (digest_key(CHANNEL, events), digest_key(CHANNEL, events)),
     };
     let signing = [Secret::new(vec![9; 24]), Secret::new(SIGNING.to_vec())];

@@ -106,9 +106,9 @@ impl<'a> PlanBuilder<'a> {
             let (due, _) = self.schedule(end.kind);
             let is_later = |it: &&OpenDelivery| match it.progress {
                 DeliveryProgress::Held(HoldReason::QuietHours, due_at) => due_at > due.due_at,
-                DeliveryProgress::Held(_, _) | DeliveryProgress::Sent | DeliveryProgress::Dead => {
-                    false
-                }
+                DeliveryProgress::Held(_, _)
+                | DeliveryProgress::AcceptedOrPending
+                | DeliveryProgress::Dead => false,
             };
             if notified.iter().all(|it| is_later(&it)) {
                 // It began and ended while the channel was held.

@@ -143,7 +143,7 @@ async fn only_replies_to_a_message_are_responses() {
         let post = a_post(MailTls::Off, replies).await;
         let outcome = match post.send().await {
             Ok(answer) => format!("{} {}", answer.status, answer.body),
-            Err(SendError::Failed(why)) => why,
+            Err(SendError::NoResponse(why)) => why,
             Err(other) => panic!("{other:?}"),
         };
         assert!(outcome.starts_with(expected), "{outcome}");
@@ -154,7 +154,7 @@ async fn only_replies_to_a_message_are_responses() {
 async fn without_starttls_nothing_is_sent() {
     let mut post = a_post(MailTls::Starttls, &[]).await;
     let why = "the mail server does not support STARTTLS, which is required";
-    assert_eq!(post.send().await, Err(SendError::Failed(why.to_owned())));
+    assert_eq!(post.send().await, Err(SendError::NoResponse(why.to_owned())));
     assert!(post.mails.try_recv().is_err());
 }
 
@@ -166,7 +166,7 @@ async fn stalled_connection_is_abandoned_and_not_reused() {
         // Long enough for a busy machine to get to DATA.
         let sent = post.mailer.send(&a_mail(), NOW, Duration::from_secs(2)).await;
         let why = "timed out after 2000 ms while talking to the mail server";
-        assert_eq!(sent, Err(SendError::Failed(why.to_owned())));
+        assert_eq!(sent, Err(SendError::NoResponse(why.to_owned())));
         assert_eq!(post.connections.load(Ordering::Relaxed), connections);
     }
 }

@@ -44,10 +44,10 @@ async fn test_reports_the_response() {
     let url = receiver.target.url("/hook");
     let taken = test(&bench, hook(&url)).await;
     assert_eq!((taken.accepted, taken.status), (true, Some(200)));
-    assert_eq!(taken.answer, "answered 200 “thanks”");
+    assert_eq!(taken.response, "answered 200 “thanks”");
     let refused = test(&bench, hook(&url)).await;
     assert_eq!((refused.accepted, refused.status), (false, Some(401)));
-    assert!(refused.answer.starts_with("answered 401 “who are you?”"), "{}", refused.answer);
+    assert!(refused.response.starts_with("answered 401 “who are you?”"), "{}", refused.response);
     assert!(bench.deliveries().await.is_empty(), "nothing of it is stored");
 }
 
@@ -71,7 +71,7 @@ async fn test_of_unconfigured_kind_names_the_setting() {
     let email = rules::notification::Email { email: "ops@example.com".to_owned() };
     let tested = test(&bench, Provider::Email(email)).await;
     assert_eq!((tested.accepted, tested.status), (false, None));
-    assert!(tested.answer.ends_with("set `ALOFT_SMTP_URL`"), "{}", tested.answer);
+    assert!(tested.response.ends_with("set `ALOFT_SMTP_URL`"), "{}", tested.response);
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn test_to_blocked_network_explains_the_fix() {
     let channel = ChannelId::from_bits(7);
     let stop = notifier.test_stop_token();
     let tested = notifier.test(WORKSPACE, channel, &settings, &a_test(), &stop).await.unwrap();
-    assert!(!tested.accepted && tested.answer.contains("--allow-private-networks"), "{tested:?}");
+    assert!(!tested.accepted && tested.response.contains("--allow-private-networks"), "{tested:?}");
     assert_eq!(receiver.hits(), 0);
 }
 
@@ -133,7 +133,7 @@ async fn cancelled_test_still_closes_its_alert() {
     let stop = stop.get_or_init(|| notifier.test_stop_token());
     let (channel, settings) = (ChannelId::from_bits(7), settings(&[], pagerduty()));
     let tested = notifier.test(WORKSPACE, channel, &settings, &a_test(), stop).await.unwrap();
-    assert!(tested.accepted && tested.answer.starts_with("answered 200"), "{tested:?}");
+    assert!(tested.accepted && tested.response.starts_with("answered 200"), "{tested:?}");
     for action in ["trigger", "resolve"] {
         let body: serde_json::Value = serde_json::from_str(&receiver.next().await.body).unwrap();
         assert_eq!(body["event_action"], action);

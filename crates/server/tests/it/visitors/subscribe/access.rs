@@ -97,8 +97,12 @@ async fn closing_a_page_cancels_pending_deliveries() {
     let (store, now) = (&server.running().app().store, server.running().app().ctx.now());
     // Advance the clock only after the retry is stored.
     until(async || {
-        let waiting = store.outbox().waiting().await.unwrap();
-        waiting.iter().any(|woken| woken.due_at > now).then_some(())
+        for recipient in store.outbox().waiting().await.unwrap() {
+            if store.outbox().due(recipient, now, 1).await.unwrap().next_at.is_some() {
+                return Some(());
+            }
+        }
+        None
     })
     .await;
     page.site.update(json!({ "accessType": "password", "password": "open sesame" })).await;

@@ -224,7 +224,7 @@ impl Model {
             let since = row.event.began_at;
             let progress = match (row.state, row.hold_reason) {
                 (State::Waiting, Some(reason)) => DeliveryProgress::Held(reason, row.due_at),
-                (State::Waiting | State::Arrived, _) => DeliveryProgress::Sent,
+                (State::Waiting | State::Arrived, _) => DeliveryProgress::AcceptedOrPending,
                 (State::Dead | State::Cancelled, _) => DeliveryProgress::Dead,
             };
             OpenDelivery {

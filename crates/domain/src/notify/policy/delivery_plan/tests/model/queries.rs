@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::notify::tests::CHANNEL;
-use crate::notify::{event_key, is_stateful};
+use crate::notify::{delivery_key, is_stateful};
 
 impl DeliveredEvent {
     /// Returns the duration in a recovery message.
@@ -56,7 +56,7 @@ impl Model {
     /// Returns a key that was used twice.
     pub(in super::super) fn twice(&self) -> Option<String> {
         let mut keys = BTreeSet::new();
-        let mut all = self.rows.iter().map(|row| event_key(CHANNEL, &row.event));
+        let mut all = self.rows.iter().map(|row| delivery_key(CHANNEL, &row.event));
         all.find(|key| !keys.insert(key.clone()))
     }
 
