@@ -30,8 +30,8 @@ pub(crate) struct QueuedJob {
     pub(crate) handle: Option<Handle>,
     /// Caller that waits for the result to be stored.
     pub(crate) reply: Option<oneshot::Sender<CheckResult>>,
-    /// Whether the revision to check is current.
-    pub(crate) validity: RevisionFlag,
+    /// Flag of the revision to check.
+    pub(crate) revision_flag: RevisionFlag,
     /// Whether the job waited for a permit and got it.
     pub(crate) has_permit: bool,
     /// Guard that is dropped after the result is sent.
@@ -50,7 +50,7 @@ pub(crate) struct InFlight {
 #[derive(Debug)]
 pub(crate) struct InFlightGuard(Arc<InFlight>);
 
-/// Flag that a revision of a monitor is current: not edited, paused or deleted since. Clones share
+/// Flag whether a revision of a monitor is outdated: edited, paused or deleted since. Clones share
 /// the flag.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RevisionFlag(Arc<AtomicBool>);
@@ -107,10 +107,10 @@ impl QueuedJob {
     pub(crate) const fn scheduled(
         job: Job,
         handle: Handle,
-        validity: RevisionFlag,
+        revision_flag: RevisionFlag,
         in_flight: InFlightGuard,
     ) -> Self {
-        Self { job, handle: Some(handle), reply: None, validity, has_permit: false, in_flight }
+        Self { job, handle: Some(handle), reply: None, revision_flag, has_permit: false, in_flight }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writes a batch of the pipeline in one transaction: results, missed slots, verdicts and
 //! incidents. The reply comes after the commit. Changes that decide anything are on disk by then
-//! (`writer::durability`). The pipeline updates its memory after that (design §2).
+//! (`writer::durability`). The pipeline records no further input before that, so its
+//! memory is at most this batch ahead.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -53,7 +53,7 @@ impl Policy {
     }
 
     /// Returns how long the vote of a region is valid after the end of its check.
-    pub fn window(&self) -> Duration {
+    pub fn vote_validity(&self) -> Duration {
         (2 * self.period).max(self.period + self.longest)
     }
 
@@ -110,7 +110,7 @@ mod tests {
         ] {
             let policy = Policy::new(&settings(timeout_ms, retry), 1, Vec::new());
             assert_eq!(policy.longest, Duration::from_millis(longest_ms));
-            assert_eq!(policy.window(), Duration::from_millis(window_ms));
+            assert_eq!(policy.vote_validity(), Duration::from_millis(window_ms));
         }
     }
 

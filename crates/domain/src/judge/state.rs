@@ -8,7 +8,8 @@ use super::Policy;
 use crate::check::{Outcome, ResultKey, Trigger};
 
 /// The judge's state of one monitor. Created by [`JudgeState::new`], changed by [`super::receive`],
-/// [`super::tick`], [`super::revise`] and [`super::delete`].
+/// [`super::tick`], [`super::revise`], [`super::resolve`] and [`super::delete`], and by
+/// [`Self::recall`] and [`Self::set_back`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgeState {
     /// The current verdict.
@@ -21,7 +22,8 @@ pub struct JudgeState {
     /// `error`.
     pub incident: Option<IncidentId>,
     /// While present, the status does not change.
-    pub hold: Option<GracePeriod>,
+    #[serde(rename = "hold")]
+    pub grace_period: Option<GracePeriod>,
     /// Start of a tie (half of the votes fail) that began in `error`.
     pub tie_since: Option<Timestamp>,
     /// Whether more than half of the votes are degraded; entering and leaving take two results
@@ -83,13 +85,13 @@ impl JudgeState {
     /// Creates the state of a new monitor. Its status stays `unknown` until all regions have
     /// reported, or for at most half a minute.
     pub fn new(policy: &Policy, now: Timestamp) -> Self {
-        let hold = GracePeriod { since: now, until: policy.grace_period_end(now) };
+        let grace_period = GracePeriod { since: now, until: policy.grace_period_end(now) };
         Self {
             status: MonitorStatus::Unknown,
             since: now,
             revision: policy.revision,
             incident: None,
-            hold: policy.active.then_some(hold),
+            grace_period: policy.active.then_some(grace_period),
             tie_since: None,
             slow: false,
             asked_at: None,
@@ -126,7 +128,7 @@ impl JudgeState {
         self.since = self.since.min(now);
         self.tie_since = self.tie_since.map(|since| since.min(now));
         self.asked_at = self.asked_at.map(|at| at.min(now));
-        if let Some(hold) = self.hold.as_mut().filter(|hold| hold.since > now) {
+        if let Some(hold) = self.grace_period.as_mut().filter(|hold| hold.since > now) {
             *hold = GracePeriod { since: now, until: now + hold.until.since(hold.since) };
         }
         for state in &mut self.regions {

@@ -71,16 +71,17 @@ pub fn receive(
     if says_more || is_late || deferred::outlives_results(policy.period) {
         effects.changed = effects.changed.max(Changed::Votes(region_result.slot));
     }
-    if is_newly_failing(&before, &after) {
+    let is_failing = |state: &RegionState| state.votes().0.map(|vote| vote == Vote::Failing);
+    let began_to_fail = is_failing(&before) != Some(true) && is_failing(&after) == Some(true);
+    // The first result of a region is no change, so it needs no confirmation.
+    if began_to_fail && is_failing(&before).is_some() {
         effects.confirmations = confirmation_regions(policy, judge_state, region, context);
         if !effects.confirmations.is_empty() {
             effects.changed = effects.changed.max(Changed::Memory);
         }
     }
-    let joins = before.votes().0 != Some(Vote::Failing)
-        && after.votes().0 == Some(Vote::Failing)
-        && open == judge_state.incident;
-    effects.region_failed_in = open.filter(|_| joins);
+    let has_stayed_open = open == judge_state.incident;
+    effects.region_failed_in = open.filter(|_| began_to_fail && has_stayed_open);
     effects
 }
 
@@ -99,7 +100,7 @@ pub fn revise(policy: &Policy, judge_state: &mut JudgeState, context: StepContex
     judge_state.revision = policy.revision;
     judge_state.align(policy);
     let mut effects = if policy.active {
-        judge_state.hold =
+        judge_state.grace_period =
             Some(GracePeriod { since: context.now, until: policy.grace_period_end(context.now) });
         settle(policy, judge_state, context, |_, now| now)
     } else {
@@ -171,14 +172,14 @@ fn settle(
     let now = context.now;
     if !policy.active
         || judge_state
-            .hold
+            .grace_period
             .is_some_and(|hold| is_in_grace_period(policy, judge_state, hold, context))
     {
         return unchanged(policy, judge_state, context);
     }
     let tally = Tally::count(policy, judge_state, context.suspicions, now);
     let memory = (judge_state.tie_since, judge_state.slow);
-    judge_state.hold = None;
+    judge_state.grace_period = None;
     judge_state.slow = tally.is_slow();
     judge_state.tie_since = judge_state
         .tie_since
@@ -267,7 +268,7 @@ fn end(judge_state: &mut JudgeState, how: CloseReason, now: Timestamp) -> Effect
     if turned {
         judge_state.since = now;
     }
-    judge_state.hold = None;
+    judge_state.grace_period = None;
     judge_state.tie_since = None;
     judge_state.slow = false;
     for state in &mut judge_state.regions {
@@ -318,18 +319,12 @@ fn wake_at(
     if !policy.active {
         return None;
     }
-    if let Some(hold) = judge_state.hold {
+    if let Some(hold) = judge_state.grace_period {
         return Some(hold.until);
     }
     // An old tie that waits for a new result ends with that result.
     let tie = tie_end(policy, judge_state).filter(|end| *end > now);
     tie.into_iter().chain(tally.next_expiry).min()
-}
-
-/// Returns whether a region began to fail with this result.
-fn is_newly_failing(before: &RegionState, after: &RegionState) -> bool {
-    let was_failing = |state: &RegionState| state.votes().0.map(|vote| vote == Vote::Failing);
-    was_failing(before) == Some(false) && was_failing(after) == Some(true)
 }
 
 /// Returns the regions to confirm a failure of `region`: once per monitor and period, by probes

@@ -31,14 +31,20 @@ pub(super) struct Tally {
     pub(super) voting: u8,
     /// Votes: one per probe that serves a region with a vote.
     pub(super) votes: u8,
-    /// Failing votes, and failing regions.
-    failing: (u8, u8),
-    /// Degraded votes, and degraded regions.
-    slow: (u8, u8),
+    failing: VoteCount,
+    /// Degraded votes and regions.
+    slow: VoteCount,
     /// The first region with a vote that failed in two consecutive slots.
     pub(super) failed_twice: Option<Region>,
     /// Time at which the first vote expires.
     pub(super) next_expiry: Option<Timestamp>,
+}
+
+/// Number of votes, and of the regions behind them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct VoteCount {
+    votes: u8,
+    regions: u8,
 }
 
 /// The regions of one probe.
@@ -78,7 +84,7 @@ impl Tally {
         suspicions: &ProbeSuspicions,
         now: Timestamp,
     ) -> Self {
-        let window = policy.window();
+        let window = policy.vote_validity();
         let mut tally = Self { regions: policy.regions.len() as u8, ..Self::default() };
         let nobody = Voter { probe: ProbeIndex(0), voting: 0, failing: 0, slow: 0 };
         // On the stack, because this runs for every result.
@@ -106,10 +112,10 @@ impl Tally {
         }
         for voter in &voters[..known] {
             tally.votes += 1;
-            tally.failing.0 += u8::from(2 * voter.failing > voter.voting);
-            tally.failing.1 += voter.failing;
-            tally.slow.0 += u8::from(2 * voter.slow > voter.voting);
-            tally.slow.1 += voter.slow;
+            tally.failing.votes += u8::from(2 * voter.failing > voter.voting);
+            tally.failing.regions += voter.failing;
+            tally.slow.votes += u8::from(2 * voter.slow > voter.voting);
+            tally.slow.regions += voter.slow;
         }
         tally
     }
@@ -121,12 +127,12 @@ impl Tally {
 
     /// Returns whether more than half of the votes are degraded.
     pub(super) const fn is_slow(&self) -> bool {
-        2 * self.slow.0 > self.votes
+        2 * self.slow.votes > self.votes
     }
 
     /// Returns whether exactly half of the votes fail.
     pub(super) const fn is_tied(&self) -> bool {
-        self.votes > 0 && 2 * self.failing.0 == self.votes
+        self.votes > 0 && 2 * self.failing.votes == self.votes
     }
 
     /// Returns the share of failing votes.
@@ -139,7 +145,7 @@ impl Tally {
         self.share(self.slow)
     }
 
-    const fn share(&self, (votes, regions): (u8, u8)) -> Share {
+    const fn share(&self, VoteCount { votes, regions }: VoteCount) -> Share {
         Share { votes, of_votes: self.votes, regions, of_regions: self.voting }
     }
 
@@ -210,7 +216,7 @@ pub fn region_status(
     let trust =
         policy.probe_of(region).map_or(ProbeTrust::Suspect, |probe| suspicions.trust(probe));
     let latest = judge_state.region(region).and_then(|state| state.credible(trust).latest);
-    let voting = latest.filter(|last| now.since(last.finished_at) <= policy.window());
+    let voting = latest.filter(|last| now.since(last.finished_at) <= policy.vote_validity());
     match voting.filter(|_| policy.active).map(|last| last.vote) {
         None => MonitorStatus::Unknown,
         Some(Vote::Fine) => MonitorStatus::Active,
@@ -227,7 +233,7 @@ pub(super) fn is_recovery_unconfirmed(
     suspicions: &ProbeSuspicions,
     now: Timestamp,
 ) -> bool {
-    let window = policy.window();
+    let window = policy.vote_validity();
     let voting = || {
         let regions = policy.regions.iter().zip(&judge_state.regions);
         regions.filter_map(|(serving, state)| {

@@ -111,8 +111,8 @@ impl Cadence {
         let (monitor, workspace) = (entry.plan.monitor, entry.plan.workspace);
         self.schedule.insert(monitor, entry.period, entry.regions, now, first);
         let before = self.plans.insert(monitor, (entry.plan, RevisionFlag::default()));
-        if let Some((_, validity)) = before {
-            validity.mark_outdated();
+        if let Some((_, revision_flag)) = before {
+            revision_flag.mark_outdated();
             return Vec::new();
         }
         let monitors = self.workspaces.entry(workspace).or_default();
@@ -124,8 +124,8 @@ impl Cadence {
     /// may let waiting jobs of other workspaces run.
     async fn remove(&mut self, monitor: MonitorId) {
         self.schedule.remove(monitor);
-        let Some((plan, validity)) = self.plans.remove(&monitor) else { return };
-        validity.mark_outdated();
+        let Some((plan, revision_flag)) = self.plans.remove(&monitor) else { return };
+        revision_flag.mark_outdated();
         let Some(monitors) = self.workspaces.get_mut(&plan.workspace) else { return };
         *monitors -= 1;
         if *monitors == 0 {
@@ -252,7 +252,7 @@ impl Cadence {
         if let Some(missed) = due.missed {
             self.send_missed(missed).await;
         }
-        let Some((plan, validity)) = self.plans.get(&due.monitor) else { return };
+        let Some((plan, revision_flag)) = self.plans.get(&due.monitor) else { return };
         // Only a check that runs and would not keep its details otherwise uses the budget.
         let keep_evidence = due.action == SlotAction::Run
             && (is_detailed_slot(due.monitor, due.slot, due.next_slot)
@@ -267,8 +267,10 @@ impl Cadence {
         };
         match due.action {
             SlotAction::Run => {
-                let (validity, in_flight_guard) = (validity.clone(), self.in_flight.begin());
-                self.send(QueuedJob::scheduled(job, due.handle, validity, in_flight_guard)).await;
+                let (revision_flag, in_flight_guard) =
+                    (revision_flag.clone(), self.in_flight.begin());
+                self.send(QueuedJob::scheduled(job, due.handle, revision_flag, in_flight_guard))
+                    .await;
             }
             SlotAction::Skip => {
                 self.metrics.skipped_slots.inc();
@@ -283,7 +285,7 @@ impl Cadence {
     async fn confirm(&mut self, monitor: MonitorId, revision: u32, regions: &[Region]) {
         let now = self.ctx.now();
         let known = self.plans.get(&monitor).filter(|(plan, _)| plan.revision == revision);
-        let Some((plan, validity)) = known.cloned() else { return };
+        let Some((plan, revision_flag)) = known.cloned() else { return };
         let confirmation_checks =
             self.schedule.confirm(monitor, regions, &mut self.confirmations, now);
         self.metrics.confirmations_requested.inc_by(confirmation_checks.len() as u64);
@@ -296,8 +298,8 @@ impl Cadence {
                 next_slot,
                 keep_evidence: self.details.take(plan.workspace, self.last_poll),
             };
-            let (validity, in_flight_guard) = (validity.clone(), self.in_flight.begin());
-            self.send(QueuedJob::scheduled(job, handle, validity, in_flight_guard)).await;
+            let (revision_flag, in_flight_guard) = (revision_flag.clone(), self.in_flight.begin());
+            self.send(QueuedJob::scheduled(job, handle, revision_flag, in_flight_guard)).await;
         }
     }
 

@@ -97,9 +97,9 @@ impl Checkers {
     /// Runs one check. It keeps its permit until the judge has its result. While the judge cannot store, this
     /// bounds the number of checks that wait with a result.
     async fn check(&self, queued: QueuedJob) {
-        let QueuedJob { job, handle, reply, validity, in_flight: _in_flight, .. } = queued;
+        let QueuedJob { job, handle, reply, revision_flag, in_flight: _in_flight, .. } = queued;
         // The monitor changed while the check waited.
-        if !validity.is_current() {
+        if !revision_flag.is_current() {
             return self.send_missed(&job, MissedReason::Changed).await;
         }
         let begun = self.ctx.now();
@@ -108,7 +108,7 @@ impl Checkers {
         let ended = {
             // Pinned in place: passed as an argument, the future would use its memory twice.
             let run = pin!(async {
-                let (now, is_wanted) = (|| self.ctx.now(), || validity.is_current());
+                let (now, is_wanted) = (|| self.ctx.now(), || revision_flag.is_current());
                 let (name, probe) = self.probes.known(self.probes.serving(job.region).probe);
                 let attempts = probe.run_while(&job, now, is_wanted).await;
                 let cut =
@@ -201,7 +201,7 @@ pub(super) mod tests {
             job,
             handle: None,
             reply: None,
-            validity: RevisionFlag::default(),
+            revision_flag: RevisionFlag::default(),
             has_permit: false,
             in_flight,
         }

@@ -1,7 +1,7 @@
 //! Runs the judge: records its inputs, has `domain::judge` decide, and commits the effects. An
 //! input that changes a verdict is committed immediately, others together within 100 ms. `commit`
-//! does the commits. No input is recorded during a commit, so that memory never runs ahead of the
-//! database.
+//! does the commits. Memory is at most one batch ahead of the database: during a commit, no further
+//! input is recorded and no query is answered. So nobody reads a verdict that is not stored.
 
 mod batch;
 mod command;
@@ -22,7 +22,7 @@ use domain::cadence::{self, Missed};
 use domain::check::CheckResult;
 use domain::judge::{self, DeferredWrites, Effects, ProbeIndex, ProbeSuspicions, Transition};
 use domain::notify::{AlertChange, Cause};
-use rules::{ById, MonitorId, Region, Timestamp};
+use rules::{ById, MonitorId, Region, Timestamp, limits};
 use store::Store;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -44,8 +44,9 @@ use super::probes::Probes;
 use crate::lane::{BatchedReceiver, JudgeInput, RecvOutcome};
 use crate::observe::metrics::Metrics;
 
-/// Time that results wait for others to share a commit; design §2 allows 100 ms.
-const COMMIT_WITHIN: Duration = Duration::from_millis(80);
+/// Time that results wait for others to share a commit.
+const COMMIT_DELAY: Duration = Duration::from_millis(80);
+const _: () = assert!(COMMIT_DELAY.as_millis() < limits::COMMIT_WITHIN.as_millis());
 /// Age of waiting results from which the judge counts as behind. Votes that these results renew
 /// have not expired.
 const BEHIND: Duration = Duration::from_secs(1);
@@ -248,9 +249,10 @@ impl Judge {
         if result.finished_at > self.now {
             judged.set_back(self.now);
         }
-        let joined = effects.region_failed_in.map(|incident| judged.joined(incident, result));
+        let failed_region =
+            effects.region_failed_in.map(|incident| judged.failed_region(incident, result));
         self.apply_effects(monitor, &effects);
-        self.pending.add_joined(joined);
+        self.pending.add_failed_region(failed_region);
     }
 
     /// Reads the clock. If it was set back, caps all remembered times at it.
@@ -372,16 +374,16 @@ fn set_locations(cause: &mut Cause, judged: &JudgedMonitor, probes: &Probes) {
     }
 }
 
-/// Logs the transition with its cause, which begins with the first failing region.
+/// Logs the transition with its reason and its cause, that of the first failing region.
 fn log(judged: &JudgedMonitor, transition: &Transition, cause: &Cause) {
     let JudgedMonitor { monitor, name, .. } = judged;
     let Transition { from, to, why, .. } = transition;
-    let why = why.to_string();
-    let detail = Some(&cause.why).filter(|detail| !detail.is_empty() && **detail != why);
-    let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+    let reason = why.to_string();
+    let cause = Some(&cause.why).filter(|cause| !cause.is_empty() && **cause != reason);
+    let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
     info!(
         monitor.id = %monitor, monitor.name = %name,
-        "monitor `{name}` ({monitor}) went from {from} to {to}, {why}{detail}"
+        "monitor `{name}` ({monitor}) went from {from} to {to}, {reason}{cause}"
     );
 }
 

@@ -55,13 +55,13 @@ impl Pipeline {
         for region in regions.iter() {
             let (reply, answer) = oneshot::channel();
             let job = Job { slot, ..Job::manual(plan.clone(), region, requested_at) };
-            let (handle, validity) = (None, RevisionFlag::default());
+            let (handle, revision_flag) = (None, RevisionFlag::default());
             let in_flight = self.in_flight.begin();
             let queued = QueuedJob {
                 job,
                 handle,
                 reply: Some(reply),
-                validity,
+                revision_flag,
                 has_permit: false,
                 in_flight,
             };

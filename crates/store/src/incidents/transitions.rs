@@ -1,5 +1,6 @@
-//! Transitions of incidents that the judge decides, in the transaction of its batch: an incident
-//! opens, another region starts to fail in it, it closes. A retried batch adds nothing.
+//! Transitions of incidents that the judge decides. An incident opens or closes in the transaction
+//! of its batch; another region that starts to fail in it is recorded after the batch. A retried
+//! batch adds nothing.
 
 use std::time::Duration;
 

@@ -284,7 +284,7 @@ pub(crate) fn a_history(status: MonitorStatus, since: i64) -> JudgeState {
         since: instant(since),
         revision: 1,
         incident: None,
-        hold: None,
+        grace_period: None,
         tie_since: None,
         slow: false,
         asked_at: None,

@@ -44,7 +44,7 @@ fn grace_period_survives_clock_set_back() {
     let mut story = a_settled_monitor_in(1).edited(|_| {});
     story.now = story.now - Duration::from_hours(1);
     story.judge_state.set_back(story.now);
-    let hold = story.judge_state.hold.expect("an edit starts a grace period");
+    let hold = story.judge_state.grace_period.expect("an edit starts a grace period");
     assert_eq!((hold.since, hold.until), (story.now, story.now + Duration::from_secs(30)));
     assert_eq!(story.fails("fly-ams").status(), Error);
 }

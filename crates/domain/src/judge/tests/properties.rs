@@ -171,7 +171,7 @@ proptest! {
             let mut story = a_monitor().served_by(&probes).settled().restarted();
             // The grace period begins after all results, so that no region counts as reported.
             let end = START + 2 * PERIOD;
-            story.judge_state.hold = Some(GracePeriod { since: end, until: end });
+            story.judge_state.grace_period = Some(GracePeriod { since: end, until: end });
             for report in reports {
                 story.receive(&result(*report, seed));
             }
@@ -285,7 +285,7 @@ proptest! {
         for happening in &happenings {
             story = happen(story, happening);
             let tally = Tally::count(&story.policy, &story.judge_state, &story.suspicions, story.now);
-            if !story.policy.active || (story.judge_state.hold.is_none() && tally.votes == 0) {
+            if !story.policy.active || (story.judge_state.grace_period.is_none() && tally.votes == 0) {
                 prop_assert_eq!(story.status(), MonitorStatus::Unknown);
             }
         }

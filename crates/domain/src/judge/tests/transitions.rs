@@ -191,7 +191,7 @@ fn status_waits_after_start_resume_and_edit() {
         let late = story.fails("fly-ams").after(Duration::from_secs(29));
         assert_eq!(late.status(), held, "{name}: after 29 s");
         let fine = late.after(Duration::from_secs(1));
-        assert_eq!(fine.judge_state.hold, None, "{name}: after 30 s");
+        assert_eq!(fine.judge_state.grace_period, None, "{name}: after 30 s");
     }
 }
 
@@ -209,7 +209,7 @@ fn edit_keeps_incident_until_a_new_result() {
     let story = a_settled_monitor_in(3).fails("fly-ams").fails("fly-arn");
     let only_bom = |policy: &mut Policy| policy.regions = policy.regions[2..].into();
     let edited = story.edited(only_bom).after(Duration::from_secs(40));
-    assert_eq!(edited.judge_state.hold, None);
+    assert_eq!(edited.judge_state.grace_period, None);
     assert_eq!(edited.status(), Error, "the remaining region succeeded before the edit");
     let recovered = edited.succeeds("fly-bom");
     assert_eq!(

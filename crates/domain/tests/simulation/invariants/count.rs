@@ -52,7 +52,7 @@ impl MonitorRecord {
             });
             let (latest, before) = (last.next().flatten(), last.next().flatten());
             let Some((key, finished_at, outcome)) = latest else { continue };
-            if now.since(finished_at) > policy.window() {
+            if now.since(finished_at) > policy.vote_validity() {
                 continue;
             }
             let (fails, slow) = (outcome == Outcome::Failure, outcome == Outcome::Degraded);
@@ -62,7 +62,7 @@ impl MonitorRecord {
                 && before.is_some_and(|(its, outcome)| {
                     outcome == Outcome::Failure
                         && its.0 == key.0
-                        && key.1.since(its.1) <= policy.window()
+                        && key.1.since(its.1) <= policy.vote_validity()
                 });
             count.twice |= twice;
             if twice {

@@ -38,7 +38,7 @@ impl Witness {
             );
             let voided = suspicions.trust(serving.probe) != ProbeTrust::Trusted;
             let latest = self.monitors[place].latest(serving.region).filter(|(finished_at, _)| {
-                watched.policy.active && now.since(*finished_at) <= watched.policy.window()
+                watched.policy.active && now.since(*finished_at) <= watched.policy.vote_validity()
             });
             let expected = match latest.map(|(_, outcome)| outcome) {
                 None | Some(Outcome::Skipped) => MonitorStatus::Unknown,
@@ -215,7 +215,7 @@ impl Witness {
                 || judge_state.incident.is_some() != self.monitors[place].resolved,
             what,
         );
-        if judge_state.hold.is_some() || !policy.active {
+        if judge_state.grace_period.is_some() || !policy.active {
             self.monitors[place].tied_since = None;
             return self.check(
                 "an inactive monitor is unknown",

@@ -105,7 +105,7 @@ pub(super) fn the_clock_is_set_back(world: &mut World) {
     world.end();
     world.witness.watch_slots();
     let Some(place) = any_active(world) else { return };
-    let window = world.monitors[place].policy.window();
+    let window = world.monitors[place].policy.vote_validity();
     world.set_back(600 * SECOND);
     pass(world, window);
     let seen = |world: &World| {

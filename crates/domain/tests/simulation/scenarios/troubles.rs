@@ -17,7 +17,7 @@ const CUT_OFF_FOR_LONG: u64 = 3;
 pub(super) fn outage(world: &mut World) {
     let Some(place) = any_active(world) else { return };
     let before = (world.witness.seen(place).opened, world.witness.seen(place).closed);
-    let window = world.monitors[place].policy.window();
+    let window = world.monitors[place].policy.vote_validity();
     world.monitors[place].target = Target::Down;
     world.trace(|| format!("the target of monitor {place} is down"));
     pass(world, window);
@@ -45,7 +45,7 @@ pub(super) fn resolved_by_hand(world: &mut World) {
     let counted =
         |world: &World| (world.witness.seen(place).opened, world.witness.seen(place).closed);
     let before = counted(world);
-    let window = world.monitors[place].policy.window();
+    let window = world.monitors[place].policy.vote_validity();
     world.monitors[place].target = Target::Down;
     world.trace(|| format!("the target of monitor {place} is down"));
     pass(world, window + limits::SETTLE_MAX);

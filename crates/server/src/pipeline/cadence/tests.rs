@@ -104,7 +104,7 @@ fn a_queued_job() -> QueuedJob {
         job: Job::manual(a_plan(1), Region::FlyAms, NOW),
         handle: None,
         reply: None,
-        validity: RevisionFlag::default(),
+        revision_flag: RevisionFlag::default(),
         has_permit: false,
         in_flight: Arc::<InFlight>::default().begin(),
     }

@@ -9,7 +9,7 @@ use store::{Batch, FailedRegion, ProbeEvent};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::COMMIT_WITHIN;
+use super::COMMIT_DELAY;
 
 /// Results and decisions since the last commit.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct PendingCommit {
     /// Cause of each transition.
     causes: Vec<(MonitorId, Cause)>,
     /// Regions that began to fail during open incidents.
-    joined: Vec<FailedRegion>,
+    failed_regions: Vec<FailedRegion>,
     /// Events of probes for the audit logs of workspaces.
     probe_events: Vec<ProbeEvent>,
     /// Callers that wait for a result to be stored, with the index of the result.
@@ -69,17 +69,18 @@ impl PendingCommit {
         self.begin();
     }
 
-    pub(super) fn add_joined(&mut self, joined: Option<FailedRegion>) {
-        self.joined.extend(joined);
+    pub(super) fn add_failed_region(&mut self, failed_region: Option<FailedRegion>) {
+        self.failed_regions.extend(failed_region);
     }
 
-    /// Takes the regions that joined incidents. They are noted once their results are stored.
-    pub(super) fn take_joined(&mut self) -> Vec<FailedRegion> {
-        std::mem::take(&mut self.joined)
+    /// Takes the regions that began to fail during open incidents. They are recorded once their
+    /// results are stored.
+    pub(super) fn take_failed_regions(&mut self) -> Vec<FailedRegion> {
+        std::mem::take(&mut self.failed_regions)
     }
 
-    pub(super) fn add_probe_events(&mut self, notes: impl Iterator<Item = ProbeEvent>) {
-        self.probe_events.extend(notes);
+    pub(super) fn add_probe_events(&mut self, events: impl Iterator<Item = ProbeEvent>) {
+        self.probe_events.extend(events);
         self.begin();
     }
 
@@ -104,13 +105,13 @@ impl PendingCommit {
     /// Waits until the commit is due. Waits forever if nothing is pending.
     pub(super) async fn due(&self) {
         match self.since {
-            Some(since) => tokio::time::sleep_until(since + COMMIT_WITHIN).await,
+            Some(since) => tokio::time::sleep_until(since + COMMIT_DELAY).await,
             None => std::future::pending().await,
         }
     }
 
-    /// Returns everything as one transaction, with deferred votes that are due. States, notes and
-    /// replies stay until [`Self::send_replies`].
+    /// Returns everything as one transaction, with deferred votes that are due. States, probe events
+    /// and replies stay until [`Self::finish`].
     pub(super) fn batch(
         &mut self,
         deferred_states: Vec<(MonitorId, JudgeState)>,
@@ -131,8 +132,8 @@ impl PendingCommit {
         }
     }
 
-    /// Sends results to their callers and starts a new batch.
-    pub(super) fn send_replies(&mut self, stored: &Batch) {
+    /// Ends a stored batch: sends results to their callers, and starts a new batch.
+    pub(super) fn finish(&mut self, stored: &Batch) {
         for (index, reply) in self.replies.drain(..) {
             // The caller may be gone; the result is stored all the same.
             let _ = reply.send(stored.results[index].clone());

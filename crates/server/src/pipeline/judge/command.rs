@@ -1,5 +1,5 @@
 //! Commands and queries to the judge. They are handled in order with the inputs, and answered when
-//! their effects are stored.
+//! their effects are stored, except `Watch`: the next commit stores the state of a new revision.
 
 use std::collections::HashMap;
 

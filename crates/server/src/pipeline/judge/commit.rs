@@ -84,8 +84,8 @@ impl Judge {
         self.metrics.commit_seconds.observe(begun.elapsed().as_secs_f64());
         let dropped = committed.duplicates + committed.ownerless;
         self.metrics.results_committed.inc_by(ran(&batch.results).saturating_sub(dropped));
-        self.record_joined().await;
-        self.pending.send_replies(&batch);
+        self.record_failed_regions().await;
+        self.pending.finish(&batch);
         Ok(())
     }
 
@@ -97,16 +97,17 @@ impl Judge {
         due.filter_map(|id| Some((id, self.judged.get(&id)?.state.clone()))).collect()
     }
 
-    /// Notes the regions that joined incidents, without retry: missing ones are added when the
-    /// incident closes.
-    async fn record_joined(&mut self) {
-        let joined = self.pending.take_joined();
-        if joined.is_empty() {
+    /// Records the regions that began to fail during incidents, without retry: missing ones are
+    /// added when the incident closes.
+    async fn record_failed_regions(&mut self) {
+        let failed_regions = self.pending.take_failed_regions();
+        if failed_regions.is_empty() {
             return;
         }
-        let noted = self.store.incidents();
-        let noted = self.abandon.run_until_cancelled(noted.record_failed_regions(joined)).await;
-        if let Some(Err(why)) = noted {
+        let incidents = self.store.incidents();
+        let recording = incidents.record_failed_regions(failed_regions);
+        let recorded = self.abandon.run_until_cancelled(recording).await;
+        if let Some(Err(why)) = recorded {
             warn!("failed to add failing regions to timelines of incidents: {why}");
         }
     }

@@ -112,7 +112,7 @@ impl JudgedMonitor {
     /// Returns the regions in which a check should have ended by now, and whether one has. A
     /// monitor that has run for a shorter time has no due check.
     fn due_regions(&self, now: Timestamp) -> impl Iterator<Item = (Region, bool)> {
-        let window = self.policy.window();
+        let window = self.policy.vote_validity();
         let is_due = now.since(self.runs_since) > window;
         self.state.regions.iter().filter(move |_| is_due).map(move |state| {
             let reported = state.latest.is_some_and(|last| now.since(last.finished_at) <= window);

@@ -124,8 +124,9 @@ impl JudgedMonitor {
         effects
     }
 
-    /// Returns the timeline entry for an incident that the region joined with this result.
-    pub(super) fn joined(&self, incident: IncidentId, result: &CheckResult) -> FailedRegion {
+    /// Returns the timeline entry for an incident in which the region began to fail with this
+    /// result.
+    pub(super) fn failed_region(&self, incident: IncidentId, result: &CheckResult) -> FailedRegion {
         let (workspace, monitor) = (self.workspace, self.monitor);
         let (region, at) = (result.identity.region, result.finished_at);
         FailedRegion { workspace, monitor, incident, region, at }

@@ -33,11 +33,11 @@ impl RegionFailures {
             Outcome::Skipped => {}
             Outcome::Success => self.retain(|known| known != region),
             Outcome::Degraded | Outcome::Failure => {
-                let trouble =
+                let failure =
                     RegionFailure { region, reason: reason(result), status: result.status };
                 match self.0.iter_mut().find(|known| known.region == region) {
-                    Some(known) => *known = trouble,
-                    None => self.0.push(trouble),
+                    Some(known) => *known = failure,
+                    None => self.0.push(failure),
                 }
             }
         }
@@ -67,14 +67,14 @@ impl RegionFailures {
                     MonitorStatus::Active => 2,
                 };
                 let index = self.0.iter().position(|known| known.region == region);
-                let trouble = index.and_then(|index| self.0.get(index)).filter(|_| rank < 2);
+                let failure = index.and_then(|index| self.0.get(index)).filter(|_| rank < 2);
                 let seen = RegionOutcome {
                     region,
                     place: None,
                     failing: status == MonitorStatus::Error,
-                    reason: trouble
-                        .and_then(|trouble| trouble.reason.as_deref().map(str::to_owned)),
-                    status: trouble.and_then(|trouble| trouble.status),
+                    reason: failure
+                        .and_then(|failure| failure.reason.as_deref().map(str::to_owned)),
+                    status: failure.and_then(|failure| failure.status),
                     latency_ms: latency_us.map(|us| us.div_ceil(1_000)),
                 };
                 Some(((rank, index.unwrap_or(usize::MAX)), seen))
@@ -162,18 +162,18 @@ mod tests {
     // issue 6: "reaches its people once, with the evidence"
     #[test]
     fn cause_is_the_region_that_failed_first() {
-        let mut troubles = RegionFailures::new();
-        troubles.record(&result(Region::FlySin, Outcome::Failure, "status is 503", Some(503)));
-        troubles.record(&result(Region::FlyBom, Outcome::Degraded, "took 900 ms", Some(200)));
-        troubles.record(&result(Region::FlyAms, Outcome::Failure, "nobody listens", None));
-        troubles.record(&result(Region::FlySin, Outcome::Failure, "status is 502", Some(502)));
+        let mut failures = RegionFailures::new();
+        failures.record(&result(Region::FlySin, Outcome::Failure, "status is 503", Some(503)));
+        failures.record(&result(Region::FlyBom, Outcome::Degraded, "took 900 ms", Some(200)));
+        failures.record(&result(Region::FlyAms, Outcome::Failure, "nobody listens", None));
+        failures.record(&result(Region::FlySin, Outcome::Failure, "status is 502", Some(502)));
         let regions = [
             (Region::FlyAms, MonitorStatus::Error),
             (Region::FlyBom, MonitorStatus::Degraded),
             (Region::FlySin, MonitorStatus::Error),
         ];
         assert_eq!(
-            describe(&troubles.cause(FAILING, seen(regions))),
+            describe(&failures.cause(FAILING, seen(regions))),
             [
                 "status is 502",
                 "fly-sin failing Some(\"status is 502\") Some(502)",
@@ -185,9 +185,9 @@ mod tests {
 
     #[test]
     fn recovery_omits_regions_without_a_vote() {
-        let mut troubles = RegionFailures::new();
-        troubles.record(&result(Region::FlyAms, Outcome::Failure, "status is 503", Some(503)));
-        troubles.record(&result(Region::FlyAms, Outcome::Skipped, "", None));
+        let mut failures = RegionFailures::new();
+        failures.record(&result(Region::FlyAms, Outcome::Failure, "status is 503", Some(503)));
+        failures.record(&result(Region::FlyAms, Outcome::Skipped, "", None));
         let regions = [
             (Region::FlyAms, MonitorStatus::Unknown),
             (Region::FlyBom, MonitorStatus::Active),
@@ -195,15 +195,15 @@ mod tests {
         ];
         let fine = StatusReason::Fine(Share { votes: 1, of_votes: 3, regions: 1, of_regions: 3 });
         assert_eq!(
-            describe(&troubles.cause(fine, seen(regions))),
+            describe(&failures.cause(fine, seen(regions))),
             [
                 "fails in no more than 1 of 3 regions",
                 "fly-sin failing None None",
                 "fly-bom not failing None None",
             ]
         );
-        troubles.record(&result(Region::FlyAms, Outcome::Success, "", Some(200)));
-        assert_eq!(troubles.0.capacity(), 0, "what is well again costs nothing");
+        failures.record(&result(Region::FlyAms, Outcome::Success, "", Some(200)));
+        assert_eq!(failures.0.capacity(), 0, "what is well again costs nothing");
     }
 
     #[test]
