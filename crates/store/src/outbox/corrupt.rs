@@ -39,11 +39,7 @@ pub(super) async fn mark_dead(
                 .await?;
         let attempt = Attempt {
             row_id: number,
-            number: tried
-                .flatten()
-                .and_then(|number| u32::try_from(number).ok())
-                .unwrap_or(0)
-                + 1,
+            number: tried.flatten().and_then(|number| u32::try_from(number).ok()).unwrap_or(0) + 1,
             at: now,
             duration_ms: 0,
             status: None,

@@ -35,7 +35,7 @@ async fn failure(client: &Client) -> (Code, String) {
 /// Creates a response that compresses well.
 fn regions() -> ListRegionsResponse {
     let region = Region { id: "x".repeat(2_000), ..Region::default() };
-    ListRegionsResponse { regions: vec![region], ..ListRegionsResponse::default() }
+    ListRegionsResponse { regions: vec![region] }
 }
 
 #[tokio::test]
