@@ -10,12 +10,11 @@ use web::http_body::{EncodedBody, Encoding};
 use super::address::PageAddress;
 use super::badge::{BadgeMetric, BadgeQuery};
 use super::cache::RenderJob;
+use super::cache_rule::CacheRule;
 use super::details::latencies;
 use super::icon::Icon;
 use super::representation::{DetailBodyKey, DetailContent, Representation};
-use super::responses::{
-    CacheRule, build_response, cache_rule, find, finish, language, unavailable, variant,
-};
+use super::responses::{build_response, cache_rule, find, finish, language, unavailable, variant};
 use super::{badge, widget};
 use crate::Pages;
 

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::responses::CacheRule;
+use crate::cache_rule::CacheRule;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;

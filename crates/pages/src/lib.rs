@@ -22,8 +22,8 @@
 //!   `detail_cache` the data of detail pages, and `icon` the owners' icons. `live_updates` knows
 //!   the waiting browsers, `subscribe_limits` the recent requests, and `metrics` counts.
 //! - `state` has all of these as [`Pages`], which the handlers receive.
-//! - Handlers: `responses` finds a page, checks access and builds responses for all of them.
-//!   `details` reads the pages below a page on demand, `handlers` serve representations, badges and
+//! - Handlers: `responses` finds a page, checks access and builds responses for all of them, and
+//!   `cache_rule` says what shared caches may keep. `details` reads the pages below a page on demand, `handlers` serve representations, badges and
 //!   icons, `login` the forms of restricted pages, `subscribe` those of subscribers, and `live`
 //!   sends updates to open browsers.
 //! - `routes` lists all paths, each with its handler.
@@ -33,6 +33,7 @@ mod address;
 mod badge;
 mod bars;
 mod cache;
+mod cache_rule;
 mod chart;
 mod detail_cache;
 mod details;

@@ -20,8 +20,9 @@ use web::peer::{EntryPoint, Peer};
 
 use super::access::{UnlockResult, Visitor};
 use super::address::PageAddress;
+use super::cache_rule::CacheRule;
 use super::html::login::password_form;
-use super::responses::{CacheRule, UNKNOWN_PEER, build_response, language, look_up};
+use super::responses::{UNKNOWN_PEER, build_response, language, look_up};
 use crate::Pages;
 
 /// Header in which a proxy reports the protocol of the client.

@@ -19,6 +19,7 @@ use web::http_body::{EncodedBody, Encoding};
 use super::access::AccessDecision;
 use super::address::PageAddress;
 use super::cache::CachedPage;
+use super::cache_rule::CacheRule;
 use super::html::login::{email_unavailable, message_page};
 use super::i18n::{Strings, choose};
 use super::representation::{LinkStyle, Representation, Variant};
@@ -32,15 +33,6 @@ const PRIVATE: &str = "private, no-store";
 
 /// Address of a client without a known peer, as in tests that call the router directly.
 pub(super) const UNKNOWN_PEER: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-
-/// Rule of a response for caches and search engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CacheRule {
-    /// Everybody may see it.
-    Public,
-    /// It is for this visitor only, or holds only for this moment.
-    NoStore,
-}
 
 /// A page, and the path prefix of its links.
 pub(super) type VisiblePage = (Arc<CachedPage>, String);

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Pages;
 use crate::address::{self, PATH_PREFIX, PageAddress, PathSegment, SLUG};
 use crate::badge::BadgeMetric;
+use crate::cache_rule::CacheRule;
 use crate::details::{self, DetailRoute};
 use crate::representation::Representation;
 use crate::token::Purpose;
@@ -241,10 +242,5 @@ fn token_action_route(purpose: Purpose) -> MethodRouter<Pages> {
 
 /// Returns the script, which is the same for all pages and reveals nothing about any.
 async fn script(headers: HeaderMap) -> Response {
-    responses::build_response(
-        &html::SCRIPT_BODY,
-        StatusCode::OK,
-        responses::CacheRule::Public,
-        &headers,
-    )
+    responses::build_response(&html::SCRIPT_BODY, StatusCode::OK, CacheRule::Public, &headers)
 }

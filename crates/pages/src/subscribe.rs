@@ -21,8 +21,9 @@ use web::peer::{Peer, rate_limit_address};
 use self::form::SubmittedForm;
 use self::view::Form;
 use super::address::PageAddress;
+use super::cache_rule::CacheRule;
 use super::i18n::Strings;
-use super::responses::{CacheRule, UNKNOWN_PEER, build_response, find, language, message_response};
+use super::responses::{UNKNOWN_PEER, build_response, find, language, message_response};
 use super::snapshot::PageSnapshot;
 use crate::Pages;
 
