@@ -55,8 +55,18 @@ pub struct DatabaseGuard {
     name: String,
 }
 
+impl DatabaseGuard {
+    /// Keeps the database until the test process ends.
+    pub fn keep(mut self) {
+        self.name.clear();
+    }
+}
+
 impl Drop for DatabaseGuard {
     fn drop(&mut self) {
+        if self.name.is_empty() {
+            return;
+        }
         let mut unused = UNUSED.lock().unwrap_or_else(PoisonError::into_inner);
         unused.push(std::mem::take(&mut self.name));
     }
@@ -64,7 +74,9 @@ impl Drop for DatabaseGuard {
 
 /// Returns the address of a new, empty database, which stays until the test process ends.
 pub fn database() -> String {
-    create().0
+    let (address, guard) = guarded_database();
+    guard.keep();
+    address
 }
 
 /// Returns the address of a new, empty database, and its guard.

@@ -256,8 +256,11 @@ impl TestServer {
         }
     }
 
-    /// Shuts the server down.
+    /// Shuts the server down. Its database stays, so that another server may start on it.
     pub async fn stop(self) {
+        if let Some(database) = self.database {
+            database.keep();
+        }
         self.running.stop().await.expect("the server can stop");
     }
 }
