@@ -56,6 +56,7 @@ impl FieldEncoder {
     }
 
     /// Returns the text as this key may see it.
+    #[inline]
     fn text(self, name: &str, text: String) -> Option<String> {
         if self.secrets == SecretVisibility::Visible {
             return Some(text);
@@ -75,20 +76,24 @@ impl FieldEncoder {
 }
 
 impl WireField<Option<String>> for Option<String> {
+    #[inline]
     fn decode(wire: Self) -> Self {
         wire
     }
 
+    #[inline]
     fn encode(self, encoder: FieldEncoder, name: &str) -> Self {
         encoder.text(name, self?)
     }
 }
 
 impl WireField<Option<String>> for Option<Secret<String>> {
+    #[inline]
     fn decode(wire: Option<String>) -> Self {
         wire.map(Secret::new)
     }
 
+    #[inline]
     fn encode(self, encoder: FieldEncoder, name: &str) -> Option<String> {
         encoder.text(name, self?.expose().clone())
     }
@@ -98,10 +103,12 @@ impl WireField<Option<String>> for Option<Secret<String>> {
 macro_rules! same {
     ($($plain:ty),+) => {$(
         impl WireField<$plain> for $plain {
+            #[inline]
             fn decode(wire: Self) -> Self {
                 wire
             }
 
+            #[inline]
             fn encode(self, _: FieldEncoder, _: &str) -> Self {
                 self
             }
@@ -112,10 +119,12 @@ macro_rules! same {
 same!(Option<bool>, Option<i32>, Vec<String>);
 
 impl<Draft: WireBlock<Wire>, Wire> WireField<Vec<Wire>> for Vec<Draft> {
+    #[inline]
     fn decode(wire: Vec<Wire>) -> Self {
         wire.into_iter().map(Draft::decode).collect()
     }
 
+    #[inline]
     fn encode(self, encoder: FieldEncoder, name: &str) -> Vec<Wire> {
         if self.is_empty() {
             return Vec::new();
@@ -129,10 +138,12 @@ impl<Draft: WireBlock<Wire>, Wire> WireField<Vec<Wire>> for Vec<Draft> {
 macro_rules! wire_blocks {
     ($($wire:ty, $draft:ident { $($field:ident),+ })+) => {$(
         impl $crate::fields::WireBlock<$wire> for $draft {
+            #[inline]
             fn decode(wire: $wire) -> Self {
                 Self { $($field: $crate::fields::WireField::decode(wire.$field),)+ }
             }
 
+            #[inline]
             fn encode(self, encoder: $crate::fields::FieldEncoder) -> $wire {
                 type Wire = $wire;
                 Wire { $($field: $crate::fields::WireField::encode(
@@ -188,6 +199,18 @@ pub fn encode_endpoint(written: &str, secrets: SecretVisibility) -> String {
     }
     let origin = Url::parse(written).ok().map(|url| url.origin().ascii_serialization());
     origin.map(|origin| format!("{origin}/…")).unwrap_or_default()
+}
+
+/// Encodes an email address. A read key gets its first character and its domain.
+pub fn encode_address(address: &str, secrets: SecretVisibility) -> String {
+    match (secrets, address.rsplit_once('@')) {
+        (SecretVisibility::Redacted, Some((user, domain))) => {
+            let first: String = user.chars().take(1).collect();
+            format!("{first}…@{domain}")
+        }
+        (SecretVisibility::Redacted, None) => String::new(),
+        (SecretVisibility::Visible, _) => address.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -49,9 +49,10 @@
 //! - `draft` has [`IntoDraft`], which converts a message to a draft of `rules`. `fields` converts fields
 //!   by their types and tables, and hides what read keys may not see.
 //! - A module per service: `monitor`, `incident`, `notification`, `status_page`, `status_report`,
-//!   `maintenance`, `region`, `audit`, `health`.
+//!   `maintenance`, `region`, `probe`, `workspace`, `member`, `api_key`, `audit`, `health`.
 //! - `fuzz` has the properties that fuzz targets and their replays share.
 
+pub mod api_key;
 pub mod audit;
 mod draft;
 mod fields;
@@ -60,12 +61,15 @@ pub mod fuzz;
 pub mod health;
 pub mod incident;
 pub mod maintenance;
+pub mod member;
 pub mod monitor;
 pub mod notification;
+pub mod probe;
 pub mod region;
 pub mod rpc;
 pub mod status_page;
 pub mod status_report;
+pub mod workspace;
 
 pub use draft::IntoDraft;
-pub use fields::{SecretVisibility, encode_endpoint, encode_text, encode_url};
+pub use fields::{SecretVisibility, encode_address, encode_endpoint, encode_text, encode_url};

@@ -2,6 +2,7 @@
 //! here, so that the library can be replaced. Methods and paths come from the description that
 //! `cargo xtask codegen` writes next to the generated code, in `proto`.
 
+mod base_url;
 mod call;
 mod client;
 mod error;
@@ -24,13 +25,13 @@ pub use connectrpc::{
 };
 pub use proto::{COMMENTED_DESCRIPTORS, DESCRIPTORS, MethodRequest};
 
-pub use self::call::Call;
+pub use self::call::{Call, decode_error};
 pub use self::client::{CALL_TIMEOUT, Client, RESPONSE_BYTES_MAX, is_sendable_key, is_unsent};
 pub use self::error::{
     Code, Error, FieldViolation, Reason, already_exists, conflict, deferred, failed_precondition,
     field_violations, internal, invalid, invalid_because, malformed, not_found, payload_too_large,
-    permission_denied, reason, request_timeout, resource_exhausted, stale, taken, unauthenticated,
-    unavailable, unknown_method, with_request_id,
+    permission_denied, reason, request_timeout, resource_exhausted, right_required, stale, taken,
+    unauthenticated, unavailable, unknown_method, with_request_id,
 };
 pub use self::json::check_json;
 pub use self::library_error::{RawResponse, library_error};

@@ -8,7 +8,7 @@ use rules::status_page::{
 };
 
 use crate::IntoDraft;
-use crate::fields::SecretVisibility;
+use crate::fields::{SecretVisibility, encode_address};
 use crate::monitor::{encode_instant, revision};
 
 /// Messages and service generated from `proto/status_page/v1/status_page.proto`. A message
@@ -131,18 +131,6 @@ pub fn encode_group(group: &ComponentGroup) -> wire::ComponentGroup {
         created_at: encode_instant(group.created_at),
         updated_at: encode_instant(group.updated_at),
         revision: Some(revision(group.updated_at)),
-    }
-}
-
-/// Encodes an email address. A read key gets its first character and its domain.
-fn encode_address(address: &str, secrets: SecretVisibility) -> String {
-    match (secrets, address.rsplit_once('@')) {
-        (SecretVisibility::Redacted, Some((user, domain))) => {
-            let first: String = user.chars().take(1).collect();
-            format!("{first}…@{domain}")
-        }
-        (SecretVisibility::Redacted, None) => String::new(),
-        (SecretVisibility::Visible, _) => address.to_owned(),
     }
 }
 

@@ -1,13 +1,15 @@
 //! history: compact records of past checks. Rollups of an hour or a day ([`Rollup`]) with their
-//! latency distribution ([`Sketch`]), and the uptime of a monitor ([`uptime`]). The store persists
-//! them.
+//! latency distribution ([`Sketch`]), the uptime of a monitor ([`uptime`]), and its error budget
+//! ([`ErrorBudget`]). The store persists the rollups.
 
+mod error_budget;
 mod phases;
 mod rollup;
 mod sketch;
 mod uptime;
 pub mod varint;
 
+pub use error_budget::{ErrorBudget, UptimeTarget};
 pub use phases::{PHASES, PhaseSum};
 pub use rollup::Rollup;
 pub use sketch::{LATENCY_MAX_US, LATENCY_MIN_US, RELATIVE_ERROR, Sketch};

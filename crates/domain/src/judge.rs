@@ -19,11 +19,11 @@ pub use state::{GracePeriod, JudgeState, RegionResult, RegionState, Vote};
 pub use step::{Effects, StepContext, delete, receive, resolve, revise, tick};
 pub use suspicion::{
     ClearedBy, ConnectivityCheck, FailedHosts, HostMark, HostOutcome, ProbeSuspicions, ProbeTrust,
-    SuspicionChange,
+    StoredSuspicion, SuspicionChange,
 };
 pub use transition::{CloseReason, IncidentChange, Transition};
 pub use verdict::StatusReason;
-pub use votes::{Share, region_status};
+pub use votes::{Share, forget_void_results, region_status};
 
 #[cfg(test)]
 mod tests;

@@ -8,11 +8,13 @@
 //! - `page` builds the view of a status page, with `report`, `maintenance` and `markdown` for
 //!   people's announcements.
 //! - `history` compacts past checks into rollups and computes uptime.
+//! - `csv` writes texts of users for spreadsheets.
 //! - `backoff` decides the pauses between attempts of something that fails.
 
 pub mod backoff;
 pub mod cadence;
 pub mod check;
+pub mod csv;
 pub mod history;
 pub mod judge;
 pub mod maintenance;

@@ -3,7 +3,7 @@
 
 use crate::{
     Method, NumberComparator, OpsgenieRegion, Periodicity, RecordComparator, RecordKind, Region,
-    Secret, TextComparator, Validator,
+    Secret, Tag, TextComparator, Validator,
 };
 
 /// A validated value of a field.
@@ -36,6 +36,7 @@ impl FieldValue for String {
         validator.text(name, draft)
     }
 
+    #[inline]
     fn draft(&self) -> Self::Draft {
         Some(self.clone())
     }
@@ -52,6 +53,7 @@ impl FieldValue for Secret<String> {
         validator.secret(name, draft)
     }
 
+    #[inline]
     fn draft(&self) -> Self::Draft {
         Some(self.clone())
     }
@@ -72,6 +74,7 @@ impl FieldValue for bool {
         validator.boolean(name, draft)
     }
 
+    #[inline]
     fn draft(&self) -> Self::Draft {
         Some(*self)
     }
@@ -92,6 +95,7 @@ macro_rules! integers {
                 Some(number.try_into().expect("the bounds of the table are within the type"))
             }
 
+            #[inline]
             fn draft(&self) -> Self::Draft {
                 Some((*self).try_into().expect("the bounds of the table are within i32"))
             }
@@ -115,6 +119,7 @@ macro_rules! words {
                 validator.word(name, draft)
             }
 
+            #[inline]
             fn draft(&self) -> Self::Draft {
                 Some(self.as_str().to_owned())
             }
@@ -144,6 +149,21 @@ impl FieldValue for Vec<Region> {
         Some(validator.variant_set(name, draft))
     }
 
+    #[inline]
+    fn draft(&self) -> Self::Draft {
+        self.iter().map(ToString::to_string).collect()
+    }
+}
+
+/// A set of tags, sorted.
+impl FieldValue for Vec<Tag> {
+    type Draft = Vec<String>;
+
+    fn read(validator: &mut Validator, name: &'static str, draft: Self::Draft) -> Option<Self> {
+        Some(validator.tags(name, draft))
+    }
+
+    #[inline]
     fn draft(&self) -> Self::Draft {
         self.iter().map(ToString::to_string).collect()
     }
@@ -157,6 +177,7 @@ impl<T: Settings> FieldValue for Vec<T> {
         Some(validator.blocks(name, draft, T::read))
     }
 
+    #[inline]
     fn draft(&self) -> Self::Draft {
         self.iter().map(T::draft).collect()
     }
@@ -170,6 +191,7 @@ impl<T: FieldValue<Draft: Default>> FieldValue for Option<T> {
         Some(T::read(validator, name, draft))
     }
 
+    #[inline]
     fn draft(&self) -> Self::Draft {
         self.as_ref().map_or_else(T::Draft::default, T::draft)
     }
@@ -238,6 +260,7 @@ macro_rules! draft_of {
                 Some(settings)
             }
 
+            #[inline]
             fn draft(&self) -> $draft {
                 $draft { $($field: $crate::argument::FieldValue::draft(&self.$field),)+ }
             }

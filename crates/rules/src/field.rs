@@ -160,6 +160,11 @@ pub enum Shape {
     Id(&'static str),
     /// A set of IDs with this prefix.
     SetOfIds(&'static str),
+    /// A set of tags of up to `chars_max` characters, which case does not distinguish.
+    SetOfTags {
+        max: u32,
+        chars_max: u32,
+    },
     /// An ordered list of domain names.
     ListOfDomains {
         max: u32,
@@ -275,7 +280,7 @@ impl Shape {
             | Self::Instant => ValueType::Text,
             Self::Integer { .. } => ValueType::Integer,
             Self::Bool => ValueType::Bool,
-            Self::SetOf(_) | Self::SetOfIds(_) => ValueType::SetOfTexts,
+            Self::SetOf(_) | Self::SetOfIds(_) | Self::SetOfTags { .. } => ValueType::SetOfTexts,
             Self::ListOfDomains { .. } => ValueType::ListOfTexts,
             Self::ListOf(fields) => ValueType::ListOf(fields),
         }
@@ -316,6 +321,7 @@ impl Shape {
             | Self::OneOf(_)
             | Self::SetOf(_)
             | Self::SetOfIds(_)
+            | Self::SetOfTags { .. }
             | Self::ListOfDomains { .. }
             | Self::Instant
             | Self::ListOf(_) => None,

@@ -5,6 +5,7 @@ pub(crate) mod clock;
 pub(crate) mod contact;
 pub(crate) mod header;
 mod host;
+mod local_url;
 pub(crate) mod url;
 
 use std::borrow::Cow;
@@ -13,6 +14,7 @@ pub use clock::{Interval, TimeOfDay, TimeZone};
 pub use header::CONNECTION_HEADERS;
 pub(crate) use host::authority;
 pub use host::{DomainName, Host, HostPort};
+pub use local_url::is_local_url;
 pub(crate) use url::without_credentials;
 
 /// Error for a text in the wrong format: what is allowed, as the end of a sentence.

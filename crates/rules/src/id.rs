@@ -110,6 +110,10 @@ ids! {
     UserId = "usr_";
     /// ID of a session of a user; not the session's secret.
     SessionId = "ses_";
+    /// ID of an invitation to a workspace; not its token.
+    InvitationId = "inv_";
+    /// ID of a passkey of a user; not the credential's own ID.
+    PasskeyId = "pk_";
     /// ID of an incident: the time from a monitor's error to its recovery.
     IncidentId = "inc_";
     /// ID of a notification channel.
@@ -130,6 +134,8 @@ ids! {
     SubscriberId = "sub_";
     /// ID of a status report.
     ReportId = "rpt_";
+    /// ID of a probe in another place; not its token.
+    ProbeId = "prb_";
     /// ID of an update of a status report.
     UpdateId = "upd_";
     /// ID of a template of status reports.

@@ -6,12 +6,14 @@
 //! - Basic values: `id`, `secret`, `time`, `location`.
 //! - Fields: `enums` has the enumerations, `format` the formats of texts, `field` the schema of a
 //!   table, `argument` reads a field by its type, `tables` has the table of each resource, `limits`
-//!   the limits of the service, and `plan` the limits of a workspace.
+//!   the limits of the service, `plan` the limits of a workspace, and `tag` the tags of monitors.
 //! - Input: `validate` reads a draft by its table and collects each `violation`, `nearest` suggests
 //!   the name that a user meant, and `mask` applies partial updates.
 //! - Resources, as drafts and as valid settings: `monitor`, `notification`, `status_page`, `report`,
 //!   `maintenance`, `incident`.
-//! - `reason` lists the reasons for the failure of a call.
+//! - Words: `counted` writes counts.
+//! - `reason` lists the reasons for the failure of a call, and `people` the methods that only people may
+//!   call.
 
 mod id;
 mod secret;
@@ -19,6 +21,7 @@ mod time;
 #[macro_use]
 mod enums;
 pub mod argument;
+mod counted;
 pub mod field;
 mod format;
 pub mod incident;
@@ -29,14 +32,17 @@ mod mask;
 pub mod monitor;
 mod nearest;
 pub mod notification;
+mod people;
 pub mod plan;
 mod reason;
 pub mod report;
 pub mod status_page;
 pub mod tables;
+mod tag;
 mod validate;
 mod violation;
 
+pub use counted::counted;
 pub use enums::{
     AccessType, ComponentType, Method, MonitorKind, MonitorStatus, NumberComparator,
     OpsgenieRegion, Periodicity, ProviderType, RecordComparator, RecordKind, Region, RegionGroup,
@@ -44,16 +50,19 @@ pub use enums::{
 };
 pub use format::{
     CONNECTION_HEADERS, DomainName, FormatError, Host, HostPort, Interval, TimeOfDay, TimeZone,
+    is_local_url,
 };
 pub use id::{
-    ById, ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, InvalidId, KeyId, MaintenanceId,
-    MonitorId, PageId, ReportId, SessionId, SigningSecretId, SubscriberId, TemplateId, UpdateId,
-    UserId, WorkspaceId,
+    ById, ChannelId, ComponentId, DeliveryId, GroupId, IncidentId, InvalidId, InvitationId, KeyId,
+    MaintenanceId, MonitorId, PageId, PasskeyId, ProbeId, ReportId, SessionId, SigningSecretId,
+    SubscriberId, TemplateId, UpdateId, UserId, WorkspaceId,
 };
 pub use location::Location;
 pub use nearest::nearest;
+pub use people::person_role;
 pub use reason::Reason;
 pub use secret::Secret;
+pub use tag::Tag;
 pub use time::Timestamp;
 pub use validate::Validator;
 pub use violation::{Violation, Violations};

@@ -54,6 +54,9 @@ pub const WITHOUT_KEY_MAX: u32 = 8_192;
 /// Maximum number of concurrent requests without a key that have a body (ours): a body may arrive
 /// slowly, and status pages must stay available meanwhile.
 pub const WITHOUT_KEY_WITH_BODY_MAX: u32 = 4_096;
+/// Maximum number of concurrent requests of people who signed in to the dashboard (ours), beside those
+/// without a key.
+pub const WITH_SESSION_MAX: u32 = 1_024;
 /// Maximum number of streams without a key, such as `Health/Watch`, from one address (ours).
 pub const WITHOUT_KEY_STREAMS_OF_ADDRESS_MAX: u32 = 32;
 /// Maximum number of streams without a key from one network, /24 or /56 (ours).
@@ -62,6 +65,17 @@ pub const WITHOUT_KEY_STREAMS_OF_NETWORK_MAX: u32 = 128;
 pub const WITHOUT_KEY_STREAMS_MAX: usize = 1_024;
 /// Maximum duration of a stream without a key (ours): clients open it again.
 pub const WITHOUT_KEY_STREAM_WITHIN: Duration = Duration::from_mins(5);
+/// Maximum memory of responses with a key that their clients have not read (ours); above it, the
+/// connections with most of them close.
+pub const WITH_KEY_UNREAD_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Maximum number of streams with a key, such as `Health/Watch`, from one address (ours).
+pub const WITH_KEY_STREAMS_OF_ADDRESS_MAX: u32 = 256;
+/// Maximum number of streams with a key from one network, /24 or /56 (ours).
+pub const WITH_KEY_STREAMS_OF_NETWORK_MAX: u32 = 1_024;
+/// Maximum number of streams with a key in total (ours); a new one ends the oldest one.
+pub const WITH_KEY_STREAMS_MAX: usize = 4_096;
+/// Maximum duration of a stream with a key (ours): clients open it again.
+pub const WITH_KEY_STREAM_WITHIN: Duration = Duration::from_hours(1);
 
 /// Maximum number of concurrent checks, however many files may be open (ours).
 pub const CHECKS_IN_FLIGHT_MAX: u64 = 8_192;
@@ -123,12 +137,21 @@ pub const STATUS_CHANGES_KEPT: Duration = DAY_ROLLUPS_KEPT;
 pub const INCIDENTS_KEPT: Duration = DAY_ROLLUPS_KEPT;
 /// Maximum number of comments per incident (ours).
 pub const INCIDENT_COMMENTS_MAX: u32 = 500;
+/// Maximum number of workspaces that a person may own (ours).
+pub const OWNED_WORKSPACES_MAX: u32 = 50;
+/// Time in which an invitation can be accepted (ours).
+pub const INVITATION_LIFETIME: Duration = Duration::from_hours(24 * 7);
+/// Time between the order to delete a workspace and its deletion (ours).
+pub const WORKSPACE_DELETION_DELAY: Duration = Duration::from_hours(24 * 7);
 /// Retention of completed deliveries, unless the problem that they reported continues (ours).
 pub const DELIVERIES_KEPT: Duration = Duration::from_hours(24 * 90);
 /// Retention of the audit log (ours).
 pub const AUDIT_KEPT: Duration = DAY_ROLLUPS_KEPT;
 /// Time for which a revoked or expired key is still listed (ours).
 pub const ENDED_KEYS_KEPT: Duration = Duration::from_hours(24 * 90);
+/// Time for which the previous token of a probe stays valid after a rotation (ours), unless the new
+/// one is used before.
+pub const PROBE_TOKEN_OVERLAP: Duration = Duration::from_hours(24);
 /// Minimum number of hosts of a probe before it can become suspect (design §5).
 pub const SUSPICION_HOSTS_MIN: usize = 5;
 /// Time within which healthy hosts must fail to make a probe suspect (design §5).

@@ -15,6 +15,10 @@ words! {
         KeyRevoked = "KEY_REVOKED",
         /// The key is read-only.
         KeyReadOnly = "KEY_READ_ONLY",
+        /// The call needs a person with a higher role; the message names the role.
+        RoleRequired = "ROLE_REQUIRED",
+        /// The call concerns all workspaces, and needs a workspace of the server's operator.
+        OperatorRequired = "OPERATOR_REQUIRED",
         /// Too many calls in a short time.
         RateLimited = "RATE_LIMITED",
         /// A field breaks a rule; the violations have details.
@@ -59,7 +63,7 @@ impl Reason {
             Self::KeyMissing | Self::KeyUnknown | Self::KeyExpired | Self::KeyRevoked => {
                 "unauthenticated"
             }
-            Self::KeyReadOnly => "permission_denied",
+            Self::KeyReadOnly | Self::RoleRequired | Self::OperatorRequired => "permission_denied",
             Self::RateLimited | Self::PayloadTooLarge => "resource_exhausted",
             Self::InvalidArgument
             | Self::MalformedMessage
@@ -81,7 +85,7 @@ impl Reason {
     pub const fn status(self) -> u16 {
         match self {
             Self::KeyMissing | Self::KeyUnknown | Self::KeyExpired | Self::KeyRevoked => 401,
-            Self::KeyReadOnly => 403,
+            Self::KeyReadOnly | Self::RoleRequired | Self::OperatorRequired => 403,
             Self::RateLimited => 429,
             Self::PayloadTooLarge => 413,
             Self::InvalidArgument
@@ -108,6 +112,10 @@ impl Reason {
             Self::KeyUnknown => "Check that the key is complete and belongs to this server.",
             Self::KeyExpired | Self::KeyRevoked => "Create a new key.",
             Self::KeyReadOnly => "Use a key with the scope `write`.",
+            Self::RoleRequired => "Ask a member with the role that the message names.",
+            Self::OperatorRequired => {
+                "Use a workspace of the server's operator, or the command line on the server."
+            }
             Self::RateLimited => "Wait for the time in `Retry-After`, then retry.",
             Self::InvalidArgument => "Fix the fields listed in the violations.",
             Self::MalformedMessage => "Fix the body: the message names the field or the position.",

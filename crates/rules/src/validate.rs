@@ -1,13 +1,14 @@
 //! Validates an input by its table: each value by the shape and presence of its field, so that only
 //! the table defines limits. Collects all violations instead of only the first.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::str::FromStr;
 
 use crate::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
 use crate::format::{FormatError, without_credentials};
-use crate::{Secret, Timestamp, UnknownVariant, Violation, Violations, limits};
+use crate::{Secret, Tag, Timestamp, UnknownVariant, Violation, Violations, counted, limits};
 
 /// Maximum length of a domain name in a list, in characters (RFC 1035).
 const DOMAIN_NAME_CHARS_MAX: u32 = 253;
@@ -151,6 +152,38 @@ impl Validator {
             .collect()
     }
 
+    /// Reads a set of tags: sorts it and removes repeated ones. Rejects tags that differ only in case,
+    /// because nobody knows which one to keep. Ignores tags beyond the limit.
+    pub fn tags(&mut self, name: &str, given: Vec<String>) -> Vec<Tag> {
+        let field = self.field(name);
+        let Shape::SetOfTags { max, .. } = field.shape else { return not_a(field, "set of tags") };
+        let most = max as usize;
+        if given.len() > most {
+            let _: Option<Tag> =
+                self.refuse(name, given.len(), format!("must have at most {most} tags"));
+        }
+        let mut tags: BTreeMap<String, Tag> = BTreeMap::new();
+        for text in given.into_iter().take(most) {
+            match Tag::parse(&text) {
+                Err(FormatError(allowed)) => {
+                    let _: Option<Tag> =
+                        self.refuse(name, text, format!("has a tag that {allowed}"));
+                }
+                Ok(tag) => match tags.entry(tag.key()) {
+                    Entry::Vacant(free) => {
+                        free.insert(tag);
+                    }
+                    Entry::Occupied(first) if *first.get() != tag => {
+                        let allowed = format!("has the tag `{}` in different case", first.get());
+                        let _: Option<Tag> = self.refuse(name, tag, allowed);
+                    }
+                    Entry::Occupied(_) => {}
+                },
+            }
+        }
+        tags.into_values().collect()
+    }
+
     /// Reads a list of domain names, as written and in order. Ignores names beyond the limit.
     pub fn domains(&mut self, name: &str, given: Vec<String>) -> Vec<String> {
         let field = self.field(name);
@@ -204,8 +237,11 @@ impl Validator {
         let block = self.block(name);
         let most = block.max.map_or(usize::MAX, |max| max as usize);
         if given.len() > most {
-            let _: Option<T> =
-                self.refuse(name, given.len(), format!("must be given at most {most} times"));
+            let _: Option<T> = self.refuse(
+                name,
+                given.len(),
+                format!("must be given at most {}", counted(most, "time")),
+            );
         }
         let path = format!("{}{name}", self.path);
         let mut inner = Self {
@@ -295,7 +331,7 @@ impl Validator {
             } else {
                 format!("must have at most {max} characters")
             };
-            return self.refuse(name, format_args!("{characters} characters"), allowed);
+            return self.refuse(name, counted(characters, "character"), allowed);
         }
         match shape.check_format(&text) {
             Ok(()) => Some(text),

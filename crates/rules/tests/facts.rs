@@ -39,13 +39,14 @@ fn tables_match_the_facts_exactly() {
         .map(|(resource, expected)| table::facts(&expected.section, resource))
         .collect();
     assert_eq!(all.len(), expected.len(), "seven resources and four data sources");
-    for own in &facts.own_arguments {
+    for own in facts.own_arguments.iter().chain(&facts.own_outputs) {
         let is_known =
             all.iter().any(|it| own.split_once('.').is_some_and(|(of, _)| of == it.name));
         assert!(is_known, "`{own}` begins with a resource");
     }
     for (mut actual, mut expected) in actual.into_iter().zip(expected) {
         without_own_arguments(&facts.own_arguments, &mut actual);
+        without_own_outputs(&facts.own_outputs, &mut actual);
         without_own_kinds(&facts.own_channel_kinds, &mut actual);
         never_empty(&mut expected.arguments, &mut expected.blocks);
         for (expected, actual) in expected.outputs.iter_mut().zip(&actual.outputs) {
@@ -156,6 +157,21 @@ fn without_own_arguments(own: &[String], resource: &mut Resource) {
     let has = |name: &str| resource.arguments.iter().any(|row| row.name == name);
     assert!(names.iter().all(|name| has(name)), "{names:?}");
     resource.arguments.retain(|row| !names.contains(&row.name.as_str()));
+}
+
+/// Removes the outputs beyond the specification, and those in the objects of a list. Each must exist.
+fn without_own_outputs(own: &[String], resource: &mut Resource) {
+    let names = own.iter().filter_map(|it| it.split_once('.'));
+    for (_, name) in names.filter(|(of, _)| *of == resource.name) {
+        let before = resource.outputs.clone();
+        if let Some((list, name)) = name.split_once('.') {
+            let lists = resource.outputs.iter_mut().filter(|row| row.name == list);
+            lists.for_each(|row| row.objects.retain(|field| field != name));
+        } else {
+            resource.outputs.retain(|row| row.name != name);
+        }
+        assert_ne!(resource.outputs, before, "`{name}` is an output of {}", resource.name);
+    }
 }
 
 /// Removes our own kinds of channels, which must be in the tables.

@@ -102,6 +102,7 @@ fn of_length(shape: Shape, length: u32) -> String {
         | Shape::OneOf(_)
         | Shape::SetOf(_)
         | Shape::SetOfIds(_)
+        | Shape::SetOfTags { .. }
         | Shape::ListOfDomains { .. }
         | Shape::Instant
         | Shape::ListOf(_) => fill("", ""),

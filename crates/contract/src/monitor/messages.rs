@@ -38,6 +38,11 @@ impl StoredMonitor<'_> {
         encode(self)
     }
 
+    /// Encodes only the arguments, which decide what a check does.
+    pub fn arguments(&self) -> wire::Monitor {
+        wire::Monitor { kind: Some(encode_arguments(self)) }
+    }
+
     /// Encodes the monitor if it is of this kind.
     pub fn message<Message: MonitorMessage>(&self) -> Option<Message> {
         Message::from_kind(self.kind())
@@ -59,6 +64,9 @@ trait EncodeCheck {
 
     /// Encodes the monitor. `encoder` hides secrets.
     fn encode(&self, stored: &StoredMonitor<'_>, encoder: FieldEncoder) -> Self::Message;
+
+    /// Encodes the monitor without outputs.
+    fn encode_arguments(&self, stored: &StoredMonitor<'_>, encoder: FieldEncoder) -> Self::Message;
 }
 
 wire_blocks! {
@@ -104,13 +112,8 @@ macro_rules! message {
             fn encode(&self, stored: &StoredMonitor<'_>, encoder: FieldEncoder) -> wire::$message {
                 let monitor = stored.monitor;
                 let settings = &monitor.settings;
-                let check = self.draft();
                 wire::$message {
                     id: Some(monitor.id.to_string()),
-                    $($name: WireField::encode(
-                        settings.$setting.draft(), encoder, stringify!($name),
-                    ),)+
-                    $($field: WireField::encode(check.$field, encoder, stringify!($field)),)+
                     status: Some(stored.status.to_string()),
                     effective_degraded_at: Some(settings.effective_degraded_at_ms() as i32),
                     resolved_regions: settings.resolved_regions(stored.default_regions)
@@ -118,6 +121,23 @@ macro_rules! message {
                     created_at: encode_instant(monitor.created_at),
                     updated_at: encode_instant(monitor.updated_at),
                     revision: Some(revision(monitor.updated_at)),
+                    ..self.encode_arguments(stored, encoder)
+                }
+            }
+
+            fn encode_arguments(
+                &self,
+                stored: &StoredMonitor<'_>,
+                encoder: FieldEncoder,
+            ) -> wire::$message {
+                let settings = &stored.monitor.settings;
+                let check = self.draft();
+                wire::$message {
+                    $($name: WireField::encode(
+                        settings.$setting.draft(), encoder, stringify!($name),
+                    ),)+
+                    $($field: WireField::encode(check.$field, encoder, stringify!($field)),)+
+                    ..wire::$message::default()
                 }
             }
         }
@@ -134,12 +154,18 @@ macro_rules! messages {
 
         /// Encodes a monitor as a message of its kind.
         fn encode(stored: &StoredMonitor<'_>) -> wire::Kind {
-            let check = &stored.monitor.settings.check;
-            let encoder =
-                FieldEncoder::for_resource(tables::monitor(check.kind()), stored.secrets);
-            match check {
+            match &stored.monitor.settings.check {
                 $(Check::$variant(check) => {
-                    wire::Kind::$variant(Box::new(check.encode(stored, encoder)))
+                    wire::Kind::$variant(Box::new(check.encode(stored, encoder(stored))))
+                })+
+            }
+        }
+
+        /// Encodes the arguments of a monitor as a message of its kind.
+        fn encode_arguments(stored: &StoredMonitor<'_>) -> wire::Kind {
+            match &stored.monitor.settings.check {
+                $(Check::$variant(check) => {
+                    wire::Kind::$variant(Box::new(check.encode_arguments(stored, encoder(stored))))
                 })+
             }
         }
@@ -147,3 +173,8 @@ macro_rules! messages {
 }
 
 rules::check_kinds!(messages);
+
+fn encoder(stored: &StoredMonitor<'_>) -> FieldEncoder {
+    let kind = stored.monitor.settings.check.kind();
+    FieldEncoder::for_resource(tables::monitor(kind), stored.secrets)
+}

@@ -8,7 +8,7 @@ use rules::monitor::{
 };
 use rules::{
     Method, MonitorId, MonitorStatus, NumberComparator, Periodicity, RecordComparator, RecordKind,
-    Region, TextComparator, Timestamp, WorkspaceId,
+    Region, Tag, TextComparator, Timestamp, WorkspaceId,
 };
 
 use super::wire::{self, Kind};
@@ -73,6 +73,7 @@ fn monitor(check: Check) -> Monitor {
             active: true,
             public: true,
             description: Some(String::new()),
+            tags: vec![Tag::parse("Prod").unwrap()],
             regions: vec![Region::FlyAms, Region::KoyebFra],
             check,
         },
@@ -188,6 +189,9 @@ fn json_response_has_every_field() {
         "active": true,
         "public": true,
         "description": "",
+        "tags": [
+          "Prod"
+        ],
         "regions": [
           "fly-ams",
           "koyeb-fra"

@@ -198,7 +198,7 @@ fn require_type(headers: &HeaderMap, expected: &str) -> Result<(), Error> {
 }
 
 /// Decodes the error of the service, or of a proxy in front of it.
-fn decode_error(status: StatusCode, body: &[u8]) -> Error {
+pub fn decode_error(status: StatusCode, body: &[u8]) -> Error {
     #[derive(Deserialize)]
     struct ErrorBody {
         code: Option<Code>,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use http::{HeaderValue, Uri};
 use rules::{Secret, limits};
-use url::Url;
 
+use super::base_url::base_uri;
 use super::{Error, Network, Transport, UnusableClient, Whoami, whoami};
 
 /// Timeout of one call, including the connection: that of a trigger, which waits for its checks.
@@ -71,23 +71,6 @@ impl Client {
     pub async fn whoami(&self) -> Result<Whoami, Error> {
         whoami::request(&self.transport, &self.base, &self.key).await
     }
-}
-
-/// Parses a base URL. Encodes an internationalised host name (RFC 5890) and path, which [`Uri`]
-/// rejects.
-fn base_uri(text: &str) -> Option<Uri> {
-    let has_scheme = |scheme: &str| {
-        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    };
-    if !(has_scheme("http://") || has_scheme("https://"))
-        || text.contains(|it: char| it.is_whitespace() || it.is_control())
-    {
-        return None;
-    }
-    if text.is_ascii() {
-        return text.parse().ok();
-    }
-    Url::parse(text).ok()?.as_str().parse().ok()
 }
 
 /// Returns whether a key has only characters that every server reads alike in a header: visible

@@ -46,6 +46,11 @@ pub fn permission_denied(message: impl Into<String>) -> Error {
     error(Code::PermissionDenied, Reason::KeyReadOnly, message)
 }
 
+/// Returns an error for a caller without the needed right, such as a role: 403.
+pub fn right_required(reason: Reason, message: impl Into<String>) -> Error {
+    error(Code::PermissionDenied, reason, message)
+}
+
 /// Returns an error for a missing object: 404. Objects of other workspaces are missing, too.
 pub fn not_found(noun: &str, id: &str) -> Error {
     let message = format!("{noun} `{}` not found in this workspace", shorten(id));
@@ -345,6 +350,8 @@ mod tests {
         let mut errors: Vec<Error> = of_keys.map(|reason| unauthenticated(reason, "no")).into();
         errors.extend([
             permission_denied("no"),
+            right_required(Reason::RoleRequired, "no"),
+            right_required(Reason::OperatorRequired, "no"),
             not_found("monitor", "mon_1"),
             already_exists("taken"),
             taken(&odd),

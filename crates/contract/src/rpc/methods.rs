@@ -110,6 +110,8 @@ mod tests {
             .map(|it| format!("{} {}", if it.reads_only { "reads " } else { "writes" }, it.path))
             .collect();
         insta::assert_snapshot!(shown.join("\n"), @"
+        reads  /api_key.v1.ApiKeyService/ListApiKeys
+        writes /api_key.v1.ApiKeyService/RevokeApiKey
         reads  /audit.v1.AuditService/ListAuditEntries
         writes /monitor.v1.MonitorService/CreateHttpMonitor
         writes /monitor.v1.MonitorService/CreateTcpMonitor
@@ -137,6 +139,12 @@ mod tests {
         writes /maintenance.v1.MaintenanceService/UpdateMaintenance
         writes /maintenance.v1.MaintenanceService/EndMaintenance
         writes /maintenance.v1.MaintenanceService/DeleteMaintenance
+        reads  /member.v1.MemberService/ListMembers
+        writes /member.v1.MemberService/UpdateMember
+        writes /member.v1.MemberService/RemoveMember
+        reads  /member.v1.MemberService/ListInvitations
+        writes /member.v1.MemberService/CreateInvitation
+        writes /member.v1.MemberService/RevokeInvitation
         writes /notification.v1.NotificationService/CreateNotification
         reads  /notification.v1.NotificationService/GetNotification
         reads  /notification.v1.NotificationService/ListNotifications
@@ -148,6 +156,10 @@ mod tests {
         writes /notification.v1.NotificationService/ReplayDelivery
         reads  /notification.v1.NotificationService/ListSigningSecrets
         writes /notification.v1.NotificationService/RotateSigningSecret
+        reads  /probe.v1.ProbeService/ListProbes
+        writes /probe.v1.ProbeService/CreateProbe
+        writes /probe.v1.ProbeService/RotateProbeToken
+        writes /probe.v1.ProbeService/DeleteProbe
         reads  /region.v1.RegionService/ListRegions
         writes /status_page.v1.StatusPageService/CreateStatusPage
         reads  /status_page.v1.StatusPageService/GetStatusPage
@@ -185,6 +197,10 @@ mod tests {
         reads  /status_report.v1.StatusReportService/ListReportTemplates
         writes /status_report.v1.StatusReportService/UpdateReportTemplate
         writes /status_report.v1.StatusReportService/DeleteReportTemplate
+        reads  /workspace.v1.WorkspaceService/GetWorkspace
+        writes /workspace.v1.WorkspaceService/UpdateWorkspace
+        writes /workspace.v1.WorkspaceService/DeleteWorkspace
+        writes /workspace.v1.WorkspaceService/CancelDeletion
         ");
     }
 
@@ -231,6 +247,6 @@ mod tests {
     fn create_methods_and_no_others_begin_with_create() {
         let creates = methods().iter().filter(|it| it.name.starts_with("Create"));
         assert!(creates.clone().all(|it| !it.reads_only && !it.streams));
-        assert_eq!(creates.count(), 10);
+        assert_eq!(creates.count(), 12);
     }
 }

@@ -11,6 +11,7 @@ pub use self::proxy::{ProxyFailure, proxy_failure};
 pub use self::transport::Transport;
 use self::trust::Trust;
 pub use self::trust::is_self_signed;
+use crate::rpc::UnusableClient;
 
 /// Proxies and trusted certificates. The default uses no proxy and the machine's trusted
 /// certificates.
@@ -27,5 +28,14 @@ impl Network {
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         Self { proxies: Proxies::from_variables(set), trust: Trust::from_variables(set) }
+    }
+
+    /// Returns the TLS settings of a client of another protocol, with the trusted certificates.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an environment variable has an unusable value.
+    pub fn client_config(&self) -> Result<rustls::ClientConfig, UnusableClient> {
+        self.trust.client_config(true)
     }
 }

@@ -27,9 +27,11 @@ pub struct Schedule {
 /// First run of a monitor that is added to the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstRun {
-    /// At once in each of its regions, in an extra slot at `now`: a new, resumed or edited monitor.
+    /// At once in each of its regions, in an extra slot at `now`: a new, resumed or edited monitor, or
+    /// one whose revision has no result when the process starts.
     AtOnce,
-    /// In its first regular slot after `now`: a monitor loaded when the process started.
+    /// In its first regular slot after `now`: a monitor with results that was loaded at the start, or
+    /// moved to another probe.
     Regular,
 }
 

@@ -3,34 +3,44 @@
 //! (docs/decisions/0046-fair-scheduling.md). Pure state: the server's pipeline runs and queues the
 //! jobs.
 
-use std::cmp::Ordering;
+mod load;
+mod pace;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::time::Duration;
 
 use rules::{Timestamp, WorkspaceId};
 
-/// One in this many permits is reserved for workspaces that run less than their share.
+use self::load::Load;
+use self::pace::Paces;
+
+/// One in this many permits is the maximum of each reserve.
 const RESERVED_SHARE: usize = 8;
-/// Maximum number of permits that are reserved while only one workspace has monitors. They run the
-/// first checks of a second one.
-const RESERVED_ALONE_MAX: usize = 4;
+/// Number of permits of a reserve for workspaces that have no monitors yet.
+const RESERVED_FOR_NEW: usize = 4;
 
 /// The permits for checks, with their holders and the waiting jobs.
 ///
 /// A free permit goes to the workspace with the fewest running checks for its weight, and within it to
 /// the check with the earliest deadline. A workspace's share of the permits is proportional to its
-/// weight. A workspace that already has its share cannot take the last eighth of the permits; the only
-/// workspace cannot take the last four of them. Running checks cannot be interrupted, so this reserve
-/// lets other workspaces, also new ones, start at once.
+/// weight. Running checks cannot be interrupted, so two reserves let other workspaces, also new ones,
+/// start at once. A workspace that has its share takes from neither; one that runs some checks does not
+/// take from the reserve of those that run none. Half of that reserve is for workspaces whose checks
+/// end soon, so any number of workspaces with hanging targets leaves it free.
 #[derive(Debug)]
 pub struct Turns<J> {
     permits: usize,
     running: usize,
     /// Workspaces that have monitors.
     sharing: HashSet<WorkspaceId>,
-    /// Sum of the weights of those workspaces.
+    /// Those of them that run no check.
+    idle: HashSet<WorkspaceId>,
+    /// Sum of the weights of the workspaces that have monitors.
     sharing_weight: usize,
     /// Weights that are not 1.
     weights: HashMap<WorkspaceId, u32>,
+    /// Workspaces whose checks run long.
+    paces: Paces,
     workspaces: HashMap<WorkspaceId, Workspace<J>>,
     /// The workspaces with waiting jobs, lowest load first.
     order: BTreeSet<Rank>,
@@ -47,13 +57,6 @@ struct Workspace<J> {
     waiting: BTreeMap<(Timestamp, u64), J>,
 }
 
-/// Running checks of a workspace, ordered by their number per weight.
-#[derive(Clone, Copy, Debug)]
-struct Load {
-    running: usize,
-    weight: u32,
-}
-
 /// Load of a workspace, earliest key of its waiting checks, and its identifier.
 type Rank = (Load, (Timestamp, u64), WorkspaceId);
 
@@ -64,8 +67,10 @@ impl<J> Turns<J> {
             permits: permits.max(1),
             running: 0,
             sharing: HashSet::new(),
+            idle: HashSet::new(),
             sharing_weight: 0,
             weights: HashMap::new(),
+            paces: Paces::default(),
             workspaces: HashMap::new(),
             order: BTreeSet::new(),
             waiting: 0,
@@ -82,6 +87,9 @@ impl<J> Turns<J> {
             return Vec::new();
         }
         self.sharing_weight += self.weight(workspace) as usize;
+        if self.load(workspace).running == 0 {
+            self.idle.insert(workspace);
+        }
         self.take_runnable(now)
     }
 
@@ -92,6 +100,8 @@ impl<J> Turns<J> {
         if self.sharing.remove(&workspace) {
             self.sharing_weight -= self.weight(workspace) as usize;
         }
+        self.idle.remove(&workspace);
+        self.update_load(workspace, |paces| paces.forget(workspace));
         self.take_runnable(now)
     }
 
@@ -113,27 +123,56 @@ impl<J> Turns<J> {
         if self.sharing.contains(&workspace) {
             self.sharing_weight = self.sharing_weight - before as usize + weight as usize;
         }
-        let Some(of) = self.workspaces.get_mut(&workspace) else { return };
-        let before = of.rank(workspace);
-        of.load.weight = weight;
-        self.update_rank(workspace, before);
+        self.update_load(workspace, |_| ());
     }
 
     fn weight(&self, workspace: WorkspaceId) -> u32 {
         self.weights.get(&workspace).copied().unwrap_or(1)
     }
 
-    /// Returns whether a workspace with this load may begin another check.
-    fn may_run(&self, load: Load) -> bool {
-        let (free, reserve) = (self.permits.saturating_sub(self.running), self.reserve());
-        let shared = if self.is_shared() { self.permits } else { self.permits - reserve };
-        let is_below_its_share = load.running * self.sharing_weight < shared * load.weight as usize;
-        free > reserve || (free > 0 && is_below_its_share)
+    fn load(&self, workspace: WorkspaceId) -> Load {
+        let known = self.workspaces.get(&workspace).map(|of| of.load);
+        known.unwrap_or_else(|| Load {
+            running: 0,
+            is_slow: self.paces.is_slow(workspace),
+            weight: self.weight(workspace),
+        })
     }
 
+    /// Changes the paces, and passes weight and pace of this workspace to its load.
+    fn update_load(&mut self, workspace: WorkspaceId, change: impl FnOnce(&mut Paces)) {
+        change(&mut self.paces);
+        let (weight, is_slow) = (self.weight(workspace), self.paces.is_slow(workspace));
+        let Some(of) = self.workspaces.get_mut(&workspace) else { return };
+        let before = of.rank(workspace);
+        of.load = Load { weight, is_slow, ..of.load };
+        self.update_rank(workspace, before);
+    }
+
+    /// Returns whether a workspace with this load may begin another check. A greater load never
+    /// needs fewer free permits, so the first workspace in order decides for all.
+    fn may_run(&self, load: Load) -> bool {
+        let shared = if self.is_shared() { self.permits } else { self.permits - self.reserve() };
+        let is_below_its_share = load.running * self.sharing_weight < shared * load.weight as usize;
+        let kept = match (load.running, load.is_slow) {
+            (0, false) => 0,
+            (0, true) => self.reserve_for_idle().div_ceil(2),
+            (_, _) if is_below_its_share => self.reserve_for_idle(),
+            (_, _) => self.reserve(),
+        };
+        self.permits.saturating_sub(self.running) > kept
+    }
+
+    /// Returns the number of permits that a workspace with its share cannot take.
     fn reserve(&self) -> usize {
-        let reserve = self.permits / RESERVED_SHARE;
-        if self.is_shared() { reserve } else { reserve.min(RESERVED_ALONE_MAX) }
+        let most = self.permits / RESERVED_SHARE;
+        let below_share = if self.is_shared() { most } else { most.min(RESERVED_FOR_NEW) };
+        below_share + self.reserve_for_idle()
+    }
+
+    /// Returns the number of permits for workspaces that run no check, now or in the future.
+    fn reserve_for_idle(&self) -> usize {
+        (self.permits / RESERVED_SHARE).min(self.idle.len().max(RESERVED_FOR_NEW))
     }
 
     fn is_shared(&self) -> bool {
@@ -142,8 +181,7 @@ impl<J> Turns<J> {
 
     /// Returns the job if it may run now. Otherwise queues it until `deadline` and returns `None`.
     pub fn admit(&mut self, workspace: WorkspaceId, deadline: Timestamp, job: J) -> Option<J> {
-        let known = self.workspaces.get(&workspace).map(|of| of.load);
-        let load = known.unwrap_or_else(|| Load { running: 0, weight: self.weight(workspace) });
+        let load = self.load(workspace);
         let may_run = self.may_run(load);
         let new = || Workspace { load, waiting: BTreeMap::new() };
         let of = self.workspaces.entry(workspace).or_insert_with(new);
@@ -151,6 +189,7 @@ impl<J> Turns<J> {
         if may_run && of.waiting.is_empty() {
             of.load.running += 1;
             self.running += 1;
+            self.idle.remove(&workspace);
             return Some(job);
         }
         let before = of.rank(workspace);
@@ -161,14 +200,21 @@ impl<J> Turns<J> {
         None
     }
 
-    /// Releases the permit of an ended check of this workspace, and returns the waiting jobs that may
-    /// run now.
+    /// Releases the permit of a check of this workspace that ran for `ran`, and returns the waiting
+    /// jobs that may run now.
     #[must_use = "the returned jobs have their permits"]
-    pub fn release(&mut self, workspace: WorkspaceId, now: Timestamp) -> Vec<J> {
+    pub fn release(&mut self, workspace: WorkspaceId, ran: Duration, now: Timestamp) -> Vec<J> {
+        let is_sharing = self.sharing.contains(&workspace);
+        if is_sharing {
+            self.update_load(workspace, |paces| paces.record(workspace, ran));
+        }
         if let Some(of) = self.workspaces.get_mut(&workspace) {
             let before = of.rank(workspace);
             of.load.running = of.load.running.saturating_sub(1);
             self.running = self.running.saturating_sub(1);
+            if is_sharing && of.load.running == 0 {
+                self.idle.insert(workspace);
+            }
             self.update_rank(workspace, before);
         }
         self.take_runnable(now)
@@ -199,6 +245,7 @@ impl<J> Turns<J> {
             } else {
                 of.load.running += 1;
                 self.running += 1;
+                self.idle.remove(&workspace);
                 Some(job)
             };
             self.update_rank(workspace, before);
@@ -277,26 +324,6 @@ impl<J> Workspace<J> {
         self.load.running == 0 && self.waiting.is_empty()
     }
 }
-
-impl Ord for Load {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.running * other.weight as usize).cmp(&(other.running * self.weight as usize))
-    }
-}
-
-impl PartialOrd for Load {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Load {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Load {}
 
 #[cfg(test)]
 mod tests;

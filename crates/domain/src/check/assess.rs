@@ -19,6 +19,21 @@ pub enum Outcome {
     Skipped,
 }
 
+impl Outcome {
+    /// All outcomes.
+    pub const ALL: [Self; 4] = [Self::Success, Self::Degraded, Self::Failure, Self::Skipped];
+
+    /// Returns the word for users and messages.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Degraded => "degraded",
+            Self::Failure => "failure",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
 /// Assessment of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assessment {

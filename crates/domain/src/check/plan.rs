@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use rules::monitor::{Check, Monitor};
-use rules::{MonitorId, Region, Timestamp, WorkspaceId, limits};
+use rules::{MonitorId, MonitorKind, Region, Timestamp, WorkspaceId, limits};
 
 use super::redact::{self, Configured};
 use super::{dns::DnsPlan, http::HttpPlan, tcp::TcpPlan};
@@ -26,6 +27,9 @@ pub struct CheckPlan {
     pub degraded_above: Option<Duration>,
     /// The configured secrets, which are hidden in details; `None` if they are too large to keep.
     pub(in crate::check) secrets: Option<Configured>,
+    /// The monitor as it is sent to a probe in another place; `None` if the server checks it in all
+    /// regions.
+    pub message: Option<Bytes>,
 }
 
 /// The request and assertions of one kind of monitor.
@@ -110,7 +114,14 @@ impl CheckPlan {
             degraded_above: (degraded_above > 0)
                 .then(|| Duration::from_millis(u64::from(degraded_above))),
             secrets,
+            message: None,
         })
+    }
+
+    /// Returns the same plan with the monitor as it is sent to a probe in another place.
+    #[must_use]
+    pub fn with_message(self, message: Bytes) -> Self {
+        Self { message: Some(message), ..self }
     }
 }
 
@@ -123,7 +134,30 @@ impl Job {
     }
 }
 
+impl Trigger {
+    /// All triggers.
+    pub const ALL: [Self; 3] = [Self::Scheduled, Self::Confirmation, Self::Manual];
+
+    /// Returns the word for users and messages.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Scheduled => "scheduled",
+            Self::Confirmation => "confirmation",
+            Self::Manual => "manual",
+        }
+    }
+}
+
 impl PlannedCheck {
+    /// Returns the kind of its monitor.
+    pub const fn kind(&self) -> MonitorKind {
+        match self {
+            Self::Http(_) => MonitorKind::Http,
+            Self::Tcp(_) => MonitorKind::Tcp,
+            Self::Dns(_) => MonitorKind::Dns,
+        }
+    }
+
     /// Returns the checked host, a name or an address; for DNS the queried name.
     pub fn host(&self) -> &str {
         match self {

@@ -8,7 +8,7 @@ use super::{Assessment, Attempt, Evidence, Job, Outcome, Phases, ResultKey};
 
 /// Name of the probe that ran a check, such as `this server`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ProbeId(pub Arc<str>);
+pub struct ProbeName(pub Arc<str>);
 
 /// The result of one job.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct CheckResult {
     pub status: Option<u16>,
     /// Number of attempts; 0 for a skipped slot.
     pub attempts: u8,
-    pub probe: ProbeId,
+    pub probe: ProbeName,
     /// Present unless the check succeeded, or if the job requests it; a skipped slot has none.
     pub evidence: Option<Arc<Evidence>>,
 }
@@ -35,7 +35,7 @@ pub fn conclude(
     job: &Job,
     attempts: Vec<(Attempt, Assessment)>,
     finished_at: Timestamp,
-    probe: ProbeId,
+    probe: ProbeName,
 ) -> CheckResult {
     let last = attempts.last();
     let outcome = last.map_or(Outcome::Skipped, |(_, assessment)| assessment.outcome);

@@ -66,6 +66,7 @@ mod tests {
             retry,
             degraded_above: None,
             secrets: None,
+            message: None,
         };
         Job {
             plan: Arc::new(plan),

@@ -60,7 +60,7 @@ mod tests {
         }
     }
 
-    // Some resolvers accept such numbers as addresses, which would bypass the egress rule.
+    // Some resolvers accept such numbers as addresses, which would bypass the egress policy.
     #[test]
     fn invalid_address_is_rejected() {
         for uri in [

@@ -35,6 +35,9 @@ pub struct Sketch {
 }
 
 impl Sketch {
+    /// A sketch without latencies.
+    pub const EMPTY: Self = Self { buckets: Vec::new() };
+
     /// Adds one latency, clamped to the range.
     pub fn add(&mut self, latency_us: u32) {
         let latency = f64::from(latency_us.clamp(LATENCY_MIN_US, LATENCY_MAX_US));

@@ -2,6 +2,7 @@
 //! and API alike.
 
 use std::fmt;
+use std::time::Duration;
 
 use rules::{MonitorStatus, Timestamp};
 
@@ -59,6 +60,13 @@ pub fn uptime(
         stands = StatusFrom { at: at.max(stands.at), status: change.status };
     }
     (known_ms > 0).then_some(Uptime { known_ms, error_ms })
+}
+
+impl Span {
+    /// Returns the length of the range; zero if it ends before it begins.
+    pub fn length(self) -> Duration {
+        self.to.since(self.from)
+    }
 }
 
 impl Uptime {

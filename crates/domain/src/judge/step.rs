@@ -20,7 +20,8 @@ pub struct StepContext<'d> {
     pub now: Timestamp,
     /// Random number for the ID of a new incident.
     pub random: u64,
-    /// The suspect probes, whose votes are void. Call [`tick`] when this changes.
+    /// The suspect probes. Their votes are void if connectivity checks are configured. Call [`tick`]
+    /// when this changes.
     pub suspicions: &'d ProbeSuspicions,
 }
 
@@ -90,7 +91,7 @@ pub fn tick(policy: &Policy, judge_state: &mut JudgeState, context: StepContext<
     settle(policy, judge_state, context, |_, now| now)
 }
 
-/// Handles an edit, pause, resume, change of probe or process start: `policy` applies from now on.
+/// Handles an edit, pause, resume or process start: `policy` applies from now on.
 ///
 /// The status does not change until all regions have reported again. An edit keeps the open
 /// incident. The votes of remaining regions stay valid until replaced or expired; removed regions

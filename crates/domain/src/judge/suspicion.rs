@@ -18,6 +18,7 @@ use std::fmt;
 use std::time::Duration;
 
 use rules::{Timestamp, WorkspaceId};
+use serde::{Deserialize, Serialize};
 
 use self::probe::Probe;
 use super::{ProbeIndex, RegionResult, Vote};
@@ -63,8 +64,19 @@ pub struct ConnectivityCheck {
     pub responded: u32,
 }
 
+/// Suspicion of one probe as the store keeps it. With the outcomes of the last checks it restores the
+/// state in a new process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredSuspicion {
+    /// Start and evidence, while the probe is suspect.
+    pub suspicion: Option<(Timestamp, FailedHosts)>,
+    pub trust: ProbeTrust,
+    /// Time at which a suspicion began or ended last. Earlier failures begin no other one.
+    pub changed_at: Timestamp,
+}
+
 /// Whether the reports of a probe count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProbeTrust {
     /// All of them.
     #[default]
@@ -90,7 +102,7 @@ pub enum SuspicionChange {
 }
 
 /// Evidence for a suspicion, from its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedHosts {
     /// Number of hosts that failed within the minute.
     pub failing: u32,
@@ -144,15 +156,39 @@ impl ProbeSuspicions {
         Some(suspicion.failed_hosts)
     }
 
+    /// Restores the state in a new process at `now`, from the outcomes of the last checks in any order
+    /// and the stored suspicions. Begins and ends no suspicion. The next connectivity check of
+    /// a suspect probe decides; the pipeline starts it.
+    pub fn restore(
+        &mut self,
+        mut outcomes: Vec<HostOutcome>,
+        stored: impl IntoIterator<Item = (ProbeIndex, StoredSuspicion)>,
+        now: Timestamp,
+    ) {
+        outcomes.sort_by_key(|outcome| outcome.finished_at);
+        for outcome in &outcomes {
+            let at = outcome.finished_at.min(now);
+            self.probe(outcome.probe).record(outcome, at);
+        }
+        let has_connectivity_check = self.has_connectivity_check;
+        for (probe, stored) in stored {
+            self.probe(probe).restore(stored, has_connectivity_check, now);
+        }
+        self.advance_to(now);
+        self.probes.iter_mut().for_each(|probe| probe.set_back(now));
+    }
+
+    /// Returns what the store keeps of the suspicion of a probe.
+    pub fn stored(&self, probe: ProbeIndex) -> StoredSuspicion {
+        let known = self.probes.get(usize::from(probe.0));
+        known.map_or_else(|| Probe::default().stored(), Probe::stored)
+    }
+
     /// Records the outcome of one check.
     pub fn record(&mut self, report: HostOutcome, now: Timestamp) -> Option<SuspicionChange> {
         self.advance_to(now);
         let has_connectivity_check = self.has_connectivity_check;
-        let number = usize::from(report.probe.0);
-        if self.probes.len() <= number {
-            self.probes.resize_with(number + 1, Probe::default);
-        }
-        let probe = &mut self.probes[number];
+        let probe = self.probe(report.probe);
         probe.sweep(now);
         probe.record(&report, now);
         match probe.suspicion {
@@ -179,7 +215,7 @@ impl ProbeSuspicions {
             Some(_) => ProbeTrust::TrustedSince(now),
             None => ProbeTrust::Trusted,
         };
-        probe.end(slot, ClearedBy::ConnectivityCheck, trust)
+        probe.end(slot, ClearedBy::ConnectivityCheck, trust, now)
     }
 
     /// Ends the first suspicion whose time limit is reached at `now`.
@@ -188,7 +224,16 @@ impl ProbeSuspicions {
         let number = self.probes.iter().position(|probe| {
             probe.suspicion.is_some_and(|suspicion| suspicion.deadline() <= now)
         })?;
-        self.probes[number].end(probe_index(number), ClearedBy::Time, ProbeTrust::Trusted)
+        let (index, trust) = (probe_index(number), ProbeTrust::Trusted);
+        self.probes[number].end(index, ClearedBy::Time, trust, now)
+    }
+
+    fn probe(&mut self, probe: ProbeIndex) -> &mut Probe {
+        let number = usize::from(probe.0);
+        if self.probes.len() <= number {
+            self.probes.resize_with(number + 1, Probe::default);
+        }
+        &mut self.probes[number]
     }
 
     /// Advances the time. If the clock was set back, moves later instants to `now`. So new reports

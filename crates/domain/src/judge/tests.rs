@@ -11,7 +11,7 @@ use std::time::Duration;
 use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp};
 
 use super::*;
-use crate::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
+use crate::check::{CheckResult, Outcome, Phases, ProbeName, ResultKey, Trigger};
 
 /// Start of all stories.
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
@@ -67,7 +67,7 @@ fn result_of(revision: u32, region: Region, slot: Timestamp, outcome: Outcome) -
         phases: Phases::default(),
         status: None,
         attempts: 1,
-        probe: ProbeId("embedded".into()),
+        probe: ProbeName("embedded".into()),
         evidence: None,
     }
 }

@@ -164,6 +164,20 @@ impl Tally {
     }
 }
 
+/// Forgets the results that do not count, in regions that `after` gives to another probe. A result does
+/// not name its probe, so it would count by the trust in the new one.
+pub fn forget_void_results(
+    judge_state: &mut JudgeState,
+    [before, after]: [&Policy; 2],
+    suspicions: &ProbeSuspicions,
+) {
+    for (serving, state) in before.regions.iter().zip(&mut judge_state.regions) {
+        if after.probe_of(serving.region) != Some(serving.probe) {
+            *state = state.credible(suspicions.trust(serving.probe));
+        }
+    }
+}
+
 impl Voter {
     fn count(&mut self, vote: Vote) {
         self.voting += 1;

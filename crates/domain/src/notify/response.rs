@@ -18,8 +18,9 @@ const WAIT_MAX: Duration = Duration::from_hours(24 * 365);
 
 /// Classifies the `response` of a channel of this kind.
 ///
-/// 2xx is success. 408, 425, 429 and 5xx are retried, everything else is not. This includes
-/// redirects, because a channel's address is a secret that must not be sent elsewhere.
+/// The kind's file decides, by the body or the reply code if the vendor documents them. Otherwise 2xx is
+/// success; 408, 425, 429 and 5xx are retried; everything else is not. This includes redirects, because
+/// a channel's address is a secret that must not be sent elsewhere.
 pub fn classify_response(kind: ProviderType, response: &VendorResponse) -> Disposition {
     (super::kinds::vendor(kind).classify)(response)
 }

@@ -64,6 +64,18 @@ impl Month {
         }
     }
 
+    /// Returns the first month of the quarter.
+    #[must_use]
+    pub const fn first_of_quarter(self) -> Self {
+        Self { year: self.year, month: (self.month - 1) / 3 * 3 + 1 }
+    }
+
+    /// Returns the first month of the year.
+    #[must_use]
+    pub const fn first_of_year(self) -> Self {
+        Self { year: self.year, month: 1 }
+    }
+
     fn begins(self) -> Timestamp {
         let first = Date::new(self.year, self.month, 1).and_then(|it| it.to_zoned(TimeZone::UTC));
         let first = first.expect("a month of these years has a first day");
@@ -102,6 +114,20 @@ mod tests {
         let february = Month::parse("2028-02").unwrap().span();
         assert_eq!(february.from.to_string(), "2028-02-01T00:00:00.000Z");
         assert_eq!(february.to.to_string(), "2028-03-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn quarters_begin_every_third_month() {
+        let month = |text: &str| Month::parse(text).unwrap();
+        for (text, quarter) in [
+            ("2026-01", "2026-01"),
+            ("2026-03", "2026-01"),
+            ("2026-04", "2026-04"),
+            ("2026-12", "2026-10"),
+        ] {
+            assert_eq!(month(text).first_of_quarter(), month(quarter));
+            assert_eq!(month(text).first_of_year(), month("2026-01"));
+        }
     }
 
     proptest! {

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aloft_domain::cadence::{Budget, Handle, Regions, Schedule};
 use aloft_domain::check::{CheckResult, Outcome, ResultKey};
-use aloft_domain::judge::{DeferredWrites, JudgeState, Policy, ProbeIndex, ProbeSuspicions};
+use aloft_domain::judge::{
+    DeferredWrites, JudgeState, Policy, ProbeIndex, ProbeSuspicions, StoredSuspicion,
+};
 use rules::{MonitorId, Region, Timestamp};
 
 use crate::chance::Chance;
@@ -73,6 +75,8 @@ pub(crate) struct World {
     pub(crate) monitors: Vec<Watched>,
     pub(crate) probes: Vec<Mode>,
     pub(crate) suspicions: ProbeSuspicions,
+    /// The stored suspicions, by probe.
+    stored_suspicions: BTreeMap<u16, StoredSuspicion>,
     pub(crate) witness: Witness,
     /// Whether results may be late, duplicated or lost, and random events occur.
     pub(crate) disturbed: bool,
@@ -98,6 +102,7 @@ impl World {
             monitors: Vec::new(),
             probes: vec![Mode::Honest; modes],
             suspicions: ProbeSuspicions::new(has_connectivity_check),
+            stored_suspicions: BTreeMap::new(),
             witness: Witness::default(),
             disturbed: true,
             trace: Vec::new(),

@@ -364,6 +364,13 @@ pub struct AuditEntry {
     pub resource_id: ::buffa::alloc::string::String,
     #[serde(rename = "detail", with = "::buffa::json_helpers::proto_string")]
     pub detail: ::buffa::alloc::string::String,
+    #[serde(rename = "address", with = "::buffa::json_helpers::proto_string")]
+    pub address: ::buffa::alloc::string::String,
+    #[serde(
+        rename = "changes",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub changes: ::buffa::alloc::vec::Vec<FieldChange>,
 }
 impl ::core::fmt::Debug for AuditEntry {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -374,6 +381,8 @@ impl ::core::fmt::Debug for AuditEntry {
             .field("action", &self.action)
             .field("resource_id", &self.resource_id)
             .field("detail", &self.detail)
+            .field("address", &self.address)
+            .field("changes", &self.changes)
             .finish()
     }
 }
@@ -413,6 +422,17 @@ impl ::buffa::Message for AuditEntry {
         if !self.detail.is_empty() {
             size += 1u64 + ::buffa::types::string_encoded_len(&self.detail) as u64;
         }
+        if !self.address.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.address) as u64;
+        }
+        for v in &self.changes {
+            let __slot = __cache.reserve();
+            let inner_size = v.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -444,6 +464,17 @@ impl ::buffa::Message for AuditEntry {
         }
         if !self.detail.is_empty() {
             ::buffa::types::put_string_field(6u32, &self.detail, buf);
+        }
+        if !self.address.is_empty() {
+            ::buffa::types::put_string_field(7u32, &self.address, buf);
+        }
+        for v in &self.changes {
+            ::buffa::types::put_len_delimited_header(
+                8u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            v.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -503,6 +534,25 @@ impl ::buffa::Message for AuditEntry {
                 )?;
                 ::buffa::types::merge_string(&mut self.detail, buf)?;
             }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.address, buf)?;
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let mut elem = ::core::default::Default::default();
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&elem),
+                )?;
+                ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
+                self.changes.push(elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -516,6 +566,119 @@ impl ::buffa::Message for AuditEntry {
         self.action.clear();
         self.resource_id.clear();
         self.detail.clear();
+        self.address.clear();
+        self.changes.clear();
+    }
+}
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct FieldChange {
+    #[serde(rename = "field", with = "::buffa::json_helpers::proto_string")]
+    pub field: ::buffa::alloc::string::String,
+    #[serde(rename = "before", skip_serializing_if = "::core::option::Option::is_none")]
+    pub before: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(rename = "after", skip_serializing_if = "::core::option::Option::is_none")]
+    pub after: ::core::option::Option<::buffa::alloc::string::String>,
+}
+impl ::core::fmt::Debug for FieldChange {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("FieldChange")
+            .field("field", &self.field)
+            .field("before", &self.before)
+            .field("after", &self.after)
+            .finish()
+    }
+}
+::buffa::impl_default_instance!(FieldChange);
+impl ::buffa::MessageName for FieldChange {
+    const PACKAGE: &'static str = "audit.v1";
+    const NAME: &'static str = "FieldChange";
+    const FULL_NAME: &'static str = "audit.v1.FieldChange";
+    const TYPE_URL: &'static str = "type.googleapis.com/audit.v1.FieldChange";
+}
+impl ::buffa::Message for FieldChange {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if !self.field.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.field) as u64;
+        }
+        if let Some(ref v) = self.before {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        if let Some(ref v) = self.after {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        _cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if !self.field.is_empty() {
+            ::buffa::types::put_string_field(1u32, &self.field, buf);
+        }
+        if let Some(ref v) = self.before {
+            ::buffa::types::put_string_field(2u32, v, buf);
+        }
+        if let Some(ref v) = self.after {
+            ::buffa::types::put_string_field(3u32, v, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.field, buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.before.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(
+                    self.after.get_or_insert_with(::buffa::alloc::string::String::new),
+                    buf,
+                )?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.field.clear();
+        self.before = ::core::option::Option::None;
+        self.after = ::core::option::Option::None;
     }
 }
 crate::service::service! {

@@ -586,6 +586,11 @@ pub struct HttpMonitor {
     )]
     pub description: ::core::option::Option<::buffa::alloc::string::String>,
     #[serde(
+        rename = "tags",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub tags: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    #[serde(
         rename = "regions",
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
@@ -668,6 +673,7 @@ impl ::core::fmt::Debug for HttpMonitor {
             .field("active", &self.active)
             .field("public", &self.public)
             .field("description", &self.description)
+            .field("tags", &self.tags)
             .field("regions", &self.regions)
             .field("headers", &self.headers)
             .field("status_code_assertions", &self.status_code_assertions)
@@ -768,6 +774,9 @@ impl ::buffa::Message for HttpMonitor {
             size
                 += 2u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
+        }
+        for v in &self.tags {
+            size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
         if let Some(ref v) = self.status {
             size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
@@ -879,6 +888,9 @@ impl ::buffa::Message for HttpMonitor {
                 buf,
             );
             v.write_to(__cache, buf);
+        }
+        for v in &self.tags {
+            ::buffa::types::put_string_field(19u32, v, buf);
         }
         if let Some(ref v) = self.status {
             ::buffa::types::put_string_field(30u32, v, buf);
@@ -1107,6 +1119,17 @@ impl ::buffa::Message for HttpMonitor {
                 ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
                 self.header_assertions.push(elem);
             }
+            19u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.tags.push(__elem);
+            }
             30u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
@@ -1196,6 +1219,7 @@ impl ::buffa::Message for HttpMonitor {
         self.status_code_assertions.clear();
         self.body_assertions.clear();
         self.header_assertions.clear();
+        self.tags.clear();
         self.status = ::core::option::Option::None;
         self.effective_degraded_at = ::core::option::Option::None;
         self.resolved_regions.clear();
@@ -1247,6 +1271,11 @@ pub struct TcpMonitor {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub description: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(
+        rename = "tags",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub tags: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
     #[serde(
         rename = "regions",
         deserialize_with = "::buffa::json_helpers::null_as_default"
@@ -1304,6 +1333,7 @@ impl ::core::fmt::Debug for TcpMonitor {
             .field("active", &self.active)
             .field("public", &self.public)
             .field("description", &self.description)
+            .field("tags", &self.tags)
             .field("regions", &self.regions)
             .field("status", &self.status)
             .field("effective_degraded_at", &self.effective_degraded_at)
@@ -1358,6 +1388,9 @@ impl ::buffa::Message for TcpMonitor {
             size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
         for v in &self.regions {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
+        for v in &self.tags {
             size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
         if let Some(ref v) = self.status {
@@ -1429,6 +1462,9 @@ impl ::buffa::Message for TcpMonitor {
         }
         for v in &self.regions {
             ::buffa::types::put_string_field(11u32, v, buf);
+        }
+        for v in &self.tags {
+            ::buffa::types::put_string_field(12u32, v, buf);
         }
         if let Some(ref v) = self.status {
             ::buffa::types::put_string_field(30u32, v, buf);
@@ -1580,6 +1616,17 @@ impl ::buffa::Message for TcpMonitor {
                 )?;
                 self.regions.push(__elem);
             }
+            12u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.tags.push(__elem);
+            }
             30u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
@@ -1662,6 +1709,7 @@ impl ::buffa::Message for TcpMonitor {
         self.public = ::core::option::Option::None;
         self.description = ::core::option::Option::None;
         self.regions.clear();
+        self.tags.clear();
         self.status = ::core::option::Option::None;
         self.effective_degraded_at = ::core::option::Option::None;
         self.resolved_regions.clear();
@@ -1713,6 +1761,11 @@ pub struct DnsMonitor {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub description: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(
+        rename = "tags",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub tags: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
     #[serde(
         rename = "regions",
         deserialize_with = "::buffa::json_helpers::null_as_default"
@@ -1776,6 +1829,7 @@ impl ::core::fmt::Debug for DnsMonitor {
             .field("active", &self.active)
             .field("public", &self.public)
             .field("description", &self.description)
+            .field("tags", &self.tags)
             .field("regions", &self.regions)
             .field("record_assertions", &self.record_assertions)
             .field("status", &self.status)
@@ -1840,6 +1894,9 @@ impl ::buffa::Message for DnsMonitor {
             size
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
+        }
+        for v in &self.tags {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
         if let Some(ref v) = self.status {
             size += 2u64 + ::buffa::types::string_encoded_len(v) as u64;
@@ -1918,6 +1975,9 @@ impl ::buffa::Message for DnsMonitor {
                 buf,
             );
             v.write_to(__cache, buf);
+        }
+        for v in &self.tags {
+            ::buffa::types::put_string_field(13u32, v, buf);
         }
         if let Some(ref v) = self.status {
             ::buffa::types::put_string_field(30u32, v, buf);
@@ -2081,6 +2141,17 @@ impl ::buffa::Message for DnsMonitor {
                 ::buffa::Message::merge_length_delimited(&mut elem, buf, ctx)?;
                 self.record_assertions.push(elem);
             }
+            13u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.tags.push(__elem);
+            }
             30u32 => {
                 ::buffa::encoding::check_wire_type(
                     tag,
@@ -2164,6 +2235,7 @@ impl ::buffa::Message for DnsMonitor {
         self.description = ::core::option::Option::None;
         self.regions.clear();
         self.record_assertions.clear();
+        self.tags.clear();
         self.status = ::core::option::Option::None;
         self.effective_degraded_at = ::core::option::Option::None;
         self.resolved_regions.clear();
@@ -4177,6 +4249,11 @@ pub struct ListMonitorsRequest {
         skip_serializing_if = "::core::option::Option::is_none"
     )]
     pub page_token: ::core::option::Option<::buffa::alloc::string::String>,
+    #[serde(
+        rename = "tags",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub tags: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
 }
 impl ::core::fmt::Debug for ListMonitorsRequest {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -4184,6 +4261,7 @@ impl ::core::fmt::Debug for ListMonitorsRequest {
             .field("limit", &self.limit)
             .field("offset", &self.offset)
             .field("page_token", &self.page_token)
+            .field("tags", &self.tags)
             .finish()
     }
 }
@@ -4209,6 +4287,9 @@ impl ::buffa::Message for ListMonitorsRequest {
         if let Some(ref v) = self.page_token {
             size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
+        for v in &self.tags {
+            size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -4226,6 +4307,9 @@ impl ::buffa::Message for ListMonitorsRequest {
         }
         if let Some(ref v) = self.page_token {
             ::buffa::types::put_string_field(3u32, v, buf);
+        }
+        for v in &self.tags {
+            ::buffa::types::put_string_field(4u32, v, buf);
         }
     }
     fn merge_field(
@@ -4269,6 +4353,17 @@ impl ::buffa::Message for ListMonitorsRequest {
                     buf,
                 )?;
             }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                let __elem = ::buffa::types::decode_string(buf)?;
+                ctx.register_element_memory(
+                    ::buffa::__private::element_footprint(&__elem),
+                )?;
+                self.tags.push(__elem);
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -4279,6 +4374,7 @@ impl ::buffa::Message for ListMonitorsRequest {
         self.limit = ::core::option::Option::None;
         self.offset = ::core::option::Option::None;
         self.page_token = ::core::option::Option::None;
+        self.tags.clear();
     }
 }
 #[derive(Clone, PartialEq, Default)]

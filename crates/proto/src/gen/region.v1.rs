@@ -180,6 +180,11 @@ pub struct Region {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub egress_addresses: ::buffa::alloc::vec::Vec<::buffa::alloc::string::String>,
+    #[serde(
+        rename = "probe",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub probe: ::buffa::MessageField<ProbeState, ::buffa::Inline<ProbeState>>,
 }
 impl ::core::fmt::Debug for Region {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -194,6 +199,7 @@ impl ::core::fmt::Debug for Region {
             .field("health", &self.health)
             .field("last_seen_at", &self.last_seen_at)
             .field("egress_addresses", &self.egress_addresses)
+            .field("probe", &self.probe)
             .finish()
     }
 }
@@ -245,6 +251,14 @@ impl ::buffa::Message for Region {
         for v in &self.egress_addresses {
             size += 1u64 + ::buffa::types::string_encoded_len(v) as u64;
         }
+        if self.probe.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.probe.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -288,6 +302,14 @@ impl ::buffa::Message for Region {
         }
         for v in &self.egress_addresses {
             ::buffa::types::put_string_field(10u32, v, buf);
+        }
+        if self.probe.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                11u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.probe.write_to(__cache, buf);
         }
     }
     fn merge_field(
@@ -379,6 +401,17 @@ impl ::buffa::Message for Region {
                 )?;
                 self.egress_addresses.push(__elem);
             }
+            11u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.probe.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -396,6 +429,206 @@ impl ::buffa::Message for Region {
         self.health.clear();
         self.last_seen_at = ::buffa::MessageField::none();
         self.egress_addresses.clear();
+        self.probe = ::buffa::MessageField::none();
+    }
+}
+#[derive(Clone, PartialEq, Default)]
+#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[serde(default)]
+pub struct ProbeState {
+    #[serde(rename = "connected", with = "::buffa::json_helpers::proto_bool")]
+    pub connected: bool,
+    #[serde(rename = "version", with = "::buffa::json_helpers::proto_string")]
+    pub version: ::buffa::alloc::string::String,
+    #[serde(
+        rename = "heardAt",
+        alias = "heard_at",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub heard_at: ::buffa::MessageField<
+        ::buffa_types::google::protobuf::Timestamp,
+        ::buffa::Inline<::buffa_types::google::protobuf::Timestamp>,
+    >,
+    #[serde(rename = "lagMs", alias = "lag_ms", with = "::buffa::json_helpers::int32")]
+    pub lag_ms: i32,
+    #[serde(
+        rename = "clockOffsetMs",
+        alias = "clock_offset_ms",
+        with = "::buffa::json_helpers::int32"
+    )]
+    pub clock_offset_ms: i32,
+    #[serde(rename = "running", with = "::buffa::json_helpers::int32")]
+    pub running: i32,
+    #[serde(rename = "waiting", with = "::buffa::json_helpers::int32")]
+    pub waiting: i32,
+}
+impl ::core::fmt::Debug for ProbeState {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("ProbeState")
+            .field("connected", &self.connected)
+            .field("version", &self.version)
+            .field("heard_at", &self.heard_at)
+            .field("lag_ms", &self.lag_ms)
+            .field("clock_offset_ms", &self.clock_offset_ms)
+            .field("running", &self.running)
+            .field("waiting", &self.waiting)
+            .finish()
+    }
+}
+::buffa::impl_default_instance!(ProbeState);
+impl ::buffa::MessageName for ProbeState {
+    const PACKAGE: &'static str = "region.v1";
+    const NAME: &'static str = "ProbeState";
+    const FULL_NAME: &'static str = "region.v1.ProbeState";
+    const TYPE_URL: &'static str = "type.googleapis.com/region.v1.ProbeState";
+}
+impl ::buffa::Message for ProbeState {
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.connected {
+            size += 1u64 + ::buffa::types::BOOL_ENCODED_LEN as u64;
+        }
+        if !self.version.is_empty() {
+            size += 1u64 + ::buffa::types::string_encoded_len(&self.version) as u64;
+        }
+        if self.heard_at.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.heard_at.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if self.lag_ms != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.lag_ms) as u64;
+        }
+        if self.clock_offset_ms != 0i32 {
+            size
+                += 1u64 + ::buffa::types::int32_encoded_len(self.clock_offset_ms) as u64;
+        }
+        if self.running != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.running) as u64;
+        }
+        if self.waiting != 0i32 {
+            size += 1u64 + ::buffa::types::int32_encoded_len(self.waiting) as u64;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.connected {
+            ::buffa::types::put_bool_field(1u32, self.connected, buf);
+        }
+        if !self.version.is_empty() {
+            ::buffa::types::put_string_field(2u32, &self.version, buf);
+        }
+        if self.heard_at.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                3u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.heard_at.write_to(__cache, buf);
+        }
+        if self.lag_ms != 0i32 {
+            ::buffa::types::put_int32_field(4u32, self.lag_ms, buf);
+        }
+        if self.clock_offset_ms != 0i32 {
+            ::buffa::types::put_int32_field(5u32, self.clock_offset_ms, buf);
+        }
+        if self.running != 0i32 {
+            ::buffa::types::put_int32_field(6u32, self.running, buf);
+        }
+        if self.waiting != 0i32 {
+            ::buffa::types::put_int32_field(7u32, self.waiting, buf);
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.connected = ::buffa::types::decode_bool(buf)?;
+            }
+            2u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.version, buf)?;
+            }
+            3u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.heard_at.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            4u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.lag_ms = ::buffa::types::decode_int32(buf)?;
+            }
+            5u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.clock_offset_ms = ::buffa::types::decode_int32(buf)?;
+            }
+            6u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.running = ::buffa::types::decode_int32(buf)?;
+            }
+            7u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.waiting = ::buffa::types::decode_int32(buf)?;
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.connected = false;
+        self.version.clear();
+        self.heard_at = ::buffa::MessageField::none();
+        self.lag_ms = 0i32;
+        self.clock_offset_ms = 0i32;
+        self.running = 0i32;
+        self.waiting = 0i32;
     }
 }
 crate::service::service! {

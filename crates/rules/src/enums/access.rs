@@ -23,14 +23,18 @@ words! {
 }
 
 impl Role {
-    /// Returns whether a user with this role may do what `required` may do.
-    pub fn includes(self, required: Self) -> bool {
-        self <= required
+    /// Returns whether this role may do what `needed` may do.
+    pub const fn includes(self, needed: Self) -> bool {
+        self as u8 <= needed as u8
     }
 
-    /// Returns what a user with this role may do with resources.
-    pub fn scope(self) -> Scope {
-        if self.includes(Self::Editor) { Scope::Write } else { Scope::Read }
+    /// Returns the role that may give somebody this role, or take it away.
+    #[must_use]
+    pub const fn needed_to_grant(self) -> Self {
+        match self {
+            Self::Owner => Self::Owner,
+            Self::Admin | Self::Editor | Self::Viewer => Self::Admin,
+        }
     }
 }
 

@@ -31,6 +31,7 @@ impl Shape {
             | Self::OneOf(_)
             | Self::SetOf(_)
             | Self::SetOfIds(_)
+            | Self::SetOfTags { .. }
             | Self::ListOfDomains { .. }
             | Self::Instant
             | Self::ListOf(_) => Ok(()),

@@ -71,6 +71,8 @@ macro_rules! monitor_arguments {
             public public: bool,
             /// At most 1,024 characters.
             description description: Option<String>,
+            /// Sorted without regard to case, which also does not distinguish two of them.
+            tags tags: Vec<Tag>,
             /// As written, sorted, without duplicates; empty means the server's default set.
             regions regions: Vec<Region>,
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::check::{Check, CheckDraft};
 use crate::argument::FieldValue;
 use crate::mask::{check, replace};
-use crate::{Periodicity, Region, Validator, Violation, Violations, tables};
+use crate::{Periodicity, Region, Tag, Validator, Violation, Violations, tables};
 
 /// Declares [`MonitorSettings`] and [`MonitorDraft`].
 macro_rules! monitor {

@@ -44,6 +44,7 @@ pub static MONITOR_DATA: Resource = Resource {
             "Whether status pages show the monitor's response times. Its name, status and uptime are shown wherever it is a component, its address never.",
         ),
         Field::output("description", monitor::DESCRIPTION.shape, "Description of the monitor."),
+        TAGS_OUTPUT,
         Field::output(
             "timeout",
             Shape::Integer { min: 0, max: TIMEOUT_MS_MAX as i32 },
@@ -77,12 +78,18 @@ pub static MONITORS_DATA: Resource = Resource {
             Value::Integer(0),
             "Number of monitors to skip.",
         ),
+        Field::optional(
+            "tags",
+            monitor::TAGS.shape,
+            "Only monitors that have all of these tags, of which case does not matter; up to 20, each of 1 to 64 characters.",
+        ),
         Field::output(
             "monitors",
             Shape::ListOf(&[
                 monitor::ID,
                 Field::output("name", monitor::NAME.shape, "Name of the monitor."),
                 TYPE,
+                TAGS_OUTPUT,
             ]),
             "The monitors, newest first.",
         ),
@@ -100,7 +107,7 @@ pub static NOTIFICATION_DATA: Resource = Resource {
     fields: &[
         Field::required("id", Shape::Id(ChannelId::PREFIX), "Identifier of the channel."),
         Field::output("name", Shape::Text { min: 0, max: 256 }, "Name of the channel."),
-        Field::output("provider_type", Shape::OneOf(ProviderType::WORDS), "Kind of provider."),
+        Field::output("provider_type", Shape::OneOf(ProviderType::WORDS), "Kind of the channel."),
         Field::output(
             "monitor_ids",
             Shape::SetOfIds(MonitorId::PREFIX),
@@ -147,6 +154,8 @@ const TYPE: Field = Field::output(
     Shape::OneOf(MonitorKind::WORDS),
     "Kind of the monitor: http, tcp or dns.",
 );
+
+const TAGS_OUTPUT: Field = Field::output("tags", monitor::TAGS.shape, "Tags of the monitor.");
 
 /// Returns the output for the status page's argument of this name.
 const fn read(name: &'static str, description: &'static str) -> Field {

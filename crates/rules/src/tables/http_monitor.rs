@@ -49,6 +49,7 @@ pub static HTTP_MONITOR: Resource = Resource {
         monitor::ACTIVE,
         monitor::PUBLIC,
         monitor::DESCRIPTION,
+        monitor::TAGS,
         monitor::REGIONS,
         monitor::ID,
         monitor::STATUS,

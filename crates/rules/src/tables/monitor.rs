@@ -11,6 +11,10 @@ pub const TIMEOUT_MS_DEFAULT: u32 = 45_000;
 /// Maximum number of attempts after the first (§8.1).
 pub const RETRY_MAX: u32 = 10;
 
+/// Maximum length of a tag, in characters (ours).
+pub const TAG_CHARS_MAX: u32 = 64;
+/// Maximum number of tags of a monitor (ours).
+const TAGS_MAX: u32 = 20;
 /// Maximum length of `url` or `uri`, in characters (§8.1).
 pub(super) const TARGET_CHARS_MAX: u32 = 2_048;
 /// Maximum length of a text assertion's target, in characters (ours).
@@ -69,6 +73,12 @@ pub(super) const DESCRIPTION: Field = Field::optional(
     "description",
     Shape::Text { min: 0, max: 1_024 },
     "Description of the monitor; at most 1024 characters.",
+);
+
+pub(super) const TAGS: Field = Field::optional(
+    "tags",
+    Shape::SetOfTags { max: TAGS_MAX, chars_max: TAG_CHARS_MAX },
+    "Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas. Case is kept, but does not distinguish tags.",
 );
 
 pub(super) const REGIONS: Field = Field::optional(

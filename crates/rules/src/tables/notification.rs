@@ -19,7 +19,7 @@ const WEBHOOK_HEADERS_MAX: u32 = 20;
 /// A notification channel (§2.4).
 pub static NOTIFICATION: Resource = Resource {
     name: "service_notification",
-    description: "Sends alerts about incidents of its monitors through one provider.",
+    description: "Sends alerts about incidents of its monitors to one receiver.",
     fields: &[
         Field::optional(
             "name",
@@ -45,7 +45,7 @@ pub static NOTIFICATION: Resource = Resource {
 pub(super) const PROVIDER_TYPE: Field = Field::required(
     "provider_type",
     Shape::OneOf(ProviderType::WORDS),
-    "Kind of provider; the one block given must have the same name.",
+    "Kind of the channel; the one block given must have the same name.",
 );
 
 /// The fields and inner blocks of the settings of a kind.
@@ -103,7 +103,7 @@ const INCOMING_WEBHOOK: SettingsTable = SettingsTable {
     fields: &[Field::required(
         "webhook_url",
         Shape::HttpUrl { max: TARGET_CHARS_MAX },
-        "URL of the webhook, as the provider shows it; at most 2048 characters.",
+        "URL of the webhook, as the vendor shows it; at most 2048 characters.",
     )
     .sensitive()],
     blocks: &[],

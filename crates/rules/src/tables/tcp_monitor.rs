@@ -22,6 +22,7 @@ pub static TCP_MONITOR: Resource = Resource {
         monitor::ACTIVE,
         monitor::PUBLIC,
         monitor::DESCRIPTION,
+        monitor::TAGS,
         monitor::REGIONS,
         monitor::ID,
         monitor::STATUS,

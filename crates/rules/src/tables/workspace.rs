@@ -1,9 +1,10 @@
-//! Objects of the service beyond the resources of §2: workspaces (§1, §4.1), users, keys (§5), and
-//! webhook signing secrets (issue 6, point 6). They are not Terraform resources and not in the lists of
+//! Objects of the service beyond the resources of §2: workspaces (§1, §4.1), keys (§5), invitations
+//! (issue 18), and webhook signing secrets (issue 6, point 6). They are not Terraform resources and not in the lists of
 //! resources.
 
+use super::notification::EMAIL_CHARS_MAX;
 use crate::field::{Field, Resource, Shape, Value};
-use crate::{KeyId, Scope, SigningSecretId, UserId, WorkspaceId};
+use crate::{InvitationId, KeyId, Role, Scope, SigningSecretId, UserId, WorkspaceId};
 
 /// A workspace: a name, a slug and a plan (§1).
 pub static WORKSPACE: Resource = Resource {
@@ -30,41 +31,6 @@ pub static WORKSPACE: Resource = Resource {
     import: None,
 };
 
-/// Shortest password of a user, in characters. NIST SP 800-63B asks for 8; longer ones need no rules
-/// about their letters.
-pub const PASSWORD_CHARS_MIN: u32 = 10;
-/// Longest password of a user, in characters, so that hashing has a limit.
-pub const PASSWORD_CHARS_MAX: u32 = 256;
-
-/// A person who signs in to the dashboard.
-pub static USER: Resource = Resource {
-    name: "user",
-    description: "Signs in to the dashboard.",
-    fields: &[
-        Field::required(
-            "name",
-            Shape::Line { min: 1, max: 256 },
-            "Name of the person, 1 to 256 characters.",
-        ),
-        Field::required(
-            "email",
-            Shape::EmailAddress { max: 254 },
-            "Email address, at most 254 characters.",
-        ),
-        Field::required(
-            "password",
-            Shape::Text { min: PASSWORD_CHARS_MIN, max: PASSWORD_CHARS_MAX },
-            "Password, 10 to 256 characters; common passwords are rejected.",
-        )
-        .sensitive(),
-        Field::output("id", Shape::Id(UserId::PREFIX), "Identifier of the user."),
-    ],
-    beyond: &[],
-    blocks: &[],
-    rules: &[],
-    import: None,
-};
-
 /// An API key (§5).
 pub static KEY: Resource = Resource {
     name: "key",
@@ -82,6 +48,50 @@ pub static KEY: Resource = Resource {
         )
         .replaces(),
         Field::output("id", Shape::Id(KeyId::PREFIX), "Identifier of the key; not the key itself."),
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};
+
+/// A person who signs in to the dashboard.
+pub static USER: Resource = Resource {
+    name: "user",
+    description: "Signs in to the dashboard.",
+    fields: &[
+        Field::required(
+            "name",
+            Shape::Line { min: 1, max: 256 },
+            "Name of the person, 1 to 256 characters.",
+        ),
+        Field::required(
+            "email",
+            Shape::EmailAddress { max: 254 },
+            "Email address, at most 254 characters.",
+        ),
+        Field::output("id", Shape::Id(UserId::PREFIX), "Identifier of the user."),
+    ],
+    beyond: &[],
+    blocks: &[],
+    rules: &[],
+    import: None,
+};
+
+/// An invitation to a workspace (issue 18, point 1).
+pub static INVITATION: Resource = Resource {
+    name: "invitation",
+    description: "Offers a person to become a member of the workspace.",
+    fields: &[
+        Field::optional(
+            "email",
+            Shape::EmailAddress { max: EMAIL_CHARS_MAX },
+            "Address of the only person who may accept; default: anybody with the link.",
+        ),
+        Field::required("role", Shape::OneOf(Role::WORDS), "Role of the new member."),
+        Field::output("id", Shape::Id(InvitationId::PREFIX), "Identifier of the invitation."),
+        Field::output("created_at", Shape::Instant, "When the person was invited."),
+        Field::output("expires_at", Shape::Instant, "Until when the person may accept."),
     ],
     beyond: &[],
     blocks: &[],

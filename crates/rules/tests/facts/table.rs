@@ -127,6 +127,7 @@ fn form(shape: Shape) -> Option<String> {
         | Shape::Bool
         | Shape::OneOf(_)
         | Shape::SetOf(_)
+        | Shape::SetOfTags { .. }
         | Shape::ListOf(_) => return None,
     };
     Some(form.to_owned())

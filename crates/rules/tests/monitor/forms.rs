@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use aloft_rules::monitor::{CheckDraft, HttpDraft, MonitorDraft, MonitorSettings};
 use aloft_rules::{
-    Method, NumberComparator, Periodicity, RecordComparator, RecordKind, Region, TextComparator,
+    Method, NumberComparator, Periodicity, RecordComparator, RecordKind, Region, Tag,
+    TextComparator,
 };
 
 use crate::drafts::{
@@ -28,6 +29,7 @@ fn omitted_fields_get_the_specified_defaults() {
       "active": false,
       "public": false,
       "description": null,
+      "tags": [],
       "regions": [],
       "check": {
         "http": {
@@ -131,6 +133,34 @@ fn regions_are_sorted_and_unique() {
     assert_eq!(draft.parse().unwrap().regions, [Region::FlyAms, Region::KoyebFra]);
     let all = Region::WORDS.iter().map(ToString::to_string).collect();
     assert_eq!(http(|draft, _| draft.regions = all).parse().unwrap().regions, Region::ALL);
+}
+
+#[test]
+fn tags_are_sorted_and_unique_without_case() {
+    // issue 18, point 3
+    let tagged = |words: &[&str]| {
+        let words = words.iter().map(ToString::to_string).collect();
+        http(|draft, _| draft.tags = words)
+    };
+    let sorted = tagged(&["prod", "Team B", "prod", "api", "Ärger"]).parse().unwrap().tags;
+    let texts: Vec<_> = sorted.iter().map(Tag::as_str).collect();
+    assert_eq!(texts, ["api", "prod", "Team B", "Ärger"]);
+    assert_eq!(refused(tagged(&["Prod", "ä", "Ä", "prod", "Prod"])), ["tags", "tags"]);
+    insta::assert_snapshot!(
+        tagged(&["Prod", "prod", "a,b"]).parse().unwrap_err(),
+        @"`tags` has the tag `Prod` in different case (given: `prod`); `tags` has a tag that must not contain a comma (given: `a,b`)"
+    );
+}
+
+#[test]
+fn tag_is_one_visible_line_without_commas() {
+    // issue 18, point 3
+    for good in ["a", "two words", "team:web", "☂", "100%", "a_b\\c"] {
+        assert_eq!(Tag::parse(good).unwrap().as_str(), good);
+    }
+    for bad in ["", " ", " a", "a ", "a\u{a0}", "a\nb", "a\u{2028}b", "\0", "a,b", ","] {
+        assert!(Tag::parse(bad).is_err(), "{bad:?}");
+    }
 }
 
 #[test]

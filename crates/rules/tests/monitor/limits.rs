@@ -12,6 +12,12 @@ type Change = fn(&mut MonitorDraft, &mut HttpDraft, i32);
 const LIMITS: &[(&str, &[i32], &[i32], Change)] = &[
     ("name", &[1, 256], &[0, 257], |draft, _, size| draft.name = long("n", size)),
     ("description", &[0, 1_024], &[1_025], |draft, _, size| draft.description = long("d", size)),
+    ("tags", &[0, 20], &[21], |draft, _, count| {
+        draft.tags = (0..count).map(|number| number.to_string()).collect();
+    }),
+    ("tags", &[1, 64], &[0, 65], |draft, _, size| {
+        draft.tags = vec!["ä".repeat(size as usize)];
+    }),
     ("timeout", &[0, 120_000], &[-1, 120_001], |draft, _, ms| draft.timeout = Some(ms)),
     ("degraded_at", &[0, 120_000], &[-1, 120_001], |draft, _, ms| draft.degraded_at = Some(ms)),
     ("retry", &[0, 10], &[-1, 11], |draft, _, count| draft.retry = Some(count)),

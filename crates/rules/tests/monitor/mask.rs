@@ -21,6 +21,7 @@ fn bare_and_full(kind: MonitorKind) -> (MonitorDraft, MonitorDraft) {
         active: Some(true),
         public: Some(true),
         description: text("d"),
+        tags: vec!["prod".to_owned()],
         regions: vec!["fly-ams".to_owned()],
         check,
     };
@@ -94,7 +95,7 @@ fn unknown_name_in_mask_copies_nothing() {
     let violations =
         draft.apply_mask(full, &mask(&["name", "url", "followRedirects"])).unwrap_err();
     assert_eq!(draft, bare);
-    insta::assert_snapshot!(violations, @"`update_mask` may only name name, uri, periodicity, timeout, degraded_at, retry, active, public, description, regions (given: `url, followRedirects`)");
+    insta::assert_snapshot!(violations, @"`update_mask` may only name name, uri, periodicity, timeout, degraded_at, retry, active, public, description, tags, regions (given: `url, followRedirects`)");
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Properties of any input: valid settings round-trip, and nothing panics.
 
+use std::collections::BTreeMap;
+
 use aloft_rules::monitor::{
     Check, DnsCheck, Header, HeaderAssertion, HttpCheck, MonitorDraft, MonitorSettings,
     RecordAssertion, StatusCodeAssertion, TcpCheck, TextAssertion,
 };
 use aloft_rules::{
     DomainName, HostPort, Method, NumberComparator, Periodicity, RecordComparator, RecordKind,
-    Region, TextComparator,
+    Region, Tag, TextComparator,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -101,12 +103,22 @@ fn a_check() -> impl Strategy<Value = Check> {
     ]
 }
 
+fn some_tags() -> impl Strategy<Value = Vec<Tag>> {
+    let tag = "[^\\p{C}\\p{Z},][^\\p{C}\\p{Zl}\\p{Zp},]{0,62}[^\\p{C}\\p{Z},]";
+    vec(tag, 0..=20).prop_map(|texts| {
+        let tags = texts.iter().map(|text| Tag::parse(text).expect("the pattern describes tags"));
+        let by_key: BTreeMap<_, _> = tags.map(|tag| (tag.key(), tag)).collect();
+        by_key.into_values().collect()
+    })
+}
+
 fn settings() -> impl Strategy<Value = MonitorSettings> {
     let numbers = (0_u32..=120_000, option::of(0_u32..=120_000), 0_u8..=10);
     let texts = (a_line(), option::of(any_text()), select(Periodicity::ALL));
     let regions = btree_set(select(Region::ALL), 0..=28);
-    (numbers, texts, any::<(bool, bool)>(), regions, a_check()).prop_map(
-        |((timeout_ms, degraded_at_ms, retry), texts, (active, public), regions, check)| {
+    let sets = (some_tags(), regions);
+    (numbers, texts, any::<(bool, bool)>(), sets, a_check()).prop_map(
+        |((timeout_ms, degraded_at_ms, retry), texts, (active, public), (tags, regions), check)| {
             let (name, description, periodicity) = texts;
             MonitorSettings {
                 name,
@@ -117,6 +129,7 @@ fn settings() -> impl Strategy<Value = MonitorSettings> {
                 active,
                 public,
                 description,
+                tags,
                 regions: regions.into_iter().collect(),
                 check,
             }
@@ -138,6 +151,7 @@ proptest! {
             draft.name = text(&a);
             draft.periodicity = text(&b);
             draft.description = text(&b);
+            draft.tags = vec![a.clone(), b.clone(), a.to_uppercase()];
             draft.regions = vec![a.clone(), b.clone()];
             http.url = text(&a);
             http.method = text(&b);

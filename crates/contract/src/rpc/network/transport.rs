@@ -24,6 +24,7 @@ use tower::Service;
 
 use super::Network;
 use super::proxy::Proxy;
+use crate::rpc::base_url::base_uri;
 use crate::rpc::{Error, UnusableClient};
 
 /// Timeout of one attempt to connect to an address.
@@ -75,12 +76,24 @@ impl Transport {
         Ok(Self { client: Arc::new(client), proxy_authorization })
     }
 
+    /// Creates the transport to a base URL as text, for requests other than calls of the contract. Also
+    /// returns the URL.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the URL or an environment variable cannot be used.
+    pub fn to(base_url: &str, network: &Network) -> Result<(Self, Uri), UnusableClient> {
+        let unusable = || UnusableClient::BaseUrl { given: base_url.to_owned() };
+        let base = base_uri(base_url).ok_or_else(unusable)?;
+        Ok((Self::new(&base, network)?, base))
+    }
+
     /// Sends a request and returns the response with its unread body.
     ///
     /// # Errors
     ///
     /// Returns `unavailable` with its cause if there is no response.
-    pub(in crate::rpc) async fn send(
+    pub async fn send(
         &self,
         mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, Error> {

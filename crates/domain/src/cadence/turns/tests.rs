@@ -1,5 +1,7 @@
 //! Unit tests and properties of turns: which checks run, which wait, and which is next.
 
+mod hanging;
+
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -9,6 +11,9 @@ use super::*;
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const LATER: Timestamp = Timestamp::from_millis(1_800_000_030_000);
+/// Lengths of a check that ends soon and of one that hangs.
+const SHORT: Duration = Duration::from_millis(100);
+const HANGS: Duration = Duration::from_mins(2);
 const GREEDY: WorkspaceId = WorkspaceId::from_bits(1);
 const MODEST: WorkspaceId = WorkspaceId::from_bits(2);
 
@@ -19,7 +24,7 @@ fn shared_with_a_greedy_workspace() -> Turns<u32> {
     assert!(turns.join(MODEST, NOW).is_empty());
     for job in 0..20 {
         let runs = turns.admit(GREEDY, LATER, job).is_some();
-        assert_eq!(runs, job < 14, "two of sixteen permits are reserved");
+        assert_eq!(runs, job < 12, "four of sixteen permits are reserved");
     }
     turns
 }
@@ -27,16 +32,17 @@ fn shared_with_a_greedy_workspace() -> Turns<u32> {
 #[test]
 fn modest_workspace_runs_beside_a_greedy_one() {
     let mut turns = shared_with_a_greedy_workspace();
-    assert_eq!((turns.waiting(), turns.workspaces_waiting()), (6, 1));
+    assert_eq!((turns.waiting(), turns.workspaces_waiting()), (8, 1));
     assert_eq!(turns.admit(MODEST, LATER, 100), Some(100));
     assert_eq!(turns.admit(MODEST, LATER, 101), Some(101));
-    assert_eq!(turns.admit(MODEST, LATER, 102), None, "all sixteen permits are taken");
-    assert_eq!(turns.release(GREEDY, NOW), [102], "the workspace with the fewest checks is next");
+    assert_eq!(turns.admit(MODEST, LATER, 102), None, "two permits are for idle workspaces");
+    let next = turns.release(GREEDY, SHORT, NOW);
+    assert_eq!(next, [102], "the workspace with the fewest checks is next");
 }
 
 #[test]
 fn only_workspace_leaves_a_few_permits_free() {
-    for (permits, reserved) in [(7, 0), (16, 2), (800, 4)] {
+    for (permits, reserved) in [(7, 0), (16, 4), (800, 8)] {
         let mut turns = Turns::new(permits);
         assert!(turns.join(GREEDY, NOW).is_empty());
         let most = permits - reserved;
@@ -44,7 +50,7 @@ fn only_workspace_leaves_a_few_permits_free() {
             assert_eq!(turns.admit(GREEDY, LATER, job), Some(job));
         }
         assert_eq!(turns.admit(GREEDY, LATER, most), None, "{permits} permits");
-        assert_eq!(turns.release(GREEDY, NOW), [most]);
+        assert_eq!(turns.release(GREEDY, SHORT, NOW), [most]);
     }
 }
 
@@ -59,7 +65,7 @@ fn second_workspace_starts_at_once() {
     assert!(turns.join(MODEST, NOW).is_empty());
     assert_eq!(turns.admit(MODEST, LATER, 400), Some(400));
     // It keeps its turn, because the other one is far above its share.
-    assert!(turns.release(MODEST, NOW).is_empty());
+    assert!(turns.release(MODEST, SHORT, NOW).is_empty());
     assert_eq!(turns.admit(MODEST, LATER, 401), Some(401));
 }
 
@@ -71,7 +77,7 @@ fn earliest_deadline_runs_first_within_a_workspace() {
     let soon = LATER - Duration::from_secs(1);
     assert_eq!(turns.admit(GREEDY, LATER, 1), None);
     assert_eq!(turns.admit(GREEDY, soon, 2), None);
-    assert_eq!(turns.release(GREEDY, NOW), [2]);
+    assert_eq!(turns.release(GREEDY, SHORT, NOW), [2]);
 }
 
 #[test]
@@ -82,21 +88,17 @@ fn departure_of_a_workspace_releases_its_reserve() {
     for job in 0..50 {
         turns.admit(GREEDY, LATER, job);
     }
-    assert_eq!((turns.running, turns.waiting()), (42, 8));
-    assert_eq!(turns.remove_workspace(MODEST, NOW), [42, 43]);
-    assert_eq!((turns.running, turns.waiting()), (44, 6));
+    assert_eq!((turns.running, turns.waiting()), (38, 12));
+    assert_eq!(turns.remove_workspace(MODEST, NOW), [38, 39]);
+    assert_eq!((turns.running, turns.waiting()), (40, 10));
     assert_eq!(turns.admit(GREEDY, LATER, 50), None);
 }
 
 #[test]
 fn greater_weight_releases_the_reserve() {
     let mut turns = shared_with_a_greedy_workspace();
-    assert_eq!(
-        turns.set_weight(GREEDY, 9, NOW),
-        [14],
-        "nine tenths of sixteen are fifteen permits"
-    );
-    assert_eq!(turns.set_weight(GREEDY, 50, NOW), [15]);
+    assert_eq!(turns.set_weight(GREEDY, 5, NOW), [12, 13], "five sixths are fourteen permits");
+    assert!(turns.set_weight(GREEDY, 50, NOW).is_empty(), "two permits are for idle workspaces");
 }
 
 #[test]
@@ -104,17 +106,17 @@ fn job_past_its_deadline_expires() {
     let mut turns = shared_with_a_greedy_workspace();
     let soon = NOW + Duration::from_secs(1);
     assert_eq!(turns.admit(GREEDY, soon, 50), None);
-    assert_eq!(turns.release(GREEDY, soon), [14], "the next one still has time");
+    assert_eq!(turns.release(GREEDY, SHORT, soon), [12], "the next one still has time");
     assert_eq!(turns.expired(soon), [50]);
-    assert_eq!(turns.expired(LATER).len(), 5);
+    assert_eq!(turns.expired(LATER).len(), 7);
     assert_eq!((turns.waiting(), turns.workspaces_waiting()), (0, 0));
 }
 
 #[test]
 fn drain_leaves_no_waiting_jobs() {
     let mut turns = shared_with_a_greedy_workspace();
-    assert_eq!(turns.drain().len(), 6);
-    assert_eq!((turns.release(GREEDY, NOW).len(), turns.waiting()), (0, 0));
+    assert_eq!(turns.drain().len(), 8);
+    assert_eq!((turns.release(GREEDY, SHORT, NOW).len(), turns.waiting()), (0, 0));
 }
 
 // decision 0046: "the fewest running checks for its weight"
@@ -131,12 +133,12 @@ fn weights_change_while_checks_wait() {
         }
     }
     let runs = |turns: &Turns<u32>, of| turns.workspaces[&of].load.running;
-    assert_eq!((runs(&turns, GREEDY), runs(&turns, MODEST)), (7, 1));
+    assert_eq!((runs(&turns, GREEDY), runs(&turns, MODEST)), (6, 1));
     assert!(turns.set_weight(MODEST, 3, NOW).is_empty(), "no permit is free");
     for _ in 0..5 {
-        assert_eq!(turns.release(GREEDY, NOW).len(), 1);
+        assert_eq!(turns.release(GREEDY, SHORT, NOW).len(), 1);
     }
-    assert_eq!((runs(&turns, GREEDY), runs(&turns, MODEST)), (2, 6), "one to three");
+    assert_eq!((runs(&turns, GREEDY), runs(&turns, MODEST)), (2, 5), "one to three");
     assert!(turns.remove_workspace(GREEDY, NOW).is_empty(), "no permit is free");
     assert_eq!(turns.sharing_weight, 3);
     assert!(turns.set_weight(MODEST, 0, NOW).is_empty());
@@ -144,8 +146,8 @@ fn weights_change_while_checks_wait() {
 }
 
 proptest! {
-    // Workspaces with more jobs than permits share by weight, in whatever order the jobs came. No permit of
-    // two workspaces is free, and no workspace has one for which another with fewer checks per weight waits.
+    // Workspaces with more jobs than permits share by weight, in whatever order the jobs came. Only the permits
+    // for new workspaces are free, and no workspace has one for which another with fewer checks per weight waits.
     #[test]
     fn backlogged_workspaces_share_by_weight(
         places in 1_usize..64,
@@ -166,11 +168,13 @@ proptest! {
         }
         for _ in 0..places {
             let ended = running.pop_front().unwrap_or_default();
-            running.extend(turns.release(of(ended), NOW));
+            running.extend(turns.release(of(ended), SHORT, NOW));
         }
         let runs = |who| running.iter().filter(|it| **it == who).count();
-        let reserve = if weights.len() == 1 { turns.reserve() } else { 0 };
-        prop_assert_eq!(running.len(), places - reserve);
+        let is_alone = weights.len() == 1;
+        let below_share = running.len() < weights.len();
+        let kept = if is_alone { turns.reserve() } else { turns.reserve_for_idle() };
+        prop_assert!(running.len() == places - kept || (below_share && running.len() == places));
         for (one, weight) in weights.iter().enumerate() {
             for (other, others) in weights.iter().enumerate() {
                 let (more, less) = (runs(one).saturating_sub(1), runs(other));
@@ -179,9 +183,11 @@ proptest! {
         }
     }
 
-    // For any sequence of jobs, departures and weights, no permit is used twice and no job is lost. No permit is
-    // free while an eligible job waits: no job waits while more than the reserve is free, and a workspace that is
-    // below its share waits only while no permit is free. Jobs of a workspace start by deadline.
+    // For any sequence of jobs, lengths, departures and weights, no permit is used twice and no job is lost. No
+    // permit is free while an eligible job waits: no job waits while more than both reserves are free, one of a
+    // workspace below its share only while no more than the reserve for idle ones is free, and one of an idle
+    // workspace only while no permit is free, or the few for workspaces whose checks end soon. Jobs of a
+    // workspace start by deadline.
     #[test]
     fn permits_are_shared_fairly(
         places in 1_usize..40,
@@ -200,6 +206,7 @@ proptest! {
 enum Operation {
     Admit,
     End,
+    EndSlowly,
     Join,
     Leave,
     Weigh,
@@ -209,6 +216,7 @@ fn an_operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         8 => Just(Operation::Admit),
         4 => Just(Operation::End),
+        1 => Just(Operation::EndSlowly),
         1 => Just(Operation::Join),
         1 => Just(Operation::Leave),
         1 => Just(Operation::Weigh),
@@ -252,10 +260,11 @@ impl Model {
                 let job = (workspace, deadline);
                 self.turns.admit(workspace, deadline, job).into_iter().collect()
             }
-            Operation::End if self.running.is_empty() => Vec::new(),
-            Operation::End => {
+            Operation::End | Operation::EndSlowly if self.running.is_empty() => Vec::new(),
+            Operation::End | Operation::EndSlowly => {
                 let one = self.running.swap_remove(number as usize % self.running.len());
-                self.turns.release(one, now)
+                let is_short = matches!(operation, Operation::End);
+                self.turns.release(one, if is_short { SHORT } else { HANGS }, now)
             }
             Operation::Join => {
                 self.sharing.insert(workspace);
@@ -299,10 +308,20 @@ impl Model {
         for (workspace, _) in &self.waiting {
             let runs = self.running.iter().filter(|it| *it == workspace).count();
             prop_assert_eq!(self.turns.workspaces[workspace].load.running, runs);
-            let reserve = self.turns.reserve();
-            let shared = if self.sharing.len() > 1 { places } else { places - reserve };
-            prop_assert!(running == places || runs * all >= shared * weight(*workspace));
-            prop_assert!(places - running <= reserve && reserve <= places / RESERVED_SHARE);
+            let (most, free) = (places / RESERVED_SHARE, places - running);
+            let idle = self.sharing.iter().filter(|of| !self.running.contains(of)).count();
+            let for_idle = most.min(idle.max(RESERVED_FOR_NEW));
+            let is_shared = self.sharing.len() > 1;
+            let both = for_idle + if is_shared { most } else { most.min(RESERVED_FOR_NEW) };
+            let shared = if is_shared { places } else { places - both };
+            let is_below_its_share = runs * all < shared * weight(*workspace);
+            let kept = match runs {
+                0 if !self.turns.paces.is_slow(*workspace) => 0,
+                0 => for_idle.div_ceil(2),
+                _ if is_below_its_share => for_idle,
+                _ => both,
+            };
+            prop_assert!(free <= kept, "{free} permits are free, {kept} are kept");
         }
         Ok(())
     }

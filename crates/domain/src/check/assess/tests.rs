@@ -6,7 +6,7 @@ use rules::{MonitorId, Region, Timestamp};
 
 use super::*;
 use crate::check::{
-    DnsObservation, Failure, FailureKind, Job, ProbeId, TcpObservation, Trigger, conclude,
+    DnsObservation, Failure, FailureKind, Job, ProbeName, TcpObservation, Trigger, conclude,
     tcp::TcpPlan,
 };
 
@@ -22,6 +22,7 @@ fn plan(degraded_above: Option<Duration>) -> CheckPlan {
         retry: 3,
         degraded_above,
         secrets: None,
+        message: None,
     }
 }
 
@@ -102,7 +103,7 @@ fn last_attempt_decides_and_failures_keep_evidence() {
                 (attempt, assessment)
             })
             .collect();
-        let result = conclude(&job, attempts, NOW, ProbeId("embedded".into()));
+        let result = conclude(&job, attempts, NOW, ProbeName("embedded".into()));
         assert_eq!((result.outcome, result.attempts), (outcome, 2));
         assert_eq!(result.latency_us, latency_us);
         assert_eq!(result.identity, job.identity());
@@ -120,7 +121,7 @@ fn skipped_slot_has_no_attempts_or_evidence() {
         next_slot: NOW + Duration::from_secs(30),
         keep_evidence: true,
     };
-    let result = conclude(&job, Vec::new(), NOW, ProbeId("embedded".into()));
+    let result = conclude(&job, Vec::new(), NOW, ProbeName("embedded".into()));
     assert_eq!((result.outcome, result.attempts, result.latency_us), (Outcome::Skipped, 0, 0));
     assert_eq!(result.evidence, None);
 }

@@ -1,4 +1,4 @@
-//! Decides where a redirect leads (design §5, "HTTP"). `probe` applies the egress rule to the new
+//! Decides where a redirect leads (design §5, "HTTP"). `probe` applies the egress policy to the new
 //! hop.
 
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode};

@@ -8,7 +8,7 @@ use rules::{Timestamp, WorkspaceId, limits};
 
 use super::{
     ClearedBy, FailedHosts, HOST_EXPIRY, HostMark, HostOutcome, ProbeIndex, ProbeTrust,
-    SWEEP_INTERVAL, SuspicionChange,
+    SWEEP_INTERVAL, StoredSuspicion, SuspicionChange,
 };
 
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,8 @@ pub(super) struct Probe {
     turned: u32,
     pub(super) suspicion: Option<Suspicion>,
     pub(super) trust: ProbeTrust,
+    /// Time at which a suspicion began or ended last.
+    changed_at: Timestamp,
     swept_at: Timestamp,
 }
 
@@ -73,6 +75,7 @@ impl Probe {
         }
         self.turns.iter_mut().for_each(|(at, _)| *at = now.min(*at));
         self.swept_at = self.swept_at.min(now);
+        self.changed_at = self.changed_at.min(now);
         if let Some(suspicion) = &mut self.suspicion {
             suspicion.since = suspicion.since.min(now);
             suspicion.silent_at = suspicion.silent_at.map(|at| at.min(now));
@@ -119,8 +122,13 @@ impl Probe {
     }
 
     fn expire_turns(&mut self, now: Timestamp) {
+        self.forget_turns(|at| at > now || now.since(at) > limits::SUSPICION_WINDOW);
+    }
+
+    /// Removes the oldest hosts that turned to failing at a time that `is_over`.
+    fn forget_turns(&mut self, is_over: impl Fn(Timestamp) -> bool) {
         while let Some((at, mark)) = self.turns.front().copied() {
-            if at <= now && now.since(at) <= limits::SUSPICION_WINDOW {
+            if !is_over(at) {
                 return;
             }
             self.turns.pop_front();
@@ -181,6 +189,7 @@ impl Probe {
         if has_connectivity_check {
             self.trust = ProbeTrust::Suspect;
         }
+        self.changed_at = now;
         Some(SuspicionChange::Suspected { probe: slot, since: now, failed_hosts })
     }
 
@@ -197,7 +206,7 @@ impl Probe {
             ProbeTrust::Suspect => ProbeTrust::TrustedSince(now),
             ProbeTrust::Trusted | ProbeTrust::TrustedSince(_) => self.trust,
         };
-        self.end(slot, ClearedBy::Hosts, standing)
+        self.end(slot, ClearedBy::Hosts, standing, now)
     }
 
     pub(super) fn end(
@@ -205,14 +214,46 @@ impl Probe {
         slot: ProbeIndex,
         cleared_by: ClearedBy,
         trust: ProbeTrust,
+        now: Timestamp,
     ) -> Option<SuspicionChange> {
         let since = self.suspicion.take()?.since;
         self.trust = trust;
+        self.changed_at = now;
         // Earlier failures say nothing about later ones.
         self.turns.clear();
         self.turned = 0;
         self.hosts.values_mut().for_each(|host| host.turned_at = None);
         self.workspaces.values_mut().for_each(|count| count.turned = 0);
         Some(SuspicionChange::Recovered { probe: slot, since, cleared_by })
+    }
+
+    /// Returns the part of the state that outcomes of checks cannot restore.
+    pub(super) fn stored(&self) -> StoredSuspicion {
+        let suspicion = self.suspicion.map(|it| (it.since, it.failed_hosts));
+        StoredSuspicion { suspicion, trust: self.trust, changed_at: self.changed_at }
+    }
+
+    /// Restores the stored part at `now`, after the outcomes of the previous process were recorded.
+    pub(super) fn restore(
+        &mut self,
+        stored: StoredSuspicion,
+        has_connectivity_check: bool,
+        now: Timestamp,
+    ) {
+        self.changed_at = stored.changed_at;
+        self.forget_turns(|at| at <= stored.changed_at);
+        let is_suspect = stored.trust == ProbeTrust::Suspect;
+        let mutes = is_suspect && has_connectivity_check;
+        self.trust = if is_suspect && !mutes { ProbeTrust::Trusted } else { stored.trust };
+        let earliest = now - limits::SUSPICION_MAX + limits::SUSPICION_DECIDED_WITHIN;
+        self.suspicion = stored.suspicion.map(|(since, failed_hosts)| Suspicion {
+            // A connectivity check can decide before the time limit.
+            since: if mutes { since.max(earliest) } else { since },
+            // The probe may have been cut off until now. So failures of earlier slots do not count,
+            // even if the first connectivity check succeeds.
+            silent_at: mutes.then_some(now),
+            undecided_for: limits::SUSPICION_UNCONFIRMED_MAX,
+            failed_hosts,
+        });
     }
 }

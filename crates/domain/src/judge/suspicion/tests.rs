@@ -15,6 +15,8 @@ struct ProbeScenario {
     now: Timestamp,
     changes: Vec<SuspicionChange>,
     workspace: WorkspaceId,
+    /// All outcomes, as the store has them.
+    outcomes: Vec<HostOutcome>,
 }
 
 /// Returns a probe with connectivity checks and this many healthy hosts.
@@ -28,6 +30,7 @@ fn story(has_connectivity_check: bool) -> ProbeScenario {
         now: START,
         changes: Vec::new(),
         workspace: WorkspaceId::from_bits(1),
+        outcomes: Vec::new(),
     }
 }
 
@@ -45,6 +48,7 @@ impl ProbeScenario {
             let (host, finished_at) = (HostMark(host), self.now);
             let (probe, workspace) = (PROBE, self.workspace);
             let outcome = HostOutcome { probe, workspace, host, failed, finished_at };
+            self.outcomes.push(outcome);
             self.changes.extend(self.suspicions.record(outcome, self.now));
         }
         self
@@ -63,6 +67,17 @@ impl ProbeScenario {
             hosts_responding,
             self.now,
         ));
+        self
+    }
+
+    /// Ends the process, and starts another one after `time`.
+    fn restarted_after(mut self, time: Duration) -> Self {
+        self.now = self.now + time;
+        let stored = self.suspicions.stored(PROBE);
+        self.suspicions = ProbeSuspicions::new(self.suspicions.has_connectivity_check);
+        self.outcomes.reverse();
+        self.suspicions.restore(self.outcomes.clone(), [(PROBE, stored)], self.now);
+        self.outcomes.reverse();
         self
     }
 
@@ -212,4 +227,40 @@ fn clock_set_back_keeps_suspicion_working() {
     let void = back(a_probe_of(5).fail(0..5));
     let ended = void.after(limits::SUSPICION_UNCONFIRMED_MAX);
     assert_eq!(ended.relief(), Some(ClearedBy::Time));
+}
+
+#[test]
+fn restart_keeps_suspicion_until_a_check_succeeds() {
+    let hour = limits::SUSPICION_MAX;
+    for time in [SECOND, 10 * 60 * SECOND, hour, 3 * hour] {
+        let story = a_probe_of(6).after(SECOND).fail(0..4).restarted_after(time).after(4 * SECOND);
+        assert_eq!(story.standing(), ProbeTrust::Suspect, "after {time:?}");
+        let failed_hosts = FailedHosts { failing: 4, of_hosts: 6 };
+        assert_eq!(story.suspicions.suspicion(PROBE), Some(failed_hosts));
+        let story = story.fail(4..5).hosts_responding(3);
+        assert_eq!(story.relief(), Some(ClearedBy::ConnectivityCheck));
+        // It may have been cut off until then.
+        assert_eq!(story.standing(), ProbeTrust::TrustedSince(story.now));
+        let again = story.clone().restarted_after(SECOND);
+        assert_eq!(again.standing(), ProbeTrust::TrustedSince(story.now));
+    }
+    let recovered = a_probe_of(6).fail(0..4).restarted_after(SECOND).answer(0..1);
+    assert_eq!(recovered.relief(), Some(ClearedBy::Hosts));
+}
+
+#[test]
+fn hosts_that_failed_before_restart_count() {
+    let story = a_probe_of(6).after(SECOND).fail(0..3).restarted_after(SECOND);
+    assert_eq!(story.standing(), ProbeTrust::Trusted);
+    assert_eq!(story.fail(3..4).standing(), ProbeTrust::Suspect);
+    // A suspicion that has ended does not begin again.
+    let known = a_probe_of(6).after(SECOND).fail(0..5).hosts_responding(3).restarted_after(SECOND);
+    assert_eq!(known.fail(0..6).standing(), ProbeTrust::Trusted);
+}
+
+#[test]
+fn restart_without_connectivity_check_keeps_time_limit() {
+    let story = story(false).answer(0..5).fail(0..5).restarted_after(60 * SECOND);
+    assert_eq!(story.standing(), ProbeTrust::Trusted);
+    assert_eq!(story.suspicions.wake_at(), Some(START + limits::SUSPICION_UNCONFIRMED_MAX));
 }

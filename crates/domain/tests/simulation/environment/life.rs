@@ -134,10 +134,8 @@ impl World {
         self.schedule = Schedule::default();
         self.budget = Budget::new(CONFIRMATIONS.0, CONFIRMATIONS.1, self.now);
         self.witness.new_process();
-        self.suspicions = ProbeSuspicions::new(self.has_connectivity_check);
         self.deferred = DeferredWrites::default();
         self.deferred.record_slot(self.worked_until);
-        self.witness.clear_suspicions();
         let late = self.chance.percent(50);
         // Read before missed slots are recorded.
         let worked_until = self.worked_until;
@@ -146,10 +144,36 @@ impl World {
             Event::Ended { .. } | Event::ConnectivityChecked { .. } => false,
             Event::Disturb => true,
         });
+        self.restore_suspicions(worked_until);
         for place in 0..self.monitors.len() {
             if self.monitors[place].policy.active {
                 self.load(place, worked_until);
             }
+        }
+    }
+
+    /// Restores the suspicions from the stored ones and the last results.
+    fn restore_suspicions(&mut self, worked_until: Timestamp) {
+        let since = worked_until - RECALL_PERIOD;
+        let mut outcomes = Vec::new();
+        for (place, watched) in self.monitors.iter().enumerate() {
+            if !watched.policy.active {
+                continue;
+            }
+            let recalled = watched.results.iter().filter(|(identity, _)| identity.slot >= since);
+            outcomes.extend(recalled.filter_map(|(identity, (finished_at, outcome))| {
+                self.host_outcome(place, identity, *finished_at, *outcome)
+            }));
+        }
+        let stored = self.stored_suspicions.iter();
+        let stored = stored.map(|(probe, stored)| (ProbeIndex(*probe), *stored));
+        let mut suspicions = ProbeSuspicions::new(self.has_connectivity_check);
+        suspicions.restore(outcomes, stored, self.now);
+        self.suspicions = suspicions;
+        let suspects: Vec<ProbeIndex> = self.suspicions.suspects().collect();
+        self.witness.restore_suspicions(&suspects, self.now);
+        for probe in suspects {
+            self.check_connectivity_soon(probe);
         }
     }
 

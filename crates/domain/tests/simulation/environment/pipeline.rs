@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use aloft_domain::cadence::{ConfirmationCheck, DueSlot, Handle, Missed, SlotAction};
-use aloft_domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
+use aloft_domain::check::{CheckResult, Outcome, Phases, ProbeName, ResultKey, Trigger};
 use aloft_domain::judge::{
     self, ConnectivityCheck, Effects, HostMark, HostOutcome, ProbeIndex, StepContext,
     SuspicionChange,
@@ -123,7 +123,7 @@ impl World {
             phases: Phases::default(),
             status: None,
             attempts: 1,
-            probe: ProbeId("probe".into()),
+            probe: ProbeName("probe".into()),
             evidence: None,
         }
     }
@@ -197,21 +197,15 @@ impl World {
         if !watched.policy.active {
             return;
         }
-        let is_current = identity.revision == watched.policy.revision;
         self.trace(|| {
             format!(
                 "monitor {place} r{} `{}` slot {} is {:?}",
                 identity.revision, identity.region, identity.slot, result.outcome
             )
         });
-        if is_current && result.outcome != Outcome::Skipped {
-            let report = HostOutcome {
-                probe: self.probe_of(place, identity.region),
-                workspace: rules::WorkspaceId::from_bits(place as u64 % 3),
-                host: HostMark::new(&place.to_string()),
-                failed: result.outcome == Outcome::Failure,
-                finished_at: result.finished_at,
-            };
+        if let Some(report) =
+            self.host_outcome(place, &identity, result.finished_at, result.outcome)
+        {
             let change = self.suspicions.record(report, self.now);
             self.apply_suspicion(change);
             self.witness.record(place, result);
@@ -222,6 +216,26 @@ impl World {
             StepContext { now: self.now, random: self.sequence, suspicions: &self.suspicions };
         let effects = judge::receive(&watched.policy, &mut watched.judge_state, result, context);
         self.follow(place, &effects, "received");
+    }
+
+    /// Returns the evidence of a result about the checked host.
+    pub(super) fn host_outcome(
+        &self,
+        place: usize,
+        identity: &ResultKey,
+        finished_at: Timestamp,
+        outcome: Outcome,
+    ) -> Option<HostOutcome> {
+        let policy = &self.monitors[place].policy;
+        let is_current = identity.revision == policy.revision && outcome != Outcome::Skipped;
+        let probe = policy.probe_of(identity.region).filter(|_| is_current)?;
+        Some(HostOutcome {
+            probe,
+            workspace: rules::WorkspaceId::from_bits(place as u64 % 3),
+            host: HostMark::new(&place.to_string()),
+            failed: outcome == Outcome::Failure,
+            finished_at,
+        })
     }
 
     pub(super) fn tick(&mut self) {
@@ -247,15 +261,22 @@ impl World {
         self.follow(place, &effects, "ticked");
     }
 
+    pub(super) fn check_connectivity_soon(&mut self, probe: ProbeIndex) {
+        if self.has_connectivity_check {
+            let (process, soon) = (self.process, self.now + Duration::from_secs(1));
+            self.at(soon, Event::ConnectivityChecked { process, probe });
+        }
+    }
+
     fn apply_suspicion(&mut self, change: Option<SuspicionChange>) {
         let Some(change) = change else { return };
         self.trace(|| format!("{change:?}"));
         self.witness.record_suspicion(change, self.has_connectivity_check);
-        if let (SuspicionChange::Suspected { probe, .. }, true) =
-            (change, self.has_connectivity_check)
-        {
-            let (process, soon) = (self.process, self.now + Duration::from_secs(1));
-            self.at(soon, Event::ConnectivityChecked { process, probe });
+        let (SuspicionChange::Suspected { probe, .. } | SuspicionChange::Recovered { probe, .. }) =
+            change;
+        self.stored_suspicions.insert(probe.0, self.suspicions.stored(probe));
+        if matches!(change, SuspicionChange::Suspected { .. }) {
+            self.check_connectivity_soon(probe);
         }
         for place in 0..self.monitors.len() {
             if self.monitors[place].policy.active {

@@ -71,9 +71,16 @@ impl Witness {
         }
     }
 
-    /// Forgets all suspicions, because the process ended.
-    pub(crate) fn clear_suspicions(&mut self) {
-        self.suspects_until.clear();
+    /// Checks that a new process suspects the same probes, and gives it time to check them.
+    pub(crate) fn restore_suspicions(&mut self, suspects: &[ProbeIndex], now: Timestamp) {
+        let known: Vec<u16> = self.suspects_until.keys().copied().collect();
+        let restored: Vec<u16> = suspects.iter().map(|probe| probe.0).collect();
+        self.check("a restart keeps the suspicions", known == restored, || {
+            format!("{known:?} were suspect, and {restored:?} are")
+        });
+        for end in self.suspects_until.values_mut() {
+            *end = (*end).max(now + limits::SUSPICION_DECIDED_WITHIN);
+        }
     }
 
     /// Advances to `now`; suspicions that end now may do so in this step.

@@ -12,6 +12,8 @@ use crate::environment::{Mode, Target, World};
 const PLENTY: usize = 8;
 /// Percentage of worlds in which probes are cut off for longer than a suspicion may last.
 const CUT_OFF_FOR_LONG: u64 = 3;
+/// Percentage of worlds whose process restarts while probes are cut off.
+const RESTARTED_WHILE_CUT_OFF: u64 = 30;
 
 /// All regions see a target down for long enough: one incident opens and closes.
 pub(super) fn outage(world: &mut World) {
@@ -125,6 +127,9 @@ pub(super) fn cut_off(world: &mut World) {
     let suspects: Vec<ProbeIndex> = world.suspicions.suspects().collect();
     world.trace(|| format!("{suspects:?} are suspect"));
     known_in_the_end(world, &suspects);
+    if world.chance.percent(RESTARTED_WHILE_CUT_OFF) {
+        world.restart();
+    }
     back_again(world, &suspects);
     all_are_active(world);
     for place in helpers {
