@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
+use domain::check::{CheckResult, Outcome, Phases, ProbeName, ResultKey, Trigger};
 use rules::monitor::{Check, MonitorSettings, TcpCheck};
 use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
 use store::{
@@ -67,13 +67,14 @@ async fn open(folder: &Path) -> Result<Store, StoreError> {
 }
 
 async fn create_monitors(store: &Store) -> Result<(), StoreError> {
-    let change = AuditContext { actor: Actor::Server, at: Timestamp::from_millis(START) };
+    let change = AuditContext::new(Actor::Server, Timestamp::from_millis(START));
     let workspace = Workspace {
         id: WORKSPACE,
         slug: "bench".to_owned(),
         name: "Bench".to_owned(),
         plan: FREE_PLAN.to_owned(),
         created_at: change.at,
+        deletes_at: None,
     };
     store.workspaces().create(workspace, change).await?;
     let callers = (0..64_u64).map(|caller| {
@@ -99,7 +100,7 @@ async fn read_at_boot(store: &Store) -> Result<(), StoreError> {
 
 async fn measure(store: &Store, size: u64) -> Result<(), StoreError> {
     let rows = ROWS.min(size * 2_000);
-    let probe = ProbeId(Arc::from("this server"));
+    let probe = ProbeName(Arc::from("this server"));
     let (began, cpu) = (Instant::now(), cpu_micros());
     let mut slowest = std::time::Duration::ZERO;
     for first in (0..rows).step_by(size as usize) {
@@ -138,7 +139,7 @@ fn a_monitor(number: u64) -> NewMonitor {
     }
 }
 
-fn a_result(row: u64, slot: i64, probe: &ProbeId) -> CheckResult {
+fn a_result(row: u64, slot: i64, probe: &ProbeName) -> CheckResult {
     let monitor = 1 + row.wrapping_mul(7_919) % MONITORS;
     CheckResult {
         identity: ResultKey {

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
+use domain::check::{CheckResult, Outcome, Phases, ProbeName, ResultKey, Trigger};
 use rules::monitor::{Check, MonitorSettings, TcpCheck};
 use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
 use store::{
@@ -112,7 +112,7 @@ impl std::fmt::Display for Spent {
 
 /// Commits ten minutes of results in the order of their slots.
 async fn commit(store: &Store, from: i64) -> Result<Spent, StoreError> {
-    let probe = ProbeId(Arc::from("this server"));
+    let probe = ProbeName(Arc::from("this server"));
     let begun = (Instant::now(), cpu_micros());
     let mut rows = 0;
     for period in 0..600_000 / PERIOD_MS {
@@ -178,13 +178,14 @@ async fn timed(
 }
 
 async fn create_monitors(store: &Store) -> Result<(), StoreError> {
-    let change = AuditContext { actor: Actor::Server, at: Timestamp::from_millis(START) };
+    let change = AuditContext::new(Actor::Server, Timestamp::from_millis(START));
     let workspace = Workspace {
         id: WORKSPACE,
         slug: "bench".to_owned(),
         name: "Bench".to_owned(),
         plan: FREE_PLAN.to_owned(),
         created_at: change.at,
+        deletes_at: None,
     };
     store.workspaces().create(workspace, change).await?;
     let callers = (0..64_u64).map(|caller| {
@@ -220,7 +221,7 @@ fn a_monitor(number: u64) -> NewMonitor {
 }
 
 /// Returns a success with all five phases, with a realistic distribution of times.
-fn a_result(monitor: u64, region: Region, slot: i64, probe: &ProbeId) -> CheckResult {
+fn a_result(monitor: u64, region: Region, slot: i64, probe: &ProbeName) -> CheckResult {
     let chance =
         (slot as u64 ^ monitor.wrapping_mul(0x9E37_79B9)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let spread = |shift: u32, of: u32| (chance >> shift) as u32 % of;

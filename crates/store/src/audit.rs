@@ -1,26 +1,64 @@
 //! Audit log: one row for each change of a resource, in the transaction of the change, with its
 //! actor and time. Rows never hold secrets.
 
+mod changes;
+mod export;
+
 use std::fmt::Write as _;
+use std::net::IpAddr;
 use std::time::Duration;
 
-use domain::check::ProbeId;
+use domain::check::ProbeName;
 use rules::{KeyId, Timestamp, UserId, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
 use crate::db::{Connection, Query, Row, query};
 use crate::list::Listed;
+use crate::writer::Session;
 use crate::{Page, Store, StoreError};
 
-/// Actor and time of a change. Every function that changes a resource takes one.
+pub use self::changes::{FieldChange, FieldChanges, ResourceVersions, UpdateContext};
+pub use self::export::{ExportFormat, ExportedPage};
+
+/// Actions of people and keys in a workspace that is about to be deleted, beside those of people with
+/// their own accounts.
+const ALLOWED_BEFORE_DELETION: [&str; 5] = [
+    "workspace.schedule_deletion",
+    "workspace.cancel_deletion",
+    "key.revoke",
+    "member.delete",
+    "invitation.revoke",
+];
+/// Beginning of the actions of people with their own accounts.
+const ACCOUNT_ACTION: &str = "user.";
+
+/// Actor, time and origin of a change. Every function that changes a resource takes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditContext {
     pub actor: Actor,
     /// Time by the server's clock.
     pub at: Timestamp,
+    /// Address of the client. `None` for changes from within the server.
+    pub address: Option<IpAddr>,
 }
 
 impl AuditContext {
+    /// Creates the context of a change from within the server or from its command line.
+    pub const fn new(actor: Actor, at: Timestamp) -> Self {
+        Self { actor, at, address: None }
+    }
+
+    /// Returns the same context for a client at this address.
+    #[must_use]
+    pub const fn from_address(self, address: Option<IpAddr>) -> Self {
+        Self { address, ..self }
+    }
+
+    /// Returns the same context with the fields that the change sets, for updates of resources.
+    pub const fn with_changes(self, changes: FieldChanges) -> UpdateContext {
+        UpdateContext { change: self, changes }
+    }
+
     /// Returns the time of the change for an object last changed at `seen`. It is always later than
     /// `seen`, because it distinguishes edits.
     pub(crate) fn after(self, seen: Timestamp) -> Timestamp {
@@ -57,6 +95,10 @@ pub struct AuditEntry {
     pub detail: String,
     /// Name of the key or the user that made it.
     pub actor_name: Option<String>,
+    /// Address of the client that made it.
+    pub address: Option<String>,
+    /// Changed fields of an update. Empty for other changes, and for entries of older versions.
+    pub changes: FieldChanges,
 }
 
 /// Which changes are listed.
@@ -82,7 +124,7 @@ impl AuditFilter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeEvent {
     pub workspace: WorkspaceId,
-    pub probe: ProbeId,
+    pub probe: ProbeName,
     pub turn: ProbeTransition,
     pub at: Timestamp,
     /// Reason, as text.
@@ -92,7 +134,7 @@ pub struct ProbeEvent {
 /// Change of a probe's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeTransition {
-    /// The probe became suspect: its votes do not count. `probe.suspect` in the audit log.
+    /// The probe became suspect. `probe.suspect` in the audit log.
     Suspected,
     /// The probe is no longer suspect. `probe.recovered` in the audit log.
     Recovered,
@@ -145,7 +187,7 @@ impl Audit<'_> {
         page: Page<i64>,
     ) -> Result<Listed<AuditEntry>, StoreError> {
         let mut statement = "SELECT a.number, a.at, a.actor, a.action, a.resource_id, a.detail, \
-             COALESCE(k.name, u.name) AS name FROM audit a \
+             COALESCE(k.name, u.name) AS name, a.address, a.changes_sealed, a.workspace_id FROM audit a \
              LEFT JOIN keys k ON k.id = a.actor AND k.workspace_id = a.workspace_id \
              LEFT JOIN users u ON u.id = a.actor \
              WHERE a.workspace_id = $1 AND a.number < $2 AND a.at >= $3 AND a.at < $4"
@@ -182,6 +224,8 @@ impl Audit<'_> {
                 resource_id: row.try_get("resource_id")?,
                 detail: row.try_get("detail")?,
                 actor_name: row.try_get("name")?,
+                address: row.try_get("address")?,
+                changes: changes::read(self.store.vault(), row)?,
             })
         };
         Listed::from_rows((self.store.quarantine(), "audit"), &rows, None, read)
@@ -197,14 +241,16 @@ pub(crate) struct NewAuditEntry<'n> {
     pub(crate) detail: &'n str,
 }
 
-/// Writes the entry of a change, in the transaction of the change.
+/// Writes the entry of a change, in the transaction of the change. Rejects a change of a workspace
+/// that is about to be deleted.
 pub(crate) async fn record(
     db: &mut Connection,
     record: NewAuditEntry<'_>,
 ) -> Result<(), StoreError> {
+    require_lasting(db, &record).await?;
     query(
-        "INSERT INTO audit (workspace_id, at, actor, action, resource_id, detail) \
-         VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO audit (workspace_id, at, actor, action, resource_id, detail, address) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
     )
     .bind(record.workspace.to_string())
     .bind(record.change.at.as_millis())
@@ -212,9 +258,50 @@ pub(crate) async fn record(
     .bind(record.action)
     .bind(record.resource_id)
     .bind(record.detail)
+    .bind(record.change.address.map(|address| address.to_string()))
     .execute(db)
     .await?;
     Ok(())
+}
+
+/// Adds the changed fields of an update to its entry, the newest of the resource, in the
+/// transaction of the update.
+pub(crate) async fn attach_changes(
+    session: &mut Session,
+    (workspace, resource_id): (WorkspaceId, &str),
+    changes: &FieldChanges,
+) -> Result<(), StoreError> {
+    let sealed = changes::seal(&session.vault, (workspace, resource_id), changes)?;
+    let Some(sealed) = sealed else { return Ok(()) };
+    query(
+        "UPDATE audit SET changes_sealed = $3 WHERE number = (SELECT MAX(number) FROM audit \
+         WHERE workspace_id = $1 AND resource_id = $2)",
+    )
+    .bind(workspace.to_string())
+    .bind(resource_id)
+    .bind(sealed)
+    .execute(&mut session.db)
+    .await?;
+    Ok(())
+}
+
+/// Rejects changes of a workspace that is about to be deleted, except those that the operator or
+/// the server makes, that take away access, or that concern the deletion.
+async fn require_lasting(db: &mut Connection, new: &NewAuditEntry<'_>) -> Result<(), StoreError> {
+    let stays_allowed = match new.change.actor {
+        Actor::CommandLine | Actor::Server => true,
+        Actor::Key(_) | Actor::User(_) => {
+            new.action.starts_with(ACCOUNT_ACTION) || ALLOWED_BEFORE_DELETION.contains(&new.action)
+        }
+    };
+    if stays_allowed {
+        return Ok(());
+    }
+    let leaving = query("SELECT 1 FROM workspaces WHERE id = $1 AND deletes_at IS NOT NULL")
+        .bind(new.workspace.to_string())
+        .fetch_optional(db)
+        .await?;
+    leaving.map_or(Ok(()), |_| Err(StoreError::DeletionScheduled))
 }
 
 async fn record_probe(db: &mut Connection, probe: &ProbeEvent) -> Result<(), StoreError> {
@@ -235,7 +322,7 @@ async fn record_probe(db: &mut Connection, probe: &ProbeEvent) -> Result<(), Sto
     if written.is_some() {
         return Ok(());
     }
-    let change = AuditContext { actor: Actor::Server, at: probe.at };
+    let change = AuditContext::new(Actor::Server, probe.at);
     let resource_id = probe.probe.0.to_string();
     record(
         db,

@@ -122,6 +122,11 @@ pub(crate) const fn bucket_of(key: i64) -> i64 {
     key >> NUMBER_BITS
 }
 
+/// Returns the row ID of the monitor of a key.
+pub(crate) const fn monitor_of(key: i64) -> i64 {
+    key & ((1 << NUMBER_BITS) - 1)
+}
+
 /// Returns the existing bodies with these keys in a table of keys and bodies, in any order.
 pub(crate) async fn read(
     db: &mut Connection,
@@ -241,5 +246,6 @@ mod tests {
             (size.key(1_800_000_599_999, 4_000_000_000), size.key(1_800_000_600_000, 1));
         assert!(early < late);
         assert_eq!((size.start(early), size.start(late)), (1_800_000_000_000, 1_800_000_600_000));
+        assert_eq!((monitor_of(early), monitor_of(late)), (4_000_000_000, 1));
     }
 }

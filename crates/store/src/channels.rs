@@ -68,6 +68,15 @@ impl Channels<'_> {
         row.map(|row| read(self.store.vault(), &row, Vec::new())).transpose()
     }
 
+    /// Returns the IDs of the workspace's channels, in any order.
+    pub async fn ids(&self, workspace: WorkspaceId) -> Result<Vec<ChannelId>, StoreError> {
+        let rows = query("SELECT id FROM channels WHERE workspace_id = $1")
+            .bind(workspace.to_string())
+            .fetch_all(&mut self.store.read().await?)
+            .await?;
+        rows.iter().map(|row| id(row, "id", ChannelId::parse)).collect()
+    }
+
     /// Returns a part of the workspace's channels, newest first, and how many there are.
     pub async fn list(
         &self,

@@ -57,8 +57,7 @@ pub(crate) const fn trigger_code(trigger: Trigger) -> i64 {
 
 /// Returns the trigger of a code.
 pub(crate) fn trigger(code: i64) -> Result<Trigger, StoreError> {
-    const ALL: &[Trigger] = &[Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual];
-    find(ALL, code, trigger_code, "a trigger")
+    find(&Trigger::ALL, code, trigger_code, "a trigger")
 }
 
 /// Returns the code of an outcome. An index of the first migration relies on success being 0.
@@ -73,9 +72,7 @@ pub(crate) const fn outcome_code(outcome: Outcome) -> i64 {
 
 /// Returns the outcome of a code.
 pub(crate) fn outcome(code: i64) -> Result<Outcome, StoreError> {
-    const ALL: &[Outcome] =
-        &[Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
-    find(ALL, code, outcome_code, "an outcome")
+    find(&Outcome::ALL, code, outcome_code, "an outcome")
 }
 
 /// The code of a reason for missed slots. 0 is the default of the column.
@@ -86,6 +83,7 @@ pub(crate) const fn missed_reason_code(reason: MissedReason) -> i64 {
         MissedReason::Overloaded => 2,
         MissedReason::Changed => 3,
         MissedReason::Fault => 4,
+        MissedReason::Disconnected => 5,
     }
 }
 
@@ -124,7 +122,7 @@ mod tests {
         let outcomes = [Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
         assert_eq!(outcomes.map(outcome_code), [0, 1, 2, 3]);
         let reasons = MissedReason::ALL.iter().map(|reason| missed_reason_code(*reason));
-        assert_eq!(reasons.collect::<Vec<_>>(), [1, 2, 3, 4, 0]);
+        assert_eq!(reasons.collect::<Vec<_>>(), [1, 2, 3, 5, 4, 0]);
     }
 
     #[test]
@@ -138,11 +136,11 @@ mod tests {
         for known in 0..4 {
             assert_eq!(outcome_code(outcome(known).unwrap()), known);
         }
-        for known in 0..5 {
+        for known in 0..6 {
             assert_eq!(missed_reason_code(missed_reason(known).unwrap()), known);
         }
         assert!(
-            missed_reason(5).is_err()
+            missed_reason(6).is_err()
                 && region(28).is_err()
                 && trigger(3).is_err()
                 && outcome(-1).is_err()

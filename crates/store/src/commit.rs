@@ -7,16 +7,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use domain::cadence::Missed;
-use domain::check::{CheckResult, Outcome, ResultKey};
-use domain::judge::{IncidentChange, JudgeState, Transition};
+use domain::check::{CheckResult, Outcome, ProbeName, ResultKey};
+use domain::judge::{IncidentChange, JudgeState, StoredSuspicion, Transition};
 use domain::notify::Cause;
 use rules::{MonitorId, MonitorStatus, Timestamp};
 
 use crate::db::{Connection, query};
 use crate::result_rows::{ResultRow, RowKey};
+use crate::subject_watches::Subject;
 use crate::writer::{Durability, Session};
 use crate::{
-    Store, StoreError, evidence, incidents, judge_states, missed_slots, outbox, result_rows,
+    Store, StoreError, evidence, incidents, judge_states, missed_slots, outbox, probe_suspicions,
+    result_rows,
 };
 
 /// Changes that are stored together or not at all.
@@ -26,6 +28,10 @@ pub struct Batch {
     pub results: Vec<CheckResult>,
     /// Slots that were not run.
     pub missed: Vec<Missed>,
+    /// Scheduled checks that were reported late: their slots no longer count as missed.
+    pub late: Vec<ResultKey>,
+    /// Results of this batch that have no vote, even after a restart.
+    pub without_vote: Vec<ResultKey>,
     /// New state of the judge, for each monitor whose state changed.
     pub judge_states: Vec<(MonitorId, JudgeState)>,
     /// New state of the judge that stored results can restore, so it need not be on disk at once.
@@ -37,6 +43,8 @@ pub struct Batch {
     /// Cause of the transition at the same index, with the last observation of each region. Alerts
     /// include it.
     pub causes: Vec<(MonitorId, Cause)>,
+    /// Probes whose suspicion began or ended.
+    pub suspicions: Vec<(ProbeName, StoredSuspicion)>,
     /// Creation time of the batch by the server's clock. Deliveries are scheduled from this time,
     /// or from the time of their transition if that is later.
     pub at: Timestamp,
@@ -57,11 +65,31 @@ pub struct Committed {
 impl Batch {
     /// Returns whether the batch has only results, none of them with details for the database.
     fn is_plain(&self, successes: &HashSet<ResultKey>) -> bool {
-        let Self { results, missed, judge_states, deferred_states, transitions, causes: _, at: _ } =
-            self;
-        let memory = judge_states.is_empty() && deferred_states.is_empty();
-        let others = missed.is_empty() && transitions.is_empty();
+        let Self {
+            results,
+            missed,
+            late,
+            without_vote: _,
+            judge_states,
+            deferred_states,
+            transitions,
+            causes: _,
+            suspicions,
+            at: _,
+        } = self;
+        let states = judge_states.is_empty() && deferred_states.is_empty();
+        let memory = states && suspicions.is_empty();
+        let others = missed.is_empty() && late.is_empty() && transitions.is_empty();
         memory && others && !results.iter().any(|result| evidence::is_stored(result, successes))
+    }
+
+    /// Returns the subjects that the batch changes, some of them several times.
+    fn subjects(&self) -> impl Iterator<Item = Subject> {
+        let results = self.results.iter().map(|result| result.identity.monitor);
+        let missed = self.missed.iter().map(|missed| missed.monitor);
+        let late = self.late.iter().map(|late| late.monitor);
+        let statuses = self.transitions.iter().map(|(monitor, _)| Subject::Status(*monitor));
+        statuses.chain(results.chain(missed).chain(late).map(Subject::Results))
     }
 
     /// Returns when the batch must be on disk. Successful results and votes can wait for the next
@@ -70,13 +98,18 @@ impl Batch {
         let Self {
             results,
             missed,
+            late,
+            without_vote: _,
             judge_states,
             deferred_states: _,
             transitions,
             causes: _,
+            suspicions,
             at: _,
         } = self;
-        let others = missed.is_empty() && judge_states.is_empty() && transitions.is_empty();
+        let missed = missed.is_empty() && late.is_empty();
+        let memory = judge_states.is_empty() && suspicions.is_empty();
+        let others = missed && memory && transitions.is_empty();
         if others && results.iter().all(|result| result.outcome == Outcome::Success) {
             Durability::Soon
         } else {
@@ -111,6 +144,7 @@ impl Store {
     fn record_committed(&self, batch: &Batch, applied: &Applied) -> Committed {
         self.recent_index().record(&applied.row_keys);
         self.successes().store(self.vault(), &batch.results, &applied.successes);
+        self.signal_change(batch.subjects());
         applied.committed
     }
 }
@@ -143,7 +177,7 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
     if !batch.is_plain(&successes) {
         session.begin().await?;
     }
-    let (mut rows, ownerless) = with_row_ids(session, &batch.results).await?;
+    let (mut rows, ownerless) = with_row_ids(session, &batch).await?;
     let all = rows.len();
     result_rows::arrange(&mut rows);
     let bodies = result_rows::bodies(&rows);
@@ -159,10 +193,15 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             missed_slots::insert(&mut session.db, number, missed).await?;
         }
     }
+    for late in &batch.late {
+        if let Some(number) = session.row_ids.monitor(&mut session.db, late.monitor).await? {
+            missed_slots::remove(&mut session.db, number, late.region, late.slot).await?;
+        }
+    }
     for (index, (monitor, transition)) in batch.transitions.iter().enumerate() {
         if let Some(number) = session.row_ids.monitor(&mut session.db, *monitor).await? {
             let (owner, paused) = judge_states::owner(&mut session.db, number).await?;
-            session.declare_change(owner);
+            session.declare_status_change(owner);
             // A pause is stored before the judge learns of it, and closes the open incident.
             // Verdicts on the earlier revision are dropped, except for the final `Unknown`.
             let mut judge_states = batch.judge_states.iter().filter(|(of, _)| of == monitor);
@@ -174,7 +213,7 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             let is_new = judge_states::record_change(&mut session.db, number, transition).await?
                 || has_effect_on_incident(&mut session.db, transition).await?;
             change_incident(session, number, transition).await?;
-            // An earlier attempt of the batch stored this change with its deliveries.
+            // If it is not new, an earlier attempt of the batch stored it with its deliveries.
             if is_new {
                 let cause = batch.causes.get(index).filter(|(of, _)| of == monitor);
                 let cause = cause.map(|(_, cause)| cause);
@@ -187,6 +226,9 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             judge_states::store(&mut session.db, number, judge_state).await?;
         }
     }
+    for (probe, state) in &batch.suspicions {
+        probe_suspicions::store(&mut session.db, probe, state).await?;
+    }
     Ok(Applied { committed, row_keys, successes })
 }
 
@@ -194,11 +236,11 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
 /// without a monitor.
 async fn with_row_ids<'r>(
     session: &mut Session,
-    results: &'r [CheckResult],
+    batch: &'r Batch,
 ) -> Result<(Vec<ResultRow<'r>>, u64), StoreError> {
-    let mut rows = Vec::with_capacity(results.len());
+    let mut rows = Vec::with_capacity(batch.results.len());
     let mut ownerless = 0;
-    for result in results {
+    for result in &batch.results {
         let Some(monitor) =
             session.row_ids.monitor(&mut session.db, result.identity.monitor).await?
         else {
@@ -206,7 +248,8 @@ async fn with_row_ids<'r>(
             continue;
         };
         let probe = session.row_ids.probe(&mut session.db, &result.probe).await?;
-        rows.push(ResultRow { monitor, probe, result });
+        let votes = !batch.without_vote.contains(&result.identity);
+        rows.push(ResultRow { monitor, probe, result, votes });
     }
     Ok((rows, ownerless))
 }

@@ -1,8 +1,10 @@
 //! Reads components of status pages: one, or a page of a list. `change` modifies components.
-//! `cascade` updates them when a referenced object is deleted.
+//! `names` lists them with the names that visitors see. `cascade` updates them when a referenced
+//! object is deleted.
 
 mod cascade;
 mod change;
+mod names;
 
 use rules::status_page::{Component, ComponentSettings};
 use rules::{ComponentId, ComponentType, GroupId, MonitorId, PageId, WorkspaceId};
@@ -14,6 +16,7 @@ use crate::{Page, Store, StoreError, pages};
 
 pub(crate) use cascade::{delete_with_page, mark_monitor_deleted, unlink_group};
 pub use change::NewComponent;
+pub use names::ComponentName;
 
 /// Selects components for [`read`]. The argument is the `WHERE` clause. The monitor is null if it
 /// was deleted.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use rules::{DeliveryId, Timestamp, WorkspaceId};
+use rules::{DeliveryId, Role, Timestamp, WorkspaceId};
 use serde_json::{Map, Value, json};
 use sqlx::AssertSqlSafe;
 
@@ -18,7 +18,7 @@ use crate::reports::ReportFilter;
 use crate::result_rows::{self, TABLE as RECENT};
 use crate::subscribers::SubscriberFilter;
 use crate::writer::Session;
-use crate::{AuditFilter, Store, StoreError, missed_slots};
+use crate::{AuditFilter, Store, StoreError, missed_slots, probes};
 
 /// Number of rows per query.
 const AT_ONCE: i64 = 256;
@@ -63,7 +63,10 @@ impl Doctor<'_> {
         for workspace in self.store.workspaces().list().await? {
             self.examine_workspace(workspace.id).await?;
         }
+        self.examine_users().await?;
         self.store.certificates().all().await?;
+        self.store.probes().list().await?;
+        self.store.probe_suspicions().all().await?;
         self.store.missed().examine().await?;
         self.store.results().count().await?;
         for size in [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day] {
@@ -102,7 +105,12 @@ impl Doctor<'_> {
         let row = found.into_iter().find(|row| row.table == table && row.key == key);
         let row =
             row.ok_or_else(|| StoreError::not_found("unreadable row", &format!("{table}/{key}")))?;
-        self.store.write(move |session| Box::pin(remove(session, row))).await?;
+        let is_probe = row.table == probes::TABLE;
+        let removed = self.store.write(move |session| Box::pin(remove(session, row))).await;
+        if is_probe && removed.as_ref().err().is_none_or(StoreError::may_be_stored) {
+            self.store.record_probe_change();
+        }
+        removed?;
         self.store.quarantine().clear();
         Ok(())
     }
@@ -110,6 +118,8 @@ impl Doctor<'_> {
     async fn examine_workspace(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
         let store = self.store;
         store.keys().list(workspace).await?;
+        store.members().list(workspace, Page::all()).await?;
+        store.invitations().list(workspace, Page::all(), Timestamp::from_millis(0)).await?;
         store.channels().list(workspace, Page::all()).await?;
         store.pages().list(workspace, Page::all()).await?;
         store.components().list(workspace, None, Page::all()).await?;
@@ -130,6 +140,14 @@ impl Doctor<'_> {
                 return Ok(());
             }
         }
+    }
+
+    async fn examine_users(&self) -> Result<(), StoreError> {
+        for user in self.store.users().list().await? {
+            self.store.sessions().list(user.id, Timestamp::from_millis(0)).await?;
+            self.store.passkeys().list(user.id).await?;
+        }
+        Ok(())
     }
 
     async fn examine_deliveries(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
@@ -181,12 +199,13 @@ fn last<T>(page: &Listed<T>, id: impl Fn(&T) -> DeliveryId) -> Option<DeliveryId
 fn key_column(table: &str) -> Option<&'static str> {
     Some(match table {
         "certificates" => "domain",
+        "probe_suspicions" => "probe",
         "deliveries" | "audit" => "number",
         "missed_slots" => missed_slots::KEY,
         RECENT | "result_blocks" | "hour_rollups" | "day_rollups" => "key",
         "workspaces" | "keys" | "monitors" | "channels" | "pages" | "components"
         | "component_groups" | "incidents" | "reports" | "report_templates" | "maintenances"
-        | "subscribers" | "users" | "sessions" => "id",
+        | "subscribers" | "users" | "sessions" | "invitations" | "passkeys" | "probes" => "id",
         _ => return None,
     })
 }
@@ -287,7 +306,7 @@ async fn remove(session: &mut Session, row: DamagedRow) -> Result<(), StoreError
         return Ok(());
     }
     let Some(column) = key_column(&row.table) else {
-        let why = "its rows are removed with their monitor".to_owned();
+        let why = "its rows cannot be removed alone".to_owned();
         return Err(StoreError::corrupt(format!("table `{}`", row.table), why));
     };
     if row.table == "deliveries" {
@@ -296,6 +315,9 @@ async fn remove(session: &mut Session, row: DamagedRow) -> Result<(), StoreError
             .execute(db)
             .await?;
     }
+    if row.table == "users" {
+        require_other_owners(db, &row.key).await?;
+    }
     let statement = if row.table == "monitors" {
         "UPDATE monitors SET deleted_at = updated_at WHERE id = $1".to_owned()
     } else {
@@ -303,4 +325,19 @@ async fn remove(session: &mut Session, row: DamagedRow) -> Result<(), StoreError
     };
     query(AssertSqlSafe(statement)).bind(row.key).execute(db).await?;
     Ok(())
+}
+
+/// Rejects the removal of a user without whom a workspace would have no owner.
+async fn require_other_owners(db: &mut Connection, user: &str) -> Result<(), StoreError> {
+    let owned_alone = query(
+        "SELECT 1 FROM members m JOIN workspaces w ON w.id = m.workspace_id \
+         WHERE w.deleted_at IS NULL AND m.user_id = $1 AND m.role = $2 AND NOT EXISTS (\
+         SELECT 1 FROM members o WHERE o.workspace_id = m.workspace_id \
+         AND o.user_id <> m.user_id AND o.role = m.role) LIMIT 1",
+    )
+    .bind(user.to_owned())
+    .bind(Role::Owner.as_str())
+    .fetch_optional(db)
+    .await?;
+    owned_alone.map_or(Ok(()), |_| Err(StoreError::LastOwner))
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rules::{Violation, WorkspaceId};
+use rules::{Region, Role, Violation, WorkspaceId, counted};
 use sqlx::error::DatabaseError;
 
 /// Reason why the store did not do what it was asked.
@@ -22,6 +22,15 @@ pub enum StoreError {
         /// Noun for the object.
         what: &'static str,
         name: String,
+    },
+    /// Another probe serves the region.
+    #[error(
+        "region `{region}` is served by the probe `{probe}`; leave the region out, or delete that probe first"
+    )]
+    RegionServed {
+        region: Region,
+        /// Name of the probe that serves it.
+        probe: String,
     },
     /// An earlier request with this idempotency key created the object, and it was deleted since.
     #[error(
@@ -43,14 +52,39 @@ pub enum StoreError {
     Refused(Violation),
     /// The workspace has reached the limit of its plan.
     #[error(
-        "the plan `{plan}` allows {most} {what}; delete one, or ask the operator of this server for another plan"
+        "the plan `{plan}` allows {}; delete one, or ask the operator of this server for another plan",
+        counted(*.most, .what)
     )]
     PlanLimit {
         plan: String,
         most: u32,
-        /// Plural noun for the objects that the plan limits.
+        /// Noun for an object that the plan limits.
         what: &'static str,
     },
+    /// The change would leave the workspace without an owner.
+    #[error("a workspace keeps at least one owner; make another member an owner first")]
+    LastOwner,
+    /// The actor of the change is not a member with this role.
+    #[error("this needs a person with the role `{role}`; ask a member who has it")]
+    RoleRequired {
+        /// Lowest role that may make the change.
+        role: Role,
+    },
+    /// The change concerns all workspaces, and its author's workspace is not the operator's.
+    #[error(
+        "probes check for all workspaces, so only a workspace of this server's operator manages them; \
+         use one, or `aloft probes` on the server"
+    )]
+    OperatorRequired,
+    /// The invitation names an address, and the user has another one.
+    #[error("the invitation is for another address; sign in with the address that was invited")]
+    InvitationForOther,
+    /// The server has no user yet. Its set-up link creates the first one.
+    #[error("nobody has set this server up yet; open its set-up link first")]
+    NotSetUp,
+    /// The workspace is about to be deleted, and changes nothing until then.
+    #[error("the workspace is scheduled for deletion; cancel the deletion first")]
+    DeletionScheduled,
     /// The idempotency key was used by another request.
     #[error("this idempotency key was used by another `{method}` request; send a new key")]
     KeyReused {
@@ -123,12 +157,13 @@ pub enum StoreError {
     },
     /// The data folder has held workspaces, and its database is missing or empty.
     #[error(
-        "the data folder `{0}` has held workspaces, and its database is missing or empty; put the database back, restore a backup with `aloft restore --data '{0}' FILE`, or start with nothing by `aloft serve --fresh`", .folder.display()
+        "the data folder `{0}` has held workspaces, and its database is missing or empty; put the database back, restore a backup with `aloft restore --data '{0}' FILE`, or start with nothing by `aloft serve --data '{0}' --fresh`", .folder.display()
     )]
     Emptied { folder: PathBuf },
     /// An empty database was requested, and the existing one has workspaces.
     #[error(
-        "`--fresh` starts with an empty database, and the one of `{}` has {count} workspaces; leave `--fresh` out, or name another folder", .folder.display()
+        "`--fresh` starts with an empty database, and the one of `{}` has {}; leave `--fresh` out, or name another folder",
+        .folder.display(), counted(*.count, "workspace")
     )]
     NotFresh { folder: PathBuf, count: u64 },
     /// The database was transferred to another one, which is in use now.
@@ -206,6 +241,11 @@ impl StoreError {
         matches!(self, Self::Unconfirmed { .. } | Self::TakenOver | Self::Closed)
     }
 
+    /// Returns whether the store has ended, so that no later call can succeed.
+    pub const fn has_ended(&self) -> bool {
+        matches!(self, Self::TakenOver | Self::Closed)
+    }
+
     /// Converts the error of an insert: the name is `taken`, or the owner does not exist.
     pub(crate) fn from_insert(error: sqlx::Error, taken: Self, owner: Option<WorkspaceId>) -> Self {
         let cause = error.as_database_error();
@@ -224,6 +264,13 @@ impl StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn takeover_and_close_end_the_store() {
+        let why = "gone".to_owned();
+        assert!(StoreError::TakenOver.has_ended() && StoreError::Closed.has_ended());
+        assert!(!StoreError::Unconfirmed { why }.has_ended());
+    }
 
     #[test]
     fn unconfirmed_changes_may_be_stored_rejected_ones_not() {

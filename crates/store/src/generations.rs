@@ -3,7 +3,7 @@
 //! in between. The aggregates name what their work changes. Work that names nothing counts as
 //! changing everything.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rules::WorkspaceId;
@@ -19,6 +19,16 @@ pub struct Generation {
     all: u64,
     /// Number of changes of this workspace alone.
     own: u64,
+    /// Number of these changes that were more than statuses of monitors.
+    edits: u64,
+}
+
+/// Extent of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ChangeExtent {
+    /// Statuses of monitors, with their incidents.
+    Statuses,
+    Anything,
 }
 
 /// Workspaces whose data a transaction changes.
@@ -30,7 +40,7 @@ pub(crate) enum ChangedWorkspaces {
     /// All workspaces. A workspace that is added changes nothing.
     Everything,
     /// These workspaces and no others.
-    Only(BTreeSet<WorkspaceId>),
+    Only(BTreeMap<WorkspaceId, ChangeExtent>),
 }
 
 /// Generations of all workspaces since the store was opened.
@@ -40,22 +50,38 @@ pub(crate) struct Generations(RwLock<GenerationTable>);
 #[derive(Debug)]
 struct GenerationTable {
     all: u64,
-    own: HashMap<WorkspaceId, u64>,
+    /// Counts of each workspace.
+    own: HashMap<WorkspaceId, OwnCounts>,
     /// Workspaces that the current commit changes.
     changing: ChangedWorkspaces,
 }
 
+/// Change counts of one workspace.
+#[derive(Clone, Copy, Debug, Default)]
+struct OwnCounts {
+    all: u64,
+    edits: u64,
+}
+
+impl Generation {
+    /// Returns whether only statuses of monitors, with their incidents, changed since `before`.
+    pub const fn has_same_edits(self, before: Self) -> bool {
+        self.all == before.all && self.edits == before.edits
+    }
+}
+
 impl ChangedWorkspaces {
     /// No workspace.
-    pub(crate) const NOTHING: Self = Self::Only(BTreeSet::new());
+    pub(crate) const NOTHING: Self = Self::Only(BTreeMap::new());
 
     /// Adds a workspace to those declared before.
-    pub(crate) fn add(&mut self, workspace: WorkspaceId) {
+    pub(crate) fn add(&mut self, workspace: WorkspaceId, extent: ChangeExtent) {
         match self {
-            Self::Undeclared => *self = Self::Only(BTreeSet::from([workspace])),
+            Self::Undeclared => *self = Self::Only(BTreeMap::from([(workspace, extent)])),
             Self::Everything => {}
             Self::Only(workspaces) => {
-                workspaces.insert(workspace);
+                let known = workspaces.entry(workspace).or_insert(extent);
+                *known = extent.max(*known);
             }
         }
     }
@@ -63,7 +89,11 @@ impl ChangedWorkspaces {
     /// Combines the declarations of two pieces of work.
     pub(crate) fn merge(&mut self, other: Self) {
         match (&mut *self, other) {
-            (Self::Only(workspaces), Self::Only(others)) => workspaces.extend(others),
+            (Self::Only(_), Self::Only(others)) => {
+                for (workspace, extent) in others {
+                    self.add(workspace, extent);
+                }
+            }
             (Self::Undeclared | Self::Everything, _)
             | (Self::Only(_), Self::Undeclared | Self::Everything) => *self = Self::Everything,
         }
@@ -72,7 +102,7 @@ impl ChangedWorkspaces {
     fn contains(&self, workspace: WorkspaceId) -> bool {
         match self {
             Self::Undeclared | Self::Everything => true,
-            Self::Only(workspaces) => workspaces.contains(&workspace),
+            Self::Only(workspaces) => workspaces.contains_key(&workspace),
         }
     }
 }
@@ -91,8 +121,9 @@ impl Generations {
     /// Returns the generation of a workspace, or `None` while a commit changes its data.
     pub(crate) fn get(&self, workspace: WorkspaceId) -> Option<Generation> {
         let state = self.read();
-        let own = state.own.get(&workspace).copied().unwrap_or_default();
-        (!state.changing.contains(workspace)).then_some(Generation { all: state.all, own })
+        let OwnCounts { all: own, edits } = state.own.get(&workspace).copied().unwrap_or_default();
+        let is_changing = state.changing.contains(workspace);
+        (!is_changing).then_some(Generation { all: state.all, own, edits })
     }
 
     /// Marks the start of a commit that changes these workspaces.
@@ -115,8 +146,10 @@ impl Generations {
                     state.own.clear();
                     state.all += 1;
                 }
-                for workspace in workspaces {
-                    *state.own.entry(workspace).or_default() += 1;
+                for (workspace, extent) in workspaces {
+                    let counts = state.own.entry(workspace).or_default();
+                    counts.all += 1;
+                    counts.edits += u64::from(extent == ChangeExtent::Anything);
                 }
             }
         }
@@ -140,8 +173,29 @@ mod tests {
 
     fn only(workspace: WorkspaceId) -> ChangedWorkspaces {
         let mut touched = ChangedWorkspaces::default();
-        touched.add(workspace);
+        touched.add(workspace, ChangeExtent::Anything);
         touched
+    }
+
+    fn change(generations: &Generations, touched: ChangedWorkspaces) -> Generation {
+        generations.begin(touched);
+        generations.end();
+        generations.get(OURS).unwrap()
+    }
+
+    #[test]
+    fn status_changes_are_no_edits() {
+        let generations = Generations::default();
+        let before = generations.get(OURS).unwrap();
+        let mut statuses = ChangedWorkspaces::default();
+        statuses.add(OURS, ChangeExtent::Statuses);
+        let after = change(&generations, statuses.clone());
+        assert!(after != before && after.has_same_edits(before));
+        statuses.merge(only(OURS));
+        let edited = change(&generations, statuses);
+        assert!(edited != after && !edited.has_same_edits(after));
+        let all = change(&generations, ChangedWorkspaces::Everything);
+        assert!(!all.has_same_edits(edited));
     }
 
     #[test]
@@ -174,7 +228,7 @@ mod tests {
     #[test]
     fn workspace_added_to_everything_is_everything() {
         let mut group = ChangedWorkspaces::Everything;
-        group.add(OURS);
+        group.add(OURS, ChangeExtent::Anything);
         assert_eq!(group, ChangedWorkspaces::Everything);
     }
 

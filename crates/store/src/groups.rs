@@ -9,7 +9,8 @@ use crate::db::{Connection, Row, query};
 use crate::list::Listed;
 use crate::row::{id, instant};
 use crate::{
-    AuditContext, Created, Idempotency, Page, Store, StoreError, components, idempotency, pages,
+    AuditContext, Created, Idempotency, Page, Store, StoreError, UpdateContext, components,
+    idempotency, pages,
 };
 
 /// Selects groups for [`read`]. The argument is the `WHERE` clause.
@@ -118,8 +119,9 @@ impl Groups<'_> {
         &self,
         seen: ComponentGroup,
         settings: GroupSettings,
-        change: AuditContext,
+        change: impl Into<UpdateContext>,
     ) -> Result<ComponentGroup, StoreError> {
+        let UpdateContext { change, changes } = change.into();
         self.store
             .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
@@ -142,6 +144,12 @@ impl Groups<'_> {
                     .execute(db)
                     .await?;
                     record_change(db, (group.workspace, group.id), change, "group.update").await?;
+                    audit::attach_changes(
+                        session,
+                        (group.workspace, &group.id.to_string()),
+                        &changes,
+                    )
+                    .await?;
                     Ok(group)
                 })
             })

@@ -5,6 +5,7 @@
 
 mod block;
 mod compact;
+mod day_latencies;
 mod prune;
 mod rollups;
 mod series;
@@ -19,7 +20,7 @@ use crate::buckets::BucketSize;
 use crate::db::{Connection, query};
 use crate::quarantine::Quarantine;
 use crate::results::Results;
-use crate::row::{id, instant};
+use crate::row::{id, status_from};
 use crate::stored_result::{self, StoredResult};
 use crate::{Store, StoreError, recent_index};
 
@@ -122,12 +123,7 @@ impl HistoryStore<'_> {
         .await?;
         let first =
             rows.first().map(|row| id(row, "from_status", MonitorStatus::parse)).transpose()?;
-        let changes = rows.iter().map(|row| {
-            Ok(StatusFrom {
-                at: instant(row, "at")?,
-                status: id(row, "to_status", MonitorStatus::parse)?,
-            })
-        });
+        let changes = rows.iter().map(status_from);
         let before = before.or(first).unwrap_or(MonitorStatus::Unknown);
         Ok((before, changes.collect::<Result<_, StoreError>>()?))
     }
@@ -151,8 +147,8 @@ impl Results<'_> {
         let mut rows = recent(self.store, &mut db, monitor, number).await?;
         rows.retain(|row| row.slot >= since.as_millis());
         rows.sort_unstable_by_key(|row| (std::cmp::Reverse(row.slot), row.key()));
-        let probes = stored_result::probes(&mut db).await?;
-        rows.iter().take(limit as usize).map(|row| row.result(monitor, &probes)).collect()
+        let names = stored_result::probe_names(&mut db).await?;
+        rows.iter().take(limit as usize).map(|row| row.result(monitor, &names)).collect()
     }
 }
 

@@ -1,12 +1,15 @@
 //! Incidents: each lasts from a monitor's error to its recovery. A monitor has at most one open
 //! incident, which the database enforces. The judge decides when one opens and closes
 //! (`transitions`), and people acknowledge, comment and resolve (`actions`). The `timeline` lists
-//! the events of an incident, and `evidence` holds the observations of its regions.
+//! the events of an incident, `evidence` holds the observations of its regions, and `write_up` the
+//! text that a person writes about it.
 
 mod actions;
 mod evidence;
+mod search;
 mod timeline;
 mod transitions;
+mod write_up;
 
 use std::fmt::Write as _;
 
@@ -23,6 +26,7 @@ pub use actions::NewComment;
 pub use timeline::{Notified, TimelineEntry, TimelineEvent};
 pub use transitions::FailedRegion;
 pub(crate) use transitions::{close, close_open, delete_contents, open};
+pub use write_up::WriteUp;
 
 /// Incident of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,11 +60,12 @@ pub struct Closed {
     pub reason: CloseReason,
 }
 
-/// Actor of a change, as known at that time. A key can be replaced or revoked later.
+/// Actor of a change, as known at that time. A key can be revoked later, and a user renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// Identifier of a key, `command line` or `server`.
+    /// Identifier of a key or a user, `command line` or `server`.
     pub actor: String,
+    /// Name of the key or the user.
     pub name: Option<String>,
 }
 

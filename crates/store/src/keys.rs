@@ -2,17 +2,20 @@
 //! and decides what they may do.
 
 use std::collections::HashSet;
+use std::net::IpAddr;
 
-use rules::{KeyId, Scope, Timestamp, WorkspaceId};
+use rules::{KeyId, Role, Scope, Timestamp, WorkspaceId};
 use sha2::{Digest, Sha256};
 
 use crate::audit::{self, NewAuditEntry};
 use crate::db::{Row, query};
+use crate::list::{Listed, Page};
+use crate::roles;
 use crate::row::{id, instant, optional, optional_instant};
 use crate::workspaces::{self, Workspace};
 use crate::{AuditContext, Store, StoreError};
 
-/// SHA-256 of a key.
+/// SHA-256 of a key, or of the token of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash([u8; 32]);
 
@@ -34,6 +37,27 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
 }
 
+/// Key as its workspace lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyDetails {
+    pub key: ApiKey,
+    /// Author of the key, as the audit log names actors. `None` for older keys.
+    pub created_by: Option<String>,
+    /// Name of that user.
+    pub created_by_name: Option<String>,
+    /// Address of the last use.
+    pub last_used_from: Option<String>,
+}
+
+/// Use of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyUsage {
+    pub key: KeyId,
+    pub at: Timestamp,
+    /// Address of the client.
+    pub from: IpAddr,
+}
+
 /// Handle of the API keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys<'s> {
@@ -53,7 +77,7 @@ macro_rules! select {
         concat!(
             "SELECT ", $before,
             "k.id AS key_id, k.workspace_id, k.name AS key_name, k.scope, k.created_at AS key_created_at, ",
-            "k.expires_at, k.last_used_at, k.revoked_at ",
+            "k.expires_at, k.last_used_at, k.revoked_at",
             $after
         )
     };
@@ -64,6 +88,21 @@ impl KeyHash {
     pub fn new(key: &str) -> Self {
         Self(Sha256::digest(key.as_bytes()).into())
     }
+
+    /// Reads a hash from a column.
+    pub(crate) fn read(row: &Row, column: &str) -> Result<Self, StoreError> {
+        let bytes: Vec<u8> = row.try_get(column)?;
+        let hash = bytes.try_into().map_err(|bytes: Vec<u8>| {
+            let why = format!("a hash has 32 bytes, not {}", bytes.len());
+            StoreError::corrupt(format!("column `{column}`"), why)
+        })?;
+        Ok(Self(hash))
+    }
+
+    /// Returns the bytes of the hash.
+    pub(crate) const fn bytes(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl std::fmt::Debug for KeyHash {
@@ -73,7 +112,10 @@ impl std::fmt::Debug for KeyHash {
 }
 
 impl Keys<'_> {
-    /// Stores a new key.
+    /// Stores a new key. A person needs the role of an admin, and a key cannot create one.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, `RoleRequired`, `DeletionScheduled`.
     pub async fn create(
         &self,
         key: ApiKey,
@@ -83,9 +125,10 @@ impl Keys<'_> {
         self.store
             .write_in(key.workspace, move |session| {
                 Box::pin(async move {
+                    roles::require(session, key.workspace, change, Role::Admin).await?;
                     query(
                         "INSERT INTO keys (id, workspace_id, name, scope, hash, created_at, \
-                         expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                         expires_at, created_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                     )
                     .bind(key.id.to_string())
                     .bind(key.workspace.to_string())
@@ -94,6 +137,7 @@ impl Keys<'_> {
                     .bind(&hash.0[..])
                     .bind(key.created_at.as_millis())
                     .bind(key.expires_at.map(Timestamp::as_millis))
+                    .bind(change.actor.to_string())
                     .execute(&mut session.db)
                     .await
                     .map_err(|error| {
@@ -121,8 +165,8 @@ impl Keys<'_> {
         hash: KeyHash,
     ) -> Result<Option<(ApiKey, Workspace)>, StoreError> {
         let row = query(select!(
-            "w.id, w.slug, w.name, w.plan, w.created_at, ",
-            "FROM keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.hash = $1"
+            "w.id, w.slug, w.name, w.plan, w.created_at, w.deletes_at, ",
+            " FROM keys k JOIN workspaces w ON w.id = k.workspace_id WHERE k.hash = $1"
         ))
         .bind(&hash.0[..])
         .fetch_optional(&mut self.store.read().await?)
@@ -132,7 +176,7 @@ impl Keys<'_> {
 
     /// Returns a key of the workspace, even if it is revoked.
     pub async fn get(&self, workspace: WorkspaceId, key: KeyId) -> Result<ApiKey, StoreError> {
-        let row = query(select!("", "FROM keys k WHERE k.workspace_id = $1 AND k.id = $2"))
+        let row = query(select!("", " FROM keys k WHERE k.workspace_id = $1 AND k.id = $2"))
             .bind(workspace.to_string())
             .bind(key.to_string())
             .fetch_optional(&mut self.store.read().await?)
@@ -152,14 +196,51 @@ impl Keys<'_> {
 
     /// Returns every key of the workspace, revoked ones too, newest first.
     pub async fn list(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {
-        let rows = query(select!("", "FROM keys k WHERE k.workspace_id = $1 ORDER BY k.id DESC"))
+        let rows = query(select!("", " FROM keys k WHERE k.workspace_id = $1 ORDER BY k.id DESC"))
             .bind(workspace.to_string())
             .fetch_all(&mut self.store.read().await?)
             .await?;
         self.store.quarantine().readable_rows("keys", &rows, read)
     }
 
-    /// Revokes a key from the time of the change. Revoking a revoked key has no effect.
+    /// Returns a part of the workspace's keys with their authors and uses, newest first. Revoked keys
+    /// are included.
+    pub async fn details(
+        &self,
+        workspace: WorkspaceId,
+        page: Page<KeyId>,
+    ) -> Result<Listed<KeyDetails>, StoreError> {
+        let mut db = self.store.read().await?;
+        let total: Option<i64> = query("SELECT COUNT(*) FROM keys WHERE workspace_id = $1")
+            .bind(workspace.to_string())
+            .scalar(&mut db)
+            .await?;
+        let rows = query(select!(
+            "",
+            ", k.created_by, u.name AS created_by_name, k.last_used_from FROM keys k \
+             LEFT JOIN users u ON u.id = k.created_by WHERE k.workspace_id = $1 AND k.id < $2 \
+             ORDER BY k.id DESC LIMIT $3 OFFSET $4"
+        ))
+        .bind(workspace.to_string())
+        .bind(page.before())
+        .bind(i64::from(page.limit))
+        .bind(i64::from(page.offset))
+        .fetch_all(&mut db)
+        .await?;
+        drop(db);
+        let read = |row: &Row| {
+            Ok(KeyDetails {
+                key: read(row)?,
+                created_by: row.try_get("created_by")?,
+                created_by_name: row.try_get("created_by_name")?,
+                last_used_from: row.try_get("last_used_from")?,
+            })
+        };
+        Listed::from_rows((self.store.quarantine(), "keys"), &rows, total, read)
+    }
+
+    /// Revokes a key from the time of the change. Revoking a revoked key has no effect. A person needs
+    /// the role of an admin.
     pub async fn revoke(
         &self,
         workspace: WorkspaceId,
@@ -180,6 +261,7 @@ impl Keys<'_> {
                         Some(Some(_)) => return Ok(Revoked::Before),
                         Some(None) => {}
                     }
+                    roles::require_of_person(session, workspace, change, Role::Admin).await?;
                     query("UPDATE keys SET revoked_at = $1 WHERE id = $2")
                         .bind(change.at.as_millis())
                         .bind(key.to_string())
@@ -199,19 +281,21 @@ impl Keys<'_> {
             .await
     }
 
-    /// Records the last use of keys. The server calls this once a minute.
-    pub async fn record_use(&self, uses: Vec<(KeyId, Timestamp)>) -> Result<(), StoreError> {
+    /// Records the last use of keys, with the address of the client. The server calls this every few
+    /// seconds.
+    pub async fn record_uses(&self, uses: Vec<KeyUsage>) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
                 session.declare_no_change();
                 Box::pin(async move {
-                    for (key, at) in uses {
+                    for KeyUsage { key, at, from } in uses {
                         query(
-                            "UPDATE keys SET last_used_at = $1 \
+                            "UPDATE keys SET last_used_at = $1, last_used_from = $3 \
                              WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)",
                         )
                         .bind(at.as_millis())
                         .bind(key.to_string())
+                        .bind(from.to_string())
                         .execute(&mut session.db)
                         .await?;
                     }

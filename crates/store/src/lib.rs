@@ -8,16 +8,19 @@
 //!   notices a lost database, `migrate` migrates it, and `engine` and `db` run statements on both
 //!   engines.
 //! - Writing: `writer` commits groups, `connection` notices a lost database, `commit` writes the
-//!   pipeline's batches, `generations` invalidates caches, `outbox_cache` keeps the
+//!   pipeline's batches, `generations` invalidates caches, `subject_watches` tells
+//!   open views, `outbox_cache` keeps the
 //!   writer's state of deliveries, and `idempotency` repeats creates.
 //! - Rows: `row`, `list`, `row_ids`, `codes`, `buckets` of results, `stored_result`, `result_rows`
 //!   with `recent_index` of the newest ones, `latest_successes`, `recipient` of a delivery,
-//!   `bulk_insert`, `vault` for secrets, `quarantine` for unreadable rows, and `error`.
-//! - What people manage: `workspaces`, `users` with their `sessions`, `plans`, `usage`, `keys`, `signing_secrets`, `monitors`,
-//!   `channels`, `pages`, `components`, `groups`, `reports`, `maintenances`, `subscribers`,
-//!   `certificates`, `audit`.
-//! - What checks produce: `results`, `evidence`, `missed_slots`, `judge_states`, `incidents`,
-//!   `history`, `logs`, and `outbox` for messages.
+//!   `bulk_insert`, `pattern` of searches, `vault` for secrets, `quarantine` for unreadable rows, and `error`.
+//! - What people manage: `workspaces`, `users` with their `sessions`, `second_factors`, `passkeys`,
+//!   `reset_links` and `identities`, `members`, `roles` and `invitations`, `operators`, `plans`, `usage`, `keys`,
+//!   `signing_secrets`, `monitors`, `channels`, `pages`, `components`, `groups`, `reports`,
+//!   `maintenances`, `subscribers`, `certificates`, `probes`, `audit`.
+//! - What checks produce: `results`, `evidence`, `missed_slots`, `judge_states`, `probe_suspicions`, `incidents`,
+//!   `history`, `logs`, `uptime_reports` of months with their `summaries`, and `outbox` for messages.
+//! - What lists of all monitors show: `fleet`.
 //! - What visitors see: `public_pages`, and `access_versions` of pages that not everybody may see.
 //! - Operation: `retention`, `backup`, `restore`, `transfer`, `doctor`.
 
@@ -38,11 +41,14 @@ mod doctor;
 mod engine;
 mod error;
 mod evidence;
+mod fleet;
 mod generations;
 mod groups;
 mod history;
 mod idempotency;
+mod identities;
 mod incidents;
+mod invitations;
 mod judge_states;
 mod keys;
 mod latest_successes;
@@ -50,31 +56,43 @@ mod list;
 mod logs;
 mod maintenances;
 mod marker;
+mod members;
 mod migrate;
 mod missed_slots;
 mod monitors;
 mod opening;
+mod operators;
 mod outbox;
 mod outbox_cache;
 mod pages;
+mod passkeys;
+mod pattern;
 mod plans;
+mod probe_suspicions;
+mod probes;
 mod public_pages;
 mod quarantine;
 mod recent_index;
 mod recipient;
 mod reports;
+mod reset_links;
 mod restore;
 mod result_rows;
 mod results;
 mod retention;
+mod roles;
 mod row;
 mod row_ids;
+mod second_factors;
 mod sessions;
 mod signing_secrets;
 mod store;
 mod stored_result;
+mod subject_watches;
 mod subscribers;
+mod summaries;
 mod transfer;
+mod uptime_reports;
 mod usage;
 mod users;
 mod vault;
@@ -82,52 +100,78 @@ mod workspaces;
 mod writer;
 
 pub use access_versions::AccessVersion;
-pub use audit::{Actor, Audit, AuditContext, AuditEntry, AuditFilter, ProbeEvent, ProbeTransition};
+pub use audit::{
+    Actor, Audit, AuditContext, AuditEntry, AuditFilter, ExportFormat, ExportedPage, FieldChange,
+    FieldChanges, ProbeEvent, ProbeTransition, ResourceVersions, UpdateContext,
+};
 pub use certificates::{Certificates, DomainCertificate, IssuedCertificate};
 pub use channels::{Channels, NewChannel};
 pub use commit::{Batch, Committed};
-pub use components::{Components, NewComponent};
+pub use components::{ComponentName, Components, NewComponent};
 pub use doctor::{DamagedRow, Doctor};
 pub use engine::Database;
 pub use error::StoreError;
 pub use evidence::{EvidenceEntry, EvidenceStore};
+pub use fleet::{
+    ChangedDefinitions, DefinitionsVersion, FleetCause, FleetFigures, FleetStatus, Fleets,
+    MonitorDefinition, MonitorNumber, MonitorVerdict,
+};
 pub use generations::Generation;
 pub use groups::{Groups, NewGroup};
 pub use history::{Bucket, CompactionStats, HistoryStore, PrunedHistory};
 pub use idempotency::{Created, Idempotency};
+pub use identities::{Identities, MappedRole, ProviderAccount, SignedInAccount};
 pub use incidents::{
     Acknowledged, Closed, FailedRegion, Incident, IncidentDetail, IncidentFilter, Incidents,
-    NewComment, Notified, Person, TimelineEntry, TimelineEvent,
+    NewComment, Notified, Person, TimelineEntry, TimelineEvent, WriteUp,
 };
+pub use invitations::{Invitation, InvitationHash, Invitations, NewInvitation};
 pub use judge_states::{JudgeStates, StatusChange};
-pub use keys::{ApiKey, KeyHash, Keys, Revoked};
+pub use keys::{ApiKey, KeyDetails, KeyHash, KeyUsage, Keys, Revoked};
 pub use list::{Listed, Page};
 pub use logs::{LogCursor, LogFilter, LogPage, Logs};
-pub use maintenances::{MaintenanceFilter, Maintenances, NewMaintenance, PlannedMaintenance};
+pub use maintenances::{
+    MaintenanceFilter, MaintenanceWindow, Maintenances, NewMaintenance, PlannedMaintenance,
+};
+pub use members::{Member, Members};
 pub use missed_slots::{Missed, MissedCursor, MissedFilter, MissedPage};
-pub use monitors::{BootMonitor, BootMonitors, MonitorWithStatus, Monitors, NewMonitor};
+pub use monitors::{
+    BootMonitor, BootMonitors, MonitorName, MonitorWithStatus, Monitors, NewMonitor,
+};
+pub use operators::OperatorContext;
 pub use outbox::{
     AlertToChannel, AttemptResult, CancelOutcome, Delivery, DeliveryAttempt, DeliveryFilter,
-    DeliveryState, DueDeliveries, DueDelivery, EventToSubscriber, FanOutProgress, NextStep, Outbox,
-    OutboxCounts, SubscriberDelivery, SubscriberDeliveryFilter, TestDelivery,
+    DeliveryState, DueDeliveries, DueDelivery, EventToSubscriber, FanOutProgress, LastDelivery,
+    NextStep, Outbox, OutboxCounts, SubscriberDelivery, SubscriberDeliveryFilter, TestDelivery,
 };
-pub use pages::{NewPage, PageDomain, Pages};
+pub use pages::{NewPage, PageDomain, PageName, Pages};
+pub use passkeys::{AddedPasskey, NewPasskey, Passkey, Passkeys};
+pub use probe_suspicions::SuspicionStore;
+pub use probes::{NewProbe, NewProbeToken, ProbeSeen, Probes, StoredProbe};
 pub use public_pages::{PublicPageRef, PublicPages};
 pub use quarantine::{Quarantine, UnreadableRow};
 pub use recipient::{OrderingKey, Recipient};
 pub use reports::{NewReport, NewTemplate, NewUpdate, ReportFilter, ReportTemplates, Reports};
+pub use reset_links::{ResetChoice, ResetLink, ResetLinkState, ResetLinks};
 pub use restore::{Restored, restore};
 pub use results::{BootResult, Results};
 pub use retention::{Pruned, PrunedRecords, Retention, RetentionPolicy};
+pub use roles::MemberRole;
+pub use second_factors::{NewSecondFactor, RecoveryCode, SecondFactor, SecondFactors};
 pub use sessions::{SessionHash, Sessions, UserSession};
 pub use signing_secrets::{Rotated, SigningSecret, SigningSecrets};
 pub use store::{Settings, Store};
+pub use subject_watches::{Subject, SubjectWatch};
 pub use subscribers::{
     InitialState, NewSubscriber, SignupOutcome, SignupSource, SubscriberFilter, SubscriberWithPage,
     Subscribers, SubscriptionChoice,
 };
+pub use summaries::{DueSummary, Summaries};
 pub use transfer::{Transferred, transfer};
+pub use uptime_reports::{
+    FreezableMonth, UptimeFigures, UptimeReports, UptimeSubject, sums_by_tag,
+};
 pub use usage::Usage;
-pub use users::{Membership, NewUser, User, Users};
+pub use users::{AddressProof, Membership, NewUser, User, Users};
 pub use vault::MasterKeySource;
 pub use workspaces::{Edit as WorkspaceEdit, FREE_PLAN, Workspace, Workspaces};

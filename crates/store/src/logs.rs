@@ -9,6 +9,7 @@ use std::sync::Arc;
 use domain::check::{CheckResult, Outcome, ResultKey, Trigger};
 use rules::{MonitorId, Region, Timestamp, WorkspaceId};
 
+use self::detailed::Detailed;
 use crate::buckets::{self, BucketSize};
 use crate::db::Connection;
 use crate::history;
@@ -92,28 +93,28 @@ impl Logs<'_> {
         let mut db = self.store.read().await?;
         let number = history::number(&mut db, workspace, monitor).await?;
         let query = LogQuery::new(filter, after, limit as usize);
+        let detailed = Detailed::begin(self.store, monitor, number);
         let mut found = DistinctResults::default();
         for row in history::recent(self.store, &mut db, monitor, number).await? {
             found.add(&query, row);
         }
         let (rows, next) = if filter.with_details {
-            let detailed = detailed::Detailed { store: self.store, monitor, number };
             detailed.page(&mut db, &query, found).await?
         } else {
             let settled =
                 found.search_back(self.store.quarantine(), &mut db, &query, number).await?;
             found.page(&query, settled)?
         };
-        let probes = stored_result::probes(&mut db).await?;
+        let names = stored_result::probe_names(&mut db).await?;
         let logs: Vec<CheckResult> =
-            rows.iter().map(|row| row.result(monitor, &probes)).collect::<Result<_, _>>()?;
+            rows.iter().map(|row| row.result(monitor, &names)).collect::<Result<_, _>>()?;
         let mut slots: Vec<i64> = rows.iter().map(|row| row.slot).collect();
         slots.dedup();
         let mut details = {
             let quarantine = self.store.quarantine();
             evidence::of_slots((quarantine, &mut db), (monitor, number), &slots).await?
         };
-        details.extend(self.store.successes().by_monitor(monitor));
+        details.extend(detailed.successes());
         Ok(LogPage { logs, details, next })
     }
 
@@ -135,7 +136,7 @@ impl Logs<'_> {
             .iter()
             .find(|row| row.key() == cursor.key())
             .ok_or_else(|| StoreError::not_found("response log", &cursor.slot))?;
-        let mut result = row.result(monitor, &stored_result::probes(&mut db).await?)?;
+        let mut result = row.result(monitor, &stored_result::probe_names(&mut db).await?)?;
         drop(db);
         let of_slot = (cursor.slot, cursor.slot);
         let evidence = self.store.evidence();

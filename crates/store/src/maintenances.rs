@@ -22,7 +22,9 @@ use crate::{Page, Store, StoreError, monitors};
 
 pub use change::NewMaintenance;
 pub(crate) use coverage::{component_changed, unlink_component, unlink_monitor, unlink_page};
-pub(crate) use mute::muted_until;
+pub(crate) use mute::{covered_span, muted_until};
+pub use windows::MaintenanceWindow;
+pub(crate) use windows::next_boundary;
 
 /// Handle of planned maintenance.
 #[derive(Clone, Copy, Debug)]

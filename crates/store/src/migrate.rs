@@ -19,124 +19,52 @@ pub(crate) struct Migration {
     pub(crate) postgres: &'static str,
 }
 
+/// Creates a migration from the files with its name, one for each engine.
+macro_rules! migration {
+    ($version:literal, $file:literal) => {
+        Migration {
+            version: $version,
+            sqlite: include_str!(concat!("../migrations/sqlite/", $file)),
+            postgres: include_str!(concat!("../migrations/postgres/", $file)),
+        }
+    };
+}
+
 /// All migrations in order. A released migration never changes, because databases hold its
 /// checksum.
 pub(crate) const MIGRATIONS: &[Migration] = &[
-    Migration {
-        version: 1,
-        sqlite: include_str!("../migrations/sqlite/0001_first.sql"),
-        postgres: include_str!("../migrations/postgres/0001_first.sql"),
-    },
-    Migration {
-        version: 2,
-        sqlite: include_str!("../migrations/sqlite/0002_history.sql"),
-        postgres: include_str!("../migrations/postgres/0002_history.sql"),
-    },
-    Migration {
-        version: 3,
-        sqlite: include_str!("../migrations/sqlite/0003_channels.sql"),
-        postgres: include_str!("../migrations/postgres/0003_channels.sql"),
-    },
-    Migration {
-        version: 4,
-        sqlite: include_str!("../migrations/sqlite/0004_status_pages.sql"),
-        postgres: include_str!("../migrations/postgres/0004_status_pages.sql"),
-    },
-    Migration {
-        version: 5,
-        sqlite: include_str!("../migrations/sqlite/0005_outbox.sql"),
-        postgres: include_str!("../migrations/postgres/0005_outbox.sql"),
-    },
-    Migration {
-        version: 6,
-        sqlite: include_str!("../migrations/sqlite/0006_incidents.sql"),
-        postgres: include_str!("../migrations/postgres/0006_incidents.sql"),
-    },
-    Migration {
-        version: 7,
-        sqlite: include_str!("../migrations/sqlite/0007_maintenance.sql"),
-        postgres: include_str!("../migrations/postgres/0007_maintenance.sql"),
-    },
-    Migration {
-        version: 8,
-        sqlite: include_str!("../migrations/sqlite/0008_channel_wishes.sql"),
-        postgres: include_str!("../migrations/postgres/0008_channel_wishes.sql"),
-    },
-    Migration {
-        version: 9,
-        sqlite: include_str!("../migrations/sqlite/0009_reports.sql"),
-        postgres: include_str!("../migrations/postgres/0009_reports.sql"),
-    },
-    Migration {
-        version: 10,
-        sqlite: include_str!("../migrations/sqlite/0010_subscribers.sql"),
-        postgres: include_str!("../migrations/postgres/0010_subscribers.sql"),
-    },
-    Migration {
-        version: 11,
-        sqlite: include_str!("../migrations/sqlite/0011_certificates.sql"),
-        postgres: include_str!("../migrations/postgres/0011_certificates.sql"),
-    },
-    Migration {
-        version: 12,
-        sqlite: include_str!("../migrations/sqlite/0012_page_indexing.sql"),
-        postgres: include_str!("../migrations/postgres/0012_page_indexing.sql"),
-    },
-    Migration {
-        version: 13,
-        sqlite: include_str!("../migrations/sqlite/0013_subscriber_access.sql"),
-        postgres: include_str!("../migrations/postgres/0013_subscriber_access.sql"),
-    },
-    Migration {
-        version: 14,
-        sqlite: include_str!("../migrations/sqlite/0014_recent_results.sql"),
-        postgres: include_str!("../migrations/postgres/0014_recent_results.sql"),
-    },
-    Migration {
-        version: 25,
-        sqlite: include_str!("../migrations/sqlite/0025_idempotent_requests.sql"),
-        postgres: include_str!("../migrations/postgres/0025_idempotent_requests.sql"),
-    },
-    Migration {
-        version: 26,
-        sqlite: include_str!("../migrations/sqlite/0026_unreadable_rows.sql"),
-        postgres: include_str!("../migrations/postgres/0026_unreadable_rows.sql"),
-    },
-    Migration {
-        version: 27,
-        sqlite: include_str!("../migrations/sqlite/0027_deleted_workspaces.sql"),
-        postgres: include_str!("../migrations/postgres/0027_deleted_workspaces.sql"),
-    },
-    Migration {
-        version: 28,
-        sqlite: include_str!("../migrations/sqlite/0028_this_server.sql"),
-        postgres: include_str!("../migrations/postgres/0028_this_server.sql"),
-    },
-    Migration {
-        version: 29,
-        sqlite: include_str!("../migrations/sqlite/0029_missed_and_audit.sql"),
-        postgres: include_str!("../migrations/postgres/0029_missed_and_audit.sql"),
-    },
-    Migration {
-        version: 30,
-        sqlite: include_str!("../migrations/sqlite/0030_field_terms.sql"),
-        postgres: include_str!("../migrations/postgres/0030_field_terms.sql"),
-    },
-    Migration {
-        version: 31,
-        sqlite: include_str!("../migrations/sqlite/0031_probe_suspect.sql"),
-        postgres: include_str!("../migrations/postgres/0031_probe_suspect.sql"),
-    },
-    Migration {
-        version: 32,
-        sqlite: include_str!("../migrations/sqlite/0032_recipients.sql"),
-        postgres: include_str!("../migrations/postgres/0032_recipients.sql"),
-    },
-    Migration {
-        version: 33,
-        sqlite: include_str!("../migrations/sqlite/0033_users.sql"),
-        postgres: include_str!("../migrations/postgres/0033_users.sql"),
-    },
+    migration!(1, "0001_first.sql"),
+    migration!(2, "0002_history.sql"),
+    migration!(3, "0003_channels.sql"),
+    migration!(4, "0004_status_pages.sql"),
+    migration!(5, "0005_outbox.sql"),
+    migration!(6, "0006_incidents.sql"),
+    migration!(7, "0007_maintenance.sql"),
+    migration!(8, "0008_channel_wishes.sql"),
+    migration!(9, "0009_reports.sql"),
+    migration!(10, "0010_subscribers.sql"),
+    migration!(11, "0011_certificates.sql"),
+    migration!(12, "0012_page_indexing.sql"),
+    migration!(13, "0013_subscriber_access.sql"),
+    migration!(14, "0014_recent_results.sql"),
+    migration!(25, "0025_idempotent_requests.sql"),
+    migration!(26, "0026_unreadable_rows.sql"),
+    migration!(27, "0027_deleted_workspaces.sql"),
+    migration!(28, "0028_this_server.sql"),
+    migration!(29, "0029_missed_and_audit.sql"),
+    migration!(30, "0030_field_terms.sql"),
+    migration!(31, "0031_probe_suspect.sql"),
+    migration!(32, "0032_recipients.sql"),
+    migration!(33, "0033_users.sql"),
+    migration!(34, "0034_monitor_tags.sql"),
+    migration!(35, "0035_sign_in.sql"),
+    migration!(36, "0036_members.sql"),
+    migration!(37, "0037_uptime_reports.sql"),
+    migration!(38, "0038_verified_addresses.sql"),
+    migration!(39, "0039_probes.sql"),
+    migration!(40, "0040_uptime_targets.sql"),
+    migration!(41, "0041_operators.sql"),
+    migration!(42, "0042_probe_suspicions.sql"),
 ];
 
 impl Migration {

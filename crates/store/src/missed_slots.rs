@@ -222,6 +222,47 @@ fn read_cursor(row: &Row) -> Result<MissedCursor, StoreError> {
     Ok(MissedCursor { region: row.try_get("region")?, first_slot: instant(row, "first_slot")? })
 }
 
+/// Removes one slot from the range that contains it, because its check was reported late. Has no effect
+/// if no range contains it.
+pub(crate) async fn remove(
+    db: &mut Connection,
+    monitor: i64,
+    region: Region,
+    slot: Timestamp,
+) -> Result<(), StoreError> {
+    let rows = query(
+        "SELECT first_slot, last_slot, slots, reason FROM missed_slots \
+         WHERE monitor = $1 AND region = $2 AND first_slot <= $3 AND last_slot >= $3",
+    )
+    .bind(monitor)
+    .bind(codes::region_code(region))
+    .bind(slot.as_millis())
+    .fetch_all(&mut *db)
+    .await?;
+    for row in &rows {
+        let range = MissedSlots {
+            // Only its row ID is needed, which is known.
+            monitor: MonitorId::from_bits(0),
+            region,
+            first_slot: instant(row, "first_slot")?,
+            last_slot: instant(row, "last_slot")?,
+            count: narrow(row, "slots")?,
+            reason: codes::missed_reason(row.try_get("reason")?)?,
+        };
+        let Some(rest) = range.without(slot) else { continue };
+        query("DELETE FROM missed_slots WHERE monitor = $1 AND region = $2 AND first_slot = $3")
+            .bind(monitor)
+            .bind(codes::region_code(region))
+            .bind(range.first_slot.as_millis())
+            .execute(&mut *db)
+            .await?;
+        for range in &rest {
+            insert(&mut *db, monitor, range).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Stores a range. A range with the same start replaces the stored one.
 pub(crate) async fn insert(
     db: &mut Connection,

@@ -1,27 +1,43 @@
 //! Reads monitors: one, a page, or all of them at boot. The settings of the check are encrypted,
 //! because headers and URLs carry credentials (design §6). `change` modifies monitors, and
-//! `columns` defines their columns.
+//! `columns` defines their columns, and `names` searches them.
 
 mod change;
 mod columns;
+mod names;
 
 use domain::judge::JudgeState;
 use rules::monitor::Monitor;
-use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
+use rules::{MonitorId, MonitorStatus, Tag, Timestamp, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
 use crate::list::{Listed, Page};
 use crate::quarantine::Quarantine;
-use crate::row::{optional, optional_instant};
+use crate::row::{id, optional, optional_instant};
 use crate::vault::Vault;
 use crate::{Store, StoreError};
 
 pub use change::NewMonitor;
-pub(crate) use columns::check_context;
 use columns::select;
+pub(crate) use columns::{check_context, tags, tags_text};
 
 /// Number of monitors per query at boot: some hundred KiB.
 const BOOT_BATCH: i64 = 500;
+
+/// Statements of a list: count and rows. A list by tags has its own, so that a list of all monitors is
+/// counted without reading their rows.
+const COUNT_ALL: &str =
+    "SELECT COUNT(*) FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL";
+const COUNT_TAGGED: &str = "SELECT COUNT(*) FROM monitors WHERE workspace_id = $1 \
+     AND deleted_at IS NULL AND tag_keys LIKE $2 ESCAPE '\\'";
+const LIST_ALL: &str = select!(
+    "WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.id < $2 \
+     ORDER BY m.id DESC LIMIT $3 OFFSET $4"
+);
+const LIST_TAGGED: &str = select!(
+    "WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.id < $2 \
+     AND m.tag_keys LIKE $5 ESCAPE '\\' ORDER BY m.id DESC LIMIT $3 OFFSET $4"
+);
 
 /// Handle of the monitors.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +60,14 @@ pub struct MonitorWithStatus {
     pub status: MonitorStatus,
     /// Start of the status. `None` if the monitor was not judged yet.
     pub since: Option<Timestamp>,
+}
+
+/// Monitor in a list to choose from, without its settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MonitorName {
+    pub id: MonitorId,
+    pub name: String,
+    pub active: bool,
 }
 
 /// Monitor as the pipeline loads it at boot.
@@ -86,26 +110,54 @@ impl<'s> Monitors<'s> {
         workspace: WorkspaceId,
         page: Page,
     ) -> Result<Listed<MonitorWithStatus>, StoreError> {
+        self.list_tagged(workspace, &[], page).await
+    }
+
+    /// Works like [`Self::list`] for the monitors that have all of these tags, of which case does not
+    /// matter.
+    pub async fn list_tagged(
+        &self,
+        workspace: WorkspaceId,
+        tags: &[Tag],
+        page: Page,
+    ) -> Result<Listed<MonitorWithStatus>, StoreError> {
+        let (count, list) =
+            if tags.is_empty() { (COUNT_ALL, LIST_ALL) } else { (COUNT_TAGGED, LIST_TAGGED) };
+        let mut count = query(count).bind(workspace.to_string());
+        let mut list = query(list)
+            .bind(workspace.to_string())
+            .bind(page.before())
+            .bind(i64::from(page.limit))
+            .bind(i64::from(page.offset));
+        if !tags.is_empty() {
+            let pattern = columns::tags_pattern(tags);
+            count = count.bind(pattern.clone());
+            list = list.bind(pattern);
+        }
         let mut db = self.store.read().await?;
-        let total: Option<i64> =
-            query("SELECT COUNT(*) FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL")
-                .bind(workspace.to_string())
-                .scalar(&mut db)
-                .await?;
-        let rows = query(select!(
-            "WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.id < $2 \
-             ORDER BY m.id DESC LIMIT $3 OFFSET $4"
-        ))
-        .bind(workspace.to_string())
-        .bind(page.before())
-        .bind(i64::from(page.limit))
-        .bind(i64::from(page.offset))
-        .fetch_all(&mut db)
-        .await?;
+        let total: Option<i64> = count.scalar(&mut db).await?;
+        let rows = list.fetch_all(&mut db).await?;
         drop(db);
         let vault = self.store.vault();
         let table = (self.store.quarantine(), "monitors");
         Listed::from_rows(table, &rows, total, |row| read_with_status(vault, row))
+    }
+
+    /// Returns all monitors of the workspace by name, without decrypting their settings.
+    pub async fn all_names(&self, workspace: WorkspaceId) -> Result<Vec<MonitorName>, StoreError> {
+        let rows = query(
+            "SELECT id, name, active FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL",
+        )
+        .bind(workspace.to_string())
+        .fetch_all(&mut self.store.read().await?)
+        .await?;
+        let read = |row: &Row| -> Result<MonitorName, StoreError> {
+            let (name, active) = (row.try_get("name")?, row.try_get("active")?);
+            Ok(MonitorName { id: id(row, "id", MonitorId::parse)?, name, active })
+        };
+        let mut names = self.store.quarantine().readable_rows("monitors", &rows, read)?;
+        names.sort_by_cached_key(|it| (it.name.to_lowercase(), it.id));
+        Ok(names)
     }
 
     /// Returns all monitors of all workspaces with the judge's state. For the pipeline at boot.
@@ -118,7 +170,8 @@ impl BootMonitors<'_> {
     /// Returns the next batch of readable monitors, or `None` at the end.
     pub async fn next_batch(&mut self) -> Result<Option<Vec<BootMonitor>>, StoreError> {
         let rows = query(select!(
-            "WHERE m.number > $1 AND m.deleted_at IS NULL ORDER BY m.number LIMIT $2"
+            "WHERE m.number > $1 AND m.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM workspaces w \
+             WHERE w.id = m.workspace_id AND w.deletes_at IS NOT NULL) ORDER BY m.number LIMIT $2"
         ))
         .bind(self.after)
         .bind(BOOT_BATCH)

@@ -95,7 +95,7 @@ impl Store {
         let shared = (Arc::clone(&vault), Arc::clone(&generations));
         let session = Session::new(db, owner, shared.0, lock, shared.1, memory);
         let writer = Writer::start(session)?;
-        let page_changes = watch::Sender::new(0);
+        let (page_changes, probe_changes) = (watch::Sender::new(0), watch::Sender::new(0));
         let accesses = AccessVersions::default();
         Ok(Self::new(Inner {
             writer,
@@ -106,6 +106,8 @@ impl Store {
             generations,
             outbox,
             page_changes,
+            probe_changes,
+            subject_watches: Arc::default(),
             access_versions: accesses,
             plans: std::sync::OnceLock::new(),
             marker,

@@ -8,6 +8,7 @@ mod corrupt;
 mod deliveries;
 mod enqueue;
 mod fan_out;
+mod last;
 mod page_events;
 mod queue;
 mod replay;
@@ -31,6 +32,7 @@ pub(crate) use enqueue::{
     Ending, cancel_for, cancel_for_page, channel_changed, enqueue_end, enqueue_transition,
 };
 pub use fan_out::FanOutProgress;
+pub use last::LastDelivery;
 pub(crate) use page_events::{enqueue_maintenance, enqueue_report};
 pub(crate) use rows::{DeliveryTarget, Events, enqueue_page_event};
 pub use subscriber_deliveries::SubscriberDeliveryFilter;

@@ -1,12 +1,13 @@
-//! Reads status pages: one, or a page of a workspace's list. `change` modifies them, `columns`
-//! defines their columns, and `unique` checks slugs and domains.
+//! Reads status pages: one, or a page of a workspace's list. `change` modifies them, `search`
+//! finds them by title, `columns` defines their columns, and `unique` checks slugs and domains.
 
 mod change;
 mod columns;
+mod search;
 mod unique;
 
 use rules::status_page::StatusPage;
-use rules::{DomainName, PageId, WorkspaceId};
+use rules::{AccessType, DomainName, PageId, WorkspaceId};
 
 use crate::db::{Connection, Row, query};
 use crate::list::Listed;
@@ -16,6 +17,7 @@ use crate::{Page, Store, StoreError};
 
 pub use change::NewPage;
 use columns::select;
+pub use search::PageName;
 
 /// Handle of the status pages.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +84,23 @@ impl Pages<'_> {
         };
         self.store.quarantine().readable_rows("pages", &rows, read)
     }
+
+    /// Returns the slug of the only published public page of all workspaces, or `None` if there are
+    /// none or several.
+    pub async fn only_public_slug(&self) -> Result<Option<String>, StoreError> {
+        let rows = query(
+            "SELECT slug FROM pages WHERE published = $1 \
+             AND (access_type IS NULL OR access_type = $2) LIMIT 2",
+        )
+        .bind(true)
+        .bind(AccessType::Public.as_str())
+        .fetch_all(&mut self.store.read().await?)
+        .await?;
+        match rows.as_slice() {
+            [row] => Ok(Some(row.try_get("slug")?)),
+            _ => Ok(None),
+        }
+    }
 }
 
 /// Status page with a custom domain.
@@ -92,24 +111,52 @@ pub struct PageDomain {
     pub page: PageId,
 }
 
-/// Returns the status page with this slug, of any workspace.
+/// Returns the status page with this slug, of any workspace that is not about to be deleted.
 pub(crate) async fn by_slug(
     db: &mut Connection,
     vault: &Vault,
     slug: &str,
 ) -> Result<Option<StatusPage>, StoreError> {
-    let row = query(select!("WHERE slug = $1")).bind(slug).fetch_optional(db).await?;
+    let row = query(select!(
+        "WHERE slug = $1 AND NOT EXISTS (SELECT 1 FROM workspaces w \
+         WHERE w.id = pages.workspace_id AND w.deletes_at IS NOT NULL)"
+    ))
+    .bind(slug)
+    .fetch_optional(db)
+    .await?;
     row.map(|row| columns::read(vault, &row)).transpose()
 }
 
-/// Returns the status page with this custom domain, of any workspace.
+/// Returns the status page with this custom domain, of any workspace that is not about to be deleted.
 pub(crate) async fn by_domain(
     db: &mut Connection,
     vault: &Vault,
     domain: &str,
 ) -> Result<Option<StatusPage>, StoreError> {
-    let row =
-        query(select!("WHERE custom_domain_name = $1")).bind(domain).fetch_optional(db).await?;
+    let row = query(select!(
+        "WHERE custom_domain_name = $1 AND NOT EXISTS (SELECT 1 FROM workspaces w \
+         WHERE w.id = pages.workspace_id AND w.deletes_at IS NOT NULL)"
+    ))
+    .bind(domain)
+    .fetch_optional(db)
+    .await?;
+    row.map(|row| columns::read(vault, &row)).transpose()
+}
+
+/// Returns the status page with this ID, of a workspace that is not about to be deleted.
+pub(crate) async fn find_open(
+    db: &mut Connection,
+    vault: &Vault,
+    (workspace, id): (WorkspaceId, PageId),
+) -> Result<Option<StatusPage>, StoreError> {
+    let row = query(select!(
+        "WHERE workspace_id = $1 AND id = $2 AND NOT EXISTS (SELECT 1 FROM workspaces w \
+         WHERE w.id = pages.workspace_id AND w.deletes_at IS NOT NULL)"
+    ))
+    .bind(workspace.to_string())
+    .bind(id.to_string())
+    .fetch_optional(db)
+    .await?;
     row.map(|row| columns::read(vault, &row)).transpose()
 }
 

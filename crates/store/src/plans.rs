@@ -47,11 +47,11 @@ pub(crate) enum LimitedKind {
 }
 
 impl LimitedKind {
-    const fn plural_name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
-            Self::Monitors => "monitors",
-            Self::Pages => "status pages",
-            Self::Channels => "notification channels",
+            Self::Monitors => "monitor",
+            Self::Pages => "status page",
+            Self::Channels => "notification channel",
         }
     }
 
@@ -88,7 +88,7 @@ pub(crate) async fn check_limit(
     if count.unwrap_or_default() < i64::from(most) {
         return Ok(());
     }
-    Err(StoreError::PlanLimit { plan: name, most, what: counted.plural_name() })
+    Err(StoreError::PlanLimit { plan: name, most, what: counted.name() })
 }
 
 /// Rejects a period shorter than the plan of the workspace allows.

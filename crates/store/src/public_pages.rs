@@ -10,10 +10,12 @@ use domain::page::{ComponentFacts, Facts, IncidentFacts, MonitorFacts};
 use domain::page::{DAYS, HISTORY_DAYS};
 use rules::report::Report;
 use rules::status_page::StatusPage;
-use rules::{IncidentId, MonitorId, MonitorStatus, PageId, Periodicity, ReportId, Timestamp};
+use rules::{
+    IncidentId, MonitorId, MonitorStatus, PageId, Periodicity, ReportId, Timestamp, WorkspaceId,
+};
 
 use crate::db::{Connection, Row, query};
-use crate::row::{id, instant, optional, optional_instant};
+use crate::row::{id, instant, optional, optional_instant, status_from};
 use crate::{Store, StoreError, components, groups, incidents, pages, reports};
 
 const DAY: Duration = Duration::from_hours(24);
@@ -102,6 +104,17 @@ impl PublicPages<'_> {
         pages::by_domain(&mut db, self.store.vault(), domain).await
     }
 
+    /// Returns the page with this ID, published or not. Pages of a workspace that is about to be deleted
+    /// are not found.
+    pub async fn find(
+        &self,
+        workspace: WorkspaceId,
+        page: PageId,
+    ) -> Result<Option<StatusPage>, StoreError> {
+        let mut db = self.store.read().await?;
+        pages::find_open(&mut db, self.store.vault(), (workspace, page)).await
+    }
+
     /// Returns a report of the page, however old it is, or `None`.
     pub async fn report(&self, page: PageId, id: ReportId) -> Result<Option<Report>, StoreError> {
         reports::find_on_page(&mut self.store.read().await?, page, id).await
@@ -168,10 +181,7 @@ async fn monitors(
     .fetch_all(db)
     .await?;
     for row in &rows {
-        let change = StatusFrom {
-            at: instant(row, "at")?,
-            status: id(row, "to_status", MonitorStatus::parse)?,
-        };
+        let change = status_from(row)?;
         let number: i64 = row.try_get("monitor")?;
         if let Some(monitor) = monitors.get_mut(&number) {
             monitor.changes.push(change);

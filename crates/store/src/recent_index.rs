@@ -2,7 +2,7 @@
 //! would read the results of all monitors. The index holds, in memory, the keys of the rows with
 //! results of each monitor. The database decides which results exist, so an extra key does no harm.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -75,10 +75,29 @@ impl RecentIndex {
         db: &mut Connection,
         monitor: MonitorId,
     ) -> Result<Vec<i64>, StoreError> {
+        self.complete(db).await?;
+        Ok(self.known().keys.get(&monitor).cloned().unwrap_or_default())
+    }
+
+    /// Works like [`Self::row_keys`] for several monitors. A row is returned once.
+    async fn row_keys_of(
+        &self,
+        db: &mut Connection,
+        monitors: impl Iterator<Item = MonitorId>,
+    ) -> Result<Vec<i64>, StoreError> {
+        self.complete(db).await?;
+        let known = self.known();
+        let keys: BTreeSet<i64> =
+            monitors.filter_map(|it| known.keys.get(&it)).flatten().copied().collect();
+        Ok(keys.into_iter().collect())
+    }
+
+    /// Indexes rows of an earlier process, if that did not happen yet.
+    async fn complete(&self, db: &mut Connection) -> Result<(), StoreError> {
         if self.known().unindexed_until.is_some() {
             self.lock_compaction().await.index_existing(db).await?;
         }
-        Ok(self.known().keys.get(&monitor).cloned().unwrap_or_default())
+        Ok(())
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -139,6 +158,26 @@ pub(crate) async fn rows(
         let damaged = result_rows::each_of(key, &body, |of, row| {
             if of == number {
                 found.push(row);
+            }
+        });
+        tail.quarantine.record_all(damaged.as_slice());
+    }
+    Ok(found)
+}
+
+/// Returns the uncompacted results of these monitors, each with the row ID of its monitor. Reads each
+/// row once, though it has results of many monitors.
+pub(crate) async fn rows_of(
+    tail: &RecentIndex,
+    db: &mut Connection,
+    monitors: &HashMap<i64, MonitorId>,
+) -> Result<Vec<(i64, StoredResult)>, StoreError> {
+    let keys = tail.row_keys_of(db, monitors.values().copied()).await?;
+    let mut found = Vec::new();
+    for (key, body) in result_rows::with_keys(db, &keys).await? {
+        let damaged = result_rows::each_of(key, &body, |of, row| {
+            if monitors.contains_key(&of) {
+                found.push((of, row));
             }
         });
         tail.quarantine.record_all(damaged.as_slice());

@@ -21,4 +21,6 @@ pub(crate) struct ResultRow<'r> {
     pub(crate) monitor: i64,
     pub(crate) probe: i64,
     pub(crate) result: &'r CheckResult,
+    /// Whether the result votes.
+    pub(crate) votes: bool,
 }

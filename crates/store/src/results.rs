@@ -36,6 +36,8 @@ pub struct BootResult {
     /// Time of completion.
     pub finished_at: Timestamp,
     pub outcome: Outcome,
+    /// Whether it votes. If not, it only shows that its slot ran.
+    pub votes: bool,
 }
 
 impl Results<'_> {
@@ -111,5 +113,6 @@ fn read_boot_result(monitor: MonitorId, row: &StoredResult) -> Result<BootResult
         },
         finished_at: Timestamp::from_millis(row.slot + row.finished_after),
         outcome: codes::outcome(i64::from(row.outcome))?,
+        votes: row.votes,
     })
 }

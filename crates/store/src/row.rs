@@ -1,6 +1,7 @@
 //! Reads columns of a row as the types of `rules`.
 
-use rules::{DomainName, Timestamp};
+use domain::history::StatusFrom;
+use rules::{DomainName, MonitorStatus, Timestamp};
 
 use crate::StoreError;
 use crate::db::Row;
@@ -66,4 +67,9 @@ fn to_narrow<T: TryFrom<i64>>(column: &str, wide: i64) -> Result<T, StoreError> 
     T::try_from(wide).map_err(|_| {
         StoreError::corrupt(format!("column `{column}`"), format!("`{wide}` is out of range"))
     })
+}
+
+/// Reads the time and the new status of a change of a monitor's status.
+pub(crate) fn status_from(row: &Row) -> Result<StatusFrom, StoreError> {
+    Ok(StatusFrom { at: instant(row, "at")?, status: id(row, "to_status", MonitorStatus::parse)? })
 }

@@ -1,7 +1,7 @@
 //! Row IDs instead of long identifiers: the tables that grow fast hold a monitor or a probe as an
 //! integer of one or two bytes. The writer caches the row IDs it looked up until a rollback.
 
-use domain::check::ProbeId;
+use domain::check::ProbeName;
 use rules::{ById, MonitorId};
 
 use crate::StoreError;
@@ -11,10 +11,10 @@ use crate::db::{Connection, query};
 #[derive(Default)]
 pub(crate) struct RowIds {
     monitors: ById<MonitorId, i64>,
-    probes: ById<ProbeId, i64>,
+    probes: ById<ProbeName, i64>,
     /// Looked up in this transaction, which may have created the rows.
     new_monitors: Vec<MonitorId>,
-    new_probes: Vec<ProbeId>,
+    new_probes: Vec<ProbeName>,
 }
 
 impl RowIds {
@@ -43,16 +43,16 @@ impl RowIds {
     pub(crate) async fn probe(
         &mut self,
         db: &mut Connection,
-        probe: &ProbeId,
+        probe: &ProbeName,
     ) -> Result<i64, StoreError> {
         if let Some(number) = self.probes.get(probe) {
             return Ok(*number);
         }
-        query("INSERT INTO probes (name) VALUES ($1) ON CONFLICT DO NOTHING")
+        query("INSERT INTO probe_names (name) VALUES ($1) ON CONFLICT DO NOTHING")
             .bind(probe.0.as_ref())
             .execute(&mut *db)
             .await?;
-        let number = query("SELECT number FROM probes WHERE name = $1")
+        let number = query("SELECT number FROM probe_names WHERE name = $1")
             .bind(probe.0.as_ref())
             .fetch_one(db)
             .await?

@@ -6,11 +6,18 @@ use sha2::{Digest as _, Sha256};
 use crate::db::{Row, query};
 use crate::row::{id, instant};
 use crate::users::{self, User};
-use crate::{Store, StoreError};
+use crate::{AuditContext, Store, StoreError};
 
-/// SHA-256 of a session's secret.
+/// SHA-256 of a secret that only a browser has: that of a session, or of a link for a new password.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SessionHash([u8; 32]);
+
+impl SessionHash {
+    /// Returns the first bits, which tell sessions apart in memory.
+    pub fn bits(self) -> u64 {
+        self.0.first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
+    }
+}
 
 /// Session of a user in one browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,9 +50,14 @@ const COLUMNS: &str = "s.id, s.user_id, s.created_at, s.last_used_at, s.expires_
     s.user_agent";
 
 impl SessionHash {
-    /// Computes the hash of a session's secret.
+    /// Computes the hash of a secret.
     pub fn new(secret: &[u8]) -> Self {
         Self(Sha256::digest(secret).into())
+    }
+
+    /// Returns the bytes of the hash.
+    pub(crate) const fn bytes(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -56,7 +68,7 @@ impl std::fmt::Debug for SessionHash {
 }
 
 impl Sessions<'_> {
-    /// Stores a new session.
+    /// Stores a new session, which is the last sign-in of its user.
     pub async fn create(&self, new: UserSession, hash: SessionHash) -> Result<(), StoreError> {
         self.store
             .write(move |session| {
@@ -76,6 +88,11 @@ impl Sessions<'_> {
                     .bind(&new.user_agent)
                     .execute(&mut session.db)
                     .await?;
+                    query("UPDATE users SET last_sign_in_at = $2 WHERE id = $1")
+                        .bind(new.user.to_string())
+                        .bind(new.created_at.as_millis())
+                        .execute(&mut session.db)
+                        .await?;
                     Ok(())
                 })
             })
@@ -99,6 +116,28 @@ impl Sessions<'_> {
             .fetch_optional(&mut self.store.read().await?)
             .await?;
         row.map(|row| Ok((read(&row)?, users::read(self.store.vault(), &row)?))).transpose()
+    }
+
+    /// Returns up to `max` sessions that are valid at `now`: those that were used last, latest last.
+    pub async fn recent(&self, now: Timestamp, max: usize) -> Result<Vec<SessionHash>, StoreError> {
+        let rows = query(
+            "SELECT s.id, s.hash FROM sessions s WHERE s.expires_at > $1 \
+             ORDER BY s.last_used_at DESC LIMIT $2",
+        )
+        .bind(now.as_millis())
+        .bind(max as i64)
+        .fetch_all(&mut self.store.read().await?)
+        .await?;
+        let read = |row: &Row| {
+            let hash: Vec<u8> = row.try_get("hash")?;
+            let hash = hash.try_into().map_err(|_| {
+                StoreError::corrupt("session", "its hash has another length".to_owned())
+            })?;
+            Ok(SessionHash(hash))
+        };
+        let mut recent = self.store.quarantine().readable_rows("sessions", &rows, read)?;
+        recent.reverse();
+        Ok(recent)
     }
 
     /// Returns the sessions of a user that are valid at `now`, newest first.
@@ -127,6 +166,29 @@ impl Sessions<'_> {
                         .execute(&mut session.db)
                         .await?;
                     Ok(())
+                })
+            })
+            .await
+    }
+
+    /// Ends all sessions of a user except one.
+    pub async fn end_others(
+        &self,
+        user: UserId,
+        kept: SessionId,
+        change: AuditContext,
+    ) -> Result<(), StoreError> {
+        self.store
+            .write(move |session| {
+                session.declare_no_change();
+                Box::pin(async move {
+                    query("DELETE FROM sessions WHERE user_id = $1 AND id <> $2")
+                        .bind(user.to_string())
+                        .bind(kept.to_string())
+                        .execute(&mut session.db)
+                        .await?;
+                    let ended = ("user.sessions_end", "");
+                    users::record_for_workspaces(session, user, ended, change).await
                 })
             })
             .await

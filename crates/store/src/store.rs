@@ -20,6 +20,7 @@ use crate::outbox_cache::Listener;
 use crate::plans::OperatorPlans;
 use crate::quarantine::Quarantine;
 use crate::recent_index::RecentIndex;
+use crate::subject_watches::{Subject, SubjectWatch, SubjectWatches};
 use crate::vault::{MasterKeySource, Vault};
 use crate::writer::{Begin, Durability, Session, Work, Writer};
 
@@ -52,6 +53,8 @@ pub(crate) struct Inner {
     pub(crate) generations: Arc<Generations>,
     pub(crate) outbox: Arc<Listener>,
     pub(crate) page_changes: watch::Sender<u64>,
+    pub(crate) probe_changes: watch::Sender<u64>,
+    pub(crate) subject_watches: Arc<SubjectWatches>,
     pub(crate) access_versions: AccessVersions,
     pub(crate) marker: Marker,
     pub(crate) quarantine: Arc<Quarantine>,
@@ -229,6 +232,26 @@ impl Store {
     /// Records that status pages changed, or may have changed.
     pub(crate) fn record_page_change(&self) {
         self.inner.page_changes.send_modify(|count| *count += 1);
+    }
+
+    /// Returns a receiver that sees a new value after each change, or possible change, of probes.
+    pub(crate) fn probe_changes(&self) -> watch::Receiver<u64> {
+        self.inner.probe_changes.subscribe()
+    }
+
+    /// Records that probes changed, or may have changed.
+    pub(crate) fn record_probe_change(&self) {
+        self.inner.probe_changes.send_modify(|count| *count += 1);
+    }
+
+    /// Watches subjects until the watch is dropped.
+    pub fn watch_subjects(&self, subjects: Vec<Subject>) -> SubjectWatch {
+        self.inner.subject_watches.watch(subjects)
+    }
+
+    /// Signals to watches that these subjects changed.
+    pub(crate) fn signal_change(&self, changed: impl IntoIterator<Item = Subject>) {
+        self.inner.subject_watches.signal(changed);
     }
 
     pub(crate) fn marker(&self) -> &Marker {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use domain::check::{CheckResult, Phases, ProbeId, ResultKey};
+use domain::check::{CheckResult, Phases, ProbeName, ResultKey};
 use domain::history::{Unreadable, varint};
 use rules::{MonitorId, Timestamp};
 
@@ -15,7 +15,7 @@ use crate::{StoreError, codes};
 pub(crate) type Key = (i64, u8, u8, u32);
 
 /// Names of probes by row ID.
-pub(crate) type Probes = HashMap<u32, ProbeId>;
+pub(crate) type ProbeNames = HashMap<u32, ProbeName>;
 
 /// Result without its monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub(crate) struct StoredResult {
     pub(crate) trigger: u8,
     pub(crate) outcome: u8,
     pub(crate) attempts: u8,
+    /// Whether it votes. Known until it is compacted; no vote lives longer.
+    pub(crate) votes: bool,
     pub(crate) phases: Phases,
 }
 
@@ -43,9 +45,9 @@ impl StoredResult {
     pub(crate) fn result(
         &self,
         monitor: MonitorId,
-        probes: &Probes,
+        names: &ProbeNames,
     ) -> Result<CheckResult, StoreError> {
-        let probe = probes.get(&self.probe).ok_or_else(|| {
+        let probe = names.get(&self.probe).ok_or_else(|| {
             StoreError::corrupt("a probe", format!("`{}` has no name", self.probe))
         })?;
         Ok(CheckResult {
@@ -69,12 +71,12 @@ impl StoredResult {
 }
 
 /// Returns the names of all probes.
-pub(crate) async fn probes(db: &mut Connection) -> Result<Probes, StoreError> {
-    let rows = query("SELECT number, name FROM probes").fetch_all(db).await?;
+pub(crate) async fn probe_names(db: &mut Connection) -> Result<ProbeNames, StoreError> {
+    let rows = query("SELECT number, name FROM probe_names").fetch_all(db).await?;
     rows.iter()
         .map(|row| {
             let name: &str = row.try_get("name")?;
-            Ok((narrow(row, "number")?, ProbeId(name.into())))
+            Ok((narrow(row, "number")?, ProbeName(name.into())))
         })
         .collect()
 }

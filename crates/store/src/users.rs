@@ -1,16 +1,23 @@
 //! People who sign in to the dashboard, and their roles in workspaces. The store never sees a
-//! password, only its hash.
+//! password, only its hash. `account` has the changes that people make to their own account.
+
+mod account;
+mod verified;
 
 use rules::{Role, Secret, Timestamp, UserId, WorkspaceId};
 use sha2::{Digest as _, Sha256};
 
 use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Row, query};
+use crate::roles::{self, MemberRole};
 use crate::row::{id, instant};
 use crate::vault::{EncryptionContext, Vault};
 use crate::workspaces::{self, Workspace};
 use crate::writer::Session;
 use crate::{AuditContext, Store, StoreError};
+
+pub use self::account::AddressProof;
+pub(crate) use self::verified::{mark_verified, remove_unproven_credentials, require_any};
 
 /// A person with an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +36,7 @@ pub struct NewUser {
     pub email: String,
     /// Display name.
     pub name: String,
-    /// Hash of the password, in the PHC format.
+    /// Hash of the password, in the PHC format. Empty if the account has no password.
     pub password_hash: Secret<String>,
 }
 
@@ -91,8 +98,8 @@ impl Users<'_> {
                     }
                     insert(session, &user, change).await?;
                     for workspace in owned {
-                        let member = NewMember { workspace, user: user.id, role: Role::Owner };
-                        add_member(session, &member, change).await?;
+                        let owner = MemberRole { workspace, user: user.id, role: Role::Owner };
+                        roles::add(session, &owner, change).await?;
                     }
                     Ok(())
                 })
@@ -136,7 +143,7 @@ impl Users<'_> {
     /// Returns the workspaces of a user with the role in each, by name.
     pub async fn memberships(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
         let rows = query(
-            "SELECT w.id, w.slug, w.name, w.plan, w.created_at, m.role FROM members m \
+            "SELECT w.id, w.slug, w.name, w.plan, w.created_at, w.deletes_at, m.role FROM members m \
              JOIN workspaces w ON w.id = m.workspace_id \
              WHERE m.user_id = $1 AND w.deleted_at IS NULL ORDER BY w.name, w.id",
         )
@@ -160,35 +167,53 @@ impl Users<'_> {
         self.store
             .write(move |session| {
                 Box::pin(async move {
-                    let changed =
-                        query("UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1")
-                            .bind(user.to_string())
-                            .bind(password_hash.expose())
-                            .bind(change.at.as_millis())
-                            .execute(&mut session.db)
-                            .await?;
-                    if changed == 0 {
-                        return Err(StoreError::not_found("user", &user));
-                    }
-                    query("DELETE FROM sessions WHERE user_id = $1")
-                        .bind(user.to_string())
-                        .execute(&mut session.db)
-                        .await?;
-                    record_for_workspaces(session, user, "user.password", change).await
+                    replace_password(session, user, &password_hash, ("", change)).await
                 })
             })
             .await
     }
 }
 
-/// A new role of a user in a workspace.
-struct NewMember {
-    workspace: WorkspaceId,
+/// Changes the password of a user and ends all sessions. The audit log gets the detail.
+pub(crate) async fn replace_password(
+    session: &mut Session,
     user: UserId,
-    role: Role,
+    password_hash: &Secret<String>,
+    (detail, change): (&str, AuditContext),
+) -> Result<(), StoreError> {
+    let changed = query("UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1")
+        .bind(user.to_string())
+        .bind(password_hash.expose())
+        .bind(change.at.as_millis())
+        .execute(&mut session.db)
+        .await?;
+    if changed == 0 {
+        return Err(StoreError::not_found("user", &user));
+    }
+    query("DELETE FROM sessions WHERE user_id = $1")
+        .bind(user.to_string())
+        .execute(&mut session.db)
+        .await?;
+    use_up_reset_links(session, user, change.at).await?;
+    record_for_workspaces(session, user, ("user.password", detail), change).await
 }
 
-async fn insert(
+/// Marks the open links for a new password of a user as used.
+pub(crate) async fn use_up_reset_links(
+    session: &mut Session,
+    user: UserId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    query("UPDATE reset_links SET used_at = $2 WHERE user_id = $1 AND used_at IS NULL")
+        .bind(user.to_string())
+        .bind(at.as_millis())
+        .execute(&mut session.db)
+        .await?;
+    Ok(())
+}
+
+/// Inserts an account.
+pub(crate) async fn insert(
     session: &mut Session,
     user: &NewUser,
     change: AuditContext,
@@ -215,33 +240,11 @@ async fn insert(
     Ok(())
 }
 
-async fn add_member(
-    session: &mut Session,
-    member: &NewMember,
-    change: AuditContext,
-) -> Result<(), StoreError> {
-    query("INSERT INTO members (workspace_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)")
-        .bind(member.workspace.to_string())
-        .bind(member.user.to_string())
-        .bind(member.role.as_str())
-        .bind(change.at.as_millis())
-        .execute(&mut session.db)
-        .await?;
-    let note = NewAuditEntry {
-        workspace: member.workspace,
-        change,
-        action: "member.create",
-        resource_id: member.user.to_string(),
-        detail: member.role.as_str(),
-    };
-    audit::record(&mut session.db, note).await
-}
-
-/// Records a change of a user in the audit log of each of the user's workspaces.
-async fn record_for_workspaces(
+/// Records an action of a user with its detail in the audit log of each of the user's workspaces.
+pub(crate) async fn record_for_workspaces(
     session: &mut Session,
     user: UserId,
-    action: &'static str,
+    (action, detail): (&'static str, &str),
     change: AuditContext,
 ) -> Result<(), StoreError> {
     let rows = query("SELECT workspace_id FROM members WHERE user_id = $1")
@@ -251,12 +254,13 @@ async fn record_for_workspaces(
     for row in rows {
         let workspace = id(&row, "workspace_id", WorkspaceId::parse)?;
         let resource_id = user.to_string();
-        let note = NewAuditEntry { workspace, change, action, resource_id, detail: "" };
+        let note = NewAuditEntry { workspace, change, action, resource_id, detail };
         audit::record(&mut session.db, note).await?;
     }
     Ok(())
 }
 
+/// Returns all workspaces, oldest first.
 async fn workspace_ids(db: &mut Connection) -> Result<Vec<WorkspaceId>, StoreError> {
     let rows = query("SELECT id FROM workspaces WHERE deleted_at IS NULL ORDER BY id");
     let rows = rows.fetch_all(db).await?;
@@ -274,8 +278,15 @@ pub(crate) fn read(vault: &Vault, row: &Row) -> Result<User, StoreError> {
     })
 }
 
+/// Reads the columns of [`SELECT`] beside those of another table. Returns `None` if the user's own row is
+/// unreadable, and records it.
+pub(crate) fn readable(store: &Store, row: &Row) -> Result<Option<User>, StoreError> {
+    let key = || row.try_get("user_id").unwrap_or_else(|_| "?".to_owned());
+    store.quarantine().readable("users", key, read(store.vault(), row))
+}
+
 /// Hashes an address without regard to case, with a key.
-fn hash_email(vault: &Vault, email: &str) -> Vec<u8> {
+pub(crate) fn hash_email(vault: &Vault, email: &str) -> Vec<u8> {
     Sha256::new()
         .chain_update(b"aloft user")
         .chain_update(vault.sessions().expose())

@@ -13,7 +13,7 @@ use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Query, query};
 use crate::plans::{self, LimitedKind};
 use crate::writer::Session;
-use crate::{AuditContext, Created, Idempotency, StoreError, idempotency, outbox};
+use crate::{AuditContext, Created, Idempotency, StoreError, UpdateContext, idempotency, outbox};
 
 /// Number of monitors per statement.
 const MONITORS_AT_ONCE: usize = 500;
@@ -78,8 +78,9 @@ impl Channels<'_> {
         &self,
         seen: Channel,
         settings: ChannelSettings,
-        change: AuditContext,
+        change: impl Into<UpdateContext>,
     ) -> Result<Channel, StoreError> {
+        let UpdateContext { change, changes } = change.into();
         self.store
             .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
@@ -96,6 +97,12 @@ impl Channels<'_> {
                     }
                     outbox::channel_changed(session, channel.id, change.at).await?;
                     record_change(session, &channel, change, "channel.update").await?;
+                    audit::attach_changes(
+                        session,
+                        (channel.workspace, &channel.id.to_string()),
+                        &changes,
+                    )
+                    .await?;
                     Ok(channel)
                 })
             })

@@ -9,7 +9,8 @@ use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::writer::Session;
 use crate::{
-    AuditContext, Created, Idempotency, StoreError, idempotency, maintenances, pages, reports,
+    AuditContext, Created, Idempotency, StoreError, UpdateContext, idempotency, maintenances,
+    pages, reports,
 };
 
 /// Component to create.
@@ -41,8 +42,9 @@ impl Components<'_> {
         &self,
         seen: Component,
         settings: ComponentSettings,
-        change: AuditContext,
+        change: impl Into<UpdateContext>,
     ) -> Result<Component, StoreError> {
+        let UpdateContext { change, changes } = change.into();
         self.store
             .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
@@ -55,6 +57,12 @@ impl Components<'_> {
                     replace(db, &component, monitor, seen_at).await?;
                     record_change(db, &component, change, "component.update").await?;
                     maintenances::component_changed(session, component.id, change.at).await?;
+                    audit::attach_changes(
+                        session,
+                        (component.workspace, &component.id.to_string()),
+                        &changes,
+                    )
+                    .await?;
                     Ok(component)
                 })
             })

@@ -131,6 +131,7 @@ fn read_one(
         trigger: ((head >> TRIGGER_SHIFT) & TWO_BITS) as u8,
         outcome: (head & TWO_BITS) as u8,
         attempts,
+        votes: true,
         phases,
     })
 }
@@ -180,6 +181,7 @@ mod tests {
                     trigger,
                     outcome,
                     attempts: meta.2,
+                    votes: true,
                     phases,
                 }
             },

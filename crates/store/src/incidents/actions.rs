@@ -3,6 +3,19 @@
 
 use rules::{IncidentId, Violation, WorkspaceId, limits};
 
+/// Selects the name of the key or the user with the ID in a parameter. NULL for other actors.
+macro_rules! actor_name {
+    ($id:literal) => {
+        concat!(
+            "COALESCE((SELECT name FROM keys WHERE id = ",
+            $id,
+            "), (SELECT name FROM users WHERE id = ",
+            $id,
+            "))"
+        )
+    };
+}
+
 use super::{Incident, Incidents, TimelineEntry, load, timeline};
 use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
@@ -31,12 +44,13 @@ impl Incidents<'_> {
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
-                    let done = query(
+                    let done = query(concat!(
                         "UPDATE incidents SET acknowledged_at = $1, acknowledged_by = $2, \
-                         acknowledged_name = (SELECT name FROM keys WHERE id = $2) \
-                         WHERE workspace_id = $3 AND id = $4 \
-                         AND acknowledged_at IS NULL AND closed_at IS NULL",
-                    )
+                             acknowledged_name = ",
+                        actor_name!("$2"),
+                        " WHERE workspace_id = $3 AND id = $4 \
+                             AND acknowledged_at IS NULL AND closed_at IS NULL"
+                    ))
                     .bind(change.at.as_millis())
                     .bind(change.actor.to_string())
                     .bind(workspace.to_string())
@@ -93,11 +107,11 @@ impl Incidents<'_> {
         self.store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
-                    query(
-                        "UPDATE incidents SET resolving_by = $1, \
-                         resolving_name = (SELECT name FROM keys WHERE id = $1) \
-                         WHERE workspace_id = $2 AND id = $3 AND closed_at IS NULL",
-                    )
+                    query(concat!(
+                        "UPDATE incidents SET resolving_by = $1, resolving_name = ",
+                        actor_name!("$1"),
+                        " WHERE workspace_id = $2 AND id = $3 AND closed_at IS NULL"
+                    ))
                     .bind(change.actor.to_string())
                     .bind(workspace.to_string())
                     .bind(id.to_string())
@@ -131,10 +145,12 @@ async fn add_entry(
     change: AuditContext,
     (kind, text): (&'static str, &str),
 ) -> Result<i64, StoreError> {
-    let row = query(
+    let row = query(concat!(
         "INSERT INTO incident_entries (incident, at, kind, actor, actor_name, text) \
-         VALUES ($1, $2, $3, $4, (SELECT name FROM keys WHERE id = $4), $5) RETURNING number",
-    )
+             VALUES ($1, $2, $3, $4, ",
+        actor_name!("$4"),
+        ", $5) RETURNING number"
+    ))
     .bind(id.to_string())
     .bind(change.at.as_millis())
     .bind(kind)

@@ -10,6 +10,7 @@ use rules::{IncidentId, MonitorId, Periodicity, Region, Timestamp, WorkspaceId, 
 use super::{Incidents, evidence};
 use crate::db::{Connection, query};
 use crate::row::{id, narrow};
+use crate::subject_watches::Subject;
 use crate::writer::Session;
 use crate::{StoreError, codes};
 
@@ -31,18 +32,22 @@ impl Incidents<'_> {
         &self,
         regions: Vec<FailedRegion>,
     ) -> Result<(), StoreError> {
+        let changed: Vec<Subject> =
+            regions.iter().map(|joined| Subject::Status(joined.monitor)).collect();
         self.store
             .write(move |session| {
                 Box::pin(async move {
                     session.declare_no_change();
                     for joined in &regions {
-                        session.declare_change(joined.workspace);
+                        session.declare_status_change(joined.workspace);
                         record_failed_region(session, joined).await?;
                     }
                     Ok(())
                 })
             })
-            .await
+            .await?;
+        self.store.signal_change(changed);
+        Ok(())
     }
 }
 
@@ -125,6 +130,7 @@ pub(crate) async fn delete_contents(db: &mut Connection, incident: &str) -> Resu
     for statement in [
         "DELETE FROM incident_entries WHERE incident = $1",
         "DELETE FROM incident_evidence WHERE incident = $1",
+        "DELETE FROM incident_write_ups WHERE incident = $1",
     ] {
         query(statement).bind(incident).execute(&mut *db).await?;
     }

@@ -18,12 +18,24 @@ use crate::{Store, StoreError, codes};
 
 /// Where details of a monitor are looked for.
 pub(super) struct Detailed<'s> {
-    pub(super) store: &'s Store,
-    pub(super) monitor: MonitorId,
-    pub(super) number: i64,
+    store: &'s Store,
+    number: i64,
+    /// The results with details in the file of successes.
+    successes: Vec<ResultKey>,
 }
 
-impl Detailed<'_> {
+impl<'s> Detailed<'s> {
+    /// Reads the file of successes. Call it before reading results: the database has the results of
+    /// all details in the file, but details of a later result replace those of the earlier one.
+    pub(super) fn begin(store: &'s Store, monitor: MonitorId, number: i64) -> Self {
+        Self { store, number, successes: store.successes().by_monitor(monitor) }
+    }
+
+    /// Returns the results with details in the file of successes.
+    pub(super) fn successes(&self) -> &[ResultKey] {
+        &self.successes
+    }
+
     /// Returns a page of results with details, of those found already and of the blocks, and its last position if
     /// there is more.
     pub(super) async fn page(
@@ -33,7 +45,7 @@ impl Detailed<'_> {
         found: DistinctResults,
     ) -> Result<(Vec<StoredResult>, Option<LogCursor>), StoreError> {
         let mut keys = self.stored(db, wanted).await?;
-        keys.extend(self.successes(wanted));
+        keys.extend(self.success_keys(wanted));
         keys.sort_unstable_by_key(|key| Reverse(*key));
         keys.dedup();
         let is_more = keys.len() > wanted.limit;
@@ -82,15 +94,14 @@ impl Detailed<'_> {
             .collect()
     }
 
-    /// Returns the results whose details are in the file of successes.
-    fn successes(&self, wanted: &LogQuery) -> Vec<Key> {
-        let key = |identity: ResultKey| {
-            let ResultKey { slot, region, trigger, revision, monitor: _ } = identity;
+    /// Returns the wanted results whose details are in the file of successes.
+    fn success_keys(&self, wanted: &LogQuery) -> Vec<Key> {
+        let key = |identity: &ResultKey| {
+            let ResultKey { slot, region, trigger, revision, monitor: _ } = *identity;
             LogCursor { slot, region, trigger, revision }.key()
         };
         let success = codes::outcome_code(Outcome::Success) as u8;
-        let keys = self.store.successes().by_monitor(self.monitor).into_iter().map(key);
-        keys.filter(|key| wanted.matches_key(*key, success)).collect()
+        self.successes.iter().map(key).filter(|key| wanted.matches_key(*key, success)).collect()
     }
 
     /// Returns the results with these keys.

@@ -15,7 +15,7 @@ use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::outbox;
 use crate::writer::Session;
-use crate::{AuditContext, Created, Idempotency, StoreError, idempotency};
+use crate::{AuditContext, Created, Idempotency, StoreError, UpdateContext, idempotency};
 
 /// Maintenance to create.
 #[derive(Clone, Debug)]
@@ -48,8 +48,9 @@ impl Maintenances<'_> {
         &self,
         seen: Maintenance,
         settings: MaintenanceSettings,
-        change: AuditContext,
+        change: impl Into<UpdateContext>,
     ) -> Result<PlannedMaintenance, StoreError> {
+        let UpdateContext { change, changes } = change.into();
         let is_moved = seen.settings.schedule != settings.schedule;
         let ahead =
             is_moved.then(|| upcoming_windows(&settings.schedule, planning_horizon(change.at)));
@@ -69,7 +70,15 @@ impl Maintenances<'_> {
                         unlink(&mut session.db, maintenance.id).await?;
                         link(&mut session.db, &maintenance).await?;
                     }
-                    finish(session, &maintenance, change, "maintenance.update").await
+                    let planned =
+                        finish(session, &maintenance, change, "maintenance.update").await?;
+                    audit::attach_changes(
+                        session,
+                        (maintenance.workspace, &maintenance.id.to_string()),
+                        &changes,
+                    )
+                    .await?;
+                    Ok(planned)
                 })
             })
             .await

@@ -6,7 +6,7 @@ use domain::history::Span;
 use rules::{MonitorId, Timestamp, WorkspaceId};
 
 use crate::StoreError;
-use crate::db::{Connection, query};
+use crate::db::{Connection, Row, query};
 use crate::row::{instant, optional_instant};
 
 /// Maximum number of adjacent windows that are merged. Later windows are found when these end.
@@ -71,11 +71,13 @@ pub(super) async fn excluded_spans(
     .bind(range.to.as_millis())
     .fetch_all(db)
     .await?;
-    let covered = rows.iter().map(|row| {
-        let until = optional_instant(row, "until")?;
-        let (from, to) =
-            (instant(row, "from_at")?.max(instant(row, "since")?), instant(row, "until_at")?);
-        Ok(Span { from, to: until.map_or(to, |until| to.min(until)) })
-    });
+    let covered = rows.iter().map(covered_span);
     covered.filter(|span| span.as_ref().map_or(true, |span| span.from < span.to)).collect()
+}
+
+/// Reads a window of maintenance, limited to the time in which it covered a monitor.
+pub(crate) fn covered_span(row: &Row) -> Result<Span, StoreError> {
+    let (from, to) = (instant(row, "from_at")?, instant(row, "until_at")?);
+    let (since, until) = (instant(row, "since")?, optional_instant(row, "until")?);
+    Ok(Span { from: from.max(since), to: until.map_or(to, |until| to.min(until)) })
 }

@@ -8,7 +8,7 @@ use domain::maintenance::{
     UpcomingWindows, WINDOWS_MAX, changed, planning_horizon, upcoming_windows, windows_to_add,
 };
 use rules::maintenance::{Recurrence, Schedule};
-use rules::{Interval, TimeZone, Timestamp, limits};
+use rules::{Interval, MaintenanceId, TimeZone, Timestamp, WorkspaceId, limits};
 use sqlx::AssertSqlSafe;
 
 use super::Maintenances;
@@ -25,7 +25,51 @@ const SLACK: Duration = Duration::from_hours(24 * 30);
 const STEP_EXTENDED: i64 = 20;
 const STEP_PRUNED: i64 = 2_000;
 
+/// Window of a maintenance, as a calendar shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaintenanceWindow {
+    pub maintenance: MaintenanceId,
+    pub title: String,
+    pub window: Span,
+}
+
 impl Maintenances<'_> {
+    /// Returns the windows of the workspace's maintenance that overlap the range, in order of time, at
+    /// most `limit`. Windows of deleted maintenance are not returned.
+    pub async fn windows(
+        &self,
+        workspace: WorkspaceId,
+        range: Span,
+        limit: u32,
+    ) -> Result<Vec<MaintenanceWindow>, StoreError> {
+        let rows = query(
+            "SELECT a.id, a.title, w.from_at, w.until_at FROM maintenances a \
+             JOIN maintenance_windows w ON w.maintenance = a.id \
+             WHERE a.workspace_id = $1 AND a.deleted_at IS NULL AND w.until_at > $2 \
+             AND w.from_at < $3 ORDER BY w.from_at, a.id LIMIT $4",
+        )
+        .bind(workspace.to_string())
+        .bind(range.from.as_millis())
+        .bind(range.to.as_millis())
+        .bind(i64::from(limit))
+        .fetch_all(&mut self.store.read().await?)
+        .await?;
+        let read = |row: &Row| {
+            let maintenance = id(row, "id", MaintenanceId::parse)?;
+            Ok(MaintenanceWindow { maintenance, title: row.try_get("title")?, window: span(row)? })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// Returns the next time at which a window of the workspace begins or ends.
+    pub async fn next_boundary(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        next_boundary(&mut self.store.read().await?, workspace, now).await
+    }
+
     /// Extends the windows of some recurring maintenances that need it. Returns whether more may
     /// need it.
     pub async fn extend(&self, now: Timestamp) -> Result<bool, StoreError> {
@@ -70,6 +114,24 @@ impl Maintenances<'_> {
             })
             .await
     }
+}
+
+/// Returns the next time at which a window of the workspace begins or ends, as this connection sees it.
+pub(crate) async fn next_boundary(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, StoreError> {
+    let next: Option<Option<i64>> = query(
+        "SELECT MIN(CASE WHEN w.from_at > $2 THEN w.from_at ELSE w.until_at END) \
+         FROM maintenances a JOIN maintenance_windows w ON w.maintenance = a.id \
+         WHERE a.workspace_id = $1 AND a.deleted_at IS NULL AND w.until_at > $2",
+    )
+    .bind(workspace.to_string())
+    .bind(now.as_millis())
+    .scalar(db)
+    .await?;
+    Ok(next.flatten().map(Timestamp::from_millis))
 }
 
 /// Maintenance whose windows need to be extended.

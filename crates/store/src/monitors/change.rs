@@ -5,7 +5,7 @@ use domain::judge::CloseReason;
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, WorkspaceId};
 
-use super::columns::{self, check_context, regions_text, select};
+use super::columns::{self, check_context, regions_text, select, tag_keys, tags_text};
 use super::{Monitors, exists};
 use crate::audit::{self, NewAuditEntry};
 use crate::channels::{self, DeletedMonitor};
@@ -14,8 +14,8 @@ use crate::outbox::Ending;
 use crate::plans::{self, LimitedKind};
 use crate::writer::Session;
 use crate::{
-    AuditContext, Created, Idempotency, StoreError, components, idempotency, judge_states,
-    maintenances,
+    AuditContext, Created, Idempotency, StoreError, UpdateContext, components, idempotency,
+    judge_states, maintenances,
 };
 
 /// Monitor to create.
@@ -66,15 +66,16 @@ impl Monitors<'_> {
     }
 
     /// Replaces the settings of a monitor that was read as `seen`. Fails with a conflict if it was
-    /// changed since. The check revision grows unless only `name`, `description` or `public` change,
-    /// because results of earlier settings no longer count. A pause also closes the open incident,
+    /// changed since. The check revision grows unless only `name`, `description`, `public` or `tags`
+    /// change, because results of earlier settings no longer count. A pause also closes the open incident,
     /// so that the incident does not stay open if the server stops.
     pub async fn update(
         &self,
         seen: Monitor,
         settings: MonitorSettings,
-        change: AuditContext,
+        change: impl Into<UpdateContext>,
     ) -> Result<Monitor, StoreError> {
+        let UpdateContext { change, changes } = change.into();
         let plans = self.store.plans();
         self.store
             .write_in(seen.workspace, move |session| {
@@ -97,6 +98,12 @@ impl Monitors<'_> {
                         pause(session, &monitor).await?;
                     }
                     record_change(session, &monitor, change, "monitor.update").await?;
+                    audit::attach_changes(
+                        session,
+                        (monitor.workspace, &monitor.id.to_string()),
+                        &changes,
+                    )
+                    .await?;
                     Ok(monitor)
                 })
             })
@@ -155,6 +162,7 @@ fn is_revised(before: &MonitorSettings, after: &MonitorSettings) -> bool {
         name: before.name.clone(),
         description: before.description.clone(),
         public: before.public,
+        tags: before.tags.clone(),
         ..after.clone()
     };
     same != *before
@@ -184,8 +192,8 @@ async fn insert(session: &mut Session, monitor: &Monitor) -> Result<(), StoreErr
     query(
         "INSERT INTO monitors (id, workspace_id, revision, kind, name, periodicity, timeout_ms, \
          degraded_at_ms, retry, active, public, description, regions, check_sealed, created_at, \
-         updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+         updated_at, tags, tag_keys) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
     )
     .bind(&id)
     .bind(monitor.workspace.to_string())
@@ -203,6 +211,8 @@ async fn insert(session: &mut Session, monitor: &Monitor) -> Result<(), StoreErr
     .bind(session.vault.seal(check_context(&id), &settings.check)?)
     .bind(monitor.created_at.as_millis())
     .bind(monitor.updated_at.as_millis())
+    .bind(tags_text(&settings.tags))
+    .bind(tag_keys(&settings.tags))
     .execute(&mut session.db)
     .await
     .map_err(|error| {
@@ -222,8 +232,9 @@ async fn replace(
     let replaced = query(
         "UPDATE monitors SET revision = $1, name = $2, periodicity = $3, timeout_ms = $4, \
          degraded_at_ms = $5, retry = $6, active = $7, public = $8, description = $9, \
-         regions = $10, check_sealed = $11, updated_at = $12, kind = $13 \
-         WHERE workspace_id = $14 AND id = $15 AND updated_at = $16 AND deleted_at IS NULL",
+         regions = $10, check_sealed = $11, updated_at = $12, kind = $13, tags = $14, \
+         tag_keys = $15 \
+         WHERE workspace_id = $16 AND id = $17 AND updated_at = $18 AND deleted_at IS NULL",
     )
     .bind(i64::from(monitor.revision))
     .bind(&settings.name)
@@ -238,6 +249,8 @@ async fn replace(
     .bind(session.vault.seal(check_context(&id), &settings.check)?)
     .bind(monitor.updated_at.as_millis())
     .bind(settings.check.kind().as_str())
+    .bind(tags_text(&settings.tags))
+    .bind(tag_keys(&settings.tags))
     .bind(monitor.workspace.to_string())
     .bind(&id)
     .bind(seen_at.as_millis())
@@ -263,8 +276,8 @@ async fn pause(session: &mut Session, monitor: &Monitor) -> Result<(), StoreErro
 
 async fn wipe(db: &mut Connection, number: i64, change: AuditContext) -> Result<(), StoreError> {
     query(
-        "UPDATE monitors SET deleted_at = $1, active = $2, description = NULL, regions = '', \
-         check_sealed = NULL WHERE number = $3",
+        "UPDATE monitors SET deleted_at = $1, active = $2, description = NULL, tags = '', \
+         tag_keys = '', regions = '', check_sealed = NULL WHERE number = $3",
     )
     .bind(change.at.as_millis())
     .bind(false)

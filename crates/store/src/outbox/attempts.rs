@@ -12,6 +12,7 @@ use crate::db::{Connection, query};
 use crate::quarantine::is_unreadable;
 use crate::recipient::Recipient;
 use crate::row::id;
+use crate::subject_watches::Subject;
 use crate::writer::Session;
 
 /// Attempt as it is stored.
@@ -42,14 +43,24 @@ impl Outbox<'_> {
             .await
     }
 
+    /// Tells open views that deliveries of this recipient changed.
+    pub fn signal_deliveries(&self, recipient: Recipient) {
+        if let Recipient::Channel(channel) = recipient {
+            self.store.signal_change([Subject::Deliveries(channel)]);
+        }
+    }
+
     /// Records a test of a saved channel in the delivery log.
     pub async fn record_test(&self, test: TestDelivery) -> Result<(), StoreError> {
+        let channel = test.channel;
         self.store
             .write(move |session| {
                 session.declare_no_change();
                 Box::pin(async move { record_test(session, &test).await })
             })
-            .await
+            .await?;
+        self.signal_deliveries(Recipient::Channel(channel));
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Queue of a recipient: the due deliveries in order. It has the first waiting delivery of each
-//! monitor, unless that is held, and all deliveries of a digest. Held deliveries are rescheduled
+//! monitor, if it is due, and all deliveries of a digest. Deliveries held for a minimum duration or a
+//! maintenance do not block later ones; those held for quiet hours do. Held deliveries are rescheduled
 //! before they are handed out, because the situation may have changed.
 
 use domain::notify::{
@@ -22,7 +23,7 @@ use crate::{StoreError, maintenances};
 /// Maximum number of held deliveries that one transaction reschedules.
 const RESCHEDULED_MAX: i64 = 1_000;
 
-/// Single deliveries that are due, and wait for no other of their monitor.
+/// Single deliveries that are due, and wait for no other of their monitor or thread.
 const HEADS: &str = select_due!(
     "WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.due_at <= $2 AND d.digest_key IS NULL \
      AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.recipient_id = $1 \

@@ -15,8 +15,8 @@ use crate::db::query;
 use crate::plans::{self, LimitedKind};
 use crate::writer::Session;
 use crate::{
-    AuditContext, Created, Idempotency, StoreError, components, groups, idempotency, maintenances,
-    outbox, reports, subscribers,
+    AuditContext, Created, Idempotency, StoreError, UpdateContext, components, groups, idempotency,
+    maintenances, outbox, reports, subscribers,
 };
 
 /// Status page to create.
@@ -63,15 +63,25 @@ impl Pages<'_> {
         &self,
         seen: StatusPage,
         settings: PageSettings,
-        change: AuditContext,
+        change: impl Into<UpdateContext>,
     ) -> Result<StatusPage, StoreError> {
+        let UpdateContext { change, changes } = change.into();
         let (id, is_other) =
             (seen.id, access_versions::is_access_changed(&seen.settings, &settings));
         let store = self.store.clone();
         self.run_to_completion(is_other.then_some(id), async move {
             let updated = store
                 .write_in(seen.workspace, move |session| {
-                    Box::pin(update(session, seen, settings, change))
+                    Box::pin(async move {
+                        let page = update(session, seen, settings, change).await?;
+                        audit::attach_changes(
+                            session,
+                            (page.workspace, &page.id.to_string()),
+                            &changes,
+                        )
+                        .await?;
+                        Ok(page)
+                    })
                 })
                 .await?;
             Ok(Changed::Applied(updated))

@@ -10,7 +10,7 @@ use super::{Reports, announce, impacts, load};
 use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, query};
 use crate::writer::Session;
-use crate::{AuditContext, Created, Idempotency, StoreError, idempotency, pages};
+use crate::{AuditContext, Created, Idempotency, StoreError, UpdateContext, idempotency, pages};
 
 /// Report to create.
 #[derive(Clone, Debug)]
@@ -45,8 +45,9 @@ impl Reports<'_> {
         &self,
         seen: Report,
         settings: ReportSettings,
-        change: AuditContext,
+        change: impl Into<UpdateContext>,
     ) -> Result<Report, StoreError> {
+        let UpdateContext { change, changes } = change.into();
         self.store
             .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
@@ -62,7 +63,14 @@ impl Reports<'_> {
                         .bind(seen.id.to_string())
                         .execute(db)
                         .await?;
-                    finish(db, &seen, change, ("report.update", "")).await
+                    let report = finish(db, &seen, change, ("report.update", "")).await?;
+                    audit::attach_changes(
+                        session,
+                        (report.workspace, &report.id.to_string()),
+                        &changes,
+                    )
+                    .await?;
+                    Ok(report)
                 })
             })
             .await

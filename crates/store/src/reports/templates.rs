@@ -12,7 +12,9 @@ use crate::db::{Connection, Query, Row, query};
 use crate::list::Listed;
 use crate::row::{id, instant, optional, to_count};
 use crate::writer::Session;
-use crate::{AuditContext, Created, Idempotency, Page, Store, StoreError, idempotency};
+use crate::{
+    AuditContext, Created, Idempotency, Page, Store, StoreError, UpdateContext, idempotency,
+};
 
 /// Selects templates for [`all`]: a row for each template, and one for each of its components. The
 /// argument is a subquery of identifiers.
@@ -105,8 +107,9 @@ impl ReportTemplates<'_> {
         &self,
         seen: ReportTemplate,
         settings: TemplateSettings,
-        change: AuditContext,
+        change: impl Into<UpdateContext>,
     ) -> Result<ReportTemplate, StoreError> {
+        let UpdateContext { change, changes } = change.into();
         self.store
             .write_in(seen.workspace, move |session| {
                 Box::pin(async move {
@@ -122,6 +125,8 @@ impl ReportTemplates<'_> {
                     let components = &template.settings.components;
                     impacts::replace_in_template(db, workspace, template.id, components).await?;
                     record_change(db, &template, change, "report_template.update").await?;
+                    audit::attach_changes(session, (workspace, &template.id.to_string()), &changes)
+                        .await?;
                     Ok(template)
                 })
             })

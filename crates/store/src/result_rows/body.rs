@@ -3,7 +3,8 @@
 //! - eight bytes each: slot, milliseconds from slot to completion
 //! - four bytes each: monitor, revision, latency, probe
 //! - two bytes: status (0 is none)
-//! - one byte each: region, trigger, outcome, attempts, and which phases are present
+//! - one byte each: region, trigger, outcome, attempts, and flags: the lowest five bits are the phases
+//!   that are present, the highest one is set if the result has no vote
 //! - the phases in microseconds (`domain::history::varint`)
 //!
 //! The format is simple because a migration of each engine writes it too
@@ -15,6 +16,8 @@ use super::ResultRow;
 use crate::stored_result::{StoredResult, each_phase, pull_phases};
 use crate::{StoreError, codes};
 
+/// Flag of a result without a vote.
+const WITHOUT_VOTE: u8 = 1 << 7;
 /// Bytes of a result before its phases.
 const HEAD: usize = 38;
 /// Bytes of a typical result, including the phases of a request.
@@ -62,11 +65,11 @@ fn push(body: &mut Vec<u8>, row: &ResultRow<'_>) {
         codes::outcome_code(result.outcome) as u8,
         result.attempts,
     ]);
-    let present = body.len();
-    body.push(0);
+    let flags = body.len();
+    body.push(if row.votes { 0 } else { WITHOUT_VOTE });
     for (bit, phase) in each_phase(&result.phases).into_iter().enumerate() {
         if let Some(microseconds) = phase {
-            body[present] |= 1 << bit;
+            body[flags] |= 1 << bit;
             varint::push(body, u64::from(microseconds));
         }
     }
@@ -88,7 +91,7 @@ fn pull(body: &mut &[u8]) -> Result<(i64, StoredResult), Unreadable> {
     if !are_known {
         return Err(Unreadable("a result has an unknown region, trigger or outcome"));
     }
-    let present = varint::byte(body)?;
+    let flags = varint::byte(body)?;
     let result = StoredResult {
         slot,
         finished_after,
@@ -100,7 +103,8 @@ fn pull(body: &mut &[u8]) -> Result<(i64, StoredResult), Unreadable> {
         trigger,
         outcome,
         attempts,
-        phases: pull_phases(body, present)?,
+        votes: flags & WITHOUT_VOTE == 0,
+        phases: pull_phases(body, flags)?,
     };
     Ok((i64::from(monitor), result))
 }
@@ -114,7 +118,7 @@ fn next<const N: usize>(head: &mut &[u8]) -> [u8; N] {
 
 #[cfg(test)]
 mod tests {
-    use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
+    use domain::check::{CheckResult, Outcome, Phases, ProbeName, ResultKey, Trigger};
     use proptest::prelude::*;
     use rules::{MonitorId, Region, Timestamp};
 
@@ -156,7 +160,7 @@ mod tests {
                     phases,
                     status: status.map(Into::into),
                     attempts,
-                    probe: ProbeId("here".into()),
+                    probe: ProbeName("here".into()),
                     evidence: None,
                 }
             },
@@ -165,13 +169,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn encoded_body_reads_back_equal(given in prop::collection::vec((any::<u32>(), any::<u32>(), a_result()), 0..9)) {
+        fn encoded_body_reads_back_equal(given in prop::collection::vec((any::<u32>(), any::<u32>(), a_result(), any::<bool>()), 0..9)) {
             let rows: Vec<ResultRow<'_>> = given
                 .iter()
-                .map(|(monitor, probe, result)| ResultRow {
+                .map(|(monitor, probe, result, votes)| ResultRow {
                     monitor: i64::from(*monitor),
                     probe: i64::from(*probe),
                     result,
+                    votes: *votes,
                 })
                 .collect();
             let body = encode(&rows);
@@ -179,10 +184,10 @@ mod tests {
             prop_assert_eq!(read.len(), rows.len());
             let probes = given
                 .iter()
-                .map(|(_, probe, result)| (*probe, result.probe.clone()))
+                .map(|(_, probe, result, _)| (*probe, result.probe.clone()))
                 .collect();
             for ((number, stored), row) in read.iter().zip(&rows) {
-                prop_assert_eq!(*number, row.monitor);
+                prop_assert_eq!((*number, stored.votes), (row.monitor, row.votes));
                 let result = stored.result(row.result.identity.monitor, &probes).unwrap();
                 prop_assert_eq!(format!("{result:?}"), format!("{:?}", row.result));
             }

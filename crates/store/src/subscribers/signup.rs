@@ -65,7 +65,7 @@ impl Subscribers<'_> {
         source: SignupSource,
         now: Timestamp,
     ) -> Result<SignupOutcome, StoreError> {
-        let change = AuditContext { actor: Actor::Server, at: now };
+        let change = AuditContext::new(Actor::Server, now);
         self.store
             .write_in(source.page.workspace, move |session| {
                 Box::pin(sign_up_in(session, new, settings, source, change))
@@ -82,7 +82,7 @@ impl Subscribers<'_> {
         now: Timestamp,
     ) -> Result<Option<SubscriberWithPage>, StoreError> {
         let Some(seen) = self.get_with_page(id).await? else { return Ok(None) };
-        let change = AuditContext { actor: Actor::Server, at: now };
+        let change = AuditContext::new(Actor::Server, now);
         self.store
             .write_in(seen.subscriber.workspace, move |session| {
                 Box::pin(async move {
@@ -127,7 +127,7 @@ impl Subscribers<'_> {
         now: Timestamp,
     ) -> Result<Option<SubscriberWithPage>, StoreError> {
         let Some(seen) = self.get_with_page(id).await? else { return Ok(None) };
-        let change = AuditContext { actor: Actor::Server, at: now };
+        let change = AuditContext::new(Actor::Server, now);
         self.store
             .write_in(seen.subscriber.workspace, move |session| {
                 Box::pin(async move {
@@ -150,7 +150,7 @@ impl Subscribers<'_> {
     pub async fn end(&self, id: SubscriberId, now: Timestamp) -> Result<(), StoreError> {
         let Some(seen) = self.get_with_page(id).await? else { return Ok(()) };
         let workspace = seen.subscriber.workspace;
-        let change = AuditContext { actor: Actor::Server, at: now };
+        let change = AuditContext::new(Actor::Server, now);
         self.store
             .write_in(workspace, move |session| {
                 Box::pin(async move {

@@ -15,7 +15,7 @@ use crate::connection::{self, WriterConnection};
 use crate::data_dir::FolderLock;
 use crate::db::{self, Connection};
 use crate::engine::{self, Owner};
-use crate::generations::{ChangedWorkspaces, Generations};
+use crate::generations::{ChangeExtent, ChangedWorkspaces, Generations};
 use crate::outbox_cache::OutboxCache;
 use crate::result_rows::NextRowKeys;
 use crate::row_ids::RowIds;
@@ -96,7 +96,12 @@ impl Session {
     /// Declares that the current work changes data of this workspace, and of no workspace that is
     /// not named.
     pub(crate) fn declare_change(&mut self, workspace: WorkspaceId) {
-        self.changed_workspaces.add(workspace);
+        self.changed_workspaces.add(workspace, ChangeExtent::Anything);
+    }
+
+    /// Like [`Self::declare_change`], for statuses of monitors with their incidents.
+    pub(crate) fn declare_status_change(&mut self, workspace: WorkspaceId) {
+        self.changed_workspaces.add(workspace, ChangeExtent::Statuses);
     }
 
     /// Declares that the current work changes no cached data of any workspace.

@@ -283,3 +283,18 @@ async fn pages_cover_all_channels_newest_first() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn ids_are_those_of_the_workspace() {
+    for_each_engine(async |home| {
+        for number in [1, 2] {
+            create(home, number, &[]).await;
+        }
+        let channels = home.store.channels();
+        let mut ids = channels.ids(home.workspace).await.unwrap();
+        ids.sort_unstable();
+        assert_eq!(ids, [channel_id(1), channel_id(2)]);
+        assert_eq!(channels.ids(workspace_id(2)).await.unwrap(), []);
+    })
+    .await;
+}

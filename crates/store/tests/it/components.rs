@@ -278,6 +278,23 @@ async fn component_lists_return_newest_first() {
 }
 
 #[tokio::test]
+async fn names_of_a_page_omit_other_pages() {
+    for_each_engine(async |home| {
+        let (page, other) = (a_page(home, 1).await.id, a_page(home, 2).await.id);
+        let monitor = home.monitor(1).await;
+        create(home, 1, settings(page, Some(monitor.id), |_| {})).await.unwrap();
+        create(home, 2, settings(other, None, |_| {})).await.unwrap();
+        let components = home.store.components();
+        let names = components.names_on_page(home.workspace, page).await.unwrap();
+        let names: Vec<_> = names.into_iter().map(|it| (it.page, it.name)).collect();
+        assert_eq!(names, [(page, monitor.settings.name)]);
+        assert_eq!(components.names(home.workspace).await.unwrap().len(), 2);
+        assert_eq!(components.names_on_page(workspace_id(2), page).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn idempotency_key_creates_components_and_groups_once() {
     for_each_engine(async |home| {
         let page = a_page(home, 1).await.id;

@@ -65,7 +65,12 @@ async fn deleted_monitor_settings_are_wiped() {
     for_each_engine(async |home| {
         let monitor = home.monitor(1).await;
         home.store.monitors().delete(home.workspace, monitor.id, at(5)).await.unwrap();
-        let wiped = home.count("monitors WHERE check_sealed IS NULL AND description IS NULL").await;
+        let wiped = home
+            .count(
+                "monitors WHERE check_sealed IS NULL AND description IS NULL AND tags = '' \
+                 AND tag_keys = ''",
+            )
+            .await;
         assert_eq!(wiped, 1);
     })
     .await;

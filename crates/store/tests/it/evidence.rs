@@ -3,12 +3,18 @@
 use domain::check::{Outcome, Trigger};
 use rules::plan::Plans;
 use rules::{MonitorId, Region, Timestamp};
+use sqlx::Connection as _;
 use store::{Batch, LogCursor, LogFilter, RetentionPolicy, Store};
 
-use crate::harness::{Home, a_result, for_each_engine, instant, with_evidence, workspace_id};
+use crate::harness::{
+    Engine, Home, a_result, for_each_engine, instant, with_evidence, workspace_id,
+};
 
 /// The database keeps one success of each period of this length.
 const BUCKET: i64 = 600_000;
+/// Selects the statements that wait for the table with the details in this database of PostgreSQL.
+const WAITING: &str = "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'evidence'::regclass \
+                       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 const EVER: (Timestamp, Timestamp) = (instant(0), instant(100_000_000));
 
 async fn stored_evidence(home: &Home, monitor: rules::MonitorId) -> Vec<String> {
@@ -180,6 +186,33 @@ async fn latest_success_keeps_its_details_over_a_restart() {
         again.close().await.unwrap();
     })
     .await;
+}
+
+// The list read results, then the file with the details of a later result, and found neither.
+#[tokio::test]
+async fn success_during_listing_hides_no_details() {
+    let home = Home::new(Engine::Postgres).await;
+    let monitor = home.monitor(1).await.id;
+    succeed(&home, monitor, &[130_000, 160_000]).await;
+    let mut beside = home.beside().await;
+    let mut locked = beside.begin().await.unwrap();
+    sqlx::query("LOCK TABLE evidence").execute(&mut *locked).await.unwrap();
+    let (store, workspace) = (home.store.clone(), home.workspace);
+    let listing = tokio::spawn(async move {
+        let filter = LogFilter { with_details: true, ..LogFilter::default() };
+        store.logs().list(workspace, monitor, &filter, None, 10).await.unwrap()
+    });
+    // The list has read the results and waits for the table with the details of others.
+    let mut observer = home.beside().await;
+    while sqlx::query(WAITING).fetch_all(&mut observer).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    succeed(&home, monitor, &[190_000]).await;
+    locked.commit().await.unwrap();
+    let page = listing.await.unwrap();
+    let slots: Vec<_> = page.logs.iter().map(|log| log.identity.slot).collect();
+    assert_eq!(slots, [instant(160_000), instant(130_000)]);
+    assert!(page.logs.iter().all(|log| page.details.contains(&log.identity)));
 }
 
 #[tokio::test]

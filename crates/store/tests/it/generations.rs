@@ -15,6 +15,7 @@ use crate::harness::{
     Home, a_history, a_result, a_workspace, at, for_each_engine, instant, key_id, monitor_id,
     settings, workspace_id,
 };
+use crate::keys::used;
 use crate::outbox;
 
 /// Returns the generations of the home's workspace, which the tests change, and of another.
@@ -112,7 +113,7 @@ async fn background_work_keeps_generations() {
         let (now, later) = (instant(20), instant(i64::from(i32::MAX) * 1_000));
         let due = store.outbox().due(outbox::channel_id(1), now, 4).await.unwrap().due.remove(0);
         let work = async {
-            store.keys().record_use(vec![(key_id(1), now)]).await.unwrap();
+            store.keys().record_uses(vec![used(key_id(1), 0, 1)]).await.unwrap();
             store.outbox().fix_single(due.id).await.unwrap();
             store.outbox().fix_digest(&[due.id], "storm".to_owned()).await.unwrap();
             outbox::deliver(home, outbox::channel_id(1), 20).await;

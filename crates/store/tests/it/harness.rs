@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::check::{
-    AttemptEvidence, CheckResult, Evidence, Outcome, Phases, ProbeId, ResultKey, Trigger,
+    AttemptEvidence, CheckResult, Evidence, Outcome, Phases, ProbeName, ResultKey, Trigger,
 };
 use domain::judge::{JudgeState, RegionState};
 use rules::monitor::{Check, Header, HttpCheck, Monitor, MonitorSettings, TcpCheck};
-use rules::{KeyId, MonitorId, MonitorStatus, Periodicity, Region, Secret, Timestamp, WorkspaceId};
+use rules::{
+    KeyId, MonitorId, MonitorStatus, Periodicity, Region, Secret, Tag, Timestamp, WorkspaceId,
+};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
@@ -187,7 +189,7 @@ pub(crate) const fn instant(millis: i64) -> Timestamp {
 
 /// Returns a change at this time, made at the command line.
 pub(crate) const fn at(millis: i64) -> AuditContext {
-    AuditContext { actor: Actor::CommandLine, at: instant(millis) }
+    AuditContext::new(Actor::CommandLine, instant(millis))
 }
 
 pub(crate) const fn workspace_id(number: u64) -> WorkspaceId {
@@ -209,6 +211,7 @@ pub(crate) fn a_workspace(number: u64) -> Workspace {
         name: format!("Team {number}"),
         plan: FREE_PLAN.to_owned(),
         created_at: instant(0),
+        deletes_at: None,
     }
 }
 
@@ -216,6 +219,7 @@ pub(crate) fn settings() -> MonitorSettings {
     MonitorSettings {
         active: true,
         description: Some("the front door".to_owned()),
+        tags: tags(&["Prod", "team web"]),
         regions: vec![Region::FlyAms, Region::KoyebSin],
         ..MonitorSettings::new(
             "API",
@@ -223,6 +227,11 @@ pub(crate) fn settings() -> MonitorSettings {
             Check::Tcp(TcpCheck { uri: "example.com:443".to_owned() }),
         )
     }
+}
+
+/// Returns these tags.
+pub(crate) fn tags(texts: &[&str]) -> Vec<Tag> {
+    texts.iter().map(|text| Tag::parse(text).unwrap()).collect()
 }
 
 /// Returns an HTTP check with a secret in a header and in its URL.
@@ -255,7 +264,7 @@ pub(crate) fn a_result(monitor: MonitorId, region: Region, slot: i64) -> CheckRe
         },
         status: Some(200),
         attempts: 1,
-        probe: ProbeId(Arc::from("this server")),
+        probe: ProbeName(Arc::from("this server")),
         evidence: None,
     }
 }

@@ -1,11 +1,17 @@
 //! API keys: found by their hash, scopes read back equal, revoked keys stay visible.
 
-use rules::Scope;
-use store::{ApiKey, KeyHash, Revoked, StoreError};
+use rules::{KeyId, Role, Scope};
+use store::{ApiKey, KeyDetails, KeyHash, KeyUsage, Page, Revoked, StoreError};
 
 use crate::harness::{Home, a_workspace, at, for_each_engine, instant, key_id, workspace_id};
+use crate::members::{add, by};
+use crate::users;
 
-fn a_key(home: &Home, number: u64, scope: Option<Scope>) -> ApiKey {
+pub(crate) fn used(key: KeyId, at: i64, place: u8) -> KeyUsage {
+    KeyUsage { key, at: instant(at), from: [192, 0, 2, place].into() }
+}
+
+pub(crate) fn a_key(home: &Home, number: u64, scope: Option<Scope>) -> ApiKey {
     ApiKey {
         id: key_id(number),
         workspace: home.workspace,
@@ -18,7 +24,7 @@ fn a_key(home: &Home, number: u64, scope: Option<Scope>) -> ApiKey {
     }
 }
 
-async fn stored(home: &Home, number: u64) -> ApiKey {
+pub(crate) async fn stored(home: &Home, number: u64) -> ApiKey {
     let key = a_key(home, number, Some(Scope::Read));
     let hash = KeyHash::new(&format!("secret {number}"));
     home.store.keys().create(key.clone(), hash, at(5)).await.unwrap();
@@ -95,14 +101,49 @@ async fn key_of_unknown_workspace_is_rejected() {
 async fn last_use_never_moves_backward() {
     for_each_engine(async |home| {
         let key = stored(home, 1).await;
-        home.store.keys().record_use(vec![(key.id, instant(70))]).await.unwrap();
-        home.store
-            .keys()
-            .record_use(vec![(key.id, instant(60)), (key_id(8), instant(60))])
-            .await
-            .unwrap();
+        let keys = home.store.keys();
+        keys.record_uses(vec![used(key.id, 70, 7)]).await.unwrap();
+        keys.record_uses(vec![used(key.id, 60, 6), used(key_id(8), 60, 6)]).await.unwrap();
         let used = home.store.keys().get(home.workspace, key.id).await.unwrap().last_used_at;
         assert_eq!(used, Some(instant(70)));
+    })
+    .await;
+}
+
+// issue 18 point 2: "last use and from where"
+#[tokio::test]
+async fn listed_key_names_author_and_last_use() {
+    for_each_engine(async |home| {
+        users::a_full_one(home).await;
+        let key = a_key(home, 1, Some(Scope::Read));
+        home.store.keys().create(key.clone(), KeyHash::new("a"), by(1)).await.unwrap();
+        home.store.keys().record_uses(vec![used(key.id, 70, 7)]).await.unwrap();
+        stored(home, 2).await;
+        let page = Page { limit: 1, offset: 1, after: None };
+        let listed = home.store.keys().details(home.workspace, page).await.unwrap();
+        let expected = KeyDetails {
+            key: ApiKey { last_used_at: Some(instant(70)), ..key },
+            created_by: Some("usr_0000000000001".to_owned()),
+            created_by_name: Some("Jane".to_owned()),
+            last_used_from: Some("192.0.2.7".to_owned()),
+        };
+        assert_eq!((listed.rows, listed.total), (vec![expected], 2));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn key_of_editor_or_key_is_rejected() {
+    for_each_engine(async |home| {
+        users::a_full_one(home).await;
+        add(home, 2, Role::Editor).await;
+        for actor in [by(2), by(9), crate::members::by_key(1)] {
+            let refusal =
+                home.store.keys().create(a_key(home, 1, None), KeyHash::new("a"), actor).await;
+            assert!(matches!(refusal, Err(StoreError::RoleRequired { role: Role::Admin })));
+        }
+        add(home, 3, Role::Admin).await;
+        home.store.keys().create(a_key(home, 1, None), KeyHash::new("a"), by(3)).await.unwrap();
     })
     .await;
 }

@@ -7,7 +7,7 @@ use store::{Batch, Created, Idempotency, NewMonitor, Page, StoreError};
 
 use crate::harness::{
     Home, a_history, a_workspace, at, check_with_secret, for_each_engine, instant, monitor_id,
-    settings, workspace_id,
+    settings, tags, workspace_id,
 };
 
 const FIRST_PAGE: Page = Page { limit: 50, offset: 0, after: None };
@@ -35,6 +35,7 @@ async fn created_monitor_reads_back_equal() {
         }
         let bare = MonitorSettings {
             description: None,
+            tags: vec![],
             regions: vec![],
             degraded_at_ms: Some(0),
             timeout_ms: 0,
@@ -43,6 +44,25 @@ async fn created_monitor_reads_back_equal() {
         let written = home.monitor_with(9, bare).await;
         let read = home.store.monitors().get(home.workspace, written.id).await.unwrap();
         assert_eq!(read.monitor, written);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn names_are_sorted_without_deleted_monitors() {
+    for_each_engine(async |home| {
+        for (number, name) in [(1, "web"), (2, "API"), (3, "old"), (4, "api")] {
+            let settings = MonitorSettings { name: name.to_owned(), ..settings() };
+            home.monitor_with(number, settings).await;
+        }
+        let monitors = home.store.monitors();
+        monitors.delete(home.workspace, monitor_id(3), at(5)).await.unwrap();
+        let names = monitors.all_names(home.workspace).await.unwrap();
+        let names: Vec<_> = names.into_iter().map(|it| (it.name, it.id)).collect();
+        let expected = [("API", 2), ("api", 4), ("web", 1)];
+        assert_eq!(names, expected.map(|(name, id)| (name.to_owned(), monitor_id(id))));
+        home.store.workspaces().create(a_workspace(2), at(1)).await.unwrap();
+        assert_eq!(monitors.all_names(workspace_id(2)).await.unwrap(), []);
     })
     .await;
 }
@@ -96,12 +116,71 @@ async fn list_is_newest_first_and_counts_all() {
 }
 
 #[tokio::test]
+async fn list_by_tags_has_monitors_with_all() {
+    // issue 18, point 3
+    let tagged: [&[&str]; 6] = [
+        &["api", "Prod"],
+        &["prod"],
+        &["PROD", "team web"],
+        &["product"],
+        &["100%", "Ärger", r"a_b\c"],
+        &[],
+    ];
+    for_each_engine(async |home| {
+        for (number, texts) in (1..).zip(tagged) {
+            let settings = MonitorSettings { tags: tags(texts), ..settings() };
+            home.monitor_with(number, settings).await;
+        }
+        let monitors = home.store.monitors();
+        let cases: [(&[&str], Page, &[u64], u32); 12] = [
+            (&[], FIRST_PAGE, &[6, 5, 4, 3, 2, 1], 6),
+            (&["prod"], FIRST_PAGE, &[3, 2, 1], 3),
+            (&["PROD"], Page { limit: 1, ..FIRST_PAGE }, &[3], 3),
+            (&["prod"], Page { limit: 1, offset: 1, ..FIRST_PAGE }, &[2], 3),
+            (&["prod"], Page { after: Some(monitor_id(3)), ..FIRST_PAGE }, &[2, 1], 3),
+            (&["prod", "API"], FIRST_PAGE, &[1], 1),
+            (&["prod", "team web"], FIRST_PAGE, &[3], 1),
+            (&["api", "team web"], FIRST_PAGE, &[], 0),
+            (&["team"], FIRST_PAGE, &[], 0),
+            (&["100%", r"A_B\C", "ÄRGER"], FIRST_PAGE, &[5], 1),
+            (&["%"], FIRST_PAGE, &[], 0),
+            (&["_rod"], FIRST_PAGE, &[], 0),
+        ];
+        for (wanted, page, expected, total) in cases {
+            let wanted = tags(wanted);
+            let part = monitors.list_tagged(home.workspace, &wanted, page).await.unwrap();
+            let ids: Vec<u64> = part.rows.iter().map(|row| row.monitor.id.bits()).collect();
+            assert_eq!((&ids[..], part.total), (expected, total), "{wanted:?} {page:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn changed_tags_are_listed_and_audited() {
+    // issue 18, point 3
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await;
+        update(home, &monitor, |settings| settings.tags = tags(&["new"])).await.unwrap();
+        let monitors = home.store.monitors();
+        for (tag, found) in [("Prod", 0), ("new", 1)] {
+            let part = monitors.list_tagged(home.workspace, &tags(&[tag]), FIRST_PAGE).await;
+            assert_eq!(part.unwrap().total, found, "{tag}");
+        }
+        let latest = home.store.audit().newest(home.workspace, 1).await.unwrap();
+        assert_eq!((latest[0].action.as_str(), latest[0].at), ("monitor.update", instant(100)));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn revision_grows_when_old_results_no_longer_count() {
     type Edit = fn(&mut MonitorSettings);
-    let kept: [Edit; 3] = [
+    let kept: [Edit; 4] = [
         |settings| settings.name = "other".to_owned(),
         |settings| settings.description = None,
         |settings| settings.public = true,
+        |settings| settings.tags = tags(&["other"]),
     ];
     let grown: [Edit; 7] = [
         |settings| settings.periodicity = Periodicity::OneHour,

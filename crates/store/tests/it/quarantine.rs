@@ -3,12 +3,13 @@
 
 use domain::check::CheckResult;
 use domain::history::Rollup;
-use rules::Region;
+use rules::{Region, Role};
 use store::{
     Batch, DeliveryFilter, MaintenanceFilter, Page, ReportFilter, StoreError, SubscriberFilter,
 };
 
 use crate::harness::{Home, a_result, for_each_engine, instant, open};
+use crate::users::user_id;
 
 const MINUTE: i64 = 60_000;
 const FIRST: Page = Page { limit: 10, offset: 0, after: None };
@@ -210,6 +211,62 @@ async fn delivery_lists_omit_unreadable_rows() {
         assert_eq!(found[0].columns["state"], "lost");
         store.doctor().remove("deliveries", &keys[1]).await.unwrap();
         assert_eq!(list(None).await, (vec![ids[2]], vec![ids[0].to_string()]));
+    })
+    .await;
+}
+
+// issue 16, point 7: "Treat unreadable data the same way everywhere"
+#[tokio::test]
+async fn damaged_user_does_not_affect_others() {
+    for_each_engine(async |home| {
+        crate::users::a_full_one(home).await;
+        crate::members::add(home, 2, Role::Owner).await;
+        crate::members::add(home, 3, Role::Viewer).await;
+        let (store, [first, damaged, third]) = (&home.store, [1, 2, 3].map(user_id));
+        let damage = "UPDATE users SET email_sealed = $ WHERE id = '%'";
+        let damage = damage.replace('$', &bytes(home, "00")).replace('%', &damaged.to_string());
+        home.execute_owned(damage).await;
+        let page = Page { limit: 10, offset: 0, after: None };
+        let listed = store.members().list(home.workspace, page).await.unwrap();
+        let ids: Vec<_> = listed.rows.iter().map(|member| member.user.id).collect();
+        assert_eq!((ids, listed.omitted), (vec![third, first], vec![damaged.to_string()]));
+        let owners = store.members().owners(home.workspace).await.unwrap();
+        assert_eq!(owners.iter().map(|user| user.id).collect::<Vec<_>>(), [first]);
+        let users = store.users().list().await.unwrap();
+        assert_eq!(users.iter().map(|user| user.id).collect::<Vec<_>>(), [third, first]);
+        let other = store.users().find_for_sign_in("user3@example.com").await.unwrap();
+        assert_eq!(other.map(|(user, _)| user.id), Some(third));
+        let alone = store.users().find_for_sign_in("user2@example.com").await;
+        assert!(matches!(alone, Err(StoreError::Corrupt { .. })), "{alone:?}");
+
+        let found = store.doctor().examine().await.unwrap();
+        let names: Vec<_> = found.iter().map(|row| (row.table.as_str(), &*row.key)).collect();
+        assert_eq!(names, [("users", &*damaged.to_string())]);
+        store.doctor().remove("users", &damaged.to_string()).await.unwrap();
+        assert_eq!(store.doctor().examine().await.unwrap(), []);
+        assert_eq!(store.members().list(home.workspace, page).await.unwrap().total, 2);
+        let damage = "UPDATE users SET email_sealed = $ WHERE id = '%'";
+        let damage = damage.replace('$', &bytes(home, "00")).replace('%', &first.to_string());
+        home.execute_owned(damage).await;
+        let refused = store.doctor().remove("users", &first.to_string()).await;
+        assert!(matches!(refused, Err(StoreError::LastOwner)), "{refused:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn doctor_reads_sessions_invitations_and_memberships() {
+    for_each_engine(async |home| {
+        crate::users::a_full_one(home).await;
+        crate::members::add(home, 2, Role::Viewer).await;
+        crate::invitations::a_full_one(home).await;
+        home.execute("UPDATE sessions SET user_id = user_id, id = 'x'").await;
+        home.execute("UPDATE invitations SET role = 'king'").await;
+        home.execute("UPDATE members SET role = 'king' WHERE role = 'viewer'").await;
+        let found = home.store.doctor().examine().await.unwrap();
+        let mut tables: Vec<_> = found.iter().map(|row| row.table.as_str()).collect();
+        tables.dedup();
+        assert_eq!(tables, ["invitations", "members", "sessions"]);
     })
     .await;
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::check::{CheckResult, Outcome, Phases, ProbeId, Trigger};
+use domain::check::{CheckResult, Outcome, Phases, ProbeName, Trigger};
 use rules::Region;
 use store::{Batch, Committed};
 
@@ -30,7 +30,7 @@ async fn committed_results_read_back_equal() {
         odd.phases = Phases::default();
         odd.status = None;
         odd.attempts = 11;
-        odd.probe = ProbeId(Arc::from("probe of the cellar"));
+        odd.probe = ProbeName(Arc::from("probe of the cellar"));
         home.commit(batch_of(vec![odd.clone(), plain.clone()])).await.unwrap();
         let results = home.store.results();
         let read = results.newest(home.workspace, monitor, instant(0), 10).await.unwrap();
@@ -94,6 +94,22 @@ async fn second_result_of_a_key_is_dropped() {
         let committed = home.commit(batch_of(others)).await.unwrap();
         assert_eq!(committed, Committed { stored: 4, duplicates: 0, ownerless: 0 });
         assert_eq!(results.count().await.unwrap(), 5);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn result_without_vote_is_marked_at_boot() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let [votes, void] = [1, 2].map(|slot| a_result(monitor, Region::FlyAms, slot));
+        let without_vote = vec![void.identity];
+        let results = vec![votes, void];
+        home.commit(Batch { results, without_vote, ..Batch::default() }).await.unwrap();
+        let at_boot = home.store.results().since_for_boot(instant(0)).await.unwrap();
+        assert_eq!(at_boot.iter().map(|it| it.votes).collect::<Vec<_>>(), [true, false]);
+        let read = home.store.results().newest(home.workspace, monitor, instant(0), 9).await;
+        assert_eq!(read.unwrap().len(), 2, "people see both");
     })
     .await;
 }

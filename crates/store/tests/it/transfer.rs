@@ -19,7 +19,8 @@ use crate::harness::{
     settings, with_evidence,
 };
 use crate::{
-    certificates, channels, components, maintenances, outbox, reports, subscribers, users,
+    certificates, channels, components, invitations, maintenances, outbox, probes, reports,
+    subscribers, uptime_reports, users,
 };
 
 /// Tables that are not transferred.
@@ -201,6 +202,10 @@ async fn filled_everywhere() -> Home {
     subscribers::a_full_one(&home, component.settings.page_id, component.id).await;
     certificates::a_full_one(&home).await;
     users::a_full_one(&home).await;
+    invitations::a_full_one(&home).await;
+    uptime_reports::a_full_one(&home).await;
+    probes::a_full_one(&home).await;
+    probes::a_suspicion(&home).await;
     while home.store.history().compact().await.unwrap().results > 0 {}
     home.store.clone().close().await.unwrap();
     home

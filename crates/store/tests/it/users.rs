@@ -5,15 +5,17 @@ use store::{
     Actor, AuditContext, AuditFilter, NewUser, Page, SessionHash, StoreError, UserSession,
 };
 
+mod sign_in;
+
 use crate::harness::{Engine, Home, a_workspace, at, for_each_engine, instant, workspace_id};
 
 const EMAIL: &str = "Jane@example.com";
 
-fn user_id(number: u64) -> UserId {
+pub(crate) fn user_id(number: u64) -> UserId {
     UserId::from_bits(number)
 }
 
-fn a_user(number: u64, email: &str) -> NewUser {
+pub(crate) fn a_user(number: u64, email: &str) -> NewUser {
     NewUser {
         id: user_id(number),
         email: email.to_owned(),
@@ -38,13 +40,15 @@ fn hash(number: u64) -> SessionHash {
     SessionHash::new(&number.to_be_bytes())
 }
 
-fn by_user(number: u64, millis: i64) -> AuditContext {
-    AuditContext { actor: Actor::User(user_id(number)), at: instant(millis) }
+pub(crate) fn by_user(number: u64, millis: i64) -> AuditContext {
+    AuditContext::new(Actor::User(user_id(number)), instant(millis))
 }
 
 /// Creates a user with a membership and a session, for tests of whole databases.
 pub(crate) async fn a_full_one(home: &Home) {
     home.store.users().create_first(a_user(1, EMAIL), a_workspace(9), at(10)).await.unwrap();
+    // The first sign-in through the provider ends the sessions of an unverified user.
+    sign_in::a_full_one(home, user_id(1)).await;
     home.store.sessions().create(a_session(1, user_id(1)), hash(1)).await.unwrap();
 }
 
@@ -107,6 +111,26 @@ async fn address_of_a_user_is_encrypted_on_disk() {
     let file = std::fs::read(home.folder.path().join("aloft.db")).unwrap();
     let contains = |text: &[u8]| file.windows(text.len()).any(|it| it.eq_ignore_ascii_case(text));
     assert!(contains(b"a browser") && !contains(EMAIL.as_bytes()));
+}
+
+#[tokio::test]
+async fn recent_sessions_are_valid_and_ordered_by_use() {
+    for_each_engine(async |home| {
+        a_full_one(home).await;
+        let sessions = home.store.sessions();
+        for number in 2..=4 {
+            let session = UserSession {
+                last_used_at: instant(10 * i64::try_from(number).unwrap()),
+                expires_at: instant(if number == 3 { 500 } else { 1_000 }),
+                ..a_session(number, user_id(1))
+            };
+            sessions.create(session, hash(number)).await.unwrap();
+        }
+        let recent = sessions.recent(instant(500), 10).await.unwrap();
+        assert_eq!(recent, [hash(1), hash(2), hash(4)]);
+        assert_eq!(sessions.recent(instant(500), 1).await.unwrap(), [hash(4)]);
+    })
+    .await;
 }
 
 #[tokio::test]

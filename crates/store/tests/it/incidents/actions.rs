@@ -32,7 +32,7 @@ async fn an_incident(home: &Home) {
 
 /// Returns a change by the owner of the key.
 const fn by_key(millis: i64) -> AuditContext {
-    AuditContext { actor: Actor::Key(key_id(1)), at: instant(millis) }
+    AuditContext::new(Actor::Key(key_id(1)), instant(millis))
 }
 
 fn comment(text: &str, key: Option<&str>) -> NewComment {

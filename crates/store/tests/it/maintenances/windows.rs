@@ -100,3 +100,25 @@ async fn expired_windows_are_deleted() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn next_boundary_is_the_next_begin_or_end() {
+    for_each_engine(async |home| {
+        let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        create(home, 1, from(HOUR, monitor)).await.unwrap();
+        create(home, 2, from(2 * HOUR, other)).await.unwrap();
+        let maintenances = home.store.maintenances();
+        for (workspace, now, expected) in [
+            (home.workspace, 0, Some(HOUR)),
+            (home.workspace, HOUR, Some(2 * HOUR)),
+            (home.workspace, 2 * HOUR, Some(3 * HOUR)),
+            (home.workspace, 3 * HOUR, Some(4 * HOUR)),
+            (home.workspace, 4 * HOUR, None),
+            (workspace_id(2), 0, None),
+        ] {
+            let next = maintenances.next_boundary(workspace, instant(now)).await.unwrap();
+            assert_eq!(next, expected.map(instant), "{workspace} {now}");
+        }
+    })
+    .await;
+}

@@ -2,7 +2,9 @@
 
 use domain::notify::{Event, EventKind};
 use rules::{ProviderType, limits};
-use store::{Delivery, DeliveryState, Listed, NextStep, OutboxCounts, StoreError, TestDelivery};
+use store::{
+    Delivery, DeliveryState, LastDelivery, Listed, NextStep, OutboxCounts, StoreError, TestDelivery,
+};
 
 use super::*;
 use crate::harness::{a_workspace, for_each_engine, workspace_id};
@@ -119,6 +121,18 @@ async fn channel_tests_are_listed_in_the_log() {
             home.store.outbox().record_test(test).await.unwrap();
         }
         let tests = listed(home, ALL, first(2)).await.rows;
+        let other = slack(home, 2, &[]).await;
+        let outbox = home.store.outbox();
+        let last = outbox.last_of_channels(home.workspace, &[channel, other]).await.unwrap();
+        let newest = LastDelivery {
+            channel,
+            id: tests[0].id,
+            state: DeliveryState::Dead,
+            created_at: tests[0].created_at,
+        };
+        assert_eq!(last, [newest]);
+        assert_eq!(outbox.last_of_channels(workspace_id(2), &[channel]).await.unwrap(), []);
+        assert_eq!(outbox.last_of_channels(home.workspace, &[]).await.unwrap(), []);
         let shown: Vec<_> = tests
             .iter()
             .map(|it| (it.about.event.kind, it.state, it.about.monitor, it.attempts.len()))
