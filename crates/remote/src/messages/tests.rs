@@ -1,0 +1,97 @@
+//! Tests of jobs: a probe checks exactly what the server asks for, or nothing.
+
+use contract::monitor::wire::{DnsMonitor, HttpMonitor, TcpMonitor};
+use domain::check::Trigger;
+use rules::monitor::MonitorDraft;
+use rules::tables;
+use serde_json::json;
+
+use super::*;
+
+const SLOT: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+fn monitor(draft: MonitorDraft) -> Monitor {
+    Monitor {
+        id: MonitorId::from_bits(1),
+        workspace: WorkspaceId::from_bits(1),
+        revision: 1,
+        settings: draft.parse().unwrap(),
+        created_at: SLOT,
+        updated_at: SLOT,
+    }
+}
+
+/// Returns a monitor of each kind.
+fn monitors() -> [Monitor; 3] {
+    let (name, periodicity) = (Some("API".to_owned()), Some("1m".to_owned()));
+    let http = HttpMonitor {
+        name: name.clone(),
+        url: Some("https://example.com".to_owned()),
+        periodicity: periodicity.clone(),
+        ..HttpMonitor::default()
+    };
+    let tcp = TcpMonitor {
+        name: name.clone(),
+        uri: Some("example.com:25".to_owned()),
+        periodicity: periodicity.clone(),
+        ..TcpMonitor::default()
+    };
+    let dns = DnsMonitor {
+        name,
+        uri: Some("example.com".to_owned()),
+        periodicity,
+        ..DnsMonitor::default()
+    };
+    [http.into_draft(), tcp.into_draft(), dns.into_draft()].map(monitor)
+}
+
+fn job(monitor: &Monitor, message: &[u8]) -> wire::Job {
+    let job = Job {
+        plan: Arc::new(CheckPlan::new(monitor).unwrap()),
+        region: Region::FlyAms,
+        slot: SLOT,
+        trigger: Trigger::Scheduled,
+        next_slot: SLOT + Duration::from_mins(1),
+        keep_evidence: false,
+    };
+    encode_job(b"ticket".to_vec(), &job, message)
+}
+
+#[test]
+fn job_of_each_kind_is_decoded() {
+    for monitor in monitors() {
+        let decoded = decode_job(job(&monitor, &encode_monitor(&monitor))).unwrap();
+        assert_eq!(decoded.ticket, b"ticket");
+        assert_eq!(decoded.job.plan.monitor, monitor.id);
+    }
+}
+
+#[test]
+fn unknown_argument_of_a_newer_server_is_rejected() {
+    /// A field with a number that no version uses, and the value 1.
+    const UNKNOWN: [u8; 3] = [0xf8, 0xff, 0x01];
+    let [http, ..] = monitors();
+    let known = WireMonitor::decode_from_slice(&encode_monitor(&http)).unwrap();
+    let Some(Kind::Http(known)) = known.kind else { panic!("it is an HTTP monitor") };
+    let content = [known.encode_to_vec(), UNKNOWN.to_vec(), vec![1]].concat();
+    let length = u8::try_from(content.len()).unwrap();
+    assert!(length < 128, "its length is one byte");
+    let message = [vec![0x0a, length], content].concat();
+    let refused = decode_job(job(&http, &message)).unwrap_err();
+    assert!(matches!(refused, UnreadableJob::UnknownArguments), "{refused}");
+}
+
+#[test]
+fn job_has_no_outputs() {
+    for monitor in monitors() {
+        let message = WireMonitor::decode_from_slice(&encode_monitor(&monitor)).unwrap();
+        let json = serde_json::to_value(message).unwrap();
+        let kind = monitor.settings.check.kind();
+        let arguments: Vec<String> =
+            tables::monitor(kind).writable().map(|name| name.replace('_', "")).collect();
+        let fields = json[kind.as_str()].as_object().unwrap().iter();
+        for (name, _) in fields.filter(|(_, value)| **value != json!([])) {
+            assert!(arguments.contains(&name.to_lowercase()), "{name} of {kind}");
+        }
+    }
+}
