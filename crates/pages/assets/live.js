@@ -1,4 +1,4 @@
-// Keeps an open page as it is now, and lets the keyboard walk its bars. The page is whole without it.
+// Keeps an open page up to date, and moves between its bars with the keyboard. The page works without it.
 (() => {
   const { src, dataset } = document.currentScript;
   const base = src.replace(/\/live\.js$/, "");

@@ -31,9 +31,9 @@ pub enum PageAddress {
 #[derive(Clone, Debug)]
 pub struct PageDomain(pub String);
 
-/// Route parameter of a detail page, such as a day or a component, as sent by the visitor.
+/// Token in a path, as sent by the visitor.
 #[derive(Clone, Debug)]
-pub(crate) struct PathSegment(pub(crate) String);
+pub(crate) struct TokenSegment(pub(crate) String);
 
 impl PageAddress {
     /// Returns the prefix of all paths of the page: `/status/acme`, or nothing at a custom domain.
@@ -94,7 +94,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PageAddress {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for PathSegment {
+impl<S: Send + Sync> FromRequestParts<S> for TokenSegment {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {

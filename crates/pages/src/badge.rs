@@ -10,10 +10,10 @@ use unicode_segmentation::UnicodeSegmentation as _;
 pub(crate) use self::query::BadgeMetric;
 pub(super) use self::query::BadgeQuery;
 use self::query::Style;
-use super::bars::escaped;
 use super::i18n::Strings;
 use super::og_image::font;
 use super::snapshot::PageSnapshot;
+use web::escape::escaped;
 
 const HEIGHT: u32 = 20;
 const FONT_SIZE: f32 = 11.0;

@@ -12,6 +12,8 @@ mod memory;
 mod rendered;
 mod renderer;
 mod shared;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,9 +80,9 @@ impl PageCache {
         metrics: PageMetrics,
         caches: &CacheMetrics,
     ) -> Self {
-        let details = caches.counters("page_details");
+        let detail_counters = caches.counters("page_details");
         Self {
-            shared: Arc::new(SharedState::new(origin, own, metrics, details)),
+            shared: Arc::new(SharedState::new(origin, own, metrics, detail_counters)),
             addresses: Cache::new(ADDRESSES, address_bytes, caches.counters("page_addresses")),
             pages: Mutex::default(),
             counters: caches.counters("pages"),
@@ -94,9 +96,14 @@ impl PageCache {
         self.shared.origin.as_deref()
     }
 
+    /// Returns the public URL of the server, or that of its listener without one.
+    pub(crate) fn url(&self) -> &str {
+        self.shared.url()
+    }
+
     /// Removes detail pages and badges that are too old to be served.
     pub(crate) fn evict_expired(&self, now: Timestamp) {
-        self.shared.details.evict_expired(now);
+        self.shared.detail_bodies.evict_expired(now);
     }
 
     /// Returns the page at this address, or `None` if no page is published there. Fails if the page
@@ -116,6 +123,17 @@ impl PageCache {
         }
         let Some(ids) = self.look_up(source, address, now).await? else { return Ok(None) };
         Ok(self.current(source, ids, now).await?.filter(|cached| cached.has_address(address)))
+    }
+
+    /// Returns a page of this workspace, or `None` if it is not published. Fails like [`Self::get`].
+    pub(super) async fn by_id(
+        self: &Arc<Self>,
+        source: &Source,
+        workspace: WorkspaceId,
+        page: PageId,
+    ) -> Result<Option<Arc<CachedPage>>, String> {
+        let cached = self.current(source, PageIds { page, workspace }, source.ctx.now()).await?;
+        Ok(cached.filter(|cached| cached.snapshot.page.workspace == workspace))
     }
 
     /// Returns the page. Renews it first, unless this version may be served meanwhile.
@@ -147,10 +165,7 @@ impl PageCache {
             }
             (Err(_), freshness) => match tokio::time::timeout(READ_TIMEOUT, lock.lock()).await {
                 Ok(guard) => guard,
-                Err(_) if freshness.is_some_and(|(_, it)| it != Freshness::Revoked) => {
-                    return Ok(known);
-                }
-                Err(_) => return Err(too_slow()),
+                Err(_) => return last_entry(freshness, now).map(Some).ok_or_else(too_slow),
             },
         };
         let known = self.page(ids.page);
@@ -278,6 +293,23 @@ impl PageCache {
 impl PageIds {
     const fn from_page(page: &StatusPage) -> Self {
         Self { page: page.id, workspace: page.workspace }
+    }
+}
+
+/// Returns the last entry after the wait for another request that reads the page. Visitors may see its
+/// age. `None` if it must not be served.
+fn last_entry(
+    last: Option<(&Arc<CachedPage>, Freshness)>,
+    now: Timestamp,
+) -> Option<Arc<CachedPage>> {
+    match last? {
+        (_, Freshness::Revoked) => None,
+        (cached, Freshness::Expired) => {
+            Some(Arc::new(cached.as_outdated(now, cached.start.reading)))
+        }
+        (cached, Freshness::Fresh | Freshness::Stale | Freshness::Changed) => {
+            Some(Arc::clone(cached))
+        }
     }
 }
 

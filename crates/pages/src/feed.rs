@@ -7,8 +7,8 @@ use std::time::Duration;
 use domain::page::{IncidentView, MaintenanceView};
 use rules::Timestamp;
 use serde_json::json;
+use web::escape::escaped;
 
-use super::bars::escaped;
 use super::event_text::{incident_time, incident_title, time_span};
 use super::i18n::Strings;
 use super::report;

@@ -23,7 +23,7 @@ use web::http_body::EncodedBody;
 pub(super) use self::component::component_page;
 pub(super) use self::day::{day_page, day_position};
 pub(super) use self::history::history_page;
-pub(super) use self::home::home;
+pub(super) use self::home::{home, home_preview};
 pub(super) use self::incident::incident_page;
 pub(super) use self::layout::PageLayout;
 pub(super) use self::report::report_page;

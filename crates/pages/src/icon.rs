@@ -197,7 +197,7 @@ impl Icon {
         ] {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        if self.body.matches_etag(request) {
+        if self.body.is_unmodified(request) {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else {
             *response.body_mut() = Body::from(self.body.bytes(Encoding::Identity));

@@ -14,18 +14,19 @@
 //!   page at one time, and `projection` reads it.
 //! - Parts of several representations: `robots` has the rules for search engines, `i18n` the
 //!   strings, `event_text` incidents as plain text, `report` status reports as text and JSON,
-//!   `events` selects ongoing and past events, `bars` draws days, and `chart` draws latencies.
+//!   `events` selects ongoing and past events, and `bars` draws days.
 //! - Renderers of a snapshot: `og_image`, `badge`, `html`, `widget`, `json`, `feed`, `ical`,
 //!   `markdown`, and `statuspage_v2` for Statuspage's JSON. `representation` lists them all, with
 //!   their content types and cache keys.
-//! - Caches and limits: `cache` stores snapshots with their rendered representations,
-//!   `detail_cache` the data of detail pages, and `icon` the owners' icons. `live_updates` knows
-//!   the waiting browsers, `subscribe_limits` the recent requests, and `metrics` counts.
+//! - Caches and limits: `cache_rule` has the rules for caches and search engines, `metrics` counts,
+//!   `cache` stores snapshots with their rendered representations, `detail_cache` the data of detail
+//!   pages, and `icon` the owners' icons. `live_updates` knows the waiting browsers, and
+//!   `subscribe_limits` the recent requests.
 //! - `state` has all of these as [`Pages`], which the handlers receive.
-//! - Handlers: `responses` finds a page, checks access and builds responses for all of them, and
-//!   `cache_rule` says what shared caches may keep. `details` reads the pages below a page on demand, `handlers` serve representations, badges and
+//! - Handlers: `responses` finds a page, checks access and builds responses for all of them.
+//!   `details` reads the pages below a page on demand, `handlers` serve representations, badges and
 //!   icons, `login` the forms of restricted pages, `subscribe` those of subscribers, and `live`
-//!   sends updates to open browsers.
+//!   sends updates to open browsers. `preview` renders a page for its owners.
 //! - `routes` lists all paths, each with its handler.
 
 mod access;
@@ -34,7 +35,6 @@ mod badge;
 mod bars;
 mod cache;
 mod cache_rule;
-mod chart;
 mod detail_cache;
 mod details;
 mod event_text;
@@ -52,6 +52,7 @@ mod login;
 mod markdown;
 mod metrics;
 mod og_image;
+mod preview;
 mod projection;
 mod report;
 mod representation;

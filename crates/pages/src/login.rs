@@ -13,7 +13,7 @@ use axum::response::Response;
 use http::header::{CACHE_CONTROL, LOCATION, RETRY_AFTER, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use rules::Secret;
+use rules::{AccessType, Secret};
 use serde::{Deserialize, Deserializer};
 use web::http_body::EncodedBody;
 use web::peer::{EntryPoint, Peer};
@@ -22,7 +22,7 @@ use super::access::{UnlockResult, Visitor};
 use super::address::PageAddress;
 use super::cache_rule::CacheRule;
 use super::html::login::password_form;
-use super::responses::{UNKNOWN_PEER, build_response, language, look_up};
+use super::responses::{UNKNOWN_PEER, build_response, language, look_up, not_found};
 use crate::Pages;
 
 /// Header in which a proxy reports the protocol of the client.
@@ -59,9 +59,13 @@ pub(super) async fn unlock(
         Ok(cached) => cached,
         Err(refusal) => return *refusal,
     };
+    let page = &cached.snapshot.page;
+    // Other pages have no such form.
+    if page.settings.effective_access() != AccessType::Password {
+        return not_found(words, headers);
+    }
     let home = address.home();
     let visitor = arrival.visitor(&pages, &home);
-    let page = &cached.snapshot.page;
     let again = |wrong, status| {
         login_response(password_form(page, words, &address.base(), Some(wrong)), status, headers)
     };

@@ -33,11 +33,8 @@ pub(crate) async fn project_page(
 ) -> Result<Option<Projection>, StoreError> {
     let store = &source.store;
     let generation = store.generation(workspace);
-    let page = match store.pages().get(workspace, page).await {
-        Ok(page) if page.published => page,
-        Ok(_) | Err(StoreError::NotFound { .. }) => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let page = store.public_pages().find(workspace, page).await?;
+    let Some(page) = page.filter(|page| page.published) else { return Ok(None) };
     let facts = page_facts(source, page, now).await?;
     let work = spawn_blocking(move || {
         let began = Instant::now();

@@ -188,7 +188,7 @@ pub(super) fn build_response(
         let at = HeaderValue::try_from(httpdate::fmt_http_date(at));
         headers.insert(LAST_MODIFIED, at.expect("a date is a header"));
     }
-    if status == StatusCode::OK && body.matches_etag(request) {
+    if status == StatusCode::OK && body.is_unmodified(request) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return response;
     }

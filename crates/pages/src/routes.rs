@@ -3,13 +3,13 @@
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, RawPathParams, RawQuery, State};
 use axum::response::Response;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, any, get, post};
 use axum::{Extension, Router};
 use http::{HeaderMap, StatusCode};
 use tokio_util::sync::CancellationToken;
 
 use crate::Pages;
-use crate::address::{self, PATH_PREFIX, PageAddress, PathSegment, SLUG};
+use crate::address::{self, PATH_PREFIX, PageAddress, SLUG, TokenSegment};
 use crate::badge::BadgeMetric;
 use crate::cache_rule::CacheRule;
 use crate::details::{self, DetailRoute};
@@ -77,6 +77,10 @@ const ACTIONS: &[(&str, VisitorAction)] = &[
     ("/unsubscribe/{token}", VisitorAction::TokenAction(Purpose::Unsubscribe)),
 ];
 
+/// All other paths, for requests that find no page. Unlike a fallback, they leave the paths of
+/// other routers alone.
+const UNKNOWN: &[&str] = &["/status", "/status/", "/status/{slug}/", "/status/{slug}/{*rest}"];
+
 /// Response to GET that is not a representation of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageResource {
@@ -123,9 +127,10 @@ pub fn paths() -> impl Iterator<Item = String> {
     all.map(|rest| format!("{PATH_PREFIX}{{{SLUG}}}{rest}"))
 }
 
-/// Returns the routes of pages addressed by slug.
+/// Returns the routes of pages addressed by slug. They answer all paths below the prefix of pages.
 pub fn routes(pages: &Pages, stop: CancellationToken) -> Router {
-    build(pages, stop, &format!("{PATH_PREFIX}{{{SLUG}}}"))
+    let router = build(pages, stop, &format!("{PATH_PREFIX}{{{SLUG}}}"));
+    UNKNOWN.iter().fold(router, |router, path| router.route(path, any(not_found)))
 }
 
 /// Returns the routes of pages at the root of their own host, for requests with a [`PageDomain`].
@@ -221,7 +226,7 @@ fn token_page_route(purpose: Purpose) -> MethodRouter<Pages> {
     get(
         move |State(pages): State<Pages>,
               address: PageAddress,
-              token: PathSegment,
+              token: TokenSegment,
               headers: HeaderMap| {
             subscribe::manage::show_form(pages, address, (purpose, token), headers)
         },
@@ -232,7 +237,7 @@ fn token_action_route(purpose: Purpose) -> MethodRouter<Pages> {
     post(
         move |State(pages): State<Pages>,
               address: PageAddress,
-              token: PathSegment,
+              token: TokenSegment,
               headers: HeaderMap,
               body: Bytes| {
             subscribe::manage::submit_form(pages, address, (purpose, token), headers, body)

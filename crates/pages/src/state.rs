@@ -1,10 +1,11 @@
 //! State that all handlers share: the sources of the content, the caches and the limits.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use domain::page::Facts;
-use rules::Timestamp;
 use rules::status_page::StatusPage;
+use rules::{PageId, Timestamp, WorkspaceId};
 use store::{Store, StoreError};
 use web::cache::CacheMetrics;
 use web::context::Context;
@@ -29,7 +30,7 @@ pub struct Pages {
     pub(crate) metrics: PageMetrics,
     /// Rendered pages.
     pub(crate) cache: Arc<PageCache>,
-    /// Detail pages.
+    /// Data of detail pages.
     pub(crate) details: Arc<DetailCache>,
     pub(crate) icons: Arc<Icons>,
     pub(crate) live_updates: Arc<LiveUpdates>,
@@ -81,9 +82,31 @@ impl Pages {
         self.cache.origin()
     }
 
+    /// Returns the public URL of the server, or that of its listener without one.
+    pub fn url(&self) -> &str {
+        self.cache.url()
+    }
+
     /// Returns the data of a page at `now`, published or not.
     pub async fn facts(&self, page: StatusPage, now: Timestamp) -> Result<Facts, StoreError> {
         projection::page_facts(&self.source, page, now).await
+    }
+
+    /// Returns the overall status of pages of a workspace as visitors see it, from the cache. Omits pages
+    /// that are not published. Fails with the reason if the database is unavailable.
+    pub async fn states(
+        &self,
+        workspace: WorkspaceId,
+        pages: &[PageId],
+    ) -> Result<HashMap<PageId, String>, String> {
+        let mut states = HashMap::with_capacity(pages.len());
+        for page in pages {
+            if let Some(cached) = self.cache.by_id(&self.source, workspace, *page).await? {
+                let state = cached.snapshot.view.overall_status.state;
+                states.insert(*page, state.to_string());
+            }
+        }
+        Ok(states)
     }
 
     /// Returns whether emails with links can be sent: to log in, or to confirm a subscription. They

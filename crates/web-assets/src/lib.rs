@@ -41,6 +41,12 @@ impl Assets {
         self.write(name, &minify::script(&self.read(name)));
     }
 
+    /// Writes the script `name` from its parts.
+    pub fn write_scripts(&self, name: &str, parts: &[&str]) {
+        let parts: String = parts.iter().map(|part| self.read(part)).collect();
+        self.write(name, &minify::script(&parts));
+    }
+
     fn read(&self, name: &str) -> String {
         let path = self.source.join(name);
         println!("cargo::rerun-if-changed={}", path.display());

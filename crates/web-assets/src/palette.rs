@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn themes_define_the_same_colours() {
         assert_eq!(names(":light"), names(":dark"));
-        assert_eq!(names(":light").len(), 22);
+        assert_eq!(names(":light").len(), 33);
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rules::{
-    ChannelId, ComponentId, GroupId, IncidentId, KeyId, MaintenanceId, MonitorId, PageId, ReportId,
-    SigningSecretId, SubscriberId, TemplateId, Timestamp, UpdateId, WorkspaceId,
+    ChannelId, ComponentId, GroupId, IncidentId, InvitationId, KeyId, MaintenanceId, MonitorId,
+    PageId, PasskeyId, ProbeId, ReportId, SessionId, SigningSecretId, SubscriberId, TemplateId,
+    Timestamp, UpdateId, UserId, WorkspaceId,
 };
 use tokio::sync::watch;
 
@@ -116,6 +117,8 @@ macro_rules! fresh {
 
 fresh!(
     WorkspaceId,
+    InvitationId,
+    ProbeId,
     MonitorId,
     KeyId,
     IncidentId,
@@ -128,7 +131,10 @@ fresh!(
     SigningSecretId,
     ReportId,
     UpdateId,
-    TemplateId
+    TemplateId,
+    UserId,
+    SessionId,
+    PasskeyId
 );
 
 /// Returns the time until `instant`, with sub-millisecond precision, so that a sleep ends less than

@@ -129,8 +129,8 @@ impl EncodedBody {
         }
     }
 
-    /// Returns whether the client already has these bytes.
-    pub fn matches_etag(&self, request: &HeaderMap) -> bool {
+    /// Returns whether the client already has these bytes, by its entity tag or else by its date.
+    pub fn is_unmodified(&self, request: &HeaderMap) -> bool {
         if request.contains_key(IF_NONE_MATCH) {
             return matches_etag(&self.etag, request);
         }
@@ -232,9 +232,9 @@ mod tests {
         for known in [&weak, strong, &format!("\"other\", {weak}"), "*"] {
             let known = HeaderValue::from_str(known).unwrap();
             let request = HeaderMap::from_iter([(http::header::IF_NONE_MATCH, known)]);
-            assert!(body.matches_etag(&request));
+            assert!(body.is_unmodified(&request));
         }
-        assert!(!body.matches_etag(&headers(http::header::IF_NONE_MATCH, "\"other\"")));
-        assert!(!body.matches_etag(&HeaderMap::new()));
+        assert!(!body.is_unmodified(&headers(http::header::IF_NONE_MATCH, "\"other\"")));
+        assert!(!body.is_unmodified(&HeaderMap::new()));
     }
 }

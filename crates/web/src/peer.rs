@@ -1,5 +1,5 @@
-//! Origin of a request: its peer and its listener. Listeners add them to the extensions of each
-//! request.
+//! Origin of a request: its peer and its listener, which listeners add to the extensions of each
+//! request, and the session that it has shown.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -18,6 +18,10 @@ pub enum EntryPoint {
     /// certificate.
     Redirecting,
 }
+
+/// Mark in the extensions of a response whose request has shown a valid session.
+#[derive(Clone, Copy, Debug)]
+pub struct ShownSession;
 
 /// Returns the address that limits count for. An IPv6 /64 counts as one address, because each
 /// customer has one.

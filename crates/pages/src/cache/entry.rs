@@ -34,7 +34,7 @@ pub(crate) struct CachedPage {
     /// Time of the last attempt to read the page.
     tried_at: Timestamp,
     /// Taken before anything was read, like `generation`.
-    start: ReadStart,
+    pub(super) start: ReadStart,
     generation: Option<Generation>,
     /// Whether a background task already renews the page.
     pub(super) is_renewal_taken: AtomicBool,
@@ -186,7 +186,7 @@ impl CachedPage {
         let (shared, number) = (&self.bodies.weight.shared, self.start.reading);
         let reading =
             PageReading { page: self.snapshot.page.id, number, at: self.snapshot.view.at };
-        shared.details.get_or_render(&shared.renderer, reading, (key, encoding), make).await
+        shared.detail_bodies.get_or_render(&shared.renderer, reading, (key, encoding), make).await
     }
 
     /// Renders the representations that visitors requested of the previous version. Detail pages
@@ -217,8 +217,7 @@ impl CachedPage {
             let began = Instant::now();
             // Consumers outside the browser need absolute URLs, and feeds are invalid without a
             // host.
-            let origin = shared.origin.as_deref().unwrap_or(&shared.listener_url);
-            let (base, url) = (address.base(), address.url(Some(origin)));
+            let (base, url) = (address.base(), address.url(Some(shared.url())));
             let links = LinkPrefixes { base: &base, url: &url };
             let body = representation.render(&snapshot, variant.words, links);
             shared.metrics.render_seconds.observe(began.elapsed().as_secs_f64());

@@ -17,7 +17,7 @@ pub(super) struct SharedState {
     pub(super) listener_url: String,
     pub(super) metrics: PageMetrics,
     pub(super) renderer: Renderer,
-    pub(super) details: DetailBodies,
+    pub(super) detail_bodies: DetailBodies,
     /// Size of all pages in bytes, without their detail pages and badges.
     pub(super) bytes: AtomicUsize,
 }
@@ -27,10 +27,21 @@ impl SharedState {
         origin: Option<String>,
         listener_url: String,
         metrics: PageMetrics,
-        details: CacheCounters,
+        detail_counters: CacheCounters,
     ) -> Self {
-        let (renderer, details) = (Renderer::default(), DetailBodies::new(details));
-        Self { origin, listener_url, metrics, renderer, details, bytes: AtomicUsize::new(0) }
+        Self {
+            origin,
+            listener_url,
+            metrics,
+            renderer: Renderer::default(),
+            detail_bodies: DetailBodies::new(detail_counters),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+
+    /// Returns the public URL of the server, or that of its listener without one.
+    pub(super) fn url(&self) -> &str {
+        self.origin.as_deref().unwrap_or(&self.listener_url)
     }
 
     #[cfg(test)]

@@ -3,8 +3,8 @@
 
 use askama::Template;
 use domain::page::{ComponentView, Day, LatencyPoint, PERCENTILES, Range, State, uptime_of};
+use web::chart::{Chart, milliseconds};
 
-use super::super::chart::{Chart, milliseconds};
 use super::super::i18n::{DetailStrings, Strings, clock, iso_date};
 use super::super::snapshot::PageSnapshot;
 use super::event::incident;

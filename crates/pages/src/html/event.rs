@@ -2,8 +2,8 @@
 
 use askama::Template;
 use domain::page::{HistoryDay, IncidentView, MaintenanceView, State};
+use web::escape::escaped;
 
-use super::super::bars::escaped;
 use super::super::event_text::incident_title;
 use super::super::i18n::Strings;
 use super::time::{incident_time_html, time_span_html};

@@ -93,7 +93,30 @@ pub(crate) fn home(
     base: &str,
     url: &str,
 ) -> String {
-    let view = &snapshot.view;
+    let (title, view) = (&snapshot.page.settings.title, &snapshot.view);
+    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
+    frame.share = Some(Share {
+        url: url.to_owned(),
+        sentence: words.summary(&view.overall_status.summary),
+        alternative: og_image::alternative(title, view, words),
+        width: og_image::WIDTH,
+        height: og_image::HEIGHT,
+    });
+    render_home(snapshot, words, frame)
+}
+
+/// Renders the home page for a frame of the dashboard.
+pub(crate) fn home_preview(snapshot: &PageSnapshot, words: &'static Strings, base: &str) -> String {
+    let frame = PageLayout::for_page(&snapshot.page, words, base);
+    render_home(snapshot, words, PageLayout { is_preview: true, is_listed: false, ..frame })
+}
+
+fn render_home(
+    snapshot: &PageSnapshot,
+    words: &'static Strings,
+    mut frame: PageLayout<'_>,
+) -> String {
+    let (view, base) = (&snapshot.view, frame.base);
     let data_age = &view.overall_status.data_age;
     let sentence = words.summary(&view.overall_status.summary);
     let mut notes = Vec::new();
@@ -104,17 +127,8 @@ pub(crate) fn home(
         notes.push(words.stale(&data_age.stale));
     }
     let bars = Bars::new(view, words, base);
-    let mut frame = PageLayout::for_page(&snapshot.page, words, base);
-    let title = &snapshot.page.settings.title;
-    frame.heading = format!("{sentence} · {title}");
+    frame.heading = format!("{sentence} · {}", snapshot.page.settings.title);
     frame.skip = ("components", words.skip);
-    frame.share = Some(Share {
-        url: url.to_owned(),
-        sentence: sentence.clone(),
-        alternative: og_image::alternative(title, view, words),
-        width: og_image::WIDTH,
-        height: og_image::HEIGHT,
-    });
     let home = HomePage {
         frame,
         state: view.overall_status.state,

@@ -9,6 +9,7 @@ use super::super::robots;
 use super::STYLE;
 
 /// Frame of a page.
+#[expect(clippy::struct_excessive_bools, reason = "each shows or hides a part of its own")]
 pub(crate) struct PageLayout<'a> {
     pub(crate) words: &'static Strings,
     pub(crate) heading: String,
@@ -22,6 +23,8 @@ pub(crate) struct PageLayout<'a> {
     pub(crate) home: &'a str,
     /// Whether the visitor has access and may see links to feeds.
     pub(crate) has_access: bool,
+    /// Whether it is shown in a frame of the dashboard, without a script.
+    pub(crate) is_preview: bool,
     /// Anchor and label of the skip link.
     pub(crate) skip: (&'static str, &'static str),
     pub(crate) has_icon: bool,
@@ -66,6 +69,7 @@ impl<'a> PageLayout<'a> {
             base,
             home: home(base),
             has_access: true,
+            is_preview: false,
             skip: ("content", words.skip_to_content),
             has_icon: settings.icon.is_some(),
             is_listed: robots::is_listed(page),

@@ -91,6 +91,7 @@ pub(crate) fn message_page(sentence: &str, about: Option<&str>, words: &'static 
         base: "",
         home: "/",
         has_access: false,
+        is_preview: false,
         skip: ("content", words.skip_to_content),
         has_icon: false,
         is_listed: false,

@@ -12,7 +12,7 @@ use rules::tables::SUBSCRIBER;
 use serde::Deserialize;
 
 use super::super::access::LinkRequest;
-use super::super::address::{PageAddress, PathSegment};
+use super::super::address::{PageAddress, TokenSegment};
 use super::super::html::login::{email_form, link_button, link_sent};
 use super::super::i18n::Strings;
 use super::super::responses::{language, look_up, not_found};
@@ -46,8 +46,7 @@ pub(in super::super) async fn request_link(
     let again = |wrong, status| {
         login_response(email_form(page, words, &base, Some(wrong)), status, headers)
     };
-    let url = address.url(pages.cache.origin());
-    if !pages.source.backend.can_send_emails() || url.starts_with('/') {
+    if !pages.can_email_links() {
         tracing::warn!(
             page.id = %page.id,
             "a member of a status page wants a link, and none can be sent: `smtp_url`, `mail_from` \
@@ -61,6 +60,7 @@ pub(in super::super) async fn request_link(
     }
     match pages.access.request_link(page, mailbox, &arrival.visitor(&pages, &home)) {
         LinkRequest::Created(token) => {
+            let url = address.url(pages.public_url());
             let link = format!("{url}/enter/{token}");
             let mail =
                 magic_link_email::compose(page, words, &link, (mailbox, pages.source.ctx.random()));
@@ -86,7 +86,7 @@ pub(in super::super) async fn request_link(
 pub(in super::super) async fn link_page(
     State(pages): State<Pages>,
     address: PageAddress,
-    PathSegment(token): PathSegment,
+    TokenSegment(token): TokenSegment,
     headers: HeaderMap,
 ) -> Response {
     let words = language(&headers);
@@ -109,7 +109,7 @@ pub(in super::super) async fn link_page(
 pub(in super::super) async fn enter(
     State(pages): State<Pages>,
     address: PageAddress,
-    PathSegment(token): PathSegment,
+    TokenSegment(token): TokenSegment,
     arrival: Arrival,
 ) -> Response {
     let headers = &arrival.headers;

@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode};
 use rules::status_page::{SubscriberState, SuppressionReason};
 use store::{StoreError, SubscriberWithPage};
 
-use super::super::address::{PageAddress, PathSegment};
+use super::super::address::{PageAddress, TokenSegment};
 use super::super::i18n::Strings;
 use super::super::responses::{find, language, message_response};
 use super::super::snapshot::PageSnapshot;
@@ -48,7 +48,7 @@ enum TokenLocation {
 pub(in super::super) async fn show_form(
     pages: Pages,
     address: PageAddress,
-    (purpose, token): (Purpose, PathSegment),
+    (purpose, token): (Purpose, TokenSegment),
     headers: HeaderMap,
 ) -> Response {
     let words = language(&headers);
@@ -75,7 +75,7 @@ pub(in super::super) async fn show_form(
 pub(in super::super) async fn submit_form(
     pages: Pages,
     address: PageAddress,
-    (purpose, token): (Purpose, PathSegment),
+    (purpose, token): (Purpose, TokenSegment),
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {

@@ -1,10 +1,12 @@
-//! Charts as inline SVG: lines of percentiles and stacked bars of phases. They need no script and
-//! no style sheet of their own. A table next to each chart contains the same values. Lines differ
-//! in their dashes and bars in their patterns, so that no meaning depends on colour alone.
+//! Charts as inline SVG, for status pages and the dashboard: lines of percentiles and stacked bars of
+//! phases. They need no script. A surface gives them padding on the left, for the values of the axis, and
+//! on the right, for the names of lines. A table next to each chart contains the same values. Lines have
+//! their names at their ends, and parts of bars the order of their legend, so that no meaning depends on
+//! colour alone.
 
 use std::fmt::Write as _;
 
-use super::bars::escaped;
+use crate::escape::escaped;
 
 /// Height of the chart, and the top and bottom edge of the plot area.
 const HEIGHT: u32 = 240;
@@ -20,75 +22,60 @@ const TENTHS: [u32; 9] = [10, 12, 16, 20, 24, 32, 40, 60, 80];
 /// Maximum number of labels on the time axis.
 const LABELS: usize = 4;
 
-/// Width and dashes of each line.
-const LINES: [(&str, &str); 5] =
-    [("2.6", "none"), ("1.8", "9 3"), ("1.8", "4 3"), ("1.8", "1.5 3"), ("1.6", "12 3 2 3")];
-
-/// Colour and pattern of each part of a bar.
-const FILLS: [(&str, FillPattern); 5] = [
-    ("var(--soft)", FillPattern::Rising),
-    ("var(--maintenance)", FillPattern::Dots),
-    ("var(--degraded)", FillPattern::Falling),
-    ("var(--up)", FillPattern::Nothing),
-    ("var(--ink)", FillPattern::Level),
-];
-
-/// Pattern over a colour.
-#[derive(Clone, Copy, Debug)]
-enum FillPattern {
-    Nothing,
-    Rising,
-    Falling,
-    Dots,
-    Level,
-}
+/// Width of each line, whose colours are shades of one.
+const LINES: [&str; 5] = ["2.4", "1.6", "1.6", "1.6", "1.2"];
+/// Minimum distance of the names of lines.
+const NAME_STEP: f64 = 13.0;
+/// Height of the highest name: beside the top of the values.
+const NAME_TOP: f64 = 4.0;
 
 /// Data of a chart: a value in microseconds for each series and time step.
 #[derive(Debug)]
-pub(super) struct Chart<'a> {
+pub struct Chart<'a> {
     /// Identifier, unique within the page.
-    pub(super) id: &'a str,
-    pub(super) title: &'a str,
+    pub id: &'a str,
+    pub title: &'a str,
     /// Description for assistive technology.
-    pub(super) about: &'a str,
+    pub about: &'a str,
     /// Names of the series.
-    pub(super) names: [&'a str; 5],
+    pub names: [&'a str; 5],
     /// Start of each step, formatted.
-    pub(super) times: &'a [String],
+    pub times: &'a [String],
     /// Start of each step, abbreviated for the time axis.
-    pub(super) labels: &'a [String],
+    pub labels: &'a [String],
     /// Values of each step. `None` if there is no data.
-    pub(super) values: &'a [Option<[u32; 5]>],
+    pub values: &'a [Option<[u32; 5]>],
     /// Format of milliseconds.
-    pub(super) unit: &'a str,
+    pub unit: &'a str,
 }
 
 impl Chart<'_> {
     /// Renders the values of a step as separate lines.
-    pub(super) fn lines(&self) -> String {
+    pub fn lines(&self) -> String {
         let most = self.values.iter().flatten().flatten().copied().max().unwrap_or(0);
         let scale = Scale::for_max(most);
         let mut drawing = String::new();
-        for (series, (width, dashes)) in LINES.iter().enumerate() {
+        // The median is drawn last, over the others.
+        for (series, width) in LINES.iter().enumerate().rev() {
             let _ = write!(
                 drawing,
-                "<path d=\"{}\" stroke-width=\"{width}\" stroke-dasharray=\"{dashes}\"/>",
-                self.path(series, scale)
+                "<path d=\"{}\" stroke=\"{}\" stroke-width=\"{width}\"/>",
+                self.path(series, scale),
+                shade(series)
             );
         }
         // The drawing is stretched to the width of the page. The strokes keep their width.
         let (width, height) = (self.count() * STEP, BOTTOM - TOP);
         let drawing = format!(
             "<svg width=\"100%\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             preserveAspectRatio=\"none\" fill=\"none\" stroke=\"var(--maintenance-ink)\" \
-             stroke-linecap=\"round\" stroke-linejoin=\"round\">{}</svg>",
+             preserveAspectRatio=\"none\" fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\">{}</svg>",
             drawing.replace("<path ", "<path vector-effect=\"non-scaling-stroke\" ")
         );
-        self.wrap_svg(scale, "", &drawing)
+        self.wrap_svg(scale, &(drawing + &self.line_names(scale)))
     }
 
     /// Renders the values of a step as parts of a stacked bar.
-    pub(super) fn stacks(&self) -> String {
+    pub fn stacks(&self) -> String {
         let sum =
             |values: &[u32; 5]| values.iter().fold(0_u32, |all, one| all.saturating_add(*one));
         let scale = Scale::for_max(self.values.iter().flatten().map(sum).max().unwrap_or(0));
@@ -105,31 +92,30 @@ impl Chart<'_> {
                     let _ = write!(
                         drawing,
                         "<rect x=\"{left}\" y=\"{top:.1}\" width=\"{width}\" height=\"{height:.1}\" \
-                         fill=\"url(#{}{part})\"/>",
-                        self.id
+                         fill=\"{}\"/>",
+                        phase(part)
                     );
                 }
             }
         }
-        self.wrap_svg(scale, &self.patterns(), &drawing)
+        self.wrap_svg(scale, &drawing)
     }
 
     /// Returns the legend of the lines, with a sample of each.
-    pub(super) fn legend_of_lines(&self) -> String {
-        let sample = |place: usize| {
-            let (width, dashes) = LINES[place];
+    pub fn legend_of_lines(&self) -> String {
+        self.legend(|place| {
+            let (width, shade) = (LINES[place], shade(place));
             format!(
-                "<line x1=\"1\" x2=\"31\" y1=\"6\" y2=\"6\" stroke=\"var(--maintenance-ink)\" \
-                 stroke-linecap=\"round\" stroke-width=\"{width}\" stroke-dasharray=\"{dashes}\"/>"
+                "<line x1=\"1\" x2=\"31\" y1=\"6\" y2=\"6\" stroke=\"{shade}\" \
+                 stroke-linecap=\"round\" stroke-width=\"{width}\"/>"
             )
-        };
-        self.legend(sample)
+        })
     }
 
     /// Returns the legend of the stacked bars, with a sample of each part.
-    pub(super) fn legend_of_stacks(&self) -> String {
+    pub fn legend_of_stacks(&self) -> String {
         self.legend(|place| {
-            format!("<rect width=\"32\" height=\"12\" rx=\"2\" fill=\"url(#{}{place})\"/>", self.id)
+            format!("<rect width=\"32\" height=\"12\" rx=\"2\" fill=\"{}\"/>", phase(place))
         })
     }
 
@@ -147,12 +133,12 @@ impl Chart<'_> {
     }
 
     /// Adds the axes, the title and the description to a drawing.
-    fn wrap_svg(&self, scale: Scale, definitions: &str, drawing: &str) -> String {
+    fn wrap_svg(&self, scale: Scale, drawing: &str) -> String {
         let (id, title, about) = (self.id, escaped(self.title), escaped(self.about));
         let mut svg = format!(
             "<svg role=\"img\" aria-labelledby=\"{id}t {id}d\" width=\"100%\" height=\"{HEIGHT}\" \
-             direction=\"ltr\" font-size=\"12\" fill=\"var(--soft)\"><title id=\"{id}t\">{title}</title>\
-             <desc id=\"{id}d\">{about}</desc><defs>{definitions}</defs>"
+             overflow=\"visible\" direction=\"ltr\" font-size=\"12\" fill=\"var(--soft)\"><title id=\"{id}t\">{title}</title>\
+             <desc id=\"{id}d\">{about}</desc>"
         );
         for part in 0..=PARTS {
             let y = height_of(part);
@@ -161,7 +147,7 @@ impl Chart<'_> {
         let height = BOTTOM - TOP;
         let _ = write!(
             svg,
-            "<svg y=\"{TOP}\" width=\"100%\" height=\"{height}\">{drawing}{}</svg>",
+            "<svg y=\"{TOP}\" width=\"100%\" height=\"{height}\" overflow=\"visible\">{drawing}{}</svg>",
             self.hints(height)
         );
         svg.push_str(&self.scale_of_values(scale));
@@ -200,16 +186,33 @@ impl Chart<'_> {
         format!("{:.2}%", steps * 100.0 / f64::from(self.count()))
     }
 
-    /// Renders the labels of the value axis, outlined to stay readable over the drawing.
+    /// Renders the labels of the value axis before its lines: in the padding of the chart, which the
+    /// style sheets of the surfaces add.
     fn scale_of_values(&self, scale: Scale) -> String {
-        let mut labels = String::from(
-            "<g stroke=\"var(--bg)\" stroke-width=\"4\" stroke-linejoin=\"round\" \
-             paint-order=\"stroke\">",
-        );
+        let mut labels = String::from("<g text-anchor=\"end\">");
         for part in 0..=PARTS {
             let label = milliseconds(scale.top_us / PARTS * part, self.unit);
-            let y = height_of(part) - 4;
-            let _ = write!(labels, "<text y=\"{y}\">{}</text>", escaped(&label));
+            let y = height_of(part) + 4;
+            let _ = write!(labels, "<text x=\"-8\" y=\"{y}\">{}</text>", escaped(&label));
+        }
+        labels + "</g>"
+    }
+
+    /// Renders the name of each line right of its last value. Names that would overlap move apart.
+    fn line_names(&self, scale: Scale) -> String {
+        let mut labels = String::from("<g>");
+        let Some(last) = self.values.iter().flatten().next_back() else { return String::new() };
+        let mut below = f64::INFINITY;
+        let apart = last.iter().map(|value| {
+            below = (scale.y(*value) + 4.0).min(below - NAME_STEP);
+            below
+        });
+        let heights: Vec<f64> = apart.collect();
+        // Names at the top move down together, so that they stay within the chart.
+        let down = heights.last().map_or(0.0, |top| (NAME_TOP - top).max(0.0));
+        for (name, height) in self.names.iter().zip(heights) {
+            let (name, y) = (escaped(name), height + down);
+            let _ = write!(labels, "<text x=\"100%\" dx=\"6\" y=\"{y:.1}\">{name}</text>");
         }
         labels + "</g>"
     }
@@ -251,27 +254,16 @@ impl Chart<'_> {
         }
         path
     }
+}
 
-    fn patterns(&self) -> String {
-        let mut patterns = String::new();
-        for (part, (colour, pattern)) in FILLS.iter().enumerate() {
-            let (angle, shape) = match pattern {
-                FillPattern::Nothing => ("0", ""),
-                FillPattern::Rising => ("45", "<rect width=\"1.6\" height=\"6\"/>"),
-                FillPattern::Falling => ("-45", "<rect width=\"1.6\" height=\"6\"/>"),
-                FillPattern::Dots => ("0", "<circle cx=\"3\" cy=\"3\" r=\"1.2\"/>"),
-                FillPattern::Level => ("0", "<rect width=\"6\" height=\"1.6\"/>"),
-            };
-            let _ = write!(
-                patterns,
-                "<pattern id=\"{}{part}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
-                 patternTransform=\"rotate({angle})\"><rect width=\"6\" height=\"6\" fill=\"{colour}\"/>\
-                 <g fill=\"var(--bg)\">{shape}</g></pattern>",
-                self.id
-            );
-        }
-        patterns
-    }
+/// Returns the colour of a line.
+fn shade(series: usize) -> String {
+    format!("var(--scale-{})", series + 1)
+}
+
+/// Returns the colour of a part of a bar.
+fn phase(part: usize) -> String {
+    format!("var(--phase-{})", part + 1)
 }
 
 /// Returns the vertical position of a grid line, counted from the bottom.
@@ -280,7 +272,7 @@ const fn height_of(part: u32) -> u32 {
 }
 
 /// Formats microseconds as milliseconds. Small values have a decimal place.
-pub(super) fn milliseconds(micros: u32, unit: &str) -> String {
+pub fn milliseconds(micros: u32, unit: &str) -> String {
     let number = match micros {
         0 => "0".to_owned(),
         1..10_000 => format!("{:.1}", f64::from(micros) / 1_000.0),
@@ -333,16 +325,16 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_leave_gaps_and_dashes_are_distinct() {
+    fn missing_values_leave_gaps_and_lines_are_named() {
         let values = [Some([100_000; 5]), None, Some([400_000; 5]), Some([200_000; 5])];
         let svg = chart(&times(4), &values).lines();
         assert!(svg.contains("d=\"M5 145.5h.1M25 0.0h.1L35 97.0\""), "{svg}");
-        for (_, dashes) in LINES {
-            assert_eq!(
-                svg.matches(&format!("stroke-dasharray=\"{dashes}\"")).count(),
-                1,
-                "{dashes}"
-            );
+        // The last values are equal, so the names are one above the other.
+        for (place, name) in NAMES.into_iter().enumerate() {
+            let y = 101.0 - NAME_STEP * place as f64;
+            let label = format!("<text x=\"100%\" dx=\"6\" y=\"{y:.1}\">{name}</text>");
+            assert!(svg.contains(&label), "{label} is not in {svg}");
+            assert_eq!(svg.matches(&shade(place)).count(), 1, "{name}");
         }
         assert!(svg.contains(">400 ms</text>") && svg.contains(">0 ms</text>"), "{svg}");
         assert!(svg.contains("<title>02:00: p50 400 ms, p75 400 ms"), "{svg}");
@@ -350,16 +342,25 @@ mod tests {
     }
 
     #[test]
-    fn bar_parts_are_stacked_with_distinct_patterns() {
+    fn names_at_the_top_stay_in_the_chart() {
+        let svg = chart(&times(1), &[Some([400_000; 5])]).lines();
+        for (place, name) in NAMES.into_iter().rev().enumerate() {
+            let y = NAME_TOP + NAME_STEP * place as f64;
+            assert!(svg.contains(&format!("dx=\"6\" y=\"{y:.1}\">{name}</text>")), "{svg}");
+        }
+    }
+
+    #[test]
+    fn bar_parts_are_stacked_in_distinct_colours() {
         let svg = chart(&times(1), &[Some([1_000, 0, 2_000, 0, 1_000])]).stacks();
         for part in [
-            "y=\"145.5\" width=\"80.00%\" height=\"48.5\" fill=\"url(#l0)\"",
-            "y=\"48.5\" width=\"80.00%\" height=\"97.0\" fill=\"url(#l2)\"",
-            "y=\"0.0\" width=\"80.00%\" height=\"48.5\" fill=\"url(#l4)\"",
+            "y=\"145.5\" width=\"80.00%\" height=\"48.5\" fill=\"var(--phase-1)\"",
+            "y=\"48.5\" width=\"80.00%\" height=\"97.0\" fill=\"var(--phase-3)\"",
+            "y=\"0.0\" width=\"80.00%\" height=\"48.5\" fill=\"var(--phase-5)\"",
         ] {
             assert!(svg.contains(part), "{part} is not in {svg}");
         }
-        assert!(!svg.contains("fill=\"url(#l1)\""), "what took no time is not drawn");
+        assert!(!svg.contains("--phase-2"), "what took no time is not drawn");
     }
 
     #[test]
