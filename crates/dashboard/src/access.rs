@@ -1,0 +1,168 @@
+//! Access to routes: every request passes here before its handler. Refuses posts from other sites,
+//! finds the session and the role, and limits the time of an answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use http::Method;
+use http::request::Parts;
+use rules::Role;
+use tokio::time::{Instant, timeout_at};
+use web::peer::ShownSession;
+
+use crate::error::ScreenError;
+use crate::html::redirect;
+use crate::origin::{Client, is_cross_site};
+use crate::route::{Access, Pace};
+use crate::session::{self, Member, SignedIn};
+use crate::state::Dashboard;
+
+/// Time of an answer that only needs the database. One that hangs is reported within three seconds
+/// (issue 18).
+const WITHIN: Duration = Duration::from_millis(2_500);
+/// Action of the audit log for a refused post from another site.
+const CROSS_SITE_POST: &str = "user.cross_site_post";
+/// Name of the route parameter of the workspace's slug.
+const WORKSPACE: &str = "workspace";
+
+/// Rule of a route, as the state of its layer.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    pub(crate) state: Dashboard,
+    pub(crate) access: Access,
+    pub(crate) pace: Pace,
+}
+
+/// Admits a request to its handler, with an `Arc<SignedIn>` in its extensions, and a [`Member`] on paths
+/// of a workspace.
+pub(crate) async fn enforce(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    // The times of admission and handler begin together: a hang in both takes no longer.
+    let begun = Instant::now();
+    let admitted = timeout_at(begun + WITHIN, gate.admit(&mut parts)).await;
+    match admitted.unwrap_or(Err(ScreenError::SlowDatabase)) {
+        Ok(None) => {}
+        Ok(Some(redirected)) => return redirected,
+        Err(error) => return error.into_response(),
+    }
+    let answer = next.run(Request::from_parts(parts, body));
+    let mut response = answer_in_time(gate.pace, begun, answer).await;
+    if gate.access != Access::Anyone {
+        response.extensions_mut().insert(ShownSession);
+    }
+    response
+}
+
+/// Returns the answer of a handler, or the reason if it takes longer than its pace allows.
+async fn answer_in_time(
+    pace: Pace,
+    begun: Instant,
+    answer: impl Future<Output = Response>,
+) -> Response {
+    let (within, too_slow) = match pace {
+        Pace::Prompt => (WITHIN, ScreenError::SlowDatabase),
+        Pace::Within(time) => (time, ScreenError::TooSlow),
+    };
+    let answer = timeout_at(begun + within, answer).await;
+    answer.unwrap_or_else(|_| too_slow.into_response())
+}
+
+impl Gate {
+    /// Decides about a request. Returns a response if the browser has to go elsewhere first.
+    async fn admit(&self, parts: &mut Parts) -> Result<Option<Response>, ScreenError> {
+        let is_change = !parts.method.is_safe();
+        let is_foreign = is_change && is_cross_site(parts, &self.state);
+        if self.access == Access::Anyone {
+            return if is_foreign { Err(self.refuse_foreign(parts, None).await) } else { Ok(None) };
+        }
+        let client = Client::from_parts(parts, &self.state);
+        let Some(signed_in) = session::find(&self.state, &parts.headers, client.address).await?
+        else {
+            let refused = if is_foreign {
+                return Err(self.refuse_foreign(parts, None).await);
+            } else if parts.method == Method::GET {
+                redirect(&login_path(parts))
+            } else {
+                ScreenError::SignedOut.into_response()
+            };
+            return Ok(Some(refused));
+        };
+        if is_foreign {
+            return Err(self.refuse_foreign(parts, Some(&signed_in)).await);
+        }
+        let signed_in = Arc::new(signed_in);
+        if let Access::Member(role) = self.access {
+            let slug = workspace(parts, &self.state).await;
+            parts.extensions.insert(find_member(&signed_in, &slug, role)?);
+        }
+        parts.extensions.insert(signed_in);
+        Ok(None)
+    }
+
+    /// Records a post from another site in the log and in the audit log: of the person's workspaces, or
+    /// of the oldest one for a stranger.
+    async fn refuse_foreign(&self, parts: &Parts, signed_in: Option<&SignedIn>) -> ScreenError {
+        let client = Client::from_parts(parts, &self.state);
+        let path = parts.uri.path();
+        tracing::warn!(client.address = %client.address, "refused a post from another site to `{path}`");
+        if let Some(signed_in) = signed_in {
+            self.state.audit_refusal(signed_in, CROSS_SITE_POST, path).await;
+        } else if self.state.limits.try_record_stranger(client.address) {
+            self.state.audit_stranger(CROSS_SITE_POST, path, client.address).await;
+        }
+        ScreenError::CrossSite
+    }
+}
+
+/// Returns the person as a member of the workspace with this slug. To others it does not exist.
+fn find_member(signed_in: &Arc<SignedIn>, slug: &str, role: Role) -> Result<Member, ScreenError> {
+    let mut all = signed_in.memberships.iter();
+    let membership = all.find(|it| it.workspace.slug == slug).ok_or(ScreenError::NotFound)?;
+    if !membership.role.includes(role) {
+        return Err(ScreenError::MissingRole { has: membership.role, needs: role });
+    }
+    Ok(Member { signed_in: Arc::clone(signed_in), membership: membership.clone() })
+}
+
+async fn workspace(parts: &mut Parts, state: &Dashboard) -> String {
+    let Ok(params) = RawPathParams::from_request_parts(parts, state).await else {
+        return String::new();
+    };
+    let found = params.iter().find(|(name, _)| *name == WORKSPACE);
+    found.map(|(_, value)| value.to_owned()).unwrap_or_default()
+}
+
+/// Returns the login page that leads back to this request.
+fn login_path(parts: &Parts) -> String {
+    let path = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    let next = percent_encoding::utf8_percent_encode(path, percent_encoding::NON_ALPHANUMERIC);
+    format!("/login?next={next}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use http::StatusCode;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn slow_report_does_not_blame_the_database() {
+        let pace = Pace::Within(Duration::from_millis(10));
+        let report = answer_in_time(pace, Instant::now(), pending()).await;
+        assert_eq!(report.status(), StatusCode::GATEWAY_TIMEOUT);
+        let begun = Instant::now().checked_sub(WITHIN).unwrap();
+        let list = answer_in_time(Pace::Prompt, begun, pending()).await;
+        assert_eq!(list.status(), StatusCode::SERVICE_UNAVAILABLE);
+    }
+
+    // issue 18, bad input: "If the database hangs, show a page that says so within 3 s"
+    #[test]
+    fn deadline_leaves_time_for_the_page() {
+        assert!(WITHIN + Duration::from_millis(500) <= Duration::from_secs(3));
+    }
+}

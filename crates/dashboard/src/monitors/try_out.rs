@@ -1,0 +1,63 @@
+//! Tests a monitor before it is saved: checks the values of a form from some places and shows the
+//! outcome beside the form. Nothing is stored.
+
+use axum::Extension;
+use axum::extract::{Form as Body, Query, State};
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+
+use super::check_view::CheckView;
+use super::create::parse_kind;
+use super::workbench::{FormReply, Subject, Workbench, warnings};
+use super::{fields, posted, regions, stored};
+use crate::error::ScreenError;
+use crate::form::{Messages, resource};
+use crate::session::Member;
+use crate::state::Dashboard;
+
+/// Form that is tested.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct TestedForm {
+    kind: Option<String>,
+    /// ID of the monitor, if it is stored.
+    monitor: Option<String>,
+}
+
+/// Checks the values of the form.
+pub(crate) async fn submit(
+    State(state): State<Dashboard>,
+    Extension(member): Extension<Member>,
+    Query(asked): Query<TestedForm>,
+    request: HeaderMap,
+    Body(form): Body<Vec<(String, String)>>,
+) -> Result<Response, ScreenError> {
+    let (kind, subject) = match &asked.monitor {
+        Some(id) => {
+            let monitor = stored::find(&state, &member, id).await?;
+            let name = monitor.name().to_owned();
+            (monitor.kind, Subject::Stored { id: id.clone(), name })
+        }
+        None => (parse_kind(asked.kind.as_deref())?, Subject::New),
+    };
+    let (state, member) = (&state, &member);
+    let bench = Workbench { state, member, request: &request, kind, subject };
+    let values = posted::read(form, bench.table())?.values;
+    let mut named = values.clone();
+    posted::name_after_target(&mut named, bench.table());
+    let draft = fields::request(resource(bench.table(), &named));
+    let from = regions::test_regions(&values, &regions::list(state, member).await?);
+    let reply = match bench.check(&draft, from).await {
+        Ok(checked) => FormReply {
+            messages: Messages::default(),
+            warnings: warnings(&checked),
+            tested: Some(checked.results.iter().map(CheckView::new).collect()),
+            ..FormReply::default()
+        },
+        Err(error) => {
+            FormReply { messages: Messages::from_error(&error, "monitor"), ..FormReply::default() }
+        }
+    };
+    // The script shows the outcome only if the status is a success.
+    bench.page(&values, FormReply { status: StatusCode::OK, ..reply }).await
+}

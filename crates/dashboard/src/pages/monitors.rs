@@ -1,0 +1,101 @@
+//! Adds monitors to a status page, from a searchable list of those that it does not show.
+
+use std::collections::HashSet;
+
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Form as Body, Path, Query, State};
+use axum::response::Response;
+use contract::rpc::{Error, MethodRequest as _};
+use contract::status_page::wire::CreateComponentRequest;
+use futures_util::future::try_join_all;
+use http::HeaderMap;
+use rules::ComponentType;
+use serde_json::{Value as Json, json};
+use store::Page;
+
+use super::components;
+use super::summary::{self, PageSummary, StoredPage};
+use crate::error::ScreenError;
+use crate::form::Choice;
+use crate::html::{self, Frame, Section, redirect_with_notice};
+use crate::monitor_picker::{MonitorChoices, MonitorSearch};
+use crate::session::Member;
+use crate::state::Dashboard;
+
+#[derive(Template)]
+#[template(path = "page_monitors.html")]
+struct PageMonitorsPage {
+    frame: Frame,
+    page: PageSummary,
+    list: MonitorChoices,
+    groups: Vec<Choice>,
+    here: String,
+}
+
+/// Shows the monitors that are not on the page.
+pub(crate) async fn show(
+    State(state): State<Dashboard>,
+    Extension(member): Extension<Member>,
+    Path((_, id)): Path<(String, String)>,
+    Query(search): Query<MonitorSearch>,
+    request: HeaderMap,
+) -> Result<Response, ScreenError> {
+    let page = summary::find(&state, &member, &id).await?;
+    let all = state.store.monitors().all_names(member.workspace()).await?;
+    let shown = shown_monitors(&state, &member, &page).await?;
+    let search = MonitorSearch { show: "other".to_owned(), ..search };
+    let page = PageMonitorsPage {
+        frame: Frame::of_member(&member, Section::Pages, "Add monitors", &request),
+        list: search.choices(&all, &shown),
+        groups: components::groups(&state, &member, &page).await?,
+        here: page.summary.path(&member, "/monitors"),
+        page: page.summary,
+    };
+    Ok(html::page(&page, &request))
+}
+
+/// Adds the chosen monitors after the components that the page has.
+pub(crate) async fn submit(
+    State(state): State<Dashboard>,
+    Extension(member): Extension<Member>,
+    Path((_, id)): Path<(String, String)>,
+    Body(posted): Body<Vec<(String, String)>>,
+) -> Result<Response, ScreenError> {
+    let page = summary::find(&state, &member, &id).await?;
+    let group = posted.iter().find(|(name, value)| name == "group" && !value.is_empty());
+    let monitors = posted.iter().filter(|(name, _)| name == "monitor");
+    let added = monitors.map(|(_, monitor)| {
+        let kind = ComponentType::Monitor.as_str();
+        let mut component = json!({ "pageId": id, "type": kind, "monitorId": monitor });
+        if let Some((_, group)) = group {
+            component["groupId"] = json!(group);
+        }
+        add(&state, &member, component)
+    });
+    let added = try_join_all(added).await?.len();
+    let text = match added {
+        0 => {
+            let path = page.summary.path(&member, "/monitors");
+            return Ok(redirect_with_notice(&path, "Choose at least one monitor."));
+        }
+        1 => "1 monitor was added.".to_owned(),
+        count => format!("{count} monitors were added."),
+    };
+    Ok(redirect_with_notice(&page.summary.path(&member, ""), &text))
+}
+
+async fn add(state: &Dashboard, member: &Member, component: Json) -> Result<Json, Error> {
+    let asked = json!({ "component": component });
+    state.send_json(member.caller(), CreateComponentRequest::PATH, &asked).await
+}
+
+/// Returns the IDs of the monitors that the page shows.
+async fn shown_monitors(
+    state: &Dashboard,
+    member: &Member,
+    page: &StoredPage,
+) -> Result<HashSet<String>, ScreenError> {
+    let all = state.store.components().list(member.workspace(), Some(page.id), Page::all()).await?;
+    Ok(all.rows.iter().filter_map(|it| it.settings.monitor_id).map(|id| id.to_string()).collect())
+}

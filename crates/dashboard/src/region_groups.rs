@@ -1,0 +1,58 @@
+//! Regions to choose, grouped by continent, for forms of monitors and probes.
+
+use contract::region::wire::Region;
+
+/// Regions of a continent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RegionGroup {
+    pub(crate) continent: &'static str,
+    pub(crate) regions: Vec<RegionOption>,
+}
+
+/// A region to choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RegionOption {
+    pub(crate) id: String,
+    pub(crate) city: String,
+    pub(crate) country: String,
+    pub(crate) is_chosen: bool,
+}
+
+/// Continents in the order of forms, with their countries.
+const CONTINENTS: [(&str, &[&str]); 6] = [
+    ("Europe", &["DE", "FR", "GB", "NL", "SE"]),
+    ("North America", &["CA", "US"]),
+    ("South America", &["BR"]),
+    ("Asia", &["IN", "JP", "SG"]),
+    ("Oceania", &["AU"]),
+    ("Africa", &["ZA"]),
+];
+
+/// Groups regions, and marks those that are chosen.
+pub(crate) fn by_continent(known: &[Region], chosen: &[String]) -> Vec<RegionGroup> {
+    let group = |(continent, countries): &(&'static str, &[&str])| {
+        let within = known.iter().filter(|it| countries.contains(&it.country.as_str()));
+        let option = |it: &Region| RegionOption {
+            id: it.id.clone(),
+            city: it.city.clone(),
+            country: it.country.clone(),
+            is_chosen: chosen.contains(&it.id),
+        };
+        RegionGroup { continent, regions: within.map(option).collect() }
+    };
+    CONTINENTS.iter().map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CONTINENTS;
+
+    #[test]
+    fn every_region_is_on_a_continent() {
+        for region in rules::Region::ALL {
+            let country = region.location().country;
+            let on = CONTINENTS.iter().filter(|(_, countries)| countries.contains(&country));
+            assert_eq!(on.count(), 1, "{region}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Signing in at the provider of single sign-on: the way there, and the way back. A signed cookie
+//! binds the answer to the browser that asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Query, State};
+use axum::response::Response;
+use axum::routing::get;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::HeaderMap;
+use http::header::SET_COOKIE;
+use rules::Secret;
+use serde::{Deserialize, Serialize};
+use store::{NewUser, ProviderAccount, StoreError};
+
+use super::finish::{SignInWay, finish, local_path};
+use crate::error::ScreenError;
+use crate::html::redirect;
+use crate::origin::Client;
+use crate::route::{Access, Route};
+use crate::session::{Cookie, read_cookie};
+use crate::signed_state::RefusedState;
+use crate::single_sign_on::{
+    CALLBACK, ProviderPerson, SignInSecrets, SingleSignOn, SingleSignOnError,
+};
+use crate::state::Dashboard;
+
+const COOKIE_NAME: &str = "aloft_provider";
+const PURPOSE: &str = "single sign-on";
+/// Time that a person may spend at the provider.
+const LIFETIME: Duration = Duration::from_mins(10);
+/// Time for the requests to the provider, in seconds.
+const SECONDS: u64 = 20;
+/// Maximum length of a name from the provider, in characters.
+const NAME_CHARS_MAX: usize = 256;
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::get("/login/provider", Access::Anyone, || get(begin)).within(SECONDS),
+    Route::get(CALLBACK, Access::Anyone, || get(complete)).within(SECONDS),
+];
+
+/// Where to go after signing in.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Wish {
+    next: Option<String>,
+}
+
+/// Answer of the provider, in the URL. It is never printed, because a code is a secret.
+#[derive(Deserialize)]
+pub(crate) struct ProviderAnswer {
+    code: Option<String>,
+    state: Option<String>,
+    error: Option<String>,
+    /// Issuer, if the provider names it (RFC 9207).
+    iss: Option<String>,
+}
+
+/// State of a browser at the provider.
+#[derive(Debug, Deserialize, Serialize)]
+struct ProviderStep {
+    /// Random bytes from which the secrets of this sign-in derive.
+    seed: String,
+    next: String,
+}
+
+/// Leads to the provider.
+pub(crate) async fn begin(
+    State(state): State<Dashboard>,
+    Query(wish): Query<Wish>,
+    client: Client,
+) -> Result<Response, ScreenError> {
+    let provider = state.single_sign_on.clone().ok_or(ScreenError::NotFound)?;
+    let limited = state.limits.acquire_anonymous(client.address);
+    limited.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
+    let seed = URL_SAFE_NO_PAD.encode(state.ctx.secret_bytes());
+    let secrets = secrets(&state, &seed);
+    let url = provider.begin(&state.backend, &secrets, state.ctx.now()).await;
+    let url = url.map_err(|error| {
+        tracing::error!("single sign-on failed: {}", error.reason());
+        ScreenError::SingleSignOn(error.to_string())
+    })?;
+    let step = ProviderStep { seed, next: local_path(wish.next) };
+    let value = state.signer().sign(PURPOSE, step, LIFETIME);
+    let cookie = Cookie { name: COOKIE_NAME, value: &value, lifetime: LIFETIME };
+    let mut response = redirect(&url);
+    response.headers_mut().append(SET_COOKIE, cookie.header(&client));
+    Ok(response)
+}
+
+/// Signs in with the provider's answer.
+pub(crate) async fn complete(
+    State(state): State<Dashboard>,
+    Query(answer): Query<ProviderAnswer>,
+    client: Client,
+    request: HeaderMap,
+) -> Result<Response, ScreenError> {
+    let provider = state.single_sign_on.clone().ok_or(ScreenError::NotFound)?;
+    let limited = state.limits.acquire_anonymous(client.address);
+    limited.map_err(|retry_after| ScreenError::TooManyAttempts { retry_after })?;
+    let accepted = accept(&state, &provider, answer, &request).await;
+    let (person, next) = match accepted {
+        Ok(accepted) => accepted,
+        Err(error) => {
+            let why = error.reason();
+            state.audit_stranger("single_sign_on.refuse", &why, client.address).await;
+            return Err(ScreenError::SingleSignOn(error.to_string()));
+        }
+    };
+    let account = account(&state, &provider, person);
+    let (author, address) = (state.clone(), client.address);
+    let change = move |user| author.change_by(user, address);
+    let signed_in = match state.store.identities().sign_in(account, change).await {
+        Ok(signed_in) => signed_in,
+        Err(error @ StoreError::NotSetUp) => {
+            return Err(ScreenError::SingleSignOn(error.to_string()));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let end = (SignInWay::SingleSignOn, next.as_str());
+    let mut response = finish(&state, signed_in.user, &client, end).await?;
+    let removal = Cookie::removal(COOKIE_NAME).header(&client);
+    response.headers_mut().append(SET_COOKIE, removal);
+    Ok(response)
+}
+
+/// Verifies an answer, and returns the person and where they wanted to go.
+async fn accept(
+    state: &Dashboard,
+    provider: &Arc<SingleSignOn>,
+    answer: ProviderAnswer,
+    request: &HeaderMap,
+) -> Result<(ProviderPerson, String), SingleSignOnError> {
+    let refused = |why: &str| SingleSignOnError::Refused(why.to_owned());
+    let step = read_cookie(request, COOKIE_NAME).ok_or_else(|| refused("no sign-in was begun"))?;
+    let step: ProviderStep = state.signer().read(PURPOSE, step).map_err(|error| match error {
+        RefusedState::Forged => refused("the cookie of the sign-in is forged"),
+        RefusedState::Expired => refused("the sign-in has expired"),
+    })?;
+    let secrets = secrets(state, &step.seed);
+    if answer.state.as_deref() != Some(secrets.state.as_str()) {
+        return Err(refused("the state was changed"));
+    }
+    if answer.iss.is_some_and(|issuer| issuer != provider.settings().issuer) {
+        return Err(refused("another provider answered"));
+    }
+    if let Some(error) = answer.error {
+        let error: String = error.chars().filter(char::is_ascii_graphic).take(64).collect();
+        return Err(SingleSignOnError::Refused(format!("the provider answered `{error}`")));
+    }
+    let code = answer.code.ok_or_else(|| refused("the answer has no code"))?;
+    let person = provider.complete(&state.backend, (code, secrets), state.ctx.now()).await?;
+    Ok((person, step.next))
+}
+
+fn account(state: &Dashboard, provider: &SingleSignOn, person: ProviderPerson) -> ProviderAccount {
+    let ProviderPerson { subject, email, name, groups } = person;
+    let name = name.unwrap_or_else(|| email.clone());
+    let name = name.chars().filter(|it| !it.is_control()).take(NAME_CHARS_MAX).collect();
+    let settings = provider.settings();
+    ProviderAccount {
+        issuer: settings.issuer.clone(),
+        subject,
+        user: NewUser {
+            id: state.ctx.new_id(),
+            email,
+            name,
+            password_hash: Secret::new(String::new()),
+        },
+        roles: settings.roles_of(&groups),
+    }
+}
+
+fn secrets(state: &Dashboard, seed: &str) -> SignInSecrets {
+    let signer = state.signer();
+    let derive = |purpose| URL_SAFE_NO_PAD.encode(signer.derive(purpose, seed.as_bytes()));
+    SignInSecrets {
+        state: derive("provider state"),
+        nonce: derive("provider nonce"),
+        verifier: Secret::new(derive("provider verifier")),
+    }
+}
