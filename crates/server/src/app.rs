@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::{Extension, Router};
+use dashboard::Dashboard;
 use pages::{PageDomain, Pages};
 use probe::Egress;
+use remote::nats::NatsSettings;
 use rules::Region;
 use store::Store;
 use tokio_util::sync::CancellationToken;
@@ -16,14 +18,16 @@ use crate::auth::Auth;
 use crate::control::ControlService;
 use crate::demo::DemoState;
 use crate::domains::{Domains, HostRouter};
-use crate::edge::{self, Budget, Edge};
-use crate::gate::AuthLayer;
-use crate::health::{self, HealthState};
+use crate::edge::{self, BODY_WITHIN, Budget, Edge};
+use crate::gate::{AuthLayer, before_members_rpc};
+use crate::health::{self, HealthState, RunningCheck};
 use crate::housekeeping::Housekeeping;
 use crate::observe::Metrics;
 use crate::pipeline::{Notifier, Pipeline};
+use crate::probes::{self, NatsLane, NatsStatus, ProbeCalls, ProbeState, ProbeTokens};
 use crate::rpc::{self, ResponseCache, ResponseEntries, Services};
 use crate::v1::{self, V1State};
+use crate::workspaces::WorkspaceAdmin;
 
 /// Composes the surfaces of a running server. Each gets only the parts that it needs, and only
 /// `boot` imports this type.
@@ -36,6 +40,10 @@ pub struct App {
     pub auth: Arc<Auth>,
     pub metrics: Metrics,
     pub pages: Pages,
+    /// Verified tokens of probes.
+    pub(crate) probe_tokens: Arc<ProbeTokens>,
+    /// State of the connection to NATS, if the server uses it.
+    pub(crate) nats: Option<NatsStatus>,
     /// The operator's proxies.
     pub(crate) proxies: TrustedProxies,
     /// Memory budgets for request bodies.
@@ -46,6 +54,8 @@ pub struct App {
     pub(crate) domains: Arc<Domains>,
     /// Egress policy for messages and checks.
     pub(crate) egress: Egress,
+    /// Client for the server's own requests.
+    pub(crate) client: probe::Client,
     /// Regions of a monitor that names none.
     pub(crate) default_regions: Arc<[Region]>,
 }
@@ -57,28 +67,47 @@ impl App {
     ///
     /// On the custom domain of a page, only that page is served. Cancelling `stop` ends the streams
     /// that have no end.
-    pub fn router(&self, stop: CancellationToken) -> Router {
+    pub fn router(&self, dashboard: &Dashboard, stop: CancellationToken) -> Router {
         let pages_stop = stop.clone();
-        let rpc_service = rpc::service(&self.services(), stop);
-        let rpc_routes = Router::new()
-            .nest_service("/rpc", rpc_service.clone())
-            .fallback_service(rpc_service)
-            .layer(from_fn_with_state(self.response_cache_layer(), ResponseCache::serve_cached))
-            .layer(from_fn_with_state(self.metrics.clone(), rpc::buffer_body))
+        let rpc_routes = self
+            .rpc_routes(stop)
             .layer(from_fn_with_state(self.auth_layer(), AuthLayer::before_rpc))
             .layer(from_fn(rpc::normalize_headers));
         let pages = pages::domain_routes(&self.pages, pages_stop.clone());
         let service = Router::new()
             .merge(health::routes(self.health()))
             .merge(v1::routes(self.keys(), self.auth_layer()))
+            .merge(probes::routes(self.probes(pages_stop.clone())))
             .merge(pages::routes(&self.pages, pages_stop))
             .merge(documentation::routes(self.pages.public_url()))
+            .merge(dashboard::routes(dashboard))
             .fallback_service(rpc_routes);
         let (domains, proxies) = (Arc::clone(&self.domains), self.proxies.clone());
-        let edge = Edge { ctx: self.ctx.clone(), budget: self.bodies.clone() };
+        let edge = Edge {
+            ctx: self.ctx.clone(),
+            budget: self.bodies.clone(),
+            body_within: BODY_WITHIN,
+            sessions: dashboard.session_lookups(),
+        };
         Router::new()
             .fallback_service(HostRouter { domains, proxies, service, pages })
             .layer(from_fn_with_state(edge, edge::edge))
+    }
+
+    /// Returns the services of the contract, for authenticated callers.
+    fn rpc_routes(&self, stop: CancellationToken) -> Router {
+        let rpc_service = rpc::service(&self.services(), stop);
+        Router::new()
+            .nest_service("/rpc", rpc_service.clone())
+            .fallback_service(rpc_service)
+            .layer(from_fn_with_state(self.response_cache_layer(), ResponseCache::serve_cached))
+            .layer(from_fn_with_state(self.metrics.clone(), rpc::buffer_body))
+    }
+
+    /// Returns the services of the contract for members whom the dashboard signed in. Requests carry
+    /// their [`crate::auth::Caller`], whose role decides about each call.
+    pub fn member_routes(&self, stop: CancellationToken) -> Router {
+        self.rpc_routes(stop).layer(from_fn(before_members_rpc))
     }
 
     /// Returns the router that serves the status page of a custom domain at the root of its host.
@@ -93,6 +122,7 @@ impl App {
         let auth = Some(Arc::clone(&self.auth));
         ControlService::new(self.ctx.clone(), self.store.clone(), auth)
             .with_pipeline(self.pipeline.clone())
+            .with_server_url(self.pages.url())
     }
 
     /// Returns the parts that the demo fills.
@@ -106,17 +136,21 @@ impl App {
     }
 
     /// Returns the parts that need upkeep.
-    pub(crate) fn housekeeping(&self) -> Housekeeping {
+    pub(crate) fn housekeeping(&self, dashboard: Dashboard) -> Housekeeping {
         Housekeeping {
+            dashboard,
             ctx: self.ctx.clone(),
             store: self.store.clone(),
             auth: Arc::clone(&self.auth),
+            probe_tokens: Arc::clone(&self.probe_tokens),
+            workspaces: self.workspaces(),
             pages: self.pages.clone(),
             response_cache: Arc::clone(&self.response_cache),
         }
     }
 
-    fn services(&self) -> Services {
+    /// Returns the state of the services of the contract.
+    pub(crate) fn services(&self) -> Services {
         Services {
             ctx: self.ctx.clone(),
             store: self.store.clone(),
@@ -124,9 +158,19 @@ impl App {
             notifier: self.notifier.clone(),
             metrics: self.metrics.clone(),
             pages: self.pages.clone(),
+            auth: Arc::clone(&self.auth),
+            workspaces: self.workspaces(),
             domains: Arc::clone(&self.domains),
             egress: self.egress.clone(),
             default_regions: Arc::clone(&self.default_regions),
+        }
+    }
+
+    fn workspaces(&self) -> WorkspaceAdmin {
+        WorkspaceAdmin {
+            store: self.store.clone(),
+            auth: Some(Arc::clone(&self.auth)),
+            pipeline: Some(self.pipeline.clone()),
         }
     }
 
@@ -135,11 +179,32 @@ impl App {
         V1State { ctx: self.ctx.clone(), store: self.store.clone(), auth }
     }
 
+    /// Returns the lane to probes through NATS.
+    pub(crate) fn nats_lane(
+        &self,
+        settings: NatsSettings,
+        status: NatsStatus,
+        stop: CancellationToken,
+    ) -> NatsLane {
+        NatsLane::new(self.probe_calls(), settings, status, stop)
+    }
+
+    fn probes(&self, stop: CancellationToken) -> ProbeState {
+        ProbeState { calls: self.probe_calls(), stop }
+    }
+
+    fn probe_calls(&self) -> ProbeCalls {
+        let lane = self.pipeline.remote().clone();
+        ProbeCalls { ctx: self.ctx.clone(), lane, tokens: Arc::clone(&self.probe_tokens) }
+    }
+
     fn health(&self) -> HealthState {
         HealthState {
             store: self.store.clone(),
             pipeline: self.pipeline.clone(),
             metrics: self.metrics.clone(),
+            nats: self.nats.clone(),
+            running: RunningCheck::default(),
         }
     }
 
@@ -160,6 +225,8 @@ impl App {
 /// Returns the paths of all routes of [`App::router`] except the RPC services, with `{…}` for
 /// parameters. The routers are built from the same lists.
 pub fn paths() -> impl Iterator<Item = String> {
-    let fixed = health::paths().chain(v1::paths()).chain(documentation::paths());
+    let fixed = health::paths().chain(v1::paths()).chain(probes::paths());
+    let fixed = fixed.chain(documentation::paths());
+    let fixed = fixed.chain(dashboard::paths());
     fixed.map(str::to_owned).chain(pages::paths())
 }

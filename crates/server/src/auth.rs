@@ -1,10 +1,13 @@
 //! auth: authenticates callers. Reads the API key of a request, finds its workspace or the reason
 //! to reject it, and enforces rate limits. `gate` decides from the contract which operations a
-//! caller may use. `control` and `/v1` create and revoke keys.
+//! caller may use. `control` and `/v1` create and revoke keys. `probe_token` has the
+//! tokens of probes.
 
 mod cache;
+mod credential;
 pub mod key;
 mod limits;
+pub mod probe_token;
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -15,8 +18,8 @@ use std::time::Duration;
 use contract::rpc::{self, Reason};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
-use rules::{KeyId, Scope, Timestamp, WorkspaceId};
-use store::{Store, StoreError, Workspace};
+use rules::{KeyId, Role, Scope, Timestamp, UserId, WorkspaceId};
+use store::{Actor, AuditContext, KeyUsage, Store, StoreError, Workspace};
 use web::cache::CacheCounters;
 use web::context::Context;
 use web::limits::AttemptLimiter;
@@ -38,11 +41,20 @@ const KNOWN_KEYS_TTL: Duration = Duration::from_mins(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
     pub workspace: WorkspaceId,
-    pub key: KeyId,
-    /// Scope of the key; a legacy key may write (spec §5.6).
+    pub principal: Principal,
+    /// Scope of the key; a legacy key may write (spec §5.6). Members from editors on may write.
     pub scope: Scope,
     /// Whether the key was created before scopes existed.
     pub legacy: bool,
+    /// Address of the client, for the audit log.
+    pub address: Option<IpAddr>,
+}
+
+/// The caller itself: a program with a key, or a person in the dashboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Principal {
+    Key(KeyId),
+    Member { user: UserId, role: Role },
 }
 
 /// Reason that a key is rejected.
@@ -58,6 +70,7 @@ enum Refused {
 #[derive(Debug)]
 pub(crate) struct AuthenticatedCaller {
     pub(crate) caller: Caller,
+    pub(crate) key: KeyId,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) rate_limit: RateLimitStatus,
 }
@@ -70,7 +83,7 @@ pub struct Auth {
     cache: KeyCache,
     limits: Limits,
     proxies: TrustedProxies,
-    used: Mutex<HashMap<KeyId, Timestamp>>,
+    used: Mutex<HashMap<KeyId, KeyUsage>>,
     known_keys: Mutex<KnownKeys>,
     /// Limits the lookups of known keys from blocked networks.
     attempts: AttemptLimiter<KeyId>,
@@ -81,6 +94,37 @@ pub struct Auth {
 struct KnownKeys {
     ids: HashSet<KeyId>,
     read_at: Option<Timestamp>,
+}
+
+impl Caller {
+    /// Returns the caller for a person with this role.
+    pub const fn member(workspace: WorkspaceId, user: UserId, role: Role) -> Self {
+        let scope = match role {
+            Role::Owner | Role::Admin | Role::Editor => Scope::Write,
+            Role::Viewer => Scope::Read,
+        };
+        let principal = Principal::Member { user, role };
+        Self { workspace, principal, scope, legacy: false, address: None }
+    }
+
+    /// Returns the same caller with the address of its client.
+    #[must_use]
+    pub const fn from_address(self, address: IpAddr) -> Self {
+        Self { address: Some(address), ..self }
+    }
+
+    /// Returns the audit context of a change that this caller makes at this time.
+    pub const fn change(self, at: Timestamp) -> AuditContext {
+        AuditContext::new(self.actor(), at).from_address(self.address)
+    }
+
+    /// Returns the author of this caller's changes, for the audit log.
+    pub const fn actor(self) -> Actor {
+        match self.principal {
+            Principal::Key(key) => Actor::Key(key),
+            Principal::Member { user, .. } => Actor::User(user),
+        }
+    }
 }
 
 impl Auth {
@@ -112,9 +156,9 @@ impl Auth {
         peer: IpAddr,
     ) -> Result<AuthenticatedCaller, rpc::Error> {
         let address = self.proxies.address(peer, headers);
-        let (caller, workspace) = self.identify(headers, address).await?;
-        let standing = self.limits.count_call(caller.key)?;
-        Ok(AuthenticatedCaller { caller, workspace, rate_limit: standing })
+        let (caller, key, workspace) = self.identify(headers, address).await?;
+        let standing = self.limits.count_call(key)?;
+        Ok(AuthenticatedCaller { caller, key, workspace, rate_limit: standing })
     }
 
     /// Removes a key from the cache: the next call with it asks the store.
@@ -122,13 +166,13 @@ impl Auth {
         self.cache.remove(key);
     }
 
-    /// Stores when keys were last used. Called every few seconds and at shutdown.
+    /// Stores when and from where keys were last used. Called every few seconds and at shutdown.
     pub async fn save_last_uses(&self) -> Result<(), StoreError> {
         let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
         if used.is_empty() {
             return Ok(());
         }
-        self.store.keys().record_use(used.into_iter().collect()).await
+        self.store.keys().record_uses(used.into_values().collect()).await
     }
 
     /// Evicts limits and keys that were not used for a while.
@@ -142,7 +186,7 @@ impl Auth {
         &self,
         headers: &HeaderMap,
         address: IpAddr,
-    ) -> Result<(Caller, Arc<Workspace>), rpc::Error> {
+    ) -> Result<(Caller, KeyId, Arc<Workspace>), rpc::Error> {
         let Some(text) = presented_key(headers) else {
             return Err(self.refuse(Refused::Missing, address));
         };
@@ -152,17 +196,19 @@ impl Auth {
         let now = self.ctx.now();
         let verdict = match self.cache.get(&presented.hash, now) {
             CacheLookup::Fresh(verdict) => verdict,
-            CacheLookup::Stale => self.look_up(presented, now).await?,
+            CacheLookup::Stale => self.look_up(presented, now, address).await?,
             CacheLookup::Missing => {
                 if let Err(blocked) = self.limits.may_look_up(address)
                     && !self.can_bypass_block(presented.id, now).await?
                 {
                     return Err(blocked);
                 }
-                self.look_up(presented, now).await?
+                self.look_up(presented, now, address).await?
             }
         };
-        verdict.caller(now).map_err(|reason| self.refuse(reason, address))
+        let (caller, key, workspace) =
+            verdict.caller(now).map_err(|reason| self.refuse(reason, address))?;
+        Ok((caller.from_address(address), key, workspace))
     }
 
     /// Returns whether a key with this ID exists and may be looked up although its network is
@@ -186,6 +232,7 @@ impl Auth {
         &self,
         key: key::PresentedKey,
         now: Timestamp,
+        from: IpAddr,
     ) -> Result<CachedKey, rpc::Error> {
         let generation = self.cache.generation();
         let found = self
@@ -196,7 +243,8 @@ impl Auth {
             .map_err(|error| lookup_error(&error))?;
         let verdict = CachedKey::from_lookup(found);
         if verdict.caller(now).is_ok() {
-            self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key.id, now);
+            let used = KeyUsage { key: key.id, at: now, from };
+            self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key.id, used);
         }
         self.cache.put(key.hash, verdict.clone(), now, generation);
         Ok(verdict)
@@ -213,21 +261,24 @@ impl Auth {
     }
 }
 
-/// Returns whether these headers contain a well-formed key.
+/// Returns whether these headers contain a well-formed key, or the well-formed token of a probe.
 pub(crate) fn has_well_formed_key(headers: &HeaderMap) -> bool {
     presented_key(headers).and_then(key::read).is_some()
+        || bearer(headers).and_then(probe_token::read).is_some()
 }
 
 /// Returns the key in the headers: `x-service-key`, else `Authorization: Bearer`. An empty value
 /// counts as missing.
 fn presented_key(headers: &HeaderMap) -> Option<&[u8]> {
     let own = headers.get(rpc::KEY_HEADER).map(HeaderValue::as_bytes);
-    let bearer = || {
-        let text = headers.get(AUTHORIZATION)?.as_bytes();
-        let (scheme, token) = text.split_at_checked(BEARER.len())?;
-        scheme.eq_ignore_ascii_case(BEARER).then(|| token.trim_ascii())
-    };
-    own.filter(|key| !key.is_empty()).or_else(bearer).filter(|key| !key.is_empty())
+    own.filter(|key| !key.is_empty()).or_else(|| bearer(headers)).filter(|key| !key.is_empty())
+}
+
+/// Returns the credential in `Authorization: Bearer`.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let text = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = text.split_at_checked(BEARER.len())?;
+    scheme.eq_ignore_ascii_case(BEARER).then(|| token.trim_ascii())
 }
 
 fn lookup_error(error: &StoreError) -> rpc::Error {

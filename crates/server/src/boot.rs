@@ -2,11 +2,14 @@
 //! environment.
 
 mod closing;
+mod dashboard_backend;
 mod domain_tasks;
 mod environment;
 mod file;
+mod file_limit;
 mod listen;
 mod listeners;
+mod nats;
 mod network;
 mod page_backend;
 mod preface_timeout;
@@ -20,6 +23,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use dashboard::Dashboard;
 use pages::{Pages, PagesParts};
 use rules::Secret;
 use store::{MasterKeySource, Store, StoreError};
@@ -28,8 +32,10 @@ use tokio_util::sync::CancellationToken;
 use web::context::Context;
 use web::proxies::TrustedProxies;
 
+use self::dashboard_backend::dashboard;
 use self::domain_tasks::DomainTasks;
 pub use self::environment::variable;
+use self::file_limit::{connections_max, raise_file_limit};
 use self::listeners::{Addresses, Listeners};
 pub use self::network::network;
 use self::network::{egress, egress_addresses};
@@ -43,16 +49,15 @@ use crate::demo::{self, DemoError};
 use crate::edge::Budget;
 use crate::housekeeping;
 use crate::observe::Metrics;
-use crate::operator;
+use crate::operator::{self, NoticeMeans};
 use crate::pipeline::{
     self, Notifier, NotifierParts, Pipeline, PipelineError, PipelineParts, Probes, RunningNotifier,
 };
+use crate::probes::{NatsStatus, ProbeTokens};
 use crate::rpc::response_entries;
 
 /// Settings that are paths.
-const PATHS: [&str; 2] = ["data", "extra_ca_file"];
-/// Minimum number of connections from callers, even with a low limit of open files.
-const CONNECTIONS_LEAST: usize = 64;
+const PATHS: [&str; 3] = ["data", "extra_ca_file", "nats_credentials_file"];
 
 /// Error that prevents a server from starting.
 #[derive(Debug, thiserror::Error)]
@@ -102,6 +107,7 @@ pub type Zones = Vec<(String, SocketAddr)>;
 pub struct RunningServer {
     addresses: Addresses,
     app: App,
+    dashboard: Dashboard,
     stop: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
     stages: pipeline::RunningPipeline,
@@ -211,18 +217,19 @@ async fn start_on(
     names.domains.read(&store).await?;
     let notifier = notifier(settings, &ctx, &store, &metrics, &network)?;
     let client = probe::Client::new(network.clone());
-    let (notice_channel, notice_receiver) = operator::notice_channel();
-    let operator_client = probe::Client::new(network.clone());
-    let parts = PipelineParts {
-        operator: settings.operator.is_some().then_some(notice_channel),
-        ..parts(settings, &ctx, &store, &metrics, network)
+    let means = NoticeMeans {
+        ctx: ctx.clone(),
+        store: store.clone(),
+        notifier: notifier.clone(),
+        client: probe::Client::new(network.clone()),
     };
+    let (notices, recipients) = operator::recipients(means, settings.operator.clone());
+    let parts = PipelineParts { notices, ..parts(settings, &ctx, &store, &metrics, network) };
     let (pipeline, stages) = Pipeline::start(parts).await?;
     let notifying = notifier.start();
     let proxies = TrustedProxies::new(&settings.trusted_proxies);
     let [keys, responses] = ["keys", "responses"].map(|name| metrics.caches.counters(name));
-    let auth = Auth::new(ctx.clone(), store.clone(), settings, proxies.clone(), keys);
-    let auth = Arc::new(auth);
+    let auth = Arc::new(Auth::new(ctx.clone(), store.clone(), settings, proxies.clone(), keys));
     let pages = Pages::new(PagesParts {
         ctx: ctx.clone(),
         store: store.clone(),
@@ -230,11 +237,13 @@ async fn start_on(
         proxies: proxies.clone(),
         metrics: metrics.pages.clone(),
         caches: metrics.caches.clone(),
-        client,
+        client: client.clone(),
         public_url: settings.public_url.clone(),
         listener_url: listeners.addresses.local_url(),
     });
     let app = App {
+        nats: settings.nats.as_ref().map(|_| NatsStatus::default()),
+        probe_tokens: Arc::new(ProbeTokens::new(ctx.clone(), store.clone())),
         ctx,
         store,
         pipeline,
@@ -246,6 +255,7 @@ async fn start_on(
         bodies: Budget::new(settings.request_body_memory),
         response_cache: Arc::new(response_entries(responses)),
         egress: egress(settings),
+        client,
         default_regions: settings.default_regions.clone().into(),
         domains: Arc::clone(&names.domains),
     };
@@ -255,19 +265,17 @@ async fn start_on(
     let mut tasks = names.start(&app.ctx, &app.store, &stop).await?;
     let addresses = listeners.addresses;
     addresses.log();
-    let (router, config) = (app.router(stop.clone()), names.certificates.tls());
+    let dashboard = dashboard(&app, settings, addresses.local_url(), &stop);
+    dashboard.remember_sessions().await?;
+    let (router, config) = (app.router(&dashboard, stop.clone()), names.certificates.tls());
     let connections = (connections_max(), settings.trusted_proxies.clone());
     tasks.push(tokio::spawn(listeners.serve(router, config, connections, stop.clone())));
     tasks.push(tokio::spawn(socket.serve(app.control(), stop.clone())));
-    if let Some(operator) = settings.operator.clone() {
-        let means = (operator_client, app.notifier.clone());
-        let operator_notifier =
-            operator::OperatorNotifier::new(app.ctx.clone(), operator, means, notice_receiver);
-        tasks.push(tokio::spawn(operator_notifier.run(stop.clone())));
-    }
-    let keep = housekeeping::run(app.housekeeping(), settings.retention, stop.clone());
-    tasks.push(tokio::spawn(keep));
-    Ok(RunningServer { addresses, app, stop, tasks, stages, notifier: notifying })
+    tasks.extend(recipients.start(&stop));
+    tasks.extend(nats::start(&app, settings, &stop));
+    let kept = app.housekeeping(dashboard.clone());
+    tasks.push(tokio::spawn(housekeeping::run(kept, settings.retention, stop.clone())));
+    Ok(RunningServer { addresses, app, dashboard, stop, tasks, stages, notifier: notifying })
 }
 
 /// Returns the settings of the store: its location and the source of its encryption key.
@@ -304,6 +312,16 @@ impl RunningServer {
     /// Returns the operations on workspaces and keys.
     pub fn control(&self) -> ControlService {
         self.app.control()
+    }
+
+    /// Returns the link that creates the first account, or `None` if there is one.
+    pub async fn setup_link(&self) -> Result<Option<Secret<String>>, StoreError> {
+        self.dashboard.setup_link().await
+    }
+
+    /// Returns the dashboard, for callers in the same process.
+    pub const fn dashboard(&self) -> &Dashboard {
+        &self.dashboard
     }
 
     /// Waits for a signal to end, then stops.
@@ -355,7 +373,7 @@ fn parts(
         connectivity_check_hosts: settings.connectivity_check_hosts.clone(),
         metrics: metrics.clone(),
         default_regions: settings.default_regions.clone().into(),
-        operator: None,
+        notices: Vec::new(),
     }
 }
 
@@ -377,21 +395,4 @@ fn notifier(
         public_url: settings.public_url.clone(),
     })
     .map_err(BootError::Mail)
-}
-
-/// Returns the maximum number of caller connections. They share the limit of open files with
-/// checks, which need more: half as many.
-fn connections_max() -> usize {
-    (probe::concurrency_limit() / 2).max(CONNECTIONS_LEAST)
-}
-
-/// Raises the limit of open files. Each check needs one, and the soft limit is often far below the
-/// hard one.
-fn raise_file_limit() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::debug!(%error, "failed to raise the limit of open files: {error}");
-    }
 }

@@ -1,21 +1,24 @@
 //! Settings: the table of all settings, for the command line, `aloft config` and the documents.
 //!
 //! `layers` decides the source of a value, `parse` reads one value, and `settings` parses all of
-//! them, with `servers` for what channels need and `domains` for TLS. `boot` reads the environment.
+//! them, with `servers` for what channels need, `domains` for TLS, `log_filter` for log levels and
+//! `single_sign_on` for the provider of accounts. `boot` reads the environment.
 
 mod domains;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
 mod layers;
+mod log_filter;
 mod operator;
 mod parse;
 mod servers;
 mod settings;
+mod single_sign_on;
 
 use domain::notify::setting;
 
 pub use domains::{AcmeSettings, ChallengeChoice, DomainSettings, PageHost, TlsSettings};
-pub use layers::{Layers, Origin, Value, Values};
+pub use layers::{FilePosition, Layers, Origin, Value, Values};
 pub use operator::Operator;
 pub use servers::{MailAccount, MailServer, MailTls};
 pub use settings::{LogFormat, Settings};
@@ -50,6 +53,18 @@ pub static SETTINGS: &[Setting] = &[
         "",
         "URL",
         "PostgreSQL database, such as postgres://aloft@db.example.com/aloft; empty uses the embedded database.",
+    ),
+    Setting::new(
+        "nats",
+        "",
+        "URLS",
+        "NATS servers with JetStream that carry jobs and results, such as nats://nats.example.com:4222, separated by commas; TLS is required beyond loopback unless a URL ends with ?tls=off. Empty uses none.",
+    ),
+    Setting::new(
+        "nats_credentials_file",
+        "",
+        "FILE",
+        "File with the credentials for NATS: a file of nsc, the seed of a user's key, or user:password.",
     ),
     Setting::switch(
         "allow_private_networks",
@@ -153,7 +168,7 @@ pub static SETTINGS: &[Setting] = &[
         "http_listen",
         "",
         "ADDR",
-        "Address of the HTTP listener for ACME challenges, such as 0.0.0.0:80; it redirects everything else to https.",
+        "Address of the HTTP listener for ACME challenges, such as 0.0.0.0:80; it redirects everything else to https. The page of a custom domain without a certificate is served as it is.",
     ),
     Setting::switch("acme_terms_agreed", "Accepts the terms of service of the ACME server."),
     Setting::new(
@@ -225,6 +240,42 @@ pub static SETTINGS: &[Setting] = &[
         "URL of Opsgenie for accounts in the European Union.",
     ),
     Setting::new("ntfy_url", "https://ntfy.sh", "URL", "Default ntfy server of channels."),
+    Setting::new(
+        "oidc_issuer",
+        "",
+        "URL",
+        "OpenID provider of single sign-on, as its tokens name it, such as https://id.example.com; empty offers none.",
+    ),
+    Setting::new("oidc_client_id", "", "ID", "Client ID of this server at the OpenID provider."),
+    Setting::new(
+        "oidc_name",
+        "single sign-on",
+        "NAME",
+        "Name of the OpenID provider on the login page.",
+    ),
+    Setting::new(
+        "oidc_email_domains",
+        "",
+        "DOMAINS",
+        "Domains of verified email addresses that may sign in with the OpenID provider, separated by commas.",
+    ),
+    Setting::new(
+        "oidc_groups_claim",
+        "groups",
+        "CLAIM",
+        "Claim of the OpenID provider that lists a person's groups.",
+    ),
+    Setting::new(
+        "oidc_roles",
+        "",
+        "ROLES",
+        "Roles of groups in workspaces, separated by commas, such as acme:platform=admin,acme:staff=viewer. In these workspaces, each sign-in sets the role of the person's highest group, and ends the membership of a person without one; the last owner stays.",
+    ),
+    Setting::secret(
+        "oidc_client_secret",
+        "SECRET",
+        "Client secret of this server at the OpenID provider. The provider must allow the redirect URI /login/provider/callback below public_url.",
+    ),
     Setting::secret(
         "smtp_url",
         "URL",
@@ -270,11 +321,11 @@ pub enum ConfigError {
         origin: Origin,
     },
     /// File that is not TOML.
-    #[error("the configuration file `{path}` is not valid TOML{place}: {why}")]
+    #[error("the configuration file `{path}` is not valid TOML{}: {why}", shown(*.position))]
     Syntax {
         path: String,
-        /// Position in the file, such as ` at line 3, column 7`; empty if unknown.
-        place: String,
+        /// Position in the file, if known.
+        position: Option<FilePosition>,
         /// Message of the parser.
         why: String,
     },
@@ -285,6 +336,10 @@ pub enum ConfigError {
         /// Message of the operating system.
         why: String,
     },
+}
+
+fn shown(position: Option<FilePosition>) -> String {
+    position.map(|position| format!(" {position}")).unwrap_or_default()
 }
 
 impl Setting {

@@ -1,13 +1,17 @@
-//! Connection limits. Callers without a key have limits per address and per network,
-//! and leave a share of all connections to callers with a key. At a limit, one of the connections
-//! that it counts is closed if it is not being served, so that slow clients block nobody. If all
-//! are being served, a new connection is on probation and must show a key. `table` chooses
-//! connections to close, `requests` limits the requests, and `unread` limits the memory of their
-//! responses.
+//! Connection limits. Callers have limits per address and per network, which are lower without a
+//! key, and callers without a key leave a share of all connections to callers with one. At a limit,
+//! one of the connections that it counts is closed if it is not being served, so that slow clients
+//! block nobody. If all are being served, a new connection is on probation and must show a key.
+//! Idle connections with a key close last, and only if such connections hold more than their share:
+//! a key must not lock others out. `table` chooses connections to close, `requests` limits the
+//! requests, `streams` those that last, and `unread` the memory of responses.
 
 mod peers;
 mod requests;
+mod streams;
 mod table;
+#[cfg(test)]
+mod tests;
 mod unread;
 
 use std::fmt;
@@ -21,14 +25,18 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::peers::PeerLimits;
-pub(crate) use self::requests::{Open, RequestKind, StreamLimit, Unverified};
+pub(crate) use self::requests::{Open, RequestKind, Unverified};
+pub(crate) use self::streams::StreamLimit;
 use self::table::ConnectionTable;
 pub(crate) use self::unread::UnreadResponse;
 
-/// Share of all connections that is reserved for callers with a key: one in this many.
+/// Share of all connections that is reserved for callers with a key: one in this many. Above this
+/// share, idle connections with a key are closed if a new connection needs a place.
 const RESERVED_SHARE: usize = 4;
 /// Maximum number of connections without a key from one peer.
 const OF_PEER_MAX: PeerLimits = PeerLimits { of_address: 256, of_network: 1_024 };
+/// Maximum number of connections with a key from one peer.
+const OF_PEER_WITH_KEY_MAX: PeerLimits = PeerLimits { of_address: 1_024, of_network: 2_048 };
 
 /// Connection limits of one listener.
 #[derive(Debug)]
@@ -67,6 +75,13 @@ struct ConnectionState {
     /// Tick of [`ConnectionLimits::ticks`] when the client was served last.
     served_at: AtomicU64,
     closed: CancellationToken,
+}
+
+/// Credential that the requests of a connection have shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Credential {
+    None,
+    Key,
 }
 
 /// Place of a connection, released on drop.
@@ -110,14 +125,19 @@ impl ConnectionLimits {
         let peer = peer.to_canonical();
         let mut table = self.table();
         if !self.is_exempt(peer)
-            && let Some(limit) = table.of_peer.reached_limit(peer, OF_PEER_MAX)
-            && !table.evict_near(peer, limit, now)
+            && let Some(limit) = table.without_key.of_peer.reached_limit(peer, OF_PEER_MAX)
+            && !table.evict_near(peer, limit, Credential::None, now)
         {
             return AdmitResult::Refused;
         }
         let is_full = table.connections.len() >= self.max;
-        let is_crowded = is_full || table.without_key >= self.without_key_max;
-        let on_probation = is_crowded && !table.evict(now);
+        let is_crowded = is_full || table.without_key.total >= self.without_key_max;
+        let is_evicted = is_crowded
+            && (table.evict(Credential::None, now)
+                || (is_full
+                    && table.with_key.total > self.max / RESERVED_SHARE
+                    && table.evict(Credential::Key, now)));
+        let on_probation = is_crowded && !is_evicted;
         if is_full && on_probation {
             return AdmitResult::Full;
         }
@@ -137,7 +157,7 @@ impl ConnectionLimits {
             closed: CancellationToken::new(),
         }));
         table.connections.insert(id, connection.clone());
-        table.count(&connection.0, true);
+        table.without_key.add(peer);
         AdmitResult::Admitted(ConnectionPermit(connection))
     }
 
@@ -161,7 +181,7 @@ impl ConnectionLimits {
     /// Returns the memory of unread responses without a key.
     #[cfg(test)]
     pub(crate) fn unread_bytes(&self) -> usize {
-        self.table().unread.bytes()
+        self.table().unread(Credential::None).bytes()
     }
 
     fn table(&self) -> MutexGuard<'_, ConnectionTable> {
@@ -171,23 +191,38 @@ impl ConnectionLimits {
 
 impl ConnectionState {
     fn is_idle(&self) -> bool {
-        !self.has_key.load(Ordering::Relaxed) && self.serving.load(Ordering::Relaxed) == 0
+        self.serving.load(Ordering::Relaxed) == 0
+    }
+
+    fn credential(&self) -> Credential {
+        if self.has_key.load(Ordering::Relaxed) { Credential::Key } else { Credential::None }
     }
 }
 
 impl Connection {
-    /// Records that a request of this connection has shown a valid key.
+    /// Records that a request of this connection has shown a valid key. If its peer has too many
+    /// connections with a key, all in use, the limits of callers without a key still apply to it.
     pub(crate) fn set_has_key(&self) {
         if self.0.has_key.load(Ordering::Relaxed) {
             return;
         }
-        let mut table = self.0.limits.table();
-        let is_first = !self.0.has_key.swap(true, Ordering::Relaxed);
-        if is_first && table.connections.contains_key(&self.0.id) {
-            table.count(&self.0, false);
+        let (peer, limits) = (self.0.peer, &self.0.limits);
+        let mut table = limits.table();
+        table.requests.mark_verified(&self.0);
+        // Another request of the connection was first, or it was closed.
+        if self.0.has_key.load(Ordering::Relaxed) || !table.connections.contains_key(&self.0.id) {
+            return;
         }
         self.0.has_wrong_key.store(false, Ordering::Relaxed);
-        table.requests.mark_verified(&self.0);
+        if !limits.is_exempt(peer)
+            && let Some(limit) = table.with_key.of_peer.reached_limit(peer, OF_PEER_WITH_KEY_MAX)
+            && !table.evict_near(peer, limit, Credential::Key, Instant::now())
+        {
+            return;
+        }
+        self.0.has_key.store(true, Ordering::Relaxed);
+        table.without_key.remove(peer);
+        table.with_key.add(peer);
     }
 
     /// Records that a request of this connection has shown a wrong key, such as a revoked one. The
@@ -201,7 +236,8 @@ impl Connection {
         self.0.has_wrong_key.store(true, Ordering::Relaxed);
         let had_key = self.0.has_key.swap(false, Ordering::Relaxed);
         if had_key && table.connections.contains_key(&self.0.id) {
-            table.count(&self.0, true);
+            table.with_key.remove(self.0.peer);
+            table.without_key.add(self.0.peer);
         }
     }
 
@@ -261,131 +297,5 @@ impl Drop for Served {
         if state.serving.fetch_sub(1, Ordering::Relaxed) == 1 {
             state.limits.freed.notify_one();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn from(limits: &Arc<ConnectionLimits>, peer: &str) -> Option<ConnectionPermit> {
-        match limits.admit(peer.parse().unwrap()) {
-            AdmitResult::Admitted(permit) => Some(permit),
-            AdmitResult::Refused | AdmitResult::Full => None,
-        }
-    }
-
-    fn is_closed(permit: &ConnectionPermit) -> bool {
-        permit.0.0.closed.is_cancelled()
-    }
-
-    // issue 16, point 1: slow clients keep nobody out
-    #[test]
-    fn the_stalest_connection_makes_room() {
-        let limits = ConnectionLimits::new(4, Vec::new());
-        let first = from(&limits, "192.0.2.1").unwrap();
-        let second = from(&limits, "198.51.100.1").unwrap();
-        let third = from(&limits, "203.0.113.1").unwrap();
-        drop(first.connection().serve());
-        let _fourth = from(&limits, "203.0.113.2").unwrap();
-        assert_eq!(
-            [is_closed(&first), is_closed(&second), is_closed(&third)],
-            [false, true, false]
-        );
-    }
-
-    #[test]
-    fn connections_with_a_key_keep_their_places() {
-        let limits = ConnectionLimits::new(4, Vec::new());
-        let keyed: Vec<ConnectionPermit> = (1..=4)
-            .map(|number| {
-                let permit = from(&limits, &format!("192.0.2.{number}")).unwrap();
-                permit.connection().set_has_key();
-                permit
-            })
-            .collect();
-        assert!(matches!(limits.admit("192.0.2.9".parse().unwrap()), AdmitResult::Full));
-        assert!(!keyed.iter().any(is_closed));
-        drop(keyed);
-        assert!(from(&limits, "192.0.2.9").is_some());
-    }
-
-    #[test]
-    fn requests_being_answered_are_not_interrupted() {
-        let limits = ConnectionLimits::new(1, Vec::new());
-        let busy = from(&limits, "192.0.2.1").unwrap();
-        let served = busy.connection().serve();
-        assert!(matches!(limits.admit("192.0.2.2".parse().unwrap()), AdmitResult::Full));
-        assert!(!is_closed(&busy));
-        drop(served);
-        assert!(from(&limits, "192.0.2.2").is_some() && is_closed(&busy));
-    }
-
-    // issue 16, point 1: capacity is reserved for callers with a key
-    #[test]
-    fn newcomer_is_on_probation_if_all_are_served() {
-        let limits = ConnectionLimits::new(4, Vec::new());
-        let busy: Vec<ConnectionPermit> =
-            (1..=3).map(|number| from(&limits, &format!("192.0.2.{number}")).unwrap()).collect();
-        let served: Vec<Served> = busy.iter().map(|permit| permit.connection().serve()).collect();
-        let newcomer = from(&limits, "192.0.2.4").unwrap();
-        assert!(newcomer.connection().is_on_probation());
-        assert!(
-            !busy.iter().any(|permit| is_closed(permit) || permit.connection().is_on_probation())
-        );
-        newcomer.connection().set_has_key();
-        assert!(!newcomer.connection().is_on_probation());
-        assert!(from(&limits, "192.0.2.5").is_none());
-        drop(served);
-        assert!(!from(&limits, "192.0.2.5").unwrap().connection().is_on_probation());
-    }
-
-    // A revoked key lifted the limits of callers without a key
-    #[test]
-    fn wrong_key_returns_the_connection_to_the_limits() {
-        let limits = ConnectionLimits::new(4, Vec::new());
-        let permit = from(&limits, "192.0.2.1").unwrap();
-        let connection = permit.connection();
-        assert!(connection.may_show_key());
-        connection.set_has_key();
-        assert_eq!((connection.is_without_key(), limits.table().without_key), (false, 0));
-        connection.set_has_wrong_key();
-        assert_eq!((connection.is_without_key(), limits.table().without_key), (true, 1));
-        assert!(!connection.may_show_key());
-        connection.set_has_key();
-        assert!(connection.may_show_key() && !connection.is_without_key());
-    }
-
-    #[test]
-    fn an_address_and_a_network_have_limits() {
-        let limits = ConnectionLimits::new(100_000, vec!["10.0.0.0/8".parse().unwrap()]);
-        let many = |peer: &dyn Fn(u32) -> String, count: u32| -> Vec<ConnectionPermit> {
-            (0..count).filter_map(|number| from(&limits, &peer(number))).collect()
-        };
-        let of_address = many(&|_| "192.0.2.1".to_owned(), OF_PEER_MAX.of_address + 1);
-        assert_eq!(of_address.iter().filter(|it| is_closed(it)).count(), 1);
-        let of_network =
-            many(&|number| format!("198.51.100.{}", number % 250), OF_PEER_MAX.of_network + 3);
-        assert_eq!(of_network.iter().filter(|it| is_closed(it)).count(), 3);
-        let of_network_v6 =
-            many(&|number| format!("2001:db8::{number:x}"), OF_PEER_MAX.of_network + 3);
-        assert_eq!(of_network_v6.iter().filter(|it| is_closed(it)).count(), 3);
-        for exempt in ["127.0.0.1", "::1", "10.1.1.1", "::ffff:10.1.1.1"] {
-            let limits = many(&|_| exempt.to_owned(), OF_PEER_MAX.of_network + 1);
-            assert!(!limits.iter().any(is_closed), "{exempt}");
-        }
-    }
-
-    #[test]
-    fn permit_is_released_once() {
-        let limits = ConnectionLimits::new(2, Vec::new());
-        let first = from(&limits, "192.0.2.1").unwrap();
-        let second = from(&limits, "192.0.2.1").unwrap();
-        let third = from(&limits, "192.0.2.1").unwrap();
-        assert!(is_closed(&first));
-        drop((first, second, third));
-        let table = limits.table();
-        assert_eq!((table.connections.len(), table.without_key), (0, 0));
-        assert!(table.of_peer.is_empty());
     }
 }

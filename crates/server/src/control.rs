@@ -1,4 +1,4 @@
-//! control: operations on workspaces, keys and the database from the command line.
+//! control: operations on workspaces, keys, probes and the database from the command line.
 //!
 //! A running server executes them through a socket in its data folder, so that its cached keys are
 //! current at once. Without a server they run directly on the store.
@@ -7,17 +7,24 @@ mod audit;
 mod connect;
 mod database;
 mod details;
+mod exposed;
 mod operation;
+mod probe_operation;
+mod probes;
 mod service;
 mod socket;
+mod users;
 
 pub use self::connect::{Admin, connect};
 pub use self::database::{DatabaseUrl, migrate, restore};
 pub use self::operation::{
     AuditQuery, AuditRow, ControlError, CreateKey, CreateWorkspace, CreatedKey, KeepResults,
-    KeyRow, RenameWorkspace, UnreadableRow, WorkspaceDetails, WorkspaceRow, WorkspaceUsage,
+    KeyRow, NewPassword, RenameWorkspace, UnreadableRow, UserRow, WorkspaceDetails, WorkspaceRow,
+    WorkspaceUsage,
 };
+pub use self::probe_operation::{CreateProbe, CreatedProbe, ProbeRow};
 pub use self::service::ControlService;
+pub(crate) use self::service::IssuedKey;
 pub(crate) use self::socket::Socket;
 
 use std::fs::File;

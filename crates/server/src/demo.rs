@@ -37,6 +37,11 @@ const HEALTHY_PAGE: &str = "Healthy page";
 const FLAPPING_PAGE: &str = "Flapping page";
 const TCP_PORT: &str = "TCP port";
 const DNS_RECORDS: &str = "DNS records";
+/// Tags of the monitors: by area, and by environment.
+const WEB: &str = "web";
+const NETWORK: &str = "network";
+const PROD: &str = "prod";
+const STAGING: &str = "staging";
 /// Threshold of the slow page, in milliseconds.
 const SLOW_ABOVE_MS: i32 = 500;
 /// Page that fits all monitors of the demo.
@@ -75,7 +80,7 @@ pub(crate) async fn fill(
     targets: &Targets,
 ) -> Result<Option<Secret<String>>, DemoError> {
     let DemoState { ctx, store, .. } = state;
-    let change = AuditContext { actor: Actor::Server, at: ctx.now() };
+    let change = AuditContext::new(Actor::Server, ctx.now());
     let workspace = workspace(state, change).await?;
     let stored = store.monitors().list(workspace.id, PAGE).await?.rows;
     if !store.keys().list(workspace.id).await?.is_empty() {
@@ -113,6 +118,7 @@ async fn workspace(state: &DemoState, change: AuditContext) -> Result<Workspace,
         name: "Demo".to_owned(),
         plan: FREE_PLAN.to_owned(),
         created_at: change.at,
+        deletes_at: None,
     };
     state.store.workspaces().create(workspace.clone(), change).await?;
     Ok(workspace)
@@ -184,31 +190,36 @@ fn monitors(targets: &Targets) -> Vec<(&'static str, MonitorDraft)> {
     };
     let tcp = TcpDraft { uri: Some(targets.tcp.to_string()) };
     vec![
-        monitor(HEALTHY_PAGE, "Answers at once", CheckDraft::Http(healthy)),
+        monitor(HEALTHY_PAGE, "Answers at once", (&[WEB, PROD], CheckDraft::Http(healthy))),
         monitor(
             SLOW_PAGE,
             "Answers after 900 ms, and more than 500 ms is slow",
-            CheckDraft::Http(page("/slow")),
+            (&[WEB, PROD], CheckDraft::Http(page("/slow"))),
         ),
-        monitor(FAILING_PAGE, "Answers 503", CheckDraft::Http(page("/failing"))),
+        monitor(FAILING_PAGE, "Answers 503", (&[WEB, STAGING], CheckDraft::Http(page("/failing")))),
         monitor(
             FLAPPING_PAGE,
             "Up for 75 seconds, then down for 75 seconds",
-            CheckDraft::Http(page("/flapping")),
+            (&[WEB, STAGING], CheckDraft::Http(page("/flapping"))),
         ),
-        monitor(TCP_PORT, "Accepts connections", CheckDraft::Tcp(tcp)),
-        monitor(DNS_RECORDS, "A DNS zone served by the demo", CheckDraft::Dns(records)),
+        monitor(TCP_PORT, "Accepts connections", (&[NETWORK, PROD], CheckDraft::Tcp(tcp))),
+        monitor(
+            DNS_RECORDS,
+            "A DNS zone served by the demo",
+            (&[NETWORK, PROD], CheckDraft::Dns(records)),
+        ),
     ]
 }
 
 fn monitor(
     name: &'static str,
     description: &str,
-    check: CheckDraft,
+    (tags, check): (&[&str], CheckDraft),
 ) -> (&'static str, MonitorDraft) {
     let mut draft = MonitorDraft::new(check);
     draft.name = Some(name.to_owned());
     draft.description = Some(description.to_owned());
+    draft.tags = tags.iter().map(ToString::to_string).collect();
     draft.periodicity = Some(Periodicity::ThirtySeconds.to_string());
     draft.degraded_at = Some(SLOW_ABOVE_MS);
     draft.retry = Some(0);

@@ -11,6 +11,7 @@ mod host_router;
 mod ownership;
 mod renewer;
 mod schedule;
+mod setup;
 mod status;
 mod table;
 
@@ -24,6 +25,7 @@ use self::dns_check::ExpectedTargets;
 pub(crate) use self::host_router::HostRouter;
 pub(crate) use self::ownership::Claim;
 pub(crate) use self::renewer::{CertificateRenewer, RenewerParts};
+pub(crate) use self::setup::Requirement;
 pub(crate) use self::status::DomainStatus;
 use self::table::DomainTable;
 pub(crate) use self::table::follow;

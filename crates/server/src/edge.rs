@@ -1,35 +1,45 @@
 //! edge: the outermost layer of every request. It admits the request within the limits, bounds its
 //! body, and adds a request ID, CORS, and errors in the caller's protocol even after a panic.
-//! `body` has the limits of bodies, and `budget` their memory.
+//! `admission` decides which limits count for a request, `body` has the limits of request bodies,
+//! `budget` their memory, and `holding` counts responses until they are sent. `host` and `paths` read
+//! heads.
 
+mod admission;
 mod body;
 mod budget;
 mod grpc_status;
 mod holding;
+mod host;
 mod paths;
 mod problem;
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
 
-use axum::body::{Body, HttpBody as _};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use contract::rpc;
+use dashboard::{SessionLookups, known_session};
 use futures_util::FutureExt as _;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
+use rules::WorkspaceId;
 use tracing::Instrument as _;
 use web::context::Context;
+use web::peer::ShownSession;
 
-pub(crate) use self::body::{Intake, cut_off_error};
+use self::admission::{Admission, admit, too_many_requests};
+pub(crate) use self::body::{BODY_WITHIN, Intake, cut_off_error};
 pub(crate) use self::budget::Budget;
 use self::holding::Holding;
-use self::paths::{is_for_keys, is_public_stream};
+pub(crate) use self::holding::hint_with_taken;
+use self::paths::is_for_keys;
 pub(crate) use self::paths::{is_public, looks_like_a_method};
 pub(crate) use self::problem::Problem;
-use crate::auth;
-use crate::connection::{Connection, Open, RequestKind, Unverified};
+use crate::connection::Connection;
 
 /// Header with the ID of a request, for responses and logs.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -50,21 +60,11 @@ pub(crate) struct Edge {
     pub(crate) ctx: Context,
     /// Memory budgets for request bodies.
     pub(crate) budget: Budget,
+    /// Deadline of request bodies.
+    pub(crate) body_within: Duration,
+    /// Sessions of people who signed in.
+    pub(crate) sessions: Arc<SessionLookups>,
 }
-
-/// Admission of a request.
-#[derive(Debug)]
-enum Admission {
-    /// No limit applies: its connection has shown a valid key, or it is about health.
-    Exempt,
-    WithoutKey(Open),
-    /// Its key is not verified yet.
-    Unverified(#[expect(dead_code, reason = "the request counts until it is dropped")] Unverified),
-}
-
-/// Rejection of a request without a key, because there are too many.
-#[derive(Clone, Copy, Debug)]
-struct RequestLimitReached;
 
 /// ID of a request, in its extensions.
 #[derive(Clone, Debug)]
@@ -128,20 +128,23 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     let takes_key = is_for_keys(request.uri().path());
     let connection = request.extensions().get::<Connection>().cloned();
     // A request without a connection needs no host.
-    let is_addressed = connection.is_none() || has_one_host(&request);
-    let admission = admit(connection.as_ref(), &request);
+    let is_addressed = connection.is_none() || host::is_named_once(&request);
+    let session = known_session(&edge.sessions, request.uri().path(), request.headers());
+    let admission = admit(connection.as_ref(), &request, session.is_some());
     if let Ok(Admission::WithoutKey(open)) = &admission
         && let Some(limit) = open.stream_limit()
     {
         request.extensions_mut().insert(limit);
     }
-    let intake = Intake::limit(&mut request, &edge.budget, connection.as_ref());
+    // The memory of forms is shared by sessions as that of calls is by workspaces.
+    let owner = session.map(|session| WorkspaceId::from_bits(session.bits()));
+    let intake = Intake::limit(&mut request, &edge, connection.as_ref(), owner);
     let served = connection.as_ref().filter(|_| intake.is_none()).map(Connection::serve);
     request.extensions_mut().insert(id.clone());
     let answered_here = if admission.is_err() {
         Some(too_many_requests(&request))
     } else if !is_addressed {
-        Some((StatusCode::BAD_REQUEST, "send exactly one Host header\n").into_response())
+        Some((StatusCode::BAD_REQUEST, "send exactly one valid Host header\n").into_response())
     } else if is_preflight(&request) {
         Some(preflight(request.headers()))
     } else {
@@ -160,10 +163,18 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
         intake.finish(version, expects, &mut response).await;
     }
     drop(served);
-    response = Problem::finish(grpc_status::move_trailers_to_headers(response), id.as_str());
-    if let Ok(Admission::WithoutKey(open)) = admission {
-        response = Holding::until_it_ends(response, version, open);
+    // A session in the database counts as a key.
+    if let Some(connection) = &connection
+        && response.extensions().get::<ShownSession>().is_some()
+    {
+        connection.set_has_key();
     }
+    response = Problem::finish(grpc_status::move_trailers_to_headers(response), id.as_str());
+    response = match (admission, connection) {
+        (Ok(Admission::WithoutKey(open)), _) => Holding::until_it_ends(response, version, open),
+        (_, Some(connection)) => Holding::until_it_is_read(response, &connection),
+        (_, None) => response,
+    };
     let status = response.status();
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);
@@ -173,65 +184,6 @@ pub(crate) async fn edge(State(edge): State<Edge>, mut request: Request, next: N
     }
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
-    response
-}
-
-/// Counts a request without a valid key until the result is dropped. Fails if there are too many,
-/// or if its connection is one of those reserved for callers with a key.
-fn admit(
-    connection: Option<&Connection>,
-    request: &Request,
-) -> Result<Admission, RequestLimitReached> {
-    let Some(connection) = connection.filter(|it| it.is_without_key()) else {
-        return Ok(Admission::Exempt);
-    };
-    let path = request.uri().path();
-    if connection.may_show_key()
-        && is_for_keys(path)
-        && auth::has_well_formed_key(request.headers())
-    {
-        return connection.verify().map(Admission::Unverified).ok_or(RequestLimitReached);
-    }
-    let kind = kind(request);
-    if is_for_load_balancers(path) && kind == RequestKind::WithoutBody {
-        return Ok(Admission::Exempt);
-    }
-    if connection.is_on_probation() && !is_about_health(path) {
-        return Err(RequestLimitReached);
-    }
-    connection.open(kind).map(Admission::WithoutKey).ok_or(RequestLimitReached)
-}
-
-/// Returns the kind of a request for the limits of callers without a key.
-fn kind(request: &Request) -> RequestKind {
-    if is_public_stream(request.uri().path()) {
-        RequestKind::Stream
-    } else if request.body().is_end_stream() {
-        RequestKind::WithoutBody
-    } else {
-        RequestKind::WithBody
-    }
-}
-
-/// Returns whether the path is for load balancers. These requests are answered even under overload.
-fn is_for_load_balancers(path: &str) -> bool {
-    matches!(path, "/readyz" | "/healthz")
-}
-
-/// Returns whether the path is for load balancers and operators. A connection on probation may use
-/// it, but unread pages of metrics count as requests.
-fn is_about_health(path: &str) -> bool {
-    is_for_load_balancers(path) || path == "/metrics"
-}
-
-/// Rejects a request without a key because there are too many.
-fn too_many_requests(request: &Request) -> Response {
-    let why = "too many requests without a verified key are in progress; retry later";
-    let mut response =
-        Protocol::from_path(request.uri().path()).refuse(rpc::deferred(why), request);
-    if request.version() < Version::HTTP_2 {
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
     response
 }
 
@@ -246,13 +198,6 @@ async fn catch_panic(request: Request, next: Next, id: &RequestId) -> Response {
     tracing::error!(request.id = id.as_str(), "the answer to `{}` panicked", id.as_str());
     let headers = content_type.map(|it| (header::CONTENT_TYPE, it)).into_iter().collect();
     protocol.answer(rpc::with_request_id(rpc::internal(), id.as_str()), &headers)
-}
-
-/// Returns whether an HTTP/1.1 request has exactly one host (RFC 9112 §3.2). HTTP/2 has a field of
-/// its own.
-fn has_one_host(request: &Request) -> bool {
-    request.version() != Version::HTTP_11
-        || request.headers().get_all(header::HOST).iter().count() == 1
 }
 
 /// Returns whether this is gRPC over HTTP/1, which lacks the trailers for the status. gRPC-Web does
@@ -316,7 +261,12 @@ mod tests {
                 panics().await;
             }))
             .layer(axum::middleware::from_fn_with_state(
-                Edge { ctx, budget: Budget::new(0) },
+                Edge {
+                    ctx,
+                    budget: Budget::new(0),
+                    body_within: BODY_WITHIN,
+                    sessions: Arc::default(),
+                },
                 edge,
             ));
         let answer = async |path: &str, content_type: &'static str| {

@@ -4,18 +4,22 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use contract::rpc;
+use contract::rpc::{self, Method};
 use http::HeaderValue;
 use http::header::CACHE_CONTROL;
+use rules::{Role, person_role};
+use store::StoreError;
 use web::peer::Peer;
 
-use crate::auth::{Auth, AuthenticatedCaller, has_well_formed_key};
+use crate::auth::{Auth, AuthenticatedCaller, Caller, Principal, has_well_formed_key};
 use crate::connection::Connection;
 use crate::edge::{Intake, Protocol, is_public, looks_like_a_method};
 use crate::observe::metrics::Metrics;
+use crate::rpc::rpc_error;
 
 /// Dependencies of the layer: the authenticator, and the metrics of rejections.
 #[derive(Clone, Debug)]
@@ -58,10 +62,10 @@ impl AuthLayer {
         let error = match method {
             // Methods that are not in the contract have no handler.
             None => rpc::unknown_method(path),
-            Some(it) if it.reads_only || admitted.caller.scope.may_write() => {
-                return admitted.run(request, next).await;
-            }
-            Some(_) => rpc::permission_denied("this key is read-only"),
+            Some(it) => match refuse_key(it, admitted.caller) {
+                Some(refusal) => refusal,
+                None => return admitted.run(request, next).await,
+            },
         };
         let mut response = refused(error, &request);
         admitted.rate_limit.add_headers(response.headers_mut());
@@ -84,6 +88,46 @@ impl AuthLayer {
     }
 }
 
+/// Rejects RPC requests of a member that the role does not allow. The caller is an extension of the
+/// request.
+pub(crate) async fn before_members_rpc(
+    Extension(caller): Extension<Caller>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let path = request.uri().path();
+    let path = path.strip_prefix("/rpc").unwrap_or(path);
+    let error = match rpc::method(path) {
+        None => Some(rpc::unknown_method(path)),
+        Some(method) => refuse_member(method, caller),
+    };
+    match error {
+        Some(error) => Protocol::Rpc.refuse(error, &request),
+        None => next.run(request).await,
+    }
+}
+
+/// Returns the reason that a key may not call a method.
+fn refuse_key(method: &Method, caller: Caller) -> Option<rpc::Error> {
+    if !method.reads_only && !caller.scope.may_write() {
+        return Some(rpc::permission_denied("this key is read-only"));
+    }
+    let role = person_role(&method.path)?;
+    Some(rpc_error(StoreError::RoleRequired { role }))
+}
+
+/// Returns the reason that a member may not call a method. Editors may call what write keys may call;
+/// some services need a higher role.
+fn refuse_member(method: &Method, caller: Caller) -> Option<rpc::Error> {
+    let least = if method.reads_only { Role::Viewer } else { Role::Editor };
+    let role = person_role(&method.path).unwrap_or(least);
+    let is_allowed = match caller.principal {
+        Principal::Member { role: own, .. } => own.includes(role),
+        Principal::Key(_) => false,
+    };
+    (!is_allowed).then(|| rpc_error(StoreError::RoleRequired { role }))
+}
+
 impl AuthenticatedCaller {
     async fn run(self, mut request: Request, next: Next) -> Response {
         if let Some(intake) = request.extensions().get::<Intake>() {
@@ -93,6 +137,7 @@ impl AuthenticatedCaller {
             connection.set_has_key();
         }
         request.extensions_mut().insert(self.caller);
+        request.extensions_mut().insert(self.key);
         request.extensions_mut().insert(self.workspace);
         let mut response = next.run(request).await;
         self.rate_limit.add_headers(response.headers_mut());

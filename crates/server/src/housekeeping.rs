@@ -1,16 +1,21 @@
 //! Background tasks of a running server, every few seconds. They store when keys were last used,
-//! evict limits and compact results. They also plan recurring maintenance and delete expired data.
+//! evict limits and compact results. They also plan recurring maintenance, and delete expired data and
+//! workspaces whose deletion is due. `monthly` runs beside them.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use dashboard::Dashboard;
 use pages::Pages;
 use store::{RetentionPolicy, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use web::context::Context;
 
 use crate::auth::Auth;
+use crate::monthly::MonthEnd;
+use crate::probes::ProbeTokens;
 use crate::rpc::ResponseEntries;
+use crate::workspaces::WorkspaceAdmin;
 
 /// Interval between two rounds.
 const EVERY: Duration = Duration::from_secs(10);
@@ -23,30 +28,45 @@ pub(crate) struct Housekeeping {
     pub(crate) ctx: Context,
     pub(crate) store: Store,
     pub(crate) auth: Arc<Auth>,
+    pub(crate) probe_tokens: Arc<ProbeTokens>,
+    pub(crate) workspaces: WorkspaceAdmin,
     pub(crate) pages: Pages,
+    pub(crate) dashboard: Dashboard,
     pub(crate) response_cache: Arc<ResponseEntries>,
 }
 
 /// Runs until `stop` is cancelled.
 pub(crate) async fn run(parts: Housekeeping, results_for: Duration, stop: CancellationToken) {
+    let Housekeeping { ctx, store, dashboard, .. } = &parts;
+    let month_end =
+        MonthEnd { ctx: ctx.clone(), store: store.clone(), dashboard: dashboard.clone() };
+    tokio::join!(rounds(&parts, results_for, &stop), month_end.run(stop.clone()));
+}
+
+async fn rounds(parts: &Housekeeping, results_for: Duration, stop: &CancellationToken) {
     let keep = retention_policy(results_for);
     for round in 0_u32.. {
         if let Err(error) = parts.auth.save_last_uses().await {
             tracing::warn!(%error, "failed to store when keys were last used: {error}");
         }
+        if let Err(error) = parts.workspaces.delete_due(parts.ctx.now()).await {
+            tracing::error!(%error, "failed to delete a workspace as scheduled: {error}");
+        }
         parts.auth.evict_expired();
+        parts.probe_tokens.evict_expired();
         parts.pages.evict_expired();
+        parts.dashboard.evict_expired();
         parts.response_cache.evict_expired(parts.ctx.now());
-        if let Err(error) = compact(&parts, &stop).await {
+        if let Err(error) = compact(parts, stop).await {
             tracing::error!(%error, "failed to aggregate results into the history: {error}");
         }
         if round % RETENTION_ROUNDS == 0
-            && let Err(error) = plan_ahead(&parts, &stop).await
+            && let Err(error) = plan_ahead(parts, stop).await
         {
             tracing::error!(%error, "failed to schedule maintenance windows: {error}");
         }
         if round % RETENTION_ROUNDS == 0
-            && let Err(error) = prune(&parts, keep, &stop).await
+            && let Err(error) = prune(parts, keep, stop).await
         {
             tracing::error!(%error, "failed to delete expired data: {error}");
         }
@@ -86,6 +106,7 @@ async fn prune(
             break;
         }
     }
+    parts.store.invitations().delete_expired(parts.ctx.now()).await?;
     while !stop.is_cancelled() && parts.store.maintenances().prune(parts.ctx.now()).await? {}
     while !stop.is_cancelled() {
         let pruned = parts.store.history().prune(keep.results, parts.ctx.now()).await?;

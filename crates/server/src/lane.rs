@@ -1,5 +1,8 @@
 //! lane: channels between the stages. Jobs flow from cadence to the checkers, and their results to
-//! the judge. A lane is a bounded channel.
+//! the judge. A lane is a bounded channel, or `remote`: the connections of probes in other places.
+
+pub(crate) mod probes;
+pub(crate) mod remote;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,6 +15,8 @@ use futures_util::future::select_all;
 use rules::Region;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
+
+use self::remote::RemoteLane;
 
 /// Capacity of one lane of jobs; cadence waits if it is full.
 const JOBS_WAITING: usize = 1_024;
@@ -30,6 +35,8 @@ pub(crate) struct QueuedJob {
     pub(crate) handle: Option<Handle>,
     /// Caller that waits for the result to be stored.
     pub(crate) reply: Option<oneshot::Sender<CheckResult>>,
+    /// Whether the result is only for the caller: a draft's is neither judged nor stored.
+    pub(crate) is_draft: bool,
     /// Flag of the revision to check.
     pub(crate) revision_flag: RevisionFlag,
     /// Whether the job waited for a permit and got it.
@@ -60,6 +67,15 @@ pub(crate) struct RevisionFlag(Arc<AtomicBool>);
 pub(crate) enum JudgeInput {
     /// Result of an ended or skipped check.
     Result(CheckResult, Option<oneshot::Sender<CheckResult>>),
+    /// Result from a probe in another place, which keeps it until it is stored.
+    Reported {
+        result: CheckResult,
+        /// Whether the slot may be recorded as missed.
+        is_late: bool,
+        /// Whether it votes.
+        is_judged: bool,
+        stored: oneshot::Sender<()>,
+    },
     /// Slots without a check.
     Missed(Missed),
     /// Result of the connectivity check of a suspect probe.
@@ -71,8 +87,12 @@ pub(crate) enum JudgeInput {
 #[derive(Debug, Default)]
 pub(crate) struct Finished(Mutex<Vec<(Handle, Region)>>);
 
-/// Sender of jobs. Cheap to clone.
-pub(crate) type Jobs = Lanes<QueuedJob>;
+/// Sender of jobs, to the checkers of this process or to probes in other places. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Jobs {
+    local: Lanes<QueuedJob>,
+    remote: Option<RemoteLane>,
+}
 
 /// Sender of several lanes, one for each checker thread.
 #[derive(Debug)]
@@ -110,14 +130,77 @@ impl QueuedJob {
         revision_flag: RevisionFlag,
         in_flight: InFlightGuard,
     ) -> Self {
-        Self { job, handle: Some(handle), reply: None, revision_flag, has_permit: false, in_flight }
+        Self {
+            job,
+            handle: Some(handle),
+            reply: None,
+            is_draft: false,
+            revision_flag,
+            has_permit: false,
+            in_flight,
+        }
+    }
+}
+
+impl QueuedJob {
+    /// Creates a job beside the slots, for a caller that waits.
+    pub(crate) fn beside(
+        job: Job,
+        reply: oneshot::Sender<CheckResult>,
+        is_draft: bool,
+        in_flight: InFlightGuard,
+    ) -> Self {
+        Self {
+            job,
+            handle: None,
+            reply: Some(reply),
+            is_draft,
+            revision_flag: RevisionFlag::default(),
+            has_permit: false,
+            in_flight,
+        }
     }
 }
 
 /// Creates `count` lanes of jobs.
 pub(crate) fn jobs(count: usize) -> (Jobs, Vec<mpsc::Receiver<QueuedJob>>) {
     let (near, far): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::channel(JOBS_WAITING)).unzip();
-    (Lanes(near.into()), far)
+    (Jobs { local: Lanes(near.into()), remote: None }, far)
+}
+
+impl Jobs {
+    /// Returns the same sender, which gives jobs of other places to their probes.
+    pub(crate) fn with_remote(self, remote: RemoteLane) -> Self {
+        Self { remote: Some(remote), ..self }
+    }
+
+    /// Sends a job to the probe of its region. Waits for room if that is this process; a probe in
+    /// another place gets it at once or when it connects.
+    pub(crate) async fn send(&self, job: QueuedJob) -> Result<(), LaneClosed> {
+        let elsewhere = self.remote.as_ref();
+        match elsewhere.and_then(|lane| Some((lane, lane.probe_of(job.job.region)?))) {
+            Some((lane, probe)) => {
+                lane.assign(probe, job).await;
+                Ok(())
+            }
+            None => self.local.send(job).await,
+        }
+    }
+
+    /// Returns whether a lane of this process has room.
+    pub(crate) fn has_room(&self) -> bool {
+        self.local.has_room()
+    }
+
+    /// Waits until a lane of this process has room or is closed.
+    pub(crate) async fn wait_for_room(&self) {
+        self.local.wait_for_room().await;
+    }
+
+    /// Returns whether all lanes of this process are closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.local.is_closed()
+    }
 }
 
 /// Creates the lane of inputs.

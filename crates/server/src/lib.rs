@@ -3,14 +3,16 @@
 //! In reading order:
 //! - Start: `config` is the table of settings, `boot` starts and stops a server, and `app` composes the
 //!   surfaces that answer requests.
-//! - `pipeline` runs the stages of `domain` as tasks, and `lane` connects them.
+//! - `pipeline` runs the stages of `domain` as tasks, and `lane` connects them, even with probes in other
+//!   places.
 //! - Requests: `connection` limits connections, `edge` is the outermost layer of every response,
 //!   `auth` authenticates callers, `gate` is its layer, and `actor` names them in the audit log.
-//! - Surfaces: `rpc`, `v1`, `health`, and the crates `pages` and `documentation`; `domains` maps
-//!   custom domains to pages. None of them imports `app`.
+//! - Surfaces: `rpc`, `v1`, `health`, `probes` for probes in other places, and the crates `pages` and
+//!   `documentation`; `domains` maps custom domains to pages. None of them imports `app`.
+//! - `workspaces` changes and deletes workspaces as a whole, and `probe_admin` manages probes.
 //! - Operation: `control` executes the operator's commands, `observe` reports on the server, `operator`
-//!   notifies its operator, `housekeeping` compacts and deletes data, and `demo` has the data of
-//!   `aloft serve --demo`.
+//!   notifies its operator, `housekeeping` compacts and deletes data, `monthly` ends months, and `demo`
+//!   has the data of `aloft serve --demo`.
 
 mod actor;
 mod app;
@@ -26,10 +28,14 @@ mod gate;
 mod health;
 mod housekeeping;
 mod lane;
+mod monthly;
 pub mod observe;
 mod operator;
 pub mod pipeline;
+mod probe_admin;
+mod probes;
 mod rpc;
 mod v1;
+mod workspaces;
 
 pub use app::{App, paths};

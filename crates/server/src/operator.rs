@@ -1,6 +1,8 @@
-//! Notifies the operator if this server's own network may be at fault, by email or webhook. Sends
-//! one message when a probe becomes suspect and one when it recovers. Workspace owners find the
-//! same in their audit log. Failed messages are retried a few times and then logged.
+//! Notifies the operator if this server's own network may be at fault, by email or webhook, and the
+//! owners of workspaces by email (`owners`). Sends one message when a probe becomes suspect and one
+//! when it recovers. Failed messages are retried a few times and then logged.
+
+mod owners;
 
 use std::time::Duration;
 
@@ -10,15 +12,18 @@ use domain::notify::{ListLinks, Mail};
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method};
 use probe::{Client, Request};
-use rules::WorkspaceId;
+use rules::{ProviderType, WorkspaceId};
 use serde_json::json;
+use store::Store;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 use web::context::Context;
 
+use self::owners::OwnerNotifier;
 use crate::config::Operator;
-use crate::pipeline::{Notifier, OperatorNotice};
+use crate::pipeline::{Notifier, SuspicionNotice};
 
 /// Maximum number of queued messages. There are few probes.
 const WAITING_MAX: usize = 16;
@@ -32,16 +37,30 @@ const PAUSES: [Duration; 4] = [
     Duration::from_mins(5),
 ];
 
-/// Task that sends the messages.
-pub(crate) struct OperatorNotifier {
-    ctx: Context,
-    operator: Operator,
-    client: Client,
-    notifier: Notifier,
-    notices: mpsc::Receiver<OperatorNotice>,
+/// Dependencies of the recipients of notices.
+#[derive(Clone)]
+pub(crate) struct NoticeMeans {
+    pub(crate) ctx: Context,
+    pub(crate) store: Store,
+    pub(crate) notifier: Notifier,
+    /// Client for the operator's webhook.
+    pub(crate) client: Client,
 }
 
-impl OperatorNotice {
+/// Those who are notified, until their tasks start.
+pub(crate) struct Recipients {
+    operator: Option<OperatorNotifier>,
+    owners: Option<OwnerNotifier>,
+}
+
+/// Task that sends the operator's messages.
+struct OperatorNotifier {
+    means: NoticeMeans,
+    operator: Operator,
+    notices: mpsc::Receiver<SuspicionNotice>,
+}
+
+impl SuspicionNotice {
     fn title(&self) -> String {
         let Self { probe, is_suspect, .. } = self;
         if *is_suspect {
@@ -51,17 +70,18 @@ impl OperatorNotice {
         }
     }
 
-    fn mail(&self, to: &str, number: u64) -> Mail {
+    /// Returns an email about the notice that ends with some advice.
+    fn mail(&self, to: &str, (number, advice): (u64, &str)) -> Mail {
         let (subject, detail) = (self.title(), self.detail.clone());
-        let text = format!("{detail}\n\nAt {}. Check the network of this probe.\n", self.at);
+        let text = format!("{detail}\n\nAt {}. {advice}\n", self.at);
         let shown = detail.replace('&', "&amp;").replace('<', "&lt;");
         let html = format!(
             "<!doctype html><html lang=\"en\"><body style=\"{BODY}\"><div style=\"{CARD}\">\
-             <p>{shown}</p><p>At {}. Check the network of this probe.</p></div></body></html>",
+             <p>{shown}</p><p>At {}. {advice}</p></div></body></html>",
             self.at
         );
-        let id = format!("operator-{number:016x}");
-        let thread = format!("operator-{}", self.probe);
+        let id = format!("probe-{number:016x}");
+        let thread = format!("probe-{}", self.probe);
         Mail { to: to.to_owned(), subject, text, html, id, thread, list: ListLinks::None }
     }
 
@@ -75,23 +95,40 @@ impl OperatorNotice {
     }
 }
 
-/// Creates the channel from the judge to the sender.
-pub(crate) fn notice_channel() -> (mpsc::Sender<OperatorNotice>, mpsc::Receiver<OperatorNotice>) {
-    mpsc::channel(WAITING_MAX)
+/// Returns the channels to those who are notified: the operator, if one is set, and owners, if the server
+/// sends emails.
+pub(crate) fn recipients(
+    means: NoticeMeans,
+    operator: Option<Operator>,
+) -> (Vec<mpsc::Sender<SuspicionNotice>>, Recipients) {
+    let mut channels = Vec::new();
+    let mut channel = || {
+        let (sender, receiver) = mpsc::channel(WAITING_MAX);
+        channels.push(sender);
+        receiver
+    };
+    let operator = operator.map(|operator| OperatorNotifier {
+        means: means.clone(),
+        operator,
+        notices: channel(),
+    });
+    let has_mail = means.notifier.missing_setting(ProviderType::Email).is_none();
+    let owners = has_mail.then(|| OwnerNotifier { means, notices: channel() });
+    (channels, Recipients { operator, owners })
+}
+
+impl Recipients {
+    /// Starts the tasks, which run until `stop` is cancelled.
+    pub(crate) fn start(self, stop: &CancellationToken) -> Vec<JoinHandle<()>> {
+        let operator = self.operator.map(|it| tokio::spawn(it.run(stop.clone())));
+        let owners = self.owners.map(|it| tokio::spawn(it.run(stop.clone())));
+        operator.into_iter().chain(owners).collect()
+    }
 }
 
 impl OperatorNotifier {
-    pub(crate) fn new(
-        ctx: Context,
-        operator: Operator,
-        (client, notifier): (Client, Notifier),
-        notices: mpsc::Receiver<OperatorNotice>,
-    ) -> Self {
-        Self { ctx, operator, client, notifier, notices }
-    }
-
     /// Sends messages until the server stops.
-    pub(crate) async fn run(mut self, stop: CancellationToken) {
+    async fn run(mut self, stop: CancellationToken) {
         loop {
             let notice = tokio::select! {
                 () = stop.cancelled() => return,
@@ -105,7 +142,7 @@ impl OperatorNotifier {
         }
     }
 
-    async fn notify(&self, notice: &OperatorNotice) {
+    async fn notify(&self, notice: &SuspicionNotice) {
         let mut pauses = PAUSES.iter();
         loop {
             let Err(why) = self.send(notice).await else { return };
@@ -114,16 +151,17 @@ impl OperatorNotifier {
                 return;
             };
             tracing::warn!("failed to notify the operator, retrying: {why}");
-            self.ctx.sleep_until(self.ctx.now() + *pause).await;
+            self.means.ctx.sleep_until(self.means.ctx.now() + *pause).await;
         }
     }
 
-    async fn send(&self, notice: &OperatorNotice) -> Result<(), String> {
+    async fn send(&self, notice: &SuspicionNotice) -> Result<(), String> {
         match &self.operator {
             Operator::Email(to) => {
-                let mail = notice.mail(to, self.ctx.random());
+                let advice = "Check the network of this probe.";
+                let mail = notice.mail(to, (self.means.ctx.random(), advice));
                 // Emails are scheduled by workspace. This one belongs to none.
-                self.notifier.send_email(WorkspaceId::from_bits(0), mail).await
+                self.means.notifier.send_email(WorkspaceId::from_bits(0), mail).await
             }
             Operator::Webhook(url) => {
                 let url = Url::parse(url.expose()).map_err(|why| why.to_string())?;
@@ -134,7 +172,8 @@ impl OperatorNotifier {
                     headers: vec![(CONTENT_TYPE, json)],
                     body: notice.body(),
                 };
-                let answer = self.client.send(&request, WITHIN).await.map_err(|it| it.detail)?;
+                let answer =
+                    self.means.client.send(&request, WITHIN).await.map_err(|it| it.detail)?;
                 let status = answer.status;
                 if status.is_success() { Ok(()) } else { Err(format!("the answer was {status}")) }
             }
@@ -150,14 +189,15 @@ mod tests {
 
     #[test]
     fn message_names_the_probe_and_the_reason() {
-        let notice = OperatorNotice {
+        let notice = SuspicionNotice {
             at: Timestamp::from_millis(1_795_279_735_250),
             probe: "this server".to_owned(),
             is_suspect: true,
+            workspaces: Vec::new(),
             detail: "4 of 6 hosts failed within a minute".to_owned(),
         };
         insta::assert_snapshot!(String::from_utf8_lossy(&notice.body()), @r#"{"version":1,"type":"probe.suspect","timestamp":"2026-11-21T16:48:55.250Z","data":{"probe":"this server","message":"4 of 6 hosts failed within a minute"}}"#);
-        let mail = notice.mail("ops@example.com", 7);
+        let mail = notice.mail("ops@example.com", (7, "Check the network of this probe."));
         assert_eq!(mail.subject, "Aloft: probe `this server` may be at fault");
         assert!(mail.text.starts_with("4 of 6 hosts failed within a minute\n"), "{}", mail.text);
     }

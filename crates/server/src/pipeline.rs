@@ -8,9 +8,10 @@ mod concurrency;
 mod judge;
 mod manual_checks;
 mod notify;
-mod probes;
 mod queries;
+mod remote_probes;
 mod startup;
+mod stopping;
 mod threads;
 mod weights;
 
@@ -21,6 +22,7 @@ use std::time::Duration;
 use domain::cadence::{FirstRun, Regions};
 use domain::check::CheckPlan;
 use domain::judge::{HostMark, JudgeState, Policy};
+use remote::TicketKey;
 use rules::monitor::{Monitor, MonitorSettings, TcpCheck};
 use rules::{IncidentId, MonitorId, Region, limits};
 use store::{Store, StoreError};
@@ -28,17 +30,17 @@ use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing::warn;
 use web::context::Context;
 
 use self::cadence::{Cadence, ScheduleCommand, TimetableEntry};
 use self::check::Checkers;
 use self::concurrency::CheckPermits;
 use self::judge::{Command, ConnectivityChecks, Judge, JudgedMonitor};
-pub use self::judge::{Health, MonitorView, OperatorNotice, RegionHealth, RegionView};
+pub use self::judge::{Health, MonitorView, RegionHealth, RegionView, SuspicionNotice};
 pub use self::notify::{Notifier, NotifierParts, RunningNotifier, Tested};
-pub use self::probes::{Probes, THIS_SERVER};
 use self::threads::Thread;
+pub use crate::lane::probes::{ProbePlace, Probes, THIS_SERVER};
+use crate::lane::remote::RemoteLane;
 use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, QueuedJob};
 use crate::observe::metrics::Metrics;
 
@@ -67,8 +69,8 @@ pub struct PipelineParts {
     pub default_regions: Arc<[Region]>,
     /// Maximum number of concurrent checks.
     pub in_flight_max: usize,
-    /// Sends messages about suspect probes to the operator; `None` sends none.
-    pub operator: Option<mpsc::Sender<OperatorNotice>>,
+    /// Channels of those who are notified about suspect probes.
+    pub notices: Vec<mpsc::Sender<SuspicionNotice>>,
 }
 
 /// Handle of the running pipeline, to change monitors and query their state. Cheap to clone.
@@ -77,6 +79,7 @@ pub struct Pipeline {
     ctx: Context,
     store: Store,
     probes: Probes,
+    remote: RemoteLane,
     default_regions: Arc<[Region]>,
     schedule_commands: mpsc::Sender<ScheduleCommand>,
     commands: mpsc::Sender<Command>,
@@ -102,6 +105,8 @@ pub struct RunningPipeline {
     give_up: CancellationToken,
     /// Abandons what cannot be committed.
     abandon: CancellationToken,
+    /// The lane to probes in other places, and its upkeep.
+    remote: [JoinHandle<()>; 2],
 }
 
 /// Error of a pipeline operation.
@@ -122,6 +127,9 @@ pub enum PipelineError {
     /// The judge cannot store results at the moment.
     #[error("results cannot be stored at the moment; retry later")]
     Busy,
+    /// The probe of a region is in another place and not connected.
+    #[error("the probe of `{0}` is not connected")]
+    Disconnected(Region),
     /// Too many manual checks are in progress.
     #[error("too many manual checks; retry later")]
     TooManyChecks,
@@ -146,9 +154,14 @@ impl Pipeline {
         let (stop, give_up) = (CancellationToken::new(), CancellationToken::new());
         let (abandon, is_stuck) = (CancellationToken::new(), Arc::<AtomicBool>::default());
 
+        let key = TicketKey::derive(store.session_key().expose());
+        let around = (ctx.clone(), metrics.clone());
+        let remote = RemoteLane::new(around, key, probes.clone(), finished.clone(), inputs.clone());
+        let jobs = jobs.with_remote(remote.clone());
         let connectivity_checks = ConnectivityChecks::new(
             ctx.clone(),
             probes.clone(),
+            remote.clone(),
             &parts.connectivity_check_hosts,
             inputs.downgrade(),
         )?;
@@ -161,7 +174,7 @@ impl Pipeline {
             abandon.clone(),
             is_stuck.clone(),
         );
-        judge.set_operator(parts.operator);
+        judge.set_notices(parts.notices);
         let check_permits = Arc::new(CheckPermits::new(in_flight_max, metrics.clone()));
         let mut cadence = Cadence::new(
             ctx.clone(),
@@ -187,6 +200,7 @@ impl Pipeline {
             ctx,
             store,
             probes,
+            remote: remote.clone(),
             default_regions: parts.default_regions,
             schedule_commands,
             commands,
@@ -198,7 +212,12 @@ impl Pipeline {
             manual_checks: Arc::new(Semaphore::new(manual_checks_max as usize)),
             manual_checks_max,
         };
+        this.map_regions().await?;
         startup::load_monitors(&this, &mut judge, &mut cadence).await?;
+        let remote = [
+            tokio::spawn(remote.run(stop.clone())),
+            tokio::spawn(this.clone().follow_probes(stop.clone())),
+        ];
         let running = RunningPipeline {
             cadence: threads[0].spawn(cadence.run(schedule_commands_end)),
             judge: threads[0]
@@ -208,6 +227,7 @@ impl Pipeline {
             stop,
             give_up,
             abandon,
+            remote,
         };
         Ok((this, running))
     }
@@ -271,7 +291,8 @@ impl Pipeline {
         &self.probes
     }
 
-    async fn apply_pause(&self, monitor: &Monitor) -> Result<(), PipelineError> {
+    /// Stops the checks of a monitor and closes its incident.
+    pub async fn apply_pause(&self, monitor: &Monitor) -> Result<(), PipelineError> {
         let (id, revision) = (monitor.id, monitor.revision);
         self.schedule_command(|done| ScheduleCommand::Remove { monitor: id, done }).await?;
         self.command(|done| Command::Pause { monitor: id, revision, done }).await
@@ -306,7 +327,7 @@ impl Pipeline {
     ) -> Result<(JudgedMonitor, TimetableEntry), PipelineError> {
         let settings = &monitor.settings;
         let regions = self.regions(settings);
-        let plan = Arc::new(CheckPlan::new(monitor)?);
+        let plan = Arc::new(self.plan(monitor, regions.iter())?);
         let serving = regions.iter().map(|region| self.probes.serving(region)).collect();
         let policy = Policy::new(settings, monitor.revision, serving);
         let judge_state = judge_state.unwrap_or_else(|| JudgeState::new(&policy, self.ctx.now()));
@@ -314,6 +335,23 @@ impl Pipeline {
         let host = HostMark::new(plan.check.host());
         let judged = JudgedMonitor::new(monitor, policy, judge_state, host, self.ctx.now());
         Ok((judged, TimetableEntry { plan, period, regions }))
+    }
+
+    /// Returns the plan of a monitor, with its message if a probe in another place serves one of these
+    /// regions.
+    fn plan(
+        &self,
+        monitor: &Monitor,
+        mut regions: impl Iterator<Item = Region>,
+    ) -> Result<CheckPlan, PipelineError> {
+        let plan = CheckPlan::new(monitor)?;
+        let is_sent = regions.any(|region| self.probes.elsewhere(region).is_some());
+        Ok(if is_sent { plan.with_message(remote::encode_monitor(monitor)) } else { plan })
+    }
+
+    /// Returns the lane to probes in other places.
+    pub(crate) const fn remote(&self) -> &RemoteLane {
+        &self.remote
     }
 
     fn regions(&self, settings: &MonitorSettings) -> Regions {
@@ -331,46 +369,4 @@ fn spawn_checkers(
         thread.spawn(checkers.clone().run(jobs, thread.alive.clone()))
     };
     threads.iter().zip(lanes).map(check).collect()
-}
-
-impl RunningPipeline {
-    /// Stops the stages in the order of the flow, so that no recorded result is lost. First the
-    /// slots stop, then the checks, then the last commit is made.
-    ///
-    /// Slots whose check did not start or end by then are recorded as missed. Calls of a
-    /// [`Pipeline`] fail with [`PipelineError::Stopping`] from now on.
-    ///
-    /// If the store accepts no commit, its results are abandoned after a while, so that the process
-    /// does stop.
-    pub async fn stop(self) {
-        let abandon = self.abandon.clone();
-        let stop_timeout = async {
-            tokio::time::sleep(STOP_WITHIN).await;
-            abandon.cancel();
-            std::future::pending::<()>().await;
-        };
-        tokio::select! {
-            () = self.stop_stages() => {}
-            () = stop_timeout => {}
-        }
-    }
-
-    async fn stop_stages(self) {
-        self.cadence.abort();
-        // An aborted task returns an error, which is expected.
-        let _ = self.cadence.await;
-        self.stop.cancel();
-        for checkers in self.checkers {
-            let _ = checkers.await;
-        }
-        self.checks.close();
-        if tokio::time::timeout(CHECKS_STOP_WITHIN, self.checks.wait()).await.is_err() {
-            warn!("{} checks were still running and were cancelled", self.checks.len());
-            self.give_up.cancel();
-            self.checks.wait().await;
-        }
-        if let Err(why) = self.judge.await {
-            warn!("the judge failed: {why}");
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! rpc: the services of the contract, one file per service. The gate authenticates callers;
 //! `contract` defines the wire format.
 
+mod api_key;
 mod audit;
 mod body;
 mod cache;
@@ -11,33 +12,41 @@ mod health;
 mod incident;
 mod list;
 mod maintenance;
+mod member;
 mod monitor;
 mod notification;
 mod pipeline_call;
+mod probe;
 mod reflection;
 mod region;
 mod request;
 mod status_page;
 mod status_report;
+mod workspace;
 
 use std::sync::Arc;
 
+use ::probe::Egress;
+use contract::api_key::wire::ApiKeyService as _;
 use contract::audit::wire::AuditService as _;
 use contract::incident::wire::IncidentService as _;
 use contract::maintenance::wire::MaintenanceService as _;
+use contract::member::wire::MemberService as _;
 use contract::monitor::wire::MonitorService as _;
 use contract::notification::wire::NotificationService as _;
+use contract::probe::wire::ProbeService as _;
 use contract::region::wire::RegionService as _;
 use contract::rpc;
 use contract::status_page::wire::StatusPageService as _;
 use contract::status_report::wire::StatusReportService as _;
+use contract::workspace::wire::WorkspaceService as _;
 use pages::Pages;
-use probe::Egress;
 use rules::Region;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use web::context::Context;
 
+use self::api_key::ApiKeys;
 use self::audit::AuditLog;
 pub(crate) use self::body::buffer_body;
 pub(crate) use self::cache::{ResponseCache, ResponseEntries, response_entries};
@@ -46,14 +55,20 @@ pub(crate) use self::error::rpc_error;
 pub(crate) use self::headers::normalize_headers;
 use self::incident::Incidents;
 use self::maintenance::Maintenances;
+use self::member::Members;
 use self::monitor::Monitors;
+pub(crate) use self::monitor::{check_draft, draft_warnings, parse_draft};
 use self::notification::Notifications;
+use self::probe::ProbeMethods;
 use self::region::Regions;
 use self::status_page::StatusPages;
 use self::status_report::StatusReports;
+use self::workspace::CurrentWorkspace;
+use crate::auth::Auth;
 use crate::domains::Domains;
 use crate::observe::Metrics;
 use crate::pipeline::{Notifier, Pipeline};
+use crate::workspaces::WorkspaceAdmin;
 
 /// State of the services. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -65,6 +80,9 @@ pub(crate) struct Services {
     pub(crate) metrics: Metrics,
     /// Status pages, for their owner's overview.
     pub(crate) pages: Pages,
+    /// Cached keys, which a revocation evicts.
+    pub(crate) auth: Arc<Auth>,
+    pub(crate) workspaces: WorkspaceAdmin,
     /// Custom domains of status pages.
     pub(crate) domains: Arc<Domains>,
     /// Egress policy for messages and checks.
@@ -78,9 +96,13 @@ pub(crate) struct Services {
 pub(crate) fn service(services: &Services, stop: CancellationToken) -> rpc::Service {
     let routes = Arc::new(Monitors(services.clone())).register(rpc::Routes::new());
     let routes = Arc::new(AuditLog(services.clone())).register(routes);
+    let routes = Arc::new(ApiKeys(services.clone())).register(routes);
+    let routes = Arc::new(CurrentWorkspace(services.clone())).register(routes);
+    let routes = Arc::new(Members(services.clone())).register(routes);
     let routes = Arc::new(Incidents(services.clone())).register(routes);
     let routes = Arc::new(Maintenances(services.clone())).register(routes);
     let routes = Arc::new(Notifications(services.clone())).register(routes);
+    let routes = Arc::new(ProbeMethods(services.clone())).register(routes);
     let routes = Arc::new(Regions(services.clone())).register(routes);
     let routes = Arc::new(StatusPages(services.clone())).register(routes);
     let routes = Arc::new(StatusReports(services.clone())).register(routes);

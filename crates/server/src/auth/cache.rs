@@ -9,7 +9,7 @@ use rules::{KeyId, Scope, Timestamp};
 use store::{ApiKey, KeyHash, Workspace};
 use web::cache::{Cache, CacheCounters, CachePolicy};
 
-use super::{Caller, Refused};
+use super::{Caller, Principal, Refused};
 
 /// Time that a valid key is remembered. Its caller is not guessing keys, whatever others at the
 /// same address do.
@@ -25,6 +25,7 @@ pub(super) struct CachedKey(Option<StoredKey>);
 /// Stored properties of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct StoredKey {
+    id: KeyId,
     caller: Caller,
     workspace: Arc<Workspace>,
     expires_at: Option<Timestamp>,
@@ -53,12 +54,14 @@ pub(super) struct KeyCache {
 impl CachedKey {
     pub(super) fn from_lookup(found: Option<(ApiKey, Workspace)>) -> Self {
         Self(found.map(|(key, workspace)| StoredKey {
+            id: key.id,
             caller: Caller {
                 workspace: key.workspace,
-                key: key.id,
+                principal: Principal::Key(key.id),
                 // Spec §5.6: keys created before scopes existed may write.
                 scope: key.scope.unwrap_or(Scope::Write),
                 legacy: key.scope.is_none(),
+                address: None,
             },
             workspace: Arc::new(workspace),
             expires_at: key.expires_at,
@@ -67,7 +70,10 @@ impl CachedKey {
     }
 
     /// Returns the caller at `now`, or the reason that the key is rejected.
-    pub(super) fn caller(&self, now: Timestamp) -> Result<(Caller, Arc<Workspace>), Refused> {
+    pub(super) fn caller(
+        &self,
+        now: Timestamp,
+    ) -> Result<(Caller, KeyId, Arc<Workspace>), Refused> {
         let known = self.0.as_ref().ok_or(Refused::Unknown)?;
         if known.is_revoked {
             return Err(Refused::Revoked);
@@ -75,11 +81,11 @@ impl CachedKey {
         if known.expires_at.is_some_and(|end| end <= now) {
             return Err(Refused::Expired);
         }
-        Ok((known.caller, Arc::clone(&known.workspace)))
+        Ok((known.caller, known.id, Arc::clone(&known.workspace)))
     }
 
     fn is_for(&self, key: KeyId) -> bool {
-        self.0.as_ref().is_some_and(|known| known.caller.key == key)
+        self.0.as_ref().is_some_and(|known| known.id == key)
     }
 }
 
@@ -137,9 +143,10 @@ mod tests {
     fn known() -> StoredKey {
         let caller = Caller {
             workspace: WorkspaceId::from_bits(1),
-            key: KeyId::from_bits(2),
+            principal: Principal::Key(KeyId::from_bits(2)),
             scope: Scope::Read,
             legacy: false,
+            address: None,
         };
         let workspace = Workspace {
             id: caller.workspace,
@@ -147,8 +154,15 @@ mod tests {
             name: "Acme".to_owned(),
             plan: "free".to_owned(),
             created_at: at(0),
+            deletes_at: None,
         };
-        StoredKey { caller, workspace: Arc::new(workspace), expires_at: None, is_revoked: false }
+        StoredKey {
+            id: KeyId::from_bits(2),
+            caller,
+            workspace: Arc::new(workspace),
+            expires_at: None,
+            is_revoked: false,
+        }
     }
 
     fn hash() -> KeyHash {
@@ -172,7 +186,7 @@ mod tests {
         let verdict = CachedKey(Some(known()));
         cache.put(hash(), verdict.clone(), at(0), cache.generation());
         let asked = cache.generation();
-        cache.remove(known().caller.key);
+        cache.remove(known().id);
         assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Missing);
         cache.put(hash(), verdict.clone(), at(0), asked);
         assert_eq!(cache.get(&hash(), at(0)), CacheLookup::Missing);
@@ -196,7 +210,7 @@ mod tests {
                 Err(Refused::Revoked),
             ),
         ] {
-            let found = CachedKey(known.clone()).caller(at(now)).map(|(caller, _)| caller);
+            let found = CachedKey(known.clone()).caller(at(now)).map(|(caller, ..)| caller);
             assert_eq!(found, expected, "{known:?} at {now}");
         }
     }

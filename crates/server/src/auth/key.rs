@@ -1,21 +1,11 @@
-//! Text of a key: `aloft_<id>_<256 bits><checksum>`, in the alphabet of IDs. The checksum
-//! distinguishes a damaged key from an unknown one without a lookup. Only the SHA-256 of the text
-//! is stored; the text is shown once.
+//! Text of a key: `aloft_<id>_<256 bits><checksum>`. `credential` composes and reads it.
 
 use rules::{KeyId, Secret};
-use sha2::{Digest as _, Sha256};
 use store::KeyHash;
 
-/// Crockford's base 32 in lower case, as in IDs.
-const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-const PREFIX: &str = "aloft_";
-/// 13 digits of an ID.
-const ID_CHARS: usize = 13;
-/// 52 digits of 5 bits hold 256 bits.
-const SECRET_CHARS: usize = 52;
-/// 6 digits: one damaged key in 2³⁰ passes the checksum.
-const CHECKSUM_CHARS: usize = 6;
-const KEY_CHARS: usize = PREFIX.len() + ID_CHARS + 1 + SECRET_CHARS + CHECKSUM_CHARS;
+use super::credential::CredentialKind;
+
+const KEY: CredentialKind = CredentialKind { prefix: "aloft_", id_prefix: KeyId::PREFIX };
 
 /// Well-formed key: its ID, and the hash to compare with the stored one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,50 +15,21 @@ pub struct PresentedKey {
     pub hash: KeyHash,
 }
 
+/// Returns the first characters of the key with this ID, by which people recognise it.
+pub fn prefix(id: KeyId) -> String {
+    KEY.beginning(&id.to_string())
+}
+
 /// Returns the text of a new key with this ID and random secret.
 pub fn compose(id: KeyId, secret: &[u8; 32]) -> Secret<String> {
-    let id = id.to_string();
-    let digits = id.strip_prefix(KeyId::PREFIX).expect("an identifier begins with its prefix");
-    let mut text = String::with_capacity(KEY_CHARS);
-    text.push_str(PREFIX);
-    text.push_str(digits);
-    text.push('_');
-    push_digits(&mut text, secret, SECRET_CHARS);
-    let checksum = Sha256::digest(&text);
-    push_digits(&mut text, &checksum, CHECKSUM_CHARS);
-    Secret::new(text)
+    KEY.compose(&id.to_string(), secret)
 }
 
 /// Parses a key. Returns `None` if it is damaged or not a key of this format. Does not query the
 /// store.
 pub fn read(text: &[u8]) -> Option<PresentedKey> {
-    if text.len() != KEY_CHARS || !text.is_ascii() {
-        return None;
-    }
-    let text = str::from_utf8(text).ok()?;
-    let (body, checksum) = text.split_at(KEY_CHARS - CHECKSUM_CHARS);
-    let mut due = String::with_capacity(CHECKSUM_CHARS);
-    push_digits(&mut due, &Sha256::digest(body), CHECKSUM_CHARS);
-    if due != checksum {
-        return None;
-    }
-    let (id, secret) = body.strip_prefix(PREFIX)?.split_once('_')?;
-    if id.len() != ID_CHARS || secret.len() != SECRET_CHARS {
-        return None;
-    }
-    let id = KeyId::parse(&format!("{}{id}", KeyId::PREFIX)).ok()?;
-    Some(PresentedKey { id, hash: KeyHash::new(text) })
-}
-
-/// Appends the first `count` digits of 5 bits of `bytes`, padded with zeros.
-fn push_digits(text: &mut String, bytes: &[u8], count: usize) {
-    for digit in 0..count {
-        let (byte, offset) = (digit * 5 / 8, digit * 5 % 8);
-        let high = u16::from(bytes[byte]) << 8;
-        let low = bytes.get(byte + 1).copied().map_or(0, u16::from);
-        let value = ((high | low) >> (11 - offset)) & 31;
-        text.push(char::from(ALPHABET[usize::from(value)]));
-    }
+    let (id, hash) = KEY.read(text)?;
+    Some(PresentedKey { id: KeyId::parse(&id).ok()?, hash })
 }
 
 #[cfg(test)]
@@ -99,7 +60,7 @@ mod tests {
         }
         assert_eq!(read(format!("{text}0").as_bytes()), None);
         assert_eq!(read(b""), None);
-        assert_eq!(read(&[0xFF; KEY_CHARS]), None);
+        assert_eq!(read(&vec![0xFF; KEY.chars()]), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use contract::rpc;
 use governor::Quota;
 use governor::clock::Clock;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use rules::{KeyId, Timestamp};
+use rules::{KeyId, Timestamp, counted};
 use web::context::Context;
 use web::limits::{Buckets, buckets};
 use web::peer::rate_limit_address;
@@ -69,8 +69,8 @@ impl Limits {
             Err(not_until) => {
                 let wait = not_until.wait_time_from(self.now());
                 let message = format!(
-                    "this key made more than {} calls a second; wait and retry",
-                    self.rate.get()
+                    "this key made more than {} a second; wait and retry",
+                    counted(self.rate.get(), "call")
                 );
                 let mut error = rpc::resource_exhausted(message, wait);
                 standing(0).add_headers(error.response_headers_mut());

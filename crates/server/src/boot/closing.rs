@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use rules::counted;
 use store::{Store, StoreError};
 use tokio::task::JoinHandle;
 
@@ -35,8 +36,8 @@ pub(super) async fn end(mut tasks: Vec<JoinHandle<()>>) {
     if tokio::time::timeout(TASKS_WITHIN, ending).await.is_err() {
         let running = tasks.iter().filter(|task| !task.is_finished());
         tracing::warn!(
-            "{} tasks did not end in {TASKS_WITHIN:?} and were cancelled",
-            running.count()
+            "cancelled {} that did not end in {TASKS_WITHIN:?}",
+            counted(running.count(), "task")
         );
         tasks.iter().for_each(JoinHandle::abort);
     }

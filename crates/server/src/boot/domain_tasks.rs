@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use store::Store;
-use store::StoreError;
+use store::{Store, StoreError};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use web::context::Context;

@@ -22,7 +22,7 @@ pub(super) fn absolute(text: &str, origin: &Origin) -> Result<String, ConfigErro
         return Ok(String::new());
     }
     let path = match origin {
-        Origin::File(file) => normalize(&file.parent().unwrap_or(Path::new("")).join(text))?,
+        Origin::File { path, .. } => normalize(&path.parent().unwrap_or(Path::new("")).join(text))?,
         Origin::Flag | Origin::Environment | Origin::Default => normalize(Path::new(text))?,
     };
     Ok(path.display().to_string())

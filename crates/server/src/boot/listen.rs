@@ -77,7 +77,7 @@ struct Handshake {
 
 /// Serves until `stop` is cancelled, then waits for calls in progress.
 pub(super) async fn serve(listener: TcpListener, serving: Serving, stop: CancellationToken) {
-    let server = builder();
+    let server = builder(HEADERS_WITHIN);
     let connections = GracefulShutdown::new();
     let abort = CancellationToken::new();
     loop {
@@ -202,9 +202,10 @@ fn prepare(stream: &TcpStream) {
     }
 }
 
-fn builder() -> Builder<StreamExecutor> {
+/// Creates the builder of connections. Each head of HTTP/1 must arrive within this time.
+fn builder(headers_within: Duration) -> Builder<StreamExecutor> {
     let mut builder = Builder::new(StreamExecutor::within(RESPONSE_READ_WITHIN));
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(headers_within);
     builder
         .http2()
         .timer(TokioTimer::new())
@@ -225,95 +226,4 @@ async fn handle_accept_error(error: &io::Error) {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-    use super::*;
-    use crate::domains::Certificates;
-
-    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
-
-    /// Creates a plain-text listener that serves nothing, with one connection at a time.
-    fn in_the_clear() -> Serving {
-        Serving {
-            router: Router::new(),
-            entry_point: EntryPoint::Plain,
-            acceptor: None,
-            handshake_within: Duration::ZERO,
-            limits: ConnectionLimits::new(1, Vec::new()),
-        }
-    }
-
-    #[tokio::test]
-    async fn unfinished_handshake_times_out_and_frees_its_permit() {
-        // issue 7: a handshake counts, and is bounded in time
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let stop = CancellationToken::new();
-        let config = Arc::<Certificates>::default().tls();
-        let acceptor = Some(TlsAcceptor::from(config));
-        let serving = Serving { entry_point: EntryPoint::Tls, acceptor, ..in_the_clear() };
-        let serving = tokio::spawn(serve(listener, serving, stop.clone()));
-        for _ in 0..3 {
-            let mut silent = TcpStream::connect(address).await.unwrap();
-            let mut nothing = Vec::new();
-            // Either the end or a reset, if the operating system is faster than the peer.
-            let _ = silent.read_to_end(&mut nothing).await;
-            assert!(nothing.is_empty(), "a silent client gets no response");
-        }
-        stop.cancel();
-        serving.await.unwrap();
-    }
-
-    // A silent client delayed the stop of the server by the timeout of the handshake.
-    #[tokio::test]
-    async fn stop_ends_an_unfinished_handshake() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let stop = CancellationToken::new();
-        let acceptor = Some(TlsAcceptor::from(Arc::<Certificates>::default().tls()));
-        let handshake_within = Duration::from_hours(1);
-        let serving =
-            Serving { entry_point: EntryPoint::Tls, acceptor, handshake_within, ..in_the_clear() };
-        let serving = tokio::spawn(serve(listener, serving, stop.clone()));
-        let _silent = TcpStream::connect(address).await.unwrap();
-        for _ in 0..1_000 {
-            tokio::task::yield_now().await;
-        }
-        stop.cancel();
-        timeout(DRAIN_WITHIN / 2, serving).await.unwrap().unwrap();
-    }
-
-    async fn asks(stream: &mut TcpStream) {
-        stream.write_all(REQUEST).await.unwrap();
-        let mut answer = Vec::new();
-        // An empty body ends with the headers.
-        while !answer.ends_with(b"\r\n\r\n") {
-            answer.push(stream.read_u8().await.unwrap());
-        }
-        assert!(answer.starts_with(b"HTTP/1.1 404"));
-    }
-
-    #[tokio::test]
-    async fn full_listener_closes_the_idle_connection() {
-        // issue 3: no cap on connections; issue 16, point 1: idle connections make room
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let stop = CancellationToken::new();
-        let serving = tokio::spawn(serve(listener, in_the_clear(), stop.clone()));
-        let mut first = TcpStream::connect(address).await.unwrap();
-        for _ in 0..3 {
-            asks(&mut first).await;
-        }
-        let mut second = TcpStream::connect(address).await.unwrap();
-        asks(&mut second).await;
-        let mut nothing = Vec::new();
-        // Either the end or a reset.
-        let _ = first.read_to_end(&mut nothing).await;
-        assert!(nothing.is_empty());
-        asks(&mut second).await;
-        drop(second);
-        stop.cancel();
-        serving.await.unwrap();
-    }
-}
+mod tests;

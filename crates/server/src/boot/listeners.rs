@@ -1,6 +1,6 @@
 //! Listeners of a server: plain text, TLS, and plain text that redirects to TLS (`domains` has the
-//! exception). All addresses are bound before anything starts, so
-//! that an address in use prevents the start.
+//! exception). All addresses are bound before anything starts, so that an address in use prevents
+//! the start.
 
 use std::io;
 use std::net::SocketAddr;

@@ -26,7 +26,7 @@ impl Signals {
 
     /// Ends the process at the next signal. Acknowledged writes are on disk, as after any other
     /// end.
-    pub(super) fn exit_on_next(mut self) {
+    pub fn exit_on_next(mut self) {
         tracing::info!(
             "shutting down after requests in flight finish; signal again to stop at once"
         );
@@ -38,7 +38,7 @@ impl Signals {
     }
 
     /// Waits for a signal. Returns immediately if one came before.
-    pub(super) async fn wait(&mut self) {
+    pub async fn wait(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

@@ -16,6 +16,8 @@ use hyper::body::{Frame, SizeHint};
 use hyper::rt::Executor;
 use tokio::time::{Sleep, sleep};
 
+use crate::edge::hint_with_taken;
+
 /// Maximum size of a part of a response. A client must read one within the timeout.
 const PART_BYTES: usize = 16 * 1024;
 /// Maximum size of the last part. hyper ends the task when it has passed it on, so that nobody
@@ -141,12 +143,7 @@ impl HttpBody for WatchedBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
-        if let Some(upper) = hint.upper() {
-            hint.set_upper(upper + rest);
-        }
-        hint.set_lower(hint.lower() + rest);
-        hint
+        hint_with_taken(self.body.size_hint(), self.rest.len())
     }
 }
 

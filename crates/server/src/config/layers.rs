@@ -6,8 +6,12 @@ use std::fmt;
 use std::path::PathBuf;
 
 use rules::nearest;
+use toml::Spanned;
 
 use super::{ConfigError, SETTINGS, Setting};
+
+/// Form of a value in the file.
+const FORM: &str = "must be a text, a number, true or false, or a list of them";
 
 /// The given values, by source. Keys are names of settings.
 #[derive(Debug, Default)]
@@ -24,8 +28,22 @@ pub struct Layers {
 pub enum Origin {
     Flag,
     Environment,
-    File(PathBuf),
+    File { path: PathBuf, position: FilePosition },
     Default,
+}
+
+/// A position in the file, by line and column, which count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilePosition {
+    line: usize,
+    column: usize,
+}
+
+/// A value of the file.
+#[derive(Debug)]
+struct FileValue {
+    text: String,
+    origin: Origin,
 }
 
 /// The effective value of a setting.
@@ -45,16 +63,17 @@ impl Layers {
     /// Returns the effective values. Rejects unknown names in every source.
     pub fn resolve(&self) -> Result<Values, ConfigError> {
         let from_file = self.read_file()?;
-        refuse_unknown(&self.flags, &Origin::Flag)?;
-        refuse_unknown(&self.environment, &Origin::Environment)?;
+        self.flags.keys().try_for_each(|name| require_known(name, &Origin::Flag).map(drop))?;
+        self.environment
+            .keys()
+            .try_for_each(|name| require_known(name, &Origin::Environment).map(drop))?;
         let value = |setting: &'static Setting| {
             let (text, origin) = if let Some(text) = self.flags.get(setting.name) {
                 (text.clone(), Origin::Flag)
             } else if let Some(text) = self.environment.get(setting.name) {
                 (text.clone(), Origin::Environment)
-            } else if let (Some(text), Some((path, _))) = (from_file.get(setting.name), &self.file)
-            {
-                (text.clone(), Origin::File(path.clone()))
+            } else if let Some(value) = from_file.get(setting.name) {
+                (value.text.clone(), value.origin.clone())
             } else {
                 (setting.default.to_owned(), Origin::Default)
             };
@@ -63,31 +82,47 @@ impl Layers {
         Ok(Values(SETTINGS.iter().map(value).collect()))
     }
 
-    fn read_file(&self) -> Result<BTreeMap<String, String>, ConfigError> {
+    /// Reads the file from top to bottom. Returns the first error, with its position.
+    fn read_file(&self) -> Result<BTreeMap<&'static str, FileValue>, ConfigError> {
         let Some((path, text)) = &self.file else { return Ok(BTreeMap::new()) };
-        let syntax = |place: String, why: String| {
-            let path = path.display().to_string();
-            ConfigError::Syntax { path, place, why }
-        };
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            let place = error.span().map(|span| position(text, span.start));
-            syntax(place.unwrap_or_default(), error.message().to_owned())
-        })?;
-        let mut values = BTreeMap::new();
-        for (name, value) in table {
-            let text = as_text(&value).ok_or_else(|| {
-                let must = "must be a text, a number, true or false, or a list of them";
-                syntax(String::new(), format!("`{name}` {must}"))
+        let table: BTreeMap<Spanned<String>, Spanned<toml::Value>> =
+            toml::from_str(text).map_err(|error| ConfigError::Syntax {
+                path: path.display().to_string(),
+                position: error.span().map(|span| FilePosition::of_byte(text, span.start)),
+                why: error.message().to_owned(),
             })?;
-            values.insert(name, text);
-        }
-        let origin = Origin::File(path.clone());
-        refuse_unknown(&values, &origin)?;
-        if let Some(secret) = SETTINGS.iter().find(|it| it.secret && values.contains_key(it.name)) {
-            let why = format!("is a secret and is taken from {} only", secret.variable());
-            return Err(ConfigError::Invalid { name: secret.name, why, origin });
+        let mut entries: Vec<_> = table.into_iter().collect();
+        entries.sort_by_key(|(name, _)| name.span().start);
+        let mut values = BTreeMap::new();
+        for (name, value) in entries {
+            let origin = |at: usize| Origin::File {
+                path: path.clone(),
+                position: FilePosition::of_byte(text, at),
+            };
+            let at_name = origin(name.span().start);
+            let setting = require_known(name.get_ref(), &at_name)?;
+            let invalid = |why, origin| ConfigError::Invalid { name: setting.name, why, origin };
+            if setting.secret {
+                let why = format!("is a secret and is taken from {} only", setting.variable());
+                return Err(invalid(why, at_name));
+            }
+            let Some(text) = as_text(value.get_ref()) else {
+                return Err(invalid(FORM.to_owned(), at_name));
+            };
+            let origin = origin(value.span().start);
+            values.insert(setting.name, FileValue { text, origin });
         }
         Ok(values)
+    }
+}
+
+impl FilePosition {
+    /// Returns the position of a byte in a text.
+    fn of_byte(text: &str, at: usize) -> Self {
+        let before = text.get(..at).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Self { line, column }
     }
 }
 
@@ -120,9 +155,15 @@ impl fmt::Display for Origin {
         match self {
             Self::Flag => f.write_str("from a flag"),
             Self::Environment => f.write_str("from the environment"),
-            Self::File(path) => write!(f, "from `{}`", path.display()),
+            Self::File { path, position } => write!(f, "from `{}` {position}", path.display()),
             Self::Default => f.write_str("default"),
         }
+    }
+}
+
+impl fmt::Display for FilePosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at line {}, column {}", self.line, self.column)
     }
 }
 
@@ -134,24 +175,16 @@ fn has_password(text: &str) -> bool {
         || address.contains("password=")
 }
 
-fn refuse_unknown(given: &BTreeMap<String, String>, origin: &Origin) -> Result<(), ConfigError> {
-    let Some(unknown) = given.keys().find(|name| Setting::find(name).is_none()) else {
-        return Ok(());
-    };
-    let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
-    let expected = match nearest(unknown, &known) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("expected one of {}", known.join(", ")),
-    };
-    Err(ConfigError::Unknown { given: unknown.clone(), origin: origin.clone(), expected })
-}
-
-/// Describes the position of a byte in a text by line and column, which count from 1.
-fn position(text: &str, at: usize) -> String {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    format!(" at line {line}, column {column}")
+/// Returns the setting with this name, or the error that there is none.
+fn require_known(name: &str, origin: &Origin) -> Result<&'static Setting, ConfigError> {
+    Setting::find(name).ok_or_else(|| {
+        let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
+        let expected = match nearest(name, &known) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("expected one of {}", known.join(", ")),
+        };
+        ConfigError::Unknown { given: name.to_owned(), origin: origin.clone(), expected }
+    })
 }
 
 /// Returns a value of the file in the form of the environment, with lists joined by commas.
@@ -170,6 +203,7 @@ fn as_text(value: &toml::Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Settings;
     use super::*;
 
     fn given(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -197,7 +231,7 @@ mod tests {
         insta::assert_snapshot!(shown(&layers), @"
         listen = 127.0.0.1:1 (from a flag)
         data = /environment (from the environment)
-        log_format = json (from `aloft.toml`)
+        log_format = json (from `aloft.toml` at line 3, column 14)
         log_level = info (default)
         ");
         layers.flags.clear();
@@ -246,7 +280,8 @@ mod tests {
         let refusal = layers.resolve().unwrap_err().to_string();
         assert_eq!(
             refusal,
-            "`master_key` is a secret and is taken from ALOFT_MASTER_KEY only (from `aloft.toml`)"
+            "`master_key` is a secret and is taken from ALOFT_MASTER_KEY only (from `aloft.toml` \
+             at line 1, column 1)"
         );
     }
 
@@ -256,7 +291,51 @@ mod tests {
         let refusal = layers.resolve().unwrap_err().to_string();
         let place = "`aloft.toml` is not valid TOML at line 2, column ";
         assert!(refusal.contains(place), "{refusal}");
-        let layers = Layers { file: Some(file("[listen]\nport = 1")), ..Layers::default() };
-        assert!(layers.resolve().unwrap_err().to_string().contains("`listen` must be a text"));
+    }
+
+    // issue 16, point 27: "Give line and column for TOML errors"
+    #[test]
+    fn errors_in_the_file_name_their_position() {
+        let refusals = [
+            "# ä\nlisten = '127.0.0.1:3'\n  colour = 'x'",
+            "'ä' = 1",
+            "log_level = 'warn'\n\n[listen]\nport = 1",
+            "log_level = 'warn'\nlisten.port = 1",
+            "retention_days = 7.5",
+            "nameservers = ['9.9.9.9:53', 1979-05-27]",
+            "log_format = 'json'\noperator = 'ops@example.com'",
+            "log_format = 'json'\nretention_days =   0",
+            "default_regions = [\n  'fly-ams',\n  'mars',\n]",
+            "\tlisten = '8080'",
+            "smtp_from = 'aloft@example.com'",
+            "public_url = 'https://example.com'\nhttps_listen = '0.0.0.0:443'",
+            "data = '/one'\ndata = '/two'",
+        ]
+        .map(|text| {
+            let layers = Layers { file: Some(file(text)), ..Layers::default() };
+            let parsed = layers.resolve().and_then(|values| Settings::parse(&values));
+            let refusal = parsed.unwrap_err().to_string();
+            match refusal.split_once("; expected one of ") {
+                Some((before, names)) => {
+                    format!("{before} …{}", names.trim_start_matches(|c| c != '('))
+                }
+                None => refusal,
+            }
+        });
+        insta::assert_snapshot!(refusals.join("\n"), @"
+        unknown setting `colour` (from `aloft.toml` at line 3, column 3) …
+        unknown setting `ä` (from `aloft.toml` at line 1, column 1) …
+        `listen` must be a text, a number, true or false, or a list of them (from `aloft.toml` at line 3, column 2)
+        `listen` must be a text, a number, true or false, or a list of them (from `aloft.toml` at line 2, column 1)
+        `retention_days` must be a text, a number, true or false, or a list of them (from `aloft.toml` at line 1, column 1)
+        `nameservers` must be a text, a number, true or false, or a list of them (from `aloft.toml` at line 1, column 1)
+        `operator` is a secret and is taken from ALOFT_OPERATOR only (from `aloft.toml` at line 2, column 1)
+        `retention_days` must be 1 to 3650, not `0` (from `aloft.toml` at line 2, column 20)
+        `default_regions` is wrong: unknown region `mars` …(from `aloft.toml` at line 1, column 19)
+        `listen` must be an address such as 127.0.0.1:8080, not `8080` (from `aloft.toml` at line 1, column 11)
+        `smtp_url` must also be set if `smtp_from` is (from `aloft.toml` at line 1, column 13)
+        `acme_terms_agreed` must also be set if `https_listen` is (from `aloft.toml` at line 2, column 16)
+        the configuration file `aloft.toml` is not valid TOML at line 2, column 1: duplicate key
+        ");
     }
 }

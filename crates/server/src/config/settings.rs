@@ -6,17 +6,22 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base64::Engine as _;
+use dashboard::SingleSignOnSettings;
 use domain::notify::VendorConfig;
 use ipnet::IpNet;
+use remote::nats::NatsUrls;
 use rules::monitor::TcpCheck;
 use rules::plan::Plans;
 use rules::{HostPort, Region, Secret, limits};
 use store::Database;
+use tracing_subscriber::filter::Targets;
 
 use super::domains::{self, DomainSettings};
+use super::log_filter::log_filter;
 use super::operator::Operator;
 use super::parse::{address, items, optional, read};
 use super::servers::{self, MailServer};
+use super::single_sign_on;
 use super::{ConfigError, Layers, Value, Values};
 
 /// The format of log lines.
@@ -35,6 +40,9 @@ pub struct Settings {
     pub listen: SocketAddr,
     pub data: PathBuf,
     pub database: Database,
+    /// Servers of NATS; `None` uses none.
+    pub nats: Option<NatsUrls>,
+    pub nats_credentials_file: Option<PathBuf>,
     /// Whether checks may reach private and loopback addresses.
     pub allow_private_networks: bool,
     /// Default regions of monitors: sorted, without duplicates, never empty.
@@ -68,8 +76,8 @@ pub struct Settings {
     /// Proxies with a trusted `X-Forwarded-For` header.
     pub trusted_proxies: Vec<IpNet>,
     pub log_format: LogFormat,
-    /// Log filter, in the syntax of `tracing`.
-    pub log_level: String,
+    /// Filter of log lines.
+    pub log_filter: Targets,
     /// Public URL of this server without a slash at the end; `None` omits links from messages.
     pub public_url: Option<String>,
     /// Custom domains, TLS and certificates.
@@ -78,6 +86,8 @@ pub struct Settings {
     pub mail: Option<MailServer>,
     /// Vendor settings of the other kinds of channels.
     pub vendors: VendorConfig,
+    /// Provider of single sign-on; `None` offers none.
+    pub single_sign_on: Option<SingleSignOnSettings>,
     /// Encryption key of secrets; `None` uses the file in the data folder.
     pub master_key: Option<Secret<[u8; 32]>>,
 }
@@ -96,6 +106,8 @@ impl Settings {
             )?,
             data: read(values.get("data"), "must name a folder", path)?,
             database: database(values.get("database"))?,
+            nats: nats(values.get("nats"))?,
+            nats_credentials_file: path(&values.get("nats_credentials_file").text),
             allow_private_networks: read(
                 values.get("allow_private_networks"),
                 "must be true or false",
@@ -157,11 +169,12 @@ impl Settings {
                     _ => None,
                 },
             )?,
-            log_level: values.get("log_level").text.clone(),
+            log_filter: log_filter(values.get("log_level"))?,
             domains: domains::domains(values, public_url.as_deref())?,
             public_url,
             mail: servers::mail(values)?,
             vendors: servers::vendor_config(values)?,
+            single_sign_on: single_sign_on::single_sign_on(values)?,
             master_key: master_key(values.get("master_key"))?,
         })
     }
@@ -199,6 +212,18 @@ fn database(value: &Value) -> Result<Database, ConfigError> {
     Err(ConfigError::Invalid {
         name: value.setting.name,
         why: "must begin with postgres://, or be empty".to_owned(),
+        origin: value.origin.clone(),
+    })
+}
+
+/// Parses the URLs of NATS. The error omits the value, which may contain a password.
+fn nats(value: &Value) -> Result<Option<NatsUrls>, ConfigError> {
+    if value.text.trim().is_empty() {
+        return Ok(None);
+    }
+    NatsUrls::parse(&value.text).map(Some).map_err(|why| ConfigError::Invalid {
+        name: value.setting.name,
+        why: why.to_string(),
         origin: value.origin.clone(),
     })
 }
@@ -307,7 +332,10 @@ mod tests {
             ("calls_per_second", "0"),
             ("trusted_proxies", "10.0.0.0/33"),
             ("log_format", "xml"),
+            ("log_level", "inof"),
             ("database", "mysql://root:hunter2@localhost/aloft"),
+            ("nats", "http://nats.example.com"),
+            ("nats", "nats://a:4222,nats://user:hunter2@b"),
             ("master_key", "hunter2"),
         ]
         .iter()
@@ -329,7 +357,10 @@ mod tests {
         `calls_per_second` must be a whole number from 1 on, not `0` (from the environment)
         `trusted_proxies` must be networks such as 10.0.0.0/8, joined by commas, not `10.0.0.0/33` (from the environme
         `log_format` must be text or json, not `xml` (from the environment)
+        `log_level` must be error, warn, info, debug, trace, or a filter such as info,aloft_store=debug: `inof` is not
         `database` must begin with postgres://, or be empty (from the environment)
+        `nats` must be URLs such as nats://nats.example.com:4222, joined by commas (from the environment)
+        `nats` must contain no user and no password: put them into the credentials file (from the environment)
         `master_key` must be 32 bytes in base64 (from the environment)
         ");
     }

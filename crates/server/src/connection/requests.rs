@@ -1,56 +1,59 @@
 //! Request limits of callers without a key: per connection, address, network and in total. A
 //! request uses memory before its handler is known, and an HTTP/2 connection carries many. Streams
-//! last, so they have low limits of their own and leave the other requests their capacity.
+//! last, so `streams` limits them apart and leaves the other requests their capacity. People who
+//! signed in to the dashboard have a capacity of their own.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use rules::limits;
 use tokio_util::sync::CancellationToken;
 
 use super::peers::{PeerCounts, PeerLimits};
-use super::{Connection, ConnectionState};
+use super::streams::{StreamLimit, Streams};
+use super::{Connection, ConnectionState, Credential};
 
 const OF_PEER_MAX: PeerLimits = PeerLimits {
     of_address: limits::WITHOUT_KEY_OF_ADDRESS_MAX,
     of_network: limits::WITHOUT_KEY_OF_NETWORK_MAX,
 };
+/// Limits of people who signed in, so that one of them cannot keep out the others.
+const OF_PEER_WITH_SESSION_MAX: PeerLimits = PeerLimits {
+    of_address: limits::WITH_SESSION_MAX / 8,
+    of_network: limits::WITH_SESSION_MAX / 4,
+};
 /// Maximum number of requests whose key is not verified yet. Verification takes milliseconds.
 const UNVERIFIED_MAX: u32 = 4_096;
-const STREAMS_OF_PEER_MAX: PeerLimits = PeerLimits {
-    of_address: limits::WITHOUT_KEY_STREAMS_OF_ADDRESS_MAX,
-    of_network: limits::WITHOUT_KEY_STREAMS_OF_NETWORK_MAX,
-};
 
-/// Requests without a key of one listener.
-#[derive(Debug, Default)]
+/// Requests without a key of one listener, and all streams.
+#[derive(Debug)]
 pub(super) struct Requests {
     /// Number of requests that are not streams.
     in_all: u32,
     with_body: u32,
     of_peer: PeerCounts,
+    /// Number of requests of people who signed in.
+    with_session: u32,
+    with_session_of_peer: PeerCounts,
     /// Number of requests whose key is not verified yet.
     unverified: u32,
-    /// Streams by the tick at which they began.
-    streams: BTreeMap<u64, OpenStream>,
-    streams_of_peer: PeerCounts,
+    streams: Streams,
+    streams_with_key: Streams,
 }
 
-#[derive(Debug)]
-struct OpenStream {
-    peer: IpAddr,
-    evicted: CancellationToken,
-}
-
-/// Kind of a request without a key. It decides the limits.
+/// Kind of a request that needs no key. It decides the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestKind {
+    /// Request of a load balancer, which sends one at a time. It counts for its connection only.
+    Alone,
     WithoutBody,
     WithBody,
+    /// Request with a session of the dashboard that was valid before.
+    WithSession,
     /// Call of a method that may last, such as `Health/Watch`.
     Stream,
+    /// Stream of a connection whose requests have shown a key.
+    StreamWithKey,
 }
 
 /// Request without a key, counted until it is dropped.
@@ -69,13 +72,6 @@ pub(crate) struct Open {
 #[derive(Debug)]
 pub(crate) struct Unverified(Connection);
 
-/// Limit of a stream without a key, in the extensions of its request.
-#[derive(Clone, Debug)]
-pub(crate) struct StreamLimit {
-    evicted: CancellationToken,
-    within: Duration,
-}
-
 impl Connection {
     /// Counts a request without a key. Returns `None` if there are too many.
     pub(crate) fn open(&self, kind: RequestKind) -> Option<Open> {
@@ -83,7 +79,7 @@ impl Connection {
         let mut table = state.limits.table();
         let requests = &mut table.requests;
         let peer = (!state.limits.is_exempt(state.peer)).then_some(state.peer);
-        if state.open.load(Ordering::Relaxed) >= limits::WITHOUT_KEY_OF_CONNECTION_MAX
+        if state.open.load(Ordering::Relaxed) >= kind.of_connection_max()
             || requests.are_full(kind, peer)
         {
             return None;
@@ -96,7 +92,7 @@ impl Connection {
             evicted: CancellationToken::new(),
         };
         requests.add(&open);
-        state.open.fetch_add(1, Ordering::Relaxed);
+        state.open.fetch_add(kind.count_of_connection(), Ordering::Relaxed);
         Some(open)
     }
 
@@ -112,67 +108,118 @@ impl Connection {
     }
 }
 
+impl RequestKind {
+    /// Returns the number of other requests on its connection at which a request is rejected.
+    const fn of_connection_max(self) -> u32 {
+        match self {
+            Self::Alone => 1,
+            Self::WithoutBody | Self::WithBody | Self::WithSession | Self::Stream => {
+                limits::WITHOUT_KEY_OF_CONNECTION_MAX
+            }
+            Self::StreamWithKey => u32::MAX,
+        }
+    }
+
+    const fn count_of_connection(self) -> u32 {
+        match self {
+            Self::Alone | Self::WithoutBody | Self::WithBody | Self::WithSession | Self::Stream => {
+                1
+            }
+            Self::StreamWithKey => 0,
+        }
+    }
+}
+
+impl Default for Requests {
+    fn default() -> Self {
+        Self {
+            in_all: 0,
+            with_body: 0,
+            of_peer: PeerCounts::default(),
+            with_session: 0,
+            with_session_of_peer: PeerCounts::default(),
+            unverified: 0,
+            streams: Streams::new(Credential::None),
+            streams_with_key: Streams::new(Credential::Key),
+        }
+    }
+}
+
 impl Requests {
     /// Counts no request of this connection as unverified any longer.
     pub(super) fn mark_verified(&mut self, connection: &ConnectionState) {
         self.unverified -= connection.unverified.swap(0, Ordering::Relaxed);
     }
 
-    /// Returns whether a request of this kind is over a limit. `peer` is `None` if it has none.
+    /// Returns whether a request of this kind is over a limit. `peer` is `None` if no
+    /// limits of peers apply.
     fn are_full(&self, kind: RequestKind, peer: Option<IpAddr>) -> bool {
-        let is_full = |counts: &PeerCounts, max| {
-            peer.is_some_and(|peer| counts.reached_limit(peer, max).is_some())
-        };
         match kind {
-            RequestKind::Stream => is_full(&self.streams_of_peer, STREAMS_OF_PEER_MAX),
+            RequestKind::Alone => false,
+            RequestKind::WithSession => {
+                let of_peer = &self.with_session_of_peer;
+                let has_reached = |peer| of_peer.reached_limit(peer, OF_PEER_WITH_SESSION_MAX);
+                self.with_session >= limits::WITH_SESSION_MAX
+                    || peer.is_some_and(|peer| has_reached(peer).is_some())
+            }
+            RequestKind::Stream => peer.is_some_and(|peer| self.streams.are_full(peer)),
+            RequestKind::StreamWithKey => {
+                peer.is_some_and(|peer| self.streams_with_key.are_full(peer))
+            }
             RequestKind::WithBody if self.with_body >= limits::WITHOUT_KEY_WITH_BODY_MAX => true,
             RequestKind::WithBody | RequestKind::WithoutBody => {
-                self.in_all >= limits::WITHOUT_KEY_MAX || is_full(&self.of_peer, OF_PEER_MAX)
+                self.in_all >= limits::WITHOUT_KEY_MAX
+                    || peer
+                        .is_some_and(|peer| self.of_peer.reached_limit(peer, OF_PEER_MAX).is_some())
             }
+        }
+    }
+
+    fn streams(&mut self, kind: RequestKind) -> Option<&mut Streams> {
+        match kind {
+            RequestKind::Stream => Some(&mut self.streams),
+            RequestKind::StreamWithKey => Some(&mut self.streams_with_key),
+            RequestKind::Alone
+            | RequestKind::WithoutBody
+            | RequestKind::WithBody
+            | RequestKind::WithSession => None,
         }
     }
 
     fn add(&mut self, open: &Open) {
         let peer = open.connection.0.peer;
-        if open.kind == RequestKind::Stream {
-            if self.streams.len() >= limits::WITHOUT_KEY_STREAMS_MAX
-                && let Some((_, oldest)) = self.streams.pop_first()
-            {
-                self.streams_of_peer.remove(oldest.peer);
-                oldest.evicted.cancel();
-            }
-            self.streams.insert(open.id, OpenStream { peer, evicted: open.evicted.clone() });
-            self.streams_of_peer.add(peer);
-            return;
+        if let Some(streams) = self.streams(open.kind) {
+            streams.add(open.id, peer, open.evicted.clone());
+        } else if open.kind == RequestKind::WithSession {
+            self.with_session += 1;
+            self.with_session_of_peer.add(peer);
+        } else if open.kind != RequestKind::Alone {
+            self.in_all += 1;
+            self.with_body += u32::from(open.kind == RequestKind::WithBody);
+            self.of_peer.add(peer);
         }
-        self.in_all += 1;
-        self.with_body += u32::from(open.kind == RequestKind::WithBody);
-        self.of_peer.add(peer);
     }
 
     fn remove(&mut self, open: &Open) {
-        let peer = open.connection.0.peer;
-        if open.kind == RequestKind::Stream {
-            // An evicted stream is no longer counted.
-            if self.streams.remove(&open.id).is_some() {
-                self.streams_of_peer.remove(peer);
-            }
-            return;
+        if let Some(streams) = self.streams(open.kind) {
+            streams.remove(open.id);
+        } else if open.kind == RequestKind::WithSession {
+            self.with_session -= 1;
+            self.with_session_of_peer.remove(open.connection.0.peer);
+        } else if open.kind != RequestKind::Alone {
+            self.in_all -= 1;
+            self.with_body -= u32::from(open.kind == RequestKind::WithBody);
+            self.of_peer.remove(open.connection.0.peer);
         }
-        self.in_all -= 1;
-        self.with_body -= u32::from(open.kind == RequestKind::WithBody);
-        self.of_peer.remove(peer);
     }
 }
 
 impl Open {
     /// Returns the limit of a stream. `None` for other requests.
     pub(crate) fn stream_limit(&self) -> Option<StreamLimit> {
-        let evicted = &self.evicted;
-        (self.kind == RequestKind::Stream).then(|| StreamLimit {
-            evicted: evicted.clone(),
-            within: limits::WITHOUT_KEY_STREAM_WITHIN,
-        })
+        let mut table = self.connection.0.limits.table();
+        let within = table.requests.streams(self.kind)?.within();
+        Some(StreamLimit { evicted: self.evicted.clone(), within })
     }
 
     /// Returns the connection of the request.
@@ -189,18 +236,11 @@ impl Open {
     }
 }
 
-impl StreamLimit {
-    /// Waits until the stream has lasted too long, or gives way to a newer one.
-    pub(crate) async fn reached(self) {
-        // The error is the timeout, which ends the stream too.
-        let _ = tokio::time::timeout(self.within, self.evicted.cancelled()).await;
-    }
-}
-
 impl Drop for Open {
     fn drop(&mut self) {
         self.mark_answered();
-        self.connection.0.open.fetch_sub(1, Ordering::Relaxed);
+        let count = self.kind.count_of_connection();
+        self.connection.0.open.fetch_sub(count, Ordering::Relaxed);
     }
 }
 
@@ -217,133 +257,4 @@ impl Drop for Unverified {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::RequestKind::{Stream, WithBody, WithoutBody};
-    use super::*;
-    use crate::connection::{AdmitResult, ConnectionLimits, ConnectionPermit};
-
-    /// Opens as many requests as the limits admit, on ten connections of each peer.
-    fn open(
-        limits: &Arc<ConnectionLimits>,
-        kind: RequestKind,
-        peers: &[String],
-    ) -> (Vec<Open>, Vec<ConnectionPermit>) {
-        let connections: Vec<ConnectionPermit> = (0..10)
-            .flat_map(|_| peers)
-            .map(|peer| match limits.admit(peer.parse().unwrap()) {
-                AdmitResult::Admitted(permit) => permit,
-                AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a permit"),
-            })
-            .collect();
-        let requests = connections
-            .iter()
-            .flat_map(|it| (0..=limits::WITHOUT_KEY_OF_CONNECTION_MAX).map(move |_| it));
-        let open = requests.filter_map(|it| it.connection().open(kind)).collect();
-        (open, connections)
-    }
-
-    fn addresses(network: u32, count: u32) -> Vec<String> {
-        (1..=count).map(|number| format!("10.0.{network}.{number}")).collect()
-    }
-
-    #[test]
-    fn connection_peer_and_total_have_limits() {
-        for (kind, of_address, of_network, in_all) in [
-            (WithoutBody, 512, 1_024, limits::WITHOUT_KEY_MAX),
-            (WithBody, 512, 1_024, limits::WITHOUT_KEY_WITH_BODY_MAX),
-            (Stream, 32, 128, 20 * 128),
-        ] {
-            let limits = ConnectionLimits::new(10_000, Vec::new());
-            let (mut held, mut connections) = open(&limits, kind, &addresses(0, 1));
-            assert_eq!(held.len(), of_address, "{kind:?}");
-            let mut more = |network| {
-                let (open, of) = open(&limits, kind, &addresses(network, 6));
-                held.extend(open);
-                connections.extend(of);
-                held.len()
-            };
-            assert_eq!(more(0), of_network, "{kind:?}");
-            let total = (1..20).map(&mut more).last();
-            assert_eq!(total, Some(in_all as usize), "{kind:?}");
-            drop(held);
-            let requests = &limits.table().requests;
-            assert_eq!((requests.in_all, requests.with_body), (0, 0));
-            assert!(requests.of_peer.is_empty() && requests.streams_of_peer.is_empty());
-        }
-    }
-
-    #[test]
-    fn one_connection_has_a_limit() {
-        let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
-        let (held, connections) = open(&limits, Stream, &addresses(0, 1));
-        assert_eq!(
-            held.len() as u32,
-            limits::WITHOUT_KEY_OF_CONNECTION_MAX * connections.len() as u32
-        );
-    }
-
-    // 9 addresses with 90 connections of 100 streams each took all status pages offline
-    #[test]
-    fn streams_leave_capacity_to_other_requests() {
-        let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
-        let streams = open(&limits, Stream, &addresses(0, 9));
-        assert_eq!(streams.0.len(), 9_000);
-        let ended = streams.0.iter().filter(|it| it.evicted.is_cancelled()).count();
-        assert_eq!(ended, 9_000 - limits::WITHOUT_KEY_STREAMS_MAX);
-        assert!(
-            streams
-                .0
-                .iter()
-                .rev()
-                .take(limits::WITHOUT_KEY_STREAMS_MAX)
-                .all(|it| !it.evicted.is_cancelled())
-        );
-        let bodies = open(&limits, WithBody, &addresses(1, 9));
-        assert_eq!(bodies.0.len() as u32, limits::WITHOUT_KEY_WITH_BODY_MAX);
-        let visitors = open(&limits, WithoutBody, &addresses(2, 9));
-        assert_eq!(
-            visitors.0.len() as u32,
-            limits::WITHOUT_KEY_MAX - limits::WITHOUT_KEY_WITH_BODY_MAX
-        );
-    }
-
-    #[test]
-    fn unread_responses_count_for_their_connection_only() {
-        let limits = ConnectionLimits::new(10_000, Vec::new());
-        let (mut held, connections) = open(&limits, WithoutBody, &addresses(0, 1));
-        held.iter_mut().for_each(Open::mark_answered);
-        assert_eq!(limits.table().requests.in_all, 0);
-        assert!(connections[0].connection().open(WithoutBody).is_none());
-        drop(held);
-        assert!(connections[0].connection().open(WithoutBody).is_some());
-    }
-
-    #[test]
-    fn verified_connection_gives_its_count_back_once() {
-        let limits = ConnectionLimits::new(10_000, Vec::new());
-        let (_, connections) = open(&limits, WithoutBody, &addresses(0, 2));
-        let [one, other] = [0, 1].map(|it| connections[it].connection());
-        let held: Vec<Unverified> = (0..3).filter_map(|_| one.verify()).collect();
-        let _other = other.verify();
-        one.set_has_key();
-        assert_eq!(limits.table().requests.unverified, 1);
-        drop(held);
-        assert_eq!(limits.table().requests.unverified, 1);
-        let many: Vec<Unverified> = std::iter::from_fn(|| other.verify()).collect();
-        assert_eq!(many.len() as u32, UNVERIFIED_MAX - 1);
-    }
-
-    #[tokio::test]
-    async fn stream_ends_by_eviction_or_time() {
-        let limits = ConnectionLimits::new(10_000, Vec::new());
-        let (held, _connections) = open(&limits, Stream, &addresses(0, 1));
-        let limit = held[0].stream_limit().unwrap();
-        assert_eq!(limit.within, limits::WITHOUT_KEY_STREAM_WITHIN);
-        StreamLimit { within: Duration::ZERO, ..limit.clone() }.reached().await;
-        held[0].evicted.cancel();
-        limit.reached().await;
-        assert!(open(&limits, WithBody, &addresses(1, 1)).0[0].stream_limit().is_none());
-    }
-}
+mod tests;

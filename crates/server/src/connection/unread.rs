@@ -1,22 +1,23 @@
-//! Memory of responses without a key that their clients have not read. Above the limit, the
-//! connection that uses most closes, of the network that uses most: one that reads nothing of many
-//! responses, and not one that reads slowly.
+//! Memory of responses that their clients have not read, apart for connections with and without a
+//! key. Above the limit, the connection that uses most closes, of the network that uses most: one
+//! that reads nothing of many responses, and not one that reads slowly.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use rules::limits::WITHOUT_KEY_UNREAD_BYTES_MAX;
+use rules::limits::{WITH_KEY_UNREAD_BYTES_MAX, WITHOUT_KEY_UNREAD_BYTES_MAX};
 
 use super::peers::network;
-use super::{Connection, ConnectionState};
+use super::{Connection, ConnectionState, Credential};
 
 /// Memory that each response needs besides its own bytes: its headers and the state of its stream.
 const RESPONSE_BYTES: usize = 8 * 1024;
 
 /// Unread responses of one listener.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct UnreadResponses {
+    max: usize,
     bytes: usize,
     of_network: HashMap<IpAddr, OfNetwork>,
 }
@@ -31,6 +32,8 @@ struct OfNetwork {
 #[derive(Debug)]
 pub(crate) struct UnreadResponse {
     connection: Connection,
+    /// Credential of the connection when the response began.
+    credential: Credential,
     bytes: usize,
 }
 
@@ -38,24 +41,35 @@ impl Connection {
     /// Counts a response with this many bytes that nothing else shares. Closes connections if
     /// unread responses use too much memory.
     pub(crate) fn count_unread(&self, bytes: usize) -> UnreadResponse {
-        let unread = UnreadResponse { connection: self.clone(), bytes: RESPONSE_BYTES + bytes };
+        let (credential, bytes) = (self.0.credential(), RESPONSE_BYTES + bytes);
+        let unread = |bytes| UnreadResponse { connection: self.clone(), credential, bytes };
         let mut table = self.0.limits.table();
-        // The responses of a closed connection are about to be dropped.
+        // The responses of a closed connection are about to be dropped, and not counted.
         if self.0.closed.is_cancelled() {
-            return unread;
+            return unread(0);
         }
-        table.unread.add(&self.0, unread.bytes);
-        while let Some(id) = table.unread.remove_largest() {
+        table.unread(credential).add(&self.0, bytes);
+        while let Some(id) = table.unread(credential).remove_largest() {
             if let Some(largest) = table.connections.get(&id).cloned() {
                 table.remove(&largest.0);
                 largest.0.closed.cancel();
             }
         }
-        unread
+        drop(table);
+        unread(bytes)
     }
 }
 
 impl UnreadResponses {
+    /// Counts responses of connections with this credential.
+    pub(super) fn new(credential: Credential) -> Self {
+        let max = match credential {
+            Credential::None => WITHOUT_KEY_UNREAD_BYTES_MAX,
+            Credential::Key => WITH_KEY_UNREAD_BYTES_MAX,
+        };
+        Self { max, bytes: 0, of_network: HashMap::new() }
+    }
+
     #[cfg(test)]
     pub(super) const fn bytes(&self) -> usize {
         self.bytes
@@ -87,7 +101,7 @@ impl UnreadResponses {
     /// Removes the connection that must close because unread responses are over the limit, if they
     /// are.
     fn remove_largest(&mut self) -> Option<u64> {
-        if self.bytes <= WITHOUT_KEY_UNREAD_BYTES_MAX {
+        if self.bytes <= self.max {
             return None;
         }
         let (network, of) = self.of_network.iter_mut().max_by_key(|(_, of)| of.bytes)?;
@@ -107,7 +121,7 @@ impl UnreadResponses {
 impl Drop for UnreadResponse {
     fn drop(&mut self) {
         let state = &self.connection.0;
-        state.limits.table().unread.remove(state, self.bytes);
+        state.limits.table().unread(self.credential).remove(state, self.bytes);
     }
 }
 
@@ -151,7 +165,24 @@ mod tests {
         assert!((1..200).contains(&open), "{open} connections are open");
         drop((held, slow));
         assert_eq!(limits.unread_bytes(), 0);
-        assert!(limits.table().unread.of_network.is_empty());
+        assert!(limits.table().unread(Credential::None).of_network.is_empty());
+    }
+
+    // 25,000 unread responses on 100 connections with one read key used 370 MiB
+    #[test]
+    fn keys_have_a_limit_of_their_own() {
+        let limits = ConnectionLimits::new(10, Vec::new());
+        let [reader, greedy] = [from(&limits, "192.0.2.1"), from(&limits, "192.0.2.2")];
+        greedy.connection().set_has_key();
+        let response = WITH_KEY_UNREAD_BYTES_MAX / 8;
+        let mut held: Vec<UnreadResponse> =
+            (0..7).map(|_| greedy.connection().count_unread(response)).collect();
+        held.push(reader.connection().count_unread(MIB));
+        assert_eq!([&reader, &greedy].map(is_closed), [false, false]);
+        held.push(greedy.connection().count_unread(response));
+        assert_eq!([&reader, &greedy].map(is_closed), [false, true]);
+        drop(held);
+        assert_eq!(limits.table().unread(Credential::Key).bytes(), 0);
     }
 
     #[test]

@@ -27,8 +27,19 @@ impl ControlService {
 
 impl From<AuditEntry> for AuditRow {
     fn from(entry: AuditEntry) -> Self {
-        let AuditEntry { number: _, at, actor, action, resource_id, detail, actor_name } = entry;
+        let AuditEntry {
+            number: _,
+            at,
+            actor,
+            action,
+            resource_id,
+            detail,
+            actor_name,
+            address,
+            changes,
+        } = entry;
+        let changes = changes.into_vec();
         let (actor, actor_name) = (actor::encode(actor), actor_name.unwrap_or_default());
-        Self { at, actor, actor_name, action, resource_id, detail }
+        Self { at, actor, actor_name, action, resource_id, detail, address, changes }
     }
 }

@@ -17,10 +17,11 @@ use tokio::net::UnixStream;
 use web::context::Context;
 
 use super::operation::{Operation, OperationReply};
+use super::probe_operation::{ProbeOperation, ProbeReply};
 use super::{
-    AuditQuery, AuditRow, ControlError, ControlService, CreateKey, CreateWorkspace, CreatedKey,
-    KeepResults, KeyRow, RenameWorkspace, SOCKET_FILE, SocketPath, UnreadableRow, WorkspaceDetails,
-    WorkspaceRow,
+    AuditQuery, AuditRow, ControlError, ControlService, CreateKey, CreateProbe, CreateWorkspace,
+    CreatedKey, CreatedProbe, KeepResults, KeyRow, NewPassword, ProbeRow, RenameWorkspace,
+    SOCKET_FILE, SocketPath, UnreadableRow, UserRow, WorkspaceDetails, WorkspaceRow,
 };
 
 /// Maximum length of a response: some ten thousand keys.
@@ -132,6 +133,19 @@ impl Admin {
         Ok(workspace)
     }
 
+    /// Makes the workspace with this slug one of the operator's, or ends that.
+    pub async fn set_operator(
+        &self,
+        workspace: String,
+        is_operator: bool,
+    ) -> Result<WorkspaceDetails, ControlError> {
+        let operation = Operation::SetOperator { workspace, is_operator };
+        let OperationReply::Details(details) = self.perform(operation).await? else {
+            return Err(self.unexpected_reply());
+        };
+        Ok(*details)
+    }
+
     /// Deletes the workspace with this slug and all its resources.
     pub async fn delete_workspace(&self, workspace: String) -> Result<(), ControlError> {
         let OperationReply::Deleted =
@@ -191,6 +205,69 @@ impl Admin {
             return Err(self.unexpected_reply());
         };
         Ok(())
+    }
+
+    /// Returns all users, newest first.
+    pub async fn list_users(&self) -> Result<Vec<UserRow>, ControlError> {
+        let OperationReply::Users(users) = self.perform(Operation::ListUsers).await? else {
+            return Err(self.unexpected_reply());
+        };
+        Ok(users)
+    }
+
+    /// Gives the user with this address a new password and returns its only copy. Removes the passkeys
+    /// of the user unless they are kept.
+    pub async fn reset_user(
+        &self,
+        email: String,
+        keeps_passkeys: bool,
+    ) -> Result<NewPassword, ControlError> {
+        let reset = Operation::ResetUser { email, keeps_passkeys };
+        let OperationReply::Password(new) = self.perform(reset).await? else {
+            return Err(self.unexpected_reply());
+        };
+        Ok(new)
+    }
+
+    /// Creates a probe and returns the only copy of its token.
+    pub async fn create_probe(&self, new: CreateProbe) -> Result<CreatedProbe, ControlError> {
+        let ProbeReply::Token(created) = self.on_probes(ProbeOperation::Create(new)).await? else {
+            return Err(self.unexpected_reply());
+        };
+        Ok(created)
+    }
+
+    /// Returns all probes by name.
+    pub async fn list_probes(&self) -> Result<Vec<ProbeRow>, ControlError> {
+        let ProbeReply::Listed(rows) = self.on_probes(ProbeOperation::List).await? else {
+            return Err(self.unexpected_reply());
+        };
+        Ok(rows)
+    }
+
+    /// Gives the probe with this name or ID a new token and returns its only copy.
+    pub async fn rotate_probe(&self, probe: String) -> Result<CreatedProbe, ControlError> {
+        let rotation = ProbeOperation::Rotate { probe };
+        let ProbeReply::Token(created) = self.on_probes(rotation).await? else {
+            return Err(self.unexpected_reply());
+        };
+        Ok(created)
+    }
+
+    /// Deletes the probe with this name or ID, and returns it.
+    pub async fn delete_probe(&self, probe: String) -> Result<ProbeRow, ControlError> {
+        let deletion = ProbeOperation::Delete { probe };
+        let ProbeReply::Deleted(row) = self.on_probes(deletion).await? else {
+            return Err(self.unexpected_reply());
+        };
+        Ok(row)
+    }
+
+    async fn on_probes(&self, operation: ProbeOperation) -> Result<ProbeReply, ControlError> {
+        let OperationReply::Probe(reply) = self.perform(Operation::Probe(operation)).await? else {
+            return Err(self.unexpected_reply());
+        };
+        Ok(reply)
     }
 
     /// Reads all rows and returns those that cannot be decoded.

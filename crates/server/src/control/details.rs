@@ -1,7 +1,7 @@
 //! Reads workspaces with the limits of their plans and their usage, for `aloft workspaces list` and
 //! `show`.
 
-use store::{Usage, Workspace};
+use store::{Usage, Workspace, WorkspaceEdit};
 
 use super::service::control_error;
 use super::{ControlError, ControlService, WorkspaceDetails, WorkspaceUsage};
@@ -25,7 +25,21 @@ impl ControlService {
     async fn details(&self, workspace: Workspace) -> Result<WorkspaceDetails, ControlError> {
         let limits = self.store.plans().get(&workspace.plan);
         let usage = self.store.workspaces().usage(workspace.id).await.map_err(control_error)?;
-        Ok(WorkspaceDetails { workspace: workspace.into(), limits, usage: usage.into() })
+        let is_operator = self.store.workspaces().is_operator(workspace.id).await;
+        let is_operator = is_operator.map_err(control_error)?;
+        let (workspace, usage) = (workspace.into(), usage.into());
+        Ok(WorkspaceDetails { workspace, limits, usage, is_operator })
+    }
+
+    /// Makes the workspace with this slug one of the operator's, or ends that.
+    pub async fn set_operator(
+        &self,
+        slug: &str,
+        is_operator: bool,
+    ) -> Result<WorkspaceDetails, ControlError> {
+        let id = self.workspace(slug).await?.id;
+        self.edit(id, WorkspaceEdit::Operator(is_operator)).await?;
+        self.show_workspace(slug).await
     }
 }
 

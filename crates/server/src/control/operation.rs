@@ -1,11 +1,16 @@
 //! The operations with their results and errors: JSON on the socket, and types for the command
 //! line.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rules::plan::Plan;
-use rules::{KeyId, Periodicity, Scope, Secret, Timestamp, WorkspaceId};
+use rules::{KeyId, Periodicity, Role, Scope, Secret, Timestamp, UserId, WorkspaceId};
 use serde::{Deserialize, Serialize};
+use store::FieldChange;
+
+use super::exposed;
+use super::probe_operation::{ProbeOperation, ProbeReply};
 
 /// The fields of a new workspace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,6 +48,12 @@ pub struct AuditRow {
     pub resource_id: String,
     /// Description of the change, empty if the action is enough.
     pub detail: String,
+    /// Address of the client; `None` for changes from within the server.
+    #[serde(default)]
+    pub address: Option<String>,
+    /// Changed fields of an update.
+    #[serde(default)]
+    pub changes: Vec<FieldChange>,
 }
 
 /// The changes to list.
@@ -99,6 +110,9 @@ pub struct WorkspaceRow {
     pub name: String,
     pub plan: String,
     pub created_at: Timestamp,
+    /// Time of its deletion, if it is scheduled.
+    #[serde(default)]
+    pub deletes_at: Option<Timestamp>,
 }
 
 /// A workspace with its limits and its usage.
@@ -110,6 +124,9 @@ pub struct WorkspaceDetails {
     pub limits: Plan,
     /// Usage of the same quantities.
     pub usage: WorkspaceUsage,
+    /// Whether it is one of the operator's: its members manage what all workspaces share.
+    #[serde(default)]
+    pub is_operator: bool,
 }
 
 /// The usage of a workspace.
@@ -140,6 +157,28 @@ pub struct KeyRow {
     pub revoked_at: Option<Timestamp>,
 }
 
+/// A user in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserRow {
+    pub id: UserId,
+    pub email: String,
+    /// Name for people.
+    pub name: String,
+    pub created_at: Timestamp,
+    /// Role in each workspace, by the workspace's slug.
+    pub roles: BTreeMap<String, Role>,
+}
+
+/// A new password, the only time that it is shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NewPassword {
+    pub id: UserId,
+    pub email: String,
+    #[serde(with = "exposed")]
+    pub password: Secret<String>,
+    pub removed_passkeys: u32,
+}
+
 /// A row that cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadableRow {
@@ -166,6 +205,11 @@ pub(super) enum Operation {
         workspace: String,
         plan: String,
     },
+    /// Makes a workspace one of the operator's, or ends that.
+    SetOperator {
+        workspace: String,
+        is_operator: bool,
+    },
     DeleteWorkspace {
         workspace: String,
     },
@@ -180,6 +224,12 @@ pub(super) enum Operation {
     RevokeKey {
         id: KeyId,
     },
+    ListUsers,
+    /// Gives the user with this address a new password.
+    ResetUser {
+        email: String,
+        keeps_passkeys: bool,
+    },
     /// Lists the rows that cannot be decoded.
     Examine,
     /// Restores quarantined rows that can be decoded again.
@@ -193,6 +243,7 @@ pub(super) enum Operation {
     BackUp {
         file: PathBuf,
     },
+    Probe(ProbeOperation),
 }
 
 /// The result of an operation.
@@ -207,6 +258,8 @@ pub(super) enum OperationReply {
     Created(CreatedKey),
     Keys(Vec<KeyRow>),
     Revoked,
+    Users(Vec<UserRow>),
+    Password(NewPassword),
     Unreadable(Vec<UnreadableRow>),
     /// Number of restored rows.
     PutBack(u64),
@@ -215,6 +268,7 @@ pub(super) enum OperationReply {
     Keeps,
     /// Size of the copy in bytes.
     BackedUp(u64),
+    Probe(ProbeReply),
     Refused(String),
 }
 
@@ -234,23 +288,4 @@ pub enum ControlError {
         /// Reason, for people.
         why: String,
     },
-}
-
-/// Serializes a secret in plain text, for the socket that only its owner may open.
-mod exposed {
-    use rules::Secret;
-    use serde::{Deserialize as _, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        secret: &Secret<String>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(secret.expose())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Secret<String>, D::Error> {
-        String::deserialize(deserializer).map(Secret::new)
-    }
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rules::plan::Plans;
-use rules::{KeyId, Scope, Validator, Violations, WorkspaceId, limits, tables};
+use rules::{KeyId, Scope, Validator, Violations, WorkspaceId, counted, limits, tables};
 use store::{
-    Actor, ApiKey, AuditContext, DamagedRow, FREE_PLAN, KeyHash, MaintenanceFilter, Page, Store,
-    StoreError, Workspace, WorkspaceEdit,
+    Actor, ApiKey, AuditContext, DamagedRow, FREE_PLAN, KeyHash, Store, StoreError, Workspace,
+    WorkspaceEdit,
 };
 use web::context::Context;
 
@@ -20,6 +20,7 @@ use super::{
 };
 use crate::auth::{Auth, key};
 use crate::pipeline::Pipeline;
+use crate::workspaces::WorkspaceAdmin;
 
 /// Executes the operations, in a running server or in a command.
 #[derive(Clone, Debug)]
@@ -28,20 +29,38 @@ pub struct ControlService {
     pub(super) store: Store,
     auth: Option<Arc<Auth>>,
     /// The running checks, in a server only.
-    pipeline: Option<Pipeline>,
+    pub(super) pipeline: Option<Pipeline>,
+    /// URL of the server, in a server only.
+    server_url: Option<String>,
+}
+
+/// A key to issue.
+#[derive(Clone, Debug)]
+pub(crate) struct IssuedKey {
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) name: String,
+    /// Scope. `None` as for keys from before scopes existed.
+    pub(crate) scope: Option<Scope>,
+    pub(crate) expires_in: Option<Duration>,
 }
 
 impl ControlService {
     /// Creates the operations on this store. `auth` caches keys and must forget changed and revoked
     /// ones at once.
     pub const fn new(ctx: Context, store: Store, auth: Option<Arc<Auth>>) -> Self {
-        Self { ctx, store, auth, pipeline: None }
+        Self { ctx, store, auth, pipeline: None, server_url: None }
     }
 
     /// Connects a pipeline, whose checks follow changes of workspaces.
     #[must_use]
     pub fn with_pipeline(self, pipeline: Pipeline) -> Self {
         Self { pipeline: Some(pipeline), ..self }
+    }
+
+    /// Sets the URL of the server that runs.
+    #[must_use]
+    pub fn with_server_url(self, url: &str) -> Self {
+        Self { server_url: Some(url.to_owned()), ..self }
     }
 
     /// Applies these plans to the store, if no server runs.
@@ -65,6 +84,7 @@ impl ControlService {
             name,
             plan: new.plan.unwrap_or_else(|| FREE_PLAN.to_owned()),
             created_at: change.at,
+            deletes_at: None,
         };
         self.refuse_unknown_plan(&workspace.plan)?;
         self.store.workspaces().create(workspace.clone(), change).await.map_err(control_error)?;
@@ -97,48 +117,10 @@ impl ControlService {
         Ok(workspace.into())
     }
 
-    /// Deletes a workspace and everything in it. It revokes keys first, so that no client adds
-    /// resources meanwhile.
+    /// Deletes a workspace and everything in it, at once.
     pub async fn delete_workspace(&self, slug: &str) -> Result<(), ControlError> {
         let id = self.workspace(slug).await?.id;
-        let (store, change) = (&self.store, self.change());
-        for key in store.keys().list(id).await.map_err(control_error)? {
-            store.keys().revoke(id, key.id, change).await.map_err(control_error)?;
-            if let Some(auth) = &self.auth {
-                auth.evict(key.id);
-            }
-        }
-        let (filter, all, now) = (MaintenanceFilter::default(), Page::all(), change.at);
-        for row in
-            store.maintenances().list(id, filter, all, now).await.map_err(control_error)?.rows
-        {
-            let maintenance = row.maintenance.id;
-            store.maintenances().delete(id, maintenance, change).await.map_err(control_error)?;
-        }
-        for template in
-            store.report_templates().list(id, Page::all()).await.map_err(control_error)?.rows
-        {
-            store
-                .report_templates()
-                .delete(id, template.id, change)
-                .await
-                .map_err(control_error)?;
-        }
-        for page in store.pages().list(id, Page::all()).await.map_err(control_error)?.rows {
-            store.pages().delete(id, page.id, change).await.map_err(control_error)?;
-        }
-        for channel in store.channels().list(id, Page::all()).await.map_err(control_error)?.rows {
-            store.channels().delete(id, channel.id, change).await.map_err(control_error)?;
-        }
-        for row in store.monitors().list(id, Page::all()).await.map_err(control_error)?.rows {
-            let monitor = row.monitor.id;
-            store.monitors().delete(id, monitor, change).await.map_err(control_error)?;
-            if let Some(pipeline) = &self.pipeline {
-                let removed = pipeline.apply_removal(monitor).await;
-                removed.map_err(|why| ControlError::Refused(why.to_string()))?;
-            }
-        }
-        self.edit(id, WorkspaceEdit::Delete).await
+        self.admin().delete(id, self.change()).await.map_err(control_error)
     }
 
     /// Sets the weight of a workspace's checks to that of its plan.
@@ -152,15 +134,20 @@ impl ControlService {
         self.store.workspaces().by_slug(slug).await.map_err(control_error)
     }
 
-    async fn edit(&self, id: WorkspaceId, edit: WorkspaceEdit) -> Result<(), ControlError> {
-        self.store.workspaces().edit(id, edit, self.change()).await.map_err(control_error)?;
-        // The cache holds the workspace's old names and plan with its keys.
-        if let Some(auth) = &self.auth {
-            for key in self.store.keys().list(id).await.map_err(control_error)? {
-                auth.evict(key.id);
-            }
+    pub(super) async fn edit(
+        &self,
+        id: WorkspaceId,
+        edit: WorkspaceEdit,
+    ) -> Result<(), ControlError> {
+        self.admin().edit(id, edit, self.change()).await.map_err(control_error)
+    }
+
+    fn admin(&self) -> WorkspaceAdmin {
+        WorkspaceAdmin {
+            store: self.store.clone(),
+            auth: self.auth.clone(),
+            pipeline: self.pipeline.clone(),
         }
-        Ok(())
     }
 
     fn refuse_unknown_plan(&self, plan: &str) -> Result<(), ControlError> {
@@ -190,7 +177,8 @@ impl ControlService {
         let most = self.store.plans().get(&workspace.plan).retention_days;
         if let Some(most) = most.filter(|most| keep.days.is_some_and(|days| days > *most)) {
             let plan = &workspace.plan;
-            let why = format!("the plan `{plan}` keeps results for {most} days at most");
+            let why =
+                format!("the plan `{plan}` keeps results for {} at most", counted(most, "day"));
             return Err(ControlError::Refused(why));
         }
         let history = self.store.history();
@@ -277,6 +265,9 @@ impl ControlService {
             Operation::SetPlan { workspace, plan } => {
                 OperationReply::Workspace(self.set_plan(&workspace, plan).await?)
             }
+            Operation::SetOperator { workspace, is_operator } => {
+                OperationReply::Details(Box::new(self.set_operator(&workspace, is_operator).await?))
+            }
             Operation::DeleteWorkspace { workspace } => {
                 self.delete_workspace(&workspace).await?;
                 OperationReply::Deleted
@@ -294,6 +285,10 @@ impl ControlService {
                 self.revoke_key(id).await?;
                 OperationReply::Revoked
             }
+            Operation::ListUsers => OperationReply::Users(self.list_users().await?),
+            Operation::ResetUser { email, keeps_passkeys } => {
+                OperationReply::Password(self.reset_user(&email, keeps_passkeys).await?)
+            }
             Operation::Examine => {
                 let rows = self.store.doctor().examine().await.map_err(control_error)?;
                 OperationReply::Unreadable(rows.into_iter().map(UnreadableRow::from).collect())
@@ -308,6 +303,9 @@ impl ControlService {
             Operation::BackUp { file } => {
                 OperationReply::BackedUp(self.store.back_up(&file).await.map_err(control_error)?)
             }
+            Operation::Probe(operation) => {
+                OperationReply::Probe(self.perform_on_probes(operation).await?)
+            }
         })
     }
 
@@ -318,7 +316,18 @@ impl ControlService {
         scope: Option<Scope>,
         expires_in: Option<Duration>,
     ) -> Result<CreatedKey, ControlError> {
-        let change = self.change();
+        let issued =
+            self.issue_key(IssuedKey { workspace, name, scope, expires_in }, self.change());
+        issued.await.map_err(control_error)
+    }
+
+    /// Issues a key for the author of this change, and returns its only copy.
+    pub(crate) async fn issue_key(
+        &self,
+        new: IssuedKey,
+        change: AuditContext,
+    ) -> Result<CreatedKey, StoreError> {
+        let IssuedKey { workspace, name, scope, expires_in } = new;
         let id = self.ctx.new_id();
         let text = key::compose(id, &self.ctx.secret_bytes());
         let stored = ApiKey {
@@ -332,19 +341,27 @@ impl ControlService {
             revoked_at: None,
         };
         let hash = KeyHash::new(text.expose());
-        self.store.keys().create(stored, hash, change).await.map_err(control_error)?;
+        self.store.keys().create(stored, hash, change).await?;
         Ok(CreatedKey { id, key: text })
     }
 
-    fn change(&self) -> AuditContext {
-        AuditContext { actor: Actor::CommandLine, at: self.ctx.now() }
+    pub(super) fn server_url(&self) -> Option<String> {
+        self.server_url.clone()
+    }
+
+    pub(crate) const fn ctx(&self) -> &Context {
+        &self.ctx
+    }
+
+    pub(super) fn change(&self) -> AuditContext {
+        AuditContext::new(Actor::CommandLine, self.ctx.now())
     }
 }
 
 impl From<Workspace> for WorkspaceRow {
     fn from(workspace: Workspace) -> Self {
-        let Workspace { id, slug, name, plan, created_at } = workspace;
-        Self { id, slug, name, plan, created_at }
+        let Workspace { id, slug, name, plan, created_at, deletes_at } = workspace;
+        Self { id, slug, name, plan, created_at, deletes_at }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
+use domain::check::{CheckResult, Outcome, Phases, ProbeName, ResultKey, Trigger};
 use domain::judge::{CloseReason, IncidentChange, StatusReason, Transition};
 use rules::monitor::Monitor;
 use rules::{IncidentId, MonitorKind, MonitorStatus, Region, Timestamp};
@@ -172,7 +172,7 @@ fn result(
         phases,
         status: (kind == MonitorKind::Http).then_some(code),
         attempts: 1,
-        probe: ProbeId(Arc::from(THIS_SERVER)),
+        probe: ProbeName(Arc::from(THIS_SERVER)),
         evidence: None,
     }
 }

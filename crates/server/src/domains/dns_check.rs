@@ -27,6 +27,14 @@ pub(super) struct ExpectedTargets {
     addresses: Vec<IpAddr>,
 }
 
+/// A record to create.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequiredRecord {
+    pub(crate) kind: &'static str,
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
 impl ExpectedTargets {
     /// Returns the targets in the settings.
     pub(super) fn from_settings(settings: &DomainSettings) -> Self {
@@ -43,6 +51,17 @@ impl ExpectedTargets {
     /// Returns whether domains may be aliases of this name.
     pub(super) fn has_name(&self, name: &str) -> bool {
         self.names.iter().any(|ours| ours == name)
+    }
+
+    /// Returns the records that make a domain point to the service. One of them is enough.
+    pub(super) fn records(&self, domain: &DomainName) -> Vec<RequiredRecord> {
+        let record = |kind, value: String| RequiredRecord { kind, name: domain.to_string(), value };
+        let aliases = self.names.iter().map(|name| record("CNAME", name.clone()));
+        let addresses = self.addresses.iter().map(|address| {
+            let kind = if address.is_ipv4() { "A" } else { "AAAA" };
+            record(kind, address.to_string())
+        });
+        aliases.chain(addresses).collect()
     }
 
     /// Returns whether this is an address of the service. If it has a loopback address, every loopback

@@ -1,9 +1,10 @@
 //! Routes requests by host name, to this service or to a page with a custom domain. A custom domain
 //! serves only its page.
 //!
-//! ACME challenges are answered first. Requests without TLS are redirected to HTTPS if the name has a
-//! certificate. Until a domain has one, its page is served in plain text. The public listener then
-//! accepts no forms, because a password would travel unencrypted.
+//! ACME challenges are answered first. On a custom domain with a certificate, requests without TLS are
+//! redirected to HTTPS; on the redirecting listener, so are those for this server's own name. Until a
+//! domain has a certificate, its page is served in plain text. The redirecting listener then rejects
+//! forms, because a password would travel unencrypted.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};

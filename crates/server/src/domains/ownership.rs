@@ -27,7 +27,7 @@ pub(crate) struct Claim {
 
 impl Claim {
     /// Returns the required value of the record.
-    fn value(&self) -> String {
+    pub(super) fn value(&self) -> String {
         format!("aloft-page={}/{}", self.workspace, self.slug)
     }
 }
@@ -42,10 +42,15 @@ pub(super) async fn verify(
     if domain.as_str().ends_with(".localhost") {
         return Ok(());
     }
-    let owner = format!("{LABEL}.{domain}");
+    let owner = owner(domain);
     let found = names.txt_records(&owner, LOOK_UP_WITHIN).await;
     let found = found.map_err(|failure| format!("could not be verified: {}", failure.detail))?;
     judge(&owner, &found, &claim.value())
+}
+
+/// Returns the name of the record.
+pub(super) fn owner(domain: &DomainName) -> String {
+    format!("{LABEL}.{domain}")
 }
 
 /// Returns the end of an error sentence unless the required value is among those found.

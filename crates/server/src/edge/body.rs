@@ -21,12 +21,13 @@ use hyper::body::{Frame, SizeHint};
 use rules::WorkspaceId;
 use tokio::time::{Sleep, sleep, timeout};
 
-use super::budget::{Budget, Reservation};
+use super::Edge;
+use super::budget::Reservation;
 use super::paths::is_public_stream;
 use crate::connection::{Connection, Served, StreamLimit};
 
 /// Deadline of a body: the largest one needs less than 150 KiB/s.
-const BODY_WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const BODY_WITHIN: Duration = Duration::from_secs(30);
 /// Deadline of the requests of a stream with a key, which a client keeps open on purpose.
 const STREAM_WITHIN: Duration = Duration::from_hours(1);
 /// Time after which a caller may send a body again that found no memory.
@@ -106,24 +107,29 @@ impl fmt::Debug for Intake {
 }
 
 impl Intake {
-    /// Limits the body of a request. Returns `None` if it has none.
+    /// Limits the body of a request, whose memory counts for its owner if that is known. Returns
+    /// `None` if it has none.
     pub(super) fn limit(
         request: &mut Request,
-        budget: &Budget,
+        edge: &Edge,
         connection: Option<&Connection>,
+        owner: Option<WorkspaceId>,
     ) -> Option<Self> {
         if request.body().is_end_stream() {
             return None;
         }
         let intake = Self(Arc::new(BodyState {
-            reservation: Mutex::new(budget.reserve()),
+            reservation: Mutex::new(edge.budget.reserve()),
             rest: Mutex::new(None),
             broken: Mutex::new(None),
             connection: connection.cloned(),
             served: Mutex::new(None),
         }));
+        if let Some(owner) = owner {
+            intake.set_has_key(owner);
+        }
         let is_stream = is_public_stream(request.uri().path());
-        let within = if is_stream { STREAM_WITHIN } else { BODY_WITHIN };
+        let within = if is_stream { STREAM_WITHIN } else { edge.body_within };
         let limit = request.extensions().get::<StreamLimit>().cloned();
         let bounded = Bounded {
             body: Some(std::mem::take(request.body_mut())),
@@ -145,7 +151,8 @@ impl Intake {
     /// Discards the unread part of the body, or announces that the connection closes.
     pub(super) async fn finish(self, version: Version, expects: bool, response: &mut Response) {
         // Extractors know only that the body could not be read.
-        if let Some(status) = locked(&self.0.broken).take()
+        let broken = locked(&self.0.broken).take();
+        if let Some(status) = broken
             && response.status() == StatusCode::BAD_REQUEST
         {
             *response.status_mut() = status;
@@ -159,8 +166,9 @@ impl Intake {
         locked(&self.0.served).take();
         let Some(rest) = rest.filter(|_| version < Version::HTTP_2) else { return };
         // A client that waits for `100 Continue` has not sent the body, and reading would request
-        // it.
-        let is_discarded = !expects && timeout(DISCARD_WITHIN, discard(rest)).await == Ok(true);
+        // it. A client that was too slow does not get more time.
+        let may_end = !expects && broken != Some(StatusCode::REQUEST_TIMEOUT);
+        let is_discarded = may_end && timeout(DISCARD_WITHIN, discard(rest)).await == Ok(true);
         if !is_discarded {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }

@@ -1,4 +1,5 @@
-//! Bodies of responses without a key: their requests and their memory count until they are sent.
+//! Bodies of responses: their memory counts until they are sent, and their requests without a key do
+//! too.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -31,11 +32,7 @@ impl Holding {
     /// Keeps `open` until the body has ended. A complete body counts for its connection only: it
     /// needs no further work, only memory. Live updates of pages have limits of their own.
     pub(super) fn until_it_ends(response: Response, version: Version, mut open: Open) -> Response {
-        let is_live = response
-            .headers()
-            .get(CONTENT_TYPE)
-            .is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
-        if is_live {
+        if is_live(&response) {
             return response;
         }
         if response.body().size_hint().exact().is_none() {
@@ -49,6 +46,24 @@ impl Holding {
             Body::new(Self { first, body, _open: open })
         })
     }
+
+    /// Counts the memory of a body, or of its first part, until it is sent. Its request does not
+    /// count.
+    pub(super) fn until_it_is_read(response: Response, connection: &Connection) -> Response {
+        if is_live(&response) {
+            return response;
+        }
+        response.map(|mut body| {
+            let first = count_first(&mut body, connection);
+            Body::new(Self { first, body, _open: None })
+        })
+    }
+}
+
+/// Returns whether a response has live updates of a page.
+fn is_live(response: &Response) -> bool {
+    let content_type = response.headers().get(CONTENT_TYPE);
+    content_type.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"))
 }
 
 /// Takes the first frame of a complete body and counts its data.
@@ -63,6 +78,16 @@ fn count_first(
         Bytes::from_owner(CountedBytes { data, _unread: connection.count_unread(own) })
     };
     Some(frame.map(|frame| frame.map_data(count)))
+}
+
+/// Returns the size hint of a body behind `bytes` that were taken from it and are not sent yet.
+pub(crate) fn hint_with_taken(mut hint: SizeHint, bytes: usize) -> SizeHint {
+    let bytes = bytes as u64;
+    if let Some(upper) = hint.upper() {
+        hint.set_upper(upper + bytes);
+    }
+    hint.set_lower(hint.lower() + bytes);
+    hint
 }
 
 impl AsRef<[u8]> for CountedBytes {
@@ -90,14 +115,8 @@ impl HttpBody for Holding {
     }
 
     fn size_hint(&self) -> SizeHint {
-        let mut hint = self.body.size_hint();
         let first = self.first.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
-        let first = first.map_or(0, |data| data.len() as u64);
-        if let Some(upper) = hint.upper() {
-            hint.set_upper(upper + first);
-        }
-        hint.set_lower(hint.lower() + first);
-        hint
+        hint_with_taken(self.body.size_hint(), first.map_or(0, Bytes::len))
     }
 }
 

@@ -4,7 +4,9 @@
 /// Returns whether a key in a request to this path is verified.
 pub(crate) fn is_for_keys(path: &str) -> bool {
     let method = path.strip_prefix("/rpc").unwrap_or(path);
-    path.starts_with("/v1/") || (looks_like_a_method(method) && !is_public(method))
+    path.starts_with("/v1/")
+        || path.starts_with("/probe/")
+        || (looks_like_a_method(method) && !is_public(method))
 }
 
 /// Returns whether the method at this path needs no key and lasts as long as its client likes.

@@ -4,6 +4,7 @@
 //! Labels never contain tenants' data (names, IDs, addresses), because the page needs no key.
 
 mod bounds;
+mod probes;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use rules::{MonitorKind, ProviderType};
 use web::cache::CacheMetrics;
 
 use self::bounds::{CALL_BOUNDS, CHECK_BOUNDS, COMMIT_BOUNDS, LATENESS_BOUNDS, MESSAGE_BOUNDS};
+pub use self::probes::{ProbeMetrics, ProbeStatus};
 use super::process::ProcessFigures;
 
 /// Counters and histograms of one server. Cheap to clone; clones share their values.
@@ -29,7 +31,7 @@ pub struct Metrics(Arc<MetricSet>);
 /// All metrics. Counters and histograms are shared handles themselves.
 #[derive(Debug)]
 pub struct MetricSet {
-    checks: [[Counter; OUTCOMES.len()]; KINDS],
+    checks: [[Counter; Outcome::ALL.len()]; KINDS],
     /// Total duration of checks including retries, in seconds.
     pub check_seconds: Histogram,
     /// Delay between the slot and the start of a check, in seconds.
@@ -56,6 +58,8 @@ pub struct MetricSet {
     pub probe_suspicions: Counter,
     /// Probes that are suspect now. Their votes do not count.
     pub probes_suspect: Gauge,
+    /// Probes in other places.
+    pub probes: ProbeMetrics,
     /// Results that are durably stored.
     pub results_committed: Counter,
     /// Transactions of results that failed and are retried.
@@ -105,8 +109,6 @@ impl MessageOutcome {
 }
 
 const KINDS: usize = MonitorKind::ALL.len();
-const OUTCOMES: [Outcome; 4] =
-    [Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
 
 impl Metrics {
     /// Creates all metrics with the value zero.
@@ -186,6 +188,7 @@ impl Metrics {
                 "Times that a probe became suspect",
             ),
             probes_suspect: gauge(registry, "probes_suspect", "Probes that are suspect now"),
+            probes: ProbeMetrics::register(registry),
             results_committed: counter(
                 registry,
                 "results_committed",
@@ -272,23 +275,12 @@ impl MetricSet {
     }
 }
 
-/// Returns the name of an outcome as used in results and labels.
-pub const fn outcome_name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Success => "success",
-        Outcome::Degraded => "degraded",
-        Outcome::Failure => "failure",
-        Outcome::Skipped => "skipped",
-    }
-}
-
-fn checks(registry: &mut Registry) -> [[Counter; OUTCOMES.len()]; KINDS] {
+fn checks(registry: &mut Registry) -> [[Counter; Outcome::ALL.len()]; KINDS] {
     let family = Family::<[(&'static str, &'static str); 2], Counter>::default();
     let checks = std::array::from_fn(|at| {
         let kind = MonitorKind::ALL[at];
-        OUTCOMES.map(|outcome| {
-            family
-                .get_or_create_owned(&[("kind", kind.as_str()), ("outcome", outcome_name(outcome))])
+        Outcome::ALL.map(|outcome| {
+            family.get_or_create_owned(&[("kind", kind.as_str()), ("outcome", outcome.as_str())])
         })
     });
     registry.register("checks", "Checks that were finished, by kind and outcome", family);

@@ -8,7 +8,7 @@ use domain::cadence::{
     Budget, ConfirmationCheck, DetailBudget, DueSlot, FirstRun, Missed, MissedReason, Regions,
     Schedule, SlotAction,
 };
-use domain::check::{CheckPlan, CheckResult, Job, Outcome, Phases, ProbeId, Trigger};
+use domain::check::{CheckPlan, CheckResult, Job, Outcome, Phases, ProbeName, Trigger};
 use rules::{ById, MonitorId, Region, Timestamp, WorkspaceId};
 use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
@@ -34,7 +34,7 @@ pub(super) enum ScheduleCommand {
     Put { entry: TimetableEntry, first: FirstRun, done: oneshot::Sender<()> },
     /// Stops running a monitor.
     Remove { monitor: MonitorId, done: oneshot::Sender<()> },
-    /// Runs confirmation checks in other regions after the status of one changed.
+    /// Runs confirmation checks in regions of other probes, after a region began to fail.
     Confirm { monitor: MonitorId, revision: u32, regions: Vec<Region> },
     /// Looks for manual checks whose wait for a permit expired.
     Poll,
@@ -66,7 +66,7 @@ pub(super) struct Cadence {
     inputs: mpsc::Sender<JudgeInput>,
     finished: Arc<Finished>,
     ended: Vec<(domain::cadence::Handle, rules::Region)>,
-    no_probe: ProbeId,
+    no_probe: ProbeName,
     /// Time of the last look for due slots.
     last_poll: Timestamp,
 }
@@ -95,7 +95,7 @@ impl Cadence {
             inputs,
             finished,
             ended: Vec::new(),
-            no_probe: ProbeId(Arc::from("")),
+            no_probe: ProbeName(Arc::from("")),
             last_poll: Timestamp::default(),
         }
     }
@@ -334,7 +334,7 @@ fn is_detailed_slot(monitor: MonitorId, slot: Timestamp, next_slot: Timestamp) -
     (slot.as_millis() - begin).rem_euclid(EVIDENCE_EVERY_MS) < period
 }
 
-fn skipped(job: &Job, now: Timestamp, probe: ProbeId) -> CheckResult {
+fn skipped(job: &Job, now: Timestamp, probe: ProbeName) -> CheckResult {
     CheckResult {
         identity: job.identity(),
         finished_at: now,

@@ -4,12 +4,12 @@
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::cadence::{Missed, MissedReason};
-use domain::check::{Job, PlannedCheck, Trigger, conclude};
+use domain::check::{Job, Trigger, conclude};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, TryFutureExt as _};
-use rules::MonitorKind;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -71,12 +71,13 @@ impl Checkers {
         // Boxed because the task is several kilobytes and is moved before it runs. Type-erased
         // because it starts further tasks of its own type.
         let check: BoxFuture<'static, ()> = Box::pin(async move {
-            if this.stop.is_cancelled() {
+            let ran = if this.stop.is_cancelled() {
                 this.send_missed(&queued.job, MissedReason::Down).await;
+                Duration::ZERO
             } else {
-                this.check(queued).await;
-            }
-            for next in this.permits.ended(workspace, this.ctx.now()) {
+                this.check(queued).await
+            };
+            for next in this.permits.ended(workspace, ran, this.ctx.now()) {
                 this.start(next, &alive);
             }
         });
@@ -95,29 +96,46 @@ impl Checkers {
     }
 
     /// Runs one check. It keeps its permit until the judge has its result. While the judge cannot store, this
-    /// bounds the number of checks that wait with a result.
-    async fn check(&self, queued: QueuedJob) {
-        let QueuedJob { job, handle, reply, revision_flag, in_flight: _in_flight, .. } = queued;
+    /// bounds the number of checks that wait with a result. Returns how long the check ran, without
+    /// that wait.
+    async fn check(&self, queued: QueuedJob) -> Duration {
+        let QueuedJob {
+            job, handle, reply, is_draft, revision_flag, in_flight: _in_flight, ..
+        } = queued;
         // The monitor changed while the check waited.
         if !revision_flag.is_current() {
-            return self.send_missed(&job, MissedReason::Changed).await;
+            self.send_missed(&job, MissedReason::Changed).await;
+            return Duration::ZERO;
         }
         let begun = self.ctx.now();
+        // No check starts once its next slot is due. Permits know no time, so this is the last moment to
+        // notice.
+        if begun >= job.next_slot {
+            if let Some(handle) = handle {
+                self.finished.record(handle, job.region);
+            }
+            if job.trigger == Trigger::Scheduled {
+                self.metrics.expired_slots.inc();
+            }
+            self.send_missed(&job, MissedReason::Overloaded).await;
+            return Duration::ZERO;
+        }
         self.metrics.check_start_delay_seconds.observe(begun.since(job.slot).as_secs_f64());
         self.metrics.in_flight.inc();
         let ended = {
             // Pinned in place: passed as an argument, the future would use its memory twice.
             let run = pin!(async {
                 let (now, is_wanted) = (|| self.ctx.now(), || revision_flag.is_current());
-                let (name, probe) = self.probes.known(self.probes.serving(job.region).probe);
+                let (name, probe) = self.probes.local(job.region);
                 let attempts = probe.run_while(&job, now, is_wanted).await;
                 let cut =
                     attempts.iter().filter(|(attempt, _)| attempt.observation.is_cut()).count();
                 self.metrics.bodies_cut.inc_by(cut as u64);
-                conclude(&job, attempts, self.ctx.now(), name.clone())
+                conclude(&job, attempts, self.ctx.now(), name)
             });
             self.give_up.run_until_cancelled(catch_panic(run)).await
         };
+        let ran = self.ctx.now().since(begun);
         self.metrics.in_flight.dec();
         if let Some(handle) = handle {
             self.finished.record(handle, job.region);
@@ -127,14 +145,24 @@ impl Checkers {
             Some(Err(Panicked)) => {
                 let monitor = job.plan.monitor;
                 error!(monitor.id = %monitor, "a check of monitor `{monitor}` panicked, which is a fault of this program; its slot counts as missed");
-                return self.send_missed(&job, MissedReason::Fault).await;
+                self.send_missed(&job, MissedReason::Fault).await;
+                return ran;
             }
-            None => return self.send_missed(&job, MissedReason::Down).await,
+            None => {
+                self.send_missed(&job, MissedReason::Down).await;
+                return ran;
+            }
         };
-        self.metrics.checks(kind(&job.plan.check), result.outcome).inc();
+        self.metrics.checks(job.plan.check.kind(), result.outcome).inc();
         self.metrics.check_seconds.observe(result.finished_at.since(begun).as_secs_f64());
+        if is_draft {
+            // The caller may no longer wait.
+            let _ = reply.map(|reply| reply.send(result));
+            return ran;
+        }
         // The judge ends last; see `RunningPipeline::stop`.
         let _ = self.inputs.send(JudgeInput::Result(result, reply)).await;
+        ran
     }
 }
 
@@ -148,19 +176,11 @@ fn catch_panic<T>(future: impl Future<Output = T>) -> impl Future<Output = Resul
     AssertUnwindSafe(future).catch_unwind().map_err(|_| Panicked)
 }
 
-const fn kind(check: &PlannedCheck) -> MonitorKind {
-    match check {
-        PlannedCheck::Http(_) => MonitorKind::Http,
-        PlannedCheck::Tcp(_) => MonitorKind::Tcp,
-        PlannedCheck::Dns(_) => MonitorKind::Dns,
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use domain::check::{CheckPlan, Outcome};
     use rules::monitor::{Check, Monitor, MonitorSettings, TcpCheck};
-    use rules::{MonitorId, Periodicity, Region, Timestamp, WorkspaceId};
+    use rules::{MonitorId, MonitorKind, Periodicity, Region, Timestamp, WorkspaceId};
 
     use super::*;
     use crate::lane::{InFlight, RevisionFlag};
@@ -201,29 +221,48 @@ pub(super) mod tests {
             job,
             handle: None,
             reply: None,
+            is_draft: false,
             revision_flag: RevisionFlag::default(),
             has_permit: false,
             in_flight,
         }
     }
 
-    #[tokio::test]
-    async fn check_keeps_its_permit_until_reported() {
+    /// Creates checkers with two permits, whose clock shows `now`, and the receiver of their results.
+    fn checkers(now: i64) -> (Arc<Checkers>, mpsc::Receiver<JudgeInput>) {
         let probe = probe::Probe::new(probe::Settings::default());
-        let (inputs, mut input_receiver) = mpsc::channel(1);
-        let (stop, metrics) = (CancellationToken::new(), Metrics::new());
-        let permits = Arc::new(CheckPermits::new(2, metrics.clone()));
-        let checkers = Arc::new(Checkers {
-            ctx: Context::manual(Timestamp::from_millis(0)).0,
+        let (inputs, input_receiver) = mpsc::channel(1);
+        let metrics = Metrics::new();
+        let checkers = Checkers {
+            ctx: Context::manual(Timestamp::from_millis(now)).0,
             metrics: metrics.clone(),
             probes: Probes::embedded(probe, Vec::new()),
             inputs,
             finished: Arc::default(),
-            permits: permits.clone(),
+            permits: Arc::new(CheckPermits::new(2, metrics)),
             tasks: TaskTracker::new(),
-            stop: stop.clone(),
+            stop: CancellationToken::new(),
             give_up: CancellationToken::new(),
-        });
+        };
+        (Arc::new(checkers), input_receiver)
+    }
+
+    // design: §5 "No attempt starts after the next slot is due."
+    #[tokio::test]
+    async fn check_at_its_next_slot_is_missed() {
+        let (checkers, mut inputs) = checkers(30_000);
+        assert_eq!(checkers.check(queued_job(&a_plan(1), 0)).await, Duration::ZERO);
+        let input = inputs.try_recv().unwrap();
+        let JudgeInput::Missed(missed) = input else { panic!("{input:?}") };
+        assert_eq!(missed.reason, MissedReason::Overloaded);
+        assert_eq!(missed.first_slot, Timestamp::from_millis(0));
+    }
+
+    #[tokio::test]
+    async fn check_keeps_its_permit_until_reported() {
+        let (checkers, mut input_receiver) = checkers(0);
+        let Checkers { metrics, permits, stop, .. } = &*checkers;
+        let (metrics, permits, stop) = (metrics.clone(), permits.clone(), stop.clone());
         let (jobs, waiting) = mpsc::channel(3);
         let alive = threads::start().unwrap()[0].alive.clone();
         let running = tokio::spawn(checkers.clone().run(waiting, alive));

@@ -2,6 +2,7 @@
 //! `domain::cadence::Turns` decides the order of waiting checks.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
 use domain::cadence::Turns;
 use rules::{Timestamp, WorkspaceId};
@@ -57,9 +58,14 @@ impl CheckPermits {
         self.with(|turns| turns.admit(workspace, deadline, queued))
     }
 
-    /// Releases the permit of an ended check and returns the jobs that may run next.
-    pub(super) fn ended(&self, workspace: WorkspaceId, now: Timestamp) -> Vec<QueuedJob> {
-        self.with(|turns| turns.release(workspace, now))
+    /// Releases the permit of a check that ran for `ran` and returns the jobs that may run next.
+    pub(super) fn ended(
+        &self,
+        workspace: WorkspaceId,
+        ran: Duration,
+        now: Timestamp,
+    ) -> Vec<QueuedJob> {
+        self.with(|turns| turns.release(workspace, ran, now))
     }
 
     /// Removes and returns the jobs that waited until their next slot was due.

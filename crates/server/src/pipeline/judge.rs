@@ -3,6 +3,7 @@
 //! does the commits. Memory is at most one batch ahead of the database: during a commit, no further
 //! input is recorded and no query is answered. So nobody reads a verdict that is not stored.
 
+mod announce;
 mod batch;
 mod command;
 mod commit;
@@ -20,15 +21,16 @@ use std::time::Duration;
 
 use domain::cadence::{self, Missed};
 use domain::check::CheckResult;
-use domain::judge::{self, DeferredWrites, Effects, ProbeIndex, ProbeSuspicions, Transition};
-use domain::notify::{AlertChange, Cause};
-use rules::{ById, MonitorId, Region, Timestamp, limits};
-use store::Store;
+use domain::judge::{self, DeferredWrites, Effects, HostOutcome, ProbeIndex, ProbeSuspicions};
+use domain::notify::AlertChange;
+use rules::{ById, MonitorId, Region, Timestamp, counted, limits};
+use store::{BootResult, Store};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info};
+use tracing::error;
 use web::context::Context;
 
+use self::announce::{log, set_locations};
 use self::batch::PendingCommit;
 pub(super) use self::command::Command;
 use self::commit::StoreEnded;
@@ -37,20 +39,20 @@ use self::health::Heartbeats;
 pub use self::health::{Health, RegionHealth};
 pub(super) use self::judged_monitor::JudgedMonitor;
 pub use self::judged_monitor::{MonitorView, RegionView};
-pub use self::suspicion::OperatorNotice;
+pub use self::suspicion::SuspicionNotice;
 use self::suspicion::step_context;
 use super::cadence::ScheduleCommand;
-use super::probes::Probes;
 use crate::lane::{BatchedReceiver, JudgeInput, RecvOutcome};
 use crate::observe::metrics::Metrics;
 
 /// Time that results wait for others to share a commit.
 const COMMIT_DELAY: Duration = Duration::from_millis(80);
 const _: () = assert!(COMMIT_DELAY.as_millis() < limits::COMMIT_WITHIN.as_millis());
-/// Age of waiting results from which the judge counts as behind. Votes that these results renew
-/// have not expired.
+/// Age of the last recorded result from which the judge is behind, if inputs wait. It then lets no
+/// vote expire, because a waiting result may renew it.
 const BEHIND: Duration = Duration::from_secs(1);
-/// Maximum number of inputs that are recorded before the next commit.
+/// Maximum number of inputs that are taken at once, and number of pending results from which the judge
+/// commits.
 const INPUTS_AT_ONCE: usize = 2_048;
 
 /// Stage with the state of all running monitors in memory.
@@ -67,6 +69,8 @@ pub(super) struct Judge {
     recorded_until: Timestamp,
     /// Suspicions of all probes.
     suspicions: ProbeSuspicions,
+    /// Outcomes of the previous process, until [`Self::restore_suspicions`].
+    recalled: Vec<HostOutcome>,
     heartbeats: Heartbeats,
     connectivity: ConnectivityChecks,
     /// Abandons what cannot be stored.
@@ -79,8 +83,8 @@ pub(super) struct Judge {
     /// Monitors whose votes are stored later.
     deferred: DeferredWrites,
     pending: PendingCommit,
-    /// Sends messages about suspect probes to the operator.
-    operator: Option<mpsc::Sender<OperatorNotice>>,
+    /// Channels of those who are notified about suspect probes.
+    notices: Vec<mpsc::Sender<SuspicionNotice>>,
 }
 
 impl Judge {
@@ -103,6 +107,7 @@ impl Judge {
             judged: ById::default(),
             wakes: BinaryHeap::new(),
             suspicions: ProbeSuspicions::new(!connectivity.is_disabled()),
+            recalled: Vec::new(),
             heartbeats: Heartbeats::default(),
             connectivity,
             abandon,
@@ -110,13 +115,13 @@ impl Judge {
             schedule_commands,
             deferred: DeferredWrites::default(),
             pending: PendingCommit::default(),
-            operator: None,
+            notices: Vec::new(),
         }
     }
 
-    /// Sets the channel to the operator.
-    pub(super) fn set_operator(&mut self, operator: Option<mpsc::Sender<OperatorNotice>>) {
-        self.operator = operator;
+    /// Sets the channels of those who are notified about suspect probes.
+    pub(super) fn set_notices(&mut self, notices: Vec<mpsc::Sender<SuspicionNotice>>) {
+        self.notices = notices;
     }
 
     /// Sets the last slot that was stored before the process started.
@@ -124,8 +129,9 @@ impl Judge {
         self.deferred.record_slot(last_slot);
     }
 
-    /// Adds a monitor that was loaded at startup.
-    pub(super) fn load(&mut self, judged: JudgedMonitor) {
+    /// Adds a monitor that was loaded at startup, with its results of the last minutes.
+    pub(super) fn load(&mut self, judged: JudgedMonitor, results: &[BootResult]) {
+        self.recalled.extend(judged.recalled_outcomes(results));
         for state in &judged.state.regions {
             let probe = self.connectivity.probes.serving(state.region).probe;
             state.latest.iter().for_each(|last| self.heartbeats.record(probe, last.finished_at));
@@ -157,8 +163,10 @@ impl Judge {
                 results,
                 missed,
                 transitions,
-                "ended without storing {results} results, {missed} missed slots and {transitions} \
-                 changes of status, which are lost; nothing is judged any more"
+                "ended without storing {}, {} and {}, which are lost; nothing is judged any more",
+                counted(results, "result"),
+                counted(missed, "missed slot"),
+                counted(transitions, "status change")
             );
         }
     }
@@ -220,19 +228,31 @@ impl Judge {
                 }
             }
             JudgeInput::Result(result, reply) => {
-                // Record the probe before the monitor, so that a failure that makes the probe
-                // suspect already does not count.
-                self.record_probe_evidence(&result);
-                if result.attempts > 0 {
-                    let probe = self.connectivity.probes.serving(result.identity.region).probe;
-                    self.heartbeats.record(probe, result.finished_at);
-                }
-                self.deferred.record_slot(result.identity.slot);
-                self.recorded_until = result.finished_at;
-                self.judge_result(&result);
+                self.record_result(&result);
                 self.pending.add_result(result, reply);
             }
+            JudgeInput::Reported { result, is_late, is_judged, stored } => {
+                if is_judged {
+                    self.record_result(&result);
+                } else {
+                    self.pending.add_without_vote(result.identity);
+                }
+                self.pending.add_reported(result, is_late, stored);
+            }
         }
+    }
+
+    fn record_result(&mut self, result: &CheckResult) {
+        // Record the probe before the monitor, so that a failure that makes the probe suspect already
+        // does not count.
+        self.record_probe_evidence(result);
+        if result.attempts > 0 {
+            let probe = self.connectivity.probes.serving(result.identity.region).probe;
+            self.heartbeats.record(probe, result.finished_at);
+        }
+        self.deferred.record_slot(result.identity.slot);
+        self.recorded_until = self.recorded_until.max(result.finished_at);
+        self.judge_result(result);
     }
 
     /// Judges a result, after the ticks that were due before its check ended.
@@ -333,7 +353,7 @@ impl Judge {
             if let Some((probe, failed_hosts)) = suspicion {
                 let is_own = probe == ProbeIndex::EMBEDDED;
                 let name = self.connectivity.probes.name(probe);
-                cause.add_suspicion(failed_hosts, (!is_own).then_some(name));
+                cause.add_suspicion(failed_hosts, (!is_own).then_some(&*name.0));
             }
             log(judged, &transition, &cause);
             self.pending.add_transition(monitor, transition, cause);
@@ -359,32 +379,6 @@ impl Judge {
         self.judged.insert(monitor, judged);
         self.apply_effects(monitor, &effects);
     }
-}
-
-/// Sets the location of each region whose probe is the server's own or serves several regions.
-fn set_locations(cause: &mut Cause, judged: &JudgedMonitor, probes: &Probes) {
-    let checked_by: Vec<_> =
-        cause.regions.iter().map(|seen| judged.policy.probe_of(seen.region)).collect();
-    for (seen, probe) in cause.regions.iter_mut().zip(&checked_by) {
-        let Some(probe) = *probe else { continue };
-        let shares = checked_by.iter().filter(|other| **other == Some(probe)).count() > 1;
-        if shares || probe == ProbeIndex::EMBEDDED {
-            seen.place = Some(probes.name(probe).to_owned());
-        }
-    }
-}
-
-/// Logs the transition with its reason and its cause, that of the first failing region.
-fn log(judged: &JudgedMonitor, transition: &Transition, cause: &Cause) {
-    let JudgedMonitor { monitor, name, .. } = judged;
-    let Transition { from, to, why, .. } = transition;
-    let reason = why.to_string();
-    let cause = Some(&cause.why).filter(|cause| !cause.is_empty() && **cause != reason);
-    let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-    info!(
-        monitor.id = %monitor, monitor.name = %name,
-        "monitor `{name}` ({monitor}) went from {from} to {to}, {reason}{cause}"
-    );
 }
 
 async fn sleep_until_wake(ctx: &Context, wake: Option<Timestamp>) {

@@ -27,7 +27,7 @@ use domain::notify::{
 use pages::SubscriberTokens;
 use probe::Client;
 use rules::notification::ChannelSettings;
-use rules::{ChannelId, ProviderType, Timestamp, WorkspaceId};
+use rules::{ChannelId, ProviderType, Timestamp, WorkspaceId, counted};
 use store::{Recipient, Store, StoreError};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
@@ -232,10 +232,7 @@ impl RunningNotifier {
         let ended =
             tokio::time::timeout(ATTEMPT_WITHIN + RECORD_WITHIN, dispatcher.workers.wait()).await;
         if ended.is_err() {
-            warn!(
-                "{} deliveries were still in flight and were cancelled",
-                dispatcher.workers.len()
-            );
+            warn!("cancelled {} in progress", counted(dispatcher.workers.len(), "delivery worker"));
             dispatcher.context.abandon.cancel();
             dispatcher.workers.wait().await;
         }

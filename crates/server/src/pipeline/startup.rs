@@ -6,29 +6,28 @@ use std::time::Duration;
 
 use domain::cadence::{Downtime, FirstRun, Missed, missed_while_down};
 use domain::check::Trigger;
-use domain::judge::{JudgeState, RECALL_PERIOD};
+use domain::judge::{JudgeState, Policy, RECALL_PERIOD};
 use rules::monitor::Monitor;
 use rules::{MonitorId, Region, Timestamp};
-use store::{BootMonitor, BootResult, Store, StoreError};
+use store::{BootMonitor, BootResult, LogFilter, MissedFilter, Store, StoreError};
 use tracing::{info, warn};
 
 use super::cadence::Cadence;
 use super::judge::Judge;
 use super::{Pipeline, PipelineError};
 
-/// Age, relative to the last stored slot, of slots that may have been in progress when the previous
-/// process ended. It is the longest duration of an attempt plus some overhead. Checks with longer
-/// retries are handled in [`checked_since`].
-const IN_FLIGHT: Duration = Duration::from_secs(150);
-
-// The recalled results also cover these slots.
-const _: () = assert!(RECALL_PERIOD.as_secs() >= IN_FLIGHT.as_secs());
+/// Time from the end of a check until its result is stored, with some reserve.
+const STORED_WITHIN: Duration = Duration::from_secs(30);
+/// Maximum number of results, and of ranges of missed slots, that are read of a monitor whose slots seem
+/// to have no outcome.
+const OUTCOMES_MAX: u32 = 10_000;
 
 /// Stored state of the last minutes of the previous process.
 struct Before {
     /// Last slot with a stored outcome; `None` on a new database.
     worked_until: Option<Timestamp>,
     results: HashMap<MonitorId, Vec<BootResult>>,
+    /// Scheduled slots with a result.
     ran: HashSet<(MonitorId, Region, Timestamp)>,
     missed: HashMap<MonitorId, Vec<Missed>>,
 }
@@ -40,7 +39,7 @@ pub(super) async fn load_monitors(
     cadence: &mut Cadence,
 ) -> Result<(), PipelineError> {
     pipeline.set_all_weights().await?;
-    let before = Before::read(&pipeline.store).await?;
+    let mut before = Before::read(&pipeline.store).await?;
     before.worked_until.into_iter().for_each(|slot| judge.set_last_slot(slot));
     let mut stored = pipeline.store.monitors().all_for_boot();
     let mut count = 0_usize;
@@ -49,8 +48,9 @@ pub(super) async fn load_monitors(
             if !monitor.settings.active {
                 continue;
             }
-            match load_monitor(pipeline, judge, cadence, &before, &monitor, judge_state) {
+            match load_monitor(pipeline, judge, cadence, &mut before, &monitor, judge_state).await {
                 Ok(()) => count += 1,
+                Err(PipelineError::Store(why)) => return Err(why.into()),
                 Err(why) => warn!(
                     monitor.id = %monitor.id,
                     "failed to load monitor `{}` ({}): {why}", monitor.settings.name, monitor.id
@@ -58,46 +58,53 @@ pub(super) async fn load_monitors(
             }
         }
     }
+    judge.restore_suspicions(pipeline.store.probe_suspicions().all().await?);
     info!(monitors = count, "loaded {count} active monitors");
     Ok(())
 }
 
-fn load_monitor(
+async fn load_monitor(
     pipeline: &Pipeline,
     judge: &mut Judge,
     cadence: &mut Cadence,
-    before: &Before,
+    before: &mut Before,
     monitor: &Monitor,
     judge_state: Option<JudgeState>,
 ) -> Result<(), PipelineError> {
     let (mut judged, entry) = pipeline.prepare(monitor, judge_state)?;
     let now = pipeline.ctx.now();
-    for result in before.results.get(&monitor.id).into_iter().flatten() {
+    let results = before.results.remove(&monitor.id).unwrap_or_default();
+    for result in results.iter().filter(|result| result.votes) {
         judged.state.recall(&result.identity, result.finished_at, result.outcome);
     }
     if let Some(worked_until) = before.worked_until {
-        let time = Downtime {
-            looked_at_since: checked_since(worked_until, judged.policy.longest, monitor),
-            worked_until,
-            now,
+        let looked_at_since = checked_since(worked_until, &judged.policy, monitor);
+        let read_since = worked_until - RECALL_PERIOD;
+        let missed = |before: &Before, worked_until, now| {
+            let time = Downtime { looked_at_since, worked_until, now };
+            let is_known = |region, slot| {
+                before.has_outcome(monitor.id, region, slot)
+                    || (slot <= read_since && is_before_known_result(&judged.state, region, slot))
+            };
+            missed_while_down(monitor.id, entry.period, entry.regions, time, is_known)
         };
-        let is_known = |region, slot| {
-            before.has_outcome(monitor.id, region, slot)
-                || is_before_known_result(&judged.state, region, slot)
-        };
-        judge.record_missed(missed_while_down(
-            monitor.id,
-            entry.period,
-            entry.regions,
-            time,
-            is_known,
-        ));
+        // Older outcomes were not read with those of all monitors.
+        if !missed(before, read_since, read_since).is_empty() {
+            match before.read_older(&pipeline.store, monitor, looked_at_since).await {
+                // An unreadable result must not keep the server from starting.
+                Err(why @ StoreError::Corrupt { .. }) => {
+                    warn!(monitor.id = %monitor.id, "failed to read older results: {why}");
+                }
+                read => read?,
+            }
+        }
+        judge.record_missed(missed(before, worked_until, now));
     }
     judged.state.set_back(now);
     // If no result of the revision is known, the process ended before its initial check.
     let is_known = judged.state.revision == monitor.revision && judged.state.is_renewed();
     let first = if is_known { FirstRun::Regular } else { FirstRun::AtOnce };
-    judge.load(judged);
+    judge.load(judged, &results);
     // The same `now` as for the missed slots leaves no gap between the two.
     let runnable = cadence.put(entry, first, now);
     debug_assert!(runnable.is_empty(), "no check waits before the first one is due");
@@ -105,9 +112,10 @@ fn load_monitor(
 }
 
 /// Returns the time from which each slot of a monitor is checked. Older slots had ended, or began
-/// before its latest edit.
-fn checked_since(worked_until: Timestamp, longest: Duration, monitor: &Monitor) -> Timestamp {
-    (worked_until - IN_FLIGHT.max(longest)).max(monitor.updated_at)
+/// before its latest edit. A check waits for a permit or a probe until its next slot at most.
+fn checked_since(worked_until: Timestamp, policy: &Policy, monitor: &Monitor) -> Timestamp {
+    let in_flight = policy.period + policy.longest + STORED_WITHIN;
+    (worked_until - in_flight).max(monitor.updated_at)
 }
 
 /// Returns whether a scheduled result of this slot or a later one is known for the region. Then
@@ -141,6 +149,24 @@ impl Before {
             before.missed.entry(missed.monitor).or_default().push(missed);
         }
         Ok(before)
+    }
+
+    /// Reads the outcomes of a monitor's slots since `since`.
+    async fn read_older(
+        &mut self,
+        store: &Store,
+        monitor: &Monitor,
+        since: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (workspace, id) = (monitor.workspace, monitor.id);
+        let filter = MissedFilter { from: Some(since), ..MissedFilter::default() };
+        let missed = store.missed().list(workspace, id, &filter, None, OUTCOMES_MAX).await?;
+        self.missed.insert(id, missed.ranges);
+        let filter = LogFilter { from: Some(since), ..LogFilter::default() };
+        let logs = store.logs().list(workspace, id, &filter, None, OUTCOMES_MAX).await?.logs;
+        let scheduled = logs.iter().filter(|it| it.identity.trigger == Trigger::Scheduled);
+        self.ran.extend(scheduled.map(|it| (id, it.identity.region, it.identity.slot)));
+        Ok(())
     }
 
     /// Returns whether the outcome of a slot is stored.
@@ -189,13 +215,14 @@ mod tests {
     fn slow_check_extends_the_checked_period() {
         // design: §5 "a slot nobody ran as missed: never silently lost"
         let monitor = a_monitor(START);
-        let longest = policy(&monitor).longest;
+        let policy = policy(&monitor);
+        let (period, longest) = (policy.period, policy.longest);
         assert!(longest > 20 * MINUTE, "eleven attempts of two minutes: {longest:?}");
-        let worked_until = START + 60 * MINUTE;
-        assert_eq!(checked_since(worked_until, longest, &monitor), worked_until - longest);
-        assert_eq!(checked_since(worked_until, MINUTE, &monitor), worked_until - IN_FLIGHT);
+        let worked_until = START + 180 * MINUTE;
+        let waits = worked_until - period - longest;
+        assert_eq!(checked_since(worked_until, &policy, &monitor), waits - STORED_WITHIN);
         let edited = a_monitor(worked_until - MINUTE);
-        assert_eq!(checked_since(worked_until, longest, &edited), edited.updated_at);
+        assert_eq!(checked_since(worked_until, &policy, &edited), edited.updated_at);
     }
 
     #[test]

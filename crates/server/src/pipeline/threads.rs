@@ -14,8 +14,8 @@ use tokio::task::JoinHandle;
 /// Maximum number of threads. More threads than cores gain nothing, and no load has needed more
 /// than these.
 const THREADS_MAX: usize = 8;
-/// Interval of a timer that ends before those of most checks. Without it, the runtime wakes its own
-/// thread for every check that begins, though that thread is awake.
+/// Interval of a timer that always runs. A new timer that ends before all others wakes the runtime's
+/// thread, even if that thread sets it. This one ends sooner than the timers of most checks.
 const SOON: Duration = Duration::from_secs(1);
 
 /// Thread with a runtime of its own.

@@ -2,12 +2,13 @@
 //! in the transaction of each change.
 
 use contract::audit::wire::{
-    AuditEntry as WireEntry, AuditService, ListAuditEntriesRequest, ListAuditEntriesResponse,
+    AuditEntry as WireEntry, AuditService, FieldChange as WireChange, ListAuditEntriesRequest,
+    ListAuditEntriesResponse,
 };
 use contract::monitor::encode_instant;
 use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use rules::{Violation, Violations};
-use store::{AuditEntry, AuditFilter};
+use store::{AuditEntry, AuditFilter, FieldChange};
 
 use super::list::{PageRequest, PageSlice};
 use super::request::{caller, parse_time};
@@ -71,5 +72,15 @@ fn encode(entry: &AuditEntry) -> WireEntry {
         action: entry.action.clone(),
         resource_id: entry.resource_id.clone(),
         detail: entry.detail.clone(),
+        address: entry.address.clone().unwrap_or_default(),
+        changes: entry.changes.as_slice().iter().map(encode_change).collect(),
+    }
+}
+
+fn encode_change(change: &FieldChange) -> WireChange {
+    WireChange {
+        field: change.field.clone(),
+        before: change.before.clone(),
+        after: change.after.clone(),
     }
 }

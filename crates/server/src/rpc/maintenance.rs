@@ -20,7 +20,8 @@ use store::{MaintenanceFilter, NewMaintenance, PlannedMaintenance, StoreError};
 
 use super::list::{PageRequest, encode_total};
 use super::request::{
-    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
+    Edit, caller, change, field_changes, id, idempotency, invalid, require, require_id, retry_edit,
+    store_error,
 };
 use crate::auth::Caller;
 use crate::rpc::{Services, rpc_error};
@@ -174,8 +175,12 @@ impl Maintenances {
         if settings == seen.settings {
             return Ok(Some(planned));
         }
-        let (seen, change) = (planned.maintenance, change(&self.0, caller));
-        match self.0.store.maintenances().update(seen, settings, change).await {
+        let maintenance =
+            rules::maintenance::Maintenance { settings: settings.clone(), ..seen.clone() };
+        let wanted = PlannedMaintenance { maintenance, ..planned.clone() };
+        let changes = field_changes([&planned, &wanted], |it, _| encode_planned(it));
+        let (seen, update) = (planned.maintenance, change(&self.0, caller).with_changes(changes));
+        match self.0.store.maintenances().update(seen, settings, update).await {
             Ok(planned) => Ok(Some(planned)),
             Err(StoreError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_error(RESOURCE)(error)),

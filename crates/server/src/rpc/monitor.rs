@@ -1,7 +1,8 @@
 //! `monitor.v1.MonitorService`: validates requests with `rules`, stores monitors and notifies the
-//! pipeline. `update` applies edits, `status` and `history` encode what the checks found, and
-//! `warning` names monitors that cannot succeed.
+//! pipeline. `update` applies edits, `status` and `history` encode what the checks found, `warning`
+//! names monitors that cannot succeed, and `draft` checks monitors that are not stored yet.
 
+mod draft;
 pub(in crate::rpc) mod history;
 pub(in crate::rpc) mod status;
 mod update;
@@ -23,9 +24,10 @@ use contract::monitor::{MonitorMessage, StoredMonitor, encode_instant, mask};
 use contract::rpc::{self, Error, Message, RequestContext, Response, ServiceResult};
 use domain::check::CheckPlan;
 use rules::monitor::Monitor as Stored;
-use rules::{MonitorId, MonitorStatus, Violation};
+use rules::{MonitorId, MonitorStatus, Tag, Validator, Violation, Violations, tables};
 use store::{Created, MonitorWithStatus, NewMonitor};
 
+pub(crate) use self::draft::{check_draft, draft_warnings, parse_draft};
 use self::status::{encode_region, encode_result};
 use super::list;
 use super::pipeline_call::{log_failure, run_to_end, unavailable};
@@ -126,10 +128,10 @@ impl MonitorService for Monitors {
         let caller = caller(&context);
         let (limit, offset, page_token) =
             (request.limit, request.offset, request.page_token.as_deref());
-        let page = list::PageRequest { limit, offset, page_token }
-            .parse()
-            .map_err(|violations| rpc::invalid(&violations))?;
-        let found = self.0.store.monitors().list(caller.workspace, page.with_one_more()).await;
+        let page = list::PageRequest { limit, offset, page_token };
+        let (page, tags) = filtered(page, request.tags)?;
+        let monitors = self.0.store.monitors();
+        let found = monitors.list_tagged(caller.workspace, &tags, page.with_one_more()).await;
         let found = found.map_err(rpc_error)?;
         let show = |stored: &_| self.stored_monitor(stored, caller).kind();
         let (monitors, next_page_token) =
@@ -343,7 +345,7 @@ impl Monitors {
             status: MonitorStatus::Unknown,
             checked_at: None,
             latency_us: None,
-            served_by: self.0.pipeline.probes().name_of(*region).to_owned(),
+            served_by: self.0.pipeline.probes().name_of(*region).0.to_string(),
         };
         let since = stored.since.unwrap_or(stored.monitor.updated_at);
         (stored.status, since, regions.iter().map(unknown).collect())
@@ -361,6 +363,22 @@ async fn find(services: &Services, caller: Caller, id: &str) -> Result<MonitorWi
 fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
     let planned = CheckPlan::new(monitor).map(drop);
     planned.map_err(|error| rpc::invalid(&Violation::without_value("monitor", error.why).into()))
+}
+
+/// Validates the page and the filter of a list together, to report all violations.
+fn filtered(
+    page: list::PageRequest<'_>,
+    tags: Vec<String>,
+) -> Result<(list::PageSlice<MonitorId>, Vec<Tag>), Error> {
+    let mut validator = Validator::new(&tables::MONITORS_DATA);
+    let tags = Some(validator.tags("tags", tags));
+    match (page.parse(), validator.finish(tags)) {
+        (Ok(page), Ok(tags)) => Ok((page, tags)),
+        (page, tags) => {
+            let violations = [page.err(), tags.err()].into_iter().flatten().flat_map(|it| it.0);
+            Err(rpc::invalid(&Violations(violations.collect())))
+        }
+    }
 }
 
 /// Parses the monitor ID in a request.

@@ -26,8 +26,8 @@ use store::{NewChannel, StoreError};
 
 use super::list::{PageRequest, encode_total};
 use super::request::{
-    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, secrets,
-    store_error,
+    Edit, caller, change, field_changes, id, idempotency, invalid, require, require_id, retry_edit,
+    secrets, store_error,
 };
 use crate::auth::Caller;
 use crate::rpc::{Services, rpc_error};
@@ -206,7 +206,10 @@ impl Notifications {
         if settings.provider != seen.settings.provider {
             reject_blocked_address(&self.0, &settings.provider)?;
         }
-        match self.0.store.channels().update(seen, settings, change(&self.0, caller)).await {
+        let wanted = Channel { settings: settings.clone(), ..seen.clone() };
+        let changes = field_changes([&seen, &wanted], encode);
+        let update = change(&self.0, caller).with_changes(changes);
+        match self.0.store.channels().update(seen, settings, update).await {
             Ok(channel) => Ok(Some(channel)),
             Err(StoreError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_error(RESOURCE)(error)),

@@ -3,11 +3,13 @@
 
 use contract::monitor::encode_instant;
 use contract::region::wire::{
-    ListRegionsRequest, ListRegionsResponse, Region as WireRegion, RegionService,
+    ListRegionsRequest, ListRegionsResponse, ProbeState as WireProbeState, Region as WireRegion,
+    RegionService,
 };
 use contract::rpc::{self, RequestContext, Response, ServiceResult};
 use domain::judge::ProbeIndex;
 
+use crate::observe::metrics::ProbeStatus;
 use crate::pipeline::{PipelineError, RegionHealth};
 use crate::rpc::Services;
 
@@ -29,11 +31,26 @@ impl RegionService for Regions {
     }
 }
 
+fn encode_status(status: ProbeStatus) -> WireProbeState {
+    let number = |count: u32| i32::try_from(count).unwrap_or(i32::MAX);
+    let clamped = |millis: i64| millis.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
+    WireProbeState {
+        connected: status.is_connected,
+        version: status.version,
+        heard_at: encode_instant(status.heard_at),
+        lag_ms: clamped(i64::try_from(status.lag.as_millis()).unwrap_or(i64::MAX)),
+        clock_offset_ms: clamped(status.clock_offset_ms),
+        running: number(status.running),
+        waiting: number(status.waiting),
+    }
+}
+
 impl Regions {
     fn encode(&self, found: RegionHealth) -> WireRegion {
         let RegionHealth { region, health, last_check_at } = found;
         let (place, probes) = (region.location(), self.0.pipeline.probes());
         let probe = probes.serving(region).probe;
+        let state = self.0.pipeline.remote().status(probe);
         WireRegion {
             id: region.to_string(),
             group: region.group().to_string(),
@@ -41,10 +58,11 @@ impl Regions {
             country: place.country.to_owned(),
             default: self.0.default_regions.contains(&region),
             is_fallback: probe == ProbeIndex::EMBEDDED,
-            served_by: probes.name(probe).to_owned(),
+            served_by: probes.name(probe).0.to_string(),
             health: health.as_str().to_owned(),
             last_seen_at: last_check_at.map(encode_instant).unwrap_or_default(),
             egress_addresses: probes.egress(probe).iter().map(ToString::to_string).collect(),
+            probe: state.map(|it| encode_status(it).into()).unwrap_or_default(),
         }
     }
 }

@@ -7,11 +7,13 @@ use std::str::FromStr;
 use contract::SecretVisibility;
 use contract::monitor::{decode_instant, revision};
 use contract::rpc::{self, Error, Message, RequestContext};
-use rules::{Timestamp, Violation, Violations, limits};
+use rules::{Role, Timestamp, Violation, Violations, limits};
+use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use store::{Actor, AuditContext, Idempotency, StoreError};
+use store::{AuditContext, FieldChanges, Idempotency, ResourceVersions, StoreError};
 
-use crate::auth::Caller;
+use crate::auth::{Caller, Principal};
 use crate::rpc::{Services, rpc_error};
 
 /// Maximum number of attempts of an edit. Each time edits conflict, one of them succeeds, so this
@@ -25,7 +27,58 @@ pub(super) fn caller(context: &RequestContext) -> Caller {
 
 /// Returns the author and time of a change that this caller makes now.
 pub(super) fn change(services: &Services, caller: Caller) -> AuditContext {
-    AuditContext { actor: Actor::Key(caller.key), at: services.ctx.now() }
+    caller.change(services.ctx.now())
+}
+
+/// Rejects a person with a lower role. Keys pass: their scope decides.
+pub(super) fn require_role(caller: Caller, needed: Role) -> Result<(), Error> {
+    match caller.principal {
+        Principal::Key(_) => Ok(()),
+        Principal::Member { .. } => require_person(caller, needed),
+    }
+}
+
+/// Rejects a key, and a person with a lower role.
+pub(super) fn require_person(caller: Caller, needed: Role) -> Result<(), Error> {
+    match caller.principal {
+        Principal::Member { role, .. } if role.includes(needed) => Ok(()),
+        Principal::Member { .. } | Principal::Key(_) => {
+            Err(rpc_error(StoreError::RoleRequired { role: needed }))
+        }
+    }
+}
+
+/// Returns the fields that differ between two versions of a resource, as a read key sees them.
+/// `encode` returns the message of the contract.
+pub(super) fn field_changes<R, M: Serialize>(
+    [before, after]: [&R; 2],
+    encode: impl Fn(&R, SecretVisibility) -> M,
+) -> FieldChanges {
+    let json = |version: &R, secrets| {
+        let message = serde_json::to_value(encode(version, secrets));
+        let message = message.expect("a message of the contract has a JSON form");
+        let fields = message.as_object().into_iter().flatten();
+        Value::Object(fields.map(|(name, value)| (snake_case(name), value.clone())).collect())
+    };
+    let versions = |secrets| [json(before, secrets), json(after, secrets)];
+    let complete = versions(SecretVisibility::Visible);
+    let redacted = versions(SecretVisibility::Redacted);
+    FieldChanges::between(&ResourceVersions {
+        complete: complete.each_ref(),
+        redacted: redacted.each_ref(),
+    })
+}
+
+/// Converts a field's name in JSON to its name in the contract.
+fn snake_case(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            text.push('_');
+        }
+        text.push(letter.to_ascii_lowercase());
+    }
+    text
 }
 
 /// Returns whether this caller reads secrets. Write keys do (design §4).

@@ -15,19 +15,20 @@ use contract::status_report::wire::{
     DeleteStatusReportResponse, DeleteStatusReportUpdateRequest, DeleteStatusReportUpdateResponse,
     EditStatusReportUpdateRequest, EditStatusReportUpdateResponse, GetStatusReportRequest,
     GetStatusReportResponse, ListReportTemplatesRequest, ListReportTemplatesResponse,
-    ListStatusReportsRequest, ListStatusReportsResponse, StatusReportService,
+    ListStatusReportsRequest, ListStatusReportsResponse, StatusReport, StatusReportService,
     UpdateReportTemplateRequest, UpdateReportTemplateResponse, UpdateStatusReportRequest,
     UpdateStatusReportResponse,
 };
 use rules::report::{
-    A_TEMPLATE, COMPONENTS, Report, ReportDraft, ReportState, TEMPLATE, UpdateDraft,
+    A_TEMPLATE, COMPONENTS, Report, ReportDraft, ReportSettings, ReportState, TEMPLATE, UpdateDraft,
 };
 use rules::{PageId, ReportId, TemplateId, Violation, Violations};
 use store::{NewReport, ReportFilter, StoreError};
 
 use super::list::{PageRequest, encode_total};
 use super::request::{
-    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
+    Edit, caller, change, field_changes, id, idempotency, invalid, require, require_id, retry_edit,
+    store_error,
 };
 use crate::auth::Caller;
 use crate::rpc::{Services, rpc_error};
@@ -304,9 +305,24 @@ async fn try_update(
     if wanted == settings {
         return Ok(Some(seen));
     }
-    match services.store.reports().update(seen, wanted, change(services, caller)).await {
+    let changes = field_changes([&seen, &edited(&seen, &wanted)], |it, _| StatusReport {
+        updates: Vec::new(),
+        ..encode(it)
+    });
+    let update = change(services, caller).with_changes(changes);
+    match services.store.reports().update(seen, wanted, update).await {
         Ok(report) => Ok(Some(report)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(RESOURCE)(error)),
     }
+}
+
+/// Returns the report with these settings, before it is stored. The components are those of the
+/// latest update.
+fn edited(seen: &Report, wanted: &ReportSettings) -> Report {
+    let mut report = Report { title: wanted.title.clone(), ..seen.clone() };
+    if let Some(latest) = report.updates.first_mut() {
+        latest.components.clone_from(&wanted.components);
+    }
+    report
 }

@@ -30,12 +30,13 @@ struct Actor {
 /// Returns the identity that the gate determined, without further lookups.
 pub(super) async fn whoami(
     Extension(caller): Extension<Caller>,
+    Extension(key_id): Extension<KeyId>,
     Extension(workspace): Extension<Arc<Workspace>>,
 ) -> Json<Identity> {
     Json(Identity {
         name: workspace.name.clone(),
         slug: workspace.slug.clone(),
         plan: workspace.plan.clone(),
-        actor: Actor { r#type: "apiKey", key_id: caller.key, scopes: [caller.scope] },
+        actor: Actor { r#type: "apiKey", key_id, scopes: [caller.scope] },
     })
 }

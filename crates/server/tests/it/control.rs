@@ -1,5 +1,7 @@
 //! Management of workspaces and keys from the command line, with and without a running server.
 
+mod probes;
+
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -142,4 +144,40 @@ async fn command_line_change_is_audited() {
     let key = created.id.to_string();
     assert_eq!((entry.action.as_str(), entry.actor.as_str()), ("key.create", "command line"));
     assert_eq!(entry.resource_id, key);
+}
+
+// issue 18, point 1: "reset by email and by `aloft users reset`"
+#[tokio::test]
+async fn reset_user_gets_new_password_and_no_sessions() {
+    let server = TestServer::start().await;
+    crate::rpc::people::add_members(&server).await;
+    let admin = beside(&server).await;
+    let users = admin.list_users().await.unwrap();
+    let viewer = users.iter().find(|user| user.email == "viewer@example.com").unwrap();
+    assert_eq!(viewer.roles.get("acme"), Some(&rules::Role::Viewer));
+    assert_eq!(users.len(), 4);
+    let store = &server.running().app().store;
+    let before = store.users().get(viewer.id).await.unwrap().1;
+    let passkey = store::NewPasskey {
+        id: rules::PasskeyId::from_bits(1),
+        user: viewer.id,
+        credential_id: vec![1],
+        public_key: vec![2],
+        state: vec![3],
+        name: "Laptop".to_owned(),
+    };
+    let change = store::AuditContext::new(store::Actor::Server, server.running().app().ctx.now());
+    store.passkeys().add(passkey, change).await.unwrap();
+    let kept = admin.reset_user("viewer@example.com".to_owned(), true).await.unwrap();
+    assert_eq!(kept.removed_passkeys, 0);
+    let new = admin.reset_user("Viewer@Example.com".to_owned(), false).await.unwrap();
+    assert_eq!(
+        (new.removed_passkeys, store.passkeys().list(viewer.id).await.unwrap().len()),
+        (1, 0)
+    );
+    let after = store.users().get(viewer.id).await.unwrap().1;
+    assert_eq!((new.id, new.password.expose().len()), (viewer.id, 24));
+    assert!(after.expose().starts_with("$argon2id$") && after != before);
+    let refusal = admin.reset_user("nobody@example.com".to_owned(), false).await.unwrap_err();
+    insta::assert_snapshot!(refusal, @"no user has the address `nobody@example.com`; see `aloft users list`");
 }

@@ -207,30 +207,6 @@ async fn status_page_domain_serves_no_documentation() {
     }
 }
 
-#[tokio::test]
-async fn root_describes_the_server_and_links_to_documentation() {
-    let site = Site::open().await;
-    let page = site.text("/").await;
-    assert!(page.contains("This is an Aloft server") && page.contains("href=\"/docs\""), "{page}");
-    let text = site.ask("/", &[("accept", "*/*")]).await;
-    assert_eq!(text.headers["content-type"], "text/plain; charset=utf-8");
-    // Both formats share one address, so caches need `vary`.
-    let html = site.ask("/", &[("accept", "text/html")]).await;
-    for header in ["vary", "cache-control"] {
-        assert_eq!(text.headers[header], html.headers[header], "{header}");
-    }
-    assert_eq!(text.headers["vary"], "accept, accept-encoding");
-    insta::assert_snapshot!(String::from_utf8(text.body.to_vec()).unwrap(), @r"
-    Aloft: Uptime monitoring from many regions, with alerts that arrive and status pages that stay up.
-
-    Documentation   /docs (all pages, in Markdown: /docs/llms.txt)
-    Who am I        /v1/whoami
-    Calls           POST /rpc/monitor.v1.MonitorService/ListMonitors
-    OpenAPI         /openapi.json
-    Health          /healthz, /readyz, /metrics
-    ");
-}
-
 /// Routes of `/v1` beside the description itself.
 const ROUTES: [(&str, &str); 2] = [("/v1/whoami", "get"), ("/v1/api-key/{id}", "delete")];
 

@@ -44,6 +44,10 @@ fn chars(count: usize) -> String {
     "☂".repeat(count)
 }
 
+fn tags(count: usize) -> Value {
+    (0..count).map(|number| number.to_string()).collect()
+}
+
 /// Returns the rows of §8.1 that apply to all three kinds.
 fn shared(kind: &'static str) -> Vec<Limit> {
     vec![
@@ -57,6 +61,9 @@ fn shared(kind: &'static str) -> Vec<Limit> {
         limit(kind, "retry", json!(10), json!(11)),
         limit(kind, "periodicity", json!("30s"), json!("31s")),
         limit(kind, "periodicity", json!("1h"), json!("2h")),
+        limit(kind, "tags", json!([chars(1), chars(64)]), json!([chars(65)])),
+        limit(kind, "tags", tags(20), tags(21)),
+        limit(kind, "tags", json!(["Prod", "Prod"]), json!(["Prod", "prod"])),
         limit(kind, "regions", json!(Region::WORDS), json!(["fly-xxx"])),
     ]
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use domain::check::{CheckResult, Outcome};
 use rules::{MonitorId, Scope, Timestamp, WorkspaceId};
 use serde_json::{Value, json};
+use server::config::Settings;
 use store::{Incident, MissedFilter, Store};
 use testkit::server::{Caller, START, TestServer};
 
@@ -40,6 +41,12 @@ pub(crate) struct Stored {
 impl Watched {
     pub(crate) async fn start() -> Self {
         Self::on(TestServer::start().await).await
+    }
+
+    /// Starts a server that runs this many checks at once.
+    pub(crate) async fn with_permits(permits: usize) -> Self {
+        let change = |settings: &mut Settings| settings.max_checks_in_flight = Some(permits);
+        Self::on(TestServer::start_with(change).await).await
     }
 
     pub(crate) async fn on(server: TestServer) -> Self {
@@ -74,7 +81,7 @@ impl Watched {
         assert_eq!(reply.status, 200, "{reply}");
     }
 
-    async fn status(&self, monitor: MonitorId) -> String {
+    pub(crate) async fn status(&self, monitor: MonitorId) -> String {
         let request = json!({ "id": monitor.to_string() });
         let reply = self.caller.rpc("GetMonitorStatus", request).await.json();
         reply["status"].as_str().unwrap().to_owned()
@@ -137,7 +144,7 @@ impl Stored {
     }
 
     /// Returns the missed slots of a monitor, oldest first.
-    async fn missed(&self, monitor: MonitorId) -> Vec<domain::cadence::Missed> {
+    pub(crate) async fn missed(&self, monitor: MonitorId) -> Vec<domain::cadence::Missed> {
         let filter = MissedFilter { from: Some(START), ..MissedFilter::default() };
         let missed = self.store.missed().list(self.workspace, monitor, &filter, None, ALL).await;
         let mut ranges = missed.unwrap().ranges;

@@ -44,7 +44,7 @@ async fn plan_limits_monitors_pages_channels_and_retention() {
     let created = monitor(&owner, "1m").await;
     assert_eq!(created.status, 200, "{created}");
     let more = message(&monitor(&owner, "1m").await);
-    assert!(more.contains("the plan `small` allows 1 monitors"), "{more}");
+    assert!(more.contains("the plan `small` allows 1 monitor;"), "{more}");
     let id = created.json()["monitor"]["id"].clone();
     let update =
         json!({ "monitor": { "id": id, "periodicity": "30s" }, "updateMask": "periodicity" });

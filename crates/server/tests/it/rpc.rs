@@ -3,12 +3,14 @@
 mod audit;
 mod history;
 mod idempotency;
-mod incident;
+pub(crate) mod incident;
 mod kinds;
 mod list;
 mod maintenance;
 mod monitor;
 mod notification;
+pub(crate) mod people;
+mod probe;
 mod region;
 mod revision;
 mod running;

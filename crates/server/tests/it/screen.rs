@@ -1,10 +1,17 @@
-//! Checks of layout and style for pages in a browser, and paths of their screenshots.
+//! Checks of layout and style for pages in a browser, and their screenshots. `small_picture` encodes
+//! those that are committed.
+
+mod small_picture;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use testkit::browser::{Tab, View};
+use tiny_skia::{IntRect, Pixmap};
+
+/// Maximum height of a committed picture in pixels. Longer screens are cut there.
+const HEIGHT_MAX: u32 = 1_200;
 
 /// Script that returns the width of a page and of its window.
 const WIDTHS: &str = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]";
@@ -23,6 +30,30 @@ pub(crate) fn file(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
     fs::create_dir_all(&folder).unwrap();
     folder.join(name).with_extension("png")
+}
+
+/// Returns whether this run updates the committed pictures.
+#[expect(clippy::disallowed_methods, reason = "only tests need to know whether to write")]
+pub(crate) fn writes_pictures() -> bool {
+    std::env::var("ALOFT_TEST_PICTURES").is_ok_and(|it| it == "write")
+}
+
+/// Returns the path of a committed picture.
+pub(crate) fn committed(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures").join(name)
+}
+
+/// Updates the committed copy of a screenshot, if this run is to do so.
+pub(crate) fn commit_picture(file: &Path) {
+    if !writes_pictures() {
+        return;
+    }
+    let whole = Pixmap::load_png(file).unwrap();
+    let size = IntRect::from_xywh(0, 0, whole.width(), whole.height().min(HEIGHT_MAX)).unwrap();
+    let start = whole.clone_rect(size).unwrap();
+    let name = file.file_name().unwrap().to_string_lossy();
+    fs::create_dir_all(committed("")).unwrap();
+    fs::write(committed(&name), small_picture::encode(&start)).unwrap();
 }
 
 /// Asserts that the page does not overflow its window horizontally.

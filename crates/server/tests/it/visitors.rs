@@ -105,8 +105,9 @@ impl Site {
     /// Requests a subpath from the router directly, without a connection. The body may be a stream.
     async fn ask(&self, at: At, rest: &str, headers: &[(&str, &str)]) -> Response {
         let (app, stop) = (self.watched.server.running().app(), CancellationToken::new());
+        let dashboard = self.watched.server.running().dashboard();
         let (router, path) = match at {
-            At::Slug => (app.router(stop), format!("/status/acme{rest}")),
+            At::Slug => (app.router(dashboard, stop), format!("/status/acme{rest}")),
             At::Domain if rest.is_empty() => (app.page_router(DOMAIN, stop), "/".to_owned()),
             At::Domain => (app.page_router(DOMAIN, stop), rest.to_owned()),
         };

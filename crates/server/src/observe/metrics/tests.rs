@@ -6,17 +6,15 @@ use super::*;
 fn every_check_kind_and_outcome_has_a_label() {
     let metrics = Metrics::new();
     for &kind in MonitorKind::ALL {
-        for outcome in OUTCOMES {
+        for outcome in Outcome::ALL {
             metrics.checks(kind, outcome).inc();
         }
     }
     let page = metrics.page();
     for &kind in MonitorKind::ALL {
-        for outcome in OUTCOMES {
-            let series = format!(
-                "aloft_checks_total{{kind=\"{kind}\",outcome=\"{}\"}} 1",
-                outcome_name(outcome)
-            );
+        for outcome in Outcome::ALL {
+            let series =
+                format!("aloft_checks_total{{kind=\"{kind}\",outcome=\"{}\"}} 1", outcome.as_str());
             assert!(page.contains(&series), "no `{series}` in\n{page}");
         }
     }

@@ -69,7 +69,7 @@ fn detailed_success_is_kept_every_ten_minutes() {
     assert_eq!(kept_together, 0, "monitors take turns");
 }
 
-// decision 0046: 8 of 64 permits are reserved while two workspaces share them, and 4 for a newcomer.
+// decision 0046: 8 of 64 permits are for workspaces below their share, or 4 while there is only one.
 #[tokio::test]
 async fn departing_workspace_lets_waiting_jobs_run() {
     let (jobs, mut lanes) = lane::jobs(1);
@@ -83,15 +83,15 @@ async fn departing_workspace_lets_waiting_jobs_run() {
     cadence.put(entry(1), FirstRun::Regular, NOW);
     cadence.put(modest, FirstRun::Regular, NOW);
     let admitted = (0..70).filter_map(|_| permits.admit(a_queued_job())).count();
-    assert_eq!(admitted, 56);
+    assert_eq!(admitted, 52, "4 more are for workspaces that run no check");
 
     cadence.remove(MonitorId::from_bits(2)).await;
     let sent: Vec<QueuedJob> = std::iter::from_fn(|| lanes[0].try_recv().ok()).collect();
-    assert_eq!((sent.len(), permits.waiting()), (4, 10));
+    assert_eq!((sent.len(), permits.waiting()), (4, 14));
     for job in sent {
         assert!(permits.admit(job).is_some(), "a job from the queue keeps its permit");
     }
-    assert!(permits.admit(a_queued_job()).is_none(), "the rest waits for a newcomer");
+    assert!(permits.admit(a_queued_job()).is_none(), "the rest is for other workspaces");
 }
 
 fn plan_of(monitor: u64, workspace: WorkspaceId) -> Arc<CheckPlan> {
@@ -104,6 +104,7 @@ fn a_queued_job() -> QueuedJob {
         job: Job::manual(a_plan(1), Region::FlyAms, NOW),
         handle: None,
         reply: None,
+        is_draft: false,
         revision_flag: RevisionFlag::default(),
         has_permit: false,
         in_flight: Arc::<InFlight>::default().begin(),

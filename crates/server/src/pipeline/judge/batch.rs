@@ -1,8 +1,8 @@
 //! Results and decisions since the last commit.
 
 use domain::cadence::Missed;
-use domain::check::CheckResult;
-use domain::judge::{JudgeState, Transition};
+use domain::check::{CheckResult, ProbeName, ResultKey};
+use domain::judge::{JudgeState, StoredSuspicion, Transition};
 use domain::notify::Cause;
 use rules::{ById, MonitorId, Timestamp};
 use store::{Batch, FailedRegion, ProbeEvent};
@@ -24,8 +24,16 @@ pub(super) struct PendingCommit {
     failed_regions: Vec<FailedRegion>,
     /// Events of probes for the audit logs of workspaces.
     probe_events: Vec<ProbeEvent>,
+    /// Probes whose suspicion began or ended.
+    suspicions: Vec<(ProbeName, StoredSuspicion)>,
     /// Callers that wait for a result to be stored, with the index of the result.
     replies: Vec<(usize, oneshot::Sender<CheckResult>)>,
+    /// Scheduled checks that were reported late.
+    late: Vec<ResultKey>,
+    /// Reported results that have no vote.
+    without_vote: Vec<ResultKey>,
+    /// Probes that keep a result until it is stored.
+    reported: Vec<oneshot::Sender<()>>,
     /// Time of the first addition.
     since: Option<Instant>,
 }
@@ -41,6 +49,26 @@ impl PendingCommit {
         }
         self.results.push(result);
         self.begin();
+    }
+
+    /// Adds a result of a probe in another place. `stored` completes when it is stored; others may
+    /// share its commit until then.
+    pub(super) fn add_reported(
+        &mut self,
+        result: CheckResult,
+        is_late: bool,
+        stored: oneshot::Sender<()>,
+    ) {
+        if is_late {
+            self.late.push(result.identity);
+        }
+        self.reported.push(stored);
+        self.add_result(result, None);
+    }
+
+    /// Records that a result of this batch has no vote.
+    pub(super) fn add_without_vote(&mut self, identity: ResultKey) {
+        self.without_vote.push(identity);
     }
 
     pub(super) fn add_missed(&mut self, missed: Missed) {
@@ -84,6 +112,11 @@ impl PendingCommit {
         self.begin();
     }
 
+    pub(super) fn add_suspicion(&mut self, probe: ProbeName, stored: StoredSuspicion) {
+        self.suspicions.push((probe, stored));
+        self.begin();
+    }
+
     pub(super) fn probe_events(&self) -> &[ProbeEvent] {
         &self.probe_events
     }
@@ -99,7 +132,7 @@ impl PendingCommit {
     /// Returns whether to commit now: a verdict changed, a suspicion began or ended, or a caller
     /// waits for a result.
     pub(super) fn is_urgent(&self) -> bool {
-        !self.transitions.is_empty() || !self.replies.is_empty() || !self.probe_events.is_empty()
+        !self.transitions.is_empty() || !self.replies.is_empty() || !self.suspicions.is_empty()
     }
 
     /// Waits until the commit is due. Waits forever if nothing is pending.
@@ -110,8 +143,9 @@ impl PendingCommit {
         }
     }
 
-    /// Returns everything as one transaction, with deferred votes that are due. States, probe events
-    /// and replies stay until [`Self::finish`].
+    /// Returns the batch, with deferred votes that are due. Probe events are stored before it, and failed
+    /// regions after it. States, probe events, replies and reported results stay until
+    /// [`Self::finish`].
     pub(super) fn batch(
         &mut self,
         deferred_states: Vec<(MonitorId, JudgeState)>,
@@ -121,6 +155,8 @@ impl PendingCommit {
             at: now,
             results: std::mem::take(&mut self.results),
             missed: std::mem::take(&mut self.missed),
+            late: std::mem::take(&mut self.late),
+            without_vote: std::mem::take(&mut self.without_vote),
             judge_states: self
                 .states
                 .iter()
@@ -129,6 +165,7 @@ impl PendingCommit {
             deferred_states,
             transitions: std::mem::take(&mut self.transitions),
             causes: std::mem::take(&mut self.causes),
+            suspicions: std::mem::take(&mut self.suspicions),
         }
     }
 
@@ -137,6 +174,10 @@ impl PendingCommit {
         for (index, reply) in self.replies.drain(..) {
             // The caller may be gone; the result is stored all the same.
             let _ = reply.send(stored.results[index].clone());
+        }
+        for stored in self.reported.drain(..) {
+            // The request may have ended; the probe sends the result again, and it is dropped.
+            let _ = stored.send(());
         }
         self.states.clear();
         self.probe_events.clear();

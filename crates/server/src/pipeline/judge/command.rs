@@ -1,5 +1,5 @@
 //! Commands and queries to the judge. They are handled in order with the inputs, and answered when
-//! their effects are stored, except `Watch`: the next commit stores the state of a new revision.
+//! their effects are stored, except `Watch` and `Move`: the next commit stores the state.
 
 use std::collections::HashMap;
 
@@ -18,6 +18,8 @@ use crate::pipeline::PipelineError;
 pub(in crate::pipeline) enum Command {
     /// Runs a monitor, or a new revision of it.
     Watch { judged: Box<JudgedMonitor>, done: oneshot::Sender<()> },
+    /// Counts the votes of a monitor by the probes that serve its regions now.
+    Move { judged: Box<JudgedMonitor>, done: oneshot::Sender<()> },
     /// Pauses a monitor and closes its incident.
     Pause { monitor: MonitorId, revision: u32, done: oneshot::Sender<()> },
     /// Removes a deleted monitor and closes its incident.
@@ -37,6 +39,10 @@ impl Judge {
         match command {
             Command::Watch { judged, done } => {
                 self.replace(*judged);
+                let _ = done.send(());
+            }
+            Command::Move { judged, done } => {
+                self.move_to_probes(*judged);
                 let _ = done.send(());
             }
             Command::Pause { monitor, revision, done } => {
@@ -80,6 +86,21 @@ impl Judge {
             judged.take_over(before);
         }
         self.watch(judged);
+    }
+
+    /// Judges a monitor by the probes of its new policy, without a grace period: its settings and
+    /// results stay the same.
+    fn move_to_probes(&mut self, mut judged: JudgedMonitor) {
+        let Some(mut before) = self.judged.remove(&judged.monitor) else {
+            return self.watch(judged);
+        };
+        self.read_clock();
+        let policies = [&before.policy, &judged.policy];
+        judge::forget_void_results(&mut before.state, policies, &self.suspicions);
+        let monitor = judged.monitor;
+        judged.take_over(before);
+        self.judged.insert(monitor, judged);
+        self.judge_at(monitor, self.now);
     }
 
     fn pause(&mut self, monitor: MonitorId, revision: u32) {

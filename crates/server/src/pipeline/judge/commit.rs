@@ -45,7 +45,8 @@ impl StoreEnded {
         match input {
             JudgeInput::Result(..) => self.results += 1,
             JudgeInput::Missed(_) => self.missed += 1,
-            JudgeInput::ConnectivityCheck(..) => {}
+            // A probe keeps reported results until they are stored.
+            JudgeInput::ConnectivityCheck(..) | JudgeInput::Reported { .. } => {}
         }
     }
 }
@@ -116,7 +117,7 @@ impl Judge {
     async fn store_all(&self, batch: &Arc<Batch>, mut by: By) -> Result<Committed, StoreError> {
         loop {
             match self.store_once(batch, by).await {
-                Err(ended @ (StoreError::Closed | StoreError::TakenOver)) => return Err(ended),
+                Err(ended) if ended.has_ended() => return Err(ended),
                 Err(why) => error!("failed to store results, retrying: {why}"),
                 Ok(committed) => {
                     self.is_stuck.store(false, Ordering::Relaxed);

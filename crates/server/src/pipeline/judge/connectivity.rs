@@ -4,22 +4,24 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::check::{CheckPlan, Job, Trigger};
+use domain::check::{CheckPlan, Job, Outcome, Trigger};
 use domain::judge::{self, ProbeIndex};
 use futures_util::future::join_all;
 use rules::monitor::{Check, Monitor, MonitorSettings, TcpCheck};
 use rules::{MonitorId, Periodicity, Region, WorkspaceId, limits};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 use web::context::Context;
 
-use crate::lane::JudgeInput;
-use crate::pipeline::{PipelineError, Probes};
+use crate::lane::remote::RemoteLane;
+use crate::lane::{InFlight, JudgeInput, QueuedJob};
+use crate::pipeline::{PipelineError, ProbePlace, Probes};
 
 /// Runs the connectivity check of suspect probes.
 pub(in crate::pipeline) struct ConnectivityChecks {
     ctx: Context,
     pub(super) probes: Probes,
+    pub(super) remote: RemoteLane,
     plans: Arc<[Arc<CheckPlan>]>,
     /// Weak, because the judge ends when all other senders are dropped.
     inputs: mpsc::WeakSender<JudgeInput>,
@@ -31,12 +33,17 @@ impl ConnectivityChecks {
     pub(in crate::pipeline) fn new(
         ctx: Context,
         probes: Probes,
+        remote: RemoteLane,
         hosts: &[TcpCheck],
         inputs: mpsc::WeakSender<JudgeInput>,
     ) -> Result<Self, PipelineError> {
-        let plan = |check: &TcpCheck| CheckPlan::new(&as_monitor(check)).map(Arc::new);
+        let plan = |check: &TcpCheck| {
+            let monitor = as_monitor(check);
+            let message = remote::encode_monitor(&monitor);
+            CheckPlan::new(&monitor).map(|plan| Arc::new(plan.with_message(message)))
+        };
         let plans = hosts.iter().map(plan).collect::<Result<_, _>>()?;
-        Ok(Self { ctx, probes, plans, inputs, tasks: HashMap::new() })
+        Ok(Self { ctx, probes, remote, plans, inputs, tasks: HashMap::new() })
     }
 
     /// Returns whether no hosts are configured.
@@ -49,8 +56,13 @@ impl ConnectivityChecks {
         if self.is_disabled() {
             return;
         }
-        let (ctx, probes) = (self.ctx.clone(), self.probes.clone());
-        let asking = run_checks(ctx, probes, probe, self.plans.clone(), self.inputs.clone());
+        let suspect = SuspectProbe {
+            ctx: self.ctx.clone(),
+            probe,
+            probes: self.probes.clone(),
+            remote: self.remote.clone(),
+        };
+        let asking = run_checks(suspect, self.plans.clone(), self.inputs.clone());
         self.tasks.insert(probe.0, AbortOnDropHandle::new(tokio::spawn(asking)));
     }
 
@@ -60,18 +72,24 @@ impl ConnectivityChecks {
     }
 }
 
-async fn run_checks(
+/// The probe that checks its connectivity.
+struct SuspectProbe {
     ctx: Context,
+    probe: ProbeIndex,
     probes: Probes,
-    index: ProbeIndex,
+    remote: RemoteLane,
+}
+
+async fn run_checks(
+    suspect: SuspectProbe,
     plans: Arc<[Arc<CheckPlan>]>,
     inputs: mpsc::WeakSender<JudgeInput>,
 ) {
-    let (_, probe) = probes.known(index);
+    let (ctx, index) = (&suspect.ctx, suspect.probe);
     loop {
         // Counted from the start of the round, because connecting may take long.
         let next = ctx.now() + limits::CONNECTIVITY_CHECK_INTERVAL;
-        let answers = join_all(plans.iter().map(|plan| is_reachable(&ctx, probe, plan))).await;
+        let answers = join_all(plans.iter().map(|plan| suspect.is_reachable(plan))).await;
         let answered = answers.into_iter().filter(|answered| *answered).count() as u32;
         let connectivity_checks =
             judge::ConnectivityCheck { asked: plans.len() as u32, responded: answered };
@@ -84,19 +102,38 @@ async fn run_checks(
     }
 }
 
-/// Returns whether a host accepts a connection.
-async fn is_reachable(ctx: &Context, probe: &probe::Probe, plan: &Arc<CheckPlan>) -> bool {
-    let now = ctx.now();
-    let job = Job {
-        plan: plan.clone(),
-        region: Region::ALL[0],
-        slot: now,
-        trigger: Trigger::Manual,
-        next_slot: now + limits::CONNECTIVITY_CHECK_INTERVAL,
-        keep_evidence: false,
-    };
-    let attempts = probe.run(&job, || ctx.now()).await;
-    attempts.last().is_some_and(|(attempt, _)| attempt.failure.is_none())
+impl SuspectProbe {
+    /// Returns a region that the probe serves, because its jobs may travel in the queues of its regions.
+    fn region(&self) -> Region {
+        let is_served = |region: &&Region| self.probes.serving(**region).probe == self.probe;
+        Region::ALL.iter().find(is_served).copied().unwrap_or(Region::ALL[0])
+    }
+
+    /// Returns whether a host accepts a connection.
+    async fn is_reachable(&self, plan: &Arc<CheckPlan>) -> bool {
+        let now = self.ctx.now();
+        let job = Job {
+            plan: plan.clone(),
+            region: self.region(),
+            slot: now,
+            trigger: Trigger::Manual,
+            next_slot: now + limits::CONNECTIVITY_CHECK_INTERVAL,
+            keep_evidence: false,
+        };
+        match self.probes.place(self.probe) {
+            ProbePlace::Here(probe) => {
+                let attempts = probe.run(&job, || self.ctx.now()).await;
+                attempts.last().is_some_and(|(attempt, _)| attempt.failure.is_none())
+            }
+            ProbePlace::Elsewhere(_) => {
+                let (reply, answer) = oneshot::channel();
+                let in_flight = Arc::<InFlight>::default().begin();
+                let queued = QueuedJob::beside(job, reply, true, in_flight);
+                self.remote.assign(self.probe, queued).await;
+                answer.await.is_ok_and(|result| result.outcome == Outcome::Success)
+            }
+        }
+    }
 }
 
 /// Wraps a host as a monitor, the form that a probe can check. It belongs to no workspace and is

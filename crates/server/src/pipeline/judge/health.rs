@@ -26,10 +26,13 @@ pub struct RegionHealth {
 pub enum Health {
     /// No problem is known.
     Healthy,
-    /// Most of its hosts failed at once, so its votes do not count.
+    /// Most of its hosts failed at once, and its votes do not count until a connectivity check succeeds.
+    /// Without connectivity-check hosts its votes count, and it is not in this state.
     Suspect,
     /// No due check in the region ended in time.
     Stalled,
+    /// It runs in another place and is not connected.
+    Disconnected,
 }
 
 /// Last result of each probe, and the silent regions.
@@ -47,6 +50,7 @@ impl Health {
             Self::Healthy => "healthy",
             Self::Suspect => "suspect",
             Self::Stalled => "stalled",
+            Self::Disconnected => "disconnected",
         }
     }
 }
@@ -72,7 +76,10 @@ impl Judge {
         let silent = self.silent();
         let health = |region: &Region| {
             let probe = self.connectivity.probes.serving(*region).probe;
+            let is_elsewhere = self.connectivity.remote.probe_of(*region).is_some();
+            let is_away = is_elsewhere && !self.connectivity.remote.is_connected(probe);
             let health = match (self.suspicions.trust(probe), silent[*region as usize]) {
+                _ if is_away => Health::Disconnected,
                 (ProbeTrust::Suspect, _) => Health::Suspect,
                 (ProbeTrust::Trusted | ProbeTrust::TrustedSince(_), true) => Health::Stalled,
                 (ProbeTrust::Trusted | ProbeTrust::TrustedSince(_), false) => Health::Healthy,

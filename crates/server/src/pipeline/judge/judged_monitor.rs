@@ -4,12 +4,12 @@
 use domain::check::{CheckResult, Outcome};
 use domain::judge::{
     self, Effects, FailedHosts, HostMark, HostOutcome, JudgeState, Policy, ProbeIndex,
-    ProbeSuspicions, StepContext, Transition, region_status,
+    ProbeSuspicions, StepContext, Transition, Vote, region_status,
 };
 use domain::notify::Cause;
 use rules::monitor::Monitor;
 use rules::{IncidentId, MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId};
-use store::FailedRegion;
+use store::{BootResult, FailedRegion};
 
 use super::region_failures::RegionFailures;
 use crate::pipeline::Probes;
@@ -157,19 +157,45 @@ impl JudgedMonitor {
 
     /// Returns the evidence of a result about the checked host. Returns `None` if it has none.
     pub(super) fn host_outcome(&self, result: &CheckResult) -> Option<HostOutcome> {
-        let failed = match result.outcome {
-            Outcome::Success | Outcome::Degraded => false,
-            Outcome::Failure => true,
-            Outcome::Skipped => return None,
-        };
-        let probe = self.policy.probe_of(result.identity.region)?;
-        let is_current = result.identity.revision == self.policy.revision;
+        let of_region = (result.identity.region, result.identity.revision);
+        self.outcome_in(of_region, failed(result.outcome)?, result.finished_at)
+    }
+
+    /// Returns the evidence of the last results of all regions, and of `results`, about the host.
+    pub(super) fn recalled_outcomes(
+        &self,
+        results: &[BootResult],
+    ) -> impl Iterator<Item = HostOutcome> {
+        let states = self.state.regions.iter();
+        let last = states.flat_map(|state| {
+            let both = [state.before, state.latest].into_iter().flatten();
+            both.map(|last| (state.region, last))
+        });
+        let last = last.filter_map(|(region, last)| {
+            let failed = last.vote == Vote::Failing;
+            self.outcome_in((region, last.revision), failed, last.finished_at)
+        });
+        let recent = results.iter().filter(|result| result.votes).filter_map(|result| {
+            let of_region = (result.identity.region, result.identity.revision);
+            self.outcome_in(of_region, failed(result.outcome)?, result.finished_at)
+        });
+        last.chain(recent)
+    }
+
+    fn outcome_in(
+        &self,
+        (region, revision): (Region, u32),
+        failed: bool,
+        finished_at: Timestamp,
+    ) -> Option<HostOutcome> {
+        let probe = self.policy.probe_of(region)?;
+        let is_current = revision == self.policy.revision;
         is_current.then_some(HostOutcome {
             probe,
             workspace: self.workspace,
             host: self.host,
             failed,
-            finished_at: result.finished_at,
+            finished_at,
         })
     }
 
@@ -207,7 +233,7 @@ impl JudgedMonitor {
             status: region_status(&self.policy, &self.state, state.region, suspicions, now),
             checked_at: state.latest.map(|latest_result| latest_result.finished_at),
             latency_us: self.latency(state.region),
-            served_by: probes.name_of(state.region).to_owned(),
+            served_by: probes.name_of(state.region).0.to_string(),
         });
         MonitorView {
             status: self.state.status,
@@ -231,5 +257,14 @@ impl JudgedMonitor {
     /// microseconds.
     fn latency(&self, region: Region) -> Option<u32> {
         self.latencies.iter().find(|(known, _)| *known == region).map(|(_, latency)| *latency)
+    }
+}
+
+/// Returns whether a check failed. `None` if it did not run.
+const fn failed(outcome: Outcome) -> Option<bool> {
+    match outcome {
+        Outcome::Success | Outcome::Degraded => Some(false),
+        Outcome::Failure => Some(true),
+        Outcome::Skipped => None,
     }
 }

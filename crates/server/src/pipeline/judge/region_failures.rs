@@ -108,7 +108,7 @@ fn reason(result: &CheckResult) -> Option<Box<str>> {
 mod tests {
     use std::sync::Arc;
 
-    use domain::check::{AttemptEvidence, Evidence, Phases, ProbeId, ResultKey, Trigger};
+    use domain::check::{AttemptEvidence, Evidence, Phases, ProbeName, ResultKey, Trigger};
     use domain::judge::Share;
     use rules::{MonitorId, Timestamp};
 
@@ -137,7 +137,7 @@ mod tests {
             phases: Phases::default(),
             status,
             attempts: 1,
-            probe: ProbeId("this server".into()),
+            probe: ProbeName("this server".into()),
             evidence: Some(Arc::new(Evidence { attempts: vec![attempt] })),
         }
     }

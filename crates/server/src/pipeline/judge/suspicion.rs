@@ -5,8 +5,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use domain::check::CheckResult;
-use domain::judge::{FailedHosts, ProbeIndex, ProbeSuspicions, StepContext, SuspicionChange};
+use domain::check::{CheckResult, ProbeName};
+use domain::judge::{
+    FailedHosts, ProbeIndex, ProbeSuspicions, StepContext, StoredSuspicion, SuspicionChange,
+};
 use rules::{MonitorId, Timestamp, WorkspaceId};
 use store::{ProbeEvent, ProbeTransition};
 use tracing::{error, warn};
@@ -14,9 +16,9 @@ use web::context::Context;
 
 use super::Judge;
 
-/// Notice that a probe became suspect or recovered, for the operator.
+/// Notice that a probe became suspect or recovered, for the operator and the owners of workspaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperatorNotice {
+pub struct SuspicionNotice {
     /// Time of the change.
     pub at: Timestamp,
     pub probe: String,
@@ -24,6 +26,8 @@ pub struct OperatorNotice {
     pub is_suspect: bool,
     /// Reason, as a sentence.
     pub detail: String,
+    /// Workspaces whose monitors the probe checks.
+    pub workspaces: Vec<WorkspaceId>,
 }
 
 /// Returns the inputs of a step that do not depend on the monitor.
@@ -36,6 +40,26 @@ pub(super) fn step_context<'d>(
 }
 
 impl Judge {
+    /// Restores the suspicions of the previous process, after all monitors were loaded. Connectivity
+    /// checks of suspect probes start again.
+    pub(in crate::pipeline) fn restore_suspicions(
+        &mut self,
+        stored: Vec<(ProbeName, StoredSuspicion)>,
+    ) {
+        let known = stored.into_iter().filter_map(|(name, stored)| {
+            Some((self.connectivity.probes.index_by_name(&name)?, stored))
+        });
+        let outcomes = std::mem::take(&mut self.recalled);
+        self.suspicions.restore(outcomes, known, self.ctx.now());
+        let suspects: Vec<ProbeIndex> = self.suspicions.suspects().collect();
+        for probe in suspects {
+            let name = self.connectivity.probes.name(probe).0;
+            warn!(probe.name = %name, "probe `{name}` was suspect when the last process ended");
+            self.metrics.probes_suspect.inc();
+            self.connectivity.start(probe);
+        }
+    }
+
     /// Records a result as evidence about the probe that ran it.
     pub(super) fn record_probe_evidence(&mut self, result: &CheckResult) {
         let judged = self.judged.get(&result.identity.monitor);
@@ -48,6 +72,13 @@ impl Judge {
     /// Records that a suspicion began or ended. Starts or stops the connectivity check, and judges
     /// every monitor again.
     pub(super) fn apply_suspicion_change(&mut self, change: SuspicionChange) {
+        let (SuspicionChange::Suspected { probe, .. } | SuspicionChange::Recovered { probe, .. }) =
+            change;
+        // Another probe may have the name of a deleted one.
+        if self.connectivity.probes.is_serving(probe) {
+            let name = self.connectivity.probes.name(probe);
+            self.pending.add_suspicion(name, self.suspicions.stored(probe));
+        }
         match change {
             SuspicionChange::Suspected { probe, failed_hosts, .. } => {
                 self.begin_suspicion(probe, failed_hosts);
@@ -63,7 +94,7 @@ impl Judge {
     }
 
     fn begin_suspicion(&mut self, probe: ProbeIndex, failed_hosts: FailedHosts) {
-        let name = self.connectivity.probes.name(probe).to_owned();
+        let name = self.connectivity.probes.name(probe).0.to_string();
         let effect = if self.connectivity.is_disabled() {
             "its votes count, because no hosts for connectivity checks are set"
         } else {
@@ -77,25 +108,32 @@ impl Judge {
         self.metrics.probes_suspect.inc();
         self.connectivity.start(probe);
         let detail = format!("{failed_hosts}; {effect}");
-        self.record_in_audit_logs(probe, ProbeTransition::Suspected, &detail);
-        self.notify_operator(name, true, detail);
+        let workspaces = self.record_in_audit_logs(probe, ProbeTransition::Suspected, &detail);
+        let at = self.ctx.now();
+        self.notify(&SuspicionNotice { at, probe: name, is_suspect: true, detail, workspaces });
     }
 
     fn end_suspicion(&mut self, probe: ProbeIndex, how: &str) {
-        let name = self.connectivity.probes.name(probe).to_owned();
+        let name = self.connectivity.probes.name(probe).0.to_string();
         warn!(probe.name = name, "probe `{name}` is no longer suspect, {how}");
         self.metrics.probes_suspect.dec();
         self.connectivity.stop(probe);
-        self.record_in_audit_logs(probe, ProbeTransition::Recovered, how);
-        let detail = format!("it is no longer suspect, {how}");
-        self.notify_operator(name, false, detail);
+        let workspaces = self.record_in_audit_logs(probe, ProbeTransition::Recovered, how);
+        let (at, detail) = (self.ctx.now(), format!("it is no longer suspect, {how}"));
+        self.notify(&SuspicionNotice { at, probe: name, is_suspect: false, detail, workspaces });
     }
 
-    /// Records the change in the audit log of every workspace whose monitors the probe checks.
-    fn record_in_audit_logs(&mut self, probe: ProbeIndex, turn: ProbeTransition, detail: &str) {
+    /// Records the change in the audit log of every workspace whose monitors the probe checks, and
+    /// returns these.
+    fn record_in_audit_logs(
+        &mut self,
+        probe: ProbeIndex,
+        turn: ProbeTransition,
+        detail: &str,
+    ) -> Vec<WorkspaceId> {
         let concerned = self.judged.values().filter(|judged| judged.is_checked_by(probe));
         let workspaces: BTreeSet<WorkspaceId> = concerned.map(|it| it.workspace).collect();
-        let (id, at) = (self.connectivity.probes.known(probe).0.clone(), self.ctx.now());
+        let (id, at) = (self.connectivity.probes.name(probe), self.ctx.now());
         let notice = |workspace| ProbeEvent {
             workspace,
             probe: id.clone(),
@@ -103,15 +141,16 @@ impl Judge {
             at,
             detail: detail.to_owned(),
         };
-        self.pending.add_probe_events(workspaces.into_iter().map(notice));
+        self.pending.add_probe_events(workspaces.iter().copied().map(notice));
+        workspaces.into_iter().collect()
     }
 
-    /// Queues a message to the operator. The judge never waits for it.
-    fn notify_operator(&self, probe: String, is_suspect: bool, detail: String) {
-        let Some(operator) = &self.operator else { return };
-        let notice = OperatorNotice { at: self.ctx.now(), probe, is_suspect, detail };
-        if operator.try_send(notice).is_err() {
-            warn!("the operator is not notified: too many messages are waiting");
+    /// Queues messages to the operator and to owners. The judge never waits for them.
+    fn notify(&self, notice: &SuspicionNotice) {
+        for recipients in &self.notices {
+            if recipients.try_send(notice.clone()).is_err() {
+                warn!("nobody is notified about a probe: too many messages are waiting");
+            }
         }
     }
 

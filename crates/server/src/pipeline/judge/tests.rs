@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::check::{CheckResult, Outcome, Phases, ProbeId, ResultKey, Trigger};
+use domain::check::{CheckResult, Outcome, Phases, ProbeName, ResultKey, Trigger};
 use domain::judge::{
-    HostMark, IncidentChange, JudgeState, Policy, ServedRegion, Share, StatusReason,
+    FailedHosts, HostMark, IncidentChange, JudgeState, Policy, ProbeTrust, ServedRegion, Share,
+    StatusReason, StoredSuspicion, Transition,
 };
+use domain::notify::Cause;
 use futures_util::FutureExt as _;
 use rules::{MonitorStatus, Region, Secret};
 use store::{Database, MasterKeySource, Settings};
@@ -13,6 +15,7 @@ use testkit::flaky_proxy::FlakyProxy;
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::lane::remote::RemoteLane;
 use crate::observe::log::captured;
 use crate::pipeline::Probes;
 use crate::pipeline::check::tests::a_monitor;
@@ -42,7 +45,7 @@ fn a_result() -> CheckResult {
         phases: Phases::default(),
         status: None,
         attempts: 1,
-        probe: ProbeId("this server".into()),
+        probe: ProbeName("this server".into()),
         evidence: None,
     }
 }
@@ -62,9 +65,12 @@ fn a_judge(store: Store) -> JudgeFixture {
     let (inputs, input_receiver) = mpsc::channel(8);
     let abandon = CancellationToken::new();
     let probes = Probes::embedded(probe::Probe::new(probe::Settings::default()), Vec::new());
-    let connectivity_checks =
-        ConnectivityChecks::new(ctx.clone(), probes, &[], inputs.downgrade()).unwrap();
     let metrics = Metrics::new();
+    let (around, key) = ((ctx.clone(), metrics.clone()), remote::TicketKey::derive(&[1; 32]));
+    let (sink, _) = mpsc::channel(1);
+    let remote = RemoteLane::new(around, key, probes.clone(), Arc::default(), sink);
+    let connectivity_checks =
+        ConnectivityChecks::new(ctx.clone(), probes, remote, &[], inputs.downgrade()).unwrap();
     let judge = Judge::new(
         ctx,
         metrics.clone(),
@@ -173,6 +179,49 @@ async fn idle_commit_stays_on_the_judge_thread() {
     };
     let stored = tokio::time::timeout(PATIENCE, stored_at_once).await;
     assert!(stored.expect("nobody has to be woken"));
+}
+
+// design: §5 "After start, resume or an edit, a grace period holds the status."
+#[tokio::test]
+async fn change_of_probe_begins_no_grace_period() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut judge = a_judge(a_store(folder.path()).await).judge;
+    let monitor = a_monitor(1);
+    let judged = |probe| {
+        let policy = Policy::new(
+            &monitor.settings,
+            1,
+            vec![ServedRegion { region: Region::FlyAms, probe: ProbeIndex(probe) }],
+        );
+        let state = JudgeState { grace_period: None, ..JudgeState::new(&policy, NOW) };
+        JudgedMonitor::new(&monitor, policy, state, HostMark::new("127.0.0.1"), NOW)
+    };
+    judge.judged.insert(monitor.id, judged(0));
+    fail_from_a_suspect_probe(&mut judge, monitor.id);
+    let (done, moved) = oneshot::channel();
+    assert!(judge.handle(Command::Move { judged: Box::new(judged(1)), done }).await.is_ok());
+    moved.await.unwrap();
+    let judged = &judge.judged[&monitor.id];
+    assert_eq!(judged.state.grace_period, None);
+    assert_eq!(judged.policy.probe_of(Region::FlyAms), Some(ProbeIndex(1)));
+    // The trust in the new probe does not make the failure of the suspect one count.
+    assert_eq!(judged.state.region(Region::FlyAms).unwrap().latest, None);
+    assert_eq!(judged.state.status, MonitorStatus::Unknown);
+}
+
+/// Makes the server's own probe suspect, and lets a monitor have failed there.
+fn fail_from_a_suspect_probe(judge: &mut Judge, monitor: MonitorId) {
+    let suspicion = StoredSuspicion {
+        suspicion: Some((NOW, FailedHosts { failing: 4, of_hosts: 6 })),
+        trust: ProbeTrust::Suspect,
+        changed_at: NOW,
+    };
+    judge.restore_suspicions(vec![(ProbeName("this server".into()), suspicion)]);
+    let mut failure = a_result().identity;
+    failure.trigger = Trigger::Scheduled;
+    let state = &mut judge.judged.get_mut(&monitor).unwrap().state;
+    state.recall(&failure, NOW, Outcome::Failure);
+    assert!(state.region(Region::FlyAms).unwrap().latest.is_some());
 }
 
 // issue 16, point 26: "Log lines name the monitor and the cause."

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use rules::PageId;
-use store::{FanOutProgress, StoreError};
+use store::FanOutProgress;
 use tracing::warn;
 
 use super::worker::BACKOFF;
@@ -39,7 +39,7 @@ impl FanOutWorker {
                     () = self.wake_signal.wait() => {}
                     () = context.sender.ctx.sleep_until(at) => {}
                 },
-                Err(StoreError::Closed) => return,
+                Err(why) if why.has_ended() => return,
                 Err(error) => {
                     let page = self.page;
                     warn!(page.id = %page, %error, "failed to fan out events of {page}, retrying: {error}");

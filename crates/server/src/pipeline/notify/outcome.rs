@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::notify::VendorResponse;
 use rules::Timestamp;
 
-/// Result of one attempt.
+/// Reaction of the receiver to a message, before the worker decides the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AttemptOutcome {
     /// Start of the attempt.
@@ -18,11 +18,11 @@ pub(super) struct AttemptOutcome {
     pub(super) disposition: SendDisposition,
 }
 
-/// Outcome of an attempt.
+/// Whether the receiver accepted the message, and if not, whether a retry may help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SendDisposition {
     Accepted,
-    /// Retry later, but not before this time if the receiver gave one.
+    /// Retry later, after at least this pause if the receiver gave one.
     Retry(Option<Duration>),
     /// Do not retry.
     GiveUp,

@@ -103,7 +103,8 @@ impl NotifierFixture {
     async fn on(store: Store, folder: TempDir) -> Self {
         let (ctx, clock) = Context::manual(START);
         let (slug, name, plan) = ("acme".to_owned(), "Acme".to_owned(), FREE_PLAN.to_owned());
-        let workspace = Workspace { id: WORKSPACE, slug, name, plan, created_at: START };
+        let workspace =
+            Workspace { id: WORKSPACE, slug, name, plan, created_at: START, deletes_at: None };
         store.workspaces().create(workspace, change()).await.unwrap();
         Self { store, ctx, clock, servers: VendorConfig::default(), _folder: folder }
     }
@@ -222,7 +223,7 @@ impl NotifierFixture {
 }
 
 pub(super) fn change() -> AuditContext {
-    AuditContext { actor: Actor::CommandLine, at: START }
+    AuditContext::new(Actor::CommandLine, START)
 }
 
 fn settings(monitors: &[MonitorId], provider: Provider) -> ChannelSettings {

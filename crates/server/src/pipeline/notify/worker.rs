@@ -9,7 +9,7 @@ use std::time::Duration;
 use domain::backoff::Backoff;
 use domain::notify::{NextAttempt, next_attempt};
 use futures_util::FutureExt as _;
-use rules::{ProviderType, Timestamp};
+use rules::{ProviderType, Timestamp, counted};
 use store::{AttemptResult, CancelOutcome, NextStep, Outbox, Recipient, StoreError};
 use tokio::task::{JoinError, JoinSet};
 use tracing::{debug, error, warn};
@@ -83,7 +83,7 @@ impl DeliveryWorker {
             self.wake_signal.clear();
             match self.try_start_due(state).await {
                 Ok(()) => return,
-                Err(StoreError::Closed) => return state.stop_looking(),
+                Err(why) if why.has_ended() => return state.stop_looking(),
                 Err(error) => {
                     warn!(recipient = %self.recipient, %error, "failed to read deliveries: {error}");
                 }
@@ -233,10 +233,14 @@ impl DeliveryWorker {
         let mut pauses = BACKOFF.pauses();
         loop {
             match self.context.store.outbox().record_attempts(tried.clone()).await {
-                Ok(()) | Err(StoreError::Closed) => return,
+                Ok(()) => {
+                    self.context.store.outbox().signal_deliveries(self.recipient);
+                    return;
+                }
+                Err(why) if why.has_ended() => return,
                 Err(error) => warn!(
                     recipient = %self.recipient, %error,
-                    "{} attempts could not be stored and are kept in memory: {error}", tried.len()
+                    "failed to store {}, kept in memory: {error}", counted(tried.len(), "attempt")
                 ),
             }
             tokio::select! {

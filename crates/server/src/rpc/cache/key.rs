@@ -87,12 +87,14 @@ mod tests {
     use rules::{KeyId, Scope};
 
     use super::*;
+    use crate::auth::Principal;
 
     const METHOD: &str = "/a.B/C";
 
     fn caller(workspace: u64, scope: Scope) -> Caller {
         let workspace = WorkspaceId::from_bits(workspace);
-        Caller { workspace, key: KeyId::from_bits(1), scope, legacy: false }
+        let principal = Principal::Key(KeyId::from_bits(1));
+        Caller { workspace, principal, scope, legacy: false, address: None }
     }
 
     fn request(headers: &[(&'static str, &'static str)], uri: &str, body: &str) -> Request {

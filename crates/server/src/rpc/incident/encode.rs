@@ -11,7 +11,7 @@ use rules::KeyId;
 use rules::incident::IncidentState;
 use store::{EvidenceEntry, Incident, Notified, Person, TimelineEntry, TimelineEvent};
 
-use super::super::monitor::history::{attempt, trigger_name};
+use super::super::monitor::history::attempt;
 use super::super::monitor::status::location;
 use crate::pipeline::Probes;
 
@@ -62,16 +62,17 @@ pub(super) fn evidence(
     RegionEvidence {
         region: entry.identity.region.to_string(),
         slot: encode_instant(entry.identity.slot),
-        trigger: trigger_name(entry.identity.trigger).to_owned(),
+        trigger: entry.identity.trigger.as_str().to_owned(),
         attempts: entry.evidence.attempts.iter().map(|it| attempt(it, secrets)).collect(),
         place: location(probes, entry.identity.region),
     }
 }
 
-/// Encodes an actor: a key with its name, or a description of another actor.
+/// Encodes an actor: a key or a user with its name, or a description of another actor.
 fn encode_person(person: &Person) -> WirePerson {
     let is_key = KeyId::parse(&person.actor).is_ok();
-    let name = if is_key { person.name.clone().unwrap_or_default() } else { person.actor.clone() };
+    let unnamed = || if is_key { String::new() } else { person.actor.clone() };
+    let name = person.name.clone().unwrap_or_else(unnamed);
     let key_id = if is_key { person.actor.clone() } else { String::new() };
     WirePerson { key_id, name }
 }

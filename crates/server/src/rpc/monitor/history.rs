@@ -18,22 +18,18 @@ use contract::monitor::wire::{
 };
 use contract::monitor::{SummaryNumbers, encode_instant, micros};
 use contract::rpc::{self, Error};
-use domain::check::{Outcome, Trigger};
+use domain::check::{CheckResult, Outcome, Trigger};
 use domain::history::{Rollup, Span, uptime};
 use rules::{Region, Timestamp, Violation, Violations, limits};
 use store::{LogFilter, StoreError};
 
 use super::{find, monitor_id};
 use crate::auth::Caller;
-use crate::observe::metrics::outcome_name;
 use crate::rpc::request::{parse_time, secrets};
 use crate::rpc::{Services, rpc_error};
 
 /// Allowed windows with their number of days.
 const WINDOWS: &[(&str, u64)] = &[("1d", 1), ("7d", 7), ("14d", 14), ("30d", 30), ("90d", 90)];
-const OUTCOMES: &[Outcome] =
-    &[Outcome::Success, Outcome::Degraded, Outcome::Failure, Outcome::Skipped];
-const TRIGGERS: &[Trigger] = &[Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual];
 const HOUR_MILLIS: i64 = 3_600_000;
 
 /// Implements `GetMonitorSummary`.
@@ -105,9 +101,21 @@ pub(super) async fn list(
     let mut wrong = Vec::new();
     let limit = limit(request.limit, &mut wrong);
     let filter = LogFilter {
-        outcomes: parse_names(&request.outcomes, OUTCOMES, outcome_name, "outcomes", &mut wrong),
+        outcomes: parse_names(
+            &request.outcomes,
+            &Outcome::ALL,
+            Outcome::as_str,
+            "outcomes",
+            &mut wrong,
+        ),
         regions: regions(&request.regions, &mut wrong),
-        triggers: parse_names(&request.triggers, TRIGGERS, trigger_name, "triggers", &mut wrong),
+        triggers: parse_names(
+            &request.triggers,
+            &Trigger::ALL,
+            Trigger::as_str,
+            "triggers",
+            &mut wrong,
+        ),
         from: parse_time(request.from.as_option(), "from", &mut wrong),
         to: parse_time(request.to.as_option(), "to", &mut wrong),
         with_details: request.with_details.unwrap_or_default(),
@@ -157,12 +165,20 @@ pub(super) async fn get(
     if matches!(found, Err(StoreError::NotFound { .. })) {
         return Err(missing());
     }
-    let result = found.map_err(rpc_error)?;
+    Ok(encode_with_details(services, caller, &found.map_err(rpc_error)?))
+}
+
+/// Encodes a result with its details.
+pub(super) fn encode_with_details(
+    services: &Services,
+    caller: Caller,
+    result: &CheckResult,
+) -> GetResponseLogResponse {
     let attempts = result.evidence.iter().flat_map(|evidence| &evidence.attempts);
-    Ok(GetResponseLogResponse {
-        log: log::encode_log(&result, services.pipeline.probes(), result.evidence.is_some()).into(),
+    GetResponseLogResponse {
+        log: log::encode_log(result, services.pipeline.probes(), result.evidence.is_some()).into(),
         attempts: attempts.map(|it| log::attempt(it, secrets(caller))).collect(),
-    })
+    }
 }
 
 fn limit(given: Option<i32>, wrong: &mut Vec<Violation>) -> u32 {
@@ -200,15 +216,6 @@ fn parse_names<T: Copy>(
         values.extend(value);
     }
     values
-}
-
-/// Returns the name of a trigger.
-pub(in crate::rpc) const fn trigger_name(trigger: Trigger) -> &'static str {
-    match trigger {
-        Trigger::Scheduled => "scheduled",
-        Trigger::Confirmation => "confirmation",
-        Trigger::Manual => "manual",
-    }
 }
 
 fn hour_of(at: Timestamp) -> Timestamp {

@@ -5,7 +5,6 @@ use contract::monitor::wire::{CheckResult, Phases, RegionStatus};
 use domain::check::CheckResult as Checked;
 use rules::Region;
 
-use crate::observe::metrics::outcome_name;
 use crate::pipeline::{Probes, RegionView};
 
 /// Encodes the result of one requested check.
@@ -15,7 +14,7 @@ pub(super) fn encode_result(result: &Checked, probes: &Probes) -> CheckResult {
     CheckResult {
         region: result.identity.region.to_string(),
         served_by: result.probe.0.to_string(),
-        outcome: outcome_name(result.outcome).to_owned(),
+        outcome: result.outcome.as_str().to_owned(),
         latency_ms: millis(result.latency_us),
         reasons: last.map(|attempt| attempt.reasons.clone()).unwrap_or_default(),
         phases: Phases {
@@ -48,7 +47,7 @@ pub(super) fn encode_region(view: &RegionView, probes: &Probes) -> RegionStatus 
 /// Returns the place that checks of a region come from, or an empty text if the region has a probe
 /// of its own.
 pub(in crate::rpc) fn location(probes: &Probes, region: Region) -> String {
-    probes.location_of(region).unwrap_or_default().to_owned()
+    probes.location_of(region).map(|name| name.0.to_string()).unwrap_or_default()
 }
 
 /// Rounds up to whole milliseconds, so that no duration is 0.

@@ -3,15 +3,19 @@
 
 use std::sync::Arc;
 
+use contract::SecretVisibility;
+use contract::monitor::StoredMonitor;
+use contract::monitor::wire::Kind;
 use contract::rpc::{self, Error, Reason};
 use rules::monitor::{Monitor, MonitorDraft};
-use rules::{MonitorId, MonitorKind, Violation, Violations};
+use rules::{MonitorId, MonitorKind, MonitorStatus, Violation, Violations};
+use serde_json::Value;
 use store::{MonitorWithStatus, StoreError};
 
 use super::{RESOURCE, find, refuse_unplannable};
 use crate::auth::Caller;
 use crate::rpc::pipeline_call::{log_failure, run_to_end};
-use crate::rpc::request::{Edit, change, invalid, retry_edit};
+use crate::rpc::request::{Edit, change, field_changes, invalid, retry_edit};
 use crate::rpc::{Services, rpc_error};
 
 /// Requested update of a monitor.
@@ -81,19 +85,39 @@ async fn try_update(
     refuse_unplannable(&candidate)?;
     let revision = seen.monitor.revision;
     let (status, since) = (seen.status, seen.since);
-    match services.store.monitors().update(seen.monitor, settings, change(services, caller)).await {
+    let changes =
+        field_changes([&seen.monitor, &candidate], |it, secrets| encode(services, it, secrets));
+    let update = change(services, caller).with_changes(changes);
+    match services.store.monitors().update(seen.monitor, settings, update).await {
         Ok(monitor) => {
             if monitor.revision != revision {
                 let applied = services.pipeline.apply_change(&monitor).await;
                 log_failure(applied, monitor.id, Some(&monitor.settings.name));
             }
-            let status =
-                if monitor.settings.active { status } else { rules::MonitorStatus::Unknown };
+            let status = if monitor.settings.active { status } else { MonitorStatus::Unknown };
             Ok(Some(MonitorWithStatus { monitor, status, since }))
         }
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(rpc_error(error)),
     }
+}
+
+/// Encodes the arguments of a monitor, for the audit log.
+fn encode(services: &Services, monitor: &Monitor, secrets: SecretVisibility) -> Value {
+    let (status, default_regions) = (MonitorStatus::Unknown, &*services.default_regions);
+    let stored = StoredMonitor { monitor, status, default_regions, secrets };
+    let message = match stored.kind() {
+        Kind::Http(message) => serde_json::to_value(message),
+        Kind::Tcp(message) => serde_json::to_value(message),
+        Kind::Dns(message) => serde_json::to_value(message),
+    };
+    let mut message = message.expect("a message of the contract has a JSON form");
+    if let Some(fields) = message.as_object_mut() {
+        // They follow from the arguments.
+        fields.remove("effectiveDegradedAt");
+        fields.remove("resolvedRegions");
+    }
+    message
 }
 
 fn wrong_kind(is: MonitorKind) -> Error {

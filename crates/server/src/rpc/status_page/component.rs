@@ -18,7 +18,8 @@ use super::page_request;
 use crate::auth::Caller;
 use crate::rpc::list::encode_total;
 use crate::rpc::request::{
-    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
+    Edit, caller, change, field_changes, id, idempotency, invalid, require, require_id, retry_edit,
+    store_error,
 };
 use crate::rpc::{Services, rpc_error};
 
@@ -129,7 +130,10 @@ async fn try_update(
     if settings == seen.settings {
         return Ok(Some(seen));
     }
-    match services.store.components().update(seen, settings, change(services, caller)).await {
+    let wanted = Component { settings: settings.clone(), ..seen.clone() };
+    let changes = field_changes([&seen, &wanted], |it, _| encode_component(it));
+    let update = change(services, caller).with_changes(changes);
+    match services.store.components().update(seen, settings, update).await {
         Ok(component) => Ok(Some(component)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(RESOURCE)(error)),

@@ -19,7 +19,8 @@ use super::page_request;
 use crate::auth::Caller;
 use crate::rpc::list::encode_total;
 use crate::rpc::request::{
-    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
+    Edit, caller, change, field_changes, id, idempotency, invalid, require, require_id, retry_edit,
+    store_error,
 };
 use crate::rpc::{Services, rpc_error};
 
@@ -130,7 +131,10 @@ async fn try_update(
     if settings == seen.settings {
         return Ok(Some(seen));
     }
-    match services.store.groups().update(seen, settings, change(services, caller)).await {
+    let wanted = ComponentGroup { settings: settings.clone(), ..seen.clone() };
+    let changes = field_changes([&seen, &wanted], |it, _| encode_group(it));
+    let update = change(services, caller).with_changes(changes);
+    match services.store.groups().update(seen, settings, update).await {
         Ok(group) => Ok(Some(group)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(RESOURCE)(error)),

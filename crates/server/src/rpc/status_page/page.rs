@@ -21,8 +21,8 @@ use crate::auth::Caller;
 use crate::domains::{Claim, DomainStatus};
 use crate::rpc::list::encode_total;
 use crate::rpc::request::{
-    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, secrets,
-    store_error,
+    Edit, caller, change, field_changes, id, idempotency, invalid, require, require_id, retry_edit,
+    secrets, store_error,
 };
 use crate::rpc::{Services, rpc_error};
 
@@ -235,7 +235,10 @@ async fn try_update(
         return Ok(Some(seen));
     }
     accept_domain(services, caller, &settings, Some(&seen.settings)).await?;
-    match services.store.pages().update(seen, settings, change(services, caller)).await {
+    let wanted = StatusPage { settings: settings.clone(), ..seen.clone() };
+    let changes = field_changes([&seen, &wanted], encode_page);
+    let update = change(services, caller).with_changes(changes);
+    match services.store.pages().update(seen, settings, update).await {
         Ok(page) => Ok(Some(page)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(RESOURCE)(error)),

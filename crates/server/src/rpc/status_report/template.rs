@@ -16,7 +16,8 @@ use store::{NewTemplate, StoreError};
 use crate::auth::Caller;
 use crate::rpc::list::{PageRequest, encode_total};
 use crate::rpc::request::{
-    Edit, caller, change, id, idempotency, invalid, require, require_id, retry_edit, store_error,
+    Edit, caller, change, field_changes, id, idempotency, invalid, require, require_id, retry_edit,
+    store_error,
 };
 use crate::rpc::{Services, rpc_error};
 
@@ -114,7 +115,10 @@ async fn try_update(
     if settings == seen.settings {
         return Ok(Some(seen));
     }
-    match services.store.report_templates().update(seen, settings, change(services, caller)).await {
+    let wanted = ReportTemplate { settings: settings.clone(), ..seen.clone() };
+    let changes = field_changes([&seen, &wanted], |it, _| encode_template(it));
+    let update = change(services, caller).with_changes(changes);
+    match services.store.report_templates().update(seen, settings, update).await {
         Ok(template) => Ok(Some(template)),
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(store_error(RESOURCE)(error)),

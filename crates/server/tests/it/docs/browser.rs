@@ -7,9 +7,8 @@ use super::Site;
 use crate::screen::{fits, keeps_every_rule, picture};
 
 /// Pages of each kind: name of the screenshot, path and status.
-const PAGES: [(&str, &str, u16); 8] = [
+const PAGES: [(&str, &str, u16); 7] = [
     ("docs-home", "/docs", 200),
-    ("docs-front", "/", 200),
     ("docs-resource", "/docs/terraform/resources/http_monitor", 200),
     ("docs-service", "/docs/reference/region.v1", 200),
     ("docs-guide", "/docs/guides/first-monitor", 200),

@@ -35,6 +35,22 @@ async fn domain_root_serves_the_page_without_the_service() {
 }
 
 #[tokio::test]
+async fn unknown_path_of_page_domain_is_localized() {
+    let dns = DnsTarget::start().await;
+    let server = a_server(&dns).await;
+    a_page(&dns, &server, "acme", DOMAIN).await;
+    for method in [http::Method::GET, http::Method::POST, http::Method::DELETE] {
+        let request = http::Request::builder().method(&method).uri("/nonsense");
+        let request = request.header("host", DOMAIN).header("accept-language", "de");
+        let request = request.body(http_body_util::Full::from("a=b")).unwrap();
+        let reply = server.nobody().request(request).await;
+        let body = String::from_utf8_lossy(&reply.body);
+        assert_eq!(reply.status, 404, "{method}");
+        assert!(body.contains("Seite nicht gefunden"), "{method}: {body}");
+    }
+}
+
+#[tokio::test]
 async fn page_domain_rejects_method_calls() {
     let dns = DnsTarget::start().await;
     let server = a_server(&dns).await;

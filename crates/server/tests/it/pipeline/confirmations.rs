@@ -57,7 +57,7 @@ impl ConfirmationFixture {
             settings: settings(&target),
             idempotency: None,
         };
-        let change = AuditContext { actor: Actor::Server, at: START };
+        let change = AuditContext::new(Actor::Server, START);
         let created = stored.store.monitors().create(new, change).await.unwrap();
         let Created::Now(monitor) = created else { panic!("it is the first") };
         let metrics = Metrics::new();
@@ -69,7 +69,7 @@ impl ConfirmationFixture {
             metrics: metrics.clone(),
             default_regions: [Region::FlyAms].into(),
             in_flight_max: 8,
-            operator: None,
+            notices: Vec::new(),
         };
         let (pipeline, stages) = Pipeline::start(parts).await.unwrap();
         let fixture =

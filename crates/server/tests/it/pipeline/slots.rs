@@ -6,7 +6,7 @@ use domain::check::Outcome;
 use futures_util::FutureExt as _;
 use rules::Scope;
 use serde_json::json;
-use testkit::server::{START, TestServer};
+use testkit::server::START;
 use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
@@ -62,9 +62,7 @@ async fn slot_with_running_predecessor_is_stored_as_skipped() {
 async fn trigger_without_free_capacity_returns_unavailable() {
     // docs/decisions/0037: clients retry any call if the server reports that it did nothing
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let server =
-        TestServer::start_with(|settings| settings.max_checks_in_flight = Some(PLACES)).await;
-    let watched = Watched::on(server).await;
+    let watched = Watched::with_permits(PLACES).await;
     let monitor = watched.paused(&format!("http://{}/", silent.local_addr().unwrap())).await;
     let trigger = || {
         let caller = watched.server.caller(Scope::Write);
@@ -93,9 +91,7 @@ async fn slots_run_while_many_triggers_wait() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
-    let server =
-        TestServer::start_with(|settings| settings.max_checks_in_flight = Some(PLACES)).await;
-    let watched = Watched::on(server).await;
+    let watched = Watched::with_permits(PLACES).await;
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let asked = watched.paused(&url).await;
     for _ in 0..2 * PLACES {

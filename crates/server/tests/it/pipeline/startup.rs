@@ -1,12 +1,16 @@
 //! State across restarts: an orderly stop saves it, and the next start restores it.
 
-use domain::check::Outcome;
-use rules::MonitorStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::cadence::{Regions, Slots};
+use domain::check::{Outcome, ResultKey, Trigger};
 use rules::monitor::Monitor;
+use rules::{MonitorId, MonitorStatus, Periodicity, Region, Timestamp};
 use serde_json::json;
 use server::boot;
 use server::config::Settings;
-use store::{Actor, AuditContext, MasterKeySource, Store};
+use store::{Actor, AuditContext, Batch, MasterKeySource, Store};
 use tempfile::TempDir;
 use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
@@ -15,6 +19,9 @@ use tokio::net::TcpListener;
 use web::context::{Context, ManualClock};
 
 use super::{PERIOD, Stored, Watched, until};
+use crate::probes::{register, wait_for_health};
+
+const MINUTE: Duration = Duration::from_mins(1);
 
 /// Starts a server on a folder that outlives it.
 async fn on_a_folder() -> (TempDir, Settings, Watched) {
@@ -143,6 +150,67 @@ async fn region_votes_are_stored_every_minute_and_restored() {
     running.stop().await.unwrap();
 }
 
+// design: §5 "A slot is recorded … as missed if no probe ran it. No slot is silently lost."
+#[tokio::test]
+async fn slot_that_waited_long_is_missed() {
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let (_folder, settings, watched) = on_a_folder().await;
+    register(&watched.server, 7, &[Region::FlySin]).await;
+    wait_for_health(&watched.server, "fly-sin", "disconnected").await;
+    let rare = json!({
+        "name": "rare", "url": target.url("/"), "periodicity": "10m", "regions": ["fly-sin"],
+        "retry": 0, "active": true,
+    });
+    let reply = watched.caller.rpc("CreateHttpMonitor", json!({ "monitor": rare })).await.json();
+    let rare = MonitorId::parse(reply["monitor"]["id"].as_str().unwrap()).unwrap();
+    let often = watched.monitor(&target.url("/")).await;
+    let period = Periodicity::TenMinutes.period();
+    let regions: Regions = [Region::FlySin].into_iter().collect();
+    let waiting = Slots::new(rare, period, regions, Region::FlySin).after(START);
+    watched.server.advance(waiting.since(START));
+    until(async || (!watched.stored.missed(rare).await.is_empty()).then_some(())).await;
+    // It waits for its probe, while others are checked for longer than their results are recalled.
+    for _ in 0..2 {
+        watched.server.advance(4 * MINUTE);
+        let is_recent =
+            |slot: Timestamp| watched.server.running().app().ctx.now().since(slot) <= PERIOD;
+        until(async || {
+            let results = watched.stored.results(often).await;
+            results.iter().any(|it| is_recent(it.identity.slot)).then_some(())
+        })
+        .await;
+    }
+    let Watched { server, stored, .. } = watched;
+    drop(stored);
+    server.stop().await;
+
+    // The stop records it; a killed process would not have.
+    let stored = store_of(&settings).await;
+    let before = stored.missed(rare).await;
+    assert_eq!(before.last().map(|it| it.last_slot), Some(waiting));
+    let key = ResultKey {
+        monitor: rare,
+        revision: 1,
+        region: Region::FlySin,
+        slot: waiting,
+        trigger: Trigger::Scheduled,
+    };
+    let forget = Batch { late: vec![key], ..Batch::default() };
+    stored.store.commit(Arc::new(forget)).await.unwrap();
+    assert!(stored.missed(rare).await.iter().all(|it| it.last_slot < waiting));
+    stored.store.close().await.unwrap();
+
+    let periods = waiting.since(START).as_secs() / PERIOD.as_secs() + 18;
+    let (running, _clock, stored) = again(&settings, u32::try_from(periods).unwrap()).await;
+    let missed = until(async || {
+        let missed = stored.missed(rare).await;
+        missed.iter().any(|it| it.first_slot == waiting).then_some(missed)
+    });
+    assert_eq!(missed.await[..before.len() - 1], before[..before.len() - 1], "the others stay");
+    running.stop().await.unwrap();
+}
+
 #[tokio::test]
 async fn unchecked_revision_is_checked_at_start() {
     // design: §5 "A new, resumed or edited monitor is checked at once": even if the process ends
@@ -163,7 +231,7 @@ async fn unchecked_revision_is_checked_at_start() {
     let mut edited = seen.settings.clone();
     let rules::monitor::Check::Http(http) = &mut edited.check else { panic!("it is one of HTTP") };
     http.url = target.url("/after");
-    let change = AuditContext { actor: Actor::Key(key), at: START };
+    let change = AuditContext::new(Actor::Key(key), START);
     stored.store.monitors().update(seen, edited, change).await.unwrap();
     stored.store.close().await.unwrap();
 
@@ -191,7 +259,7 @@ async fn pause_clears_state_despite_immediate_kill() {
     let seen: Monitor =
         stored.store.monitors().get(stored.workspace, monitor).await.unwrap().monitor;
     let paused = rules::monitor::MonitorSettings { active: false, ..seen.settings.clone() };
-    let change = AuditContext { actor: Actor::Key(key), at: START + PERIOD };
+    let change = AuditContext::new(Actor::Key(key), START + PERIOD);
     stored.store.monitors().update(seen, paused, change).await.unwrap();
     stored.store.close().await.unwrap();
 

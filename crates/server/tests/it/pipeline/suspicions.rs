@@ -10,7 +10,9 @@ use rules::monitor::TcpCheck;
 use rules::{MonitorId, Scope, limits};
 use serde_json::{Value, json};
 use server::config::Operator;
-use store::{AuditEntry, DeliveryFilter, Page};
+use store::{AuditEntry, DeliveryFilter, Incident, Page};
+use testkit::mail::MailServer;
+use testkit::person::Person;
 use testkit::server::{NOTIFICATIONS, TestServer};
 use testkit::target::{DnsTarget, HttpTarget, ScriptedResponse, TcpTarget};
 
@@ -29,12 +31,16 @@ struct SuspicionFixture {
 
 impl SuspicionFixture {
     async fn start(hosts: &[SocketAddr]) -> Self {
-        Self::start_with_operator(hosts, None).await
+        Self::start_with(hosts, None, None).await
     }
 
-    /// Starts a server with these connectivity checks and operator. Waits for a result of every
-    /// host.
-    async fn start_with_operator(hosts: &[SocketAddr], operator: Option<Operator>) -> Self {
+    /// Starts a server with these connectivity checks, operator and mail server. Waits for a result of
+    /// every host.
+    async fn start_with(
+        hosts: &[SocketAddr],
+        operator: Option<Operator>,
+        mail: Option<&MailServer>,
+    ) -> Self {
         let (target, names) = (HttpTarget::start().await, DnsTarget::start().await);
         target.on("/", ScriptedResponse::ok("fine"));
         let check_host = |address: &SocketAddr| TcpCheck { uri: address.to_string() };
@@ -42,6 +48,9 @@ impl SuspicionFixture {
             settings.nameservers = vec![names.address()];
             settings.connectivity_check_hosts = hosts.iter().map(check_host).collect();
             settings.operator = operator;
+            if let Some(mail) = mail {
+                mail.set_up(settings);
+            }
         })
         .await;
         let watched = Watched::on(server).await;
@@ -90,6 +99,14 @@ impl SuspicionFixture {
         statuses
     }
 
+    async fn incidents(&self) -> Vec<Incident> {
+        let mut incidents = Vec::new();
+        for monitor in &self.monitors {
+            incidents.extend(self.watched.stored.incidents(*monitor).await);
+        }
+        incidents
+    }
+
     /// Returns the health of the first region.
     async fn health(&self) -> String {
         let path = "/rpc/region.v1.RegionService/ListRegions";
@@ -136,6 +153,31 @@ async fn probe_without_connectivity_has_no_vote() {
     assert_eq!(entries.len(), 2, "each is recorded once: {entries:?}");
     assert!(fixture.figure("aloft_probes_suspect 0").await);
     assert_eq!(fixture.health().await, "healthy");
+    assert_eq!(fixture.statuses().await, ["active"; HOSTS]);
+}
+
+// docs/invariants.md: "A new process knows everything that the previous one's verdicts depended on."
+#[tokio::test]
+async fn suspect_probe_has_no_vote_after_restart() {
+    let silent = TcpTarget::refusing();
+    let mut fixture = SuspicionFixture::start(&[silent.address()]).await;
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    fixture.audit_entries(1).await;
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    // The first hosts failed before the probe was suspect.
+    let opened = fixture.incidents().await;
+    fixture.watched =
+        Watched::on(fixture.watched.server.restart(Duration::from_secs(1)).await).await;
+    assert_eq!(fixture.health().await, "suspect");
+    assert!(fixture.figure("aloft_probes_suspect 1").await);
+    // The grace period ends meanwhile.
+    fixture.watched.server.advance(Duration::from_secs(1));
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    assert_eq!(fixture.statuses().await, ["unknown"; HOSTS]);
+    assert_eq!(fixture.incidents().await, opened, "no other incident opens");
+    fixture.answer_all(ScriptedResponse::ok("fine")).await;
+    let entries = fixture.audit_entries(2).await;
+    assert_eq!(entries.len(), 2, "the suspicion goes on: {:?}", format_entries(&entries));
     assert_eq!(fixture.statuses().await, ["active"; HOSTS]);
 }
 
@@ -209,7 +251,7 @@ async fn only_openings_mention_the_suspicion() {
 async fn operator_is_notified_of_suspect_probe_and_recovery() {
     let hook = HttpTarget::start().await;
     hook.on("/", ScriptedResponse::ok(""));
-    let fixture = SuspicionFixture::start_with_operator(&[], Operator::parse(&hook.url("/"))).await;
+    let fixture = SuspicionFixture::start_with(&[], Operator::parse(&hook.url("/")), None).await;
     fixture.answer_all(ScriptedResponse::status(503)).await;
     until(async || (hook.hits() > 0).then_some(())).await;
     fixture.answer_all(ScriptedResponse::ok("fine")).await;
@@ -223,4 +265,20 @@ async fn operator_is_notified_of_suspect_probe_and_recovery() {
     assert_eq!(types, ["probe.suspect", "probe.recovered"]);
     let why = messages[0]["data"]["message"].as_str().unwrap();
     assert!(why.starts_with("4 of 6 hosts failed within a minute"), "{why}");
+}
+
+// issue 16, point 5: "Notify the operator … and workspace owners once they exist"
+#[tokio::test]
+async fn owners_are_notified_of_suspect_probe_and_recovery() {
+    let mail = MailServer::start().await;
+    let fixture = SuspicionFixture::start_with(&[], None, Some(&mail)).await;
+    Person::set_up(&fixture.watched.server).await;
+    fixture.answer_all(ScriptedResponse::status(503)).await;
+    let [begins] = &mail.takes(1).await[..] else { panic!("one email to the one owner") };
+    assert_eq!(begins.to, ["ada@example.com"]);
+    assert_eq!(begins.subject, "Aloft: probe `this server` may be at fault");
+    assert!(begins.text.starts_with("4 of 6 hosts failed within a minute"), "{}", begins.text);
+    fixture.answer_all(ScriptedResponse::ok("fine")).await;
+    let ends = &mail.takes(2).await[1];
+    assert_eq!(ends.subject, "Aloft: probe `this server` is no longer suspect");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::cadence::{Missed, MissedReason};
 use domain::check::{
-    AttemptEvidence, CheckResult, Evidence, Outcome, Phases, ProbeId, ResultKey, Trigger,
+    AttemptEvidence, CheckResult, Evidence, Outcome, Phases, ProbeName, ResultKey, Trigger,
 };
 use domain::judge::{IncidentChange, StatusReason, Transition};
 use insta::assert_snapshot;
@@ -52,7 +52,7 @@ fn result(monitor: MonitorId, region: Region, minutes: u64, outcome: Outcome) ->
         phases: Phases { connect_us: Some(90_000), ..Phases::default() },
         status: None,
         attempts: 1,
-        probe: ProbeId(Arc::from("this server")),
+        probe: ProbeName(Arc::from("this server")),
         evidence: (outcome == Outcome::Failure).then(|| Arc::new(evidence)),
     }
 }
@@ -250,5 +250,5 @@ async fn missed_slots_are_listed_and_counted() {
     }
     let asked = json!({ "id": monitor.to_string(), "reasons": ["tired"], "pageToken": "x" });
     let refused = caller.rpc("ListMissedSlots", asked).await.json();
-    assert_snapshot!(refused["message"].as_str().unwrap(), @"`reasons[0]` must be one of down, overloaded, changed, fault, unknown (given: `tired`); `page_token` must be the next_page_token of an earlier response");
+    assert_snapshot!(refused["message"].as_str().unwrap(), @"`reasons[0]` must be one of down, overloaded, changed, disconnected, fault, unknown (given: `tired`); `page_token` must be the next_page_token of an earlier response");
 }

@@ -11,16 +11,16 @@ use testkit::target::{HttpTarget, ScriptedResponse};
 use crate::pipeline::{PERIOD, Watched, until};
 
 /// Outage: a failing target, its monitor and the open incident.
-pub(super) struct Outage {
+pub(crate) struct Outage {
     target: HttpTarget,
-    pub(super) watched: Watched,
-    pub(super) monitor: MonitorId,
-    pub(super) incident: String,
+    pub(crate) watched: Watched,
+    pub(crate) monitor: MonitorId,
+    pub(crate) incident: String,
     pub(super) caller: Caller,
 }
 
 impl Outage {
-    pub(super) async fn begin() -> Self {
+    pub(crate) async fn begin() -> Self {
         let target = HttpTarget::start().await;
         let broken = ScriptedResponse::status(503).header("set-cookie", "session=hunter2");
         target.on("/", broken);

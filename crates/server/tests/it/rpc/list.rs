@@ -74,11 +74,71 @@ async fn pages_cover_all_kinds_once_newest_first() {
     assert_eq!(by_offset, created);
 }
 
+/// Creates a TCP monitor with these tags. Returns its ID.
+async fn create_tagged(caller: &Caller, tags: Value) -> String {
+    let mut monitor = a_monitor("tcp");
+    monitor["tags"] = tags;
+    let reply = caller.rpc("CreateTcpMonitor", json!({ "monitor": monitor })).await.json();
+    reply["monitor"]["id"].as_str().unwrap().to_owned()
+}
+
+// issue 18, point 3: "Tags exist on monitors"
+#[tokio::test]
+async fn pages_by_tags_have_all_that_match() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let mut tagged = Vec::new();
+    for number in 0..7 {
+        tagged.push(create_tagged(&caller, json!(["Prod", format!("n{number}")])).await);
+        create_tagged(&caller, json!(["staging"])).await;
+    }
+    tagged.sort_unstable_by(|one, other| other.cmp(one));
+    let mut found = Vec::new();
+    let mut token = String::new();
+    loop {
+        let request = json!({ "limit": 3, "pageToken": token, "tags": ["prod"] });
+        let page = caller.rpc("ListMonitors", request).await.json();
+        assert_eq!(page["totalSize"], 7);
+        found.extend(ids(&page));
+        // A new monitor moves no other one to the next page.
+        create_tagged(&caller, json!(["other"])).await;
+        token = page["nextPageToken"].as_str().unwrap().to_owned();
+        if token.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(found, tagged);
+    for (tags, expected) in [(json!(["N3", "PROD"]), 1), (json!(["prod", "staging"]), 0)] {
+        let list = caller.rpc("ListMonitors", json!({ "tags": tags })).await.json();
+        assert_eq!(list["totalSize"], expected, "{tags}");
+    }
+    let stranger = server.stranger();
+    let theirs = stranger.rpc("ListMonitors", json!({ "tags": ["prod"] })).await.json();
+    assert_eq!(theirs["totalSize"], 0);
+}
+
+#[tokio::test]
+async fn list_by_tags_shows_changed_tags() {
+    let server = TestServer::start().await;
+    let caller = server.caller(Scope::Write);
+    let id = create_tagged(&caller, json!(["before"])).await;
+    let count = async |tag: &str| {
+        let list = caller.rpc("ListMonitors", json!({ "tags": [tag] })).await.json();
+        list["totalSize"].clone()
+    };
+    assert_eq!((count("before").await, count("after").await), (json!(1), json!(0)));
+    let monitor = json!({ "id": id, "tags": ["after"] });
+    let request = json!({ "monitor": monitor, "updateMask": "tags" });
+    let updated = caller.rpc("UpdateTcpMonitor", request).await.json();
+    assert_eq!(updated["monitor"]["tags"], json!(["after"]));
+    assert_eq!((count("before").await, count("after").await), (json!(0), json!(1)));
+}
+
 // issue 16, point 27: "List newest first everywhere"
 #[tokio::test]
 async fn every_list_is_newest_first() {
     // Covered by their own tests: the timeline of checks, and resources that callers cannot create.
-    const OTHERS: [&str; 8] = [
+    const OTHERS: [&str; 12] = [
         "ListResponseLogs",
         "ListMissedSlots",
         "ListAuditEntries",
@@ -87,6 +147,10 @@ async fn every_list_is_newest_first() {
         "ListIncidents",
         "ListSubscribers",
         "ListRegions",
+        "ListApiKeys",
+        "ListMembers",
+        "ListInvitations",
+        "ListProbes",
     ];
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Write);
@@ -153,7 +217,7 @@ async fn filter_by_foreign_resource_is_not_found() {
 }
 
 #[tokio::test]
-async fn invalid_limits_offsets_and_page_tokens_are_refused() {
+async fn invalid_limits_offsets_tokens_and_tags_are_refused() {
     // spec: §2.8, §8.1
     let server = TestServer::start().await;
     let caller = server.caller(Scope::Read);
@@ -167,6 +231,8 @@ async fn invalid_limits_offsets_and_page_tokens_are_refused() {
         (json!({ "offset": -1 }), 400),
         (json!({ "offset": 2_147_483_647 }), 200),
         (json!({ "pageToken": "made up" }), 400),
+        (json!({ "tags": [""] }), 400),
+        (json!({ "tags": ["a,b"] }), 400),
     ] {
         let reply = caller.rpc("ListMonitors", request.clone()).await;
         assert_eq!(reply.status, status, "{request}: {reply}");

@@ -66,7 +66,10 @@ async fn every_update_refuses_a_stale_revision() {
         assert!(number(&any["revision"]) > number(&renamed["revision"]), "{any}");
         walked.insert(format!("Update{}", kind.name));
     }
+    // These replace single values and have no stale copies to protect.
+    let others = ["UpdateMember", "UpdateWorkspace"];
     let updates = methods().iter().filter(|it| it.name.starts_with("Update"));
+    let updates = updates.filter(|it| !others.contains(&&*it.name));
     assert_eq!(walked, updates.clone().map(|it| it.name.clone()).collect());
     for method in updates {
         let mut fields = field_names(&method.request).unwrap();

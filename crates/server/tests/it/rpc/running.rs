@@ -3,7 +3,7 @@
 use rules::Scope;
 use serde_json::{Value, json};
 use testkit::server::TestServer;
-use testkit::target::TcpTarget;
+use testkit::target::{HttpTarget, ScriptedResponse, TcpTarget};
 use tokio::net::TcpListener;
 
 use crate::pipeline::until;
@@ -61,6 +61,30 @@ async fn trigger_on_a_refusing_target_returns_a_reason() {
     let result = &reply["results"][0];
     assert_eq!(result["outcome"], "failure", "{result}");
     assert_eq!(result["reasons"].as_array().unwrap().len(), 1, "{result}");
+}
+
+// issue 16, point 3: "record in the result when the budget cut a body"
+#[tokio::test]
+async fn body_beyond_the_memory_is_marked_cut() {
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok("x".repeat(100_000)));
+    for (memory, is_cut) in [(1_000, true), (1_000_000, false)] {
+        let server = TestServer::start_with(|it| it.check_body_memory = memory).await;
+        let caller = server.caller(Scope::Write);
+        let monitor = json!({
+            "name": "local", "url": target.url("/"), "periodicity": "1h", "retry": 0,
+            "regions": ["fly-ams"],
+            "bodyAssertions": [{ "target": "needle", "comparator": "contains" }],
+        });
+        let created = caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await.json();
+        let id = &created["monitor"]["id"];
+        let reply = caller.rpc("TriggerMonitor", json!({ "id": id })).await.json();
+        assert_eq!(reply["results"][0]["outcome"], "failure", "{reply}");
+        let logs = caller.rpc("ListResponseLogs", json!({ "id": id })).await.json();
+        let asked = json!({ "monitorId": id, "id": logs["logs"][0]["id"] });
+        let whole = caller.rpc("GetResponseLog", asked).await.json();
+        assert_eq!(whole["attempts"][0]["bodyCut"], is_cut, "{whole}");
+    }
 }
 
 #[tokio::test]

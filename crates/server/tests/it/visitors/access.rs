@@ -112,6 +112,17 @@ async fn password_form_asks_for_no_key() {
 }
 
 #[tokio::test]
+async fn only_password_pages_have_an_unlock_form() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    assert_eq!(site.unlock("x").await, (StatusCode::NOT_FOUND, None));
+    site.update(json!({ "accessType": "email-domain", "authEmailDomains": ["acme.com"] })).await;
+    assert_eq!(site.unlock("x").await, (StatusCode::NOT_FOUND, None));
+    site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
+    assert_eq!(site.unlock("open+sesame").await.0, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
 async fn unknown_path_on_domain_gets_not_found_page() {
     let target = well().await;
     let site = Site::open(&target).await;

@@ -179,15 +179,12 @@ async fn open_page_updates_live() {
 // An open page kept the last status after its visitor had lost access.
 #[tokio::test]
 async fn open_page_reloads_after_access_is_lost() {
-    let target = well().await;
-    let site = Site::open(&target).await;
-    site.results(1).await;
-    let origin = format!("http://{}", site.watched.server.running().address());
-    let browser = Browser::start().await;
-    let tab = browser.open(&origin, View::DESKTOP, None).await;
+    let page_browser = PageBrowser::open().await;
+    let tab = page_browser.tab(View::DESKTOP).await;
     tab.visit("/status/acme").await;
     tab.until("document.querySelector('.walk')").await;
-    site.update(json!({ "accessType": "password", "password": "open sesame" })).await;
+    let access = json!({ "accessType": "password", "password": "open sesame" });
+    page_browser.site.update(access).await;
     tab.until("document.querySelector('#password')").await;
     assert!(!tab.text("document.body.innerText").await.contains("API & more"));
 }

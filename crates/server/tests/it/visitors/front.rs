@@ -4,7 +4,7 @@
 //! committed files of the README.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rules::MonitorId;
@@ -17,7 +17,7 @@ use tiny_skia::{IntRect, Pixmap};
 
 use super::{made, size, well};
 use crate::pipeline::Watched;
-use crate::screen;
+use crate::screen::{self, committed};
 
 /// Names of the components on the page.
 const COMPONENTS: [&str; 4] = ["Website", "API", "Payments", "Search"];
@@ -68,11 +68,6 @@ async fn has_a_past(watched: &Watched, monitors: &[MonitorId]) {
     watched.server.running().app().store.commit(Arc::new(batch)).await.unwrap();
 }
 
-/// Returns the path of a committed picture.
-fn committed(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures").join(name)
-}
-
 /// Returns the part of a screenshot that fits into the window.
 fn beginning(picture: &Path) -> Pixmap {
     let whole = Pixmap::load_png(picture).unwrap();
@@ -87,8 +82,7 @@ async fn the_picture_of_the_readme_is_made() {
     let watched = a_page(&target).await;
     let origin = format!("http://{}", watched.server.running().address());
     let browser = Browser::start().await;
-    #[expect(clippy::disallowed_methods, reason = "only tests need to know whether to write")]
-    let writes = std::env::var("ALOFT_TEST_PICTURES").is_ok_and(|it| it == "write");
+    let writes = screen::writes_pictures();
     for (name, view) in [("status-page-light.png", WINDOW), ("status-page-dark.png", WINDOW.dark())]
     {
         let tab = browser.open(&origin, view, None).await;

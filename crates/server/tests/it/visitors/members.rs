@@ -3,13 +3,16 @@
 
 use std::time::Duration;
 
-use http::{Method, StatusCode};
+use axum::body::Body;
+use http::{Method, Request, StatusCode};
 use serde_json::json;
 use server::config::Settings;
 use testkit::mail::{AcceptedMail, MailServer};
 use testkit::server::{Reply, STATUS_PAGES, TestServer};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
 
-use super::{Site, well};
+use super::{At, DOMAIN, Site, body, well};
 
 pub(super) const PUBLIC_URL: &str = "https://up.example";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -157,6 +160,24 @@ async fn a_server_that_sends_no_emails_says_so() {
     let reply = site.anybody().send(Method::POST, "/status/acme/enter", FORM, body).await;
     assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(text(&reply).contains("cannot send emails"), "{reply}");
+}
+
+// The page shows no form then; both follow from one condition.
+#[tokio::test]
+async fn domain_without_public_url_sends_no_links() {
+    let mail = MailServer::start().await;
+    let server = TestServer::start_with(|settings| mail.set_up(settings)).await;
+    let site = Site::open_on(server, &well().await).await;
+    site.has_a_domain().await;
+    site.update(json!({ "accessType": "email-domain", "authEmailDomains": ["acme.com"] })).await;
+    let shown = body(site.ask(At::Domain, "", &[]).await).await;
+    assert!(!shown.contains("<form"), "{shown}");
+    let running = site.watched.server.running();
+    let router = running.app().page_router(DOMAIN, CancellationToken::new());
+    let request = Request::post("/enter").header("content-type", FORM);
+    let request = request.body(Body::from("email=ann%40acme.com")).unwrap();
+    let reply = router.oneshot(request).await.unwrap();
+    assert_eq!(reply.status(), StatusCode::SERVICE_UNAVAILABLE);
 }
 
 // issue 16 points 23 and 28: "Warn when an `email-domain` page is created on a server without mail",

@@ -4,7 +4,8 @@ use std::io::Read as _;
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
-use http::StatusCode;
+use http::{Method, Request, StatusCode};
+use http_body_util::Full;
 use serde_json::{Value, json};
 use testkit::server::TestServer;
 use testkit::target::ScriptedResponse;
@@ -102,6 +103,34 @@ async fn feeds_are_read_by_a_feed_reader() {
     }
 }
 
+// The service for method calls answered with an empty 404.
+#[tokio::test]
+async fn unknown_path_is_not_found_in_any_language() {
+    let target = well().await;
+    let site = Site::open(&target).await;
+    let anybody = site.watched.server.with_key("nobody");
+    let slug = "/status/acme";
+    let paths = ["/", "/nonsense", "/api/v2/nonsense.json", "/component/x/week/y", "/history/1/2"];
+    let paths = paths.map(|rest| format!("{slug}{rest}"));
+    for path in paths.iter().map(String::as_str).chain(["/status", "/status/"]) {
+        for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE] {
+            let request = Request::builder().method(&method).uri(path).header("host", "localhost");
+            let request = request.header("accept-language", "de").body(Full::from("a=b")).unwrap();
+            let reply = anybody.request(request).await;
+            let body = String::from_utf8_lossy(&reply.body);
+            assert_eq!(reply.status, StatusCode::NOT_FOUND, "{method} {path}");
+            assert!(body.contains("Seite nicht gefunden"), "{method} {path}: {body}");
+            assert_eq!(reply.headers["content-type"], "text/html; charset=utf-8");
+        }
+    }
+    for (path, allowed) in [(slug.to_owned(), "GET,HEAD"), (format!("{slug}/unlock"), "POST")] {
+        let request = Request::put(path).header("host", "localhost");
+        let reply = anybody.request(request.body(Full::default()).unwrap()).await;
+        assert_eq!(reply.status, StatusCode::METHOD_NOT_ALLOWED);
+        assert_eq!(reply.headers["allow"], allowed);
+    }
+}
+
 #[tokio::test]
 async fn not_found_page_is_localized() {
     let server = TestServer::start().await;
@@ -110,6 +139,7 @@ async fn not_found_page_is_localized() {
     for path in [
         "/status/nothing",
         "/status/nothing/status.json",
+        "/status/nothing/nonsense",
         "/status/%00",
         &format!("/status/{long}"),
     ] {

@@ -3,10 +3,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::check::Trigger;
 use rules::{Region, Timestamp, limits};
 use store::LogCursor;
-
-use super::{TRIGGERS, trigger_name};
 
 const PREFIX: &str = "log_";
 
@@ -23,7 +22,7 @@ pub(super) fn decode_id(id: &str) -> Option<LogCursor> {
 /// Returns the token of a page that begins after this position.
 pub(super) fn encode_token(cursor: &LogCursor) -> String {
     let LogCursor { slot, region, trigger, revision } = cursor;
-    let text = format!("{}/{region}/{}/{revision}", slot.as_millis(), trigger_name(*trigger));
+    let text = format!("{}/{region}/{}/{revision}", slot.as_millis(), trigger.as_str());
     URL_SAFE_NO_PAD.encode(text)
 }
 
@@ -40,7 +39,7 @@ pub(super) fn decode_token(token: &str) -> Option<LogCursor> {
         region: Region::parse(next()?).ok()?,
         trigger: {
             let word = next()?;
-            *TRIGGERS.iter().find(|trigger| trigger_name(**trigger) == word)?
+            Trigger::ALL.into_iter().find(|trigger| trigger.as_str() == word)?
         },
         revision: next()?.parse().ok()?,
     };
@@ -49,7 +48,6 @@ pub(super) fn decode_token(token: &str) -> Option<LogCursor> {
 
 #[cfg(test)]
 mod tests {
-    use domain::check::Trigger;
 
     use super::*;
 

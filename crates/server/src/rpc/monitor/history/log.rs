@@ -13,8 +13,7 @@ use domain::check::{
 use store::LogCursor;
 
 use super::super::status::location as encode_location;
-use super::{cursor, trigger_name};
-use crate::observe::metrics::outcome_name;
+use super::cursor;
 use crate::pipeline::Probes;
 
 /// Encodes a result as an item of a list.
@@ -31,8 +30,8 @@ pub(super) fn encode_log(result: &CheckResult, probes: &Probes, has_details: boo
         slot: encode_instant(identity.slot),
         region: identity.region.to_string(),
         served_by: result.probe.0.to_string(),
-        trigger: trigger_name(identity.trigger).to_owned(),
-        outcome: outcome_name(result.outcome).to_owned(),
+        trigger: identity.trigger.as_str().to_owned(),
+        outcome: result.outcome.as_str().to_owned(),
         latency_us: micros(result.latency_us),
         status_code: result.status.map(i32::from),
         attempts: i32::from(result.attempts),

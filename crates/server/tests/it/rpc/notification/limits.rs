@@ -19,7 +19,7 @@ struct Spot {
     field: &'static Field,
 }
 
-/// Returns every writable field, each with a channel type that has it.
+/// Returns every writable field, each with a channel kind that has it.
 fn spots() -> Vec<Spot> {
     let table = &tables::NOTIFICATION;
     let own = table.fields.iter().filter(|field| table.writable().any(|name| name == field.name));
@@ -97,6 +97,7 @@ fn of_length(shape: Shape, length: u32) -> String {
         | Shape::SetOf(_)
         | Shape::Id(_)
         | Shape::SetOfIds(_)
+        | Shape::SetOfTags { .. }
         | Shape::ListOfDomains { .. }
         | Shape::Instant
         | Shape::ListOf(_) => panic!("no channel has such a text: {shape:?}"),

@@ -219,7 +219,7 @@ async fn stored_before(server: &TestServer, url: &str) -> String {
         settings: draft.parse().unwrap(),
         idempotency: None,
     };
-    let (id, change) = (new.id, AuditContext { actor: Actor::CommandLine, at: app.ctx.now() });
+    let (id, change) = (new.id, AuditContext::new(Actor::CommandLine, app.ctx.now()));
     app.store.channels().create(new, change).await.unwrap();
     id.to_string()
 }

@@ -1,0 +1,170 @@
+//! Tests of request limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::RequestKind::{Alone, Stream, StreamWithKey, WithBody, WithSession, WithoutBody};
+use super::*;
+use crate::connection::{AdmitResult, ConnectionLimits, ConnectionPermit};
+
+/// Opens as many requests as the limits admit, on ten connections of each peer.
+fn open(
+    limits: &Arc<ConnectionLimits>,
+    kind: RequestKind,
+    peers: &[String],
+) -> (Vec<Open>, Vec<ConnectionPermit>) {
+    let connections: Vec<ConnectionPermit> = (0..10)
+        .flat_map(|_| peers)
+        .map(|peer| match limits.admit(peer.parse().unwrap()) {
+            AdmitResult::Admitted(permit) => permit,
+            AdmitResult::Refused | AdmitResult::Full => panic!("the listener has a permit"),
+        })
+        .collect();
+    let requests = connections
+        .iter()
+        .flat_map(|it| (0..=limits::WITHOUT_KEY_OF_CONNECTION_MAX).map(move |_| it));
+    let open = requests.filter_map(|it| it.connection().open(kind)).collect();
+    (open, connections)
+}
+
+fn addresses(network: u32, count: u32) -> Vec<String> {
+    (1..=count).map(|number| format!("10.0.{network}.{number}")).collect()
+}
+
+#[test]
+fn connection_peer_and_total_have_limits() {
+    for (kind, of_address, of_network, in_all) in [
+        (WithoutBody, 512, 1_024, limits::WITHOUT_KEY_MAX),
+        (WithBody, 512, 1_024, limits::WITHOUT_KEY_WITH_BODY_MAX),
+        (Stream, 32, 128, 20 * 128),
+        (StreamWithKey, 256, 1_024, 20 * 1_024),
+    ] {
+        let limits = ConnectionLimits::new(10_000, Vec::new());
+        let (mut held, mut connections) = open(&limits, kind, &addresses(0, 1));
+        assert_eq!(held.len(), of_address, "{kind:?}");
+        let mut more = |network| {
+            let (open, of) = open(&limits, kind, &addresses(network, 6));
+            held.extend(open);
+            connections.extend(of);
+            held.len()
+        };
+        assert_eq!(more(0), of_network, "{kind:?}");
+        let total = (1..20).map(&mut more).last();
+        assert_eq!(total, Some(in_all as usize), "{kind:?}");
+        drop(held);
+        let requests = &limits.table().requests;
+        assert_eq!((requests.in_all, requests.with_body), (0, 0));
+        assert!(requests.of_peer.is_empty() && requests.streams.is_empty());
+        assert!(requests.streams_with_key.is_empty());
+    }
+}
+
+#[test]
+fn one_connection_has_a_limit() {
+    let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+    let (held, connections) = open(&limits, Stream, &addresses(0, 1));
+    assert_eq!(held.len() as u32, limits::WITHOUT_KEY_OF_CONNECTION_MAX * connections.len() as u32);
+}
+
+// 9 addresses with 90 connections of 100 streams each took all status pages offline
+#[test]
+fn streams_leave_capacity_to_other_requests() {
+    let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+    let streams = open(&limits, Stream, &addresses(0, 9));
+    assert_eq!(streams.0.len(), 9_000);
+    let ended = streams.0.iter().filter(|it| it.evicted.is_cancelled()).count();
+    assert_eq!(ended, 9_000 - limits::WITHOUT_KEY_STREAMS_MAX);
+    assert!(
+        streams
+            .0
+            .iter()
+            .rev()
+            .take(limits::WITHOUT_KEY_STREAMS_MAX)
+            .all(|it| !it.evicted.is_cancelled())
+    );
+    let bodies = open(&limits, WithBody, &addresses(1, 9));
+    assert_eq!(bodies.0.len() as u32, limits::WITHOUT_KEY_WITH_BODY_MAX);
+    let visitors = open(&limits, WithoutBody, &addresses(2, 9));
+    assert_eq!(
+        visitors.0.len() as u32,
+        limits::WITHOUT_KEY_MAX - limits::WITHOUT_KEY_WITH_BODY_MAX
+    );
+}
+
+#[test]
+fn signed_in_people_have_their_own_capacity() {
+    let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+    let bodies = open(&limits, WithBody, &addresses(0, 9));
+    let visitors = open(&limits, WithoutBody, &addresses(1, 9));
+    assert_eq!((bodies.0.len() + visitors.0.len()) as u32, limits::WITHOUT_KEY_MAX);
+    let people = open(&limits, WithSession, &addresses(2, 9));
+    assert_eq!(people.0.len() as u32, limits::WITH_SESSION_MAX);
+    drop(people);
+    assert_eq!(limits.table().requests.with_session, 0);
+}
+
+// issue 16, point 1: a connection with a key had any number of watches, for ever
+#[test]
+fn newer_streams_with_a_key_end_the_oldest() {
+    let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+    let (held, _connections) = open(&limits, StreamWithKey, &addresses(0, 9));
+    let ended = held.iter().take_while(|it| it.evicted.is_cancelled()).count();
+    assert_eq!(held.len() - ended, limits::WITH_KEY_STREAMS_MAX);
+    let limit = held[0].stream_limit().unwrap();
+    assert_eq!(limit.within, limits::WITH_KEY_STREAM_WITHIN);
+}
+
+// 30,000 requests of `/readyz` on 120 connections made the server unready for 5 s
+#[test]
+fn only_one_request_on_a_connection_is_unlimited() {
+    let limits = ConnectionLimits::new(10_000, Vec::new());
+    let (_full, connections) = open(&limits, WithoutBody, &addresses(0, 6));
+    assert_eq!(limits.table().requests.in_all, limits::WITHOUT_KEY_OF_NETWORK_MAX);
+    let AdmitResult::Admitted(balancer) = limits.admit("10.0.0.9".parse().unwrap()) else {
+        panic!("the listener has a permit")
+    };
+    let first = balancer.connection().open(Alone).unwrap();
+    assert!(balancer.connection().open(Alone).is_none());
+    assert!(balancer.connection().open(WithoutBody).is_none(), "its network is full");
+    drop(first);
+    assert!(balancer.connection().open(Alone).is_some());
+    assert!(connections[0].connection().open(Alone).is_none());
+}
+
+#[test]
+fn unread_responses_count_for_their_connection_only() {
+    let limits = ConnectionLimits::new(10_000, Vec::new());
+    let (mut held, connections) = open(&limits, WithoutBody, &addresses(0, 1));
+    held.iter_mut().for_each(Open::mark_answered);
+    assert_eq!(limits.table().requests.in_all, 0);
+    assert!(connections[0].connection().open(WithoutBody).is_none());
+    drop(held);
+    assert!(connections[0].connection().open(WithoutBody).is_some());
+}
+
+#[test]
+fn verified_connection_gives_its_count_back_once() {
+    let limits = ConnectionLimits::new(10_000, Vec::new());
+    let (_, connections) = open(&limits, WithoutBody, &addresses(0, 2));
+    let [one, other] = [0, 1].map(|it| connections[it].connection());
+    let held: Vec<Unverified> = (0..3).filter_map(|_| one.verify()).collect();
+    let _other = other.verify();
+    one.set_has_key();
+    assert_eq!(limits.table().requests.unverified, 1);
+    drop(held);
+    assert_eq!(limits.table().requests.unverified, 1);
+    let many: Vec<Unverified> = std::iter::from_fn(|| other.verify()).collect();
+    assert_eq!(many.len() as u32, UNVERIFIED_MAX - 1);
+}
+
+#[tokio::test]
+async fn stream_ends_by_eviction_or_time() {
+    let limits = ConnectionLimits::new(10_000, Vec::new());
+    let (held, _connections) = open(&limits, Stream, &addresses(0, 1));
+    let limit = held[0].stream_limit().unwrap();
+    assert_eq!(limit.within, limits::WITHOUT_KEY_STREAM_WITHIN);
+    StreamLimit { within: Duration::ZERO, ..limit.clone() }.reached().await;
+    held[0].evicted.cancel();
+    limit.reached().await;
+    assert!(open(&limits, WithBody, &addresses(1, 1)).0[0].stream_limit().is_none());
+}

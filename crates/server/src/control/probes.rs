@@ -1,0 +1,105 @@
+//! Probes for an operator: creates, lists and deletes them, and rotates their tokens, by name or ID.
+//! [`ProbeAdmin`] does the work.
+
+use rules::nearest;
+use store::{OperatorContext, StoredProbe};
+
+use super::probe_operation::{ProbeOperation, ProbeReply};
+use super::service::control_error;
+use super::{ControlError, ControlService, CreateProbe, CreatedProbe, ProbeRow};
+use crate::probe_admin::{IssuedProbe, ListedProbe, ProbeAdmin, ProbeAdminError, ProbeDraft};
+
+impl ControlService {
+    /// Creates a probe and returns the only copy of its token.
+    pub async fn create_probe(&self, new: CreateProbe) -> Result<CreatedProbe, ControlError> {
+        let CreateProbe { name, regions } = new;
+        let created = self.probes().create(ProbeDraft { name, regions }, self.author()).await;
+        created.map(|issued| self.reply(issued)).map_err(|error| match error {
+            ProbeAdminError::Invalid(violations) => violations.into(),
+            ProbeAdminError::Store(error) => control_error(error),
+        })
+    }
+
+    /// Returns all probes by name.
+    pub async fn list_probes(&self) -> Result<Vec<ProbeRow>, ControlError> {
+        let probes = self.probes().list().await.map_err(control_error)?;
+        Ok(probes.into_iter().map(ProbeRow::from).collect())
+    }
+
+    /// Gives the probe with this name or ID a new token, and returns its only copy.
+    pub async fn rotate_probe(&self, probe: &str) -> Result<CreatedProbe, ControlError> {
+        let id = self.find_probe(probe).await?.id;
+        let issued = self.probes().rotate(id, self.author()).await.map_err(control_error)?;
+        Ok(self.reply(issued))
+    }
+
+    /// Deletes the probe with this name or ID, and returns it. Its tokens end at once.
+    pub async fn delete_probe(&self, probe: &str) -> Result<ProbeRow, ControlError> {
+        let stored = self.find_probe(probe).await?;
+        self.probes().delete(stored.id, self.author()).await.map_err(control_error)?;
+        Ok(ListedProbe { stored, connected: None }.into())
+    }
+
+    fn probes(&self) -> ProbeAdmin {
+        ProbeAdmin {
+            ctx: self.ctx().clone(),
+            store: self.store.clone(),
+            pipeline: self.pipeline.clone(),
+        }
+    }
+
+    fn author(&self) -> OperatorContext {
+        OperatorContext::of_server(self.change())
+    }
+
+    fn reply(&self, issued: IssuedProbe) -> CreatedProbe {
+        let StoredProbe { id, name, regions, .. } = issued.probe.stored;
+        CreatedProbe { id, name, regions, token: issued.token, server_url: self.server_url() }
+    }
+
+    pub(super) async fn perform_on_probes(
+        &self,
+        operation: ProbeOperation,
+    ) -> Result<ProbeReply, ControlError> {
+        Ok(match operation {
+            ProbeOperation::Create(new) => ProbeReply::Token(self.create_probe(new).await?),
+            ProbeOperation::List => ProbeReply::Listed(self.list_probes().await?),
+            ProbeOperation::Rotate { probe } => ProbeReply::Token(self.rotate_probe(&probe).await?),
+            ProbeOperation::Delete { probe } => {
+                ProbeReply::Deleted(self.delete_probe(&probe).await?)
+            }
+        })
+    }
+
+    async fn find_probe(&self, wanted: &str) -> Result<StoredProbe, ControlError> {
+        let probes = self.store.probes().list().await.map_err(control_error)?;
+        let is_wanted =
+            |probe: &StoredProbe| probe.name == wanted || probe.id.to_string() == wanted;
+        if let Some(found) = probes.iter().find(|probe| is_wanted(probe)) {
+            return Ok(found.clone());
+        }
+        let names: Vec<&str> = probes.iter().map(|probe| probe.name.as_str()).collect();
+        let way_out = match nearest(wanted, &names) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => "see `aloft probes list`".to_owned(),
+        };
+        Err(ControlError::Refused(format!("unknown probe `{wanted}`; {way_out}")))
+    }
+}
+
+impl From<ListedProbe> for ProbeRow {
+    fn from(listed: ListedProbe) -> Self {
+        let probe = listed.stored;
+        Self {
+            id: probe.id,
+            name: probe.name,
+            regions: probe.regions,
+            created_at: probe.created_at,
+            last_seen_at: probe.last_seen_at,
+            version: probe.version,
+            address: probe.address,
+            previous_token_ends_at: probe.previous_until,
+            connected: listed.connected,
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The end of a month: freezes the figures of uptime reports, and then sends the summaries that members
+//! asked for. Runs beside `housekeeping`, because a mail server may be slow.
+
+use std::time::Duration;
+
+use dashboard::Dashboard;
+use store::{Store, StoreError};
+use tokio_util::sync::CancellationToken;
+use web::context::Context;
+
+/// Interval between two rounds. A summary that could not be sent is tried again after it.
+const EVERY: Duration = Duration::from_hours(1);
+/// Time after the end of a month for its last results to be stored.
+const GRACE: Duration = Duration::from_hours(1);
+
+/// Parts of a running server that end a month.
+#[derive(Clone, Debug)]
+pub(crate) struct MonthEnd {
+    pub(crate) ctx: Context,
+    pub(crate) store: Store,
+    pub(crate) dashboard: Dashboard,
+}
+
+impl MonthEnd {
+    /// Runs until `stop` is cancelled.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        while !stop.is_cancelled() {
+            if let Err(error) = self.round(&stop).await {
+                tracing::error!(%error, "failed to end a month, retrying in an hour: {error}");
+            }
+            let next = self.ctx.now() + EVERY;
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.ctx.sleep_until(next) => {}
+            }
+        }
+    }
+
+    async fn round(&self, stop: &CancellationToken) -> Result<(), StoreError> {
+        let settled = self.ctx.now() - GRACE;
+        for which in self.store.uptime_reports().freezable(settled).await? {
+            if stop.is_cancelled() {
+                return Ok(());
+            }
+            self.store.uptime_reports().freeze(which, self.ctx.now()).await?;
+        }
+        let sent = self.dashboard.send_summaries(settled, stop).await?;
+        if sent > 0 {
+            tracing::info!("sent {sent} monthly summaries");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! Follows the stored probes: regions pass between the server's own probe and probes in other places, and
+//! streams end with the tokens that opened them.
+
+use std::time::Duration;
+
+use domain::cadence::{FirstRun, Regions};
+use rules::monitor::Monitor;
+use rules::{ProbeId, Region};
+use store::{BootMonitor, ProbeSeen, StoreError, StoredProbe};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::cadence::ScheduleCommand;
+use super::judge::Command;
+use super::{Pipeline, PipelineError};
+
+/// Interval in which signs of life are stored, and expired tokens end their streams.
+const UPKEEP_EVERY: Duration = Duration::from_secs(10);
+
+impl Pipeline {
+    /// Returns whether a probe in another place is connected.
+    pub fn is_probe_connected(&self, probe: ProbeId) -> bool {
+        let index = self.remote.index_of(probe);
+        index.is_some_and(|index| self.remote.is_connected(index))
+    }
+
+    /// Reads the stored probes and maps regions to them. Returns the regions that another probe serves
+    /// now.
+    pub(super) async fn map_regions(&self) -> Result<Vec<Region>, StoreError> {
+        let stored = self.store.probes().list().await?;
+        Ok(self.map_regions_to(&stored))
+    }
+
+    fn map_regions_to(&self, stored: &[StoredProbe]) -> Vec<Region> {
+        let changed = self.probes.replace_remote(stored);
+        self.remote.record_moved(&changed);
+        self.remote.close_without_token(stored, self.ctx.now());
+        changed
+    }
+
+    /// Follows changes of the stored probes until `stop`.
+    pub(super) async fn follow_probes(self, stop: CancellationToken) {
+        let mut changes = self.store.probes().changed();
+        // Regions whose monitors still run with the probe before, and whether the last change failed.
+        let (mut unmoved, mut has_failed) = (Regions::default(), false);
+        while !stop.is_cancelled() {
+            let is_changed = tokio::select! {
+                changed = changes.changed() => changed.is_ok(),
+                () = tokio::time::sleep(UPKEEP_EVERY) => has_failed,
+                () = stop.cancelled() => return,
+            };
+            let done = if is_changed {
+                let applied = stop.run_until_cancelled(self.apply_probes(&mut unmoved)).await;
+                has_failed = matches!(applied, Some(Err(_)));
+                applied
+            } else {
+                stop.run_until_cancelled(self.keep_up()).await
+            };
+            if let Some(Err(why)) = done {
+                warn!("the probes in other places are not up to date: {why}; trying again");
+            }
+        }
+    }
+
+    /// Stores signs of life, and ends streams whose tokens have expired.
+    async fn keep_up(&self) -> Result<(), PipelineError> {
+        let seen: Vec<ProbeSeen> = self.remote.take_seen();
+        if seen.is_empty() {
+            return Ok(());
+        }
+        self.store.probes().record_seen(&seen).await?;
+        self.remote.close_without_token(&self.store.probes().list().await?, self.ctx.now());
+        Ok(())
+    }
+
+    /// Maps regions to the stored probes, and runs the monitors of changed regions there.
+    async fn apply_probes(&self, unmoved: &mut Regions) -> Result<(), PipelineError> {
+        let changed = self.map_regions().await?;
+        if !changed.is_empty() {
+            let names: Vec<&str> = changed.iter().map(|region| region.as_str()).collect();
+            info!("another probe serves {} from now on", names.join(", "));
+        }
+        *unmoved = unmoved.iter().chain(changed).collect();
+        if unmoved.is_empty() {
+            return Ok(());
+        }
+        let mut stored = self.store.monitors().all_for_boot();
+        while let Some(batch) = stored.next_batch().await? {
+            for BootMonitor { monitor, .. } in batch {
+                let regions = self.regions(&monitor.settings);
+                let is_moved = unmoved.iter().any(|region| regions.contains(region));
+                if !monitor.settings.active || !is_moved {
+                    continue;
+                }
+                let (this, id) = (self.clone(), monitor.id);
+                let moved = self.change(id, async move { this.move_monitor(&monitor).await });
+                match moved.await? {
+                    Ok(()) => {}
+                    Err(PipelineError::Unplannable(why)) => warn!(monitor.id = %id, "{why}"),
+                    Err(other) => return Err(other),
+                }
+            }
+        }
+        *unmoved = Regions::default();
+        Ok(())
+    }
+
+    /// Runs a monitor with the probes that serve its regions now. Checks that run elsewhere end there.
+    async fn move_monitor(&self, read: &Monitor) -> Result<(), PipelineError> {
+        // It may have been edited or deleted since it was read.
+        let monitor = match self.store.monitors().get(read.workspace, read.id).await {
+            Ok(stored) => stored.monitor,
+            Err(StoreError::NotFound { .. }) => return Ok(()),
+            Err(other) => return Err(other.into()),
+        };
+        if !monitor.settings.active {
+            return Ok(());
+        }
+        let (judged, entry) = self.prepare(&monitor, self.stored_state(monitor.id).await?)?;
+        self.command(|done| Command::Move { judged: Box::new(judged), done }).await?;
+        let first = FirstRun::Regular;
+        self.schedule_command(|done| ScheduleCommand::Put { entry, first, done }).await
+    }
+}

@@ -1,0 +1,127 @@
+//! Tokens of probes: verifies them with the store, and remembers those that are valid.
+
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use http::StatusCode;
+use rules::{ProbeId, Timestamp};
+use store::{KeyHash, Store, StoreError, StoredProbe};
+use tracing::warn;
+use web::context::Context;
+use web::limits::AttemptLimiter;
+
+use super::refused::RefusedProbe;
+use crate::auth::probe_token;
+
+/// Wrong tokens of one address.
+const WRONG_TOKENS: NonZeroU32 = NonZeroU32::new(60).expect("it is not 0");
+const WRONG_TOKENS_IN: Duration = Duration::from_mins(1);
+
+/// Tokens that were verified.
+#[derive(Debug)]
+pub(crate) struct ProbeTokens {
+    ctx: Context,
+    store: Store,
+    verified: Mutex<Verified>,
+    known: Mutex<Known>,
+    wrong: AttemptLimiter<IpAddr>,
+}
+
+/// Tokens as of a number of changes.
+#[derive(Debug, Default)]
+struct Verified {
+    changes: u64,
+    tokens: HashMap<KeyHash, StoredProbe>,
+}
+
+/// Stored probes as of a number of changes.
+#[derive(Debug, Default)]
+struct Known {
+    changes: Option<u64>,
+    probes: HashSet<ProbeId>,
+}
+
+impl ProbeTokens {
+    /// Creates the cache of tokens without entries.
+    pub(crate) fn new(ctx: Context, store: Store) -> Self {
+        let wrong = AttemptLimiter::new(&ctx, WRONG_TOKENS, WRONG_TOKENS_IN);
+        let (verified, known) = (Mutex::default(), Mutex::default());
+        Self { ctx, store, verified, known, wrong }
+    }
+
+    /// Removes what is no longer needed. Call it now and then.
+    pub(crate) fn evict_expired(&self) {
+        self.wrong.evict_expired();
+    }
+
+    /// Returns the probe that a token belongs to. `address` is what limits wrong tokens.
+    pub(super) async fn verify(
+        &self,
+        token: Option<&[u8]>,
+        address: IpAddr,
+    ) -> Result<(StoredProbe, KeyHash), RefusedProbe> {
+        let unknown = |reason: &str| RefusedProbe(StatusCode::UNAUTHORIZED, reason.to_owned());
+        let Some(token) = token else {
+            return Err(unknown("send the token of a probe as `Authorization: Bearer`"));
+        };
+        let Some(presented) = probe_token::read(token) else {
+            return Err(unknown("this is not the token of a probe"));
+        };
+        let changes = *self.store.probes().changed().borrow();
+        let now = self.ctx.now();
+        if let Some(probe) = self.cached(presented.hash, changes, now) {
+            return Ok((probe, presented.hash));
+        }
+        if self.wrong.acquire(&address).is_err() {
+            let reason = "too many unknown tokens; retry later".to_owned();
+            return Err(RefusedProbe(StatusCode::TOO_MANY_REQUESTS, reason));
+        }
+        let found = self.store.probes().find_for_auth(presented.hash, now).await;
+        let found = found.map_err(|why| {
+            warn!("the token of a probe cannot be looked up: {why}");
+            let reason = "the token cannot be looked up now; retry later".to_owned();
+            RefusedProbe(StatusCode::SERVICE_UNAVAILABLE, reason)
+        })?;
+        let probe = found.ok_or_else(|| {
+            unknown("the token is unknown, revoked or replaced; create or rotate it on the server")
+        })?;
+        if probe.token == presented.hash && probe.previous_until.is_some() {
+            // If this fails, the previous token ends at its time.
+            let _ = self.store.probes().end_rotation(probe.id, presented.hash).await;
+        }
+        let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        if verified.changes == changes {
+            verified.tokens.insert(presented.hash, probe.clone());
+        }
+        Ok((probe, presented.hash))
+    }
+
+    fn cached(&self, token: KeyHash, changes: u64, now: Timestamp) -> Option<StoredProbe> {
+        let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        if verified.changes != changes {
+            *verified = Verified { changes, tokens: HashMap::new() };
+        }
+        let probe = verified.tokens.get(&token)?;
+        let is_valid = probe.token == token || probe.previous_until > Some(now);
+        is_valid.then(|| probe.clone())
+    }
+
+    /// Returns whether a probe is stored.
+    pub(super) async fn is_stored(&self, probe: ProbeId) -> Result<bool, StoreError> {
+        let changes = *self.store.probes().changed().borrow();
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let known = known();
+            if known.changes == Some(changes) {
+                return Ok(known.probes.contains(&probe));
+            }
+        }
+        let probes: HashSet<_> = self.store.probes().list().await?.iter().map(|it| it.id).collect();
+        let is_stored = probes.contains(&probe);
+        *known() = Known { changes: Some(changes), probes };
+        Ok(is_stored)
+    }
+}

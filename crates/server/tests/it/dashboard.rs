@@ -1,0 +1,36 @@
+//! The dashboard, as a person uses it.
+
+mod access;
+mod account;
+mod attacks;
+mod authenticator;
+mod browsed;
+mod channels;
+mod fleet;
+mod fleet_browser;
+mod flow;
+mod front;
+mod hanging_database;
+mod headers;
+mod home;
+mod incidents;
+mod live;
+mod live_browser;
+mod maintenance;
+mod monitor_pages;
+mod monitors;
+mod pages;
+mod passkeys;
+mod passwords;
+mod posted;
+mod probes;
+mod regions;
+mod sample;
+mod screens;
+mod settings;
+mod showcase;
+mod sign_in;
+mod single_sign_on;
+mod status_reports;
+mod trouble;
+mod uptime;
