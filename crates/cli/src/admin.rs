@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
-use rules::{KeyId, Scope, Timestamp};
+use rules::{KeyId, Scope, Timestamp, counted};
 use serde_json::json;
 use server::control::{
     AuditQuery, AuditRow, CreateKey, CreateWorkspace, KeepResults, KeyRow, RenameWorkspace,
@@ -59,6 +59,16 @@ pub(crate) enum WorkspaceAction {
         /// Plan, one of the setting `plans`, or free
         #[arg(long)]
         plan: String,
+    },
+    /// Let a workspace manage what all workspaces share, such as probes, by RPC and in the dashboard;
+    /// the first workspace may do so from the start
+    Operator {
+        /// Slug of the workspace
+        #[arg(long)]
+        slug: String,
+        /// End it instead
+        #[arg(long)]
+        revoke: bool,
     },
     /// Delete a workspace with its keys, monitors, channels and status pages
     Delete {
@@ -156,6 +166,13 @@ pub(crate) async fn workspaces(
             let words = || format!("workspace `{}` now has the plan `{}`", row.slug, row.plan);
             database.print_result(serde_json::to_value(&row)?, words);
         }
+        WorkspaceAction::Operator { slug, revoke } => {
+            let details = admin.set_operator(slug, !revoke).await?;
+            let slug = &details.workspace.slug;
+            let manages = if details.is_operator { "now manages" } else { "no longer manages" };
+            let words = || format!("workspace `{slug}` {manages} the server's probes");
+            database.print_result(serde_json::to_value(&details)?, words);
+        }
         WorkspaceAction::Delete { slug, yes } => {
             if !yes {
                 bail!(
@@ -180,7 +197,7 @@ pub(crate) async fn workspaces(
             admin.set_retention(KeepResults { workspace: slug.clone(), days }).await?;
             let time = days.map_or_else(
                 || "for the time of the server's setting `retention_days`".to_owned(),
-                |days| format!("for {days} days"),
+                |days| format!("for {}", counted(days, "day")),
             );
             let words = || format!("results of workspace `{slug}` are kept {time}");
             database.print_result(json!({ "slug": slug, "retention_days": days }), words);
@@ -232,11 +249,16 @@ pub(crate) async fn audit(args: AuditArgs, database: DatabaseArgs) -> Result<Exi
 }
 
 fn table_of_changes(rows: &[AuditRow]) -> String {
-    let heads = ["WHEN", "WHO", "WHAT", "RESOURCE", "DETAIL"].map(str::to_owned);
+    let heads = ["WHEN", "WHO", "FROM", "WHAT", "RESOURCE", "DETAIL"].map(str::to_owned);
     let row = |row: &AuditRow| {
-        let AuditRow { at, actor, actor_name, action, resource_id, detail } = row.clone();
+        let AuditRow { at, actor, actor_name, action, resource_id, detail, address, changes } =
+            row.clone();
         let who = if actor_name.is_empty() { actor } else { format!("{actor_name} ({actor})") };
-        [output::moment(at), who, action, resource_id, detail]
+        let fields: Vec<_> = changes.into_iter().map(|change| change.field).collect();
+        let details = [detail, fields.join(", ")];
+        let details: Vec<_> = details.into_iter().filter(|text| !text.is_empty()).collect();
+        let from = address.unwrap_or_default();
+        [output::moment(at), who, from, action, resource_id, details.join("; ")]
     };
     output::table(&[heads].into_iter().chain(rows.iter().map(row)).collect::<Vec<_>>())
 }

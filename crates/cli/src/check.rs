@@ -81,7 +81,7 @@ pub(crate) async fn run(target: Target, output_args: CheckArgs) -> Result<ExitCo
     if output_args.json {
         let attempts = evidence.attempts;
         output::print_json(
-            json!({ "target": target, "outcome": word(outcome), "attempts": attempts }),
+            json!({ "target": target, "outcome": outcome.as_str(), "attempts": attempts }),
         );
     } else {
         let paper = Paper::of_stdout();
@@ -137,15 +137,6 @@ fn job(ctx: &Context, draft: MonitorDraft) -> Result<Job> {
         next_slot: now + period,
         keep_evidence: true,
     })
-}
-
-const fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Success => "success",
-        Outcome::Degraded => "degraded",
-        Outcome::Failure => "failure",
-        Outcome::Skipped => "skipped",
-    }
 }
 
 /// Returns the address without the user name and password.

@@ -22,7 +22,7 @@ fn row(value: &Value) -> [String; 3] {
     let origin = match &value.origin {
         Origin::Flag => value.setting.flag().unwrap_or_default(),
         Origin::Environment => value.setting.variable(),
-        Origin::File(path) => path.display().to_string(),
+        Origin::File { path, .. } => path.display().to_string(),
         Origin::Default => "default".to_owned(),
     };
     [name, shown.to_owned(), origin]

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use rules::counted;
 use serde_json::json;
 use server::boot;
 use server::control;
@@ -61,7 +62,8 @@ pub(crate) async fn migrate(
         done.into_iter().map(|it| [it.table, it.rows.to_string()]).collect();
     output::print_text(&output::table(&tables));
     output::print_text(&format!(
-        "\ncopied and compared {rows} rows. `{}` remains the data folder because it contains the key; {left}.",
+        "\ncopied and compared {}. `{}` remains the data folder because it contains the key; {left}.",
+        counted(rows, "row"),
         folder.display()
     ));
     Ok(ExitCode::SUCCESS)

@@ -54,12 +54,16 @@ impl DatabaseArgs {
     /// Opens the database through the server that runs on it, or directly. Creates nothing, because
     /// a mistyped folder would become a second, empty database.
     pub(crate) async fn open(&self) -> Result<Admin> {
+        Ok(self.open_with_settings().await?.0)
+    }
+
+    /// Like [`Self::open`], and returns the settings too.
+    pub(crate) async fn open_with_settings(&self) -> Result<(Admin, Settings)> {
         let settings = self.settings()?;
         let place = boot::store_settings(&settings);
         let admin = control::connect(&Context::system(), place).await?;
-        let days = settings.retention_days();
-        admin.apply_plans(settings.plans, days);
-        Ok(admin)
+        admin.apply_plans(settings.plans.clone(), settings.retention_days());
+        Ok((admin, settings))
     }
 
     /// Loads the settings and prints which database they name.

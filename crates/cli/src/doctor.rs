@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
+use rules::counted;
 use serde_json::json;
 use server::control::UnreadableRow;
 
@@ -73,7 +74,8 @@ fn export(file: &Path, rows: &[UnreadableRow]) -> Result<()> {
 fn summary(rows: &[UnreadableRow], repaired: u64, export: Option<&Path>) -> String {
     let mut text = String::new();
     if repaired > 0 {
-        writeln!(text, "restored {repaired} rows").expect("writing to a string cannot fail");
+        writeln!(text, "restored {}", counted(repaired, "row"))
+            .expect("writing to a string cannot fail");
     }
     if let Some(file) = export {
         writeln!(text, "wrote the rows to `{}`", file.display())
@@ -88,10 +90,10 @@ fn summary(rows: &[UnreadableRow], repaired: u64, export: Option<&Path>) -> Stri
     text.push_str(&output::table(&cells));
     write!(
         text,
-        "\n\n{} rows are unreadable. The server runs without them. Export them with `--export FILE`. \
+        "\n\nfound {}. The server runs without them. Export them with `--export FILE`. \
          `--repair` restores rows that this version can read. `--export FILE --remove TABLE/KEY` \
          removes one row. A backup from before the damage contains them too.",
-        rows.len()
+        counted(rows.len(), "unreadable row")
     )
     .expect("writing to a string cannot fail");
     text

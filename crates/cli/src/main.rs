@@ -12,16 +12,20 @@ mod incidents;
 mod maintenance;
 mod memory;
 mod missed;
+mod monitors;
 mod notifications;
 mod output;
 mod pages;
 mod paging;
+mod probe;
+mod probes;
 mod reports;
 mod serve;
 mod service;
 mod subscribers;
 mod terraform;
 mod time;
+mod users;
 mod workspaces;
 
 use std::path::PathBuf;
@@ -65,6 +69,11 @@ enum Command {
         #[command(flatten)]
         flags: Flags,
     },
+    /// Run the checks of a region from this machine, for a server elsewhere
+    Probe {
+        #[command(flatten)]
+        args: Box<probe::ProbeArgs>,
+    },
     /// Run one check from this machine and show its phases
     #[command(after_help = CHECK_EXIT_CODES)]
     Check {
@@ -80,10 +89,24 @@ enum Command {
         #[command(flatten)]
         database: DatabaseArgs,
     },
+    /// List the users of the dashboard, or give one a new password
+    Users {
+        #[command(subcommand)]
+        action: users::UserAction,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
     /// Create, list, show, change and delete workspaces
     Workspaces {
         #[command(subcommand)]
         action: admin::WorkspaceAction,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// Create, list and delete probes, and rotate their tokens
+    Probes {
+        #[command(subcommand)]
+        action: probes::ProbeAction,
         #[command(flatten)]
         database: DatabaseArgs,
     },
@@ -125,6 +148,11 @@ enum Command {
         to: DatabaseUrl,
         #[command(flatten)]
         config: ConfigArg,
+    },
+    /// List monitors, all or by tag
+    Monitors {
+        #[command(subcommand)]
+        action: monitors::MonitorCommand,
     },
     /// List, read, acknowledge and resolve incidents
     Incidents {
@@ -181,13 +209,17 @@ fn main() -> ExitCode {
     let on_error = match &cli.command {
         Command::Check { .. } => ExitCode::from(UNUSABLE),
         Command::Serve { .. }
+        | Command::Probe { .. }
         | Command::Keys { .. }
+        | Command::Users { .. }
         | Command::Workspaces { .. }
+        | Command::Probes { .. }
         | Command::Audit { .. }
         | Command::Backup { .. }
         | Command::Restore { .. }
         | Command::Doctor { .. }
         | Command::Migrate { .. }
+        | Command::Monitors { .. }
         | Command::Incidents { .. }
         | Command::Missed { .. }
         | Command::Maintenance { .. }
@@ -207,9 +239,12 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Serve { start, flags } => runtime(None)?.block_on(serve::run(flags, &start)),
+        Command::Probe { args } => runtime(None)?.block_on(probe::run(*args)),
         Command::Check { target, output_args } => wait(check::run(target, output_args)),
         Command::Keys { action, database } => wait(admin::keys(action, database)),
+        Command::Users { action, database } => wait(users::users(action, database)),
         Command::Workspaces { action, database } => wait(admin::workspaces(action, database)),
+        Command::Probes { action, database } => wait(probes::run(action, database)),
         Command::Audit { args, database } => wait(admin::audit(args, database)),
         Command::Backup { file, database } => wait(database::back_up(&file, database)),
         Command::Restore { file, database } => wait(database::restore(&file, &database)),
@@ -218,6 +253,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Maintenance { action } => {
             wait(maintenance::run(action)).map(|()| ExitCode::SUCCESS)
         }
+        Command::Monitors { action } => wait(monitors::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Incidents { action } => wait(incidents::run(action)).map(|()| ExitCode::SUCCESS),
         Command::Missed { args } => wait(missed::run(args)).map(|()| ExitCode::SUCCESS),
         Command::Reports { action } => wait(reports::run(action)).map(|()| ExitCode::SUCCESS),

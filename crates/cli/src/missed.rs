@@ -22,7 +22,7 @@ pub(crate) struct MissedArgs {
     /// Only in this region; may be repeated
     #[arg(long, value_name = "REGION")]
     region: Vec<String>,
-    /// Only for this reason: down, overloaded, changed, fault or unknown; may be repeated
+    /// Only for this reason: down, overloaded, changed, disconnected, fault or unknown; may be repeated
     #[arg(long, value_name = "REASON")]
     reason: Vec<String>,
     /// Maximum number of entries

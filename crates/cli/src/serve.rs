@@ -39,12 +39,14 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
         flags.values.insert("allow_private_networks".to_owned(), "true".to_owned());
     }
     let (_, settings) = boot::load(flags.values, flags.file)?;
-    log::start(&settings)?;
+    log::start(&settings);
     let signals = Signals::listen().context("failed to listen for signals")?;
     let ctx = Context::system();
     let running = if start.demo {
         let (running, key) = boot::start_demo(&settings, ctx).await?;
-        output::print_text(&welcome(running.address(), &settings.data, key.as_ref()));
+        let link = running.setup_link().await?;
+        let secrets = (key.as_ref(), link.as_ref());
+        output::print_text(&welcome(running.address(), &settings.data, secrets));
         running
     } else {
         let running = if start.fresh {
@@ -52,8 +54,8 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
         } else {
             boot::start(&settings, ctx).await?
         };
-        if running.control().list_workspaces().await?.is_empty() {
-            output::print_text(&first_steps(&settings.data));
+        if let Some(link) = running.setup_link().await? {
+            output::print_text(&first_steps(&link, &settings.data));
         }
         running
     };
@@ -69,12 +71,17 @@ pub(crate) async fn run(mut flags: Flags, start: &StartArgs) -> Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the message of a server without a workspace.
-fn first_steps(data: &Path) -> String {
+/// Returns the message of a server without an account.
+fn first_steps(link: &Secret<String>, data: &Path) -> String {
+    let link = link.expose();
     let program = program();
     let data = quoted(&data.display().to_string());
     format!(
-        "There is no workspace yet. Create one with a key while this runs:
+        "Nobody has an account yet. Open this link to create the first one. It is valid until then:
+
+{link}
+
+Or work without the dashboard: create a workspace with a key while this runs:
 
     {program} workspaces create --data {data} --slug acme --name Acme
     {program} keys create --data {data} --workspace acme --name ci --scope write
@@ -102,9 +109,20 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Returns the message of a demo: the address, the key, and commands to try.
-fn welcome(address: SocketAddr, data: &Path, key: Option<&Secret<String>>) -> String {
+/// Returns the message of a demo: the address, the set-up link and the key, and commands to try.
+fn welcome(
+    address: SocketAddr,
+    data: &Path,
+    (key, link): (Option<&Secret<String>>, Option<&Secret<String>>),
+) -> String {
     let program = program();
+    let dashboard = match link {
+        Some(link) => format!(
+            "Their dashboard, with a link to create the first account:\n\n{}\n",
+            link.expose()
+        ),
+        None => format!("Their dashboard: http://{address}/login"),
+    };
     let folder = data.display();
     let data = quoted(&folder.to_string());
     let (shown, about) = match key {
@@ -130,6 +148,7 @@ fn welcome(address: SocketAddr, data: &Path, key: Option<&Secret<String>>) -> St
         "
 Aloft runs at http://{address} with six monitors of targets that it serves itself.
 Their status page: http://{address}/status/demo
+{dashboard}
 {about}
 
 List their states, and again after a minute, because one of them flaps:

@@ -42,6 +42,7 @@ pub(crate) fn details(details: &WorkspaceDetails) -> String {
         ["Weight", &details.limits.weight.to_string()],
         ["ID", &workspace.id.to_string()],
         ["Created", &output::moment(workspace.created_at)],
+        ["Manages probes", if details.is_operator { "yes" } else { "no" }],
     ];
     let about = about.map(|line| line.map(str::to_owned));
     let heads = ["", "USED", "LIMIT"].map(str::to_owned);

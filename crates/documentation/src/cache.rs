@@ -34,10 +34,6 @@ const WAITING_MAX: usize = 64;
 pub(super) enum StaticResource {
     /// First page of the documentation.
     Home,
-    /// Root of the server, as a page.
-    Front,
-    /// Root of the server, as text for programs.
-    FrontText,
     /// Document as a page, by path.
     Document(&'static str),
     /// Document as Markdown, by path.
@@ -193,16 +189,11 @@ impl EncodedResource {
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
-const TEXT: &str = "text/plain; charset=utf-8";
 
 impl StaticResource {
     fn render(self, origin: Option<&str>) -> EncodedBody {
         match self {
             Self::Home => EncodedBody::new(HTML, pages::home()),
-            Self::Front => EncodedBody::new(HTML, pages::front()),
-            Self::FrontText => {
-                EncodedBody::new(TEXT, pages::front_text(origin.unwrap_or_default()))
-            }
             Self::Document(path) => EncodedBody::new(HTML, pages::document(document(path), origin)),
             Self::Markdown(path) => EncodedBody::new(MARKDOWN, document(path).text()),
             Self::File(path) => {
@@ -278,7 +269,7 @@ mod tests {
         };
         let mut waiting: Vec<_> = (0..permits).map(wait).collect();
         assert_eq!(docs.run_limited(|| ()).await, Err(Overloaded));
-        let other = docs.get(StaticResource::Front, Encoding::Brotli).await;
+        let other = docs.get(StaticResource::List, Encoding::Brotli).await;
         assert_eq!(other.map(|document| document.etag), Err(Overloaded));
         let again = docs.get(StaticResource::Home, Encoding::Brotli).await.unwrap();
         assert_eq!(again.etag, cached.etag, "a cached resource needs no permit");

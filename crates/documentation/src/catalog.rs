@@ -83,6 +83,10 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "reference/status_report.v1.md",
             "reference/maintenance.v1.md",
             "reference/region.v1.md",
+            "reference/probe.v1.md",
+            "reference/workspace.v1.md",
+            "reference/member.v1.md",
+            "reference/api_key.v1.md",
             "reference/audit.v1.md",
         ],
     },
@@ -114,12 +118,15 @@ pub(super) const CHAPTERS: &[Chapter] = &[
     Chapter {
         title: "Terraform data sources",
         documents: documents![
+            "terraform/data-sources/api_keys.md",
+            "terraform/data-sources/members.md",
             "terraform/data-sources/monitor.md",
             "terraform/data-sources/monitors.md",
             "terraform/data-sources/notification.md",
             "terraform/data-sources/regions.md",
             "terraform/data-sources/status_page.md",
             "terraform/data-sources/whoami.md",
+            "terraform/data-sources/workspace.md",
         ],
     },
     Chapter {

@@ -42,6 +42,7 @@ const LANGUAGES: &[Language] = &[
     Language { names: &["yaml", "yml"], label: "YAML", calls_server: false },
     Language { names: &["nginx"], label: "nginx", calls_server: false },
     Language { names: &["caddy", "caddyfile"], label: "Caddy", calls_server: false },
+    Language { names: &["nats"], label: "NATS", calls_server: false },
     Language { names: &["dns"], label: "DNS", calls_server: false },
     Language { names: &["html"], label: "HTML", calls_server: true },
     Language { names: &["http"], label: "HTTP", calls_server: false },

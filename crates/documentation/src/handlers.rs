@@ -84,11 +84,6 @@ pub(super) fn prefers(request: &HeaderMap, content_type: &str) -> bool {
     }
 }
 
-/// Returns whether the client is a browser, as far as its `Accept` header shows.
-pub(super) fn is_browser(request: &HeaderMap) -> bool {
-    prefers(request, PAGE)
-}
-
 /// Returns the preference for a type: its weight in thousandths, then its position. Returns `None` if
 /// the type is not named or has weight zero.
 fn preference(request: &HeaderMap, content_type: &str) -> Option<(u32, Reverse<usize>)> {
@@ -141,7 +136,6 @@ mod tests {
         ] {
             assert!(!is_markdown(never), "{never}");
         }
-        assert!(!prefers(&HeaderMap::new(), "text/markdown") && !is_browser(&HeaderMap::new()));
-        assert!(is_browser(&asks("text/html,application/xhtml+xml,*/*;q=0.8")));
+        assert!(!prefers(&HeaderMap::new(), "text/markdown"));
     }
 }

@@ -1,5 +1,5 @@
-//! The documentation: the embedded Markdown of `docs/` as pages at `/docs`, with a search of its own,
-//! and the root of the server, which links to it. The content belongs to `docs/`.
+//! The documentation: the embedded Markdown of `docs/` as pages at `/docs`, with a search of its own.
+//! The content belongs to `docs/`.
 //!
 //! In reading order:
 //! - Content: `catalog` lists all documents, `document` is one of them, `markdown` parses it, and
@@ -39,7 +39,7 @@ use web::http_body::{EncodedBody, Encoding};
 
 use self::cache::{Docs, EncodedResource, HTML, Overloaded, StaticResource};
 use self::document::Document;
-use self::handlers::{build_response, is_browser, overloaded, prefers, redirect};
+use self::handlers::{build_response, overloaded, prefers, redirect};
 
 /// Path of the documentation.
 const BASE: &str = "/docs";
@@ -54,10 +54,8 @@ const JSON_TYPE: &str = "application/json";
 
 type SharedDocs = Arc<Docs>;
 
-/// All paths of the documentation and the root of the server, which links to it. The routes are built
-/// from this list.
+/// All paths of the documentation. The routes are built from this list.
 const ROUTES: &[(&str, DocsRoute)] = &[
-    ("/", DocsRoute::Front),
     (BASE, DocsRoute::Home),
     ("/docs/", DocsRoute::Moved),
     ("/docs/search", DocsRoute::Search),
@@ -74,7 +72,6 @@ const ROUTES: &[(&str, DocsRoute)] = &[
 /// Response of a path.
 #[derive(Clone, Copy, Debug)]
 enum DocsRoute {
-    Front,
     Home,
     /// A redirect to the home page.
     Moved,
@@ -83,7 +80,7 @@ enum DocsRoute {
     Page,
 }
 
-/// Returns the routes of the documentation and of the server's root. `origin` is the public URL of the
+/// Returns the routes of the documentation. `origin` is the public URL of the
 /// server without a slash at the end, if known.
 pub fn routes(origin: Option<&str>) -> Router {
     let all = ROUTES.iter().map(|(path, route)| (path, route.handler()));
@@ -99,7 +96,6 @@ pub fn paths() -> impl Iterator<Item = &'static str> {
 impl DocsRoute {
     fn handler(self) -> MethodRouter<SharedDocs> {
         match self {
-            Self::Front => get(front),
             Self::Home => get(home),
             Self::Moved => get(async || redirect(BASE)),
             Self::Search => get(search),
@@ -127,13 +123,6 @@ fn respond(
     headers: &HeaderMap,
 ) -> Response {
     cached.map_or_else(|Overloaded| overloaded(), |cached| build_response(cached, status, headers))
-}
-
-/// Serves the root of the server.
-async fn front(State(docs): State<SharedDocs>, headers: HeaderMap) -> Response {
-    let static_resource =
-        if is_browser(&headers) { StaticResource::Front } else { StaticResource::FrontText };
-    serve(&docs, static_resource, &headers).await
 }
 
 async fn home(State(docs): State<SharedDocs>, headers: HeaderMap) -> Response {

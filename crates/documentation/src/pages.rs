@@ -11,7 +11,7 @@ use super::html::body;
 use super::layout::{DocsLayout, NavEntry};
 use super::markdown::Heading;
 use super::search::{QUERY_CHARS_MAX, SearchResults};
-use super::{BASE, NAME, SENTENCE};
+use super::{NAME, SENTENCE};
 
 /// Maximum number of headings in the contents of a document. A document with more shows only the upper
 /// levels.
@@ -48,14 +48,6 @@ struct Results<'a> {
 #[template(path = "missing.html")]
 struct Missing {
     frame: DocsLayout,
-}
-
-#[derive(Template)]
-#[template(path = "front.html")]
-struct Front {
-    frame: DocsLayout,
-    sentence: &'static str,
-    first: Option<NavEntry>,
 }
 
 /// Renders the first page, which lists all chapters.
@@ -107,31 +99,6 @@ pub(super) fn not_found(path: &str) -> String {
     let last = last.strip_suffix(".md").unwrap_or(last).replace(['-', '_'], " ");
     let last: String = last.chars().take(QUERY_CHARS_MAX).collect();
     render(&Missing { frame: frame.with_query(&last) })
-}
-
-/// Renders the root of the server for browsers.
-pub(super) fn front() -> String {
-    let first = catalog::documents().find(|it| it.path == FIRST).map(NavEntry::from_document);
-    render(&Front {
-        frame: DocsLayout::for_page(NAME, SENTENCE).with_query(""),
-        sentence: SENTENCE,
-        first,
-    })
-}
-
-/// Document for new users.
-const FIRST: &str = "guides/first-monitor.md";
-
-/// Renders the root of the server as text for programs.
-pub(super) fn front_text(origin: &str) -> String {
-    format!(
-        "{NAME}: {SENTENCE}\n\n\
-         Documentation   {origin}{BASE} (all pages, in Markdown: {origin}{BASE}/llms.txt)\n\
-         Who am I        {origin}/v1/whoami\n\
-         Calls           POST {origin}/rpc/monitor.v1.MonitorService/ListMonitors\n\
-         OpenAPI         {origin}/openapi.json\n\
-         Health          {origin}/healthz, {origin}/readyz, {origin}/metrics\n"
-    )
 }
 
 /// Renders the list of all documents as Markdown for programs (<https://llmstxt.org>).

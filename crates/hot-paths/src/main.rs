@@ -14,7 +14,7 @@ use contract::monitor::{StoredMonitor, wire};
 use domain::cadence::{FirstRun, Regions, Schedule};
 use domain::check::{
     Attempt, CheckPlan, CheckResult, Hop, HttpObservation, Observation, ObservedBody, Outcome,
-    Phases, PlannedCheck, ProbeId, ResultKey, Trigger, assess,
+    Phases, PlannedCheck, ProbeName, ResultKey, Trigger, assess,
 };
 use domain::judge::{
     JudgeState, Policy, ProbeIndex, ProbeSuspicions, ServedRegion, StepContext, receive,
@@ -152,7 +152,10 @@ fn counted_list(monitors: &[Monitor], times: u64) -> Result<usize> {
                 default_regions: &REGIONS,
                 secrets: SecretVisibility::Visible,
             };
-            answer.http_monitors.extend(shown.message::<wire::HttpMonitor>());
+            // As `ListMonitors` does it.
+            if let wire::Kind::Http(monitor) = shown.kind() {
+                answer.http_monitors.push(*monitor);
+            }
         }
         length = serde_json::to_vec(&answer)?.len();
     }
@@ -183,13 +186,14 @@ fn commit_results(times: u64) -> Result<()> {
 }
 
 async fn fill(store: &Store) -> Result<()> {
-    let change = AuditContext { actor: Actor::Server, at: START };
+    let change = AuditContext::new(Actor::Server, START);
     let workspace = store::Workspace {
         id: WORKSPACE,
         slug: "hot".to_owned(),
         name: "Hot".to_owned(),
         plan: FREE_PLAN.to_owned(),
         created_at: START,
+        deletes_at: None,
     };
     store.workspaces().create(workspace, change).await?;
     for number in 1..=BATCH {
@@ -218,7 +222,7 @@ fn result(monitor: u64, row: u64, from: Timestamp) -> CheckResult {
         phases: phases(),
         status: Some(200),
         attempts: 1,
-        probe: ProbeId(Arc::from("this server")),
+        probe: ProbeName(Arc::from("this server")),
         evidence: None,
     }
 }

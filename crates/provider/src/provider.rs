@@ -8,7 +8,10 @@ use terraform_plugin::{Catalog, Context, Diagnostic, Given, Object, Outcome, Pro
 use crate::action::Trigger;
 use crate::client::Client;
 use crate::connection::Connection;
-use crate::data_source::{MonitorData, MonitorsData, RegionsData, SingleData, WhoamiData};
+use crate::data_source::{
+    API_KEYS, MEMBERS, MonitorData, MonitorsData, RegionsData, SingleData, WhoamiData,
+    WorkspaceData,
+};
 use crate::function::{PeriodicitySeconds, Regions};
 use crate::list::Existing;
 use crate::resource::resources;
@@ -56,6 +59,9 @@ impl Provider for ServiceProvider {
             )
             .data_source("service_regions", RegionsData)
             .data_source("service_whoami", WhoamiData)
+            .data_source("service_workspace", WorkspaceData)
+            .data_source("service_members", MEMBERS)
+            .data_source("service_api_keys", API_KEYS)
     }
 
     async fn validate(&self, _: &Context<Connection>, config: &Object) -> Outcome<()> {

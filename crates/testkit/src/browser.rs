@@ -137,6 +137,11 @@ impl Browser {
 }
 
 impl Tab {
+    /// Runs JavaScript in each page that is loaded from now on, before its own scripts.
+    pub async fn prepare(&self, code: &str) {
+        self.request("prepare", json!({ "code": code })).await;
+    }
+
     /// Loads this path and returns the status of the response.
     pub async fn visit(&self, path: &str) -> u16 {
         let url = format!("{}{path}", self.origin);
@@ -173,9 +178,20 @@ impl Tab {
         self.request("fill", json!({ "selector": selector, "value": value })).await;
     }
 
+    /// Drags the first element of a selector onto the upper quarter of another one.
+    pub async fn drag(&self, source: &str, target: &str) {
+        self.request("drag", json!({ "source": source, "target": target })).await;
+    }
+
     /// Presses a key, such as `Tab` or `ArrowLeft`.
     pub async fn press(&self, key: &str) {
         self.request("press", json!({ "key": key })).await;
+    }
+
+    /// Adds an authenticator that stores passkeys and approves every request, as a phone does whose
+    /// owner is present.
+    pub async fn add_authenticator(&self) {
+        self.request("authenticator", json!({})).await;
     }
 
     /// Saves a picture of the whole page to this file.
@@ -186,6 +202,11 @@ impl Tab {
     /// Returns the violations that axe-core finds, a line for each rule.
     pub async fn audit(&self) -> Vec<String> {
         lines(&self.request("audit", json!({})).await)
+    }
+
+    /// Returns the texts of the frames in the page, in order.
+    pub async fn frames(&self) -> Vec<String> {
+        lines(&self.request("frames", json!({})).await)
     }
 
     /// Returns all requested URLs.

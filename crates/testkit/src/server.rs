@@ -24,6 +24,12 @@ use crate::target::DnsTarget;
 /// Initial time of the test clock: 2026-11-21T00:00:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_795_219_200_000);
 /// Service that [`Caller::rpc`] calls.
+/// Service of API keys.
+pub const API_KEYS: &str = "api_key.v1.ApiKeyService";
+/// Service of members and invitations.
+pub const MEMBERS: &str = "member.v1.MemberService";
+/// Service of the caller's workspace.
+pub const WORKSPACES: &str = "workspace.v1.WorkspaceService";
 pub const MONITORS: &str = "monitor.v1.MonitorService";
 pub const INCIDENTS: &str = "incident.v1.IncidentService";
 pub const NOTIFICATIONS: &str = "notification.v1.NotificationService";
@@ -51,7 +57,7 @@ const PLENTY: NonZeroU32 = NonZeroU32::new(1_000_000).expect("the number is not 
 /// A running server. It stops with the test.
 #[derive(Debug)]
 pub struct TestServer {
-    running: RunningServer,
+    running: Box<RunningServer>,
     clock: Option<ManualClock>,
     settings: Settings,
     read: CreatedKey,
@@ -62,7 +68,7 @@ pub struct TestServer {
     names: DnsTarget,
     /// Deletes the database after the test, if it is one of PostgreSQL.
     database: Option<DatabaseGuard>,
-    folder: TempDir,
+    _folder: TempDir,
 }
 
 impl TestServer {
@@ -76,6 +82,13 @@ impl TestServer {
     /// Starts a server like [`TestServer::start`], with other settings.
     pub async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
         let (ctx, clock) = Context::manual(START);
+        Self::start_in(ctx, Some(clock), change).await
+    }
+
+    /// Starts a server like [`TestServer::start_with`], whose clock stays at the time of this machine
+    /// until it is advanced, for tests with processes that use the machine's clock.
+    pub async fn start_now_with(change: impl FnOnce(&mut Settings)) -> Self {
+        let (ctx, clock) = Context::manual(Context::system().now());
         Self::start_in(ctx, Some(clock), change).await
     }
 
@@ -133,12 +146,12 @@ impl TestServer {
             write: key("acme", Scope::Write).await,
             stranger: key("other", Scope::Write).await,
             workspaces,
-            running,
+            running: Box::new(running),
             clock,
             settings,
             names,
             database,
-            folder,
+            _folder: folder,
         }
     }
 
@@ -184,6 +197,15 @@ impl TestServer {
         self.with_key(self.stranger.key.expose())
     }
 
+    /// Creates a workspace. Returns a caller with a write key of it.
+    pub async fn new_workspace(&self, slug: &str) -> Caller {
+        let control = self.running.control();
+        let new = CreateWorkspace { slug: slug.to_owned(), name: slug.to_owned(), plan: None };
+        control.create_workspace(new).await.expect("the workspace is new");
+        let key = control.create_key(new_key(slug, Scope::Write, None)).await;
+        self.with_key(key.expect("the workspace exists").key.expose())
+    }
+
     /// Returns the TXT record that proves a domain for this page of the workspace `acme`.
     pub fn ownership(&self, slug: &str) -> String {
         ownership(self.workspaces[0], slug)
@@ -223,37 +245,15 @@ impl TestServer {
 
     /// Restarts the server like [`TestServer::restart`], with other settings.
     pub async fn restart_with(self, later: Duration, change: impl FnOnce(&mut Settings)) -> Self {
-        let Self {
-            running,
-            mut settings,
-            read,
-            write,
-            stranger,
-            workspaces,
-            names,
-            database,
-            folder,
-            ..
-        } = self;
+        let mut settings = self.settings;
         change(&mut settings);
-        let now = running.app().ctx.now();
-        running.stop().await.expect("the server can stop");
+        let now = self.running.app().ctx.now();
+        self.running.stop().await.expect("the server can stop");
         let (ctx, clock) = Context::manual(now + later);
-        let running = Box::pin(server::boot::start_in_zones(&settings, ctx, zones(&names))).await;
+        let zones = zones(&self.names);
+        let running = Box::pin(server::boot::start_in_zones(&settings, ctx, zones)).await;
         let running = running.expect("the server can start");
-        let clock = Some(clock);
-        Self {
-            running,
-            clock,
-            settings,
-            read,
-            write,
-            stranger,
-            workspaces,
-            names,
-            database,
-            folder,
-        }
+        Self { running: Box::new(running), clock: Some(clock), settings, ..self }
     }
 
     /// Shuts the server down. Its database stays, so that another server may start on it.

@@ -47,6 +47,16 @@ pub fn tfplugindocs() -> PathBuf {
     installed("bin/tfplugindocs", "tfplugindocs")
 }
 
+/// Returns the folder of connect-es and its packages.
+pub fn connect_es() -> PathBuf {
+    installed("refusals/node_modules", "connect-es")
+}
+
+/// Returns the folder of the Python package httpx and of those that it needs.
+pub fn httpx() -> PathBuf {
+    installed("httpx", "httpx")
+}
+
 /// Returns the path of `place` below the folder of tools. Panics if it is not installed and names
 /// `what` the tests start.
 pub(crate) fn installed(place: &str, what: &str) -> PathBuf {

@@ -7,7 +7,7 @@ use domain::check::{
     AssertionResult, AttemptEvidence, Certificate, DnsAnswer, FailureKind, HopEvidence, Outcome,
 };
 use http::StatusCode;
-use rules::Timestamp;
+use rules::{Timestamp, counted};
 
 use super::terminal::{Paper, Sheet, Style};
 
@@ -240,12 +240,14 @@ fn draw_certificate(sheet: &mut Sheet, certificate: &Certificate, now: Timestamp
     let left = days(certificate.not_after);
     let (style, holds) = match left {
         ..0 => (Style::Bad, format!("expired on {}", day(certificate.not_after))),
-        0..SOON_DAYS => {
-            (Style::Slow, format!("only {left} days left, until {}", day(certificate.not_after)))
-        }
-        SOON_DAYS.. => {
-            (Style::Faint, format!("{left} days left, until {}", day(certificate.not_after)))
-        }
+        0..SOON_DAYS => (
+            Style::Slow,
+            format!("only {} left, until {}", counted(left, "day"), day(certificate.not_after)),
+        ),
+        SOON_DAYS.. => (
+            Style::Faint,
+            format!("{} left, until {}", counted(left, "day"), day(certificate.not_after)),
+        ),
     };
     let (subject, issuer) = (common_name(&certificate.subject), common_name(&certificate.issuer));
     let mut text = format!("{subject}, by {issuer}, {holds}");
@@ -296,7 +298,7 @@ fn conclude(sheet: &mut Sheet, attempt: &AttemptEvidence, outcome: Outcome) {
         Outcome::Degraded => ("  ! ", Style::Slow),
         Outcome::Failure | Outcome::Skipped => ("  ✗ ", Style::Bad),
     };
-    let word = super::word(outcome);
+    let word = outcome.as_str();
     if attempt.reasons.is_empty() {
         sheet.folded((style, mark), style, word);
     }

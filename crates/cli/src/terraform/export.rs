@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
-use rules::Secret;
 use rules::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
 use rules::tables::RESOURCES;
+use rules::{Secret, counted};
 use serde_json::Value as Json;
 
 use super::hcl::{Body, Expression, quoted};
@@ -100,13 +100,13 @@ impl Export {
 
     /// Returns a summary for the user.
     pub(super) fn summary(&self, with_secrets: bool) -> String {
-        let counted = format!("exported {} resources", self.resources);
+        let exported = format!("exported {}", counted(self.resources, "resource"));
         match self.variables {
-            0 => counted,
-            secrets if with_secrets => format!("{counted} with {secrets} secrets"),
+            0 => exported,
+            secrets if with_secrets => format!("{exported} with {}", counted(secrets, "secret")),
             secrets => format!(
-                "{counted}; {secrets} secrets are variables without values; set them, or export with \
-                 --with-secrets"
+                "{exported}; set the values of {}, or export with --with-secrets",
+                counted(secrets, "secret variable")
             ),
         }
     }

@@ -136,6 +136,10 @@ fn node_with_scenarios(files: &[&str]) {
             others.push(other);
             given
         };
+        if scenario.is_operator() {
+            let made = plain.home.run(&["workspaces", "operator", "--slug", &scenario.name]);
+            assert_eq!(made.code, Some(0), "{}", made.err);
+        }
         workspaces.insert(scenario.name.clone(), given);
     }
     node(files, &Value::Object(workspaces));

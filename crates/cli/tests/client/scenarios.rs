@@ -1,6 +1,7 @@
 //! The scenarios of `clients/scenarios/` as files: each has the required form, and together they
 //! cover every method and every reason. Clients run them.
 
+use rules::person_role;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -54,6 +55,11 @@ impl Scenario {
         settings.flat_map(flag).collect()
     }
 
+    /// Returns whether its workspace is one of the operator's.
+    pub(crate) fn is_operator(&self) -> bool {
+        self.whole["operator"] == true
+    }
+
     fn steps(&self) -> impl Iterator<Item = &Value> {
         self.whole["steps"].as_array().unwrap().iter()
     }
@@ -97,6 +103,14 @@ fn each_method_has_success_step_and_one_example() {
     let steps: Vec<&Value> = scenarios.iter().flat_map(Scenario::steps).collect();
     let mut examples: BTreeMap<String, usize> =
         methods().iter().map(|method| (method.path[1..].to_owned(), 0)).collect();
+    // Clients have keys, which may not call these. Each has a step that is rejected.
+    for method in methods().iter().filter(|method| person_role(&method.path).is_some()) {
+        let call = &method.path[1..];
+        let is_rejected =
+            |step: &&&Value| step["call"] == call && step["error"]["reason"] == "ROLE_REQUIRED";
+        assert!(steps.iter().any(|step| is_rejected(&step)), "{call} has no rejected step");
+        examples.insert(call.to_owned(), 1);
+    }
     for step in &steps {
         let call = step["call"].as_str().unwrap();
         let is_plain = call.contains(" /v1/");

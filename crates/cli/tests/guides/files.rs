@@ -41,6 +41,9 @@ pub(crate) fn must_be_read(world: &World, place: &str, language: &str, file: &Pa
             caddy.args(["validate", "--adapter", "caddyfile", "--config"]).arg(file);
             must_take(place, caddy.env("HOME", world.path("home")).env_remove("XDG_DATA_HOME"));
         }
+        "nats" => {
+            must_take(place, Command::new(testkit::nats::program()).arg("-t").arg("-c").arg(file));
+        }
         "nginx" => must_be_nginx(world, place, file),
         _ => {}
     }

@@ -50,6 +50,7 @@ fn skipped_blocks_are_few_and_have_reasons() {
     docs/guides/run-it-for-real.md: it takes an engine for containers
     docs/guides/run-it-for-real.md: it takes an engine for containers
     docs/guides/run-it-for-real.md: it asks for a password, and makes a role of your PostgreSQL
+    docs/guides/run-it-for-real.md: it runs on another machine until it is stopped
     docs/guides/run-it-for-real.md: it replaces a program of the whole system
     ");
 }

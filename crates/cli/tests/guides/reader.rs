@@ -107,9 +107,10 @@ impl Reader {
         match (language.as_str(), file) {
             ("sh", _) if text.starts_with(BESIDE) => self.opens(place, text),
             ("sh", _) => self.types(place, text),
-            ("ts" | "js" | "hcl" | "toml" | "ini" | "nginx" | "caddyfile" | "json", Some(file)) => {
-                self.saves(place, language, file, text);
-            }
+            (
+                "ts" | "js" | "hcl" | "toml" | "ini" | "nats" | "nginx" | "caddyfile" | "json",
+                Some(file),
+            ) => self.saves(place, language, file, text),
             ("json", None) => {
                 let promised: Value = serde_json::from_str(&self.placed(text)).unwrap();
                 let came = documents(&self.printed).iter().any(|came| fits(&promised, came));

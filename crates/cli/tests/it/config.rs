@@ -44,7 +44,8 @@ fn unknown_key_in_file_is_rejected_by_name() {
         assert_eq!(refused.code, Some(1), "{command}");
         assert!(
             home.masked(&refused.err).starts_with(
-                "error: unknown setting `listn` (from `[home]/aloft.toml`); did you mean `listen`?"
+                "error: unknown setting `listn` (from `[home]/aloft.toml` at line 1, column 1); did \
+                 you mean `listen`?"
             ),
             "{command}: {}",
             refused.err

@@ -160,6 +160,38 @@ fn demo_page_shows_outages_and_maintenance() {
     assert_eq!(list_reports(&again), first, "a restart repeats no report");
 }
 
+// issue 16, point 28: "seed the demo with 90 days of history"
+#[test]
+fn demo_has_results_of_ninety_days() {
+    let home = Home::new();
+    let server = home.serve_with(&["--demo"]);
+    let key = key_in(&welcome(&server));
+    let listed = server.rpc(&key, "ListMonitors", &json!({}));
+    let kinds = ["httpMonitors", "tcpMonitors", "dnsMonitors"];
+    let monitors: Vec<&Value> =
+        kinds.iter().flat_map(|kind| listed[kind].as_array().unwrap()).collect();
+    assert_eq!(monitors.len(), 6);
+    for monitor in monitors {
+        let asked = json!({ "id": monitor["id"], "window": "90d" });
+        let summary = server.rpc(&key, "GetMonitorSummary", &asked);
+        // One every two hours, and the checks since the start.
+        assert!(summary["total"]["checks"].as_u64().unwrap() >= 90 * 12, "{summary}");
+    }
+    let page = server.get("/status/demo/status.json", None).json();
+    let mut components = Vec::new();
+    for section in page["sections"].as_array().unwrap_or_else(|| panic!("{page}")) {
+        components.extend(section.get("component"));
+        components.extend(section["group"]["components"].as_array().into_iter().flatten());
+    }
+    let charts: Vec<&Vec<Value>> =
+        components.iter().filter_map(|it| it["days"].as_array()).collect();
+    assert!(!charts.is_empty(), "{page}");
+    for days in charts {
+        let known = days.iter().filter(|day| !day["uptimeMillionths"].is_null()).count();
+        assert!(known >= 90, "{known} days are known: {days:?}");
+    }
+}
+
 #[test]
 fn demo_restarts_in_its_folder_with_ports_taken() {
     let home = Home::new();

@@ -25,13 +25,13 @@ fn keys_and_workspaces_have_stable_json_shapes() {
     // issue 3, point 5: `{"id":"key_…","key":"…"}`
     let home = Home::with_database();
     let workspace = home.json(&["workspaces", "create", "--slug", "acme", "--name", "Acme"]);
-    insta::assert_snapshot!(shaped(&workspace), @r#"{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","createdAt":"[time]"}"#);
+    insta::assert_snapshot!(shaped(&workspace), @r#"{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","createdAt":"[time]","deletesAt":null}"#);
     let made = home.new_key(&["--scope", "read", "--expires", "30d"]);
     insta::assert_snapshot!(shaped(&made), @r#"{"id":"[key id]","key":"[key]"}"#);
     let id = made["id"].as_str().unwrap();
     insta::assert_snapshot!(shaped(&home.json(&["keys", "revoke", id])), @r#"{"id":"[key id]","revoked":true}"#);
     insta::assert_snapshot!(shaped(&home.json(&["keys", "list"])), @r#"[{"id":"[key id]","workspace":"acme","name":"test","scope":"read","createdAt":"[time]","expiresAt":"[time]","lastUsedAt":null,"revokedAt":"[time]"}]"#);
-    insta::assert_snapshot!(shaped(&home.json(&["workspaces", "list"])), @r#"[{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","createdAt":"[time]","limits":{"monitors":null,"shortestPeriod":null,"pages":null,"channels":null,"retentionDays":null,"weight":1},"usage":{"monitors":0,"shortestPeriod":null,"pages":0,"channels":0,"retentionDays":30}}]"#);
+    insta::assert_snapshot!(shaped(&home.json(&["workspaces", "list"])), @r#"[{"id":"[workspace id]","slug":"acme","name":"Acme","plan":"free","createdAt":"[time]","deletesAt":null,"limits":{"monitors":null,"shortestPeriod":null,"pages":null,"channels":null,"retentionDays":null,"weight":1},"usage":{"monitors":0,"shortestPeriod":null,"pages":0,"channels":0,"retentionDays":30},"isOperator":true}]"#);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn audit_lists_workspace_changes_newest_first() {
     let actions: Vec<_> =
         rows.as_array().unwrap().iter().map(|row| row["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["workspace.plan", "workspace.rename", "workspace.create"]);
-    insta::assert_snapshot!(shaped(&rows[0]), @r#"{"at":"[time]","actor":"command_line","actorName":"","action":"workspace.plan","resourceId":"[workspace id]","detail":"free"}"#);
+    insta::assert_snapshot!(shaped(&rows[0]), @r#"{"at":"[time]","actor":"command_line","actorName":"","action":"workspace.plan","resourceId":"[workspace id]","detail":"free","address":null,"changes":[]}"#);
     let unsure = home.run(&["workspaces", "delete", "--slug", "acme-2"]);
     assert!(unsure.err.contains("add --yes"), "{}", unsure.err);
     home.json(&["workspaces", "delete", "--slug", "acme-2", "--yes"]);
@@ -186,7 +186,7 @@ fn audit_names_keys_and_filters_changes() {
     let made = server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": monitor }));
     let monitor = made["monitor"]["id"].as_str().unwrap();
     let rows = home.json(&["audit", "--workspace", "acme", "--resource", monitor]);
-    insta::assert_snapshot!(shaped(&rows), @r#"[{"at":"[time]","actor":"[key id]","actorName":"test","action":"monitor.create","resourceId":"[monitor id]","detail":"revision 1"}]"#);
+    insta::assert_snapshot!(shaped(&rows), @r#"[{"at":"[time]","actor":"[key id]","actorName":"test","action":"monitor.create","resourceId":"[monitor id]","detail":"revision 1","address":"127.0.0.1","changes":[]}]"#);
     let (actor, at) = (rows[0]["actor"].as_str().unwrap(), rows[0]["at"].as_str().unwrap());
     let listed = home.run(&["audit", "--workspace", "acme", "--resource", monitor]).out;
     assert!(listed.contains(&format!("test ({actor})")), "{listed}");

@@ -1,4 +1,4 @@
-//! Lists longer than one page of the service, and `aloft missed`.
+//! Lists longer than one page of the service, `aloft monitors` and `aloft missed`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -82,6 +82,56 @@ async fn missed_lists_slots_with_reasons() {
     assert_eq!(json["missed"].as_array().unwrap().len(), 101);
     let none = fixture.run(&["missed", id, "--limit", "0"]);
     assert_eq!(none.code, Some(2), "{}", none.err);
+}
+
+// issue 18, point 3: "Tags exist on monitors in contract, provider and CLI"
+#[tokio::test(flavor = "multi_thread")]
+async fn monitors_are_listed_by_tags() {
+    let fixture = ListFixture::start().await;
+    let mut ids = Vec::new();
+    for (name, tags, active) in [
+        ("api", json!(["Prod", "team web"]), true),
+        ("db", json!(["prod"]), false),
+        ("old", json!([]), false),
+    ] {
+        let monitor = json!({
+            "name": name, "uri": "127.0.0.1:9", "periodicity": "1h", "tags": tags, "active": active,
+        });
+        let monitor = json!({ "monitor": monitor });
+        let created = fixture.create(MONITORS, "CreateTcpMonitor", monitor).await;
+        ids.push(created["monitor"]["id"].as_str().unwrap().to_owned());
+        // IDs sort by the time of their creation.
+        fixture.server.advance(Duration::from_secs(1));
+    }
+    let shown = |args: &[&str]| {
+        let ran = fixture.run(&[&["monitors", "list"], args].concat());
+        let named = ran.out.replace(&ids[0], "mon_1").replace(&ids[1], "mon_2");
+        (named.replace(&ids[2], "mon_3"), ran.err)
+    };
+    let (all, _) = shown(&[]);
+    // The first monitor runs, so its status depends on its checks.
+    assert_eq!(all.lines().count(), 4, "{all}");
+    assert!(all.contains("mon_3") && all.contains("Prod, team web"), "{all}");
+    let (tagged, _) = shown(&["--tag", "PROD"]);
+    let names: Vec<_> = tagged.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    assert_eq!(names, ["NAME", "db", "api"]);
+    insta::assert_snapshot!(shown(&["--tag", "prod", "--limit", "1"]).0, @"
+    MONITOR            KIND  STATUS  TAGS  NAME
+    mon_2  tcp   paused  prod  db
+    ");
+    assert_eq!(
+        shown(&["--tag", "prod", "--limit", "1"]).1,
+        "1 of 2; a higher --limit shows more\n"
+    );
+    let both = fixture.json(&["monitors", "list", "--tag", "prod", "--tag", "Team Web"]);
+    assert_eq!((&both["totalSize"], &both["tcpMonitors"][0]["id"]), (&json!(1), &json!(ids[0])));
+    let refused = fixture.run(&["monitors", "list", "--tag", ""]);
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.err.contains("`tags` has a tag that must have 1 to 64 characters"),
+        "{}",
+        refused.err
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -124,12 +124,12 @@ fn emptied_folder_starts_only_with_fresh() {
     let refused = home.run(&serve);
     assert_eq!(refused.code, Some(1));
     let why = home.masked(refused.err.lines().last().unwrap());
-    insta::assert_snapshot!(why, @"error: the data folder `[home]/data` has held workspaces, and its database is missing or empty; put the database back, restore a backup with `aloft restore --data '[home]/data' FILE`, or start with nothing by `aloft serve --fresh`");
+    insta::assert_snapshot!(why, @"error: the data folder `[home]/data` has held workspaces, and its database is missing or empty; put the database back, restore a backup with `aloft restore --data '[home]/data' FILE`, or start with nothing by `aloft serve --data '[home]/data' --fresh`");
     assert!(!home.data().join("aloft.db").exists());
     let server = home.serve_with(&["--fresh"]);
     home.json(&["workspaces", "create", "--slug", "new", "--name", "New"]);
     assert!(server.stop().success());
     let refused = home.run(&[&serve[..], &["--fresh"]].concat());
-    assert!(refused.err.contains("has 1 workspaces; leave `--fresh` out"), "{}", refused.err);
+    assert!(refused.err.contains("has 1 workspace; leave `--fresh` out"), "{}", refused.err);
     assert!(home.serve().stop().success());
 }

@@ -137,6 +137,11 @@ impl Home {
         started(self.command(&[&["serve", "--listen", "127.0.0.1:0"], flags].concat()))
     }
 
+    /// Starts a server at this address, to which others connect again.
+    pub(crate) fn serve_at(&self, address: SocketAddr) -> Server {
+        started(self.command(&["serve", "--listen", &address.to_string()]))
+    }
+
     /// Starts a server with a limit of open files.
     pub(crate) fn serve_with_files(&self, files: u32) -> Server {
         let mut command = Command::new("sh");

@@ -55,19 +55,26 @@ fn unknown_variable_is_named() {
 }
 
 #[test]
-fn server_without_workspace_prints_how_to_create_one() {
+fn new_server_prints_setup_link_and_first_commands() {
     let home = Home::new();
     let server = home.serve();
     let mut lines = server.out.iter();
-    let steps: Vec<String> = lines.by_ref().take(4).collect();
+    let steps: Vec<String> = lines.by_ref().take(8).collect();
     let program = env!("CARGO_BIN_EXE_aloft");
-    insta::assert_snapshot!(home.masked(&steps.join("\n").replace(program, "[aloft]")), @"
-    There is no workspace yet. Create one with a key while this runs:
+    let token = steps[2].split_once("/setup/").unwrap().1;
+    let shown = steps.join("\n").replace(program, "[aloft]").replace(token, "[token]");
+    let shown = shown.replace(&server.address.to_string(), "[address]");
+    insta::assert_snapshot!(home.masked(&shown), @"
+    Nobody has an account yet. Open this link to create the first one. It is valid until then:
+
+    http://[address]/setup/[token]
+
+    Or work without the dashboard: create a workspace with a key while this runs:
 
         [aloft] workspaces create --data [home]/data --slug acme --name Acme
         [aloft] keys create --data [home]/data --workspace acme --name ci --scope write
     ");
-    for step in &steps[2..] {
+    for step in &steps[6..] {
         let words: Vec<&str> = step.split_whitespace().skip(1).collect();
         let ran = home.run(&words.iter().map(|word| word.trim_matches('\'')).collect::<Vec<_>>());
         assert_eq!(ran.code, Some(0), "{}", ran.err);

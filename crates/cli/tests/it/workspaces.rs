@@ -27,10 +27,11 @@ fn limits_and_usage_show_with_and_without_server() {
         lines.map(str::trim_end).collect::<Vec<_>>().join("\n")
     };
     insta::assert_snapshot!(stable(&beside), @"
-    Slug     acme
-    Name     Acme
-    Plan     team
-    Weight   1
+    Slug            acme
+    Name            Acme
+    Plan            team
+    Weight          1
+    Manages probes  yes
 
                      USED  LIMIT
     Monitors         2     50
@@ -58,4 +59,20 @@ fn unknown_workspace_is_not_found() {
     let ran = home.run(&["workspaces", "show", "--slug", "nobody"]);
     assert_eq!(ran.code, Some(1));
     insta::assert_snapshot!(ran.err, @"error: workspace `nobody` not found");
+}
+
+// issue 19 point 1: "(and RPC, and the dashboard)"
+#[test]
+fn operator_names_the_workspaces_that_manage_probes() {
+    let (home, _) = Home::with_key();
+    let manages = |slug: &str| {
+        home.json(&["workspaces", "show", "--slug", slug])["isOperator"].as_bool().unwrap()
+    };
+    home.run(&["workspaces", "create", "--slug", "second", "--name", "Second"]);
+    assert_eq!(["acme", "second"].map(manages), [true, false]);
+    let named = home.run(&["workspaces", "operator", "--slug", "second"]);
+    assert_eq!(named.out.trim_end(), "workspace `second` now manages the server's probes");
+    let ended = home.run(&["workspaces", "operator", "--slug", "acme", "--revoke"]);
+    assert_eq!(ended.out.trim_end(), "workspace `acme` no longer manages the server's probes");
+    assert_eq!(["acme", "second"].map(manages), [false, true]);
 }

@@ -44,6 +44,17 @@ impl Stage {
         Self { home, server, target, receiver, _runtime: runtime }
     }
 
+    /// Creates the workspace of a scenario.
+    pub(super) fn workspace_of(&self, scenario: &Value) -> Workspace {
+        let slug = scenario["name"].as_str().unwrap();
+        let workspace = self.workspace(slug);
+        if scenario["operator"] == true {
+            let made = self.home.run(&["workspaces", "operator", "--slug", slug]);
+            assert_eq!(made.code, Some(0), "{}", made.err);
+        }
+        workspace
+    }
+
     /// Creates a workspace with this slug.
     pub(super) fn workspace(&self, slug: &str) -> Workspace {
         let other = format!("{slug}-other");

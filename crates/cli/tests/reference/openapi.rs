@@ -103,7 +103,7 @@ fn scenarios_match_their_schemas() {
         if scenario["settings"].is_object() {
             continue;
         }
-        let workspace = stage.workspace(scenario["name"].as_str().unwrap());
+        let workspace = stage.workspace_of(&scenario);
         let (responses, errors) = play(&description, &stage, &workspace, &scenario);
         played = (played.0 + responses, played.1 + errors);
     }

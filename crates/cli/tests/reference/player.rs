@@ -13,9 +13,9 @@ use crate::process::PATIENCE;
 /// prefix of its id.
 const PRINTED: [(&str, &str); 2] =
     [("target", "https://example.com"), ("receiver", "https://hooks.example.com")];
-const PREFIXES: [&str; 15] = [
+const PREFIXES: [&str; 17] = [
     "mon_", "chn_", "page_", "cmp_", "grp_", "dlv_", "inc_", "mnt_", "log_", "sgn_", "sub_",
-    "rpt_", "upd_", "tpl_", "",
+    "key_", "rpt_", "upd_", "tpl_", "prb_", "",
 ];
 
 /// A step whose request is printed.
@@ -171,8 +171,13 @@ fn forms(raw: &str) -> Vec<String> {
 
 /// Returns the current time in UTC.
 pub(super) fn now() -> String {
+    in_hours(0)
+}
+
+/// Returns the time after so many hours, without fractions of a second.
+pub(super) fn in_hours(hours: u64) -> String {
     #[expect(clippy::disallowed_methods, reason = "the called server uses this clock")]
     let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let millis = i64::try_from(seconds.as_secs()).unwrap() * 1000;
+    let millis = i64::try_from(seconds.as_secs() + hours * 3_600).unwrap() * 1000;
     rules::Timestamp::from_millis(millis).to_string()
 }

@@ -8,20 +8,27 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::fixture::Stage;
-use super::player::now;
+use super::player::in_hours;
 
 /// Folder of recorded responses.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/responses");
 /// Variable that turns recording on.
 const RECORD_VARIABLE: &str = "ALOFT_RECORD_ANSWERS";
-/// Replacement for times of the current hour: the time of a call, or shortly before.
-const TIME: &str = "2026-11-22T02:30:00Z";
+/// Replacements for times of the current hour (the time of a call, or shortly before) and of the same hour
+/// a day later.
+const TIMES: [(u64, &str); 2] = [(0, "2026-11-22T02:30:00Z"), (24, "2026-11-23T02:30:00Z")];
 /// Length of the prefix of a time that identifies its hour.
 const HOUR: usize = "2026-11-22T02".len();
 /// Minimum number of characters after the prefix of an id.
 const ID_LETTERS: usize = 10;
+/// Replacement for commands that start a probe.
+const PROBE_COMMAND: &str = "aloft probe --server https://aloft.example.com --token aloftprobe_…";
 /// Replacement for loopback addresses.
 const ADDRESS: &str = "192.0.2.10:443";
+
+/// Address of the client of the examples, and its replacement.
+const LOOPBACK: &str = "127.0.0.1";
+const CLIENT: &str = "192.0.2.10";
 
 /// Responses by the paths of their methods.
 #[derive(Default)]
@@ -72,13 +79,22 @@ fn steady(value: &Value, replace: &dyn Fn(&str) -> String) -> Value {
 }
 
 fn steady_text(text: &str) -> String {
-    if text.ends_with('Z') && text.get(..HOUR) == now().get(..HOUR) {
-        return TIME.to_owned();
+    for (hours, time) in TIMES {
+        if text.ends_with('Z') && text.get(..HOUR) == in_hours(hours).get(..HOUR) {
+            return time.to_owned();
+        }
+    }
+    if text.starts_with("aloft probe ") {
+        return PROBE_COMMAND.to_owned();
+    }
+    if text == LOOPBACK {
+        return CLIENT.to_owned();
     }
     match text.split_once('_') {
         Some((
             prefix @ ("mon" | "chn" | "page" | "cmp" | "grp" | "dlv" | "inc" | "mnt" | "sgn"
-            | "sub" | "log" | "rpt" | "upd" | "tpl" | "key" | "whsec"),
+            | "sub" | "log" | "rpt" | "upd" | "tpl" | "key" | "ws" | "whsec" | "aloft"
+            | "aloftprobe" | "prb"),
             rest,
         )) if rest.len() >= ID_LETTERS => format!("{prefix}_…"),
         Some(_) | None => text.to_owned(),

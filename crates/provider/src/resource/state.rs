@@ -118,5 +118,11 @@ fn is_masked(field: &Field, now: &str, before: &str) -> bool {
 
 fn is_list(field: &Field) -> bool {
     field.presence != Presence::Output
-        && matches!(field.shape, Shape::SetOf(_) | Shape::SetOfIds(_) | Shape::ListOfDomains { .. })
+        && matches!(
+            field.shape,
+            Shape::SetOf(_)
+                | Shape::SetOfIds(_)
+                | Shape::SetOfTags { .. }
+                | Shape::ListOfDomains { .. }
+        )
 }

@@ -32,6 +32,11 @@ fn check_field(validator: &mut Validator, field: &Field, config: &Object) {
         }
         return;
     }
+    if let Shape::SetOfTags { .. } = field.shape {
+        let known = given.elements().iter().filter_map(|tag| tag.as_str());
+        let _ = validator.tags(field.name, known.map(str::to_owned).collect());
+        return;
+    }
     // The other arguments are IDs and enumerations, which are strings here.
     let text = given.as_str().map(str::to_owned);
     if matches!(field.shape, Shape::Id(_)) && text.as_deref().is_some_and(is_mocked) {

@@ -106,7 +106,7 @@ impl Filled {
                 let known = elements.iter().filter(|value| !value.is_unknown() && !mocked(value));
                 Value::Set(known.cloned().collect())
             }
-            (Shape::SetOf(_), Value::Set(elements)) => {
+            (Shape::SetOf(_) | Shape::SetOfTags { .. }, Value::Set(elements)) => {
                 Value::Set(elements.iter().filter(|value| !value.is_unknown()).cloned().collect())
             }
             (Shape::ListOfDomains { .. }, Value::List(elements)) => {
@@ -239,7 +239,7 @@ fn placeholder(shape: Shape) -> Value {
         Shape::Integer { min, .. } => min.into_value(),
         Shape::Bool => false.into_value(),
         Shape::OneOf(words) => words.last().copied().into_value(),
-        Shape::SetOf(_) | Shape::SetOfIds(_) => Value::set::<Value>([]),
+        Shape::SetOf(_) | Shape::SetOfIds(_) | Shape::SetOfTags { .. } => Value::set::<Value>([]),
         Shape::Id(prefix) => format!("{prefix}{DIGITS}").into_value(),
         Shape::ListOfDomains { .. } => Value::list([DOMAIN]),
         Shape::Instant | Shape::ListOf(_) => Value::Null,

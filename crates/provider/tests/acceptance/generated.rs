@@ -73,6 +73,11 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
             .prop_shuffle()
             .prop_map(|words| format!("{words:?}"))
             .boxed(),
+        Shape::SetOfTags { .. } => {
+            proptest::collection::btree_set("[a-z☂][a-z :%]{0,9}[a-z]", 0..4)
+                .prop_map(|tags| format!("{:?}", Vec::from_iter(tags)))
+                .boxed()
+        }
         Shape::ListOfDomains { .. } => proptest::collection::vec("[a-z]{1,9}\\.example", 0..4)
             .prop_map(|names| format!("{names:?}"))
             .boxed(),

@@ -9,6 +9,7 @@ mod page;
 
 use std::fmt::Write as _;
 
+use rules::tables;
 use terraform_plugin::harness::PlannedAction;
 
 use crate::world::World;
@@ -66,6 +67,7 @@ impl LifecycleCase {
 
     /// Runs all rounds: apply, plan, import, plan, destroy.
     pub(crate) async fn verify(&self) {
+        self.must_have_every_argument();
         let world = World::start().await;
         world.settle(&self.body(0)).await;
         for round in 1..self.rounds() {
@@ -80,6 +82,20 @@ impl LifecycleCase {
             }
         }
         world.destroy().await;
+    }
+
+    /// Checks that each argument and block of the table is listed, or part of a value.
+    fn must_have_every_argument(&self) {
+        let table = tables::RESOURCES.iter().find(|it| it.name == self.resource).unwrap();
+        let texts: Vec<&str> = self.arguments.iter().flat_map(|it| it.texts).copied().collect();
+        let is_part_of_a_value = |name: &str| {
+            let starts = [format!("\n{name} = "), format!("\n{name} {{")];
+            texts.iter().any(|text| starts.iter().any(|start| text.contains(start)))
+        };
+        let is_listed = |name: &str| self.arguments.iter().any(|it| it.name == name);
+        let missing: Vec<&str> =
+            table.writable().filter(|name| !is_listed(name) && !is_part_of_a_value(name)).collect();
+        assert!(missing.is_empty(), "no values of {missing:?} in the case of {}", self.resource);
     }
 
     fn must_change_in_place(&self, round: usize, plan: &terraform_plugin::harness::PlanOutput) {

@@ -42,6 +42,10 @@ const commands = {
     tabs.set(tabs.size, tab);
     return tabs.size - 1;
   },
+  async prepare({ page }, { code }) {
+    await page.addInitScript(code);
+    return null;
+  },
   async visit({ page }, { url }) {
     const answer = await page.goto(url, { waitUntil: "load" });
     return answer.status();
@@ -65,8 +69,25 @@ const commands = {
   async fill({ page }, { selector, value }) {
     await page.fill(selector, value);
   },
+  async drag({ page }, { source, target }) {
+    const { width, height } = await page.locator(target).first().boundingBox();
+    await page.dragAndDrop(source, target, { targetPosition: { x: width / 2, y: height / 4 } });
+  },
   async press({ page }, { key }) {
     await page.keyboard.press(key);
+  },
+  async authenticator({ context, page }) {
+    const session = await context.newCDPSession(page);
+    await session.send("WebAuthn.enable");
+    const options = {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    };
+    await session.send("WebAuthn.addVirtualAuthenticator", { options });
   },
   async picture({ page }, { file }) {
     await page.screenshot({ path: file, fullPage: true });
@@ -75,6 +96,10 @@ const commands = {
     await page.evaluate(axe);
     const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
     return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((it) => it.html).slice(0, 3).join(" ")}`);
+  },
+  async frames({ page }) {
+    const texts = page.frames().slice(1).map((frame) => frame.evaluate("document.body.innerText").catch(() => ""));
+    return Promise.all(texts);
   },
   async asked({ asked }) {
     return asked;

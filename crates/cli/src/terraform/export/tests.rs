@@ -162,7 +162,7 @@ fn secrets_become_variables_with_separate_values() {
     http_monitor_api_x_headers_x_token_value = "hidden"
     notification_slack_slack_webhook_url     = "https://hidden"
     "#);
-    let summary = "exported 4 resources; 3 secrets are variables without values; set them, or export \
+    let summary = "exported 4 resources; set the values of 3 secret variables, or export \
                    with --with-secrets";
     assert_eq!(export.summary(false), summary);
     assert_eq!(export.summary(true), "exported 4 resources with 3 secrets");

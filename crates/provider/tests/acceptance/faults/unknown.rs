@@ -20,6 +20,7 @@ const UNKNOWN: &str = r#"
           url         = "https://example.com/${terraform_data.later.output}"
           periodicity = terraform_data.later.output
           timeout     = length(terraform_data.later.output)
+          tags        = ["known", terraform_data.later.output]
           regions     = ["fly-ams", terraform_data.later.output == "" ? "fly-arn" : "fly-lhr"]
           headers {
             key   = "X-${terraform_data.later.output}"

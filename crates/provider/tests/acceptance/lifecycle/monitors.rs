@@ -17,6 +17,17 @@ const ACTIVE: Argument = argument("active", &["", "true", "false", "true", "null
 const PUBLIC: Argument = argument("public", &["", "true", "false", "true", ""]);
 const DESCRIPTION: Argument =
     argument("description", &["", "\"\"", "\"two\\nlines\"", "\"one\"", "null", "\"\""]);
+const TAGS: Argument = argument(
+    "tags",
+    &[
+        "",
+        "[\"Prod\", \"team: Größe\"]",
+        "[\"team: Größe\", \"prod\"]",
+        "[for number in range(20) : \"t${number}\"]",
+        "[]",
+        "null",
+    ],
+);
 const REGIONS: Argument = argument(
     "regions",
     &[
@@ -69,6 +80,7 @@ async fn http_monitor_arguments_change_in_place() {
             ACTIVE,
             PUBLIC,
             DESCRIPTION,
+            TAGS,
             REGIONS,
             HEADERS,
             argument(
@@ -129,6 +141,7 @@ async fn tcp_monitor_arguments_change_in_place() {
             ACTIVE,
             PUBLIC,
             DESCRIPTION,
+            TAGS,
             REGIONS,
         ],
         support: "",
@@ -151,6 +164,7 @@ async fn dns_monitor_arguments_change_in_place() {
             ACTIVE,
             PUBLIC,
             DESCRIPTION,
+            TAGS,
             REGIONS,
             argument(
                 "record_assertions",

@@ -1,8 +1,8 @@
-//! Notification channels: each kind becomes each other kind in place.
+//! Notification channels: one changes through all kinds in place.
 
 use super::{Argument, LifecycleCase};
 
-const KINDS: [&str; 12] = [
+const KINDS: &[&str] = &[
     "\nprovider_type = \"discord\"\ndiscord {\n webhook_url = \"https://discord.com/api/webhooks/1/a\"\n}\n",
     "\nprovider_type = \"email\"\nemail {\n email = \"ops@example.com\"\n}\n",
     "\nprovider_type = \"slack\"\nslack {\n webhook_url = \"https://hooks.slack.com/services/T/B/X\"\n}\n",
@@ -15,6 +15,7 @@ const KINDS: [&str; 12] = [
     "\nprovider_type = \"google_chat\"\ngoogle_chat {\n webhook_url = \"https://chat.googleapis.com/v1/spaces/A\"\n}\n",
     "\nprovider_type = \"grafana_oncall\"\ngrafana_oncall {\n webhook_url = \"https://oncall.example.com/a\"\n}\n",
     "\nprovider_type = \"ntfy\"\nntfy {\n topic = \"alerts\"\n server_url = \"https://ntfy.example.com\"\n token = \"tk_1\"\n}\n",
+    "\nprovider_type = \"ms_teams\"\nms_teams {\n webhook_url = \"https://acme.webhook.office.com/a\"\n}\n",
 ];
 
 #[tokio::test]
@@ -34,7 +35,7 @@ async fn channel_arguments_and_kinds_change_in_place() {
                     "null",
                 ],
             },
-            Argument { name: "kind", texts: &KINDS },
+            Argument { name: "kind", texts: KINDS },
         ],
         support: "
 resource \"service_tcp_monitor\" \"m\" {

@@ -1,0 +1,171 @@
+//! `aloft probes`: an operator's commands on the probes of the server, which also work while it runs.
+//! Leaves the operations to `server::control`. A probe itself is another command, `aloft probe`.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+use rules::{Region, is_local_url, limits, nearest};
+use serde_json::json;
+use server::config::Settings;
+use server::control::{CreateProbe, CreatedProbe, ProbeRow};
+
+use crate::database_args::DatabaseArgs;
+use crate::output;
+
+/// Subcommands of `aloft probes`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProbeAction {
+    /// Create a probe for regions and print the command that starts it, with its token, once
+    Create(NewProbeArgs),
+    /// List all probes by name with their regions and their last sign of life
+    List,
+    /// Give a probe a new token and print it once; the previous one stays valid until the new one
+    /// is used, or for 24 hours
+    Rotate {
+        /// Name or ID of the probe
+        #[arg(value_name = "NAME|ID")]
+        probe: String,
+    },
+    /// Delete a probe; its token ends at once, and the server checks from its regions
+    Delete {
+        /// Name or ID of the probe
+        #[arg(value_name = "NAME|ID")]
+        probe: String,
+        /// Delete without confirmation
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Arguments of `aloft probes create`.
+#[derive(Debug, Args)]
+pub(crate) struct NewProbeArgs {
+    /// Region that the probe serves, such as fly-ams; repeat it for several
+    #[arg(long = "region", value_name = "REGION", required = true, value_parser = region)]
+    regions: Vec<Region>,
+    /// Name of up to 40 characters: lower-case words joined by single hyphens [default: the
+    /// regions]
+    #[arg(long)]
+    name: Option<String>,
+}
+
+pub(crate) async fn run(action: ProbeAction, database: DatabaseArgs) -> Result<ExitCode> {
+    let (admin, settings) = database.open_with_settings().await?;
+    match action {
+        ProbeAction::Create(NewProbeArgs { regions, name }) => {
+            let created = admin.create_probe(CreateProbe { name, regions }).await?;
+            print_token(&database, &settings, &created, "");
+        }
+        ProbeAction::List => {
+            let rows = admin.list_probes().await?;
+            database.print_result(serde_json::to_value(&rows)?, || table(&rows));
+        }
+        ProbeAction::Rotate { probe } => {
+            let created = admin.rotate_probe(probe).await?;
+            let hours = limits::PROBE_TOKEN_OVERLAP.as_secs() / 3_600;
+            let overlap = format!(
+                " The previous token stays valid until this one is used, or for {hours} hours."
+            );
+            print_token(&database, &settings, &created, &overlap);
+        }
+        ProbeAction::Delete { probe, yes } => {
+            if !yes {
+                bail!(
+                    "this ends the token of probe `{probe}`, and the server checks from its regions; \
+                     add --yes to confirm"
+                );
+            }
+            let ProbeRow { id, name, .. } = admin.delete_probe(probe).await?;
+            let words = || format!("deleted probe `{name}` ({id})");
+            database.print_result(json!({ "id": id, "name": name, "deleted": true }), words);
+        }
+    }
+    admin.close().await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the command that starts a probe with its new token.
+fn print_token(
+    database: &DatabaseArgs,
+    settings: &Settings,
+    created: &CreatedProbe,
+    overlap: &str,
+) {
+    let CreatedProbe { id, name, regions, token, server_url } = created;
+    let url = server_url.clone().unwrap_or_else(|| url_of(settings));
+    let command = remote::start_command(&url, token);
+    let nats = settings.nats.as_ref().map(|urls| {
+        let file = format!("{name}.creds");
+        let urls = urls.to_string();
+        // A shell may take a question mark for a pattern.
+        let urls = if urls.contains('?') { format!("'{urls}'") } else { urls };
+        format!("aloft probe --nats {urls} --credentials {file} --token {}", token.expose())
+    });
+    let words = || {
+        let nats = nats.as_ref().map_or_else(String::new, |nats| {
+            let subject = "with credentials for NATS that allow only its subjects";
+            format!("\nOr connect it through NATS, {subject}:\n\n{nats}\n")
+        });
+        let hint = if is_local_url(&url) {
+            format!("\nOther machines do not reach {url}: replace it, or set `public_url`.")
+        } else {
+            String::new()
+        };
+        format!(
+            "{command}\n\nRun this where probe `{name}` ({id}) checks for {}. Its token is shown \
+             only once.{overlap}{hint}{nats}",
+            words_of(regions)
+        )
+    };
+    let mut result = json!({
+        "id": id,
+        "name": name,
+        "regions": regions,
+        "token": token.expose(),
+        "command": command,
+    });
+    if let Some(nats) = &nats {
+        result["nats_command"] = json!(nats);
+    }
+    database.print_result(result, words);
+}
+
+/// Returns the URL of a server with these settings.
+fn url_of(settings: &Settings) -> String {
+    settings.public_url.clone().unwrap_or_else(|| format!("http://{}", settings.listen))
+}
+
+fn table(rows: &[ProbeRow]) -> String {
+    let heads = ["NAME", "ID", "REGIONS", "LAST SEEN", "VERSION", "ADDRESS"].map(str::to_owned);
+    let row = |row: &ProbeRow| {
+        let seen = match row.connected {
+            Some(true) => "connected".to_owned(),
+            Some(false) | None => {
+                row.last_seen_at.map_or_else(|| "never".to_owned(), output::moment)
+            }
+        };
+        [
+            row.name.clone(),
+            row.id.to_string(),
+            words_of(&row.regions),
+            seen,
+            row.version.clone().unwrap_or_default(),
+            row.address.clone().unwrap_or_default(),
+        ]
+    };
+    output::table(&[heads].into_iter().chain(rows.iter().map(row)).collect::<Vec<_>>())
+}
+
+fn words_of(regions: &[Region]) -> String {
+    regions.iter().map(|region| region.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Parses the name of a region.
+fn region(text: &str) -> Result<Region> {
+    match (Region::parse(text), nearest(text, Region::WORDS)) {
+        (Ok(region), _) => Ok(region),
+        (Err(_), Some(meant)) => bail!("unknown region `{text}`; did you mean `{meant}`?"),
+        (Err(unknown), None) => Err(unknown.into()),
+    }
+}
