@@ -59,4 +59,18 @@ export interface AuditEntry {
   resourceId: string;
   /** More about the change, for example `revision 2`; often empty. */
   detail: string;
+  /** Address of the client that made the change; empty for changes from within the server. */
+  address: string;
+  /** Changed fields of an update, in alphabetical order. */
+  changes: FieldChange[];
+}
+
+/** A field that an update changed. */
+export interface FieldChange {
+  /** Name of the field, for example `periodicity`. */
+  field: string;
+  /** JSON of the value before, as a read key sees it, at most 512 characters. Absent if it was not set or is secret. */
+  before?: string;
+  /** JSON of the value after the change, likewise. */
+  after?: string;
 }

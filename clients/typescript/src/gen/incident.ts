@@ -84,9 +84,9 @@ export interface Incident {
 
 /** The actor of a change, as known at that time. */
 export interface Person {
-  /** The key of the call, `key_…`. Empty for the server's command line. */
+  /** The key of the call, `key_…`. Empty for people and the server's command line. */
   keyId: string;
-  /** Name of the key, or `command line`. */
+  /** Name of the key or the person, or `command line`. */
   name: string;
 }
 

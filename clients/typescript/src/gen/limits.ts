@@ -5,8 +5,8 @@ export const WAITING_CALL_MS = 150000;
 
 /**
  * Limits of fields, by resource and field: Unicode characters of texts, values of numbers, elements of
- * lists (`max` next to the fields of an element), minutes of intervals, and defaults (`default`). Both
- * bounds are allowed.
+ * lists (`max` next to the fields of an element, or `each` for the characters of one), minutes of
+ * intervals, and defaults (`default`). Both bounds are allowed.
  */
 export const LIMITS = {
   monitor: {
@@ -17,6 +17,7 @@ export const LIMITS = {
     active: { default: false },
     public: { default: false },
     description: { min: 0, max: 1024 },
+    tags: { min: 0, max: 20, each: { min: 1, max: 64 } },
   },
   httpMonitor: {
     name: { min: 1, max: 256 },
@@ -30,6 +31,7 @@ export const LIMITS = {
     active: { default: false },
     public: { default: false },
     description: { min: 0, max: 1024 },
+    tags: { min: 0, max: 20, each: { min: 1, max: 64 } },
     headers: {
       max: 20,
       key: { min: 1, max: 256 },
@@ -58,6 +60,7 @@ export const LIMITS = {
     active: { default: false },
     public: { default: false },
     description: { min: 0, max: 1024 },
+    tags: { min: 0, max: 20, each: { min: 1, max: 64 } },
   },
   dnsMonitor: {
     name: { min: 1, max: 256 },
@@ -68,6 +71,7 @@ export const LIMITS = {
     active: { default: false },
     public: { default: false },
     description: { min: 0, max: 1024 },
+    tags: { min: 0, max: 20, each: { min: 1, max: 64 } },
     recordAssertions: {
       max: 10,
       target: { min: 0, max: 8192 },

@@ -4,10 +4,17 @@
 export const MESSAGES = `
 @google.protobuf
 Timestamp seconds:int64 nanos:int32
+@api_key.v1
+ListApiKeysRequest limit?:int32 offset?:int32 page_token?
+ListApiKeysResponse api_keys*:ApiKey total_size:int32 next_page_token
+RevokeApiKeyRequest id
+RevokeApiKeyResponse
+ApiKey id name prefix scope? created_at:google.protobuf.Timestamp created_by created_by_name expires_at:google.protobuf.Timestamp last_used_at:google.protobuf.Timestamp last_used_from revoked_at:google.protobuf.Timestamp
 @audit.v1
 ListAuditEntriesRequest limit?:int32 page_token? resource_id? actor? from:google.protobuf.Timestamp to:google.protobuf.Timestamp
 ListAuditEntriesResponse entries*:AuditEntry next_page_token
-AuditEntry at:google.protobuf.Timestamp actor actor_name action resource_id detail
+AuditEntry at:google.protobuf.Timestamp actor actor_name action resource_id detail address changes*:FieldChange
+FieldChange field before? after?
 @google.protobuf
 FieldMask paths*
 @monitor.v1
@@ -16,9 +23,9 @@ StatusCodeAssertion target?:int32 comparator?
 BodyAssertion target? comparator?
 HeaderAssertion key? target? comparator?
 RecordAssertion record? target? comparator?
-HttpMonitor id? name? url? periodicity? method? body? timeout?:int32 degraded_at?:int32 retry?:int32 follow_redirects?:bool active?:bool public?:bool description? regions* headers*:Header status_code_assertions*:StatusCodeAssertion body_assertions*:BodyAssertion header_assertions*:HeaderAssertion status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
-TcpMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
-DnsMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* record_assertions*:RecordAssertion status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
+HttpMonitor id? name? url? periodicity? method? body? timeout?:int32 degraded_at?:int32 retry?:int32 follow_redirects?:bool active?:bool public?:bool description? regions* headers*:Header status_code_assertions*:StatusCodeAssertion body_assertions*:BodyAssertion header_assertions*:HeaderAssertion tags* status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
+TcpMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* tags* status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
+DnsMonitor id? name? uri? periodicity? timeout?:int32 degraded_at?:int32 retry?:int32 active?:bool public?:bool description? regions* record_assertions*:RecordAssertion tags* status?=30 effective_degraded_at?:int32 resolved_regions* created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 Monitor http|kind:HttpMonitor tcp|kind:TcpMonitor dns|kind:DnsMonitor
 Warning field message
 CreateHttpMonitorRequest monitor:HttpMonitor
@@ -35,7 +42,7 @@ UpdateDnsMonitorRequest monitor:DnsMonitor update_mask:google.protobuf.FieldMask
 UpdateDnsMonitorResponse monitor:DnsMonitor warnings*:Warning
 GetMonitorRequest id
 GetMonitorResponse monitor:Monitor
-ListMonitorsRequest limit?:int32 offset?:int32 page_token?
+ListMonitorsRequest limit?:int32 offset?:int32 page_token? tags*
 ListMonitorsResponse http_monitors*:HttpMonitor tcp_monitors*:TcpMonitor dns_monitors*:DnsMonitor total_size:int32 next_page_token
 DeleteMonitorRequest id
 DeleteMonitorResponse
@@ -96,6 +103,21 @@ EndMaintenanceRequest id
 EndMaintenanceResponse maintenance:Maintenance
 DeleteMaintenanceRequest id
 DeleteMaintenanceResponse
+@member.v1
+ListMembersRequest limit?:int32 offset?:int32 page_token?
+ListMembersResponse members*:Member total_size:int32 next_page_token
+UpdateMemberRequest user_id role
+UpdateMemberResponse member:Member
+RemoveMemberRequest user_id
+RemoveMemberResponse
+ListInvitationsRequest limit?:int32 offset?:int32 page_token?
+ListInvitationsResponse invitations*:Invitation total_size:int32 next_page_token
+CreateInvitationRequest email? role
+CreateInvitationResponse invitation:Invitation token
+RevokeInvitationRequest id
+RevokeInvitationResponse
+Member user_id name email role since:google.protobuf.Timestamp last_sign_in_at:google.protobuf.Timestamp
+Invitation id email? role invited_by invited_by_name created_at:google.protobuf.Timestamp expires_at:google.protobuf.Timestamp
 @notification.v1
 Notification id? name? provider_type? monitor_ids* discord:Discord email:Email slack:Slack pagerduty:Pagerduty opsgenie:Opsgenie webhook:Webhook telegram:Telegram sms:Sms whatsapp:Whatsapp google_chat:GoogleChat grafana_oncall:GrafanaOncall ntfy:Ntfy events* remind_every? quiet_hours:QuietHours ms_teams:MsTeams created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
 QuietHours from? until? time_zone? applies_to?
@@ -139,10 +161,21 @@ ListSigningSecretsRequest
 ListSigningSecretsResponse signing_secrets*:SigningSecret
 RotateSigningSecretRequest overlap_hours?:int32
 RotateSigningSecretResponse secret signing_secrets*:SigningSecret
+@probe.v1
+ListProbesRequest
+ListProbesResponse probes*:Probe
+CreateProbeRequest name? regions*
+CreateProbeResponse probe:Probe token command
+RotateProbeTokenRequest id
+RotateProbeTokenResponse probe:Probe token command
+DeleteProbeRequest id
+DeleteProbeResponse
+Probe id name regions* created_at:google.protobuf.Timestamp connected:bool last_seen_at:google.protobuf.Timestamp version address previous_token_ends_at:google.protobuf.Timestamp
 @region.v1
 ListRegionsRequest
 ListRegionsResponse regions*:Region
-Region id group city country default:bool served_by is_fallback:bool health last_seen_at:google.protobuf.Timestamp egress_addresses*
+Region id group city country default:bool served_by is_fallback:bool health last_seen_at:google.protobuf.Timestamp egress_addresses* probe:ProbeState
+ProbeState connected:bool version heard_at:google.protobuf.Timestamp lag_ms:int32 clock_offset_ms:int32 running:int32 waiting:int32
 @status_page.v1
 StatusPage id? title? slug? description? homepage_url? contact_url? icon? custom_domain? access_type? password? auth_email_domains* published?=30:bool theme? created_at:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp allow_indexing?:bool revision?
 Component id? page_id? type? monitor_id? name? description? order?:int32 group_id? group_order?:int32 created_at=30:google.protobuf.Timestamp updated_at:google.protobuf.Timestamp revision?
@@ -233,4 +266,16 @@ UpdateReportTemplateRequest template:ReportTemplate update_mask:google.protobuf.
 UpdateReportTemplateResponse template:ReportTemplate
 DeleteReportTemplateRequest id
 DeleteReportTemplateResponse
+@workspace.v1
+GetWorkspaceRequest
+GetWorkspaceResponse workspace:Workspace
+UpdateWorkspaceRequest name? slug? uptime_target?
+UpdateWorkspaceResponse workspace:Workspace
+DeleteWorkspaceRequest
+DeleteWorkspaceResponse workspace:Workspace
+CancelDeletionRequest
+CancelDeletionResponse workspace:Workspace
+Workspace id name slug plan limits:PlanLimits usage:WorkspaceUsage created_at:google.protobuf.Timestamp deletes_at:google.protobuf.Timestamp uptime_target
+PlanLimits monitors?:int32 shortest_period? status_pages?:int32 notifications?:int32 retention_days?:int32
+WorkspaceUsage monitors:int32 shortest_period? status_pages:int32 notifications:int32 retention_days:int32
 `;

@@ -6,10 +6,10 @@ const Header: Shape = { key: 1, value: 1 };
 const StatusCodeAssertion: Shape = { target: 1, comparator: 1 };
 const BodyAssertion: Shape = { target: 1, comparator: 1 };
 const HeaderAssertion: Shape = { key: 1, target: 1, comparator: 1 };
-const HttpMonitor: Shape = { id: 1, name: 1, url: 1, periodicity: 1, method: 1, body: 1, timeout: 1, degradedAt: 1, retry: 1, followRedirects: 1, active: 1, public: 1, description: 1, regions: 1, headers: Header, statusCodeAssertions: StatusCodeAssertion, bodyAssertions: BodyAssertion, headerAssertions: HeaderAssertion, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
-const TcpMonitor: Shape = { id: 1, name: 1, uri: 1, periodicity: 1, timeout: 1, degradedAt: 1, retry: 1, active: 1, public: 1, description: 1, regions: 1, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
+const HttpMonitor: Shape = { id: 1, name: 1, url: 1, periodicity: 1, method: 1, body: 1, timeout: 1, degradedAt: 1, retry: 1, followRedirects: 1, active: 1, public: 1, description: 1, regions: 1, headers: Header, statusCodeAssertions: StatusCodeAssertion, bodyAssertions: BodyAssertion, headerAssertions: HeaderAssertion, tags: 1, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
+const TcpMonitor: Shape = { id: 1, name: 1, uri: 1, periodicity: 1, timeout: 1, degradedAt: 1, retry: 1, active: 1, public: 1, description: 1, regions: 1, tags: 1, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
 const RecordAssertion: Shape = { record: 1, target: 1, comparator: 1 };
-const DnsMonitor: Shape = { id: 1, name: 1, uri: 1, periodicity: 1, timeout: 1, degradedAt: 1, retry: 1, active: 1, public: 1, description: 1, regions: 1, recordAssertions: RecordAssertion, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
+const DnsMonitor: Shape = { id: 1, name: 1, uri: 1, periodicity: 1, timeout: 1, degradedAt: 1, retry: 1, active: 1, public: 1, description: 1, regions: 1, recordAssertions: RecordAssertion, tags: 1, status: 1, effectiveDegradedAt: 1, resolvedRegions: 1, createdAt: 1, updatedAt: 1, revision: 1 };
 const MaintenanceWindow: Shape = { startsAt: 1, endsAt: 1 };
 const Maintenance: Shape = { id: 1, title: 1, description: 1, startsAt: 1, duration: 1, timeZone: 1, recurrence: 1, monitorIds: 1, componentIds: 1, status: 1, currentWindow: MaintenanceWindow, nextWindow: MaintenanceWindow, createdAt: 1, updatedAt: 1, revision: 1 };
 const Discord: Shape = { webhookUrl: 1 };
@@ -40,6 +40,14 @@ const ReportTemplate: Shape = { id: 1, name: 1, title: 1, status: 1, text: 1, co
 /** Every service: the name of its package in a client, its full name, its methods. */
 export const SERVICES: readonly (readonly [name: string, path: string, methods: Methods])[] = [
   [
+    "apiKey",
+    "api_key.v1.ApiKeyService",
+    {
+      ListApiKeys: [5, { limit: 1, offset: 1, pageToken: 1 }],
+      RevokeApiKey: [2, { id: 1 }],
+    },
+  ],
+  [
     "audit",
     "audit.v1.AuditService",
     {
@@ -57,7 +65,7 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       UpdateTcpMonitor: [2, { monitor: TcpMonitor, updateMask: 1, revision: 1 }],
       UpdateDnsMonitor: [2, { monitor: DnsMonitor, updateMask: 1, revision: 1 }],
       GetMonitor: [1, { id: 1 }],
-      ListMonitors: [5, { limit: 1, offset: 1, pageToken: 1 }],
+      ListMonitors: [5, { limit: 1, offset: 1, pageToken: 1, tags: 1 }],
       DeleteMonitor: [18, { id: 1 }],
       TriggerMonitor: [8, { id: 1 }],
       GetMonitorStatus: [1, { id: 1 }],
@@ -91,6 +99,18 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
     },
   ],
   [
+    "member",
+    "member.v1.MemberService",
+    {
+      ListMembers: [5, { limit: 1, offset: 1, pageToken: 1 }],
+      UpdateMember: [2, { userId: 1, role: 1 }],
+      RemoveMember: [18, { userId: 1 }],
+      ListInvitations: [5, { limit: 1, offset: 1, pageToken: 1 }],
+      CreateInvitation: [3, { email: 1, role: 1 }],
+      RevokeInvitation: [2, { id: 1 }],
+    },
+  ],
+  [
     "notification",
     "notification.v1.NotificationService",
     {
@@ -105,6 +125,16 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       ReplayDelivery: [0, { id: 1 }],
       ListSigningSecrets: [1, {}],
       RotateSigningSecret: [0, { overlapHours: 1 }],
+    },
+  ],
+  [
+    "probe",
+    "probe.v1.ProbeService",
+    {
+      ListProbes: [1, {}],
+      CreateProbe: [3, { name: 1, regions: 1 }],
+      RotateProbeToken: [0, { id: 1 }],
+      DeleteProbe: [18, { id: 1 }],
     },
   ],
   [
@@ -160,6 +190,16 @@ export const SERVICES: readonly (readonly [name: string, path: string, methods: 
       ListReportTemplates: [5, { limit: 1, offset: 1, pageToken: 1 }],
       UpdateReportTemplate: [2, { template: ReportTemplate, updateMask: 1, revision: 1 }],
       DeleteReportTemplate: [18, { id: 1 }],
+    },
+  ],
+  [
+    "workspace",
+    "workspace.v1.WorkspaceService",
+    {
+      GetWorkspace: [1, {}],
+      UpdateWorkspace: [2, { name: 1, slug: 1, uptimeTarget: 1 }],
+      DeleteWorkspace: [2, {}],
+      CancelDeletion: [2, {}],
     },
   ],
 ];

@@ -52,8 +52,8 @@ export interface MonitorService {
   /**
    * Lists monitors, newest first, one page at a time. An empty request returns the first page.
    *
-   * Errors: `invalid_argument` for a `limit` or `offset` out of range and for a `pageToken` that this method
-   * did not issue.
+   * Errors: `invalid_argument` for a `limit` or `offset` out of range, for a `pageToken` that this method did
+   * not issue, and for a text that cannot be a tag.
    */
   listMonitors(request?: ListMonitorsRequest, options?: CallOptions): Pages<ListMonitorsResponse>;
 
@@ -252,6 +252,11 @@ export interface HttpMonitor {
   bodyAssertions: BodyAssertion[];
   /** Conditions on the headers of the response: up to 10, which must all hold. */
   headerAssertions: HeaderAssertion[];
+  /**
+   * Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
+   * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
+   */
+  tags: string[];
   /** Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result. */
   status: MonitorStatus;
   /**
@@ -330,6 +335,11 @@ export interface HttpMonitorInput {
   bodyAssertions?: readonly BodyAssertion[] | undefined;
   /** Conditions on the headers of the response: up to 10, which must all hold. */
   headerAssertions?: readonly HeaderAssertion[] | undefined;
+  /**
+   * Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
+   * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
+   */
+  tags?: readonly string[] | undefined;
 }
 
 /** A monitor that opens TCP connections. */
@@ -368,6 +378,11 @@ export interface TcpMonitor {
    * `resolvedRegions`.
    */
   regions: Region[];
+  /**
+   * Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
+   * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
+   */
+  tags: string[];
   /** Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result. */
   status: MonitorStatus;
   /**
@@ -423,6 +438,11 @@ export interface TcpMonitorInput {
    * `resolvedRegions`.
    */
   regions?: readonly Region[] | undefined;
+  /**
+   * Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
+   * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
+   */
+  tags?: readonly string[] | undefined;
 }
 
 /** A monitor that resolves a domain name. */
@@ -463,6 +483,11 @@ export interface DnsMonitor {
    * record.
    */
   recordAssertions: RecordAssertion[];
+  /**
+   * Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
+   * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
+   */
+  tags: string[];
   /** Output: `active`, `degraded`, `error`, or `unknown` while the monitor is paused or has no recent result. */
   status: MonitorStatus;
   /**
@@ -520,6 +545,11 @@ export interface DnsMonitorInput {
    * record.
    */
   recordAssertions?: readonly RecordAssertion[] | undefined;
+  /**
+   * Tags to find and group monitors by: up to 20, each of 1 to 64 characters in one line, without commas and
+   * without spaces at its ends. Case is kept, but does not distinguish tags: a monitor has `Prod` or `prod`.
+   */
+  tags?: readonly string[] | undefined;
 }
 
 /** A monitor of any kind. */
@@ -668,7 +698,7 @@ export interface GetMonitorResponse {
   monitor: Monitor;
 }
 
-/** The page of monitors to return. */
+/** A filter for monitors, and the page of the result. */
 export interface ListMonitorsRequest {
   /** Page size over all kinds together: 1 to 100. Default 50. */
   limit?: number | undefined;
@@ -676,9 +706,14 @@ export interface ListMonitorsRequest {
   offset?: number | undefined;
   /**
    * `nextPageToken` of the previous page. Unlike an offset, it skips and repeats nothing if monitors are
-   * created or deleted meanwhile.
+   * created or deleted meanwhile. The filter must be the same.
    */
   pageToken?: string | undefined;
+  /**
+   * Only monitors that have all of these tags: up to 20, each of 1 to 64 characters. Case does not matter.
+   * Empty: all monitors.
+   */
+  tags?: readonly string[] | undefined;
 }
 
 /** A page of monitors. */
@@ -689,7 +724,7 @@ export interface ListMonitorsResponse {
   tcpMonitors: TcpMonitor[];
   /** The page's DNS monitors, by ID. */
   dnsMonitors: DnsMonitor[];
-  /** Total number of monitors of all kinds in the workspace. */
+  /** Total number of monitors of all kinds in the workspace that match the filter. */
   totalSize: number;
   /** Token of the next page. Empty on the last page. */
   nextPageToken: string;
@@ -950,7 +985,10 @@ export interface ListMissedSlotsRequest {
   pageToken?: string | undefined;
   /** Only those of these regions. */
   regions?: readonly Region[] | undefined;
-  /** Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`, `fault`, `unknown`. */
+  /**
+   * Only those that were missed for one of these reasons: `down`, `overloaded`, `changed`,
+   * `disconnected`, `fault`, `unknown`.
+   */
   reasons?: readonly MissedReason[] | undefined;
   /** Only those with a slot at this time or later. */
   from?: Timestamp | undefined;
@@ -978,8 +1016,9 @@ export interface MissedSlots {
   slots: number;
   /**
    * Reason. `down`: the server was not running. `overloaded`: the next slot was due before the check could start.
-   * `changed`: the monitor was edited, paused or deleted before. `fault`: an error of the server. `unknown`: stored
-   * by a version that did not record it.
+   * `changed`: the monitor was edited, paused or deleted before. `disconnected`: the probe of the region was not
+   * connected, or did not report a result in time. `fault`: an error of the server. `unknown`: stored by a version that
+   * did not record it.
    */
   reason: MissedReason;
   /**

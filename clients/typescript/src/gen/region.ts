@@ -41,11 +41,32 @@ export interface RegionInfo {
   isFallback: boolean;
   /**
    * `healthy`; `suspect` while most of its hosts fail at once, so its votes are void; `stalled` if checks
-   * are due here but none ends; `unserved` without a probe.
+   * are due here but none ends; `disconnected` if its probe is in another place and not connected; `unserved` without
+   * a probe.
    */
   health: RegionHealth;
   /** End of the probe's latest check. Absent before the first. */
   lastSeenAt?: Timestamp;
   /** Source addresses of the checks, for firewalls. Empty if they are unknown. */
   egressAddresses: string[];
+  /** State of a probe in another place. Absent if this server serves the region, or the probe was never connected. */
+  probe?: ProbeState;
+}
+
+/** State of a probe in another place. */
+export interface ProbeState {
+  /** Whether it is connected. */
+  connected: boolean;
+  /** Version of its program, for example `0.1.0`. */
+  version: string;
+  /** Time of its last sign of life. */
+  heardAt?: Timestamp;
+  /** Age of the oldest result in its last report with results, in milliseconds: the way from the end of a check to this server. */
+  lagMs: number;
+  /** Time that its own clock is ahead of this server's, in milliseconds. Checks do not depend on that clock. */
+  clockOffsetMs: number;
+  /** Number of checks that it runs. */
+  running: number;
+  /** Number of checks that wait at the probe. */
+  waiting: number;
 }

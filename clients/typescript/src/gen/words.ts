@@ -163,7 +163,7 @@ export const SCOPES = ["read", "write"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Reasons why the service rejects a call. */
-export const ERROR_REASONS = ["KEY_MISSING", "KEY_UNKNOWN", "KEY_EXPIRED", "KEY_REVOKED", "KEY_READ_ONLY", "RATE_LIMITED", "INVALID_ARGUMENT", "MALFORMED_MESSAGE", "NOT_FOUND", "ALREADY_EXISTS", "MONITOR_TYPE_MISMATCH", "CONFLICT", "REVISION_MISMATCH", "FAILED_PRECONDITION", "PAYLOAD_TOO_LARGE", "REQUEST_TIMEOUT", "UNSUPPORTED_MEDIA_TYPE", "METHOD_NOT_ALLOWED", "UNKNOWN_METHOD", "DEADLINE_EXCEEDED", "UNAVAILABLE", "INTERNAL"] as const;
+export const ERROR_REASONS = ["KEY_MISSING", "KEY_UNKNOWN", "KEY_EXPIRED", "KEY_REVOKED", "KEY_READ_ONLY", "ROLE_REQUIRED", "OPERATOR_REQUIRED", "RATE_LIMITED", "INVALID_ARGUMENT", "MALFORMED_MESSAGE", "NOT_FOUND", "ALREADY_EXISTS", "MONITOR_TYPE_MISMATCH", "CONFLICT", "REVISION_MISMATCH", "FAILED_PRECONDITION", "PAYLOAD_TOO_LARGE", "REQUEST_TIMEOUT", "UNSUPPORTED_MEDIA_TYPE", "METHOD_NOT_ALLOWED", "UNKNOWN_METHOD", "DEADLINE_EXCEEDED", "UNAVAILABLE", "INTERNAL"] as const;
 
 /** Reasons why the service rejects a call. */
 export type KnownReason = (typeof ERROR_REASONS)[number];
@@ -199,7 +199,7 @@ export const TRIGGERS = ["scheduled", "confirmation", "manual"] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 /** Why a slot was missed. */
-export const MISSED_REASONS = ["down", "overloaded", "changed", "fault", "unknown"] as const;
+export const MISSED_REASONS = ["down", "overloaded", "changed", "disconnected", "fault", "unknown"] as const;
 
 /** Why a slot was missed. */
 export type MissedReason = (typeof MISSED_REASONS)[number];
