@@ -1,12 +1,13 @@
 //! `cargo xtask bench`: measures the service with our own target on this machine, each in its own
 //! process. Results are stored durably, and every check uses a new connection. Prints a table with
 //! each figure next to its threshold, and writes and compares JSON. `scenario`, `calls`, `history`,
-//! `alerts` and `pages` define the figures. `process` measures a process.
+//! `alerts`, `dashboard` and `pages` define the figures. `process` measures a process.
 
 mod alerts;
 mod api;
 mod baseline;
 mod calls;
+mod dashboard;
 mod history;
 mod observe;
 mod pages;
@@ -23,11 +24,12 @@ use serde_json::{Value, json};
 
 use crate::shell;
 
-const USAGE: &str = "usage: cargo xtask bench alerts|engine|history|pages|rpc… [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
+const USAGE: &str = "usage: cargo xtask bench alerts|dashboard|engine|history|pages|rpc… [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
 
 /// Sets of scenarios by name.
 const SETS: &[(&str, &[Scenario])] = &[
     ("alerts", alerts::ALERTS),
+    ("dashboard", dashboard::DASHBOARD),
     ("engine", scenario::ENGINE),
     ("history", history::HISTORY),
     ("pages", pages::PAGES),

@@ -2,6 +2,7 @@
 //! generated code, which is compared with the committed one and replaced if it differs.
 
 mod contract;
+mod lane;
 mod plugin;
 mod typescript;
 
@@ -23,8 +24,9 @@ struct Output {
     generate: fn(&Path) -> Result<Files>,
 }
 
-const OUTPUTS: [Output; 3] = [
+const OUTPUTS: [Output; 4] = [
     Output { folder: "crates/proto/src/gen", generate: contract::generate },
+    Output { folder: "crates/remote/src/gen", generate: lane::generate },
     Output { folder: "crates/terraform-plugin/src/gen", generate: plugin::generate },
     Output { folder: "clients/typescript/src/gen", generate: typescript::generate },
 ];

@@ -2,6 +2,7 @@
 //! `terraform init` finds it, packages it as registries require, and generates its documentation.
 //! Leaves signing a release to the owner of the key.
 
+mod build;
 mod docs;
 mod install;
 mod package;
@@ -9,7 +10,6 @@ mod portable;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
@@ -96,7 +96,7 @@ impl ProviderOptions {
         let zig = if platform.os == "linux" { setup::zigbuild()? } else { None };
         let is_for_others = zig.is_some() || self.target.is_some();
         if !self.built {
-            build(zig, &triple, is_for_others)?;
+            build::build(zig, &triple, is_for_others)?;
         }
         let mut folder = target_folder()?;
         if is_for_others {
@@ -104,29 +104,6 @@ impl ProviderOptions {
         }
         Ok((folder.join(PROFILE).join(platform.file(PROGRAM)), platform))
     }
-}
-
-/// Builds the provider: with Zig for the oldest glibc that it runs on, or else for this machine's.
-fn build(zig: Option<Command>, triple: &str, names_target: bool) -> Result<()> {
-    let with_zig = zig.is_some();
-    let mut command = if let Some(command) = zig {
-        command
-    } else {
-        let mut command = shell::command(&shell::cargo())?;
-        command.arg("build");
-        command
-    };
-    command.args(["--locked", "--package", "aloft-provider"]);
-    command.args(["--bin", PROGRAM, "--profile", PROFILE]);
-    if names_target {
-        let glibc = if with_zig && triple.ends_with("-linux-gnu") {
-            format!(".{}", portable::GLIBC)
-        } else {
-            String::new()
-        };
-        command.args(["--target", &format!("{triple}{glibc}")]);
-    }
-    shell::finish(&mut command)
 }
 
 /// Returns cargo's target folder.

@@ -135,7 +135,11 @@ impl Book {
 
     /// Checks that every method has an example and a recorded response.
     fn check_complete(&self) -> Result<()> {
-        let paths = || self.contract.methods().map(contract::Method::path);
+        // The examples have keys, which cannot call the methods for people.
+        let paths = || {
+            let paths = self.contract.methods().map(contract::Method::path);
+            paths.filter(|path| rules::person_role(path).is_none())
+        };
         let bare: Vec<_> = paths().filter(|path| self.examples.get(path).is_none()).collect();
         if !bare.is_empty() {
             bail!(

@@ -4,7 +4,12 @@
 
 mod built;
 mod client;
+mod nats;
+mod npm;
 mod openapi;
+mod openid;
+mod pypi;
+mod refusals;
 mod terraform;
 mod zig;
 
@@ -13,6 +18,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
+use self::npm::NPM;
 pub(crate) use self::zig::zigbuild;
 use crate::shell;
 
@@ -37,11 +43,6 @@ const GO: Installer = Installer {
     program: "go",
     package: "golang-go",
     by_hand: "install Go 1.18 or newer (https://go.dev/dl/) and put it on the PATH",
-};
-const NPM: Installer = Installer {
-    program: "npm",
-    package: "npm",
-    by_hand: "install Node.js 20 or newer with npm (https://nodejs.org/) and put it on the PATH",
 };
 const CARGO: Installer =
     Installer { program: "cargo", package: "cargo", by_hand: "install Rust (https://rustup.rs/)" };
@@ -144,8 +145,10 @@ const VALGRIND: Installer = Installer {
     by_hand: "install valgrind (https://valgrind.org/)",
 };
 
-/// Go module of the client that calls providers.
-const WIRE: &str = "crates/terraform-plugin/tests/wire";
+/// Go modules of programs that tests build: the client that calls providers, and the one that calls a
+/// server which refuses early.
+const MODULES: [&str; 2] =
+    ["crates/terraform-plugin/tests/wire", "crates/cli/tests/refusals/connect-go"];
 
 /// Installs everything, to work without a network afterwards.
 pub(crate) fn for_all() -> Result<()> {
@@ -164,7 +167,9 @@ pub(crate) fn for_tests() -> Result<()> {
     ready(&GRPCURL)?;
     ready(&BUF)?;
     ready(&SMTP_SERVER)?;
+    ready(&openid::PROVIDER)?;
     ready(&PEBBLE)?;
+    ready(&nats::SERVER)?;
     present(&CHROMIUM).context("`chromium` not found")?;
     ready(&PLAYWRIGHT)?;
     for installer in [NGINX, CADDY, SYSTEMD] {
@@ -175,7 +180,8 @@ pub(crate) fn for_tests() -> Result<()> {
     ready(&terraform::TFPLUGINDOCS)?;
     client::ready().context("failed to build the TypeScript client")?;
     present_terraform()?;
-    wire()
+    refusals::TOOLS.iter().try_for_each(ready)?;
+    MODULES.iter().try_for_each(|module| download(module))
 }
 
 /// Installs the tools of the contract's check.
@@ -216,11 +222,11 @@ fn present_terraform() -> Result<()> {
     )
 }
 
-/// Downloads the modules of the client that calls providers as Terraform does. Tests build it.
-fn wire() -> Result<()> {
+/// Downloads what a Go module needs. Tests build its program.
+fn download(module: &str) -> Result<()> {
     present(&GO).context("Go not found")?;
     let mut command = shell::command("go")?;
-    command.args(["mod", "download"]).current_dir(shell::workspace().join(WIRE));
+    command.args(["mod", "download"]).current_dir(shell::workspace().join(module));
     shell::finish(&mut command)
 }
 
@@ -305,11 +311,13 @@ fn minor(version: &str) -> Option<u32> {
 /// Installs a Go program in the folder of tools.
 fn install_module(args: &[&str]) -> Result<()> {
     let mut command = shell::command("go")?;
-    shell::finish(command.args(args).env("GOBIN", shell::tools().join("bin")))
+    // A module may need a newer Go, which Go downloads.
+    command.env("GOTOOLCHAIN", "auto").env("GOBIN", shell::tools().join("bin"));
+    shell::finish(command.args(args))
 }
 
 fn install_buf(tool: &Tool) -> Result<()> {
-    install_packages("npm", &[&format!("@bufbuild/buf@{}", tool.version)])?;
+    npm::install("npm", &[&format!("@bufbuild/buf@{}", tool.version)])?;
     let link = shell::tools().join("bin").join(tool.name);
     if link.symlink_metadata().is_ok() {
         fs::remove_file(&link)?;
@@ -319,20 +327,11 @@ fn install_buf(tool: &Tool) -> Result<()> {
 }
 
 fn install_smtp_server(tool: &Tool) -> Result<()> {
-    install_packages("mail", &[&format!("smtp-server@{}", tool.version), POSTAL_MIME])
+    npm::install("mail", &[&format!("smtp-server@{}", tool.version), POSTAL_MIME])
 }
 
 fn install_playwright(tool: &Tool) -> Result<()> {
-    install_packages("browser", &[&format!("playwright-core@{}", tool.version), AXE])
-}
-
-/// Installs npm packages in their own folder below the folder of tools.
-fn install_packages(folder: &str, packages: &[&str]) -> Result<()> {
-    let folder = shell::tools().join(folder);
-    fs::create_dir_all(&folder)?;
-    let mut command = shell::command("npm")?;
-    command.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"]);
-    shell::finish(command.arg("--prefix").arg(&folder).args(packages))
+    npm::install("browser", &[&format!("playwright-core@{}", tool.version), AXE])
 }
 
 fn install_cargo_deny(tool: &Tool) -> Result<()> {
@@ -380,7 +379,8 @@ mod tests {
         let further = client::TOOLS
             .iter()
             .chain(&terraform::TOOLS)
-            .chain([&terraform::TFPLUGINDOCS, &zig::ZIGBUILD]);
+            .chain(&refusals::TOOLS)
+            .chain([&terraform::TFPLUGINDOCS, &zig::ZIGBUILD, &openid::PROVIDER, &nats::SERVER]);
         for tool in tools.iter().chain(further) {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);
             assert!(

@@ -4,7 +4,7 @@
 //! open browser gets a changed verdict and paints a page.
 
 mod browser;
-mod paint;
+pub(super) mod paint;
 mod site;
 
 use std::path::{Path, PathBuf};

@@ -17,9 +17,9 @@ const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 
 /// A section of the page, and the prefixes of its limits.
 type Part = (&'static str, &'static [&'static str]);
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     ("Calls", &["LIST_", "PAGE_TOKEN", "IDEMPOTENCY", "KEY_", "MESSAGE_", "VIOLATIONS", "CALLS_"]),
-    ("Connections", &["REQUEST_", "RESPONSE_", "WITHOUT_KEY_"]),
+    ("Connections", &["REQUEST_", "RESPONSE_", "WITHOUT_KEY_", "WITH_KEY_", "WITH_SESSION_"]),
     (
         "Checks",
         &[
@@ -35,6 +35,7 @@ const PARTS: [Part; 7] = [
             "CHANGE_",
             "SUSPICION_",
             "CONNECTIVITY_",
+            "PROBE_",
             "CONFIRMATIONS_",
             "PLAN_",
             "DETAILED_",
@@ -58,11 +59,12 @@ const PARTS: [Part; 7] = [
             "ENDED_KEYS",
         ],
     ),
+    ("Workspaces and members", &["OWNED_WORKSPACES", "INVITATION_", "WORKSPACE_"]),
     ("Others", &[""]),
 ];
 
 /// Tables of writable fields and their titles.
-static FIELDS: [(&str, &Resource); 14] = [
+static FIELDS: [(&str, &Resource); 15] = [
     ("HTTP monitor", &tables::HTTP_MONITOR),
     ("TCP monitor", &tables::TCP_MONITOR),
     ("DNS monitor", &tables::DNS_MONITOR),
@@ -77,6 +79,7 @@ static FIELDS: [(&str, &Resource); 14] = [
     ("Template of reports", &tables::REPORT_TEMPLATE),
     ("Maintenance", &tables::MAINTENANCE),
     ("Comment of an incident", &tables::INCIDENT_COMMENT),
+    ("Probe", &tables::PROBE),
 ];
 
 /// A limit of the service.

@@ -9,6 +9,7 @@ pub(super) use fields::{CONDITIONAL, given};
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use rules::person_role;
 
 use super::Book;
 use super::comment::{capitalised, paragraphs, parse_method, referenced_method};
@@ -114,7 +115,9 @@ impl<'a> ServicePage<'a> {
             first.split_once(". ").map_or(first.trim_end_matches('.'), |(first, _)| first);
         let sentence = sentence.split_once("; see ").map_or(sentence, |(own, _)| own);
         let link = format!("[{}](#{})", method.name, anchor(&method.name));
-        vec![link, format!("{}.", self.format_text(sentence)), format!("`{}`", scope(method))]
+        let needed = person_role(&method.path())
+            .map_or_else(|| format!("`{}`", scope(method)), |role| format!("a person: `{role}`"));
+        vec![link, format!("{}.", self.format_text(sentence)), needed]
     }
 
     fn method(&self, method: &Method) -> Result<String> {
@@ -125,9 +128,9 @@ impl<'a> ServicePage<'a> {
             text += &format!("\n{}\n", self.format_text(paragraph));
         }
         text += &format!(
-            "\n`POST /rpc/{}`\n\nScope [`{}`](authentication.md#scopes). {}\n",
+            "\n`POST /rpc/{}`\n\n{} {}\n",
             method.path(),
-            scope(method),
+            permission(method),
             self.repeating(method),
         );
         text += &self.message(
@@ -257,6 +260,15 @@ pub(super) fn scope(method: &Method) -> &'static str {
         Level::Reads => rules::Scope::Read.as_str(),
         Level::Repeatable | Level::Once => rules::Scope::Write.as_str(),
     }
+}
+
+/// Returns the permission that a method needs, as a sentence.
+fn permission(method: &Method) -> String {
+    let scope = scope(method);
+    person_role(&method.path()).map_or_else(
+        || format!("Scope [`{scope}`](authentication.md#scopes)."),
+        |role| format!("For people with the role `{role}`, not for keys."),
+    )
 }
 
 /// Returns the message that a field contains.

@@ -60,6 +60,7 @@ fn resources_of(message: &str) -> Vec<&'static Resource> {
         "monitor.v1.HttpMonitor" => vec![&tables::HTTP_MONITOR],
         "monitor.v1.TcpMonitor" => vec![&tables::TCP_MONITOR],
         "monitor.v1.DnsMonitor" => vec![&tables::DNS_MONITOR],
+        "monitor.v1.ListMonitorsRequest" => vec![&tables::MONITORS_DATA],
         "notification.v1.Notification" => {
             vec![&tables::NOTIFICATION, &tables::NOTIFICATION_PREFERENCES]
         }
@@ -179,6 +180,9 @@ pub(super) fn bounds(shape: Shape) -> Option<String> {
         }
         Shape::OneOf(words) => format!("One of {}", codes(words.iter().copied())),
         Shape::SetOf(words) => format!("Any of {}", codes(words.iter().copied())),
+        Shape::SetOfTags { max, chars_max } => {
+            format!("Up to {max} tags, each of 1 to {chars_max} characters")
+        }
         Shape::ListOfDomains { max } => format!("Up to {max} domain names"),
         Shape::Bool | Shape::Id(_) | Shape::SetOfIds(_) | Shape::Instant | Shape::ListOf(_) => {
             return None;
@@ -200,6 +204,7 @@ fn measures(shape: Shape) -> Vec<String> {
         | Shape::HeaderValue { max }
         | Shape::EmailAddress { max }
         | Shape::ListOfDomains { max } => vec![max.to_string()],
+        Shape::SetOfTags { max, chars_max } => vec![max.to_string(), chars_max.to_string()],
         // Shapes without a number. A domain name has 253 characters, whatever the table has for its
         // text.
         Shape::Integer { min: i32::MIN, .. }

@@ -8,7 +8,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::built::Build;
-use super::{Installer, NPM, Tool, install_packages};
+use super::npm::{self, NPM};
+use super::{Installer, Tool};
 use crate::shell;
 
 /// Runtimes for tests of the client apart from Node.js and the browser, and tools that check its
@@ -71,12 +72,12 @@ const fn tool(name: &'static str, version: &'static str, place: &'static str) ->
 
 fn install_tool(tool: &Tool) -> Result<()> {
     let package = format!("{}@{}", tool.name, tool.version);
-    install_packages(&format!("client/{}", tool.name), &[&package])
+    npm::install(&format!("client/{}", tool.name), &[&package])
 }
 
 fn install_attw(tool: &Tool) -> Result<()> {
     let package = format!("@arethetypeswrong/cli@{}", tool.version);
-    install_packages("client/attw", &[&package])
+    npm::install("client/attw", &[&package])
 }
 
 fn npm(folder: &Path, args: &[&str]) -> Result<()> {

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{NPM, Tool, install_packages};
+use super::Tool;
+use super::npm::{self, NPM};
 
 /// Reports errors and warnings of an OpenAPI description.
 pub(super) const REDOCLY: Tool = Tool {
@@ -14,5 +15,5 @@ pub(super) const REDOCLY: Tool = Tool {
 };
 
 fn install_redocly(tool: &Tool) -> Result<()> {
-    install_packages("openapi", &[&format!("@redocly/cli@{}", tool.version)])
+    npm::install("openapi", &[&format!("@redocly/cli@{}", tool.version)])
 }

@@ -1,18 +1,11 @@
 //! The linker with which the provider runs on old systems: cargo-zigbuild, and the Zig that it calls. Both
 //! are programs in packages of `PyPI`. Building the provider belongs to `provider`.
 
-use std::fs;
+use anyhow::Result;
 
-use anyhow::{Context, Result};
-
-use super::{Installer, Tool};
+use super::Tool;
+use super::pypi::{self, PIP};
 use crate::shell;
-
-const PIP: Installer = Installer {
-    program: "pip3",
-    package: "python3-pip",
-    by_hand: "install Python 3 with pip (https://www.python.org/) and put `pip3` on the PATH",
-};
 
 /// Builds for the glibc that a target names, such as `x86_64-unknown-linux-gnu.2.17`.
 pub(super) const ZIGBUILD: Tool = Tool {
@@ -42,15 +35,5 @@ pub(crate) fn zigbuild() -> Result<Option<std::process::Command>> {
 }
 
 fn install_zigbuild(tool: &Tool) -> Result<()> {
-    let folder = shell::tools().join("zig");
-    if folder.exists() {
-        // pip leaves what is there as it is.
-        fs::remove_dir_all(&folder)
-            .with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
-    let mut command = shell::command("pip3")?;
-    command.args(["install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    command.args(["--only-binary", ":all:", "--target"]).arg(&folder);
-    command.arg(format!("{}=={}", tool.name, tool.version)).arg(ZIG);
-    shell::finish(&mut command)
+    pypi::install("zig", tool, &[ZIG])
 }

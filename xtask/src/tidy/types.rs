@@ -23,7 +23,7 @@ const STANDARD: [&str; 5] = [
     // Network and web
     "account actor address admin announcement answer app audit auth body client comment doctor email \
      envelope header health hop host link location log lookup mail mapping method nameserver \
-     backend backoff cache counters encoding future limiter network notifier origin payload peer phone port proof proxies purpose redirect refusal rejection request \
+     backend backoff cache counters encoding future limiter network notifier origin password payload peer phone port proof proxies purpose redirect refusal rejection request \
      resource response retry root search secret server service tls transport trust url \
      webhook zone",
     // Database
@@ -35,7 +35,8 @@ const STANDARD: [&str; 5] = [
     "ntfy opsgenie pagerduty provider telegram",
 ];
 /// Names that end in no noun and read as a whole.
-const PHRASES: [&str; 5] = ["ClearedBy", "StatusFrom", "Strict", "Unreadable", "Whoami"];
+const PHRASES: [&str; 6] =
+    ["ClearedBy", "ProbeSeen", "StatusFrom", "Strict", "Unreadable", "Whoami"];
 
 /// A type at the top level of a product file.
 struct TypeItem<'t> {

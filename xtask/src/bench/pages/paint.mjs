@@ -1,9 +1,9 @@
 // Measures Chromium's first contentful paint of a page and of an empty page, in turns, each in a new window.
-// The first visit of each does not count. `paint.mjs PACKAGES PROGRAM LOOKS URL` prints a line of JSON.
+// The first visit of each does not count. `paint.mjs PACKAGES PROGRAM LOOKS URL [COOKIE]` prints a line of JSON.
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 
-const [packages, program, looks, page] = process.argv.slice(2);
+const [packages, program, looks, page, cookie] = process.argv.slice(2);
 const { chromium } = createRequire(packages + "/")("playwright-core");
 
 const server = createServer((_, answer) => {
@@ -17,6 +17,10 @@ const browser = await chromium.launch({ executablePath: program, args });
 
 const look = async (url) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  if (cookie && url === page) {
+    const [name, value] = cookie.split("=");
+    await context.addCookies([{ name, value, url }]);
+  }
   const tab = await context.newPage();
   await tab.goto(url, { waitUntil: "load" });
   const painted = await tab.evaluate(async () => {

@@ -19,19 +19,16 @@ const COUNT: usize = 30;
 const LOOKS: usize = 15;
 const SCRIPT: &str = "xtask/src/bench/pages/paint.mjs";
 
+/// Median times until the first contentful paint, in milliseconds.
+pub(in super::super) struct Painted {
+    pub(in super::super) page: f64,
+    pub(in super::super) empty: f64,
+}
+
 pub(super) fn paint(target: &Target, _: &Sizes) -> Result<Vec<Figure>> {
     let site = Site::open(target, &[COUNT])?;
     let page = format!("http://{}{}", site.service.address, site::path(COUNT));
-    let output = Command::new("node")
-        .arg(SCRIPT)
-        .arg(shell::tools().join("browser"))
-        .arg(chromium()?)
-        .args([LOOKS.to_string(), page])
-        .output()
-        .context("failed to start Node.js; run `cargo xtask setup`")?;
-    let why = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "the browser failed: {why}");
-    let seen: Value = serde_json::from_slice(&output.stdout)?;
+    let Painted { page, empty } = first_paint(&page, None)?;
     site.service.stop()?;
     let figure = |what: &str, value, unit| Figure {
         name: format!("first paint: {what}"),
@@ -39,12 +36,27 @@ pub(super) fn paint(target: &Target, _: &Sizes) -> Result<Vec<Figure>> {
         value,
         unit,
     };
-    let (page, empty) = (middle(&seen["page"])?, middle(&seen["empty"])?);
     Ok(vec![
         figure("a page", page, "ms"),
         figure("an empty page", empty, "ms"),
         figure("a page to an empty one", page / empty, "×"),
     ])
+}
+
+/// Measures the first paint of a page and of an empty one, with this cookie (`name=value`).
+pub(in super::super) fn first_paint(url: &str, cookie: Option<&str>) -> Result<Painted> {
+    let output = Command::new("node")
+        .arg(SCRIPT)
+        .arg(shell::tools().join("browser"))
+        .arg(chromium()?)
+        .args([&LOOKS.to_string(), url])
+        .args(cookie)
+        .output()
+        .context("failed to start Node.js; run `cargo xtask setup`")?;
+    let why = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "the browser failed: {why}");
+    let seen: Value = serde_json::from_slice(&output.stdout)?;
+    Ok(Painted { page: middle(&seen["page"])?, empty: middle(&seen["empty"])? })
 }
 
 fn middle(values: &Value) -> Result<f64> {

@@ -40,7 +40,7 @@ pub(super) fn module() -> String {
     all.extend(of_service());
     let waiting = limits::TRIGGER_ANSWERED_WITHIN.as_millis();
     format!(
-        "/** Time for a call that waits for checks, in milliseconds. */\nexport const WAITING_CALL_MS = {waiting};\n\n/**\n * Limits of fields, by resource and field: Unicode characters of texts, values of numbers, elements of\n * lists (`max` next to the fields of an element), minutes of intervals, and defaults (`default`). Both\n * bounds are allowed.\n */\nexport const LIMITS = {} as const;\n",
+        "/** Time for a call that waits for checks, in milliseconds. */\nexport const WAITING_CALL_MS = {waiting};\n\n/**\n * Limits of fields, by resource and field: Unicode characters of texts, values of numbers, elements of\n * lists (`max` next to the fields of an element, or `each` for the characters of one), minutes of\n * intervals, and defaults (`default`). Both bounds are allowed.\n */\nexport const LIMITS = {} as const;\n",
         object(&all, 0)
     )
 }
@@ -74,7 +74,7 @@ fn of_field(field: &Field) -> Option<String> {
         Some((i64::from(min), i64::from(max)))
     } else if let Shape::Interval { min, max } = field.shape {
         Some((i64::from(min), i64::from(max)))
-    } else if let Shape::ListOfDomains { max } = field.shape {
+    } else if let Shape::ListOfDomains { max } | Shape::SetOfTags { max, .. } = field.shape {
         Some((0, i64::from(max)))
     } else {
         let characters = field.shape.characters().filter(|_| !has_none);
@@ -87,7 +87,12 @@ fn of_field(field: &Field) -> Option<String> {
         Presence::Required | Presence::Optional | Presence::Computed | Presence::Output => None,
     };
     let bounds = bounds.map(|(min, max)| format!("min: {min}, max: {max}"));
-    let parts: Vec<_> = bounds.into_iter().chain(default).collect();
+    let each = if let Shape::SetOfTags { chars_max, .. } = field.shape {
+        Some(format!("each: {{ min: 1, max: {chars_max} }}"))
+    } else {
+        None
+    };
+    let parts: Vec<_> = bounds.into_iter().chain(each).chain(default).collect();
     (!parts.is_empty()).then(|| format!("{{ {} }}", parts.join(", ")))
 }
 

@@ -80,8 +80,9 @@ fn only_keyed_methods_accept_an_idempotency_key() {
     assert_eq!(
         creates.join(" "),
         "CreateHttpMonitor CreateTcpMonitor CreateDnsMonitor CommentIncident CreateMaintenance \
-         CreateNotification CreateStatusPage CreateComponent CreateComponentGroup AddSubscriber \
-         CreateStatusReport AddStatusReportUpdate CreateReportTemplate"
+         CreateInvitation CreateNotification CreateProbe CreateStatusPage CreateComponent \
+         CreateComponentGroup AddSubscriber CreateStatusReport AddStatusReportUpdate \
+         CreateReportTemplate"
     );
     // `DeleteStatusReportUpdate` returns the report.
     for line in [

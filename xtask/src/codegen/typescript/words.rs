@@ -158,7 +158,7 @@ const LISTS: &[List] = &[
     ours(
         "MissedReason",
         "MISSED_REASONS",
-        &["down", "overloaded", "changed", "fault", "unknown"],
+        &["down", "overloaded", "changed", "disconnected", "fault", "unknown"],
         "Why a slot was missed",
         "monitor.v1.MissedSlots.reason",
     ),

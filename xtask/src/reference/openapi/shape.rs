@@ -37,6 +37,10 @@ fn of_field(field: &Field) -> Keywords {
         Shape::SetOfIds(prefix) => {
             keywords(json!({ "items": { "type": "string", "pattern": format!("^{prefix}") } }))
         }
+        Shape::SetOfTags { max, chars_max } => keywords(json!({
+            "maxItems": max,
+            "items": { "type": "string", "minLength": 1, "maxLength": chars_max },
+        })),
         Shape::ListOfDomains { max } => keywords(json!({ "maxItems": max })),
         Shape::Integer { min, max: i32::MAX } if min > i32::MIN => {
             keywords(json!({ "minimum": min }))
@@ -102,6 +106,7 @@ fn pattern(shape: Shape) -> Option<String> {
         | Shape::OneOf(_)
         | Shape::SetOf(_)
         | Shape::SetOfIds(_)
+        | Shape::SetOfTags { .. }
         | Shape::ListOfDomains { .. }
         | Shape::Instant
         | Shape::ListOf(_) => return None,

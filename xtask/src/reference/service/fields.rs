@@ -81,7 +81,9 @@ impl ServicePage<'_> {
             FieldKind::Mask => "[mask](calling.md#update-masks)".to_owned(),
             FieldKind::Object(full) => self.book.prose().object(&self.service.package, full),
         };
-        let is_set = |shape: Shape| matches!(shape, Shape::SetOf(_) | Shape::SetOfIds(_));
+        let is_set = |shape: Shape| {
+            matches!(shape, Shape::SetOf(_) | Shape::SetOfIds(_) | Shape::SetOfTags { .. })
+        };
         match entry {
             Some(TableEntry::Field(entry))
                 if is_set(entry.shape) && entry.presence != Presence::Output =>
