@@ -8,6 +8,7 @@ resource "service_http_monitor" "api" {
   timeout     = 10000
   degraded_at = 2000
   retry       = 2
+  tags        = ["shop", "prod"]
   regions     = ["fly-ams", "fly-iad", "fly-sin"]
   active      = true
   public      = true

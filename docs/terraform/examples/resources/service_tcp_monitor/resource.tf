@@ -6,6 +6,7 @@ resource "service_tcp_monitor" "database" {
   timeout     = 5000
   degraded_at = 500
   retry       = 1
+  tags        = ["prod"]
   regions     = ["fly-fra", "koyeb-fra"]
   active      = true
   public      = false
