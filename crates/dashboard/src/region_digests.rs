@@ -1,11 +1,10 @@
 //! Digests of the regions for open pages: one look at the pipeline for all of them.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use contract::region::wire::Region;
 use tokio::sync::Mutex;
-use tokio::time::Instant;
 
 /// Age from which the digest is taken again.
 const FRESH_FOR: Duration = Duration::from_millis(400);
@@ -29,10 +28,18 @@ impl SharedRegionsDigest {
         &self,
         ask: impl Future<Output = Option<RegionsDigest>>,
     ) -> Option<RegionsDigest> {
+        self.get_at(Instant::now(), ask).await
+    }
+
+    async fn get_at(
+        &self,
+        now: Instant,
+        ask: impl Future<Output = Option<RegionsDigest>>,
+    ) -> Option<RegionsDigest> {
         // Others wait for the same answer.
         let mut last = self.0.lock().await;
         if let Some((at, digest)) = *last
-            && at.elapsed() < FRESH_FOR
+            && now.saturating_duration_since(at) < FRESH_FOR
         {
             return digest;
         }
@@ -72,19 +79,19 @@ mod tests {
         assert_ne!(RegionsDigest::of(&[region]).health, checked.health);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn pages_share_a_digest() {
         let (shared, asked) = (SharedRegionsDigest::default(), Cell::new(0));
-        let get = || {
-            shared.get(async {
+        let get_at = |now| {
+            shared.get_at(now, async {
                 asked.set(asked.get() + 1);
                 None
             })
         };
-        assert_eq!((get().await, get().await), (None, None));
+        let now = Instant::now();
+        assert_eq!((get_at(now).await, get_at(now).await), (None, None));
         assert_eq!(asked.get(), 1, "also if there was no answer");
-        tokio::time::advance(FRESH_FOR).await;
-        get().await;
+        get_at(Instant::now() + FRESH_FOR).await;
         assert_eq!(asked.get(), 2);
     }
 }
