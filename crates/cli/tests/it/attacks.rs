@@ -3,6 +3,7 @@
 //! bounds the time of all attacks together.
 
 mod deadline;
+mod pings;
 mod sessions;
 mod sign_ins;
 mod slow;

@@ -255,7 +255,7 @@ async fn read_heads(stream: &mut TcpStream, wanted: u32) -> std::io::Result<()> 
     Ok(())
 }
 
-fn push_frame(sent: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+pub(super) fn push_frame(sent: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
     sent.extend_from_slice(&(payload.len() as u32).to_be_bytes()[1..]);
     sent.extend_from_slice(&[kind, flags]);
     sent.extend_from_slice(&stream.to_be_bytes());
