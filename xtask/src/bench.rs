@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: measures the service with our own target on this machine, each in its own
 //! process. Results are stored durably, and every check uses a new connection. Prints a table with
 //! each figure next to its threshold, and writes and compares JSON. `scenario`, `calls`, `history`,
-//! `alerts`, `dashboard` and `pages` define the figures. `process` measures a process.
+//! `alerts`, `dashboard`, `pages` and `probe` define the figures. `process` measures a process.
 
 mod alerts;
 mod api;
@@ -11,6 +11,7 @@ mod dashboard;
 mod history;
 mod observe;
 mod pages;
+mod probe;
 mod process;
 mod scenario;
 mod sizes;
@@ -24,7 +25,7 @@ use serde_json::{Value, json};
 
 use crate::shell;
 
-const USAGE: &str = "usage: cargo xtask bench alerts|dashboard|engine|history|pages|rpc… [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
+const USAGE: &str = "usage: cargo xtask bench alerts|dashboard|engine|history|pages|probe|rpc… [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]";
 
 /// Sets of scenarios by name.
 const SETS: &[(&str, &[Scenario])] = &[
@@ -33,6 +34,7 @@ const SETS: &[(&str, &[Scenario])] = &[
     ("engine", scenario::ENGINE),
     ("history", history::HISTORY),
     ("pages", pages::PAGES),
+    ("probe", probe::PROBE),
     ("rpc", calls::RPC),
 ];
 

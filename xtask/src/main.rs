@@ -27,9 +27,9 @@ usage: cargo xtask <command>
 
   setup              install the tools of tests and checks (apt, npm, Go modules, cargo)
   test [ARGS…]       setup, then every test of the workspace; ARGS go to `cargo test`
-  bench alerts|engine|history|pages|rpc
-                     measure alerts, the check engine, the history, status pages or calls on this
-                     machine, and print a table and JSON:
+  bench alerts|dashboard|engine|history|pages|probe|rpc
+                     measure alerts, the dashboard, the check engine, the history, status pages, a
+                     probe or calls on this machine, and print a table and JSON:
                      [SCENARIO…] [--quick] [--built] [--json FILE] [--compare FILE]
   chaos [--kills N]  kill the server while monitors flip and receivers fail, and check that no
                      alert is lost (100 kills, on both databases)

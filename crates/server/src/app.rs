@@ -195,7 +195,8 @@ impl App {
 
     fn probe_calls(&self) -> ProbeCalls {
         let lane = self.pipeline.remote().clone();
-        ProbeCalls { ctx: self.ctx.clone(), lane, tokens: Arc::clone(&self.probe_tokens) }
+        let (tokens, metrics) = (Arc::clone(&self.probe_tokens), self.metrics.clone());
+        ProbeCalls { ctx: self.ctx.clone(), lane, tokens, metrics }
     }
 
     fn health(&self) -> HealthState {

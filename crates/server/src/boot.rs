@@ -1,6 +1,7 @@
 //! boot: starts a server from its settings, and stops it in order. Only this module reads the
 //! environment.
 
+mod clock;
 mod closing;
 mod dashboard_backend;
 mod domain_tasks;
@@ -11,6 +12,7 @@ mod listen;
 mod listeners;
 mod nats;
 mod network;
+mod opening;
 mod page_backend;
 mod preface_timeout;
 mod signals;
@@ -26,19 +28,22 @@ use std::sync::Arc;
 use dashboard::Dashboard;
 use pages::{Pages, PagesParts};
 use rules::Secret;
-use store::{MasterKeySource, Store, StoreError};
+use store::{Store, StoreError};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use web::context::Context;
 use web::proxies::TrustedProxies;
 
+pub use self::clock::ClockError;
 use self::dashboard_backend::dashboard;
 use self::domain_tasks::DomainTasks;
 pub use self::environment::variable;
-use self::file_limit::{connections_max, raise_file_limit};
+use self::file_limit::connections_max;
 use self::listeners::{Addresses, Listeners};
 pub use self::network::network;
 use self::network::{egress, egress_addresses};
+use self::opening::open;
+pub use self::opening::store_settings;
 use self::page_backend::PageBackend;
 pub use self::signals::Signals;
 use crate::app::App;
@@ -65,6 +70,9 @@ pub enum BootError {
     /// Opening the store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The clock of this machine or of the database server is wrong.
+    #[error(transparent)]
+    Clock(#[from] ClockError),
     /// The address is in use or not available on this machine.
     #[error("cannot listen on {address}: {why}; choose another with {flag}")]
     Listen {
@@ -141,15 +149,13 @@ pub fn load(
 
 /// Starts a server. It accepts requests when this returns.
 pub async fn start(settings: &Settings, ctx: Context) -> Result<RunningServer, BootError> {
-    let store = open(settings).await?;
+    let store = open(settings, &ctx).await?;
     start_on(store, settings, ctx, Vec::new()).await
 }
 
 /// Starts a server with an empty database, even in a folder that contains workspaces.
 pub async fn start_fresh(settings: &Settings, ctx: Context) -> Result<RunningServer, BootError> {
-    prepare(settings);
-    let store = Store::open_fresh(store_settings(settings)).await?;
-    apply_plans(&store, settings);
+    let store = opening::open_fresh(settings, &ctx).await?;
     start_on(store, settings, ctx, Vec::new()).await
 }
 
@@ -159,7 +165,7 @@ pub async fn start_in_zones(
     ctx: Context,
     zones: Zones,
 ) -> Result<RunningServer, BootError> {
-    let store = open(settings).await?;
+    let store = open(settings, &ctx).await?;
     start_on(store, settings, ctx, zones).await
 }
 
@@ -168,7 +174,7 @@ pub async fn start_demo(
     settings: &Settings,
     ctx: Context,
 ) -> Result<(RunningServer, Option<Secret<String>>), BootError> {
-    let store = open(settings).await?;
+    let store = open(settings, &ctx).await?;
     let targets = demo::Targets::serve(&ctx).await.map_err(DemoError::Listen)?;
     let zones = vec![(demo::ZONE.to_owned(), targets.dns)];
     // Create the demo last, so that no later failure prevents its key from being shown.
@@ -180,24 +186,6 @@ pub async fn start_demo(
             Err(why.into())
         }
     }
-}
-
-async fn open(settings: &Settings) -> Result<Store, StoreError> {
-    prepare(settings);
-    let store = Store::open(store_settings(settings)).await?;
-    apply_plans(&store, settings);
-    Ok(store)
-}
-
-/// Applies the plans of the settings to workspaces.
-fn apply_plans(store: &Store, settings: &Settings) {
-    store.set_plans(settings.plans.clone(), settings.retention_days());
-}
-
-fn prepare(settings: &Settings) {
-    raise_file_limit();
-    let (folder, location) = (settings.data.display(), settings.database.location(&settings.data));
-    tracing::info!("data folder: {folder}; database: {location}");
 }
 
 async fn start_on(
@@ -276,16 +264,6 @@ async fn start_on(
     let kept = app.housekeeping(dashboard.clone());
     tasks.push(tokio::spawn(housekeeping::run(kept, settings.retention, stop.clone())));
     Ok(RunningServer { addresses, app, dashboard, stop, tasks, stages, notifier: notifying })
-}
-
-/// Returns the settings of the store: its location and the source of its encryption key.
-pub fn store_settings(settings: &Settings) -> store::Settings {
-    let given = settings.master_key.clone();
-    store::Settings {
-        folder: settings.data.clone(),
-        database: settings.database.clone(),
-        master_key: given.map_or(MasterKeySource::File, MasterKeySource::Bytes),
-    }
 }
 
 impl RunningServer {

@@ -84,16 +84,7 @@ impl ProbeRoute {
 
 /// Opens a stream of jobs.
 async fn jobs(State(state): State<ProbeState>, request: Request) -> Result<Response, RefusedProbe> {
-    let (parts, body) = request.into_parts();
-    let verified = state.verify(&parts).await?;
-    let body = read(body, OPEN_BYTES_MAX).await?;
-    let (stream, first) = state.calls.open(verified, &body)?;
-    let mut response = Response::new(frames(state, stream, first));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(remote::CONTENT_TYPE));
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // Proxies must not collect the frames.
-    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
-    Ok(response)
+    state.open(request).await.map_err(|refused| state.calls.counted(refused))
 }
 
 /// Takes a report of results. Answers when they are stored.
@@ -101,17 +92,35 @@ async fn results(
     State(state): State<ProbeState>,
     request: Request,
 ) -> Result<Response, RefusedProbe> {
-    let (parts, body) = request.into_parts();
-    let Verification { probe, .. } = state.verify(&parts).await?;
-    let body = read(body, remote::REPORT_BYTES_MAX).await?;
-    let report =
-        wire::ReportRequest::decode_from_slice(&body).map_err(|_| RefusedProbe::malformed())?;
-    let answer = state.calls.report(&probe, report).await?;
-    let content = [(CONTENT_TYPE, remote::CONTENT_TYPE), (CACHE_CONTROL, "no-store")];
-    Ok((content, answer.encode_to_vec()).into_response())
+    state.report(request).await.map_err(|refused| state.calls.counted(refused))
 }
 
 impl ProbeState {
+    async fn open(&self, request: Request) -> Result<Response, RefusedProbe> {
+        let (parts, body) = request.into_parts();
+        let verified = self.verify(&parts).await?;
+        let body = read(body, OPEN_BYTES_MAX).await?;
+        let (stream, first) = self.calls.open(verified, &body)?;
+        let mut response = Response::new(frames(self.clone(), stream, first));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(remote::CONTENT_TYPE));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Proxies must not collect the frames.
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        Ok(response)
+    }
+
+    async fn report(&self, request: Request) -> Result<Response, RefusedProbe> {
+        let (parts, body) = request.into_parts();
+        let Verification { probe, .. } = self.verify(&parts).await?;
+        let body = read(body, remote::REPORT_BYTES_MAX).await?;
+        let report =
+            wire::ReportRequest::decode_from_slice(&body).map_err(|_| RefusedProbe::malformed())?;
+        let answer = self.calls.report(&probe, report).await?;
+        let content = [(CONTENT_TYPE, remote::CONTENT_TYPE), (CACHE_CONTROL, "no-store")];
+        Ok((content, answer.encode_to_vec()).into_response())
+    }
+
     /// Verifies the token of a request.
     async fn verify(&self, request: &Parts) -> Result<Verification, RefusedProbe> {
         let peer = request.extensions.get::<Peer>();

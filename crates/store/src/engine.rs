@@ -5,8 +5,9 @@ mod postgres;
 mod sqlite;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rules::Secret;
+use rules::{Secret, Timestamp};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{PgPool, SqlitePool};
 
@@ -27,6 +28,13 @@ pub enum Database {
     Embedded,
     /// PostgreSQL at this address, such as `postgres://user:password@host/database`.
     Postgres(Secret<String>),
+}
+
+/// Difference between this machine's clock and the database server's, as far as it is certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockOffset {
+    Ahead(Duration),
+    Behind(Duration),
 }
 
 /// Engine with its connection parameters.
@@ -104,6 +112,18 @@ impl Engine {
 }
 
 impl Database {
+    /// Compares `now`, this machine's clock, with the database server's. Returns `None` for the embedded
+    /// database.
+    pub async fn clock_offset(
+        &self,
+        now: impl Fn() -> Timestamp + Send,
+    ) -> Result<Option<ClockOffset>, StoreError> {
+        match self {
+            Self::Embedded => Ok(None),
+            Self::Postgres(address) => postgres::clock_offset(address, now).await.map(Some),
+        }
+    }
+
     /// Returns the location of the database for people: the file, or the address without its
     /// password.
     pub fn location(&self, folder: &Path) -> String {

@@ -109,7 +109,7 @@ pub use channels::{Channels, NewChannel};
 pub use commit::{Batch, Committed};
 pub use components::{ComponentName, Components, NewComponent};
 pub use doctor::{DamagedRow, Doctor};
-pub use engine::Database;
+pub use engine::{ClockOffset, Database};
 pub use error::StoreError;
 pub use evidence::{EvidenceEntry, EvidenceStore};
 pub use fleet::{

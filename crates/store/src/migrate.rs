@@ -95,6 +95,12 @@ pub(crate) async fn migrate(
     run(db, migrations.iter().filter(|migration| migration.version > at)).await
 }
 
+/// Rejects a database that a newer or another program migrated.
+pub(crate) async fn check(db: &mut Connection, migrations: &[Migration]) -> Result<(), StoreError> {
+    let applied = applied(db).await?;
+    refuse_foreign(db, &applied, migrations)
+}
+
 /// Returns whether no migration was ever applied. Such a database counts as missing.
 pub(crate) async fn is_new(db: &mut Connection) -> Result<bool, StoreError> {
     Ok(applied(db).await?.is_empty())

@@ -16,7 +16,7 @@ use crate::outbox_cache::{Listener, OutboxCache};
 use crate::quarantine::Quarantine;
 use crate::recent_index::RecentIndex;
 use crate::store::Inner;
-use crate::vault::unlock_vault;
+use crate::vault::{check_master_key, unlock_vault};
 use crate::writer::{Session, Writer};
 use crate::{
     Settings, Store, StoreError, data_dir, restore, result_rows, signing_secrets, workspaces,
@@ -64,7 +64,12 @@ impl Store {
             Opening::Create if marker.is_set() => check_not_lost(&settings, &engine).await?,
             Opening::Create | Opening::Existing | Opening::Fresh => {}
         }
-        let mut db = engine.writer().await?;
+        let mut db = match engine.writer().await {
+            Err(held @ StoreError::DatabaseInUse { .. }) => {
+                return Err(misfit(&settings, &engine).await.unwrap_or(held));
+            }
+            opened => opened?,
+        };
         if opening == Opening::Existing && migrate::is_new(&mut db).await? {
             return Err(missing(&settings));
         }
@@ -124,6 +129,28 @@ async fn check_exists(settings: &Settings, engine: &Engine) -> Result<(), StoreE
     } else {
         Err(missing(settings))
     }
+}
+
+/// Returns why this server could not use a database that another one holds even if that ended: the
+/// other one's master key or version differs.
+async fn misfit(settings: &Settings, engine: &Engine) -> Option<StoreError> {
+    let readers = engine.readers();
+    let checked = async {
+        let mut db = readers.acquire().await?;
+        migrate::check(&mut db, MIGRATIONS).await?;
+        check_master_key(&settings.master_key, &settings.folder, &mut db).await
+    };
+    let checked = checked.await;
+    readers.close().await;
+    checked.err().filter(|why| {
+        matches!(
+            why,
+            StoreError::WrongMasterKey
+                | StoreError::KeyFile { .. }
+                | StoreError::NewerDatabase { .. }
+                | StoreError::ChangedMigration { .. }
+        )
+    })
 }
 
 /// Rejects a missing database if the folder has held workspaces.

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
-pub(crate) use unlock::unlock_vault;
+pub(crate) use unlock::{check_master_key, unlock_vault};
 
 use crate::{StoreError, data_dir};
 

@@ -5,6 +5,7 @@
  *   FAULTS_COUNT=FILE    writes the number of such calls into FILE when the process exits
  *   FAULTS_FULL=FILE     while FILE exists, writes fail with ENOSPC
  *   FAULTS_SYNC=FILE     while FILE exists, fsync and fdatasync fail with EIO
+ *   FAULTS_CLOCK=FILE    adds the seconds in FILE, if it exists, to the time of day
  *   FAULTS_FOLDER=DIR    only files whose path contains DIR fail. Default: all files
  */
 #define _GNU_SOURCE
@@ -20,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static atomic_long calls;
@@ -69,6 +71,24 @@ static int is_meant(int file) {
 #define FULL(file) if (is_set("FAULTS_FULL") && is_meant(file)) { errno = ENOSPC; return -1; }
 #define BROKEN(file) if (is_set("FAULTS_SYNC") && is_meant(file)) { errno = EIO; return -1; }
 
+static long clock_jump(void) {
+    const char *path = getenv("FAULTS_CLOCK");
+    char text[32];
+    if (!path) return 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    text[length < 0 ? 0 : length] = 0;
+    return atol(text);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    REAL(clock_gettime);
+    int result = real(clock, now);
+    if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += clock_jump();
+    return result;
+}
 ssize_t write(int file, const void *bytes, size_t length) {
     REAL(write); if (is_meant(file)) count(); FULL(file) return real(file, bytes, length);
 }

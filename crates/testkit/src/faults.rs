@@ -1,4 +1,4 @@
-//! A file system with injected faults: a library to preload into a process (`LD_PRELOAD`), built by
+//! A file system and a clock with injected faults: a library to preload into a process (`LD_PRELOAD`), built by
 //! the C compiler that also builds the database. `faults.c` documents its variables.
 
 use std::fs;

@@ -1,6 +1,8 @@
 //! A NATS server with JetStream for tests, in a process with a temporary folder. `cargo xtask setup`
 //! installs the program. It is killed with the test, and can be killed and started again before.
 
+mod operator;
+
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+pub use self::operator::{NatsOperator, UserExpiry};
 use crate::tools;
 
 /// Timeout that is longer than anything here takes on a busy machine.
@@ -20,6 +23,8 @@ const STARTS: usize = 5;
 #[derive(Clone, Copy, Debug)]
 enum Features {
     JetStream,
+    /// JetStream that may store 1 MiB.
+    Cramped,
     None,
 }
 
@@ -45,6 +50,11 @@ impl NatsServer {
         Self::start_with("", Features::None)
     }
 
+    /// Starts a server whose JetStream may store almost nothing.
+    pub fn start_without_storage() -> Self {
+        Self::start_with("", Features::Cramped)
+    }
+
     fn start_with(further: &str, features: Features) -> Self {
         for _ in 0..STARTS {
             let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
@@ -65,6 +75,16 @@ impl NatsServer {
         format!("nats://{}", self.address)
     }
 
+    /// Returns its URL with TLS, for a certificate of `localhost`.
+    pub fn tls_url(&self) -> String {
+        format!("tls://localhost:{}", self.address.port())
+    }
+
+    /// Returns its process ID.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(Child::id)
+    }
+
     /// Returns its folder, for files such as credentials.
     pub fn folder(&self) -> &Path {
         self.folder.path()
@@ -75,6 +95,10 @@ impl NatsServer {
         let (address, store) = (self.address, self.folder().join("jetstream"));
         let jetstream = match self.features {
             Features::JetStream => format!("jetstream {{ store_dir: \"{}\" }}", store.display()),
+            Features::Cramped => {
+                let store = store.display();
+                format!("jetstream {{ store_dir: \"{store}\", max_file_store: 1048576 }}")
+            }
             Features::None => String::new(),
         };
         let text = format!("listen: \"{address}\"\n{jetstream}\n{further}\n");
@@ -166,18 +190,29 @@ impl ProbeUser<'_> {
         format!("{}:{}\n", self.probe, self.password)
     }
 
-    fn line(&self) -> String {
-        let Self { probe, password, region } = self;
-        let publish = [
+    /// Returns the subjects to which it may publish.
+    fn publish(&self) -> [String; 5] {
+        let Self { probe, region, .. } = self;
+        [
             format!("aloft.probes.{probe}.*"),
             format!("aloft.results.{probe}"),
             format!("$JS.API.CONSUMER.INFO.ALOFT_JOBS_{region}.aloft"),
             format!("$JS.API.CONSUMER.MSG.NEXT.ALOFT_JOBS_{region}.aloft"),
             format!("$JS.ACK.ALOFT_JOBS_{region}.aloft.>"),
-        ];
+        ]
+    }
+
+    /// Returns the subjects to which it may subscribe.
+    fn subscribe(&self) -> [String; 1] {
+        [format!("aloft.inbox.{}.>", self.probe)]
+    }
+
+    fn line(&self) -> String {
+        let Self { probe, password, .. } = self;
+        let (publish, subscribe) = (self.publish(), self.subscribe());
         format!(
             "{{ user: \"{probe}\", password: \"{password}\", permissions: {{ \
-             publish: {publish:?}, subscribe: [\"aloft.inbox.{probe}.>\"] }} }}\n"
+             publish: {publish:?}, subscribe: {subscribe:?} }} }}\n"
         )
     }
 }

@@ -85,6 +85,14 @@ pub fn guarded_database() -> (String, DatabaseGuard) {
     (address, DatabaseGuard { name })
 }
 
+/// Runs a statement on a database of these tests.
+pub fn execute(address: &str, statement: &str) {
+    let mut psql = Command::new(SERVER.programs.join("psql"));
+    psql.args(["-q", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", statement]);
+    let done = psql.output().expect("psql is in the folder of pg_ctl");
+    assert!(done.status.success(), "psql: {}", String::from_utf8_lossy(&done.stderr));
+}
+
 /// Creates a database, and deletes those of dropped guards, with one run of `psql`. Returns its address
 /// and its name.
 fn create() -> (String, String) {

@@ -55,6 +55,11 @@ impl Context {
         }
     }
 
+    /// Returns whether the time is the operating system's, and not a test's.
+    pub const fn has_system_clock(&self) -> bool {
+        matches!(self.clock, Clock::System)
+    }
+
     /// Waits until the clock shows `instant` or later.
     pub async fn sleep_until(&self, instant: Timestamp) {
         match &self.clock {

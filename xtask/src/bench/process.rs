@@ -35,6 +35,9 @@ pub(super) struct RunningService {
     pub(super) first_answer: Duration,
 }
 
+/// A probe in another place.
+pub(super) struct RunningProbe(Child);
+
 /// A PostgreSQL server with an empty database. It syncs its commits.
 pub(super) struct Postgres {
     child: Child,
@@ -144,10 +147,40 @@ impl RunningService {
 
     /// Asks the process to stop and waits until it exits.
     pub(super) fn stop(mut self) -> Result<()> {
-        Command::new("kill").arg(self.child.id().to_string()).status()?;
-        self.child.wait()?;
-        Ok(())
+        stop(&mut self.child)
     }
+}
+
+impl RunningProbe {
+    /// Starts a probe that connects to a service with this token.
+    pub(super) fn start(service: &RunningService, token: &str, data: &Path) -> Result<Self> {
+        let server = format!("http://{}", service.address);
+        let words = ["probe", "--server", &server, "--token", token, "--allow-private-networks"];
+        let child = aloft()
+            .args(words)
+            .arg("--data")
+            .arg(data)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("starting the probe")?;
+        Ok(Self(child))
+    }
+
+    pub(super) fn usage(&self) -> Result<Usage> {
+        usage(self.0.id())
+    }
+
+    /// Asks the process to stop and waits until it exits.
+    pub(super) fn stop(mut self) -> Result<()> {
+        stop(&mut self.0)
+    }
+}
+
+fn stop(child: &mut Child) -> Result<()> {
+    Command::new("kill").arg(child.id().to_string()).status()?;
+    child.wait()?;
+    Ok(())
 }
 
 impl Drop for Target {
@@ -155,6 +188,14 @@ impl Drop for Target {
         // Both fail only if the process has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+impl Drop for RunningProbe {
+    fn drop(&mut self) {
+        // Both fail only if the process has exited already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -46,6 +46,8 @@ const THRESHOLDS: &[Row] = &[
     ("dashboard: change to open pages: worst", Some(10_000), Threshold::AtMost(1.0)),
     ("dashboard: first paint of home", Some(10_000), Threshold::AtMost(500.0)),
     ("dashboard: first paint of fleet", Some(10_000), Threshold::AtMost(500.0)),
+    ("probe: memory at rest", None, Threshold::AtMost(15.0)),
+    ("probe: highest memory", Some(30_000), Threshold::AtMost(40.0)),
     ("page: cached visits", Some(8), Threshold::AtLeast(45_000.0)),
     ("page: cached visits", Some(30), Threshold::AtLeast(45_000.0)),
     ("page: brotli bytes", Some(30), Threshold::AtMost(30.0)),

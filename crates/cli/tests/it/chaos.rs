@@ -7,7 +7,6 @@
 #![expect(clippy::print_stdout, reason = "`cargo xtask chaos` prints its figures")]
 
 mod page;
-mod receiver;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -21,9 +20,9 @@ use testkit::postgres;
 use tokio::time::Instant;
 
 use self::page::Page;
-use self::receiver::{Mood, ReceivedEvent, Receiver};
 use crate::flips::Flips;
 use crate::process::{Home, PATIENCE, Server, call_service, http_monitor};
+use crate::receiver::{Mood, ReceivedEvent, Receiver};
 
 /// Default number of kills (`ALOFT_CHAOS_KILLS`).
 const KILLS: u64 = 5;

@@ -11,16 +11,17 @@ use crate::target::Target;
 const KILLS: usize = 9;
 
 /// A home with a key, and NATS with a user for the server and for the probe of `fly-sin`.
-struct Setting {
-    nats: NatsServer,
-    home: Home,
-    key: String,
+pub(crate) struct Setting {
+    pub(crate) nats: NatsServer,
+    pub(crate) home: Home,
+    pub(crate) key: String,
     /// Line that starts the probe.
-    line: String,
+    pub(crate) line: String,
+    pub(crate) probe_id: String,
 }
 
 impl Setting {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut nats = NatsServer::start("");
         let (home, key) = Home::with_key();
         let created = home.run_with(
@@ -28,27 +29,33 @@ impl Setting {
             &[("ALOFT_NATS", &nats.url())],
         );
         let created: Value = serde_json::from_str(&created.out).unwrap();
-        let user = ProbeUser {
-            probe: created["id"].as_str().unwrap(),
-            password: "password-of-the-probe",
-            region: "fly-sin",
-        };
-        nats.configure(&users(&[user]));
+        let probe_id = created["id"].as_str().unwrap().to_owned();
+        nats.configure(&users(&[user(&probe_id)]));
         nats.restart();
-        std::fs::write(home.path().join("fly-sin.creds"), user.credentials()).unwrap();
+        std::fs::write(home.path().join("fly-sin.creds"), user(&probe_id).credentials()).unwrap();
         std::fs::write(home.path().join("server.creds"), "server:secret").unwrap();
         let line = created["natsCommand"].as_str().unwrap().to_owned();
-        Self { nats, home, key, line }
+        Self { nats, home, key, line, probe_id }
     }
 
-    fn serve(&self) -> Server {
+    /// Returns the lines of the configuration of NATS with its users.
+    pub(crate) fn users(&self) -> String {
+        users(&[user(&self.probe_id)])
+    }
+
+    pub(crate) fn serve(&self) -> Server {
         let url = self.nats.url();
-        self.home.serve_with(&["--nats", &url, "--nats-credentials-file", "server.creds"])
+        let nats = ["--nats", &url, "--nats-credentials-file", "server.creds"];
+        self.home.serve_with(&[&nats[..], &["--allow-private-networks"]].concat())
     }
 }
 
+fn user(probe: &str) -> ProbeUser<'_> {
+    ProbeUser { probe, password: "password-of-the-probe", region: "fly-sin" }
+}
+
 /// Waits until `/readyz` shows a state of NATS that begins like this.
-fn wait_for_nats(server: &Server, state: &str) {
+pub(crate) fn wait_for_nats(server: &Server, state: &str) {
     until("the state of NATS", || {
         let ready = server.get("/readyz", None).json();
         assert_eq!(ready["ready"], true, "{ready}");
@@ -151,6 +158,24 @@ fn nats_without_jetstream_is_explained() {
     let nats = NatsServer::start_without_jetstream();
     let server = Home::new().serve_with(&["--nats", &nats.url()]);
     wait_for_nats(&server, "not connected");
+    let failures = until("a failed attempt", || {
+        let metrics = server.get("/metrics", None).body;
+        assert!(metrics.contains("\naloft_nats_connected 0\n"), "{metrics}");
+        let count = metrics.lines().find_map(|it| it.strip_prefix("aloft_nats_failures_total "))?;
+        count.parse::<u32>().ok().filter(|count| *count > 0)
+    });
+    assert!(failures > 0);
     let log = server.stop_with_log();
     assert!(log.contains("JetStream is off"), "{log}");
+}
+
+// issue 19, bad input: "NATS without JetStream or storage"
+#[test]
+fn nats_without_storage_is_explained() {
+    let nats = NatsServer::start_without_storage();
+    let server = Home::new().serve_with(&["--nats", &nats.url()]);
+    wait_for_nats(&server, "not connected");
+    let log = server.stop_with_log();
+    assert!(log.contains("the stream ALOFT_RESULTS cannot be used"), "{log}");
+    assert!(log.contains("it needs 256 MiB of `max_file_store`"), "{log}");
 }

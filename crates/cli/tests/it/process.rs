@@ -142,6 +142,13 @@ impl Home {
         started(self.command(&["serve", "--listen", &address.to_string()]))
     }
 
+    /// Starts a server with these flags and variables.
+    pub(crate) fn serve_as(&self, flags: &[&str], variables: &[(&str, &str)]) -> Server {
+        let mut command = self.command(&[&["serve"], flags].concat());
+        command.envs(variables.iter().copied());
+        started(command)
+    }
+
     /// Starts a server with a limit of open files.
     pub(crate) fn serve_with_files(&self, files: u32) -> Server {
         let mut command = Command::new("sh");
@@ -177,6 +184,11 @@ impl Server {
     /// Returns the log of its start.
     pub(crate) fn log(&self) -> String {
         self.log.clone()
+    }
+
+    /// Waits until it logs a line that contains this text, after those that earlier calls found.
+    pub(crate) fn wait_for_log(&self, text: &str) {
+        wait_for_line(&self.err, text);
     }
 
     /// Returns its process id.
@@ -339,6 +351,20 @@ pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
         }
         assert!(Instant::now() < end, "not within {PATIENCE:?}: {what}");
         std::thread::yield_now();
+    }
+}
+
+/// Waits for a line that contains this text.
+pub(crate) fn wait_for_line(lines: &Receiver<String>, text: &str) {
+    let end = Instant::now() + PATIENCE;
+    let mut seen = String::new();
+    loop {
+        let rest = end.saturating_duration_since(Instant::now());
+        match lines.recv_timeout(rest) {
+            Ok(line) if line.contains(text) => return,
+            Ok(line) => seen = format!("{seen}\n{line}"),
+            Err(_) => panic!("not within {PATIENCE:?}: a line with `{text}`; there are: {seen}"),
+        }
     }
 }
 

@@ -1,48 +1,82 @@
 //! `aloft probe` beside a server: both are real processes, and both are killed.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::process::{Home, PATIENCE, Server, call_service, http_monitor, rpc, until};
+use crate::process::{
+    Home, PATIENCE, Server, call_service, http_monitor, rpc, until, wait_for_line,
+};
 use crate::target::Target;
 
 /// Number of kills, half of them of the server.
 const KILLS: usize = 8;
 
 /// A running probe. Dropping it kills it.
-pub(crate) struct Probe(Child);
+pub(crate) struct Probe {
+    child: Child,
+    /// Lines of its log, which are also in `probe.log`.
+    log: Receiver<String>,
+}
 
 impl Probe {
     /// Runs a line that `aloft probes create` printed, in a folder of the home.
     pub(crate) fn run(home: &Home, line: &str) -> Self {
+        Self::run_under(home, line, &[])
+    }
+
+    /// Runs such a line with these variables.
+    pub(crate) fn run_under(home: &Home, line: &str, variables: &[(&str, &str)]) -> Self {
         let words: Vec<&str> = line.split_whitespace().skip(1).collect();
         let mut command = home.command(&words);
         command.args(["--data", "probe", "--allow-private-networks"]);
-        let errors = std::fs::File::create(home.path().join("probe.log")).unwrap();
-        Self(command.stdout(Stdio::null()).stderr(errors).spawn().unwrap())
+        command.envs(variables.iter().copied());
+        let mut file = std::fs::File::create(home.path().join("probe.log")).unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let errors = BufReader::new(child.stderr.take().unwrap());
+        let (sender, log) = channel();
+        std::thread::spawn(move || {
+            for line in errors.lines().map_while(Result::ok) {
+                writeln!(file, "{line}").unwrap();
+                // The test may not wait for lines.
+                let _ = sender.send(line);
+            }
+        });
+        Self { child, log }
+    }
+
+    /// Waits until it logs a line that contains this text.
+    pub(crate) fn wait_for_log(&self, text: &str) {
+        wait_for_line(&self.log, text);
+    }
+
+    /// Returns its process ID.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn kill(mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Sends SIGTERM and returns whether it exits with success.
     pub(crate) fn stop(mut self) -> bool {
-        kill_process(Pid::from_child(&self.0), Signal::TERM).unwrap();
-        self.0.wait().unwrap().success()
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        self.child.wait().unwrap().success()
     }
 }
 
 impl Drop for Probe {
     fn drop(&mut self) {
         // It may have exited already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -9,18 +9,16 @@ use domain::check::Trigger;
 use domain::judge::{JudgeState, Policy, RECALL_PERIOD};
 use rules::monitor::Monitor;
 use rules::{MonitorId, Region, Timestamp};
-use store::{BootMonitor, BootResult, LogFilter, MissedFilter, Store, StoreError};
+use store::{BootMonitor, BootResult, Store, StoreError};
 use tracing::{info, warn};
 
-use super::cadence::Cadence;
-use super::judge::Judge;
+use super::cadence::{Cadence, TimetableEntry};
+use super::judge::{Judge, JudgedMonitor};
 use super::{Pipeline, PipelineError};
 
 /// Time from the end of a check until its result is stored, with some reserve.
 const STORED_WITHIN: Duration = Duration::from_secs(30);
-/// Maximum number of results, and of ranges of missed slots, that are read of a monitor whose slots seem
-/// to have no outcome.
-const OUTCOMES_MAX: u32 = 10_000;
+const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// Stored state of the last minutes of the previous process.
 struct Before {
@@ -42,73 +40,112 @@ pub(super) async fn load_monitors(
     let mut before = Before::read(&pipeline.store).await?;
     before.worked_until.into_iter().for_each(|slot| judge.set_last_slot(slot));
     let mut stored = pipeline.store.monitors().all_for_boot();
-    let mut count = 0_usize;
+    let (mut count, mut unsettled) = (0_usize, Vec::new());
     while let Some(batch) = stored.next_batch().await? {
         for BootMonitor { monitor, judge_state } in batch {
             if !monitor.settings.active {
                 continue;
             }
-            match load_monitor(pipeline, judge, cadence, &mut before, &monitor, judge_state).await {
-                Ok(()) => count += 1,
+            match LoadedMonitor::new(pipeline, &mut before, &monitor, judge_state) {
+                Ok(loaded) if loaded.needs_older(&before) => unsettled.push(loaded),
+                Ok(loaded) => loaded.run(pipeline, judge, cadence, &before),
                 Err(PipelineError::Store(why)) => return Err(why.into()),
-                Err(why) => warn!(
-                    monitor.id = %monitor.id,
-                    "failed to load monitor `{}` ({}): {why}", monitor.settings.name, monitor.id
-                ),
+                Err(why) => {
+                    warn!(
+                        monitor.id = %monitor.id,
+                        "failed to load monitor `{}` ({}): {why}", monitor.settings.name, monitor.id
+                    );
+                    continue;
+                }
             }
+            count += 1;
         }
+    }
+    match before.read_older(&pipeline.store, &unsettled).await {
+        // An unreadable result must not keep the server from starting.
+        Err(why @ StoreError::Corrupt { .. }) => warn!("failed to read older results: {why}"),
+        read => read?,
+    }
+    for loaded in unsettled {
+        loaded.run(pipeline, judge, cadence, &before);
     }
     judge.restore_suspicions(pipeline.store.probe_suspicions().all().await?);
     info!(monitors = count, "loaded {count} active monitors");
     Ok(())
 }
 
-async fn load_monitor(
-    pipeline: &Pipeline,
-    judge: &mut Judge,
-    cadence: &mut Cadence,
-    before: &mut Before,
-    monitor: &Monitor,
-    judge_state: Option<JudgeState>,
-) -> Result<(), PipelineError> {
-    let (mut judged, entry) = pipeline.prepare(monitor, judge_state)?;
-    let now = pipeline.ctx.now();
-    let results = before.results.remove(&monitor.id).unwrap_or_default();
-    for result in results.iter().filter(|result| result.votes) {
-        judged.state.recall(&result.identity, result.finished_at, result.outcome);
-    }
-    if let Some(worked_until) = before.worked_until {
-        let looked_at_since = checked_since(worked_until, &judged.policy, monitor);
-        let read_since = worked_until - RECALL_PERIOD;
-        let missed = |before: &Before, worked_until, now| {
-            let time = Downtime { looked_at_since, worked_until, now };
-            let is_known = |region, slot| {
-                before.has_outcome(monitor.id, region, slot)
-                    || (slot <= read_since && is_before_known_result(&judged.state, region, slot))
-            };
-            missed_while_down(monitor.id, entry.period, entry.regions, time, is_known)
-        };
-        // Older outcomes were not read with those of all monitors.
-        if !missed(before, read_since, read_since).is_empty() {
-            match before.read_older(&pipeline.store, monitor, looked_at_since).await {
-                // An unreadable result must not keep the server from starting.
-                Err(why @ StoreError::Corrupt { .. }) => {
-                    warn!(monitor.id = %monitor.id, "failed to read older results: {why}");
-                }
-                read => read?,
-            }
+/// A monitor that was read from the store, and does not run yet.
+struct LoadedMonitor {
+    judged: JudgedMonitor,
+    entry: TimetableEntry,
+    /// Its last results.
+    results: Vec<BootResult>,
+    /// Revision of its settings.
+    revision: u32,
+    /// Time from which each of its slots is checked; `None` on a new database.
+    looked_at_since: Option<Timestamp>,
+}
+
+impl LoadedMonitor {
+    fn new(
+        pipeline: &Pipeline,
+        before: &mut Before,
+        monitor: &Monitor,
+        judge_state: Option<JudgeState>,
+    ) -> Result<Self, PipelineError> {
+        let (mut judged, entry) = pipeline.prepare(monitor, judge_state)?;
+        let results = before.results.remove(&monitor.id).unwrap_or_default();
+        for result in results.iter().filter(|result| result.votes) {
+            judged.state.recall(&result.identity, result.finished_at, result.outcome);
         }
-        judge.record_missed(missed(before, worked_until, now));
+        let since = |worked_until| checked_since(worked_until, &judged.policy, monitor);
+        let looked_at_since = before.worked_until.map(since);
+        Ok(Self { judged, entry, results, revision: monitor.revision, looked_at_since })
     }
-    judged.state.set_back(now);
-    // If no result of the revision is known, the process ended before its initial check.
-    let is_known = judged.state.revision == monitor.revision && judged.state.is_renewed();
-    let first = if is_known { FirstRun::Regular } else { FirstRun::AtOnce };
-    judge.load(judged, &results);
-    // The same `now` as for the missed slots leaves no gap between the two.
-    let runnable = cadence.put(entry, first, now);
-    debug_assert!(runnable.is_empty(), "no check waits before the first one is due");
-    Ok(())
+
+    /// Returns whether a slot has no known outcome among those that were read of all monitors.
+    fn needs_older(&self, before: &Before) -> bool {
+        let read_since = before.read_since();
+        read_since.is_some_and(|until| !self.missed(before, until, until).is_empty())
+    }
+
+    /// Returns the slots until `worked_until` without an outcome, and those from then to `now`.
+    fn missed(&self, before: &Before, worked_until: Timestamp, now: Timestamp) -> Vec<Missed> {
+        let (Some(looked_at_since), Some(read_since)) = (self.looked_at_since, before.read_since())
+        else {
+            return Vec::new();
+        };
+        let monitor = self.judged.monitor;
+        let time = Downtime { looked_at_since, worked_until, now };
+        let is_known = |region, slot| {
+            before.has_outcome(monitor, region, slot)
+                || (slot <= read_since && is_before_known_result(&self.judged.state, region, slot))
+        };
+        missed_while_down(monitor, self.entry.period, self.entry.regions, time, is_known)
+    }
+
+    /// Records what was missed, and starts the monitor.
+    fn run(
+        mut self,
+        pipeline: &Pipeline,
+        judge: &mut Judge,
+        cadence: &mut Cadence,
+        before: &Before,
+    ) {
+        let now = pipeline.ctx.now();
+        if let Some(worked_until) = before.worked_until {
+            judge.record_missed(self.missed(before, worked_until, now));
+        }
+        self.judged.state.set_back(now);
+        // If no result of the revision is known, the process ended before its initial check.
+        let state = &self.judged.state;
+        let is_known = state.revision == self.revision && state.is_renewed();
+        let first = if is_known { FirstRun::Regular } else { FirstRun::AtOnce };
+        judge.load(self.judged, &self.results);
+        // The same `now` as for the missed slots leaves no gap between the two.
+        let runnable = cadence.put(self.entry, first, now);
+        debug_assert!(runnable.is_empty(), "no check waits before the first one is due");
+    }
 }
 
 /// Returns the time from which each slot of a monitor is checked. Older slots had ended, or began
@@ -151,21 +188,26 @@ impl Before {
         Ok(before)
     }
 
-    /// Reads the outcomes of a monitor's slots since `since`.
+    /// Returns the time since which the outcomes of all monitors were read; `None` on a new database.
+    fn read_since(&self) -> Option<Timestamp> {
+        self.worked_until.map(|it| it - RECALL_PERIOD)
+    }
+
+    /// Reads the older outcomes of these monitors, of all with the same statements.
     async fn read_older(
         &mut self,
         store: &Store,
-        monitor: &Monitor,
-        since: Timestamp,
+        monitors: &[LoadedMonitor],
     ) -> Result<(), StoreError> {
-        let (workspace, id) = (monitor.workspace, monitor.id);
-        let filter = MissedFilter { from: Some(since), ..MissedFilter::default() };
-        let missed = store.missed().list(workspace, id, &filter, None, OUTCOMES_MAX).await?;
-        self.missed.insert(id, missed.ranges);
-        let filter = LogFilter { from: Some(since), ..LogFilter::default() };
-        let logs = store.logs().list(workspace, id, &filter, None, OUTCOMES_MAX).await?.logs;
-        let scheduled = logs.iter().filter(|it| it.identity.trigger == Trigger::Scheduled);
-        self.ran.extend(scheduled.map(|it| (id, it.identity.region, it.identity.slot)));
+        let since = |it: &LoadedMonitor| Some((it.judged.monitor, it.looked_at_since?));
+        let since: HashMap<MonitorId, Timestamp> = monitors.iter().filter_map(since).collect();
+        let Some(earliest) = since.values().min().copied() else { return Ok(()) };
+        self.ran.extend(store.results().older_for_boot(&since).await?);
+        for missed in store.missed().since_for_boot(earliest - MILLISECOND).await? {
+            if since.contains_key(&missed.monitor) {
+                self.missed.entry(missed.monitor).or_default().push(missed);
+            }
+        }
         Ok(())
     }
 

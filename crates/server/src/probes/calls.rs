@@ -16,6 +16,7 @@ use super::tokens::ProbeTokens;
 use crate::lane::remote::{
     LaneStopped, OpenedStream, RemoteLane, ReportHead, SILENCE_MAX, StreamOrigin,
 };
+use crate::observe::Metrics;
 
 /// Maximum number of results in a report.
 const RESULTS_MAX: usize = 4_096;
@@ -28,6 +29,7 @@ pub(crate) struct ProbeCalls {
     pub(crate) ctx: Context,
     pub(crate) lane: RemoteLane,
     pub(crate) tokens: Arc<ProbeTokens>,
+    pub(crate) metrics: Metrics,
 }
 
 /// A probe that showed a valid token.
@@ -39,6 +41,14 @@ pub(super) struct Verification {
 }
 
 impl ProbeCalls {
+    /// Counts a refusal, and returns it.
+    pub(super) fn counted(&self, refused: RefusedProbe) -> RefusedProbe {
+        if let Some(reason) = refused.reason() {
+            self.metrics.probes.count_refused(reason);
+        }
+        refused
+    }
+
     /// Opens a stream of jobs. Also returns its first frame.
     pub(super) fn open(
         &self,

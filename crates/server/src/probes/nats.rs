@@ -22,6 +22,7 @@ use tracing::{info, warn};
 
 pub(crate) use self::status::NatsStatus;
 use super::ProbeCalls;
+use crate::observe::metrics::ProbeMetrics;
 
 /// Interval in which the state of the connection is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -73,7 +74,8 @@ impl NatsLane {
         loop {
             let serving = Box::pin(self.serve(&mut retries));
             let Some(Err(why)) = stop.run_until_cancelled(serving).await else { break };
-            self.0.status.set_unavailable();
+            self.set_connected(false);
+            self.metrics().nats_failures.inc();
             let why = why.to_string();
             if retries.reason.as_ref() != Some(&why) {
                 warn!("{why}; regions of its probes are not checked until it works; trying again");
@@ -100,7 +102,7 @@ impl NatsLane {
         let requests = client.subscribe(nats::CALLS_SUBJECTS).await;
         let requests = requests.map_err(|error| self.unfit(nats::with_causes(&error)))?;
         *self.0.jetstream.lock().unwrap_or_else(PoisonError::into_inner) = Some(jetstream);
-        self.0.status.set_connected();
+        self.set_connected(true);
         info!("serving probes through NATS at {}", self.0.settings.urls);
         *retries = Retries::default();
         tokio::select! {
@@ -130,12 +132,18 @@ impl NatsLane {
     async fn follow(&self, client: &Client) {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            if client.connection_state() == ConnectionState::Connected {
-                self.0.status.set_connected();
-            } else {
-                self.0.status.set_unavailable();
-            }
+            self.set_connected(client.connection_state() == ConnectionState::Connected);
         }
+    }
+
+    /// Shows whether NATS is connected in `/readyz` and `/metrics`.
+    fn set_connected(&self, is_connected: bool) {
+        self.0.status.set(is_connected);
+        self.metrics().nats_connected.set(i64::from(is_connected));
+    }
+
+    fn metrics(&self) -> &ProbeMetrics {
+        &self.0.calls.metrics.probes
     }
 
     fn unfit(&self, why: String) -> NatsError {

@@ -13,6 +13,19 @@ impl RefusedProbe {
     pub(super) fn malformed() -> Self {
         Self(StatusCode::BAD_REQUEST, "the body is not a message of a probe".to_owned())
     }
+
+    /// Returns the reason for metrics; `None` if the same request may succeed later.
+    pub(super) fn reason(&self) -> Option<&'static str> {
+        match self.0 {
+            StatusCode::UNAUTHORIZED => Some("token"),
+            StatusCode::TOO_MANY_REQUESTS => Some("too_many_tokens"),
+            StatusCode::FORBIDDEN => Some("other_probe"),
+            StatusCode::PRECONDITION_FAILED => Some("version"),
+            StatusCode::BAD_REQUEST => Some("malformed"),
+            StatusCode::PAYLOAD_TOO_LARGE => Some("too_large"),
+            _ => None,
+        }
+    }
 }
 
 impl IntoResponse for RefusedProbe {

@@ -8,13 +8,13 @@ use std::io;
 use std::str::FromStr;
 use std::time::Duration;
 
-use rules::Secret;
+use rules::{Secret, Timestamp};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection as _, PgConnection, PgPool, Row};
 
-use crate::StoreError;
 use crate::db::{self, Connection, query};
+use crate::{ClockOffset, StoreError};
 
 /// Number of concurrent readers. Each is a process of the database server.
 const READERS_MAX: u32 = 8;
@@ -114,6 +114,29 @@ pub(super) async fn exists(options: &PgConnectOptions) -> Result<bool, StoreErro
         Ok(found)
     });
     asked.await.unwrap_or_else(|_| Err(db::timeout_error(CONNECT).into()))
+}
+
+/// Compares this machine's clock with the database server's. Takes no lock.
+pub(super) async fn clock_offset(
+    address: &Secret<String>,
+    now: impl Fn() -> Timestamp + Send,
+) -> Result<ClockOffset, StoreError> {
+    let options = options(address)?;
+    let compared = tokio::time::timeout(CONNECT, async {
+        let mut db = options.connect().await?;
+        let clock = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT AS now";
+        let asked = now();
+        let row = sqlx::query(clock).fetch_one(&mut db).await?;
+        let answered = now();
+        db.close().await?;
+        let there = Timestamp::from_millis(row.try_get("now")?);
+        // The database server read its clock at any time between the two.
+        Ok(match asked.since(there) {
+            ahead if !ahead.is_zero() => ClockOffset::Ahead(ahead),
+            _ => ClockOffset::Behind(there.since(answered)),
+        })
+    });
+    compared.await.unwrap_or_else(|_| Err(db::timeout_error(CONNECT).into()))
 }
 
 /// Returns the address of a database without its password.

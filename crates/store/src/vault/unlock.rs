@@ -11,6 +11,18 @@ const KEY_CHECK: &str = "aloft";
 const KEY_CHECK_CONTEXT: EncryptionContext<'static> =
     EncryptionContext { column: "vault.canary", row: "1" };
 
+/// Rejects a key that did not create the database. Changes nothing.
+pub(crate) async fn check_master_key(
+    master_key: &MasterKeySource,
+    folder: &Path,
+    db: &mut Connection,
+) -> Result<(), StoreError> {
+    let sealed: Option<Vec<u8>> = query("SELECT canary FROM vault").scalar(db).await?;
+    let Some(sealed) = sealed else { return Ok(()) };
+    let vault = Vault::new(&master_key.key(folder, true)?);
+    vault.open::<String>(KEY_CHECK_CONTEXT, &sealed).map(drop)
+}
+
 /// Returns the vault, unlocked with the master key. Rejects a key that did not create the database.
 pub(crate) async fn unlock_vault(
     master_key: &MasterKeySource,

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::receiver::Receiver;
+use crate::receiver::Receiver;
 
 const PAGES: &str = "status_page.v1.StatusPageService";
 const REPORTS: &str = "status_report.v1.StatusReportService";

@@ -39,6 +39,11 @@ pub struct ProbeMetrics {
     pub results_refused: Counter,
     /// Results that probes dropped, because their disks or limits were full.
     pub results_dropped: Counter,
+    /// Whether the server is connected to NATS.
+    pub nats_connected: Gauge,
+    /// Connections to NATS that failed or ended.
+    pub nats_failures: Counter,
+    requests_refused: Family<[(&'static str, &'static str); 1], Counter>,
     connected: ByRegion<Gauge>,
     lag_seconds: ByRegion<Decimal>,
     clock_offset_seconds: ByRegion<Decimal>,
@@ -76,6 +81,18 @@ impl ProbeMetrics {
             registry.register(name, help, family.clone());
         }
         registry.register("probe_version", "1 for the version of each probe", versions.clone());
+        let requests_refused = Family::<[(&'static str, &'static str); 1], Counter>::default();
+        registry.register(
+            "probe_requests_refused",
+            "Requests of probes that were refused, by reason",
+            requests_refused.clone(),
+        );
+        let nats_connected = Gauge::default();
+        registry.register(
+            "nats_connected",
+            "Whether this server is connected to NATS",
+            nats_connected.clone(),
+        );
         Self {
             results_refused: counter(
                 registry,
@@ -87,6 +104,13 @@ impl ProbeMetrics {
                 "probe_results_dropped",
                 "Results that probes dropped because their disks or limits were full",
             ),
+            nats_failures: counter(
+                registry,
+                "nats_failures",
+                "Connections to NATS that failed or ended",
+            ),
+            nats_connected,
+            requests_refused,
             connected,
             lag_seconds,
             clock_offset_seconds,
@@ -94,6 +118,11 @@ impl ProbeMetrics {
             waiting,
             versions,
         }
+    }
+
+    /// Counts a request that was refused for this reason.
+    pub(crate) fn count_refused(&self, reason: &'static str) {
+        self.requests_refused.get_or_create_owned(&[("reason", reason)]).inc();
     }
 
     /// Records whether the probe of these regions is connected.

@@ -47,7 +47,8 @@ impl NatsLane {
         }
         let sent = match self.handle(probe, call, &request).await {
             Ok(answer) => client.publish(to, answer.into()).await,
-            Err(RefusedProbe(status, reason)) => {
+            Err(refused) => {
+                let RefusedProbe(status, reason) = self.0.calls.counted(refused);
                 let headers = nats::refusal(status.as_u16());
                 client.publish_with_headers(to, headers, reason.into()).await
             }

@@ -70,6 +70,7 @@ impl NatsLane {
         };
         // A deleted probe keeps its index, and its user of NATS may still publish.
         if !is_stored {
+            calls.metrics.probes.results_refused.inc_by(messages.len() as u64);
             warn!("{} of an unknown probe are dropped", counted(messages.len(), "result"));
             return confirm(&messages, AckKind::Term).await;
         }
@@ -85,6 +86,7 @@ impl NatsLane {
                     read.push(message);
                 }
                 Err(why) => {
+                    calls.metrics.probes.results_refused.inc();
                     warn!("a result that is not a message is dropped: {why}");
                     confirm(&[message], AckKind::Term).await?;
                 }

@@ -22,11 +22,8 @@ impl NatsStatus {
         }
     }
 
-    pub(super) fn set_connected(&self) {
-        self.0.store(CONNECTED, Ordering::Relaxed);
-    }
-
-    pub(super) fn set_unavailable(&self) {
-        self.0.store(UNAVAILABLE, Ordering::Relaxed);
+    pub(super) fn set(&self, is_connected: bool) {
+        let state = if is_connected { CONNECTED } else { UNAVAILABLE };
+        self.0.store(state, Ordering::Relaxed);
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_nats::jetstream::Context as JetStream;
 use async_nats::jetstream::consumer::pull::Config as PullConfig;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer};
+use async_nats::jetstream::context::CreateStreamError;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 use remote::nats::{self, with_causes};
 use rules::Region;
@@ -66,10 +67,10 @@ async fn consumer(
     config: Config,
     max_ack_pending: i64,
 ) -> Result<Consumer<PullConfig>, String> {
-    let name = config.name.clone();
+    let (name, max_bytes) = (config.name.clone(), config.max_bytes);
     let cannot = |why: String| format!("the stream {name} cannot be used: {why}");
     let stream = jetstream.get_or_create_stream(config).await;
-    let stream = stream.map_err(|error| cannot(with_causes(&error)))?;
+    let stream = stream.map_err(|error| cannot(with_hint(&error, max_bytes)))?;
     if stream.cached_info().config.retention != RetentionPolicy::WorkQueue {
         return Err(cannot("it is no work queue; delete it".to_owned()));
     }
@@ -82,4 +83,15 @@ async fn consumer(
     };
     let consumer = stream.get_or_create_consumer(nats::CONSUMER, pull).await;
     consumer.map_err(|error| cannot(with_causes(&error)))
+}
+
+/// Returns the text of an error with the way out if JetStream has no room for a stream of this size.
+fn with_hint(error: &CreateStreamError, max_bytes: i64) -> String {
+    let text = with_causes(error);
+    let mebibytes = max_bytes / (1024 * 1024);
+    if text.contains("insufficient") {
+        format!("{text}; it needs {mebibytes} MiB of `max_file_store` of JetStream")
+    } else {
+        text
+    }
 }

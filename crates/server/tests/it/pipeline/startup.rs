@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::cadence::{Regions, Slots};
+use domain::cadence::{MissedReason, Regions, Slots};
 use domain::check::{Outcome, ResultKey, Trigger};
-use rules::monitor::Monitor;
-use rules::{MonitorId, MonitorStatus, Periodicity, Region, Timestamp};
+use rules::monitor::{Monitor, MonitorSettings};
+use rules::{MonitorId, MonitorStatus, Periodicity, Region, Secret, Timestamp};
 use serde_json::json;
 use server::boot;
 use server::config::Settings;
-use store::{Actor, AuditContext, Batch, MasterKeySource, Store};
+use store::{Actor, AuditContext, Batch, Database, MasterKeySource, NewMonitor, Store};
 use tempfile::TempDir;
+use testkit::postgres;
 use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::io::AsyncWriteExt as _;
@@ -268,5 +269,65 @@ async fn pause_clears_state_despite_immediate_kill() {
     let last = changes.unwrap().last().copied().unwrap();
     let ended = (START + PERIOD, MonitorStatus::Active, MonitorStatus::Unknown);
     assert_eq!((last.at, last.from, last.to), ended);
+    running.stop().await.unwrap();
+}
+
+/// Number of monitors whose slots have no known outcome.
+const RARE: u64 = 1_000;
+
+/// Returns the number of reading statements in the log of the PostgreSQL server of the tests.
+fn statements_of(address: &str) -> usize {
+    let folder = address.split("host=").nth(1).unwrap();
+    let log = std::fs::read_to_string(std::path::Path::new(folder).join("log")).unwrap();
+    let is_read = |line: &&str| line.contains(" execute ") && line.contains("SELECT");
+    log.lines().filter(is_read).count()
+}
+
+#[tokio::test]
+async fn start_reads_older_outcomes_together() {
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let (address, _guard) = postgres::guarded_database();
+    let folder = tempfile::tempdir().unwrap();
+    let server = TestServer::start_with(|settings| {
+        settings.data = folder.path().join("data");
+        settings.database = Database::Postgres(Secret::new(address.clone()));
+    })
+    .await;
+    let mut settings = server.settings().clone();
+    let watched = Watched::on(server).await;
+    let often = watched.monitor(&target.url("/")).await;
+    watched.stored.at_least(1, often).await;
+    let store = watched.server.running().app().store.clone();
+    let monitor = store.monitors().get(watched.stored.workspace, often).await.unwrap().monitor;
+    let rare = MonitorSettings { periodicity: Periodicity::OneHour, ..monitor.settings };
+    let key = watched.server.key_id(rules::Scope::Write);
+    for number in 1..=RARE {
+        let (id, settings) = (MonitorId::from_bits(number), rare.clone());
+        let new = NewMonitor { id, workspace: monitor.workspace, settings, idempotency: None };
+        let change = AuditContext::new(Actor::Key(key), START);
+        store.monitors().create(new, change).await.unwrap();
+    }
+    watched.server.advance(180 * MINUTE);
+    until(async || {
+        let results = watched.stored.results(often).await;
+        results.iter().any(|it| it.identity.slot > START + 170 * MINUTE).then_some(())
+    })
+    .await;
+    let Watched { server, stored, .. } = watched;
+    drop((stored, store));
+    server.stop().await;
+
+    // Only the next start is logged.
+    let logged = format!("{address}&options[log_statement]=all");
+    settings.database = Database::Postgres(Secret::new(logged));
+    let (running, _clock, stored) = again(&settings, 361).await;
+    let count = statements_of(&address);
+    assert!((10..300).contains(&count), "{count} statements for {RARE} monitors");
+    let found = until(async || {
+        let missed = stored.missed(MonitorId::from_bits(RARE)).await;
+        (!missed.is_empty()).then_some(missed)
+    });
+    assert_eq!(found.await[0].reason, MissedReason::Down);
     running.stop().await.unwrap();
 }

@@ -153,6 +153,39 @@ async fn repeated_result_is_stored_once() {
     assert_eq!(watched.stored.at_least(1, id).await.len(), 1);
 }
 
+// issue 19, bad input: "results for slots that were never assigned, from the future, or a megabyte long"
+#[tokio::test]
+async fn wrong_results_are_refused_and_counted() {
+    let Forged { nats: _nats, watched, probe, jetstream, results, result, id } =
+        Forged::new().await;
+    let good = wire::JobResult::decode_from_slice(&result).unwrap();
+    let other = Forger::new(&watched.server, &probe);
+    let other = other.result(&Ticket { probe: 8, ..other.ticket });
+    let hour = 3_600_000;
+    let wrong = [
+        wire::JobResult { ticket: vec![1; 60], ..good.clone() },
+        other,
+        wire::JobResult { finished_at_ms: START.as_millis() + hour, ..good.clone() },
+    ];
+    for result in &wrong {
+        publish_result(&jetstream, &probe, result.encode_to_vec()).await;
+    }
+    publish_result(&jetstream, &probe, b"no message".to_vec()).await;
+    let large = wire::JobResult { evidence: vec![b'['; remote::RESULT_BYTES_MAX], ..good };
+    let refused = jetstream.publish(results_subject(probe.id), large.encode_to_vec().into()).await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("max payload"), "NATS itself refuses it: {refused}");
+    wait_for_messages(&results, 0).await;
+    let line = format!("probe_results_refused_total {}", wrong.len() + 1);
+    until(async || {
+        let metrics = watched.server.nobody().get("/metrics").await.to_string();
+        metrics.contains(&line).then_some(())
+    })
+    .await;
+    let stored = watched.stored.at_least(0, id).await;
+    assert!(stored.iter().all(|it| &*it.probe.0 != "probe-7"), "{stored:?}");
+}
+
 #[tokio::test]
 async fn results_of_deleted_probe_are_dropped() {
     let Forged { nats: _nats, watched, probe, jetstream, results, result, id } =

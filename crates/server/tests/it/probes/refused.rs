@@ -58,6 +58,11 @@ async fn wrong_tokens_and_versions_are_refused() {
     let large = vec![0; remote::REPORT_BYTES_MAX + 1];
     let large = post(server, remote::RESULTS_PATH, probe.token.expose(), large).await;
     assert_eq!(large.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let metrics = server.nobody().get("/metrics").await.to_string();
+    for (reason, count) in [("token", 6), ("version", 1), ("malformed", 1), ("too_large", 1)] {
+        let line = format!("probe_requests_refused_total{{reason=\"{reason}\"}} {count}");
+        assert!(metrics.contains(&line), "{line}: {metrics}");
+    }
 }
 
 /// Signs tickets as the server does.

@@ -17,7 +17,7 @@ const BROKEN: &[u8] = b"HTTP/1.1 500 Oops\r\ncontent-length: 0\r\nconnection: cl
 
 /// Behaviour of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mood {
+pub(crate) enum Mood {
     /// Accepts everything.
     Well,
     /// Returns 500.
@@ -29,24 +29,24 @@ pub(super) enum Mood {
 /// An event of a monitor: its incident, and whether it began or ended. For a status page, an update
 /// of a report and its kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ReceivedEvent {
-    pub(super) incident: String,
-    pub(super) event: String,
+pub(crate) struct ReceivedEvent {
+    pub(crate) incident: String,
+    pub(crate) event: String,
 }
 
 /// An accepted message.
 #[derive(Clone, Debug)]
-pub(super) struct Accepted {
+pub(crate) struct Accepted {
     /// Number of the server's life.
-    pub(super) life: u64,
+    pub(crate) life: u64,
     /// Idempotency key.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// Events in the message.
-    pub(super) events: Vec<ReceivedEvent>,
+    pub(crate) events: Vec<ReceivedEvent>,
 }
 
 /// A receiver on loopback that runs until the test's process ends.
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     address: SocketAddr,
     book: Arc<Book>,
 }
@@ -71,7 +71,7 @@ struct Shared {
 
 impl Receiver {
     /// Starts a receiver. `messages` gets a message for each accepted message.
-    pub(super) fn start(messages: Sender<()>) -> Self {
+    pub(crate) fn start(messages: Sender<()>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (accepted, unanswered) = (Vec::new(), Vec::new());
@@ -93,12 +93,12 @@ impl Receiver {
         this
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }
 
     /// Changes the behaviour. Pending connections are closed.
-    pub(super) fn be(&self, mood: Mood) {
+    pub(crate) fn be(&self, mood: Mood) {
         let mut shared = self.lock();
         shared.mood = mood;
         shared.unanswered.clear();
@@ -106,19 +106,19 @@ impl Receiver {
 
     /// Begins another life of the server, which was killed. Waits until everything in the buffers
     /// is read.
-    pub(super) fn next_life(&self) {
+    pub(crate) fn next_life(&self) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.write_all(format!("{MARK}\r\n").as_bytes()).unwrap();
         let answered = stream.read(&mut [0; 1]).unwrap();
         assert_eq!(answered, 1, "the mark was read");
     }
 
-    pub(super) fn accepted(&self) -> Vec<Accepted> {
+    pub(crate) fn accepted(&self) -> Vec<Accepted> {
         self.lock().accepted.clone()
     }
 
     /// Returns the keys under which each event arrived.
-    pub(super) fn keys(&self) -> BTreeMap<ReceivedEvent, Vec<String>> {
+    pub(crate) fn keys(&self) -> BTreeMap<ReceivedEvent, Vec<String>> {
         let mut keys: BTreeMap<ReceivedEvent, Vec<String>> = BTreeMap::new();
         for message in self.accepted() {
             for event in message.events {

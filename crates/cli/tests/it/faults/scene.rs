@@ -1,0 +1,156 @@
+//! A monitor of a probe's region with a channel that is alerted, and the checks after a fault: each answered
+//! result is stored once, no slot is lost, nothing failed, the schedule goes on, and an alert arrives under
+//! one key.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::channel;
+
+use serde_json::{Value, json};
+
+use crate::process::{PATIENCE, Server, call_service, rpc, until};
+use crate::receiver::Receiver;
+use crate::remote_probe::{check_results, create_monitor};
+use crate::target::Target;
+
+/// Period of the monitor, in milliseconds.
+const PERIOD: i64 = 30_000;
+
+/// Treatment of slots that are neither run nor missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SlotGaps {
+    /// They are an error.
+    None,
+    /// The clock jumped over them.
+    Allowed,
+}
+
+pub(super) struct Scene {
+    key: String,
+    target: Target,
+    receiver: Receiver,
+    /// Request with the ID of the monitor.
+    id: Value,
+    /// Number of results that callers got.
+    answered: usize,
+}
+
+impl Scene {
+    /// Creates the monitor, and waits for its first check.
+    pub(super) fn new(server: &Server, key: String) -> Self {
+        let target = Target::start();
+        // Nobody waits for its messages one by one.
+        let (messages, _) = channel();
+        let receiver = Receiver::start(messages);
+        let id = create_monitor(server, &key, &target.url("/"));
+        let channel = json!({
+            "providerType": "webhook", "webhook": { "endpoint": receiver.url() },
+            "monitorIds": [id["id"]],
+        });
+        let service = "notification.v1.NotificationService";
+        let request = json!({ "notification": channel });
+        let made = call_service(server.address, &key, service, "CreateNotification", &request);
+        let made = made.unwrap();
+        assert_eq!(made.status, 200, "{}", made.body);
+        target.visit(PATIENCE).expect("the probe checks the new monitor");
+        Self { key, target, receiver, id, answered: 0 }
+    }
+
+    /// Checks the monitor once. Returns the time of the check by the server's clock.
+    pub(super) fn trigger(&mut self, server: &Server) -> i64 {
+        let results = until("a manual check", || {
+            let reply = rpc(server.address, &self.key, "TriggerMonitor", &self.id).ok()?;
+            (reply.status == 200).then(|| reply.json()["results"].as_array().unwrap().clone())
+        });
+        self.answered += results.len();
+        millis(&results[0]["slot"])
+    }
+
+    /// Checks everything after a fault.
+    pub(super) fn check(mut self, server: &Server, gaps: SlotGaps) {
+        self.trigger(server);
+        check_results(server, &self.key, &self.id, self.answered);
+        self.target.flip();
+        self.turn(server, "error");
+        self.wait_for_alert("error");
+        self.target.flip();
+        self.turn(server, "active");
+        self.wait_for_alert("recovered");
+        self.check_alerts(server);
+        self.wait_for_schedule(server);
+        if gaps == SlotGaps::None {
+            self.check_slots(server);
+        }
+    }
+
+    /// Waits until a check is run that nobody asked for, at most a period after one that was asked for.
+    pub(super) fn wait_for_schedule(&mut self, server: &Server) {
+        let asked = self.trigger(server);
+        self.target.clear();
+        self.target.visit(PATIENCE).expect("the schedule goes on");
+        until("a scheduled check", || {
+            self.scheduled(server).range(asked + 1..=asked + PERIOD).next().copied()
+        });
+    }
+
+    /// Checks the monitor until it has this status.
+    fn turn(&mut self, server: &Server, status: &str) {
+        until("the status", || {
+            self.trigger(server);
+            let now = server.rpc(&self.key, "GetMonitorStatus", &self.id);
+            (now["status"] == status).then_some(())
+        });
+    }
+
+    fn wait_for_alert(&self, event: &str) {
+        until("the alert", || {
+            let received = self.receiver.keys();
+            received.keys().any(|it| it.event == event).then_some(())
+        });
+    }
+
+    /// Checks that one incident exists, and that each of its events arrived under one key, at most twice.
+    fn check_alerts(&self, server: &Server) {
+        let service = "incident.v1.IncidentService";
+        let request = json!({ "monitorId": self.id["id"] });
+        let listed = call_service(server.address, &self.key, service, "ListIncidents", &request);
+        let listed = listed.unwrap().json();
+        let incidents = listed["incidents"].as_array().unwrap();
+        assert_eq!(incidents.len(), 1, "{listed}");
+        let received = self.receiver.keys();
+        assert_eq!(received.len(), 2, "{received:?}");
+        for (event, mut keys) in received {
+            assert_eq!(incidents[0]["id"], event.incident.as_str(), "{event:?}");
+            assert!(keys.len() <= 2, "{event:?} arrived under {keys:?}");
+            keys.dedup();
+            assert_eq!(keys.len(), 1, "{event:?} arrived under {keys:?}");
+        }
+    }
+
+    /// Checks that each slot was run or is stored as missed.
+    fn check_slots(&self, server: &Server) {
+        let mut slots = self.scheduled(server);
+        let listed = server.rpc(&self.key, "ListMissedSlots", &self.id);
+        for range in listed["missed"].as_array().into_iter().flatten() {
+            let (first, last) = (millis(&range["firstSlot"]), millis(&range["lastSlot"]));
+            slots.extend((first..=last).step_by(PERIOD as usize));
+        }
+        // The first check is at the creation, and not at a slot of the schedule.
+        let slots: Vec<i64> = slots.into_iter().skip(1).collect();
+        assert!(slots.len() >= 2, "too few for a meaningful test: {slots:?}");
+        let is_next = |pair: &[i64]| pair[1] - pair[0] == PERIOD;
+        assert!(slots.windows(2).all(is_next), "{slots:?}, missed: {listed}");
+    }
+
+    /// Returns the slots with a scheduled result.
+    fn scheduled(&self, server: &Server) -> BTreeSet<i64> {
+        let request = json!({ "id": self.id["id"], "triggers": ["scheduled"], "limit": 100 });
+        let listed = server.rpc(&self.key, "ListResponseLogs", &request);
+        listed["logs"].as_array().unwrap().iter().map(|it| millis(&it["slot"])).collect()
+    }
+}
+
+/// Returns a time in milliseconds since 1970.
+fn millis(time: &Value) -> i64 {
+    let time = time.as_str().unwrap_or_else(|| panic!("a time, not {time}"));
+    time.parse::<jiff::Timestamp>().unwrap().as_millisecond()
+}
