@@ -28,6 +28,7 @@ mod remote_probe;
 mod reports;
 mod restore;
 mod serve;
+mod standby;
 mod successes;
 mod target;
 mod terraform;
