@@ -1,11 +1,11 @@
-//! Checks that `.ci/run` runs before the tests: format, lints, the contract, the house rules,
-//! licences, advisories, and instruction counts of the hot paths.
+//! Checks that `.ci/run` runs before the tests: format, lints, the contract, packaging, the house
+//! rules, licences, advisories, and instruction counts of the hot paths.
 
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{codegen, highlight, instructions, provider, reference, setup, shell, tidy};
+use crate::{codegen, highlight, instructions, packaging, provider, reference, setup, shell, tidy};
 
 /// A check: its printed name and its function.
 type NamedCheck = (&'static str, fn() -> Result<()>);
@@ -20,6 +20,7 @@ const ALL: &[NamedCheck] = &[
     ("documentation", provider::check_docs),
     ("contract", proto),
     ("OpenAPI", openapi),
+    ("packaging", || packaging::run(true)),
     ("tidy", tidy::run),
     ("licences", licences),
     ("advisories", advisories),

@@ -11,6 +11,7 @@ mod compress;
 mod fuzz;
 mod highlight;
 mod instructions;
+mod packaging;
 mod provider;
 mod reference;
 mod setup;
@@ -37,6 +38,10 @@ usage: cargo xtask <command>
                      count the instructions of the hot paths, and compare or write the counts
   fuzz [TARGET…] [--seconds N]
                      fuzz each target for a minute
+  packaging [--check]
+                     check the files of `packaging/`, and write or compare the list of what they use
+  image --binary FILE [--into FILE]
+                     build an image of the program for containers, without a daemon
   provider install|package
                      build the Terraform provider, and install it on this machine or package a release:
                      [--into FOLDER] [--built] [--target TRIPLE]
@@ -52,8 +57,8 @@ usage: cargo xtask <command>
   openapi            lint the OpenAPI description
   licences           check licences, bans and sources of all dependencies
   advisories         check dependencies for known vulnerabilities (RustSec)
-  checks             fmt, lint, codegen --check, docs --check, provider docs --check, proto, openapi, tidy,
-                     licences, advisories and instructions, in this order
+  checks             fmt, lint, codegen --check, docs --check, provider docs --check, proto, openapi,
+                     packaging --check, tidy, licences, advisories and instructions, in this order
   ci                 checks, then test";
 
 fn main() -> ExitCode {
@@ -78,6 +83,9 @@ fn run() -> Result<()> {
         ("instructions", words) => instructions::run(words),
         ("fuzz", words) => fuzz::run(words),
         ("provider", words) => provider::run(words),
+        ("packaging", []) => packaging::run(false),
+        ("packaging", ["--check"]) => packaging::run(true),
+        ("image", words) => packaging::run_image(words),
         ("setup", []) => setup::for_all(),
         ("tidy", []) => tidy::run(),
         ("codegen", []) => codegen::run(false),

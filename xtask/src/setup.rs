@@ -4,10 +4,12 @@
 
 mod built;
 mod client;
+mod module;
 mod nats;
 mod npm;
 mod openapi;
 mod openid;
+mod packaging;
 mod pypi;
 mod refusals;
 mod terraform;
@@ -18,7 +20,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
+use self::module::minor;
 use self::npm::NPM;
+pub(crate) use self::packaging::KUBERNETES_FOLDER;
 pub(crate) use self::zig::zigbuild;
 use crate::shell;
 
@@ -155,6 +159,7 @@ pub(crate) fn for_all() -> Result<()> {
     for_tests()?;
     for_provider_release()?;
     for_openapi()?;
+    for_packaging()?;
     for_licences()?;
     for_instructions()
 }
@@ -198,6 +203,13 @@ pub(crate) fn for_provider_release() -> Result<()> {
 pub(crate) fn for_openapi() -> Result<PathBuf> {
     ready(&openapi::REDOCLY)?;
     Ok(shell::tools().join(openapi::REDOCLY.path))
+}
+
+/// Installs the tools that check `packaging/`.
+pub(crate) fn for_packaging() -> Result<()> {
+    present(&SYSTEMD).context("`systemd-analyze` not found")?;
+    ready(&nats::SERVER)?;
+    packaging::TOOLS.iter().try_for_each(ready)
 }
 
 /// Installs the tools of the licence check.
@@ -303,11 +315,6 @@ fn install_pebble(tool: &Tool) -> Result<()> {
     }
 }
 
-/// Returns the minor number of a Go version, such as 19 of `go1.19.8`.
-fn minor(version: &str) -> Option<u32> {
-    version.trim().strip_prefix("go1.")?.split(['.', '-', ' ']).next()?.parse().ok()
-}
-
 /// Installs a Go program in the folder of tools.
 fn install_module(args: &[&str]) -> Result<()> {
     let mut command = shell::command("go")?;
@@ -355,18 +362,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn go_version_is_parsed() {
-        for (text, expected) in [
-            ("go1.19.8\n", Some(19)),
-            ("go1.26", Some(26)),
-            ("go1.24-x", Some(24)),
-            ("devel", None),
-        ] {
-            assert_eq!(minor(text), expected, "{text}");
-        }
-    }
-
-    #[test]
     fn missing_installer_is_named_with_instructions() {
         let unknown = Installer {
             program: "no-such-program",
@@ -380,6 +375,7 @@ mod tests {
             .iter()
             .chain(&terraform::TOOLS)
             .chain(&refusals::TOOLS)
+            .chain(&packaging::TOOLS)
             .chain([&terraform::TFPLUGINDOCS, &zig::ZIGBUILD, &openid::PROVIDER, &nats::SERVER]);
         for tool in tools.iter().chain(further) {
             assert!(tool.version.split('.').count() == 3, "{} is not pinned", tool.name);

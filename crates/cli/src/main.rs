@@ -15,6 +15,8 @@ mod missed;
 mod monitors;
 mod notifications;
 mod output;
+#[cfg(test)]
+mod packaging;
 mod pages;
 mod paging;
 mod probe;

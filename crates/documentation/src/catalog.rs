@@ -54,6 +54,7 @@ pub(super) const CHAPTERS: &[Chapter] = &[
             "guides/terraform.md",
             "guides/typescript.md",
             "guides/run-it-for-real.md",
+            "guides/run-in-containers.md",
             "recipes/custom-domain.md",
             "guides/move-from-openstatus.md",
             "guides/move-from-uptime-kuma.md",

@@ -4,15 +4,12 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
-use super::{Installer, Tool, minor};
-use crate::shell;
+use super::module::{self, GoProgram, folder_of};
+use super::{Installer, Tool};
 
-/// First version of Go that downloads the Go version a module needs.
-const GO_SINCE: u32 = 21;
 const RECENT_GO: Installer = Installer {
     program: "go",
     package: "golang-go",
@@ -98,34 +95,8 @@ fn install_tfplugindocs(tool: &Tool) -> Result<()> {
     build(tool, module, &format!("{module}/cmd/tfplugindocs"), "")
 }
 
-fn folder_of(tool: &Tool) -> PathBuf {
-    shell::tools().join("go").join(tool.name)
-}
-
-/// Builds a package of a third-party module through a module that only requires it, because
-/// `go install` rejects modules with replacements. Go verifies all modules with the public checksum
-/// database.
 fn build(tool: &Tool, module: &str, package: &str, replaced: &str) -> Result<()> {
-    let go = shell::output("go", &["env", "GOVERSION"])?;
-    if minor(&go).is_none_or(|minor| minor < GO_SINCE) {
-        bail!("{} is too old: {}", go.trim(), tool.needs.by_hand);
-    }
-    let folder = folder_of(tool);
-    fs::create_dir_all(&folder).context("failed to create the folder of a module")?;
-    let required = format!("require {module} v{}", tool.version);
-    // With a Go version in the manifest, only modules that the build needs are loaded.
-    let manifest = format!("module aloft/tool\n\ngo 1.{GO_SINCE}\n\n{required}\n\n{replaced}");
-    fs::write(folder.join("go.mod"), manifest)?;
-    let mut command = shell::command("go")?;
-    command.current_dir(&folder).env("GOTOOLCHAIN", "auto");
-    command
-        .args(["build", "-mod=mod", "-buildvcs=false", "-o"])
-        .arg(shell::tools().join(tool.path));
-    // Builds a release and not `1.8.5-dev`.
-    command.arg(format!("-ldflags=-s -w -X {module}/version.dev=no")).arg(package);
-    shell::finish(&mut command)?;
-    // Downloads for the build are in Go's own cache.
-    fs::remove_dir_all(&folder).with_context(|| format!("failed to remove {}", folder.display()))
+    module::build(tool, &GoProgram { module, package, replaced, flags: &[] })
 }
 
 #[cfg(test)]

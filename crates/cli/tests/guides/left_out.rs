@@ -46,11 +46,19 @@ fn skipped_blocks_are_few_and_have_reasons() {
     docs/guides/check-once.md: a picture of what a check of a slow page draws
     docs/guides/first-monitor.md: it builds the program, which the tests have built already
     docs/guides/move-from-gatus.md: it is a file of Gatus
+    docs/guides/run-in-containers.md: it takes an engine for containers
+    docs/guides/run-in-containers.md: it takes the program of a release
+    docs/guides/run-in-containers.md: it takes an engine for containers
+    docs/guides/run-in-containers.md: it takes an engine for containers
+    docs/guides/run-in-containers.md: it takes an engine for containers
+    docs/guides/run-in-containers.md: it takes a cluster
+    docs/guides/run-in-containers.md: it takes a cluster
+    docs/guides/run-in-containers.md: it takes a cluster
     docs/guides/run-it-for-real.md: it makes a program and a user of the whole system
-    docs/guides/run-it-for-real.md: it takes an engine for containers
-    docs/guides/run-it-for-real.md: it takes an engine for containers
     docs/guides/run-it-for-real.md: it asks for a password, and makes a role of your PostgreSQL
     docs/guides/run-it-for-real.md: it runs on another machine until it is stopped
+    docs/guides/run-it-for-real.md: it runs on another machine
     docs/guides/run-it-for-real.md: it replaces a program of the whole system
+    docs/guides/run-it-for-real.md: Prometheus reads it
     ");
 }

@@ -9,13 +9,14 @@ use crate::document::Document;
 use crate::repository;
 
 /// Pages outside of `docs/`.
-const BESIDE: [&str; 6] = [
+const BESIDE: [&str; 7] = [
     "README.md",
     "CHANGELOG.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "clients/typescript/README.md",
     "crates/terraform-plugin/README.md",
+    "packaging/README.md",
 ];
 
 /// Returns the paths of all pages in the repository.

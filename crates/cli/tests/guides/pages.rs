@@ -37,6 +37,7 @@ pages! {
     calls_from_anything_hold: "docs/guides/call-it.md",
     checks_from_here_hold: "docs/guides/check-once.md",
     running_it_for_real_holds: "docs/guides/run-it-for-real.md",
+    running_in_containers_holds: "docs/guides/run-in-containers.md",
     moving_from_openstatus_holds: "docs/guides/move-from-openstatus.md" => openstatus::all_came,
     moving_from_uptime_kuma_holds: "docs/guides/move-from-uptime-kuma.md",
     moving_from_gatus_holds: "docs/guides/move-from-gatus.md",

@@ -32,6 +32,7 @@ mod reports;
 mod restore;
 mod second_server;
 mod serve;
+mod standby;
 mod successes;
 mod target;
 mod terraform;

@@ -1,6 +1,17 @@
 //! Labels of metrics, and the page that a scraper reads.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use rules::{Region, Timestamp};
+
 use super::*;
+
+/// Files for Prometheus and Grafana.
+const PACKAGING: [&str; 2] = [
+    include_str!("../../../../../packaging/prometheus/alerts.yaml"),
+    include_str!("../../../../../packaging/grafana/aloft.json"),
+];
 
 #[test]
 fn every_check_kind_and_outcome_has_a_label() {
@@ -66,4 +77,34 @@ fn endpoint_renders_the_documented_metrics() {
     ] {
         assert!(page.contains(series), "no `{series}` in\n{page}");
     }
+}
+
+// issue 19, point 7: alerts and the dashboard
+#[test]
+fn alerts_and_dashboard_name_existing_metrics() {
+    let metrics = Metrics::new();
+    metrics.count_call("GetMonitor", "ok");
+    metrics.probes.set_connected(&Region::ALL[..1], true);
+    let status = ProbeStatus {
+        is_connected: true,
+        version: "0.1.0".to_owned(),
+        heard_at: Timestamp::from_millis(0),
+        lag: Duration::ZERO,
+        clock_offset_ms: 0,
+        running: 0,
+        waiting: 0,
+    };
+    metrics.probes.set_status(&Region::ALL[..1], "", &status);
+    let page = metrics.page();
+    let words = |text: &'static str| text.split(|it: char| !it.is_ascii_lowercase() && it != '_');
+    let names = PACKAGING.into_iter().flat_map(words);
+    let names: BTreeSet<&str> =
+        names.filter(|it| it.starts_with("aloft_") || it.starts_with("process_")).collect();
+    assert!(names.contains("aloft_probe_connected") && names.contains("process_open_fds"));
+    let is_there = |name: &str| {
+        page.lines()
+            .any(|line| line.strip_prefix(name).is_some_and(|it| it.starts_with(['{', ' '])))
+    };
+    let unknown: Vec<&str> = names.into_iter().filter(|name| !is_there(name)).collect();
+    assert!(unknown.is_empty(), "no {unknown:?} in\n{page}");
 }
