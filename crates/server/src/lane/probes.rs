@@ -17,7 +17,7 @@ use store::{ProbeOwner, StoredProbe};
 pub const THIS_SERVER: &str = "this server";
 /// Name of the probe that serves private regions without one. It never connects, so their slots are
 /// missed.
-pub const NO_PROBE: &str = "no probe";
+pub(crate) const NO_PROBE: &str = "no probe";
 const UNSERVED: ProbeIndex = ProbeIndex(1);
 
 /// All probes and the regions of each. Cheap to clone; clones see the same changes.
