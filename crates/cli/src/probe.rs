@@ -92,6 +92,7 @@ pub(crate) async fn run(args: ProbeArgs) -> Result<ExitCode> {
         probe: network,
         version: env!("CARGO_PKG_VERSION"),
     };
+    output::print_stderr(&format!("server: {}", agent.server));
     output::print_stderr(&format!("data folder: {}", agent.data.display()));
     let mut signals = Signals::listen().context("failed to listen for signals")?;
     let stop = CancellationToken::new();

@@ -18,7 +18,7 @@ use crate::output;
 pub(crate) enum ProbeAction {
     /// Create a probe for regions and print the command that starts it, with its token, once
     Create(NewProbeArgs),
-    /// List all probes by name with their regions and their last sign of life
+    /// List all probes with their regions and their last sign of life, newest first
     List,
     /// Give a probe a new token and print it once; the previous one stays valid until the new one
     /// is used, or for 24 hours
@@ -41,9 +41,13 @@ pub(crate) enum ProbeAction {
 /// Arguments of `aloft probes create`.
 #[derive(Debug, Args)]
 pub(crate) struct NewProbeArgs {
-    /// Region that the probe serves, such as fly-ams; repeat it for several
+    /// Region that the probe serves, such as fly-ams; repeat it for several. The regions private-1 to
+    /// private-16 belong to a workspace
     #[arg(long = "region", value_name = "REGION", required = true, value_parser = region)]
     regions: Vec<Region>,
+    /// Slug of the workspace whose private regions the probe serves
+    #[arg(long, value_name = "SLUG")]
+    workspace: Option<String>,
     /// Name of up to 40 characters: lower-case words joined by single hyphens [default: the
     /// regions]
     #[arg(long)]
@@ -53,8 +57,8 @@ pub(crate) struct NewProbeArgs {
 pub(crate) async fn run(action: ProbeAction, database: DatabaseArgs) -> Result<ExitCode> {
     let (admin, settings) = database.open_with_settings().await?;
     match action {
-        ProbeAction::Create(NewProbeArgs { regions, name }) => {
-            let created = admin.create_probe(CreateProbe { name, regions }).await?;
+        ProbeAction::Create(NewProbeArgs { regions, workspace, name }) => {
+            let created = admin.create_probe(CreateProbe { workspace, name, regions }).await?;
             print_token(&database, &settings, &created, "");
         }
         ProbeAction::List => {
@@ -137,7 +141,8 @@ fn url_of(settings: &Settings) -> String {
 }
 
 fn table(rows: &[ProbeRow]) -> String {
-    let heads = ["NAME", "ID", "REGIONS", "LAST SEEN", "VERSION", "ADDRESS"].map(str::to_owned);
+    let heads = ["NAME", "ID", "REGIONS", "WORKSPACE", "LAST SEEN", "VERSION", "ADDRESS"];
+    let heads = heads.map(str::to_owned);
     let row = |row: &ProbeRow| {
         let seen = match row.connected {
             Some(true) => "connected".to_owned(),
@@ -149,6 +154,7 @@ fn table(rows: &[ProbeRow]) -> String {
             row.name.clone(),
             row.id.to_string(),
             words_of(&row.regions),
+            row.workspace.clone().unwrap_or_default(),
             seen,
             row.version.clone().unwrap_or_default(),
             row.address.clone().unwrap_or_default(),

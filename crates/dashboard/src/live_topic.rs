@@ -91,7 +91,7 @@ pub(crate) async fn regions_digest(
         let regions = timeout(ANSWER_WITHIN, asked).await.ok()?.ok()?.regions;
         Some(RegionsDigest::of(&regions))
     };
-    state.regions.get(ask).await
+    state.regions.get(member.workspace, ask).await
 }
 
 #[cfg(test)]

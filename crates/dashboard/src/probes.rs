@@ -1,5 +1,6 @@
-//! Probes in other places: list, create, rotate tokens and delete. Only a workspace of the server's
-//! operator has these screens, because probes check for all workspaces. A token is shown once.
+//! Probes in other places: list, create, rotate tokens and delete. Every workspace has its private
+//! regions here. The other regions have the probes of the server's operator, because these check for all
+//! workspaces. A token is shown once.
 
 use askama::Template;
 use axum::Extension;
@@ -10,10 +11,10 @@ use contract::monitor::decode_instant;
 use contract::probe::wire::{
     CreateProbeRequest, DeleteProbeRequest, ListProbesRequest, Probe, RotateProbeTokenRequest,
 };
-use contract::region::wire::ListRegionsRequest;
+use contract::region::wire::{ListRegionsRequest, Region as WireRegion};
 use contract::rpc::Code;
 use http::{HeaderMap, StatusCode};
-use rules::{Role, Timestamp, is_local_url, limits};
+use rules::{Region, Role, Timestamp, is_local_url, limits};
 
 use crate::error::ScreenError;
 use crate::form::{Messages, PostedFields};
@@ -35,6 +36,8 @@ pub(crate) const ROUTES: &[Route] = &[
 struct ProbesPage {
     frame: Frame,
     probes: Vec<ProbeRow>,
+    /// Whether the workspace manages the probes of all workspaces, too.
+    is_operator: bool,
     form: NewProbeForm,
 }
 
@@ -138,15 +141,12 @@ async fn delete(
     Path((_, id)): Path<(String, String)>,
 ) -> Result<Response, ScreenError> {
     state.send(member.caller(), DeleteProbeRequest { id }).await?;
-    let notice = "The probe was deleted. This server checks from its regions now.";
-    Ok(redirect_with_notice(&member.path("/probes"), notice))
+    Ok(redirect_with_notice(&member.path("/probes"), "The probe was deleted."))
 }
 
-/// Returns whether this member manages the probes of the server.
-pub(crate) async fn manages(state: &Dashboard, member: &Member) -> Result<bool, ScreenError> {
-    let is_admin = member.membership.role.includes(Role::Admin);
-    let workspace = member.membership.workspace.id;
-    Ok(is_admin && state.store.workspaces().is_operator(workspace).await?)
+/// Returns whether this member manages probes.
+pub(crate) const fn manages(member: &Member) -> bool {
+    member.membership.role.includes(Role::Admin)
 }
 
 async fn page(
@@ -156,12 +156,22 @@ async fn page(
     request: &HeaderMap,
 ) -> Result<ProbesPage, ScreenError> {
     let probes = state.send(member.caller(), ListProbesRequest {}).await?.probes;
+    let workspace = member.membership.workspace.id;
+    let is_operator = state.store.workspaces().is_operator(workspace).await?;
     let mut free = state.send(member.caller(), ListRegionsRequest {}).await?.regions;
+    free.retain(|region| is_operator && !region.country.is_empty());
+    let private = Region::ALL.iter().filter(|region| region.is_private());
+    free.extend(private.map(|region| WireRegion {
+        id: region.to_string(),
+        city: region.location().city.to_owned(),
+        ..WireRegion::default()
+    }));
     free.retain(|region| !probes.iter().any(|probe| probe.regions.contains(&region.id)));
     let groups = region_groups::by_continent(&free, chosen);
     Ok(ProbesPage {
         frame: Frame::of_member(member, Section::Regions, "Probes", request),
         probes: probes.into_iter().map(ProbeRow::from).collect(),
+        is_operator,
         form: NewProbeForm { groups, ..form },
     })
 }

@@ -1,9 +1,11 @@
-//! Digests of the regions for open pages: one look at the pipeline for all of them.
+//! Digests of the regions for open pages: one look at the pipeline for all of a workspace.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::{Duration, Instant};
 
 use contract::region::wire::Region;
+use rules::WorkspaceId;
 use tokio::sync::Mutex;
 
 /// Age from which the digest is taken again.
@@ -18,33 +20,38 @@ pub(crate) struct RegionsDigest {
     pub(crate) checks: u64,
 }
 
-/// The latest digest, which all open pages share.
+/// The latest digest of each workspace, which all of its open pages share. Regions differ by workspace,
+/// because it may have private ones.
 #[derive(Debug, Default)]
-pub(crate) struct SharedRegionsDigest(Mutex<Option<(Instant, Option<RegionsDigest>)>>);
+pub(crate) struct SharedRegionsDigest(Mutex<HashMap<WorkspaceId, TakenDigest>>);
+
+/// A digest and the time at which it was taken, `None` without an answer.
+type TakenDigest = (Instant, Option<RegionsDigest>);
 
 impl SharedRegionsDigest {
-    /// Returns the latest digest. `ask` takes a new one, `None` without an answer.
+    /// Returns the latest digest of a workspace. `ask` takes a new one, `None` without an answer.
     pub(crate) async fn get(
         &self,
+        workspace: WorkspaceId,
         ask: impl Future<Output = Option<RegionsDigest>>,
     ) -> Option<RegionsDigest> {
-        self.get_at(Instant::now(), ask).await
+        self.get_at(Instant::now(), workspace, ask).await
     }
 
     async fn get_at(
         &self,
         now: Instant,
+        workspace: WorkspaceId,
         ask: impl Future<Output = Option<RegionsDigest>>,
     ) -> Option<RegionsDigest> {
         // Others wait for the same answer.
-        let mut last = self.0.lock().await;
-        if let Some((at, digest)) = *last
-            && now.saturating_duration_since(at) < FRESH_FOR
-        {
-            return digest;
+        let mut taken = self.0.lock().await;
+        taken.retain(|_, (at, _)| now.saturating_duration_since(*at) < FRESH_FOR);
+        if let Some((_, digest)) = taken.get(&workspace) {
+            return *digest;
         }
         let digest = ask.await;
-        *last = Some((Instant::now(), digest));
+        taken.insert(workspace, (Instant::now(), digest));
         digest
     }
 }
@@ -82,16 +89,18 @@ mod tests {
     #[tokio::test]
     async fn pages_share_a_digest() {
         let (shared, asked) = (SharedRegionsDigest::default(), Cell::new(0));
-        let get_at = |now| {
-            shared.get_at(now, async {
+        let get_at = |now, workspace| {
+            shared.get_at(now, WorkspaceId::from_bits(workspace), async {
                 asked.set(asked.get() + 1);
                 None
             })
         };
         let now = Instant::now();
-        assert_eq!((get_at(now).await, get_at(now).await), (None, None));
+        assert_eq!((get_at(now, 1).await, get_at(now, 1).await), (None, None));
         assert_eq!(asked.get(), 1, "also if there was no answer");
-        get_at(Instant::now() + FRESH_FOR).await;
-        assert_eq!(asked.get(), 2);
+        get_at(now, 2).await;
+        assert_eq!(asked.get(), 2, "workspaces have their own");
+        get_at(Instant::now() + FRESH_FOR, 1).await;
+        assert_eq!(asked.get(), 3);
     }
 }

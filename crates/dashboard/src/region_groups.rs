@@ -18,8 +18,21 @@ pub(crate) struct RegionOption {
     pub(crate) is_chosen: bool,
 }
 
-/// Continents in the order of forms, with their countries.
-const CONTINENTS: [(&str, &[&str]); 6] = [
+impl RegionOption {
+    /// Returns the place of the region: its city with its country. A private one has no country.
+    pub(crate) fn place(&self) -> String {
+        place(&self.city, &self.country)
+    }
+}
+
+/// Returns a city with its country, or only the city.
+pub(crate) fn place(city: &str, country: &str) -> String {
+    if country.is_empty() { city.to_owned() } else { format!("{city}, {country}") }
+}
+
+/// Continents in the order of forms, with their countries. Private regions have none.
+const CONTINENTS: [(&str, &[&str]); 7] = [
+    ("Private", &[""]),
     ("Europe", &["DE", "FR", "GB", "NL", "SE"]),
     ("North America", &["CA", "US"]),
     ("South America", &["BR"]),
@@ -40,7 +53,8 @@ pub(crate) fn by_continent(known: &[Region], chosen: &[String]) -> Vec<RegionGro
         };
         RegionGroup { continent, regions: within.map(option).collect() }
     };
-    CONTINENTS.iter().map(group).collect()
+    let groups = CONTINENTS.iter().map(group);
+    groups.filter(|group| !group.regions.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use rules::Timestamp;
 
 use crate::error::ScreenError;
 use crate::html::{self, Frame, Section};
+use crate::region_groups;
 use crate::route::{Route, VIEWER};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -43,6 +44,8 @@ struct ProbeView {
     /// Name of the probe. Empty for regions without one.
     name: String,
     is_fallback: bool,
+    /// Whether it belongs to the workspace.
+    is_private: bool,
     regions: Vec<RegionView>,
     addresses: Vec<String>,
 }
@@ -71,7 +74,7 @@ async fn show(
         frame: Frame::of_member(&member, Section::Regions, "Regions", &request),
         figures: RegionFigures::of(&found),
         probes: probes(&found),
-        manages_probes: crate::probes::manages(&state, &member).await?,
+        manages_probes: crate::probes::manages(&member),
     };
     Ok(html::page(&page, &request))
 }
@@ -94,11 +97,15 @@ impl RegionFigures {
 fn probes(regions: &[Region]) -> Vec<ProbeView> {
     let mut probes: Vec<ProbeView> = Vec::new();
     for region in regions {
-        let known = probes.iter().position(|probe| probe.name == region.served_by);
+        let is_private = region.country.is_empty();
+        let is_same =
+            |probe: &ProbeView| probe.name == region.served_by && probe.is_private == is_private;
+        let known = probes.iter().position(is_same);
         let index = known.unwrap_or_else(|| {
             probes.push(ProbeView {
                 name: region.served_by.clone(),
                 is_fallback: region.is_fallback,
+                is_private,
                 regions: Vec::new(),
                 addresses: region.egress_addresses.clone(),
             });
@@ -127,7 +134,7 @@ impl RegionView {
         };
         Self {
             id: region.id.clone(),
-            place: format!("{}, {}", region.city, region.country),
+            place: region_groups::place(&region.city, &region.country),
             is_default: region.default,
             mark,
             health,

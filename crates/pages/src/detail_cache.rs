@@ -12,7 +12,7 @@ use domain::page::{
     Range, ReportView, UpdateView,
 };
 use rules::report::{Report, ReportUpdate};
-use rules::{IncidentId, MonitorId, PageId, ReportId, Timestamp, WorkspaceId};
+use rules::{IncidentId, MonitorId, PageId, Region, ReportId, Timestamp, WorkspaceId};
 use store::{Generation, StoreError};
 use web::cache::{Cache, CacheMetrics, CachePolicy, ReadError};
 
@@ -26,8 +26,8 @@ const LATENCIES: CachePolicy = CachePolicy::new(Duration::from_mins(1), 8 << 20)
 /// Age up to which the last value is kept for a time without the database.
 const LAST_SERVED_FOR: Duration = Duration::from_hours(1);
 
-/// An incident, and the number of regions in which its checks failed.
-pub(super) type IncidentWithRegions = (IncidentFacts, u32);
+/// An incident, and the regions in which its checks failed.
+pub(super) type IncidentWithRegions = (IncidentFacts, Vec<Region>);
 /// Latency series of a component over a range of days.
 pub(super) type LatencySeries = Arc<[LatencyPoint]>;
 

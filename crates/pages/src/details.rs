@@ -13,7 +13,7 @@ use axum::response::Response;
 use domain::page::{Month, MonthView, Range, latency_series};
 use http::{HeaderMap, StatusCode};
 use rules::report::Report;
-use rules::{ComponentId, IncidentId, MonitorId, ReportId, Timestamp, WorkspaceId};
+use rules::{ComponentId, IncidentId, MonitorId, Region, ReportId, Timestamp, WorkspaceId};
 use store::{Bucket, StoreError};
 use web::http_body::{EncodedBody, Encoding};
 
@@ -171,10 +171,14 @@ impl DetailRequest<'_> {
         let detail = found
             .await?
             .and_then(|(facts, regions)| Some((self.snapshot.view.incident(&facts)?, regions)));
-        // Several regions of one probe are a single location, so a count would be misleading.
-        let is_one = self.pages.source.backend.has_one_probe();
+        // A single place is not worth a count, and may not be where its regions are.
+        let backend = &self.pages.source.backend;
+        let places = |regions: &[Region]| match backend.places(page.workspace, regions) {
+            1 => 0,
+            places => u32::try_from(places).unwrap_or(u32::MAX),
+        };
         Ok(detail.map(|(it, regions)| {
-            let regions = if is_one { 0 } else { regions };
+            let regions = places(&regions);
             self.render_job(move |snapshot, words, base| {
                 html::incident_page(snapshot, words, base, &it, regions)
             })

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use domain::notify::Mail;
-use rules::{MonitorId, Timestamp, WorkspaceId};
+use rules::{MonitorId, Region, Timestamp, WorkspaceId};
 use store::Store;
 use web::context::Context;
 
@@ -29,8 +29,9 @@ pub trait Backend: Debug + Send + Sync {
     fn last_checks(&self, monitors: Vec<MonitorId>)
     -> BoxFuture<'_, HashMap<MonitorId, Timestamp>>;
 
-    /// Returns whether one probe serves all regions, so that naming them would mislead.
-    fn has_one_probe(&self) -> bool;
+    /// Returns the number of places that checks of these regions of a workspace come from. Regions that
+    /// one probe serves are one place.
+    fn places(&self, workspace: WorkspaceId, regions: &[Region]) -> usize;
 
     /// Returns whether emails can be sent.
     fn can_send_emails(&self) -> bool;

@@ -4,6 +4,10 @@ use rules::{Periodicity, Region, RegionGroup};
 use terraform_plugin::function::{Arguments, Function, FunctionError, Signature};
 use terraform_plugin::{IntoValue as _, Type, Value};
 
+/// Groups whose regions are the same in all workspaces.
+const GROUPS: [&str; 3] =
+    [RegionGroup::Fly.as_str(), RegionGroup::Koyeb.as_str(), RegionGroup::Railway.as_str()];
+
 /// The regions of a group.
 #[derive(Debug)]
 pub struct Regions;
@@ -14,7 +18,7 @@ pub struct PeriodicitySeconds;
 
 impl Function for Regions {
     fn signature(&self) -> Signature {
-        let groups = RegionGroup::WORDS.join("`, `");
+        let groups = GROUPS.join("`, `");
         Signature::new("The regions of a group.", Type::list(Type::String))
             .describe(format!(
                 "The identifiers of the regions of a group, in the order of their names, for the \
@@ -26,7 +30,11 @@ impl Function for Regions {
     fn call(&self, arguments: &Arguments) -> Result<Value, FunctionError> {
         let group: String = arguments.get(0)?;
         let group = RegionGroup::parse(&group).map_err(|error| invalid_argument(&error))?;
-        let regions = Region::ALL.iter().filter(|region| region.group() == group);
+        if group == RegionGroup::Private {
+            let why = "private regions differ by workspace; read `service_regions` instead.";
+            return Err(FunctionError::at(0, why.to_owned()));
+        }
+        let regions = Region::PUBLIC.iter().filter(|region| region.group() == group);
         Ok(Value::list(regions.map(|region| region.as_str())))
     }
 }

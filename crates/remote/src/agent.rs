@@ -8,6 +8,7 @@ mod report;
 mod spool;
 mod work;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,6 +48,15 @@ pub enum ServerAddress {
         network: Network,
     },
     Nats(NatsSettings),
+}
+
+impl fmt::Display for ServerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Http { url, .. } => f.write_str(url),
+            Self::Nats(settings) => settings.urls.fmt(f),
+        }
+    }
 }
 
 /// Settings of a probe.

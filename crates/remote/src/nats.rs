@@ -1,5 +1,6 @@
 //! Names and connections that servers and probes share if jobs and results travel through NATS JetStream:
-//! - Jobs of a region are in a work queue of its own (`aloft.jobs.<region>`).
+//! - Jobs of a region are in a work queue of its own (`aloft.jobs.<region>`), and those of a private
+//!   region in one of its probe (`aloft.jobs.<probe>-<region>`).
 //! - Results of all probes are in another one (`aloft.results.<probe>`).
 //! - Probes ask the server with plain requests (`aloft.probes.<probe>.<call>`), and get the answers below
 //!   `aloft.inbox.<probe>`, so that their credentials need no wider rights.
@@ -67,14 +68,20 @@ impl NatsCall {
     }
 }
 
-/// Returns the name of the stream with the jobs of a region.
-pub fn jobs_stream(region: Region) -> String {
-    format!("ALOFT_JOBS_{region}")
+/// Returns the name of the stream with the jobs of a region for this probe.
+pub fn jobs_stream(probe: ProbeId, region: Region) -> String {
+    format!("ALOFT_JOBS_{}", queue(probe, region))
 }
 
-/// Returns the subject of the jobs of a region.
-pub fn jobs_subject(region: Region) -> String {
-    format!("aloft.jobs.{region}")
+/// Returns the subject of the jobs of a region for this probe.
+pub fn jobs_subject(probe: ProbeId, region: Region) -> String {
+    format!("aloft.jobs.{}", queue(probe, region))
+}
+
+/// Returns the queue of a region. Workspaces have the names of private regions in common, so each of
+/// their probes has queues of its own.
+fn queue(probe: ProbeId, region: Region) -> String {
+    if region.is_private() { format!("{probe}-{region}") } else { region.to_string() }
 }
 
 /// Returns the subject of the results of a probe.

@@ -265,7 +265,9 @@ words! {
         Static = "static",
     }
 
-    /// Region that a check runs from (§8.3).
+    /// Region that a check runs from (§8.3). A private region belongs to the workspace that uses its
+    /// name: two workspaces have nothing in common in their regions `private-1`
+    /// (docs/decisions/0069-private-regions.md).
     Region ("region") {
         /// Amsterdam.
         FlyAms = "fly-ams",
@@ -323,9 +325,41 @@ words! {
         RailwayEuropeWest4 = "railway-europe-west4",
         /// Asia Southeast.
         RailwayAsiaSoutheast1 = "railway-asia-southeast1",
+        /// The workspace's private region 1.
+        Private1 = "private-1",
+        /// The workspace's private region 2.
+        Private2 = "private-2",
+        /// The workspace's private region 3.
+        Private3 = "private-3",
+        /// The workspace's private region 4.
+        Private4 = "private-4",
+        /// The workspace's private region 5.
+        Private5 = "private-5",
+        /// The workspace's private region 6.
+        Private6 = "private-6",
+        /// The workspace's private region 7.
+        Private7 = "private-7",
+        /// The workspace's private region 8.
+        Private8 = "private-8",
+        /// The workspace's private region 9.
+        Private9 = "private-9",
+        /// The workspace's private region 10.
+        Private10 = "private-10",
+        /// The workspace's private region 11.
+        Private11 = "private-11",
+        /// The workspace's private region 12.
+        Private12 = "private-12",
+        /// The workspace's private region 13.
+        Private13 = "private-13",
+        /// The workspace's private region 14.
+        Private14 = "private-14",
+        /// The workspace's private region 15.
+        Private15 = "private-15",
+        /// The workspace's private region 16.
+        Private16 = "private-16",
     }
 
-    /// The three groups of regions (§8.3).
+    /// The three groups of regions (§8.3), and ours: the private regions of each workspace.
     RegionGroup ("region group") {
         /// Group one.
         Fly = "fly",
@@ -333,6 +367,8 @@ words! {
         Koyeb = "koyeb",
         /// Group three.
         Railway = "railway",
+        /// Private regions of a workspace.
+        Private = "private",
     }
 }
 
@@ -351,15 +387,28 @@ impl Periodicity {
 }
 
 impl Region {
-    /// Returns the specification's group of the region.
+    /// The regions of the specification (§8.3), which all workspaces share.
+    pub const PUBLIC: &'static [Self] = Self::ALL.split_at(Self::Private1 as usize).0;
+    /// The names of these regions, in the same order.
+    pub const PUBLIC_WORDS: &'static [&'static str] =
+        Self::WORDS.split_at(Self::Private1 as usize).0;
+
+    /// Returns the group of the region.
     pub fn group(self) -> RegionGroup {
         if self <= Self::FlyYyz {
             RegionGroup::Fly
         } else if self <= Self::KoyebWas {
             RegionGroup::Koyeb
-        } else {
+        } else if !self.is_private() {
             RegionGroup::Railway
+        } else {
+            RegionGroup::Private
         }
+    }
+
+    /// Returns whether the region belongs to a workspace.
+    pub const fn is_private(self) -> bool {
+        self as usize >= Self::Private1 as usize
     }
 }
 

@@ -9,7 +9,7 @@ use crate::Region;
 pub struct Location {
     /// The city, or the part of the country if no city is published.
     pub city: &'static str,
-    /// Country code of ISO 3166-1 with two letters.
+    /// Country code of ISO 3166-1 with two letters. Empty for a private region.
     pub country: &'static str,
 }
 
@@ -41,6 +41,23 @@ impl Region {
             Self::RailwayUsEast4 => ("US East", "US"),
             Self::RailwayEuropeWest4 => ("Europe West", "NL"),
             Self::RailwayAsiaSoutheast1 => ("Southeast Asia", "SG"),
+            // People see the name of its probe; only the workspace knows where it is.
+            Self::Private1 => ("Private 1", ""),
+            Self::Private2 => ("Private 2", ""),
+            Self::Private3 => ("Private 3", ""),
+            Self::Private4 => ("Private 4", ""),
+            Self::Private5 => ("Private 5", ""),
+            Self::Private6 => ("Private 6", ""),
+            Self::Private7 => ("Private 7", ""),
+            Self::Private8 => ("Private 8", ""),
+            Self::Private9 => ("Private 9", ""),
+            Self::Private10 => ("Private 10", ""),
+            Self::Private11 => ("Private 11", ""),
+            Self::Private12 => ("Private 12", ""),
+            Self::Private13 => ("Private 13", ""),
+            Self::Private14 => ("Private 14", ""),
+            Self::Private15 => ("Private 15", ""),
+            Self::Private16 => ("Private 16", ""),
         };
         Location { city, country }
     }

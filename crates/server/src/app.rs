@@ -190,7 +190,7 @@ impl App {
     }
 
     fn probes(&self, stop: CancellationToken) -> ProbeState {
-        ProbeState { calls: self.probe_calls(), stop }
+        ProbeState { calls: self.probe_calls(), proxies: self.proxies.clone(), stop }
     }
 
     fn probe_calls(&self) -> ProbeCalls {

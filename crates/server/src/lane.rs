@@ -178,7 +178,8 @@ impl Jobs {
     /// another place gets it at once or when it connects.
     pub(crate) async fn send(&self, job: QueuedJob) -> Result<(), LaneClosed> {
         let elsewhere = self.remote.as_ref();
-        match elsewhere.and_then(|lane| Some((lane, lane.probe_of(job.job.region)?))) {
+        let workspace = job.job.plan.workspace;
+        match elsewhere.and_then(|lane| Some((lane, lane.probe_of(workspace, job.job.region)?))) {
             Some((lane, probe)) => {
                 lane.assign(probe, job).await;
                 Ok(())

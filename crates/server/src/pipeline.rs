@@ -39,7 +39,7 @@ use self::judge::{Command, ConnectivityChecks, Judge, JudgedMonitor};
 pub use self::judge::{Health, MonitorView, RegionHealth, RegionView, SuspicionNotice};
 pub use self::notify::{Notifier, NotifierParts, RunningNotifier, Tested};
 use self::threads::Thread;
-pub use crate::lane::probes::{ProbePlace, Probes, THIS_SERVER};
+pub use crate::lane::probes::{ProbePlace, Probes, THIS_SERVER, WorkspaceProbes};
 use crate::lane::remote::RemoteLane;
 use crate::lane::{self, BatchedReceiver, Finished, InFlight, Jobs, QueuedJob};
 use crate::observe::metrics::Metrics;
@@ -328,7 +328,8 @@ impl Pipeline {
         let settings = &monitor.settings;
         let regions = self.regions(settings);
         let plan = Arc::new(self.plan(monitor, regions.iter())?);
-        let serving = regions.iter().map(|region| self.probes.serving(region)).collect();
+        let probes = self.probes.of(monitor.workspace);
+        let serving = regions.iter().map(|region| probes.serving(region)).collect();
         let policy = Policy::new(settings, monitor.revision, serving);
         let judge_state = judge_state.unwrap_or_else(|| JudgeState::new(&policy, self.ctx.now()));
         let period = settings.periodicity.period();
@@ -345,7 +346,8 @@ impl Pipeline {
         mut regions: impl Iterator<Item = Region>,
     ) -> Result<CheckPlan, PipelineError> {
         let plan = CheckPlan::new(monitor)?;
-        let is_sent = regions.any(|region| self.probes.elsewhere(region).is_some());
+        let probes = self.probes.of(monitor.workspace);
+        let is_sent = regions.any(|region| probes.elsewhere(region).is_some());
         Ok(if is_sent { plan.with_message(remote::encode_monitor(monitor)) } else { plan })
     }
 

@@ -1,8 +1,12 @@
 //! Manages probes in other places, for `control` and `rpc`: creates and deletes them, and rotates their
 //! tokens. The pipeline of a running server follows the changes through [`store::Probes::changed`].
 
-use rules::{ProbeId, Region, Secret, Validator, Violation, Violations, limits, tables};
-use store::{KeyHash, NewProbe, NewProbeToken, OperatorContext, Store, StoreError, StoredProbe};
+use rules::{
+    ProbeId, Region, Secret, Validator, Violation, Violations, WorkspaceId, limits, tables,
+};
+use store::{
+    KeyHash, NewProbe, NewProbeToken, OperatorContext, ProbeOwner, Store, StoreError, StoredProbe,
+};
 use web::context::Context;
 
 use crate::auth::probe_token;
@@ -20,6 +24,8 @@ pub(crate) struct ProbeAdmin {
 /// A probe to create.
 #[derive(Clone, Debug)]
 pub(crate) struct ProbeDraft {
+    /// Workspace of private regions, if it is known.
+    pub(crate) workspace: Option<WorkspaceId>,
     /// Name; `None` joins the names of the regions.
     pub(crate) name: Option<String>,
     /// Regions that it serves.
@@ -62,11 +68,11 @@ impl ProbeAdmin {
         draft: ProbeDraft,
         author: OperatorContext,
     ) -> Result<IssuedProbe, ProbeAdminError> {
-        let NewProbe { id, name, regions } = self.validate(draft)?;
+        let NewProbe { id, owner, name, regions } = self.validate(draft)?;
         let token = self.new_token(id);
         let words = join(&regions, ", ");
         let log = format!("created probe `{name}` for {words}");
-        let new = NewProbe { id, name, regions };
+        let new = NewProbe { id, owner, name, regions };
         self.store.probes().create(new, KeyHash::new(token.expose()), author).await?;
         tracing::info!(probe.id = %id, "{log}");
         Ok(IssuedProbe { probe: self.get(id).await?, token })
@@ -119,7 +125,7 @@ impl ProbeAdmin {
     }
 
     fn validate(&self, draft: ProbeDraft) -> Result<NewProbe, ProbeAdminError> {
-        let ProbeDraft { name, mut regions } = draft;
+        let ProbeDraft { workspace, name, mut regions } = draft;
         regions.sort_unstable();
         regions.dedup();
         let refused = |violation: Violation| ProbeAdminError::Invalid(violation.into());
@@ -127,6 +133,7 @@ impl ProbeAdmin {
             let allowed = "must have at least one region";
             return Err(refused(Violation::without_value("regions", allowed)));
         }
+        let owner = owner(&regions, workspace).map_err(refused)?;
         let name = match name {
             Some(name) => name,
             None => default_name(&regions).map_err(refused)?,
@@ -134,11 +141,25 @@ impl ProbeAdmin {
         let mut validator = Validator::new(&tables::PROBE);
         let name = validator.text("name", Some(name));
         let name = validator.finish(name).map_err(ProbeAdminError::Invalid)?;
-        Ok(NewProbe { id: self.ctx.new_id(), name, regions })
+        Ok(NewProbe { id: self.ctx.new_id(), owner, name, regions })
     }
 
     fn new_token(&self, probe: ProbeId) -> Secret<String> {
         probe_token::compose(probe, &self.ctx.secret_bytes())
+    }
+}
+
+/// Returns the owner of a probe for these regions.
+fn owner(regions: &[Region], workspace: Option<WorkspaceId>) -> Result<ProbeOwner, Violation> {
+    let private = regions.iter().filter(|region| region.is_private()).count();
+    let refused = |allowed| Err(Violation::without_value("regions", allowed));
+    match (private, workspace) {
+        (0, _) => Ok(ProbeOwner::Operator),
+        (private, _) if private < regions.len() => {
+            refused("must not mix private regions with others, because a probe has one owner")
+        }
+        (_, Some(workspace)) => Ok(ProbeOwner::Workspace(workspace)),
+        (_, None) => refused("contains private regions, so their workspace must be named"),
     }
 }
 

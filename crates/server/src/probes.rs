@@ -25,6 +25,7 @@ use remote::{Message as _, wire};
 use rules::WorkspaceId;
 use tokio_util::sync::CancellationToken;
 use web::peer::Peer;
+use web::proxies::TrustedProxies;
 
 pub(crate) use self::calls::ProbeCalls;
 use self::calls::Verification;
@@ -52,6 +53,7 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub(crate) struct ProbeState {
     pub(crate) calls: ProbeCalls,
+    pub(crate) proxies: TrustedProxies,
     /// Ends the streams.
     pub(crate) stop: CancellationToken,
 }
@@ -124,7 +126,8 @@ impl ProbeState {
     /// Verifies the token of a request.
     async fn verify(&self, request: &Parts) -> Result<Verification, RefusedProbe> {
         let peer = request.extensions.get::<Peer>();
-        let address = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
+        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
+        let address = self.proxies.address(peer, &request.headers);
         let connection = request.extensions.get::<Connection>();
         let (probe, token) =
             match self.calls.tokens.verify(auth::bearer(&request.headers), address).await {

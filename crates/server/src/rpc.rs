@@ -64,10 +64,10 @@ use self::region::Regions;
 use self::status_page::StatusPages;
 use self::status_report::StatusReports;
 use self::workspace::CurrentWorkspace;
-use crate::auth::Auth;
+use crate::auth::{Auth, Caller};
 use crate::domains::Domains;
 use crate::observe::Metrics;
-use crate::pipeline::{Notifier, Pipeline};
+use crate::pipeline::{Notifier, Pipeline, WorkspaceProbes};
 use crate::workspaces::WorkspaceAdmin;
 
 /// State of the services. Cheap to clone.
@@ -89,6 +89,13 @@ pub(crate) struct Services {
     pub(crate) egress: Egress,
     /// Regions of a monitor that names none.
     pub(crate) default_regions: Arc<[Region]>,
+}
+
+impl Services {
+    /// Returns the probes that serve the regions of the caller's workspace.
+    pub(crate) const fn probes(&self, caller: Caller) -> WorkspaceProbes<'_> {
+        self.pipeline.probes().of(caller.workspace)
+    }
 }
 
 /// Creates all services, with health and reflection, over every protocol. Health streams end at

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use rules::{Timestamp, WorkspaceId, limits};
-use store::{Actor, AuditContext, MaintenanceFilter, Page, Store, StoreError, WorkspaceEdit};
+use store::{
+    Actor, AuditContext, MaintenanceFilter, OperatorContext, Page, ProbeOwner, Store, StoreError,
+    WorkspaceEdit,
+};
 use tracing::{error, info};
 
 use crate::auth::Auth;
@@ -105,6 +108,10 @@ impl WorkspaceAdmin {
                 // The deletion is stored: a monitor that cannot be removed now does not start again.
                 log_failure(id, pipeline.apply_removal(monitor).await);
             }
+        }
+        let probes = store.probes().list().await?.into_iter();
+        for probe in probes.filter(|probe| probe.owner == ProbeOwner::Workspace(id)) {
+            store.probes().delete(probe.id, OperatorContext::of_server(change)).await?;
         }
         self.edit(id, WorkspaceEdit::Delete, change).await
     }

@@ -38,6 +38,22 @@ pub(crate) const fn region_code(region: Region) -> i64 {
         Region::RailwayUsEast4 => 25,
         Region::RailwayEuropeWest4 => 26,
         Region::RailwayAsiaSoutheast1 => 27,
+        Region::Private1 => 28,
+        Region::Private2 => 29,
+        Region::Private3 => 30,
+        Region::Private4 => 31,
+        Region::Private5 => 32,
+        Region::Private6 => 33,
+        Region::Private7 => 34,
+        Region::Private8 => 35,
+        Region::Private9 => 36,
+        Region::Private10 => 37,
+        Region::Private11 => 38,
+        Region::Private12 => 39,
+        Region::Private13 => 40,
+        Region::Private14 => 41,
+        Region::Private15 => 42,
+        Region::Private16 => 43,
     }
 }
 
@@ -115,7 +131,7 @@ mod tests {
     fn stored_codes_never_change() {
         let regions: Vec<String> =
             Region::ALL.iter().map(|region| format!("{}={region}", region_code(*region))).collect();
-        insta::assert_snapshot!(regions.join(" "), @"0=fly-ams 1=fly-arn 2=fly-bom 3=fly-cdg 4=fly-dfw 5=fly-ewr 6=fly-fra 7=fly-gru 8=fly-iad 9=fly-jnb 10=fly-lax 11=fly-lhr 12=fly-nrt 13=fly-ord 14=fly-sjc 15=fly-sin 16=fly-syd 17=fly-yyz 18=koyeb-fra 19=koyeb-par 20=koyeb-sfo 21=koyeb-sin 22=koyeb-tyo 23=koyeb-was 24=railway-us-west2 25=railway-us-east4 26=railway-europe-west4 27=railway-asia-southeast1");
+        insta::assert_snapshot!(regions.join(" "), @"0=fly-ams 1=fly-arn 2=fly-bom 3=fly-cdg 4=fly-dfw 5=fly-ewr 6=fly-fra 7=fly-gru 8=fly-iad 9=fly-jnb 10=fly-lax 11=fly-lhr 12=fly-nrt 13=fly-ord 14=fly-sjc 15=fly-sin 16=fly-syd 17=fly-yyz 18=koyeb-fra 19=koyeb-par 20=koyeb-sfo 21=koyeb-sin 22=koyeb-tyo 23=koyeb-was 24=railway-us-west2 25=railway-us-east4 26=railway-europe-west4 27=railway-asia-southeast1 28=private-1 29=private-2 30=private-3 31=private-4 32=private-5 33=private-6 34=private-7 35=private-8 36=private-9 37=private-10 38=private-11 39=private-12 40=private-13 41=private-14 42=private-15 43=private-16");
         let triggers =
             [Trigger::Scheduled, Trigger::Confirmation, Trigger::Manual].map(trigger_code);
         assert_eq!(triggers, [0, 1, 2]);

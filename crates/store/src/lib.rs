@@ -147,7 +147,7 @@ pub use outbox::{
 pub use pages::{NewPage, PageDomain, PageName, Pages};
 pub use passkeys::{AddedPasskey, NewPasskey, Passkey, Passkeys};
 pub use probe_suspicions::SuspicionStore;
-pub use probes::{NewProbe, NewProbeToken, ProbeSeen, Probes, StoredProbe};
+pub use probes::{NewProbe, NewProbeToken, ProbeOwner, ProbeSeen, Probes, StoredProbe};
 pub use public_pages::{PublicPageRef, PublicPages};
 pub use quarantine::{Quarantine, UnreadableRow};
 pub use recipient::{OrderingKey, Recipient};

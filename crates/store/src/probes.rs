@@ -1,6 +1,9 @@
 //! Probes in other places and the regions that they serve. At most one probe serves a region; the
-//! server itself serves the others. The store holds only the SHA-256 of a probe's token. `server`'s
+//! server itself serves the others. Private regions belong to a workspace, as their probes do (`owner`);
+//! without a probe, nobody serves them. The store holds only the SHA-256 of a probe's token. `server`'s
 //! auth creates tokens, and its pipeline follows [`Probes::changed`].
+
+mod owner;
 
 use std::net::IpAddr;
 
@@ -8,14 +11,15 @@ use rules::{ProbeId, Region, Timestamp};
 use sqlx::AssertSqlSafe;
 use tokio::sync::watch;
 
+pub use self::owner::ProbeOwner;
 use crate::db::{Row, query};
 use crate::row::{id, instant, optional, optional_instant};
 use crate::writer::{Session, Work};
-use crate::{KeyHash, OperatorContext, Store, StoreError, operators};
+use crate::{KeyHash, OperatorContext, Store, StoreError};
 
 /// Table of the probes. Their regions have a table of their own.
 pub(crate) const TABLE: &str = "probes";
-const COLUMNS: &str = "p.id, p.name, p.created_at, p.token_hash, p.previous_until, \
+const COLUMNS: &str = "p.id, p.workspace_id, p.name, p.created_at, p.token_hash, p.previous_until, \
     p.last_seen_at, p.version, p.address, r.region \
     FROM probes p LEFT JOIN probe_regions r ON r.probe_id = p.id";
 
@@ -23,6 +27,7 @@ const COLUMNS: &str = "p.id, p.name, p.created_at, p.token_hash, p.previous_unti
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProbe {
     pub id: ProbeId,
+    pub owner: ProbeOwner,
     pub name: String,
     /// Regions that it serves.
     pub regions: Vec<Region>,
@@ -32,6 +37,7 @@ pub struct NewProbe {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredProbe {
     pub id: ProbeId,
+    pub owner: ProbeOwner,
     pub name: String,
     /// Regions that it serves, in the order of [`Region::ALL`].
     pub regions: Vec<Region>,
@@ -99,11 +105,12 @@ impl Probes<'_> {
         token: KeyHash,
         author: OperatorContext,
     ) -> Result<(), StoreError> {
-        self.change(author, move |session| {
+        self.write(move |session| {
             Box::pin(async move {
+                new.owner.require(session, new.id, author).await?;
                 insert(session, &new, token, author.change.at).await?;
                 let entry = ("probe.create", new.id.to_string(), new.name.as_str());
-                operators::record(session, author, entry).await
+                new.owner.record(session, author, entry).await
             })
         })
         .await
@@ -163,9 +170,11 @@ impl Probes<'_> {
         author: OperatorContext,
     ) -> Result<(), StoreError> {
         let NewProbeToken { token, previous_until } = rotation;
-        self.change(author, move |session| {
+        self.write(move |session| {
             Box::pin(async move {
-                let changed = query(
+                let owner = ProbeOwner::of(session, probe).await?;
+                owner.require(session, probe, author).await?;
+                query(
                     "UPDATE probes SET token_hash = $2, previous_until = $3, previous_token_hash = \
                      CASE WHEN previous_until > $4 THEN previous_token_hash ELSE token_hash END \
                      WHERE id = $1",
@@ -176,8 +185,7 @@ impl Probes<'_> {
                 .bind(author.change.at.as_millis())
                 .execute(&mut session.db)
                 .await?;
-                found(changed, probe)?;
-                record(session, author, ("probe.rotate_token", probe)).await
+                record(session, author, owner, ("probe.rotate_token", probe)).await
             })
         })
         .await
@@ -207,22 +215,24 @@ impl Probes<'_> {
     /// # Errors
     /// `NotFound`, `OperatorRequired`, `RoleRequired`.
     pub async fn delete(&self, probe: ProbeId, author: OperatorContext) -> Result<(), StoreError> {
-        self.change(author, move |session| {
+        self.write(move |session| {
             Box::pin(async move {
-                record(session, author, ("probe.delete", probe)).await?;
+                let owner = ProbeOwner::of(session, probe).await?;
+                owner.require(session, probe, author).await?;
+                record(session, author, owner, ("probe.delete", probe)).await?;
                 // Another probe may get the name.
                 query(
                     "DELETE FROM probe_suspicions WHERE probe IN \
-                     (SELECT name FROM probes WHERE id = $1)",
+                     (SELECT name FROM probes WHERE id = $1 AND workspace_id IS NULL) OR probe = $1",
                 )
                 .bind(probe.to_string())
                 .execute(&mut session.db)
                 .await?;
-                let changed = query("DELETE FROM probes WHERE id = $1")
+                query("DELETE FROM probes WHERE id = $1")
                     .bind(probe.to_string())
                     .execute(&mut session.db)
                     .await?;
-                found(changed, probe)
+                Ok(())
             })
         })
         .await
@@ -254,20 +264,6 @@ impl Probes<'_> {
             .await
     }
 
-    /// Does `work` like [`Self::write`], if the author may change probes.
-    async fn change<F>(&self, author: OperatorContext, work: F) -> Result<(), StoreError>
-    where
-        F: for<'w> FnOnce(&'w mut Session) -> Work<'w, ()> + Send + 'static,
-    {
-        self.write(move |session| {
-            Box::pin(async move {
-                operators::require(session, author).await?;
-                work(session).await
-            })
-        })
-        .await
-    }
-
     /// Does `work` even if the caller is gone, and announces a change, or a possible one, after it.
     /// Otherwise a server would serve regions by probes that are no longer stored.
     async fn write<F>(&self, work: F) -> Result<(), StoreError>
@@ -295,6 +291,7 @@ impl Probes<'_> {
 async fn record(
     session: &mut Session,
     author: OperatorContext,
+    owner: ProbeOwner,
     (action, probe): (&'static str, ProbeId),
 ) -> Result<(), StoreError> {
     let name: Option<String> = query("SELECT name FROM probes WHERE id = $1")
@@ -302,7 +299,7 @@ async fn record(
         .scalar(&mut session.db)
         .await?;
     let name = name.ok_or_else(|| StoreError::not_found("probe", &probe))?;
-    operators::record(session, author, (action, probe.to_string(), &name)).await
+    owner.record(session, author, (action, probe.to_string(), &name)).await
 }
 
 async fn insert(
@@ -312,36 +309,43 @@ async fn insert(
     created_at: Timestamp,
 ) -> Result<(), StoreError> {
     let taken = StoreError::AlreadyExists { what: "probe", name: new.name.clone() };
-    query("INSERT INTO probes (id, name, token_hash, created_at) VALUES ($1, $2, $3, $4)")
-        .bind(new.id.to_string())
-        .bind(&new.name)
-        .bind(token.bytes())
-        .bind(created_at.as_millis())
-        .execute(&mut session.db)
-        .await
-        .map_err(|error| StoreError::from_insert(error, taken, None))?;
+    let owner = match new.owner {
+        ProbeOwner::Operator => None,
+        ProbeOwner::Workspace(workspace) => Some(workspace),
+    };
+    query(
+        "INSERT INTO probes (id, workspace_id, name, token_hash, created_at) \
+         VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(new.id.to_string())
+    .bind(new.owner.column())
+    .bind(&new.name)
+    .bind(token.bytes())
+    .bind(created_at.as_millis())
+    .execute(&mut session.db)
+    .await
+    .map_err(|error| StoreError::from_insert(error, taken, owner))?;
+    let owner = new.owner.column().unwrap_or_default();
     for region in &new.regions {
         let serving: Option<String> = query(
             "SELECT p.name FROM probe_regions r JOIN probes p ON p.id = r.probe_id \
-             WHERE r.region = $1",
+             WHERE r.workspace_id = $1 AND r.region = $2",
         )
+        .bind(&owner)
         .bind(region.as_str())
         .scalar(&mut session.db)
         .await?;
         if let Some(probe) = serving {
             return Err(StoreError::RegionServed { region: *region, probe });
         }
-        query("INSERT INTO probe_regions (region, probe_id) VALUES ($1, $2)")
+        query("INSERT INTO probe_regions (workspace_id, region, probe_id) VALUES ($1, $2, $3)")
+            .bind(&owner)
             .bind(region.as_str())
             .bind(new.id.to_string())
             .execute(&mut session.db)
             .await?;
     }
     Ok(())
-}
-
-fn found(changed: u64, probe: ProbeId) -> Result<(), StoreError> {
-    if changed == 0 { Err(StoreError::not_found("probe", &probe)) } else { Ok(()) }
 }
 
 /// Reads the rows of one probe: one row per region.
@@ -354,6 +358,7 @@ fn read(rows: &[&Row]) -> Result<Option<StoredProbe>, StoreError> {
     regions.sort_unstable();
     Ok(Some(StoredProbe {
         id: id(row, "id", ProbeId::parse)?,
+        owner: ProbeOwner::read(row)?,
         name: row.try_get("name")?,
         regions,
         created_at: instant(row, "created_at")?,

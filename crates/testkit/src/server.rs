@@ -206,6 +206,16 @@ impl TestServer {
         self.with_key(key.expect("the workspace exists").key.expose())
     }
 
+    /// Returns the workspace `acme`.
+    pub const fn workspace(&self) -> WorkspaceId {
+        self.workspaces[0]
+    }
+
+    /// Returns the workspace of [`Self::stranger`].
+    pub const fn stranger_workspace(&self) -> WorkspaceId {
+        self.workspaces[1]
+    }
+
     /// Returns the TXT record that proves a domain for this page of the workspace `acme`.
     pub fn ownership(&self, slug: &str) -> String {
         ownership(self.workspaces[0], slug)

@@ -159,7 +159,7 @@ pub(super) fn key(data: &Path) -> Result<String> {
 
 /// Returns the 28 regions from the table that the service uses.
 pub(super) fn all_regions() -> &'static [&'static str] {
-    rules::Region::WORDS
+    rules::Region::PUBLIC_WORDS
 }
 
 /// Starts a service that trusts the target's certificate and uses its name server.

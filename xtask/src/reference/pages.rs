@@ -71,7 +71,8 @@ fn generated(book: &Book, page: &str, name: &str) -> Result<String> {
         (_, "list-default") => limits::LIST_LIMIT_DEFAULT.to_string(),
         (_, "idempotency-characters") => limits::IDEMPOTENCY_KEY_CHARS_MAX.to_string(),
         (_, "violations") => limits::VIOLATIONS_MAX.to_string(),
-        (_, "region-count") => Region::ALL.len().to_string(),
+        (_, "private-region-count") => (Region::ALL.len() - Region::PUBLIC.len()).to_string(),
+        (_, "region-count") => Region::PUBLIC.len().to_string(),
         (_, "calls-per-second") => limit::thousands(limits::CALLS_PER_SECOND_DEFAULT.into()),
         (_, "calls-burst") => limit::thousands(limits::CALLS_BURST_DEFAULT.into()),
         _ => bail!("{page}: unknown placeholder `{name}`"),
@@ -156,5 +157,6 @@ fn regions() -> String {
         let head = ["Region", "City", "Country"];
         format!("## Group {group}\n\n{} regions.\n\n{}", rows.len(), table(&head, &rows))
     };
-    RegionGroup::ALL.iter().map(section).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    let public = RegionGroup::ALL.iter().filter(|group| **group != RegionGroup::Private);
+    public.map(section).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }

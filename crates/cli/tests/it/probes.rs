@@ -31,7 +31,7 @@ fn probes_have_stable_json_shapes() {
     let home = Home::with_database();
     let create = ["probes", "create", "--region", "fly-ams"];
     let made = home.json(&create);
-    insta::assert_snapshot!(shaped(&made), @r#"{"id":"[probe id]","name":"fly-ams","regions":["fly-ams"],"token":"[token]","command":"aloft probe --server http://127.0.0.1:8080 --token [token]"}"#);
+    insta::assert_snapshot!(shaped(&made), @r#"{"id":"[probe id]","name":"fly-ams","workspace":null,"regions":["fly-ams"],"token":"[token]","command":"aloft probe --server http://127.0.0.1:8080 --token [token]"}"#);
     let rotated = home.json(&["probes", "rotate", "fly-ams"]);
     assert_eq!(shaped(&rotated), shaped(&made));
     assert_eq!(rotated["id"], made["id"]);

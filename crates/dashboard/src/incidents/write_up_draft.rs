@@ -1,10 +1,10 @@
-//! The draft of a write-up: Markdown from the timeline and the evidence of an incident. A person edits
-//! it before others read it.
+//! The draft of a write-up: Markdown from the timeline of an incident. A person edits it before others
+//! read it. It quotes no evidence, which visitors may not see (docs/decisions/0048).
 
 use contract::incident::wire::{GetIncidentResponse, TimelineEntry};
 use rules::Timestamp;
 
-use super::show::{IncidentView, reasons};
+use super::show::IncidentView;
 use super::timeline::{at, closing};
 use crate::{region_names, time};
 
@@ -19,8 +19,7 @@ pub(super) fn draft(found: &GetIncidentResponse, incident: &IncidentView) -> Str
         text.push_str(&line);
         text.push('\n');
     }
-    text.push_str("\n**Cause**\n\n");
-    text.push_str(&cause(found));
+    text.push_str("\n**Cause**\n\nDescribe the cause.\n");
     text.push_str("\n**Next steps**\n\nDescribe what prevents a repetition.\n");
     text
 }
@@ -43,39 +42,27 @@ fn lines(found: &GetIncidentResponse) -> Vec<String> {
         let what = sentence(entry)?;
         Some(format!("- {} {what}", time::format(at(entry), "%H:%M")))
     });
-    told.take(LINES_MAX).collect()
+    // Regions that one probe serves are one place.
+    let mut lines: Vec<String> = told.collect();
+    lines.dedup();
+    lines.truncate(LINES_MAX);
+    lines
 }
 
 fn sentence(entry: &TimelineEntry) -> Option<String> {
     Some(match entry.kind.as_str() {
         "opened" => "Our checks detected the outage.".to_owned(),
         "acknowledged" => "We began to work on it.".to_owned(),
-        "region_failed" => {
+        "region_failed" if entry.place.is_empty() => {
             format!("Checks from {} failed.", escaped(&region_names::city(&entry.region)))
         }
+        // Visitors do not know the names of probes.
+        "region_failed" => "Our checks failed.".to_owned(),
         "commented" => entry.text.split_whitespace().collect::<Vec<_>>().join(" "),
         "resolved" => "We resolved the incident.".to_owned(),
         "closed" => closing(&entry.close_reason).to_owned(),
         _ => return None,
     })
-}
-
-/// Returns what the checks saw first in each region, each reason once.
-fn cause(found: &GetIncidentResponse) -> String {
-    let attempts = found.evidence.iter().flat_map(|region| &region.attempts);
-    let mut seen: Vec<String> = attempts.flat_map(reasons).collect();
-    seen.sort_unstable();
-    seen.dedup();
-    if seen.is_empty() {
-        return "Describe the cause.\n".to_owned();
-    }
-    let mut text = "Describe the cause. Our checks reported:\n\n".to_owned();
-    for reason in seen.iter().take(LINES_MAX) {
-        text.push_str("- ");
-        text.push_str(&escaped(reason));
-        text.push('\n');
-    }
-    text
 }
 
 fn moment(at: Timestamp) -> String {
@@ -113,11 +100,16 @@ mod tests {
         }
     }
 
+    /// Failure of a region that the server itself checks.
+    fn elsewhere(minute: i64) -> TimelineEntry {
+        TimelineEntry { place: "this server".to_owned(), ..entry(minute, "region_failed", "") }
+    }
+
     #[test]
     fn draft_tells_the_incident_without_names() {
         let attempt = AttemptLog {
             failure: "timeout".to_owned(),
-            failure_detail: "no answer within 45 s".to_owned(),
+            failure_detail: "no answer from 10.0.0.7 within 45 s".to_owned(),
             ..AttemptLog::default()
         };
         let evidence = RegionEvidence { attempts: vec![attempt], ..RegionEvidence::default() };
@@ -126,6 +118,8 @@ mod tests {
                 entry(0, "opened", ""),
                 entry(0, "region_failed", ""),
                 entry(1, "notified", ""),
+                elsewhere(1),
+                elsewhere(1),
                 entry(4, "commented", "The disk\nwas full."),
                 entry(12, "closed", ""),
             ],
@@ -154,14 +148,13 @@ mod tests {
 
         - 00:00 Our checks detected the outage.
         - 00:00 Checks from Amsterdam failed.
+        - 00:01 Our checks failed.
         - 00:04 The disk was full.
         - 00:12 The monitor recovered.
 
         **Cause**
 
-        Describe the cause. Our checks reported:
-
-        - no answer within 45 s
+        Describe the cause.
 
         **Next steps**
 

@@ -52,7 +52,7 @@ pub(super) fn apply(mut fields: Vec<(String, String)>) -> Vec<(String, String)> 
         fields.retain(|(name, _)| name != "regions");
     }
     if choice.as_deref() == Some("all") {
-        let all = Region::WORDS.iter().map(|it| ("regions".to_owned(), (*it).to_owned()));
+        let all = Region::PUBLIC_WORDS.iter().map(|it| ("regions".to_owned(), (*it).to_owned()));
         fields.extend(all);
     }
     fields
@@ -79,15 +79,18 @@ impl RegionChoice {
     /// Returns the choice with these values.
     pub(super) fn new(known: &[WireRegion], values: &Values, error: Option<String>) -> Self {
         let chosen = values.all("regions");
-        let mode = match chosen.len() {
-            0 => "default",
-            count if count == known.len() => "all",
+        let is_chosen = |word: &&&str| chosen.iter().any(|it| it == *word);
+        let mode = match Region::PUBLIC_WORDS.iter().filter(is_chosen).count() {
+            _ if chosen.is_empty() => "default",
+            count if count == Region::PUBLIC.len() && count == chosen.len() => "all",
             _ => "chosen",
         };
         let defaults: Vec<&str> =
             known.iter().filter(|it| it.default).map(|it| it.city.as_str()).collect();
-        let first = known.first().map(|it| it.served_by.clone()).unwrap_or_default();
-        let is_one = !first.is_empty() && known.iter().all(|it| it.served_by == first);
+        let is_private = |it: &&WireRegion| it.country.is_empty();
+        let mut public = known.iter().filter(|it| !is_private(it));
+        let first = public.clone().next().map(|it| it.served_by.clone()).unwrap_or_default();
+        let is_one = !first.is_empty() && public.all(|it| it.served_by == first);
         Self {
             mode,
             defaults: defaults.join(", "),

@@ -95,7 +95,7 @@ struct ScheduledMonitor {
     running: Regions,
 }
 
-const REGION_BITS: u32 = 5;
+const REGION_BITS: u32 = 6;
 /// Number of outdated entries that is not worth a clean-up.
 const OUTDATED_ENTRIES_MIN: usize = 1_024;
 
@@ -300,7 +300,7 @@ impl Schedule {
         });
         assert!(
             index < 1 << (u32::BITS - REGION_BITS),
-            "a process holds at most 134 million monitors"
+            "a process holds at most 67 million monitors"
         );
         self.by_monitor.insert(monitor, index);
         index

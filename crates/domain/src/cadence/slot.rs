@@ -7,13 +7,13 @@ use rules::{MonitorId, Region, Timestamp};
 
 use super::{Missed, MissedReason};
 
-/// A set of regions in 4 bytes, in the order of the specification (§8.3). The position of a region
-/// in the set is its rank.
+/// A set of regions in 8 bytes, in the order of the specification (§8.3), then the private ones. The
+/// position of a region in the set is its rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Regions(u32);
+pub struct Regions(u64);
 
-// The set has one bit per region, and `Schedule` stores a region in 5 bits.
-const _: () = assert!(Region::ALL.len() <= 32, "`Regions` has a bit for each region");
+// The set has one bit per region, and `Schedule` stores a region in 6 bits.
+const _: () = assert!(Region::ALL.len() <= 64, "`Regions` has a bit for each region");
 
 /// Slots are multiples of this many milliseconds, which divides every period. Checks due at about
 /// the same time share one wake-up, because a wake-up costs as much as a check
@@ -180,7 +180,7 @@ fn extend(range: &mut Option<Missed>, next: Missed) {
     }
 }
 
-const fn bit(region: Region) -> u32 {
+const fn bit(region: Region) -> u64 {
     1 << region as u32
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use domain::notify::Mail;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use rules::MonitorId;
 use rules::status_page::PageDraft;
+use rules::{MonitorId, Region};
 use store::{
     Actor, AuditContext, Database, FREE_PLAN, MasterKeySource, NewPage, Settings, Store, Workspace,
 };
@@ -28,8 +28,8 @@ impl Backend for IdleServer {
         Box::pin(async { HashMap::new() })
     }
 
-    fn has_one_probe(&self) -> bool {
-        true
+    fn places(&self, _: WorkspaceId, _: &[Region]) -> usize {
+        1
     }
 
     fn can_send_emails(&self) -> bool {

@@ -77,7 +77,7 @@ pub(super) const WORDS: Strings = Strings {
     link_text: "Com este link você pode ver {}. Ele funciona uma única vez e expira em 15 minutos.",
     link_unrequested: "Se você não pediu este link, pode ignorar este e-mail.",
     not_found: "Página não encontrada",
-    not_found_about: "Não existe nenhuma página de estado neste endereço. Verifique o endereço ou pergunte a quem o forneceu.",
+    not_found_about: "Não existe nenhuma página de status neste endereço. Verifique o endereço ou pergunte a quem o forneceu.",
     unavailable: "Esta página está temporariamente indisponível",
     utc: "UTC",
     hours: "{} h",

@@ -39,7 +39,11 @@ pub(super) static REGIONS_DATA: Resource = Resource {
                 Field::output("id", Shape::OneOf(Region::WORDS), "Identifier of the region."),
                 Field::output("group", Shape::OneOf(RegionGroup::WORDS), "Group of the region."),
                 Field::output("city", WORD, "Where it is: a city, or a part of the country."),
-                Field::output("country", WORD, "Country, as two letters."),
+                Field::output(
+                    "country",
+                    WORD,
+                    "Country, as two letters; empty for a private region.",
+                ),
                 Field::output(
                     "default",
                     Shape::Bool,

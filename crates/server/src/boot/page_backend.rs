@@ -1,10 +1,10 @@
 //! Connects status pages to the pipeline: the last checks, and emails.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::notify::Mail;
 use pages::{Backend, BoxFuture};
-use rules::{MonitorId, ProviderType, Timestamp, WorkspaceId};
+use rules::{MonitorId, ProviderType, Region, Timestamp, WorkspaceId};
 
 use crate::pipeline::{Notifier, Pipeline};
 
@@ -24,8 +24,10 @@ impl Backend for PageBackend {
         Box::pin(async { self.pipeline.checked(monitors).await.unwrap_or_default() })
     }
 
-    fn has_one_probe(&self) -> bool {
-        self.pipeline.probes().is_one()
+    fn places(&self, workspace: WorkspaceId, regions: &[Region]) -> usize {
+        let probes = self.pipeline.probes().of(workspace);
+        let places: HashSet<_> = regions.iter().map(|it| probes.serving(*it).probe).collect();
+        places.len()
     }
 
     fn can_send_emails(&self) -> bool {

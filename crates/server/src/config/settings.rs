@@ -252,8 +252,13 @@ fn regions(value: &Value) -> Result<Vec<Region>, ConfigError> {
         |why| ConfigError::Invalid { name: value.setting.name, why, origin: value.origin.clone() };
     let mut regions = Vec::new();
     for word in items(&value.text) {
-        regions
-            .push(Region::parse(word).map_err(|unknown| invalid(format!("is wrong: {unknown}")))?);
+        let region =
+            Region::parse(word).map_err(|unknown| invalid(format!("is wrong: {unknown}")))?;
+        if region.is_private() {
+            let why = format!("must not name `{region}`, which belongs to one workspace");
+            return Err(invalid(why));
+        }
+        regions.push(region);
     }
     regions.sort_unstable();
     regions.dedup();

@@ -8,6 +8,9 @@ use super::exposed;
 /// The fields of a new probe.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CreateProbe {
+    /// Slug of the workspace whose private regions it serves; `None` for other regions.
+    #[serde(default)]
+    pub workspace: Option<String>,
     /// Name; `None` joins the names of the regions.
     pub name: Option<String>,
     /// Regions that it serves.
@@ -31,6 +34,9 @@ pub struct CreatedProbe {
 pub struct ProbeRow {
     pub id: ProbeId,
     pub name: String,
+    /// Slug of the workspace whose private regions it serves; `None` for other regions.
+    #[serde(default)]
+    pub workspace: Option<String>,
     /// Regions that it serves.
     pub regions: Vec<Region>,
     pub created_at: Timestamp,

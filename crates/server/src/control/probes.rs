@@ -1,8 +1,10 @@
 //! Probes for an operator: creates, lists and deletes them, and rotates their tokens, by name or ID.
 //! [`ProbeAdmin`] does the work.
 
+use std::cmp::Reverse;
+
 use rules::nearest;
-use store::{OperatorContext, StoredProbe};
+use store::{OperatorContext, ProbeOwner, StoredProbe};
 
 use super::probe_operation::{ProbeOperation, ProbeReply};
 use super::service::control_error;
@@ -12,18 +14,43 @@ use crate::probe_admin::{IssuedProbe, ListedProbe, ProbeAdmin, ProbeAdminError, 
 impl ControlService {
     /// Creates a probe and returns the only copy of its token.
     pub async fn create_probe(&self, new: CreateProbe) -> Result<CreatedProbe, ControlError> {
-        let CreateProbe { name, regions } = new;
-        let created = self.probes().create(ProbeDraft { name, regions }, self.author()).await;
+        let CreateProbe { workspace, name, regions } = new;
+        let is_private = regions.iter().any(|region| region.is_private());
+        let workspace = match workspace {
+            Some(_) if !is_private => {
+                let why = "--workspace is for private regions; other regions serve all workspaces";
+                return Err(ControlError::Refused(why.to_owned()));
+            }
+            Some(slug) => Some(self.workspace(&slug).await?.id),
+            None if is_private => {
+                let why = "private regions belong to a workspace: name it with --workspace SLUG";
+                return Err(ControlError::Refused(why.to_owned()));
+            }
+            None => None,
+        };
+        let draft = ProbeDraft { workspace, name, regions };
+        let created = self.probes().create(draft, self.author()).await;
         created.map(|issued| self.reply(issued)).map_err(|error| match error {
             ProbeAdminError::Invalid(violations) => violations.into(),
             ProbeAdminError::Store(error) => control_error(error),
         })
     }
 
-    /// Returns all probes by name.
+    /// Returns all probes, newest first.
     pub async fn list_probes(&self) -> Result<Vec<ProbeRow>, ControlError> {
-        let probes = self.probes().list().await.map_err(control_error)?;
-        Ok(probes.into_iter().map(ProbeRow::from).collect())
+        let mut probes = self.probes().list().await.map_err(control_error)?;
+        probes.sort_by_key(|probe| Reverse((probe.stored.created_at, probe.stored.id)));
+        let workspaces = self.store.workspaces().list().await.map_err(control_error)?;
+        let slug_of = |owner| {
+            let ProbeOwner::Workspace(id) = owner else { return None };
+            let owner = workspaces.iter().find(|workspace| workspace.id == id);
+            Some(owner.map_or_else(|| id.to_string(), |workspace| workspace.slug.clone()))
+        };
+        let row = |listed: ListedProbe| ProbeRow {
+            workspace: slug_of(listed.stored.owner),
+            ..ProbeRow::from(listed)
+        };
+        Ok(probes.into_iter().map(row).collect())
     }
 
     /// Gives the probe with this name or ID a new token, and returns its only copy.
@@ -75,8 +102,15 @@ impl ControlService {
         let probes = self.store.probes().list().await.map_err(control_error)?;
         let is_wanted =
             |probe: &StoredProbe| probe.name == wanted || probe.id.to_string() == wanted;
-        if let Some(found) = probes.iter().find(|probe| is_wanted(probe)) {
+        let found: Vec<&StoredProbe> = probes.iter().filter(|probe| is_wanted(probe)).collect();
+        if let [found] = *found {
             return Ok(found.clone());
+        }
+        if !found.is_empty() {
+            let ids: Vec<String> = found.iter().map(|probe| probe.id.to_string()).collect();
+            let ids = ids.join(", ");
+            let why = format!("several workspaces have a probe `{wanted}`; use its ID: {ids}");
+            return Err(ControlError::Refused(why));
         }
         let names: Vec<&str> = probes.iter().map(|probe| probe.name.as_str()).collect();
         let way_out = match nearest(wanted, &names) {
@@ -93,6 +127,7 @@ impl From<ListedProbe> for ProbeRow {
         Self {
             id: probe.id,
             name: probe.name,
+            workspace: None,
             regions: probe.regions,
             created_at: probe.created_at,
             last_seen_at: probe.last_seen_at,

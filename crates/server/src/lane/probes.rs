@@ -1,18 +1,24 @@
 //! Probes and the regions that they serve. The server's own probe is the fallback of all regions
-//! without another probe. The pipeline's `check` and `remote` run the checks, and `judge` counts the votes.
+//! without another probe, except private ones: each workspace has its own, and without a probe nobody
+//! serves them. The pipeline's `check` and `remote` run the checks, and `judge` counts the votes.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use domain::check::ProbeName;
 use domain::judge::{ProbeIndex, ServedRegion};
 use probe::Probe;
-use rules::{ProbeId, Region};
-use store::StoredProbe;
+use rules::{ProbeId, Region, WorkspaceId};
+use store::{ProbeOwner, StoredProbe};
 
 /// Name of the server's own probe, the fallback of all regions. People see it as the location of
 /// checks in alerts, on pages and over RPC.
 pub const THIS_SERVER: &str = "this server";
+/// Name of the probe that serves private regions without one. It never connects, so their slots are
+/// missed.
+pub(crate) const NO_PROBE: &str = "no probe";
+const UNSERVED: ProbeIndex = ProbeIndex(1);
 
 /// All probes and the regions of each. Cheap to clone; clones see the same changes.
 #[derive(Clone)]
@@ -22,15 +28,34 @@ pub struct Probes {
     egress: Arc<[IpAddr]>,
 }
 
+/// The probes that serve the regions of one workspace.
+#[derive(Clone, Copy)]
+pub struct WorkspaceProbes<'p> {
+    all: &'p Probes,
+    workspace: WorkspaceId,
+}
+
+/// A region that another probe serves now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MovedRegion {
+    pub region: Region,
+    /// Workspace of a private region. `None` for all others.
+    pub workspace: Option<WorkspaceId>,
+}
+
 struct Mapping {
     /// Probes by index. Removed ones keep their index, because results may still name it.
     known: Vec<KnownProbe>,
-    /// Probe of each region, in the order of [`Region::ALL`].
-    serving: [ProbeIndex; Region::ALL.len()],
+    /// Probe of each region that all workspaces share, in the order of [`Region::PUBLIC`].
+    serving: [ProbeIndex; Region::PUBLIC.len()],
+    /// Probes of private regions.
+    private: HashMap<(WorkspaceId, Region), ProbeIndex>,
 }
 
 struct KnownProbe {
     name: ProbeName,
+    /// Name of its stored suspicion. Names of private probes are not unique, so theirs is the ID.
+    key: ProbeName,
     place: ProbePlace,
 }
 
@@ -47,9 +72,10 @@ impl Probes {
     /// Creates the server's own probe for all regions. `egress` has the known addresses that its
     /// checks come from.
     pub fn embedded(probe: Probe, egress: Vec<IpAddr>) -> Self {
-        let name = ProbeName(Arc::from(THIS_SERVER));
-        let known = vec![KnownProbe { name, place: ProbePlace::Here(probe) }];
-        let mapping = Mapping { known, serving: [ProbeIndex::EMBEDDED; Region::ALL.len()] };
+        let serving = [ProbeIndex::EMBEDDED; Region::PUBLIC.len()];
+        let mut mapping = Mapping { known: Vec::new(), serving, private: HashMap::new() };
+        mapping.add(THIS_SERVER, THIS_SERVER, ProbePlace::Here(probe));
+        mapping.add(NO_PROBE, NO_PROBE, ProbePlace::Elsewhere(ProbeId::from_bits(0)));
         Self { mapping: Arc::new(RwLock::new(mapping)), egress: egress.into() }
     }
 
@@ -58,7 +84,7 @@ impl Probes {
     pub fn and(self, name: &str, probe: Probe, regions: &[Region]) -> Self {
         {
             let mut mapping = self.mapping.write().unwrap_or_else(PoisonError::into_inner);
-            let index = mapping.add(name, ProbePlace::Here(probe));
+            let index = mapping.add(name, name, ProbePlace::Here(probe));
             for region in regions {
                 mapping.serving[*region as usize] = index;
             }
@@ -66,44 +92,47 @@ impl Probes {
         self
     }
 
+    /// Returns the probes that serve the regions of this workspace.
+    pub const fn of(&self, workspace: WorkspaceId) -> WorkspaceProbes<'_> {
+        WorkspaceProbes { all: self, workspace }
+    }
+
     /// Returns whether the probe is the server's own or one of the stored ones, which serve regions.
     pub fn is_serving(&self, probe: ProbeIndex) -> bool {
-        let mapping = self.mapping.read().unwrap_or_else(PoisonError::into_inner);
-        probe == ProbeIndex::EMBEDDED || mapping.serving.contains(&probe)
+        let mapping = self.read();
+        probe == ProbeIndex::EMBEDDED
+            || mapping.serving.contains(&probe)
+            || mapping.private.values().any(|index| *index == probe)
+    }
+
+    /// Returns whether the probe belongs to a workspace.
+    pub fn is_private(&self, probe: ProbeIndex) -> bool {
+        probe == UNSERVED || self.read().private.values().any(|index| *index == probe)
     }
 
     /// Uses the stored probes in other places instead of those before. Returns the regions that another
     /// probe serves now.
-    pub fn replace_remote(&self, stored: &[StoredProbe]) -> Vec<Region> {
+    pub fn replace_remote(&self, stored: &[StoredProbe]) -> Vec<MovedRegion> {
         let mut mapping = self.mapping.write().unwrap_or_else(PoisonError::into_inner);
         let before = mapping.serving;
-        for index in &mut mapping.serving {
-            if index.0 != 0 {
+        let private_before = std::mem::take(&mut mapping.private);
+        let Mapping { known, serving, .. } = &mut *mapping;
+        for index in serving {
+            // Probes of this process stay.
+            if matches!(known[usize::from(index.0)].place, ProbePlace::Elsewhere(_)) {
                 *index = ProbeIndex::EMBEDDED;
             }
         }
-        for (region, index) in Region::ALL.iter().zip(before) {
-            // Probes of this process stay.
-            if matches!(mapping.known[usize::from(index.0)].place, ProbePlace::Here(_)) {
-                mapping.serving[*region as usize] = index;
-            }
-        }
         for probe in stored {
-            let index = match mapping.index_of(probe.id) {
-                Some(index) => index,
-                None => mapping.add(&probe.name, ProbePlace::Elsewhere(probe.id)),
-            };
+            let index = mapping.index_of(probe.id).unwrap_or_else(|| mapping.add_stored(probe));
             for region in &probe.regions {
-                mapping.serving[*region as usize] = index;
+                mapping.assign(probe.owner, *region, index);
             }
         }
-        let changed = Region::ALL.iter().zip(before.iter().zip(&mapping.serving));
-        changed.filter(|(_, (before, now))| before != now).map(|(region, _)| *region).collect()
-    }
-
-    /// Returns the probe that serves a region.
-    pub fn serving(&self, region: Region) -> ServedRegion {
-        ServedRegion { region, probe: self.read().serving[region as usize] }
+        let changed = Region::PUBLIC.iter().zip(before.iter().zip(&mapping.serving));
+        let changed = changed.filter(|(_, (before, now))| before != now);
+        let shared = changed.map(|(region, _)| MovedRegion { region: *region, workspace: None });
+        shared.chain(changed_keys(&private_before, &mapping.private)).collect()
     }
 
     /// Returns the index of a probe in another place.
@@ -111,11 +140,41 @@ impl Probes {
         self.read().index_of(probe)
     }
 
-    /// Returns the index of the probe with this name.
-    pub fn index_by_name(&self, name: &ProbeName) -> Option<ProbeIndex> {
+    /// Returns the index of the probe whose stored suspicion has this name.
+    pub fn index_by_key(&self, key: &ProbeName) -> Option<ProbeIndex> {
         let mapping = self.read();
-        let number = mapping.known.iter().position(|known| known.name == *name)?;
+        let number = mapping.known.iter().position(|known| known.key == *key)?;
         u16::try_from(number).ok().map(ProbeIndex)
+    }
+
+    /// Returns the name of a probe's stored suspicion.
+    pub fn key(&self, probe: ProbeIndex) -> ProbeName {
+        self.read().known[usize::from(probe.0)].key.clone()
+    }
+
+    /// Returns the regions that a probe serves and that all workspaces share.
+    pub fn public_regions(&self, probe: ProbeIndex) -> Vec<Region> {
+        let mapping = self.read();
+        let served = Region::PUBLIC.iter().zip(mapping.serving);
+        served.filter(|(_, index)| *index == probe).map(|(region, _)| *region).collect()
+    }
+
+    /// Returns the probe of a region that all workspaces share.
+    ///
+    /// # Panics
+    /// For a private region.
+    pub fn public(&self, region: Region) -> ProbeIndex {
+        self.read().serving[region as usize]
+    }
+
+    /// Returns a region that a probe serves.
+    pub fn any_region(&self, probe: ProbeIndex) -> Option<Region> {
+        let private = || {
+            let mapping = self.read();
+            let mut served = mapping.private.iter().filter(|(_, index)| **index == probe);
+            served.next().map(|((_, region), _)| *region)
+        };
+        self.public_regions(probe).first().copied().or_else(private)
     }
 
     /// Returns where a probe runs its checks.
@@ -124,24 +183,18 @@ impl Probes {
     }
 
     /// Returns the probe of this process that checks a region, with its name: the server's own if the
-    /// region has got a probe in another place since the job was sent.
-    pub fn local(&self, region: Region) -> (ProbeName, Probe) {
+    /// region has got a probe in another place since the job was sent. `None` for a private region, which
+    /// this process never checks.
+    pub fn local(&self, region: Region) -> Option<(ProbeName, Probe)> {
         let mapping = self.read();
-        for index in [mapping.serving[region as usize], ProbeIndex::EMBEDDED] {
+        let own = *mapping.serving.get(region as usize)?;
+        [own, ProbeIndex::EMBEDDED].into_iter().find_map(|index| {
             let known = &mapping.known[usize::from(index.0)];
-            if let ProbePlace::Here(probe) = &known.place {
-                return (known.name.clone(), probe.clone());
+            match &known.place {
+                ProbePlace::Here(probe) => Some((known.name.clone(), probe.clone())),
+                ProbePlace::Elsewhere(_) => None,
             }
-        }
-        unreachable!("the first probe is the server's own")
-    }
-
-    /// Returns the probe in another place that serves a region, if it has one.
-    pub fn elsewhere(&self, region: Region) -> Option<ProbeIndex> {
-        let mapping = self.read();
-        let index = mapping.serving[region as usize];
-        let place = &mapping.known[usize::from(index.0)].place;
-        matches!(place, ProbePlace::Elsewhere(_)).then_some(index)
+        })
     }
 
     /// Returns the name of a probe, which is also that of its location.
@@ -149,30 +202,9 @@ impl Probes {
         self.read().known[usize::from(probe.0)].name.clone()
     }
 
-    /// Returns the location that checks of a region come from, if its probe is the server's own or
-    /// serves several regions. Regions with the same probe share a location.
-    pub fn location_of(&self, region: Region) -> Option<ProbeName> {
-        let mapping = self.read();
-        let index = mapping.serving[region as usize];
-        let is_shared = mapping.serving.iter().filter(|other| **other == index).count() > 1;
-        let name = &mapping.known[usize::from(index.0)].name;
-        (is_shared || index == ProbeIndex::EMBEDDED).then(|| name.clone())
-    }
-
-    /// Returns whether one probe serves all regions.
-    pub fn is_one(&self) -> bool {
-        let mapping = self.read();
-        mapping.serving.iter().all(|index| *index == mapping.serving[0])
-    }
-
     /// Returns the addresses that a probe's checks come from; empty if unknown.
     pub fn egress(&self, probe: ProbeIndex) -> &[IpAddr] {
         if probe == ProbeIndex::EMBEDDED { &self.egress } else { &[] }
-    }
-
-    /// Returns the name of the probe that serves a region.
-    pub fn name_of(&self, region: Region) -> ProbeName {
-        self.name(self.serving(region).probe)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Mapping> {
@@ -180,11 +212,76 @@ impl Probes {
     }
 }
 
+impl WorkspaceProbes<'_> {
+    /// Returns the probe that serves a region.
+    pub fn serving(self, region: Region) -> ServedRegion {
+        ServedRegion { region, probe: self.all.read().index(self.workspace, region) }
+    }
+
+    /// Returns the probe in another place that serves a region, if it has one. A private region without a
+    /// probe has one that never connects.
+    pub fn elsewhere(self, region: Region) -> Option<ProbeIndex> {
+        let mapping = self.all.read();
+        let index = mapping.index(self.workspace, region);
+        let place = &mapping.known[usize::from(index.0)].place;
+        matches!(place, ProbePlace::Elsewhere(_)).then_some(index)
+    }
+
+    /// Returns whether the region has a probe: all but private ones without a probe.
+    pub fn has_probe(self, region: Region) -> bool {
+        self.serving(region).probe != UNSERVED
+    }
+
+    /// Returns the location that checks of a region come from, if its probe is the server's own, serves
+    /// several regions, or serves a private one, whose name says nothing. Regions with the same probe
+    /// share a location.
+    pub fn location_of(self, region: Region) -> Option<ProbeName> {
+        let mapping = self.all.read();
+        let index = mapping.index(self.workspace, region);
+        let is_named = region.is_private()
+            || index == ProbeIndex::EMBEDDED
+            || mapping.serving.iter().filter(|other| **other == index).count() > 1;
+        is_named.then(|| mapping.known[usize::from(index.0)].name.clone())
+    }
+
+    /// Returns the name of the probe that serves a region.
+    pub fn name_of(self, region: Region) -> ProbeName {
+        self.all.name(self.serving(region).probe)
+    }
+}
+
 impl Mapping {
-    fn add(&mut self, name: &str, place: ProbePlace) -> ProbeIndex {
+    fn add(&mut self, name: &str, key: &str, place: ProbePlace) -> ProbeIndex {
         let number = u16::try_from(self.known.len()).expect("there are few probes");
-        self.known.push(KnownProbe { name: ProbeName(Arc::from(name)), place });
+        let [name, key] = [name, key].map(|it| ProbeName(Arc::from(it)));
+        self.known.push(KnownProbe { name, key, place });
         ProbeIndex(number)
+    }
+
+    fn add_stored(&mut self, probe: &StoredProbe) -> ProbeIndex {
+        let id = probe.id.to_string();
+        let key = match probe.owner {
+            ProbeOwner::Operator => &probe.name,
+            ProbeOwner::Workspace(_) => &id,
+        };
+        self.add(&probe.name, key, ProbePlace::Elsewhere(probe.id))
+    }
+
+    /// Makes the probe serve a region of its owner. Regions that do not fit to the owner have no effect.
+    fn assign(&mut self, owner: ProbeOwner, region: Region, index: ProbeIndex) {
+        match (owner, self.serving.get_mut(region as usize)) {
+            (ProbeOwner::Operator, Some(serving)) => *serving = index,
+            (ProbeOwner::Workspace(workspace), None) => {
+                self.private.insert((workspace, region), index);
+            }
+            (ProbeOwner::Operator, None) | (ProbeOwner::Workspace(_), Some(_)) => {}
+        }
+    }
+
+    fn index(&self, workspace: WorkspaceId, region: Region) -> ProbeIndex {
+        let public = self.serving.get(region as usize);
+        let private = || self.private.get(&(workspace, region)).unwrap_or(&UNSERVED);
+        *public.unwrap_or_else(private)
     }
 
     fn index_of(&self, probe: ProbeId) -> Option<ProbeIndex> {
@@ -195,6 +292,28 @@ impl Mapping {
     }
 }
 
+/// Returns the private regions whose probe differs.
+fn changed_keys(
+    before: &HashMap<(WorkspaceId, Region), ProbeIndex>,
+    now: &HashMap<(WorkspaceId, Region), ProbeIndex>,
+) -> Vec<MovedRegion> {
+    let ended = before.keys().filter(|key| !now.contains_key(key));
+    let changed = now.iter().filter(|(key, index)| before.get(key) != Some(index));
+    let keys = ended.chain(changed.map(|(key, _)| key));
+    let moved = keys
+        .map(|(workspace, region)| MovedRegion { region: *region, workspace: Some(*workspace) });
+    moved.collect()
+}
+
+impl std::fmt::Display for MovedRegion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.workspace {
+            Some(workspace) => write!(f, "{} of workspace `{workspace}`", self.region),
+            None => self.region.fmt(f),
+        }
+    }
+}
+
 impl std::fmt::Debug for Probes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.read().known.iter().map(|it| &it.name)).finish()
@@ -202,45 +321,4 @@ impl std::fmt::Debug for Probes {
 }
 
 #[cfg(test)]
-mod tests {
-    use rules::Timestamp;
-    use store::KeyHash;
-
-    use super::*;
-
-    fn stored(id: u64, regions: &[Region]) -> StoredProbe {
-        StoredProbe {
-            id: ProbeId::from_bits(id),
-            name: format!("probe-{id}"),
-            regions: regions.to_vec(),
-            created_at: Timestamp::from_millis(0),
-            token: KeyHash::new("token"),
-            previous_until: None,
-            last_seen_at: None,
-            version: None,
-            address: None,
-        }
-    }
-
-    #[test]
-    fn regions_follow_the_stored_probes() {
-        let probes = Probes::embedded(Probe::new(probe::Settings::default()), Vec::new());
-        assert!(probes.is_one() && probes.elsewhere(Region::FlyAms).is_none());
-        let both = [stored(1, &[Region::FlyAms]), stored(2, &[Region::FlySin, Region::FlyNrt])];
-        let changed = probes.replace_remote(&both);
-        assert_eq!(changed, [Region::FlyAms, Region::FlyNrt, Region::FlySin]);
-        assert!(
-            probes.elsewhere(Region::FlyAms).is_some()
-                && probes.elsewhere(Region::FlyFra).is_none()
-        );
-        assert_eq!(&*probes.name_of(Region::FlySin).0, "probe-2");
-        assert_eq!(probes.location_of(Region::FlyAms), None, "it has a probe of its own");
-        assert_eq!(probes.location_of(Region::FlySin), Some(ProbeName(Arc::from("probe-2"))));
-        assert_eq!(probes.replace_remote(&both), []);
-        let first = probes.serving(Region::FlySin).probe;
-        assert_eq!(probes.replace_remote(&both[..1]), [Region::FlyNrt, Region::FlySin]);
-        assert_eq!(&*probes.name_of(Region::FlySin).0, THIS_SERVER);
-        probes.replace_remote(&both);
-        assert_eq!(probes.serving(Region::FlySin).probe, first, "it keeps its index");
-    }
-}
+mod tests;

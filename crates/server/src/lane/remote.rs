@@ -22,7 +22,7 @@ use domain::cadence::{Handle, Missed, MissedReason};
 use domain::check::Trigger;
 use domain::judge::ProbeIndex;
 use remote::{Ticket, TicketKey, wire};
-use rules::{ProbeId, Region};
+use rules::{ProbeId, Region, WorkspaceId};
 use store::KeyHash;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -114,9 +114,9 @@ impl RemoteLane {
         Self(Arc::new(Inner { ctx, metrics, key, probes, finished, state }))
     }
 
-    /// Returns the index of the probe in another place that serves a region.
-    pub(crate) fn probe_of(&self, region: Region) -> Option<ProbeIndex> {
-        self.0.probes.elsewhere(region)
+    /// Returns the index of the probe in another place that serves a region of this workspace.
+    pub(crate) fn probe_of(&self, workspace: WorkspaceId, region: Region) -> Option<ProbeIndex> {
+        self.0.probes.of(workspace).elsewhere(region)
     }
 
     /// Returns the index of a stored probe; `None` until the regions are mapped to it.
@@ -234,7 +234,7 @@ impl RemoteLane {
         drop(state);
         let name = self.0.probes.name(index);
         info!(probe.name = %name.0, "probe `{}` is connected", name.0);
-        self.0.metrics.probes.set_connected(&self.regions_of(index), true);
+        self.0.metrics.probes.set_connected(&self.0.probes.public_regions(index), true);
         let guard = StreamGuard { lane: self.clone(), probe: index, number };
         OpenedStream { number, jobs: jobs_end, bytes, closed, guard }
     }
@@ -249,11 +249,6 @@ impl RemoteLane {
         let Some(judge) = self.state().inputs.clone() else { return };
         // The judge ends last; see `RunningPipeline::stop`.
         let _ = judge.send(input).await;
-    }
-
-    fn regions_of(&self, index: ProbeIndex) -> Vec<Region> {
-        let serves = |region: &&Region| self.0.probes.serving(**region).probe == index;
-        Region::ALL.iter().filter(serves).copied().collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -126,7 +126,8 @@ impl Checkers {
             // Pinned in place: passed as an argument, the future would use its memory twice.
             let run = pin!(async {
                 let (now, is_wanted) = (|| self.ctx.now(), || revision_flag.is_current());
-                let (name, probe) = self.probes.local(job.region);
+                let local = self.probes.local(job.region);
+                let (name, probe) = local.expect("jobs of private regions go to their probes");
                 let attempts = probe.run_while(&job, now, is_wanted).await;
                 let cut =
                     attempts.iter().filter(|(attempt, _)| attempt.observation.is_cut()).count();

@@ -133,7 +133,7 @@ impl Judge {
     pub(super) fn load(&mut self, judged: JudgedMonitor, results: &[BootResult]) {
         self.recalled.extend(judged.recalled_outcomes(results));
         for state in &judged.state.regions {
-            let probe = self.connectivity.probes.serving(state.region).probe;
+            let Some(probe) = judged.policy.probe_of(state.region) else { continue };
             state.latest.iter().for_each(|last| self.heartbeats.record(probe, last.finished_at));
         }
         self.watch(judged);
@@ -246,8 +246,9 @@ impl Judge {
         // Record the probe before the monitor, so that a failure that makes the probe suspect already
         // does not count.
         self.record_probe_evidence(result);
-        if result.attempts > 0 {
-            let probe = self.connectivity.probes.serving(result.identity.region).probe;
+        let judged = self.judged.get(&result.identity.monitor);
+        let probe = judged.and_then(|it| it.policy.probe_of(result.identity.region));
+        if let Some(probe) = probe.filter(|_| result.attempts > 0) {
             self.heartbeats.record(probe, result.finished_at);
         }
         self.deferred.record_slot(result.identity.slot);

@@ -74,7 +74,8 @@ impl Pipeline {
         (plan, regions, IsDraft(is_draft)): (Arc<CheckPlan>, &[Region], IsDraft),
         requested_at: Timestamp,
     ) -> Result<Vec<CheckResult>, PipelineError> {
-        let away = regions.iter().find(|region| self.is_away(**region));
+        let workspace = plan.workspace;
+        let away = regions.iter().find(|region| self.is_away(workspace, **region));
         if let Some(region) = away {
             return Err(PipelineError::Disconnected(*region));
         }
@@ -103,6 +104,7 @@ impl Pipeline {
         for (region, answer) in waiting {
             results.push(
                 self.wait_for_result(
+                    workspace,
                     (region, answer),
                     requested_at + limits::TRIGGER_ATTEMPTED_WITHIN,
                 )
@@ -116,30 +118,32 @@ impl Pipeline {
     /// `deadline`.
     async fn wait_for_result(
         &self,
+        workspace: WorkspaceId,
         (region, mut answer): (Region, oneshot::Receiver<CheckResult>),
         deadline: Timestamp,
     ) -> Result<CheckResult, PipelineError> {
         tokio::select! {
-            result = &mut answer => return result.map_err(|_| self.no_result_error(region)),
+            result = &mut answer => return result.map_err(|_| self.no_result_error(workspace, region)),
             () = self.ctx.sleep_until(deadline) => {}
         }
         self.schedule_commands
             .send(ScheduleCommand::Poll)
             .await
             .map_err(|_| PipelineError::Stopping)?;
-        answer.await.map_err(|_| self.no_result_error(region))
+        answer.await.map_err(|_| self.no_result_error(workspace, region))
     }
 
     /// Returns whether the probe of a region is in another place and not connected.
-    fn is_away(&self, region: Region) -> bool {
-        self.remote.probe_of(region).is_some_and(|probe| !self.remote.is_connected(probe))
+    fn is_away(&self, workspace: WorkspaceId, region: Region) -> bool {
+        let probe = self.remote.probe_of(workspace, region);
+        probe.is_some_and(|probe| !self.remote.is_connected(probe))
     }
 
     /// Returns the reason that no result can come.
-    fn no_result_error(&self, region: Region) -> PipelineError {
+    fn no_result_error(&self, workspace: WorkspaceId, region: Region) -> PipelineError {
         if self.schedule_commands.is_closed() {
             PipelineError::Stopping
-        } else if self.remote.probe_of(region).is_some() {
+        } else if self.remote.probe_of(workspace, region).is_some() {
             PipelineError::Disconnected(region)
         } else {
             PipelineError::TooManyChecks

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use rules::{MonitorId, Timestamp};
+use rules::{MonitorId, Timestamp, WorkspaceId};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -45,9 +45,9 @@ impl Pipeline {
         self.query(|answer| Command::Checked { monitors, answer }).await
     }
 
-    /// Returns the health of the regions from the ended checks.
-    pub async fn health(&self) -> Result<Vec<RegionHealth>, PipelineError> {
-        self.query(|answer| Command::Regions { answer }).await
+    /// Returns the health of the regions of a workspace from the ended checks.
+    pub async fn health(&self, workspace: WorkspaceId) -> Result<Vec<RegionHealth>, PipelineError> {
+        self.query(|answer| Command::Regions { workspace, answer }).await
     }
 
     async fn query<T>(

@@ -1,11 +1,12 @@
 //! Follows the stored probes: regions pass between the server's own probe and probes in other places, and
 //! streams end with the tokens that opened them.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use domain::cadence::{FirstRun, Regions};
+use domain::cadence::FirstRun;
+use rules::ProbeId;
 use rules::monitor::Monitor;
-use rules::{ProbeId, Region};
 use store::{BootMonitor, ProbeSeen, StoreError, StoredProbe};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -13,6 +14,7 @@ use tracing::{info, warn};
 use super::cadence::ScheduleCommand;
 use super::judge::Command;
 use super::{Pipeline, PipelineError};
+use crate::lane::probes::MovedRegion;
 
 /// Interval in which signs of life are stored, and expired tokens end their streams.
 const UPKEEP_EVERY: Duration = Duration::from_secs(10);
@@ -26,12 +28,12 @@ impl Pipeline {
 
     /// Reads the stored probes and maps regions to them. Returns the regions that another probe serves
     /// now.
-    pub(super) async fn map_regions(&self) -> Result<Vec<Region>, StoreError> {
+    pub(super) async fn map_regions(&self) -> Result<Vec<MovedRegion>, StoreError> {
         let stored = self.store.probes().list().await?;
         Ok(self.map_regions_to(&stored))
     }
 
-    fn map_regions_to(&self, stored: &[StoredProbe]) -> Vec<Region> {
+    fn map_regions_to(&self, stored: &[StoredProbe]) -> Vec<MovedRegion> {
         let changed = self.probes.replace_remote(stored);
         self.remote.record_moved(&changed);
         self.remote.close_without_token(stored, self.ctx.now());
@@ -42,7 +44,7 @@ impl Pipeline {
     pub(super) async fn follow_probes(self, stop: CancellationToken) {
         let mut changes = self.store.probes().changed();
         // Regions whose monitors still run with the probe before, and whether the last change failed.
-        let (mut unmoved, mut has_failed) = (Regions::default(), false);
+        let (mut unmoved, mut has_failed) = (HashSet::new(), false);
         while !stop.is_cancelled() {
             let is_changed = tokio::select! {
                 changed = changes.changed() => changed.is_ok(),
@@ -74,13 +76,13 @@ impl Pipeline {
     }
 
     /// Maps regions to the stored probes, and runs the monitors of changed regions there.
-    async fn apply_probes(&self, unmoved: &mut Regions) -> Result<(), PipelineError> {
+    async fn apply_probes(&self, unmoved: &mut HashSet<MovedRegion>) -> Result<(), PipelineError> {
         let changed = self.map_regions().await?;
         if !changed.is_empty() {
-            let names: Vec<&str> = changed.iter().map(|region| region.as_str()).collect();
+            let names: Vec<String> = changed.iter().map(ToString::to_string).collect();
             info!("another probe serves {} from now on", names.join(", "));
         }
-        *unmoved = unmoved.iter().chain(changed).collect();
+        unmoved.extend(changed);
         if unmoved.is_empty() {
             return Ok(());
         }
@@ -88,7 +90,10 @@ impl Pipeline {
         while let Some(batch) = stored.next_batch().await? {
             for BootMonitor { monitor, .. } in batch {
                 let regions = self.regions(&monitor.settings);
-                let is_moved = unmoved.iter().any(|region| regions.contains(region));
+                let is_moved = unmoved.iter().any(|moved| {
+                    regions.contains(moved.region)
+                        && moved.workspace.is_none_or(|it| it == monitor.workspace)
+                });
                 if !monitor.settings.active || !is_moved {
                     continue;
                 }
@@ -101,7 +106,7 @@ impl Pipeline {
                 }
             }
         }
-        *unmoved = Regions::default();
+        unmoved.clear();
         Ok(())
     }
 

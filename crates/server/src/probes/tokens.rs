@@ -12,11 +12,12 @@ use store::{KeyHash, Store, StoreError, StoredProbe};
 use tracing::warn;
 use web::context::Context;
 use web::limits::AttemptLimiter;
+use web::peer::rate_limit_address;
 
 use super::refused::RefusedProbe;
 use crate::auth::probe_token;
 
-/// Wrong tokens of one address.
+/// Tokens of one address that belong to no stored probe, and uncached ones of one probe.
 const WRONG_TOKENS: NonZeroU32 = NonZeroU32::new(60).expect("it is not 0");
 const WRONG_TOKENS_IN: Duration = Duration::from_mins(1);
 
@@ -28,6 +29,9 @@ pub(crate) struct ProbeTokens {
     verified: Mutex<Verified>,
     known: Mutex<Known>,
     wrong: AttemptLimiter<IpAddr>,
+    /// Look-ups with the ID of a stored probe. Strangers do not know it, so that those at the same address
+    /// do not keep the probe away, even after a restart.
+    of_probe: AttemptLimiter<ProbeId>,
 }
 
 /// Tokens as of a number of changes.
@@ -48,13 +52,15 @@ impl ProbeTokens {
     /// Creates the cache of tokens without entries.
     pub(crate) fn new(ctx: Context, store: Store) -> Self {
         let wrong = AttemptLimiter::new(&ctx, WRONG_TOKENS, WRONG_TOKENS_IN);
+        let of_probe = AttemptLimiter::new(&ctx, WRONG_TOKENS, WRONG_TOKENS_IN);
         let (verified, known) = (Mutex::default(), Mutex::default());
-        Self { ctx, store, verified, known, wrong }
+        Self { ctx, store, verified, known, wrong, of_probe }
     }
 
     /// Removes what is no longer needed. Call it now and then.
     pub(crate) fn evict_expired(&self) {
         self.wrong.evict_expired();
+        self.of_probe.evict_expired();
     }
 
     /// Returns the probe that a token belongs to. `address` is what limits wrong tokens.
@@ -75,17 +81,20 @@ impl ProbeTokens {
         if let Some(probe) = self.cached(presented.hash, changes, now) {
             return Ok((probe, presented.hash));
         }
-        if self.wrong.acquire(&address).is_err() {
+        let unavailable = |why: StoreError| {
+            warn!("the token of a probe cannot be looked up: {why}");
+            let reason = "the token cannot be looked up now; retry later".to_owned();
+            RefusedProbe(StatusCode::SERVICE_UNAVAILABLE, reason)
+        };
+        let is_stored = self.is_stored(presented.probe).await.map_err(unavailable)?;
+        let is_allowed = (is_stored && self.of_probe.try_acquire(&presented.probe))
+            || self.wrong.try_acquire(&rate_limit_address(address));
+        if !is_allowed {
             let reason = "too many unknown tokens; retry later".to_owned();
             return Err(RefusedProbe(StatusCode::TOO_MANY_REQUESTS, reason));
         }
         let found = self.store.probes().find_for_auth(presented.hash, now).await;
-        let found = found.map_err(|why| {
-            warn!("the token of a probe cannot be looked up: {why}");
-            let reason = "the token cannot be looked up now; retry later".to_owned();
-            RefusedProbe(StatusCode::SERVICE_UNAVAILABLE, reason)
-        })?;
-        let probe = found.ok_or_else(|| {
+        let probe = found.map_err(unavailable)?.ok_or_else(|| {
             unknown("the token is unknown, revoked or replaced; create or rotate it on the server")
         })?;
         if probe.token == presented.hash && probe.previous_until.is_some() {

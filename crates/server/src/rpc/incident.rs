@@ -54,7 +54,7 @@ impl IncidentService for Incidents {
     ) -> ServiceResult<GetIncidentResponse> {
         let (caller, id) = (caller(&context), id(NOUN, &request.id)?);
         let found = self.0.store.incidents().get(caller.workspace, id).await.map_err(rpc_error)?;
-        let probes = self.0.pipeline.probes();
+        let probes = self.0.probes(caller);
         Response::ok(GetIncidentResponse {
             incident: encode_incident(&found.incident).into(),
             timeline: found.timeline.iter().map(|it| encode_entry(it, probes)).collect(),
@@ -105,7 +105,7 @@ impl IncidentService for Incidents {
         let written = self.0.store.incidents().comment(new, change(&self.0, caller)).await;
         let written = written.map_err(rpc_error)?.into_inner();
         Response::ok(CommentIncidentResponse {
-            entry: encode_entry(&written, self.0.pipeline.probes()).into(),
+            entry: encode_entry(&written, self.0.probes(caller)).into(),
         })
     }
 }

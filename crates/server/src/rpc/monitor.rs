@@ -24,7 +24,7 @@ use contract::monitor::{MonitorMessage, StoredMonitor, encode_instant, mask};
 use contract::rpc::{self, Error, Message, RequestContext, Response, ServiceResult};
 use domain::check::CheckPlan;
 use rules::monitor::Monitor as Stored;
-use rules::{MonitorId, MonitorStatus, Tag, Validator, Violation, Violations, tables};
+use rules::{MonitorId, MonitorStatus, Region, Tag, Validator, Violation, Violations, tables};
 use store::{Created, MonitorWithStatus, NewMonitor};
 
 pub(crate) use self::draft::{check_draft, draft_warnings, parse_draft};
@@ -178,12 +178,13 @@ impl MonitorService for Monitors {
         context: RequestContext,
         request: TriggerMonitorRequest,
     ) -> ServiceResult<TriggerMonitorResponse> {
-        let stored = find(&self.0, caller(&context), &request.id).await?;
+        let caller = caller(&context);
+        let stored = find(&self.0, caller, &request.id).await?;
         let results = self.0.pipeline.trigger(&stored.monitor).await;
         let mut results = results.map_err(|error| unavailable(&error, &request.id))?;
         results.sort_unstable_by_key(|result| result.identity.region.as_str());
-        let results =
-            results.iter().map(|it| encode_result(it, self.0.pipeline.probes())).collect();
+        let probes = self.0.probes(caller);
+        let results = results.iter().map(|it| encode_result(it, probes)).collect();
         Response::ok(TriggerMonitorResponse { results })
     }
 
@@ -212,7 +213,7 @@ impl MonitorService for Monitors {
             id: id.to_string(),
             status: status.to_string(),
             since: encode_instant(since),
-            regions: regions.iter().map(|it| encode_region(it, self.0.pipeline.probes())).collect(),
+            regions: regions.iter().map(|it| encode_region(it, self.0.probes(caller))).collect(),
             incident_id: incident.map(|incident| incident.to_string()).unwrap_or_default(),
             maintenance_until,
         })
@@ -282,6 +283,7 @@ impl Monitors {
         let (created_at, updated_at) = (change.at, change.at);
         let monitor = Stored { id, workspace, revision, settings, created_at, updated_at };
         refuse_unplannable(&monitor)?;
+        refuse_unserved(&self.0, &monitor, &[])?;
         let new = NewMonitor { id, workspace, settings: monitor.settings, idempotency };
         let create = {
             let services = services.clone();
@@ -340,12 +342,13 @@ impl Monitors {
         stored: &MonitorWithStatus,
     ) -> (MonitorStatus, rules::Timestamp, Vec<RegionView>) {
         let regions = stored.monitor.settings.resolved_regions(&self.0.default_regions);
-        let unknown = |region: &rules::Region| RegionView {
+        let probes = self.0.pipeline.probes().of(stored.monitor.workspace);
+        let unknown = |region: &Region| RegionView {
             region: *region,
             status: MonitorStatus::Unknown,
             checked_at: None,
             latency_us: None,
-            served_by: self.0.pipeline.probes().name_of(*region).0.to_string(),
+            served_by: probes.name_of(*region).0.to_string(),
         };
         let since = stored.since.unwrap_or(stored.monitor.updated_at);
         (stored.status, since, regions.iter().map(unknown).collect())
@@ -363,6 +366,20 @@ async fn find(services: &Services, caller: Caller, id: &str) -> Result<MonitorWi
 fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
     let planned = CheckPlan::new(monitor).map(drop);
     planned.map_err(|error| rpc::invalid(&Violation::without_value("monitor", error.why).into()))
+}
+
+/// Rejects private regions without a probe in the monitor's workspace, except those that it `had`.
+fn refuse_unserved(services: &Services, monitor: &Stored, had: &[Region]) -> Result<(), Error> {
+    let probes = services.pipeline.probes().of(monitor.workspace);
+    let is_refused = |region: &&Region| !probes.has_probe(**region) && !had.contains(region);
+    match monitor.settings.regions.iter().find(is_refused) {
+        Some(region) => {
+            let allowed = format!("has no probe for `{region}`; create one for it first");
+            let violation = Violation::without_value("regions", allowed);
+            Err(invalid(RESOURCE)(violation.into()))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Validates the page and the filter of a list together, to report all violations.

@@ -1,5 +1,6 @@
 //! `probe.v1.ProbeService`: creates, lists and deletes probes, and rotates their tokens. The store
-//! decides in each transaction whether the author belongs to the operator.
+//! decides in each transaction whether the author owns the probe: the operator, or the workspace of a
+//! private region.
 
 use std::cmp::Reverse;
 
@@ -11,7 +12,7 @@ use contract::probe::wire::{
 };
 use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use rules::{ProbeId, Region, Role, Validator, tables};
-use store::{OperatorContext, StoreError, StoredProbe};
+use store::{OperatorContext, ProbeOwner, StoreError, StoredProbe};
 
 use super::request::{caller, change, id, require_role};
 use crate::auth::Caller;
@@ -31,8 +32,15 @@ impl ProbeService for ProbeMethods {
         context: RequestContext,
         _: ListProbesRequest,
     ) -> ServiceResult<ListProbesResponse> {
-        self.require_operator(caller(&context)).await?;
+        let caller = caller(&context);
+        require_role(caller, Role::Admin)?;
+        let is_operator = self.0.store.workspaces().is_operator(caller.workspace).await;
+        let is_operator = is_operator.map_err(rpc_error)?;
         let mut probes = self.admin().list().await.map_err(rpc_error)?;
+        probes.retain(|probe| match probe.stored.owner {
+            ProbeOwner::Operator => is_operator,
+            ProbeOwner::Workspace(owner) => owner == caller.workspace,
+        });
         probes.sort_by_key(|probe| Reverse((probe.stored.created_at, probe.stored.id)));
         Response::ok(ListProbesResponse { probes: probes.into_iter().map(encode).collect() })
     }
@@ -43,12 +51,16 @@ impl ProbeService for ProbeMethods {
         request: CreateProbeRequest,
     ) -> ServiceResult<CreateProbeResponse> {
         let caller = caller(&context);
-        self.require_operator(caller).await?;
+        require_role(caller, Role::Admin)?;
         let mut validator = Validator::new(&tables::PROBE);
         let regions: Vec<Region> = validator.variant_set("regions", request.regions);
         let regions =
             validator.finish(Some(regions)).map_err(|violations| rpc::invalid(&violations))?;
-        let draft = ProbeDraft { name: request.name, regions };
+        if !regions.iter().any(|region| region.is_private()) {
+            self.require_operator(caller).await?;
+        }
+        let workspace = Some(caller.workspace);
+        let draft = ProbeDraft { workspace, name: request.name, regions };
         let created = self.admin().create(draft, self.author(caller)).await;
         let IssuedProbe { probe, token } = created.map_err(|error| match error {
             ProbeAdminError::Invalid(violations) => rpc::invalid(&violations),
@@ -67,7 +79,7 @@ impl ProbeService for ProbeMethods {
         request: RotateProbeTokenRequest,
     ) -> ServiceResult<RotateProbeTokenResponse> {
         let caller = caller(&context);
-        self.require_operator(caller).await?;
+        require_role(caller, Role::Admin)?;
         let id: ProbeId = id(NOUN, &request.id)?;
         let rotated = self.admin().rotate(id, self.author(caller)).await;
         let IssuedProbe { probe, token } = rotated.map_err(rpc_error)?;
@@ -84,7 +96,7 @@ impl ProbeService for ProbeMethods {
         request: DeleteProbeRequest,
     ) -> ServiceResult<DeleteProbeResponse> {
         let caller = caller(&context);
-        self.require_operator(caller).await?;
+        require_role(caller, Role::Admin)?;
         let id: ProbeId = id(NOUN, &request.id)?;
         self.admin().delete(id, self.author(caller)).await.map_err(rpc_error)?;
         Response::ok(DeleteProbeResponse::default())
@@ -104,9 +116,8 @@ impl ProbeMethods {
         OperatorContext::in_workspace(caller.workspace, change(&self.0, caller))
     }
 
-    /// Rejects a caller who may not see or change probes, before anything is read.
+    /// Rejects a caller who may not create probes for all workspaces.
     async fn require_operator(&self, caller: Caller) -> Result<(), Error> {
-        require_role(caller, Role::Admin)?;
         match self.0.store.workspaces().is_operator(caller.workspace).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(rpc_error(StoreError::OperatorRequired)),

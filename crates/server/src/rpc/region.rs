@@ -9,6 +9,8 @@ use contract::region::wire::{
 use contract::rpc::{self, RequestContext, Response, ServiceResult};
 use domain::judge::ProbeIndex;
 
+use super::request::caller;
+use crate::auth::Caller;
 use crate::observe::metrics::ProbeStatus;
 use crate::pipeline::{PipelineError, RegionHealth};
 use crate::rpc::Services;
@@ -20,13 +22,14 @@ pub(super) struct Regions(pub(super) Services);
 impl RegionService for Regions {
     async fn list_regions(
         &self,
-        _: RequestContext,
+        context: RequestContext,
         _: ListRegionsRequest,
     ) -> ServiceResult<ListRegionsResponse> {
+        let caller = caller(&context);
         // A read can always be retried, whatever the error.
         let unknown = |why: PipelineError| rpc::deferred(why.to_string());
-        let found = self.0.pipeline.health().await.map_err(unknown)?;
-        let regions = found.into_iter().map(|health| self.encode(health)).collect();
+        let found = self.0.pipeline.health(caller.workspace).await.map_err(unknown)?;
+        let regions = found.into_iter().map(|health| self.encode(caller, health)).collect();
         Response::ok(ListRegionsResponse { regions })
     }
 }
@@ -46,19 +49,22 @@ fn encode_status(status: ProbeStatus) -> WireProbeState {
 }
 
 impl Regions {
-    fn encode(&self, found: RegionHealth) -> WireRegion {
+    fn encode(&self, caller: Caller, found: RegionHealth) -> WireRegion {
         let RegionHealth { region, health, last_check_at } = found;
         let (place, probes) = (region.location(), self.0.pipeline.probes());
-        let probe = probes.serving(region).probe;
+        let probe = self.0.probes(caller).serving(region).probe;
         let state = self.0.pipeline.remote().status(probe);
+        let name = probes.name(probe).0.to_string();
+        // Only the name of its probe says where a private region is.
+        let city = if region.is_private() { name.clone() } else { place.city.to_owned() };
         WireRegion {
             id: region.to_string(),
             group: region.group().to_string(),
-            city: place.city.to_owned(),
+            city,
             country: place.country.to_owned(),
             default: self.0.default_regions.contains(&region),
             is_fallback: probe == ProbeIndex::EMBEDDED,
-            served_by: probes.name(probe).0.to_string(),
+            served_by: name,
             health: health.as_str().to_owned(),
             last_seen_at: last_check_at.map(encode_instant).unwrap_or_default(),
             egress_addresses: probes.egress(probe).iter().map(ToString::to_string).collect(),

@@ -3,6 +3,7 @@
 mod faults;
 mod interrupted;
 mod nats;
+mod private;
 pub(crate) mod refused;
 
 use std::time::Duration;
@@ -14,7 +15,7 @@ use remote::agent::{self, AgentError, AgentSettings, ServerAddress};
 use rules::{MonitorId, ProbeId, Region, Scope, Secret};
 use serde_json::{Value, json};
 use server::auth::probe_token;
-use store::{Actor, AuditContext, KeyHash, NewProbe, NewProbeToken, OperatorContext};
+use store::{Actor, AuditContext, KeyHash, NewProbe, NewProbeToken, OperatorContext, ProbeOwner};
 use tempfile::TempDir;
 use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
@@ -43,9 +44,20 @@ fn author() -> OperatorContext {
 
 /// Stores a probe of these regions.
 pub(crate) async fn register(server: &TestServer, id: u64, regions: &[Region]) -> Registered {
+    register_for(server, ProbeOwner::Operator, id, regions).await
+}
+
+/// Stores a probe of these regions of an owner.
+async fn register_for(
+    server: &TestServer,
+    owner: ProbeOwner,
+    id: u64,
+    regions: &[Region],
+) -> Registered {
     let id = ProbeId::from_bits(id);
     let token = probe_token::compose(id, &[id.bits() as u8; 32]);
-    let new = NewProbe { id, name: format!("probe-{}", id.bits()), regions: regions.to_vec() };
+    let name = format!("probe-{}", id.bits());
+    let new = NewProbe { id, owner, name, regions: regions.to_vec() };
     let store = &server.running().app().store;
     store.probes().create(new, KeyHash::new(token.expose()), author()).await.unwrap();
     Registered { id, token }

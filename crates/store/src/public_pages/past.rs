@@ -4,21 +4,21 @@ use std::collections::HashMap;
 
 use domain::history::Span;
 use domain::page::{ArchiveFacts, IncidentFacts};
-use rules::{ComponentId, IncidentId, PageId, Timestamp};
+use rules::{ComponentId, IncidentId, PageId, Region, Timestamp};
 
 use super::{INCIDENTS_MAX, PublicPages, WINDOWS_MAX, incident, windows};
 use crate::db::{Connection, query};
 use crate::row::optional_instant;
-use crate::{StoreError, reports};
+use crate::{StoreError, codes, reports};
 
 impl PublicPages<'_> {
-    /// Returns an incident and the number of regions whose checks failed. `None` if there is none,
+    /// Returns an incident and the regions whose checks failed. `None` if there is none,
     /// or if no component of the page shows its monitor.
     pub async fn incident(
         &self,
         page: PageId,
         id: IncidentId,
-    ) -> Result<Option<(IncidentFacts, u32)>, StoreError> {
+    ) -> Result<Option<(IncidentFacts, Vec<Region>)>, StoreError> {
         let mut db = self.store.read().await?;
         let row = query(select_incidents!("AND i.id = $2"))
             .bind(page.to_string())
@@ -26,12 +26,12 @@ impl PublicPages<'_> {
             .fetch_optional(&mut db)
             .await?;
         let Some(facts) = row.as_ref().map(incident).transpose()? else { return Ok(None) };
-        let regions: Option<i64> =
-            query("SELECT COUNT(DISTINCT region) FROM incident_evidence WHERE incident = $1")
-                .bind(id.to_string())
-                .scalar(&mut db)
-                .await?;
-        Ok(Some((facts, regions.and_then(|count| u32::try_from(count).ok()).unwrap_or(0))))
+        let rows = query("SELECT DISTINCT region FROM incident_evidence WHERE incident = $1")
+            .bind(id.to_string())
+            .fetch_all(&mut db)
+            .await?;
+        let regions = rows.iter().map(|row| codes::region(row.try_get("region")?));
+        Ok(Some((facts, regions.collect::<Result<_, _>>()?)))
     }
 
     /// Returns the start of the oldest stored event of the page.

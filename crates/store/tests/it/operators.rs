@@ -2,7 +2,7 @@
 
 use rules::{ProbeId, Region, WorkspaceId};
 use store::{
-    Actor, AuditContext, KeyHash, NewProbe, NewProbeToken, OperatorContext, StoreError,
+    Actor, AuditContext, KeyHash, NewProbe, NewProbeToken, OperatorContext, ProbeOwner, StoreError,
     WorkspaceEdit,
 };
 
@@ -11,7 +11,8 @@ use crate::harness::{Home, a_workspace, at, for_each_engine, instant, workspace_
 const PROBE: ProbeId = ProbeId::from_bits(7);
 
 fn a_probe(name: &str, region: Region) -> NewProbe {
-    NewProbe { id: PROBE, name: name.to_owned(), regions: vec![region] }
+    let owner = ProbeOwner::Operator;
+    NewProbe { id: PROBE, owner, name: name.to_owned(), regions: vec![region] }
 }
 
 fn by_key(workspace: WorkspaceId, millis: i64) -> OperatorContext {
@@ -104,6 +105,54 @@ async fn each_operators_workspace_records_the_change() {
         assert_eq!(resting, Vec::<String>::new(), "a workspace that rests records nothing");
         let refused = probes.delete(PROBE, by_key(workspace_id(3), 5)).await;
         assert!(matches!(refused, Err(StoreError::DeletionScheduled)), "{refused:?}");
+    })
+    .await;
+}
+
+// issue 19, point 1: "A workspace may register private regions"
+#[tokio::test]
+async fn only_the_owner_changes_private_probes() {
+    for_each_engine(async |home| {
+        let [operator, owner, other] = [1, 2, 3].map(workspace_id);
+        for number in [2, 3] {
+            home.store.workspaces().create(a_workspace(number), at(1)).await.unwrap();
+        }
+        let probes = home.store.probes();
+        let [first, second] = ["first", "second"].map(KeyHash::new);
+        let rotation = NewProbeToken { token: second, previous_until: instant(9) };
+        let new =
+            NewProbe { owner: ProbeOwner::Workspace(owner), ..a_probe("office", Region::Private1) };
+        for stranger in [operator, other] {
+            let refused = probes.create(new.clone(), first, by_key(stranger, 2)).await;
+            assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
+        }
+        probes.create(new.clone(), first, by_key(owner, 2)).await.unwrap();
+        for stranger in [operator, other] {
+            for refused in [
+                probes.rotate(PROBE, rotation, by_key(stranger, 3)).await,
+                probes.delete(PROBE, by_key(stranger, 3)).await,
+            ] {
+                assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
+            }
+        }
+        let same = NewProbe {
+            id: ProbeId::from_bits(8),
+            owner: ProbeOwner::Workspace(other),
+            ..new.clone()
+        };
+        probes.create(same, KeyHash::new("third"), by_key(other, 3)).await.unwrap();
+        let again = NewProbe { id: ProbeId::from_bits(9), name: "again".to_owned(), ..new };
+        let refused = probes.create(again, KeyHash::new("fourth"), by_key(owner, 3)).await;
+        assert!(matches!(refused, Err(StoreError::RegionServed { .. })), "{refused:?}");
+        probes.rotate(PROBE, rotation, by_key(owner, 3)).await.unwrap();
+        probes.delete(PROBE, by_key(owner, 4)).await.unwrap();
+        let expected = ["delete", "rotate_token", "create"];
+        let expected = expected.map(|action| format!("key_0000000000003 probe.{action} office"));
+        assert_eq!(probe_entries(home, owner).await, expected);
+        assert_eq!(probe_entries(home, operator).await, Vec::<String>::new());
+        let left = probes.list().await.unwrap();
+        let owners: Vec<ProbeOwner> = left.iter().map(|probe| probe.owner).collect();
+        assert_eq!(owners, [ProbeOwner::Workspace(other)], "names and regions repeat");
     })
     .await;
 }

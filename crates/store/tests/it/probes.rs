@@ -4,7 +4,8 @@ use domain::check::ProbeName;
 use domain::judge::{FailedHosts, ProbeTrust, StoredSuspicion};
 use rules::{ProbeId, Region, Timestamp};
 use store::{
-    Batch, KeyHash, NewProbe, NewProbeToken, OperatorContext, ProbeSeen, StoreError, StoredProbe,
+    Batch, KeyHash, NewProbe, NewProbeToken, OperatorContext, ProbeOwner, ProbeSeen, StoreError,
+    StoredProbe,
 };
 
 use crate::harness::{Home, at, for_each_engine, instant};
@@ -18,12 +19,14 @@ fn token(text: &str) -> KeyHash {
 }
 
 fn a_probe(number: u64, name: &str, regions: &[Region]) -> NewProbe {
-    NewProbe { id: probe_id(number), name: name.to_owned(), regions: regions.to_vec() }
+    let (id, owner) = (probe_id(number), ProbeOwner::Operator);
+    NewProbe { id, owner, name: name.to_owned(), regions: regions.to_vec() }
 }
 
 fn stored(new: &NewProbe, token: KeyHash) -> StoredProbe {
     StoredProbe {
         id: new.id,
+        owner: new.owner,
         name: new.name.clone(),
         regions: new.regions.clone(),
         created_at: instant(5),

@@ -23,7 +23,7 @@ use crate::process::{Home, PATIENCE, get, http_monitor};
 use crate::target::Target;
 
 /// Beginnings of requests whose rest never arrives, one for each kind of route.
-const UNFINISHED: [&str; 8] = [
+const UNFINISHED: [&str; 10] = [
     "",
     "GET /readyz HTTP/1.1\r\nhost: a\r\n",
     "POST /status/none/unlock HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nx",
@@ -31,6 +31,8 @@ const UNFINISHED: [&str; 8] = [
     "POST /rpc/monitor.v1.MonitorService/ListMonitors HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{",
     "DELETE /v1/keys/x HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nx",
     "POST /docs HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nx",
+    "POST /login HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nx",
+    "POST /probe/v1/jobs HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nx",
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0",
 ];
 /// Slow connections to a server with 64 places (issue 16, point 1).

@@ -186,7 +186,7 @@ impl NatsLink {
             LinkError::Unavailable(format!("{text} {region}: {why}; do the credentials allow it?"))
         };
         let known = region.parse::<Region>().map_err(|_| LinkError::Malformed("unknown region"))?;
-        let stream = nats::jobs_stream(known);
+        let stream = nats::jobs_stream(self.probe, known);
         let consumer = connection.jetstream.get_consumer_from_stream(nats::CONSUMER, stream);
         let consumer: jetstream::consumer::Consumer<PullConfig> =
             consumer.await.map_err(|error| cannot(with_causes(&error)))?;

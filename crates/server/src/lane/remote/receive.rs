@@ -172,7 +172,7 @@ impl RemoteLane {
         lag: Option<Duration>,
         now: Timestamp,
     ) {
-        let regions = self.regions_of(index);
+        let regions = self.0.probes.public_regions(index);
         let mut state = self.state();
         let Some(probe) = state.probes.get_mut(&index) else { return };
         let before = match head {

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use domain::cadence::Missed;
 use domain::judge::ProbeIndex;
-use rules::{Region, Timestamp};
+use rules::Timestamp;
 use store::{ProbeSeen, StoredProbe};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use super::probe_state::{Assigned, RemoteProbe};
 use super::{RemoteLane, SILENCE_MAX, missed_job};
+use crate::lane::probes::MovedRegion;
 use crate::lane::{JudgeInput, QueuedJob};
 
 /// Interval in which jobs and streams are given up.
@@ -114,10 +115,14 @@ impl RemoteLane {
     }
 
     /// Records that other probes serve these regions now.
-    pub(crate) fn record_moved(&self, regions: &[Region]) {
-        for region in regions {
-            let is_connected = self.probe_of(*region).is_some_and(|it| self.is_connected(it));
-            self.0.metrics.probes.set_connected(&[*region], is_connected);
+    pub(crate) fn record_moved(&self, moved: &[MovedRegion]) {
+        for MovedRegion { region, workspace } in moved {
+            // Metrics have no private regions, because every workspace has its own.
+            if workspace.is_some() {
+                continue;
+            }
+            let probe = self.0.probes.public(*region);
+            self.0.metrics.probes.set_connected(&[*region], self.is_connected(probe));
         }
     }
 
@@ -138,7 +143,7 @@ impl RemoteLane {
         if !is_connected {
             let name = self.0.probes.name(index);
             warn!(probe.name = %name.0, "probe `{}` is no longer connected", name.0);
-            self.0.metrics.probes.set_connected(&self.regions_of(index), false);
+            self.0.metrics.probes.set_connected(&self.0.probes.public_regions(index), false);
         }
     }
 }

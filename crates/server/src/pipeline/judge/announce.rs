@@ -14,7 +14,7 @@ pub(super) fn set_locations(cause: &mut Cause, judged: &JudgedMonitor, probes: &
     for (seen, probe) in cause.regions.iter_mut().zip(&checked_by) {
         let Some(probe) = *probe else { continue };
         let shares = checked_by.iter().filter(|other| **other == Some(probe)).count() > 1;
-        if shares || probe == ProbeIndex::EMBEDDED {
+        if shares || probe == ProbeIndex::EMBEDDED || seen.region.is_private() {
             seen.place = Some(probes.name(probe).0.to_string());
         }
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use domain::judge::{self, CloseReason, IncidentChange, StatusReason, Transition};
 use domain::notify::Cause;
-use rules::{IncidentId, MonitorId, MonitorStatus, Timestamp};
+use rules::{IncidentId, MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 use tokio::sync::oneshot;
 
 use super::health::RegionHealth;
@@ -31,7 +31,7 @@ pub(in crate::pipeline) enum Command {
     /// Returns the time of the last check of each of these monitors.
     Checked { monitors: Vec<MonitorId>, answer: oneshot::Sender<HashMap<MonitorId, Timestamp>> },
     /// Returns the health of the regions.
-    Regions { answer: oneshot::Sender<Vec<RegionHealth>> },
+    Regions { workspace: WorkspaceId, answer: oneshot::Sender<Vec<RegionHealth>> },
 }
 
 impl Judge {
@@ -61,8 +61,8 @@ impl Judge {
                 self.commit().await?;
                 let _ = done.send(());
             }
-            Command::Regions { answer } => {
-                let _ = answer.send(self.regions());
+            Command::Regions { workspace, answer } => {
+                let _ = answer.send(self.regions(workspace));
             }
             Command::Checked { monitors, answer } => {
                 let checked = |id: MonitorId| Some((id, self.judged.get(&id)?.checked_at()?));

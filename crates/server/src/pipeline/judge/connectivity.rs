@@ -105,8 +105,7 @@ async fn run_checks(
 impl SuspectProbe {
     /// Returns a region that the probe serves, because its jobs may travel in the queues of its regions.
     fn region(&self) -> Region {
-        let is_served = |region: &&Region| self.probes.serving(**region).probe == self.probe;
-        Region::ALL.iter().find(is_served).copied().unwrap_or(Region::ALL[0])
+        self.probes.any_region(self.probe).unwrap_or(Region::ALL[0])
     }
 
     /// Returns whether a host accepts a connection.

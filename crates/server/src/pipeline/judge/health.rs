@@ -1,10 +1,11 @@
 //! Health of the probes that serve the regions: their last results, suspicions, and missing
 //! results.
 
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use domain::judge::{ProbeIndex, ProbeTrust};
-use rules::{Region, Timestamp};
+use rules::{Region, Timestamp, WorkspaceId};
 
 use super::{Judge, JudgedMonitor};
 
@@ -40,8 +41,11 @@ pub enum Health {
 pub(super) struct Heartbeats {
     /// Times by probe index.
     last_check_at: Vec<Option<Timestamp>>,
-    silent: Option<(Timestamp, [bool; Region::ALL.len()])>,
+    silent: Option<(Timestamp, HashSet<RegionKey>)>,
 }
+
+/// A region with its workspace, which is `None` unless the region is private.
+type RegionKey = (Option<WorkspaceId>, Region);
 
 impl Health {
     /// Returns the name in responses.
@@ -71,48 +75,60 @@ impl Heartbeats {
 }
 
 impl Judge {
-    /// Returns the health of each region.
-    pub(super) fn regions(&mut self) -> Vec<RegionHealth> {
-        let silent = self.silent();
-        let health = |region: &Region| {
-            let probe = self.connectivity.probes.serving(*region).probe;
-            let is_elsewhere = self.connectivity.remote.probe_of(*region).is_some();
+    /// Returns the health of each region of a workspace: of all that workspaces share, and of its private
+    /// ones with a probe.
+    pub(super) fn regions(&mut self, workspace: WorkspaceId) -> Vec<RegionHealth> {
+        self.find_silent();
+        let all = self.connectivity.probes.clone();
+        let probes = all.of(workspace);
+        let known = Region::ALL.iter().copied().filter(|region| probes.has_probe(*region));
+        let health = |region: Region| {
+            let probe = probes.serving(region).probe;
+            let is_elsewhere = probes.elsewhere(region).is_some();
             let is_away = is_elsewhere && !self.connectivity.remote.is_connected(probe);
-            let health = match (self.suspicions.trust(probe), silent[*region as usize]) {
+            let silent = self.heartbeats.silent.as_ref();
+            let is_silent = silent.is_some_and(|(_, it)| it.contains(&key(workspace, region)));
+            let health = match (self.suspicions.trust(probe), is_silent) {
                 _ if is_away => Health::Disconnected,
                 (ProbeTrust::Suspect, _) => Health::Suspect,
                 (ProbeTrust::Trusted | ProbeTrust::TrustedSince(_), true) => Health::Stalled,
                 (ProbeTrust::Trusted | ProbeTrust::TrustedSince(_), false) => Health::Healthy,
             };
-            RegionHealth {
-                region: *region,
-                health,
-                last_check_at: self.heartbeats.last_check(probe),
-            }
+            RegionHealth { region, health, last_check_at: self.heartbeats.last_check(probe) }
         };
-        Region::ALL.iter().map(health).collect()
+        known.map(health).collect()
     }
 
-    /// Returns the regions with due checks of which none ended for as long as a vote lives.
-    fn silent(&mut self) -> [bool; Region::ALL.len()] {
+    /// Looks for regions with due checks of which none ended for as long as a vote lives.
+    fn find_silent(&mut self) {
         let now = self.ctx.now();
-        if let Some((at, silent)) = self.heartbeats.silent
+        if let Some((at, _)) = self.heartbeats.silent
             && at <= now
             && now.since(at) < SILENCE_LOOKED_FOR_EVERY
         {
-            return silent;
+            return;
         }
-        let (mut due, mut reported) = ([false; Region::ALL.len()], [false; Region::ALL.len()]);
+        // An array, because this visits every monitor.
+        let mut public = [None; Region::PUBLIC.len()];
+        let mut private = HashMap::new();
         for judged in self.judged.values() {
-            for (region, has_reported) in judged.due_regions(now) {
-                due[region as usize] = true;
-                reported[region as usize] |= has_reported;
+            for (region, reported) in judged.due_regions(now) {
+                let known = match public.get_mut(region as usize) {
+                    Some(known) => known.get_or_insert(false),
+                    None => private.entry(key(judged.workspace, region)).or_insert(false),
+                };
+                *known |= reported;
             }
         }
-        let silent = std::array::from_fn(|region| due[region] && !reported[region]);
-        self.heartbeats.silent = Some((now, silent));
-        silent
+        let public = Region::PUBLIC.iter().zip(public);
+        let public = public.filter_map(|(region, it)| Some(((None, *region), it?)));
+        let silent = public.chain(private).filter(|(_, has_reported)| !has_reported);
+        self.heartbeats.silent = Some((now, silent.map(|(key, _)| key).collect()));
     }
+}
+
+fn key(workspace: WorkspaceId, region: Region) -> RegionKey {
+    (region.is_private().then_some(workspace), region)
 }
 
 impl JudgedMonitor {

@@ -233,7 +233,7 @@ impl JudgedMonitor {
             status: region_status(&self.policy, &self.state, state.region, suspicions, now),
             checked_at: state.latest.map(|latest_result| latest_result.finished_at),
             latency_us: self.latency(state.region),
-            served_by: probes.name_of(state.region).0.to_string(),
+            served_by: probes.of(self.workspace).name_of(state.region).0.to_string(),
         });
         MonitorView {
             status: self.state.status,

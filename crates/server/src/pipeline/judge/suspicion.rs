@@ -22,6 +22,8 @@ pub struct SuspicionNotice {
     /// Time of the change.
     pub at: Timestamp,
     pub probe: String,
+    /// Whether the probe belongs to a workspace, so that it does not concern the operator.
+    pub is_private: bool,
     /// Whether the probe became suspect. False if it recovered.
     pub is_suspect: bool,
     /// Reason, as a sentence.
@@ -47,7 +49,7 @@ impl Judge {
         stored: Vec<(ProbeName, StoredSuspicion)>,
     ) {
         let known = stored.into_iter().filter_map(|(name, stored)| {
-            Some((self.connectivity.probes.index_by_name(&name)?, stored))
+            Some((self.connectivity.probes.index_by_key(&name)?, stored))
         });
         let outcomes = std::mem::take(&mut self.recalled);
         self.suspicions.restore(outcomes, known, self.ctx.now());
@@ -76,8 +78,8 @@ impl Judge {
             change;
         // Another probe may have the name of a deleted one.
         if self.connectivity.probes.is_serving(probe) {
-            let name = self.connectivity.probes.name(probe);
-            self.pending.add_suspicion(name, self.suspicions.stored(probe));
+            let key = self.connectivity.probes.key(probe);
+            self.pending.add_suspicion(key, self.suspicions.stored(probe));
         }
         match change {
             SuspicionChange::Suspected { probe, failed_hosts, .. } => {
@@ -109,8 +111,14 @@ impl Judge {
         self.connectivity.start(probe);
         let detail = format!("{failed_hosts}; {effect}");
         let workspaces = self.record_in_audit_logs(probe, ProbeTransition::Suspected, &detail);
-        let at = self.ctx.now();
-        self.notify(&SuspicionNotice { at, probe: name, is_suspect: true, detail, workspaces });
+        self.notify(SuspicionNotice {
+            at: self.ctx.now(),
+            probe: name,
+            is_private: self.connectivity.probes.is_private(probe),
+            is_suspect: true,
+            detail,
+            workspaces,
+        });
     }
 
     fn end_suspicion(&mut self, probe: ProbeIndex, how: &str) {
@@ -119,8 +127,14 @@ impl Judge {
         self.metrics.probes_suspect.dec();
         self.connectivity.stop(probe);
         let workspaces = self.record_in_audit_logs(probe, ProbeTransition::Recovered, how);
-        let (at, detail) = (self.ctx.now(), format!("it is no longer suspect, {how}"));
-        self.notify(&SuspicionNotice { at, probe: name, is_suspect: false, detail, workspaces });
+        self.notify(SuspicionNotice {
+            at: self.ctx.now(),
+            probe: name,
+            is_private: self.connectivity.probes.is_private(probe),
+            is_suspect: false,
+            detail: format!("it is no longer suspect, {how}"),
+            workspaces,
+        });
     }
 
     /// Records the change in the audit log of every workspace whose monitors the probe checks, and
@@ -146,7 +160,7 @@ impl Judge {
     }
 
     /// Queues messages to the operator and to owners. The judge never waits for them.
-    fn notify(&self, notice: &SuspicionNotice) {
+    fn notify(&self, notice: SuspicionNotice) {
         for recipients in &self.notices {
             if recipients.try_send(notice.clone()).is_err() {
                 warn!("nobody is notified about a probe: too many messages are waiting");

@@ -9,7 +9,7 @@ use domain::judge::ProbeIndex;
 use futures_util::{StreamExt as _, stream};
 use remote::nats::{self, with_causes};
 use remote::{Message as _, wire};
-use rules::{Region, Timestamp};
+use rules::{ProbeId, Region, Timestamp};
 use tokio::time::Instant;
 use tracing::warn;
 
@@ -27,12 +27,16 @@ const LIFE_MIN: Duration = Duration::from_secs(1);
 
 impl NatsLane {
     /// Publishes jobs until the stream or the server ends.
-    pub(super) async fn publish_jobs(self, index: ProbeIndex, stream: OpenedStream) {
+    pub(super) async fn publish_jobs(
+        self,
+        (probe, index): (ProbeId, ProbeIndex),
+        stream: OpenedStream,
+    ) {
         let OpenedStream { mut jobs, bytes, closed, guard, .. } = stream;
         let taken = stream::poll_fn(|task| jobs.poll_recv(task));
         let publishing = taken.for_each_concurrent(JOBS_AT_A_TIME, |job| {
             bytes.fetch_sub(job.monitor.len(), Ordering::Relaxed);
-            self.publish_job(index, job)
+            self.publish_job(probe, index, job)
         });
         tokio::select! {
             biased;
@@ -44,7 +48,7 @@ impl NatsLane {
     }
 
     /// Publishes a job, or gives it up.
-    async fn publish_job(&self, index: ProbeIndex, job: wire::Job) {
+    async fn publish_job(&self, probe: ProbeId, index: ProbeIndex, job: wire::Job) {
         let (begun, mut failure) = (Instant::now(), None);
         while begun.elapsed() < PUBLISHED_WITHIN {
             let next_slot = Timestamp::from_millis(job.next_slot_ms);
@@ -52,7 +56,7 @@ impl NatsLane {
             if life.is_zero() {
                 break;
             }
-            match self.try_publish(&job, life.max(LIFE_MIN)).await {
+            match self.try_publish(probe, &job, life.max(LIFE_MIN)).await {
                 Ok(()) => return,
                 Err(why) => failure = Some(why),
             }
@@ -67,13 +71,18 @@ impl NatsLane {
         self.0.calls.lane.give_up_unsent(index, &job.ticket).await;
     }
 
-    async fn try_publish(&self, job: &wire::Job, life: Duration) -> Result<(), String> {
+    async fn try_publish(
+        &self,
+        probe: ProbeId,
+        job: &wire::Job,
+        life: Duration,
+    ) -> Result<(), String> {
         let jetstream = self.jetstream().ok_or("NATS is not connected")?;
         let region: Region = job.region.parse().map_err(|_| "unknown region")?;
         let id = remote::message_id(&job.ticket).ok_or("malformed ticket")?;
         let message =
             PublishMessage::build().payload(job.encode_to_vec().into()).message_id(id).ttl(life);
-        let sent = jetstream.send_publish(nats::jobs_subject(region), message).await;
+        let sent = jetstream.send_publish(nats::jobs_subject(probe, region), message).await;
         let stored = sent.map_err(|error| with_causes(&error))?.await;
         stored.map(|_| ()).map_err(|error| with_causes(&error))
     }

@@ -100,7 +100,7 @@ impl NatsLane {
         let jetstream = jetstream.ok_or_else(|| unavailable("NATS is not ready".to_owned()))?;
         let creating = async {
             for region in &verified.probe.regions {
-                streams::jobs(&jetstream, *region).await?;
+                streams::jobs(&jetstream, verified.probe.id, *region).await?;
             }
             Ok(())
         };
@@ -110,8 +110,9 @@ impl NatsLane {
             unavailable(why)
         })?;
         let index = self.0.calls.index_of(&verified.probe)?;
+        let probe = verified.probe.id;
         let (stream, first) = self.0.calls.open(verified, payload)?;
-        self.0.streams.spawn(self.clone().publish_jobs(index, stream));
+        self.0.streams.spawn(self.clone().publish_jobs((probe, index), stream));
         Ok(first.encode_to_vec())
     }
 

@@ -9,7 +9,7 @@ use async_nats::jetstream::consumer::{AckPolicy, Consumer};
 use async_nats::jetstream::context::CreateStreamError;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 use remote::nats::{self, with_causes};
-use rules::Region;
+use rules::{ProbeId, Region};
 
 /// Size of the jobs of a region that no probe has taken, in bytes.
 const JOBS_BYTES: i64 = 32 * 1024 * 1024;
@@ -36,10 +36,14 @@ pub(super) async fn results(jetstream: &JetStream) -> Result<Consumer<PullConfig
     consumer(jetstream, config, RESULTS_PENDING).await
 }
 
-/// Creates the queue of the jobs of a region.
-pub(super) async fn jobs(jetstream: &JetStream, region: Region) -> Result<(), String> {
+/// Creates the queue of the jobs of a region for this probe.
+pub(super) async fn jobs(
+    jetstream: &JetStream,
+    probe: ProbeId,
+    region: Region,
+) -> Result<(), String> {
     let limits = (JOBS_BYTES, JOBS_AGE);
-    let config = queue(nats::jobs_stream(region), nats::jobs_subject(region), limits);
+    let config = queue(nats::jobs_stream(probe, region), nats::jobs_subject(probe, region), limits);
     let config = Config { allow_message_ttl: true, ..config };
     consumer(jetstream, config, JOBS_PENDING).await.map(|_| ())
 }

@@ -13,7 +13,7 @@ use store::{EvidenceEntry, Incident, Notified, Person, TimelineEntry, TimelineEv
 
 use super::super::monitor::history::attempt;
 use super::super::monitor::status::location;
-use crate::pipeline::Probes;
+use crate::pipeline::WorkspaceProbes;
 
 /// Encodes an incident as an item of a list.
 pub(super) fn encode_incident(incident: &Incident) -> WireIncident {
@@ -33,7 +33,7 @@ pub(super) fn encode_incident(incident: &Incident) -> WireIncident {
 }
 
 /// Encodes an event of the timeline.
-pub(super) fn encode_entry(entry: &TimelineEntry, probes: &Probes) -> WireEntry {
+pub(super) fn encode_entry(entry: &TimelineEntry, probes: WorkspaceProbes<'_>) -> WireEntry {
     let shown = WireEntry {
         at: encode_instant(entry.at),
         kind: entry.what.as_str().to_owned(),
@@ -56,7 +56,7 @@ pub(super) fn encode_entry(entry: &TimelineEntry, probes: &Probes) -> WireEntry 
 /// Encodes the evidence of a region.
 pub(super) fn evidence(
     entry: &EvidenceEntry,
-    probes: &Probes,
+    probes: WorkspaceProbes<'_>,
     secrets: SecretVisibility,
 ) -> RegionEvidence {
     RegionEvidence {

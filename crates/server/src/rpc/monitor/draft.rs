@@ -9,7 +9,7 @@ use contract::rpc::{self, Error};
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, MonitorKind, Region, WorkspaceId};
 
-use super::{RESOURCE, history, refuse_unplannable, warning};
+use super::{RESOURCE, history, refuse_unplannable, refuse_unserved, warning};
 use crate::auth::Caller;
 use crate::rpc::Services;
 use crate::rpc::pipeline_call::unavailable;
@@ -63,6 +63,7 @@ pub(crate) fn draft_warnings(
         updated_at: now,
     };
     refuse_unplannable(&draft)?;
+    refuse_unserved(services, &draft, &[])?;
     Ok(warning::for_monitor(services, &draft))
 }
 

@@ -138,7 +138,7 @@ pub(super) async fn list(
             .logs
             .iter()
             .map(|it| {
-                log::encode_log(it, services.pipeline.probes(), page.details.contains(&it.identity))
+                log::encode_log(it, services.probes(caller), page.details.contains(&it.identity))
             })
             .collect(),
         next_page_token: page.next.as_ref().map(cursor::encode_token).unwrap_or_default(),
@@ -176,7 +176,7 @@ pub(super) fn encode_with_details(
 ) -> GetResponseLogResponse {
     let attempts = result.evidence.iter().flat_map(|evidence| &evidence.attempts);
     GetResponseLogResponse {
-        log: log::encode_log(result, services.pipeline.probes(), result.evidence.is_some()).into(),
+        log: log::encode_log(result, services.probes(caller), result.evidence.is_some()).into(),
         attempts: attempts.map(|it| log::attempt(it, secrets(caller))).collect(),
     }
 }

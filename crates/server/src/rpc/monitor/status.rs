@@ -5,10 +5,10 @@ use contract::monitor::wire::{CheckResult, Phases, RegionStatus};
 use domain::check::CheckResult as Checked;
 use rules::Region;
 
-use crate::pipeline::{Probes, RegionView};
+use crate::pipeline::{RegionView, WorkspaceProbes};
 
 /// Encodes the result of one requested check.
-pub(super) fn encode_result(result: &Checked, probes: &Probes) -> CheckResult {
+pub(super) fn encode_result(result: &Checked, probes: WorkspaceProbes<'_>) -> CheckResult {
     let last = result.evidence.as_ref().and_then(|evidence| evidence.attempts.last());
     let micros = |part: Option<u32>| part.map(|us| i32::try_from(us).unwrap_or(i32::MAX));
     CheckResult {
@@ -33,7 +33,7 @@ pub(super) fn encode_result(result: &Checked, probes: &Probes) -> CheckResult {
 }
 
 /// Encodes the status of a monitor in one region.
-pub(super) fn encode_region(view: &RegionView, probes: &Probes) -> RegionStatus {
+pub(super) fn encode_region(view: &RegionView, probes: WorkspaceProbes<'_>) -> RegionStatus {
     RegionStatus {
         region: view.region.to_string(),
         status: view.status.to_string(),
@@ -46,7 +46,7 @@ pub(super) fn encode_region(view: &RegionView, probes: &Probes) -> RegionStatus 
 
 /// Returns the place that checks of a region come from, or an empty text if the region has a probe
 /// of its own.
-pub(in crate::rpc) fn location(probes: &Probes, region: Region) -> String {
+pub(in crate::rpc) fn location(probes: WorkspaceProbes<'_>, region: Region) -> String {
     probes.location_of(region).map(|name| name.0.to_string()).unwrap_or_default()
 }
 

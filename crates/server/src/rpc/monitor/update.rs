@@ -12,7 +12,7 @@ use rules::{MonitorId, MonitorKind, MonitorStatus, Violation, Violations};
 use serde_json::Value;
 use store::{MonitorWithStatus, StoreError};
 
-use super::{RESOURCE, find, refuse_unplannable};
+use super::{RESOURCE, find, refuse_unplannable, refuse_unserved};
 use crate::auth::Caller;
 use crate::rpc::pipeline_call::{log_failure, run_to_end};
 use crate::rpc::request::{Edit, change, field_changes, invalid, retry_edit};
@@ -83,6 +83,7 @@ async fn try_update(
     }
     let candidate = Monitor { settings: settings.clone(), ..seen.monitor.clone() };
     refuse_unplannable(&candidate)?;
+    refuse_unserved(services, &candidate, &seen.monitor.settings.regions)?;
     let revision = seen.monitor.revision;
     let (status, since) = (seen.status, seen.since);
     let changes =

@@ -18,8 +18,13 @@ pub(super) fn for_new_monitor(services: &Services, monitor: &Monitor) -> Vec<War
     inactive.into_iter().chain(for_monitor(services, monitor)).collect()
 }
 
-/// Returns the warnings about an updated monitor. Pausing is intended and causes no warning.
+/// Returns the warnings about an updated monitor. Pausing is intended and causes no warning. Who runs a
+/// probe of a private region decides which addresses it may reach, so nothing is known about these.
 pub(super) fn for_monitor(services: &Services, monitor: &Monitor) -> Vec<Warning> {
+    let regions = monitor.settings.resolved_regions(&services.default_regions);
+    if regions.iter().all(|region| region.is_private()) {
+        return Vec::new();
+    }
     let (field, url) = match &monitor.settings.check {
         Check::Http(http) => ("url", http.url.clone()),
         Check::Tcp(tcp) => ("uri", format!("http://{}", tcp.uri)),

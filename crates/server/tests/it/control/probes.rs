@@ -14,7 +14,7 @@ use web::context::Context;
 use super::{beside, embedded};
 
 fn a_probe(name: Option<&str>, regions: &[Region]) -> CreateProbe {
-    CreateProbe { name: name.map(str::to_owned), regions: regions.to_vec() }
+    CreateProbe { workspace: None, name: name.map(str::to_owned), regions: regions.to_vec() }
 }
 
 /// Returns the probe that the server finds with this token at this time after the start.
@@ -47,6 +47,7 @@ async fn created_probe_is_found_by_its_token() {
     let row = ProbeRow {
         id: created.id,
         name: created.name,
+        workspace: None,
         regions,
         created_at: START,
         last_seen_at: None,
@@ -118,7 +119,7 @@ async fn socket_and_folder_refuse_invalid_probes_alike() {
             refusal(admin, a_probe(Some("Not A Slug"), &[Region::FlyBom])).await,
             refusal(admin, a_probe(Some(&"a".repeat(41)), &[Region::FlyBom])).await,
             refusal(admin, a_probe(None, &[])).await,
-            refusal(admin, a_probe(None, Region::ALL)).await,
+            refusal(admin, a_probe(None, Region::PUBLIC)).await,
         ];
         for unknown in ["amsterdm", "prb_0000000000000"] {
             let rotated = admin.rotate_probe(unknown.to_owned()).await.unwrap_err();
@@ -141,4 +142,33 @@ async fn socket_and_folder_refuse_invalid_probes_alike() {
     unknown probe `amsterdm`; did you mean `amsterdam`?
     unknown probe `prb_0000000000000`; see `aloft probes list`
     ");
+}
+
+// issue 19, point 1: "A workspace may register private regions"
+#[tokio::test]
+async fn private_probes_name_their_workspace() {
+    let server = TestServer::start().await;
+    let admin = beside(&server).await;
+    let office = |workspace: Option<&str>| CreateProbe {
+        workspace: workspace.map(str::to_owned),
+        ..a_probe(Some("office"), &[Region::Private1])
+    };
+    let shown = refusal(&admin, office(None)).await;
+    assert!(shown.contains("name it with --workspace SLUG"), "{shown}");
+    let shared =
+        CreateProbe { workspace: Some("acme".to_owned()), ..a_probe(None, &[Region::FlyAms]) };
+    let shown = refusal(&admin, shared).await;
+    assert!(shown.contains("--workspace is for private regions"), "{shown}");
+    let mut ids = Vec::new();
+    for workspace in ["acme", "other"] {
+        ids.push(admin.create_probe(office(Some(workspace))).await.unwrap().id);
+    }
+    let listed = admin.list_probes().await.unwrap();
+    let slugs: Vec<_> = listed.iter().map(|row| row.workspace.as_deref().unwrap()).collect();
+    assert_eq!(slugs.len(), 2);
+    assert!(slugs.contains(&"acme") && slugs.contains(&"other"), "{slugs:?}");
+    let shown = admin.rotate_probe("office".to_owned()).await.unwrap_err().to_string();
+    assert!(shown.contains("several workspaces have a probe `office`; use its ID"), "{shown}");
+    admin.delete_probe(ids[1].to_string()).await.unwrap();
+    admin.rotate_probe("office".to_owned()).await.unwrap();
 }

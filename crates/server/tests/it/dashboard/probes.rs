@@ -1,5 +1,5 @@
 //! Probes in the dashboard: created with a command that works once it is pasted, given new tokens and
-//! deleted; only for the operator's admins.
+//! deleted: by the operator's admins for all, and by those of any workspace for its private regions.
 
 use rules::Role;
 use testkit::person::Person;
@@ -64,14 +64,14 @@ async fn invalid_probe_keeps_the_input() {
 }
 
 #[tokio::test]
-async fn only_the_operators_workspace_has_probes() {
+async fn only_the_operators_workspace_has_shared_probes() {
     let server = TestServer::start().await;
     let ada = Person::set_up(&server).await;
     let created = ada.post("/workspaces/new", &[("name", "Elsewhere")]).await;
     assert_eq!(created.location().as_deref(), Some("/w/elsewhere"), "{created}");
-    let refused = ada.get("/w/elsewhere/probes").await;
-    assert_eq!(refused.status, 403);
-    assert!(refused.text().contains("operator"), "{refused}");
+    let offered = ada.get("/w/elsewhere/probes").await.text();
+    assert!(offered.contains("value=\"private-1\""), "{offered}");
+    assert!(!offered.contains("value=\"fly-ams\""), "{offered}");
     let fields = [("name", "ams"), ("regions", "fly-ams")];
     let created = ada.post("/w/acme/probes", &fields).await.text();
     let list = ada.get("/w/acme/probes").await.text();
@@ -82,9 +82,26 @@ async fn only_the_operators_workspace_has_probes() {
         assert_eq!(ada.post(path, &fields).await.status, 403, "{path}");
     }
     assert!(opens(&server, &token(&created)).await, "nothing was changed");
-    let regions = ada.get("/w/elsewhere/regions").await.text();
-    assert!(!regions.contains("/probes\""), "{regions}");
     let vera = join(&server, &ada, "vera@example.com", Role::Editor).await;
     let regions = vera.get("/w/acme/regions").await.text();
     assert!(!regions.contains("/probes\""), "an editor does not manage probes: {regions}");
+}
+
+// issue 19, point 1: "A workspace may register private regions"
+#[tokio::test]
+async fn private_probe_is_shown_with_its_region() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    ada.post("/workspaces/new", &[("name", "Elsewhere")]).await;
+    let fields = [("name", "office"), ("regions", "private-1")];
+    let created = ada.post("/w/elsewhere/probes", &fields).await.text();
+    assert!(opens(&server, &token(&created)).await);
+    let regions = ada.get("/w/elsewhere/regions").await.text();
+    assert!(regions.contains("private-1") && regions.contains("office"), "{regions}");
+    let form = ada.get("/w/elsewhere/monitors/new").await.text();
+    assert!(form.contains("value=\"private-1\""), "{form}");
+    for page in ["/w/acme/regions", "/w/acme/monitors/new"] {
+        let page = ada.get(page).await.text();
+        assert!(!page.contains("office"), "another workspace's region is invisible: {page}");
+    }
 }

@@ -23,7 +23,7 @@ use super::{Agent, Registered, author, monitor, register, wait_for_health};
 use crate::pipeline::{PATIENCE, PERIOD, Watched, until};
 
 /// Starts a server that uses NATS.
-async fn watched(nats: &NatsServer) -> Watched {
+pub(super) async fn watched(nats: &NatsServer) -> Watched {
     let urls = NatsUrls::parse(&nats.url()).unwrap();
     Watched::on(TestServer::start_with(|settings| settings.nats = Some(urls)).await).await
 }
@@ -33,7 +33,7 @@ fn address(nats: &NatsServer) -> ServerAddress {
     ServerAddress::Nats(NatsSettings { urls, credentials: None, network: Network::default() })
 }
 
-fn agent(nats: &NatsServer, probe: &Registered) -> Agent {
+pub(super) fn agent(nats: &NatsServer, probe: &Registered) -> Agent {
     Agent::start_with(tempfile::tempdir().unwrap(), address(nats), &probe.token)
 }
 
@@ -205,7 +205,7 @@ async fn job_that_nobody_takes_is_missed() {
     let probe = register(&watched.server, 7, &[Region::FlySin]).await;
     let (client, jetstream) = client(&nats, &probe).await;
     open_idle(&client, &probe).await;
-    let jobs = stream(&jetstream, &jobs_stream(Region::FlySin)).await;
+    let jobs = stream(&jetstream, &jobs_stream(probe.id, Region::FlySin)).await;
     let id = monitor(&watched, "http://127.0.0.1:9/", &["fly-sin"]).await;
     wait_for_messages(&jobs, 1).await;
     let job = jobs.get_raw_message(1).await.unwrap();
@@ -226,7 +226,7 @@ async fn job_for_a_full_stream_is_missed() {
     let probe = register(&watched.server, 7, &[Region::FlySin]).await;
     let (client, jetstream) = client(&nats, &probe).await;
     open_idle(&client, &probe).await;
-    let jobs = stream(&jetstream, &jobs_stream(Region::FlySin)).await;
+    let jobs = stream(&jetstream, &jobs_stream(probe.id, Region::FlySin)).await;
     limit(&jobs, &jetstream, 1).await;
     let id = monitor(&watched, "http://127.0.0.1:9/", &["fly-sin"]).await;
     missed(&watched, id).await;

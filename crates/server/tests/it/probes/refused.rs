@@ -5,7 +5,8 @@ use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use remote::{Message as _, Ticket, TicketKey, wire};
-use rules::{MonitorKind, Region, Scope, Timestamp};
+use rules::{MonitorKind, ProbeId, Region, Scope, Timestamp};
+use server::auth::probe_token;
 use testkit::server::{START, TestServer};
 
 use super::{Registered, register};
@@ -63,6 +64,25 @@ async fn wrong_tokens_and_versions_are_refused() {
         let line = format!("probe_requests_refused_total{{reason=\"{reason}\"}} {count}");
         assert!(metrics.contains(&line), "{line}: {metrics}");
     }
+}
+
+// issue 16, point 10: a stranger behind the same proxy kept all probes away after a restart
+#[tokio::test]
+async fn unknown_tokens_do_not_block_a_probe() {
+    let watched = Watched::start().await;
+    let server = &watched.server;
+    let probe = register(server, 7, &[Region::FlySin]).await;
+    let mut refused = Vec::new();
+    for number in 0..80 {
+        let token = probe_token::compose(ProbeId::from_bits(1_000 + number), &[1; 32]);
+        refused.push(open(server, token.expose(), 1).await.status());
+    }
+    assert_eq!(refused[0], StatusCode::UNAUTHORIZED);
+    assert_eq!(refused.last(), Some(&StatusCode::TOO_MANY_REQUESTS));
+    // Its token was never verified before, as after a restart.
+    assert_eq!(open(server, probe.token.expose(), 1).await.status(), 200);
+    let guessed = probe_token::compose(probe.id, &[1; 32]);
+    assert_eq!(open(server, guessed.expose(), 1).await.status(), StatusCode::UNAUTHORIZED);
 }
 
 /// Signs tickets as the server does.

@@ -69,21 +69,55 @@ async fn probes_are_only_for_the_operators_admins() {
     }
     let server = &team.server;
     let other = server.stranger();
+    let read = server.caller(Scope::Read);
+    let listed = read.call(PROBES, "ListProbes", json!({})).await.json();
+    let probes = listed["probes"].as_array().unwrap();
+    assert_eq!(probes.len(), 1);
+    let id = &probes[0]["id"];
     let methods = [
-        ("ListProbes", json!({})),
         ("CreateProbe", json!({ "name": "arn", "regions": ["fly-arn"] })),
-        ("RotateProbeToken", json!({ "id": "prb_0000000000001" })),
-        ("DeleteProbe", json!({ "id": "prb_0000000000001" })),
+        ("RotateProbeToken", json!({ "id": id })),
+        ("DeleteProbe", json!({ "id": id })),
     ];
     for (method, request) in methods {
         let (status, message) = refusal(&other, method, request).await;
         assert_eq!(status, 403, "{method}");
         assert!(message.contains("only a workspace of this server's operator"), "{message}");
     }
-    let read = server.caller(Scope::Read);
+    let seen = other.call(PROBES, "ListProbes", json!({})).await.json();
+    assert_eq!(seen["probes"], json!([]), "{seen}");
     assert_eq!(refusal(&read, "CreateProbe", new()).await.0, 403, "a read key");
-    let listed = read.call(PROBES, "ListProbes", json!({})).await.json();
-    assert_eq!(listed["probes"].as_array().unwrap().len(), 1);
+}
+
+// issue 19, point 1: "A workspace may register private regions"
+#[tokio::test]
+async fn each_workspace_has_private_probes() {
+    let server = TestServer::start().await;
+    let (own, other) = (server.caller(Scope::Write), server.stranger());
+    let new = || json!({ "name": "office", "regions": ["private-1", "private-2"] });
+    let mut ids = Vec::new();
+    for caller in [&own, &other] {
+        let created = caller.call(PROBES, "CreateProbe", new()).await.json();
+        assert_eq!(created["probe"]["regions"], json!(["private-1", "private-2"]), "{created}");
+        let token = created["token"].as_str().unwrap();
+        assert_eq!(refused::open(&server, token, 1).await.status(), 200);
+        ids.push(created["probe"]["id"].clone());
+    }
+    for (caller, id) in [(&own, &ids[0]), (&other, &ids[1])] {
+        let listed = caller.call(PROBES, "ListProbes", json!({})).await.json();
+        assert_eq!(listed["probes"].as_array().unwrap().len(), 1, "{listed}");
+        assert_eq!(listed["probes"][0]["id"], *id);
+    }
+    for method in ["RotateProbeToken", "DeleteProbe"] {
+        for (caller, id) in [(&own, &ids[1]), (&other, &ids[0])] {
+            assert_eq!(refusal(caller, method, json!({ "id": id })).await.0, 404, "{method}");
+        }
+    }
+    let mixed = json!({ "regions": ["private-3", "fly-ams"] });
+    let (status, message) = refusal(&own, "CreateProbe", mixed).await;
+    assert_eq!(status, 400, "{message}");
+    assert!(message.contains("must not mix private regions with others"), "{message}");
+    other.call(PROBES, "DeleteProbe", json!({ "id": ids[1] })).await.json();
 }
 
 #[tokio::test]
@@ -95,7 +129,7 @@ async fn invalid_probes_are_explained() {
         json!({ "regions": ["fly-moon"] }),
         json!({ "name": "nowhere" }),
         json!({ "name": "Not A Slug", "regions": ["fly-ams"] }),
-        json!({ "regions": rules::Region::WORDS }),
+        json!({ "regions": rules::Region::PUBLIC_WORDS }),
     ] {
         let (status, message) = refusal(&caller, "CreateProbe", request).await;
         shown.push(format!("{status} {message}"));

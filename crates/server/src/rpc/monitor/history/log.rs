@@ -14,10 +14,14 @@ use store::LogCursor;
 
 use super::super::status::location as encode_location;
 use super::cursor;
-use crate::pipeline::Probes;
+use crate::pipeline::WorkspaceProbes;
 
 /// Encodes a result as an item of a list.
-pub(super) fn encode_log(result: &CheckResult, probes: &Probes, has_details: bool) -> ResponseLog {
+pub(super) fn encode_log(
+    result: &CheckResult,
+    probes: WorkspaceProbes<'_>,
+    has_details: bool,
+) -> ResponseLog {
     let identity = result.identity;
     let at = LogCursor {
         slot: identity.slot,

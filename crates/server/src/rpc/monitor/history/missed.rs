@@ -14,7 +14,7 @@ use super::super::find;
 use super::super::status::location;
 use super::{limit, parse_names, regions};
 use crate::auth::Caller;
-use crate::pipeline::Probes;
+use crate::pipeline::WorkspaceProbes;
 use crate::rpc::request::parse_time;
 use crate::rpc::{Services, rpc_error};
 
@@ -53,16 +53,12 @@ pub(in crate::rpc) async fn list_missed(
     let page = missed.list(caller.workspace, monitor, &filter, after, limit).await;
     let page = page.map_err(rpc_error)?;
     Ok(ListMissedSlotsResponse {
-        missed: page
-            .ranges
-            .iter()
-            .map(|it| encode_missed(it, services.pipeline.probes()))
-            .collect(),
+        missed: page.ranges.iter().map(|it| encode_missed(it, services.probes(caller))).collect(),
         next_page_token: page.next.as_ref().map(encode_token).unwrap_or_default(),
     })
 }
 
-fn encode_missed(missed: &Missed, probes: &Probes) -> MissedSlots {
+fn encode_missed(missed: &Missed, probes: WorkspaceProbes<'_>) -> MissedSlots {
     MissedSlots {
         region: missed.region.to_string(),
         first_slot: encode_instant(missed.first_slot),
