@@ -65,6 +65,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     migration!(40, "0040_uptime_targets.sql"),
     migration!(41, "0041_operators.sql"),
     migration!(42, "0042_probe_suspicions.sql"),
+    migration!(45, "0045_result_days.sql"),
 ];
 
 impl Migration {
