@@ -7,7 +7,7 @@ use rules::Timestamp;
 use sqlx::AssertSqlSafe;
 
 use crate::StoreError;
-use crate::db::{Connection, Query, Row, query};
+use crate::db::{Connection, EngineConnection, Query, Row, arrays, query};
 use crate::row::narrow;
 
 /// Bits of a key that hold the row ID of a monitor, or the number of an uncompacted row.
@@ -168,6 +168,12 @@ async fn write_all(
     entries: Vec<(i64, Vec<u8>)>,
     on_conflict: &str,
 ) -> Result<(), StoreError> {
+    if let EngineConnection::Postgres(db) = db.link()? {
+        let statement =
+            format!("INSERT INTO {table} (key, body) SELECT * FROM UNNEST($1, $2){on_conflict}");
+        let rows = entries.into_iter().map(|(key, body)| [key.into(), body.into()]).collect();
+        return Ok(arrays::execute(db, AssertSqlSafe(statement), rows).await?);
+    }
     let mut rest = entries.into_iter();
     while rest.len() > 0 {
         let size = SIZES.into_iter().rfind(|size| *size <= rest.len()).unwrap_or(1);

@@ -188,11 +188,8 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
     let stored = rows.len() as u64;
     let committed = Committed { stored, duplicates: all as u64 - stored, ownerless };
     evidence::insert(session, &rows, &successes).await?;
-    for missed in &batch.missed {
-        if let Some(number) = session.row_ids.monitor(&mut session.db, missed.monitor).await? {
-            missed_slots::insert(&mut session.db, number, missed).await?;
-        }
-    }
+    let missed = with_monitors(session, &batch.missed, |missed| missed.monitor).await?;
+    missed_slots::insert(&mut session.db, missed.into_iter()).await?;
     for late in &batch.late {
         if let Some(number) = session.row_ids.monitor(&mut session.db, late.monitor).await? {
             missed_slots::remove(&mut session.db, number, late.region, late.slot).await?;
@@ -221,10 +218,10 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             }
         }
     }
-    for (monitor, judge_state) in batch.judge_states.iter().chain(&batch.deferred_states) {
-        if let Some(number) = session.row_ids.monitor(&mut session.db, *monitor).await? {
-            judge_states::store(&mut session.db, number, judge_state).await?;
-        }
+    for states in [&batch.judge_states, &batch.deferred_states] {
+        let states = with_monitors(session, states, |(monitor, _)| *monitor).await?;
+        let states = states.into_iter().map(|(number, (_, judge_state))| (number, judge_state));
+        judge_states::store(&mut session.db, states).await?;
     }
     for (probe, state) in &batch.suspicions {
         probe_suspicions::store(&mut session.db, probe, state).await?;
@@ -238,20 +235,35 @@ async fn with_row_ids<'r>(
     session: &mut Session,
     batch: &'r Batch,
 ) -> Result<(Vec<ResultRow<'r>>, u64), StoreError> {
-    let mut rows = Vec::with_capacity(batch.results.len());
-    let mut ownerless = 0;
-    for result in &batch.results {
-        let Some(monitor) =
-            session.row_ids.monitor(&mut session.db, result.identity.monitor).await?
-        else {
-            ownerless += 1;
-            continue;
-        };
+    let results = &batch.results;
+    let owned = with_monitors(session, results, |result| result.identity.monitor).await?;
+    let mut rows = Vec::with_capacity(owned.len());
+    for (monitor, result) in owned {
         let probe = session.row_ids.probe(&mut session.db, &result.probe).await?;
         let votes = !batch.without_vote.contains(&result.identity);
         rows.push(ResultRow { monitor, probe, result, votes });
     }
+    let ownerless = (results.len() - rows.len()) as u64;
     Ok((rows, ownerless))
+}
+
+/// Returns the items whose monitors exist, with the row IDs of these.
+async fn with_monitors<'i, T>(
+    session: &mut Session,
+    items: &'i [T],
+    monitor: impl Fn(&T) -> MonitorId,
+) -> Result<Vec<(i64, &'i T)>, StoreError> {
+    let known = |session: &Session| -> Vec<(i64, &'i T)> {
+        let known = |item| Some((session.row_ids.known_monitor(monitor(item))?, item));
+        items.iter().filter_map(known).collect()
+    };
+    let found = known(session);
+    if found.len() == items.len() {
+        return Ok(found);
+    }
+    let Session { db, row_ids, .. } = &mut *session;
+    row_ids.load_monitors(db, items.iter().map(&monitor)).await?;
+    Ok(known(session))
 }
 
 /// Returns whether the transition opens an incident that does not exist, or closes one that is

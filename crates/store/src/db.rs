@@ -1,9 +1,10 @@
 //! Runs statements on either engine: a [`Query`] binds a few kinds of values and runs on a
 //! [`Connection`] of any engine. Statements use only syntax that both engines share: `$1`, `ON
-//! CONFLICT`, no functions of one engine. Evidence on PostgreSQL is the exception: its statements
-//! take arrays and use [`EngineConnection`] directly. `engine` creates the connections, and
-//! `embedded` runs the embedded database on the calling thread.
+//! CONFLICT`, no functions of one engine. Statements for many rows are the exception (`arrays`, and
+//! the evidence). `engine` creates the connections, and `embedded` runs the embedded database on
+//! the calling thread.
 
+pub(crate) mod arrays;
 pub(crate) mod embedded;
 pub(crate) mod unsynced;
 

@@ -9,7 +9,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::buckets::BucketSize;
 use crate::db::{Connection, Row, query};
-use crate::history::read_block;
+use crate::history::{days, read_block};
 use crate::incidents::IncidentFilter;
 use crate::list::{Listed, Page};
 use crate::maintenances::MaintenanceFilter;
@@ -282,6 +282,9 @@ async fn restore_rows(session: &mut Session) -> Result<u64, StoreError> {
             "INSERT INTO {source} (key, body) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING"
         );
         let db = &mut session.db;
+        if source == BucketSize::TenMinutes.table() {
+            days::create(db, std::iter::once(key)).await?;
+        }
         let is_back = query(AssertSqlSafe(insert)).bind(key).bind(body).execute(db).await? == 1;
         // A newer row in its place stays. The moved row remains, so that an operator can merge
         // them.

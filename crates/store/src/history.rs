@@ -1,11 +1,12 @@
 //! History: results that no longer change, compacted into blocks by monitor and ten minutes, and
 //! into hourly and daily rollups. One monitor's past is therefore read without the results of
-//! others. `compact` compacts results, `logs` lists single results, and `domain::history` defines
-//! quantiles and uptime.
+//! others. `compact` compacts results, `days` creates and drops the days of blocks, `prune` deletes
+//! the rest, `logs` lists single results, and `domain::history` defines quantiles and uptime.
 
 mod block;
 mod compact;
 mod day_latencies;
+pub(crate) mod days;
 mod prune;
 mod rollups;
 mod series;

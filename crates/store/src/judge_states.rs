@@ -1,14 +1,30 @@
 //! The judge's state of each monitor, and the status changes in order, from which uptime is
 //! computed.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use domain::judge::{JudgeState, Transition};
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
-use crate::db::{Connection, query};
+use crate::db::arrays::RowsStatement;
+use crate::db::{Connection, Value, query};
 use crate::outbox::Ending;
 use crate::row::{id, instant, narrow};
 use crate::writer::Session;
 use crate::{Store, StoreError, incidents, outbox};
+
+static STORE: LazyLock<RowsStatement> = LazyLock::new(|| {
+    RowsStatement::new(
+        "INSERT INTO judge_states (monitor, status, since, state) \
+         SELECT m.number, r.status, r.since, r.state FROM ",
+        &["monitor", "status", "since", "state", "is_over", "revision"],
+        " JOIN monitors m ON m.number = r.monitor \
+         WHERE m.active OR r.is_over OR m.revision <= r.revision \
+         ON CONFLICT (monitor) DO UPDATE SET status = excluded.status, since = excluded.since, \
+         state = excluded.state",
+    )
+});
 
 /// Handle of the judge's states.
 #[derive(Clone, Copy, Debug)]
@@ -79,32 +95,30 @@ impl JudgeStates<'_> {
     }
 }
 
-/// Stores the judge's state. After a pause, only the final `unknown` state is stored, so that the
-/// next run starts fresh.
+/// Stores the judge's states of monitors with these row IDs. The last of several states of a
+/// monitor wins. After a pause, only the final `unknown` state is stored, so that the next run
+/// starts fresh.
 pub(crate) async fn store(
     db: &mut Connection,
-    monitor: i64,
-    judge_state: &JudgeState,
+    states: impl Iterator<Item = (i64, &JudgeState)>,
 ) -> Result<(), StoreError> {
-    let is_over = judge_state.status == MonitorStatus::Unknown && judge_state.incident.is_none();
-    let json = serde_json::to_string(judge_state)
-        .map_err(|why| StoreError::corrupt("a judge state to be stored", why.to_string()))?;
-    query(
-        "INSERT INTO judge_states (monitor, status, since, state) \
-         SELECT number, $2, $3, $4 FROM monitors WHERE number = $1 \
-         AND (active OR $5 OR revision <= $6) \
-         ON CONFLICT (monitor) DO UPDATE SET status = excluded.status, since = excluded.since, \
-         state = excluded.state",
-    )
-    .bind(monitor)
-    .bind(judge_state.status.as_str())
-    .bind(judge_state.since.as_millis())
-    .bind(json)
-    .bind(is_over)
-    .bind(i64::from(judge_state.revision))
-    .execute(db)
-    .await?;
-    Ok(())
+    let mut rows = BTreeMap::new();
+    for (monitor, judge_state) in states {
+        let is_unknown = judge_state.status == MonitorStatus::Unknown;
+        let is_over = is_unknown && judge_state.incident.is_none();
+        let json = serde_json::to_string(judge_state)
+            .map_err(|why| StoreError::corrupt("a judge state to be stored", why.to_string()))?;
+        let row: [Value; 6] = [
+            monitor.into(),
+            judge_state.status.as_str().into(),
+            judge_state.since.as_millis().into(),
+            json.into(),
+            is_over.into(),
+            i64::from(judge_state.revision).into(),
+        ];
+        rows.insert(monitor, row);
+    }
+    Ok(STORE.execute(db, rows.into_values().collect()).await?)
 }
 
 /// Returns the workspace of a monitor and, if it is paused, its revision.

@@ -66,6 +66,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     migration!(41, "0041_operators.sql"),
     migration!(42, "0042_probe_suspicions.sql"),
     migration!(43, "0043_private_regions.sql"),
+    migration!(44, "0044_result_days.sql"),
 ];
 
 impl Migration {

@@ -2,11 +2,13 @@
 //! `domain::cadence` decides which slots are missed.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use domain::cadence::{Missed as MissedSlots, MissedReason};
 use rules::{MonitorId, Region, Timestamp, WorkspaceId};
 
-use crate::db::{Connection, Row, query};
+use crate::db::arrays::RowsStatement;
+use crate::db::{Connection, Row, Value, query};
 use crate::row::{id, instant, narrow};
 use crate::{Store, StoreError, codes, history};
 
@@ -15,6 +17,16 @@ const TABLE: &str = "missed_slots";
 pub(crate) const KEY: &str = "(monitor || '/' || region || '/' || first_slot)";
 /// Number of rows per query when all are read.
 const EXAMINED_AT_ONCE: i64 = 1_000;
+
+static INSERT: LazyLock<RowsStatement> = LazyLock::new(|| {
+    RowsStatement::new(
+        "INSERT INTO missed_slots (monitor, region, first_slot, last_slot, slots, reason) \
+         SELECT * FROM ",
+        &["monitor", "region", "first_slot", "last_slot", "slots", "reason"],
+        " WHERE TRUE ON CONFLICT (monitor, region, first_slot) DO UPDATE \
+         SET last_slot = excluded.last_slot, slots = excluded.slots, reason = excluded.reason",
+    )
+});
 
 /// Handle of the missed slots.
 #[derive(Clone, Copy, Debug)]
@@ -256,31 +268,30 @@ pub(crate) async fn remove(
             .bind(range.first_slot.as_millis())
             .execute(&mut *db)
             .await?;
-        for range in &rest {
-            insert(&mut *db, monitor, range).await?;
-        }
+        insert(&mut *db, rest.iter().map(|range| (monitor, range))).await?;
     }
     Ok(())
 }
 
-/// Stores a range. A range with the same start replaces the stored one.
+/// Stores ranges of monitors with these row IDs. A range replaces an earlier one with the same
+/// start.
 pub(crate) async fn insert(
     db: &mut Connection,
-    monitor: i64,
-    missed: &MissedSlots,
+    ranges: impl Iterator<Item = (i64, &MissedSlots)>,
 ) -> Result<(), StoreError> {
-    query(
-        "INSERT INTO missed_slots (monitor, region, first_slot, last_slot, slots, reason) \
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (monitor, region, first_slot) DO UPDATE \
-         SET last_slot = excluded.last_slot, slots = excluded.slots, reason = excluded.reason",
-    )
-    .bind(monitor)
-    .bind(codes::region_code(missed.region))
-    .bind(missed.first_slot.as_millis())
-    .bind(missed.last_slot.as_millis())
-    .bind(i64::from(missed.count))
-    .bind(codes::missed_reason_code(missed.reason))
-    .execute(db)
-    .await?;
-    Ok(())
+    let mut rows = BTreeMap::new();
+    for (monitor, missed) in ranges {
+        let region = codes::region_code(missed.region);
+        let first_slot = missed.first_slot.as_millis();
+        let row: [Value; 6] = [
+            monitor.into(),
+            region.into(),
+            first_slot.into(),
+            missed.last_slot.as_millis().into(),
+            i64::from(missed.count).into(),
+            codes::missed_reason_code(missed.reason).into(),
+        ];
+        rows.insert((monitor, region, first_slot), row);
+    }
+    Ok(INSERT.execute(db, rows.into_values().collect()).await?)
 }

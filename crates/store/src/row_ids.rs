@@ -1,11 +1,16 @@
 //! Row IDs instead of long identifiers: the tables that grow fast hold a monitor or a probe as an
 //! integer of one or two bytes. The writer caches the row IDs it looked up until a rollback.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use domain::check::ProbeName;
 use rules::{ById, MonitorId};
 
 use crate::StoreError;
+use crate::db::arrays::RowsStatement;
 use crate::db::{Connection, query};
+use crate::row::id;
 
 /// Cached row IDs.
 #[derive(Default)]
@@ -17,7 +22,37 @@ pub(crate) struct RowIds {
     new_probes: Vec<ProbeName>,
 }
 
+static FIND: LazyLock<RowsStatement> = LazyLock::new(|| {
+    RowsStatement::new(
+        "SELECT m.id, m.number FROM ",
+        &["id"],
+        " JOIN monitors m ON m.id = r.id WHERE m.deleted_at IS NULL",
+    )
+});
+
 impl RowIds {
+    /// Looks up the row IDs of monitors that are not cached, all at once.
+    pub(crate) async fn load_monitors(
+        &mut self,
+        db: &mut Connection,
+        monitors: impl Iterator<Item = MonitorId>,
+    ) -> Result<(), StoreError> {
+        let unknown = monitors.filter(|monitor| !self.monitors.contains_key(monitor));
+        let unknown: BTreeSet<MonitorId> = unknown.collect();
+        let rows = unknown.into_iter().map(|monitor| [monitor.to_string().into()]).collect();
+        for row in FIND.fetch_all(db, rows).await? {
+            let monitor = id(&row, "id", MonitorId::parse)?;
+            self.monitors.insert(monitor, row.try_get("number")?);
+            self.new_monitors.push(monitor);
+        }
+        Ok(())
+    }
+
+    /// Returns the cached row ID of a monitor.
+    pub(crate) fn known_monitor(&self, monitor: MonitorId) -> Option<i64> {
+        self.monitors.get(&monitor).copied()
+    }
+
     /// Returns the row ID of a monitor, or `None` if the monitor does not exist or is deleted.
     pub(crate) async fn monitor(
         &mut self,

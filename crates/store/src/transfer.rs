@@ -12,8 +12,10 @@ use futures_util::{StreamExt as _, TryFutureExt as _, TryStreamExt as _, future,
 use sha2::{Digest as _, Sha256};
 use sqlx::AssertSqlSafe;
 
+use crate::buckets::BucketSize;
 use crate::db::{self, Connection, EngineConnection, Row, Value, embedded, query};
 use crate::engine::{self, DATABASE_FILE, Database, Engine, MOVED_FILE};
+use crate::history::days;
 use crate::migrate::{self, MIGRATIONS};
 use crate::{MasterKeySource, Settings, StoreError, data_dir, vault};
 
@@ -118,8 +120,8 @@ async fn tables(db: &mut Connection) -> Result<Vec<String>, StoreError> {
         format!(
             "SELECT c.relname::TEXT AS name FROM pg_class c JOIN pg_namespace n \
              ON n.oid = c.relnamespace \
-             WHERE n.nspname = 'aloft' AND c.relkind = 'r' AND c.relname NOT IN {OWN_TABLES} \
-             ORDER BY c.oid"
+             WHERE n.nspname = 'aloft' AND c.relkind IN ('r', 'p') AND NOT c.relispartition \
+             AND c.relname NOT IN {OWN_TABLES} ORDER BY c.oid"
         )
     };
     let rows = query(AssertSqlSafe(statement)).fetch_all(db).await?;
@@ -145,6 +147,9 @@ async fn transfer_table(
     table: &str,
 ) -> Result<u64, StoreError> {
     let columns = columns(source, target, table).await?;
+    if table == BucketSize::TenMinutes.table() {
+        days::create_like(target, source).await?;
+    }
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let select = format!("SELECT {} FROM {table}", names.join(", "));
     let insert = format!("INSERT INTO {table} ({}) VALUES ", names.join(", "));

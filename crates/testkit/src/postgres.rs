@@ -2,14 +2,14 @@
 //! a temporary folder and does not sync to disk, for speed. `ALOFT_TEST_FSYNC=on` turns syncing on
 //! for measurements. A shell hosts the server and stops it when its stdin closes, however the test
 //! process ends. Each test gets its own database, which is deleted after the test: hundreds of them
-//! would fill the disk.
+//! would fill the disk. A test that kills, pauses or configures a server starts its own.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::MetadataExt as _;
+use std::io::{BufRead as _, BufReader, Lines, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -19,34 +19,67 @@ const DEBIAN: &str = "/usr/lib/postgresql";
 /// Users to run the server as if root runs the tests, because PostgreSQL refuses to run as root.
 const USERS: &[&str] = &["postgres", "nobody"];
 
-/// Script that creates the files, starts the server, prints `ready` and waits for the end of stdin.
-/// Then it stops the server and removes the files.
+/// Port that names the socket of a server that listens on no network.
+const PORT: u16 = 5432;
+
+/// Script that creates the files, starts the server, prints `ready`, and obeys the commands on
+/// stdin. At the end of stdin, it stops the server and removes the files. Its arguments are the
+/// folders of the programs and the files, and more options of the server.
 const HOST: &str = r#"
 trap '' INT TERM HUP
-end() { "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"; exit "$3"; }
-exec 2>>"$2/log"
-"$1/initdb" -D "$2/data" -U aloft -A trust -N -E UTF8 --no-locale --no-instructions >>"$2/log" ||
-    end "$1" "$2" 1
-"$1/pg_ctl" -D "$2/data" -l "$2/log" -w start >>"$2/log" -o "-k $2 -c listen_addresses= \
-    -c fsync=${ALOFT_TEST_FSYNC:-off} -c full_page_writes=${ALOFT_TEST_FSYNC:-off} \
-    -c autovacuum=off -c max_connections=400 \
-    -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=128MB" ||
-    { cat "$2/log"; end "$1" "$2" 1; }
-echo ready
-cat
-end "$1" "$2" 0
+programs=$1 folder=$2 options=$3
+end() { signal CONT; stop; rm -rf "$folder"; exit "$1"; }
+stop() { "$programs/pg_ctl" -D "$folder/data" -m immediate stop; }
+start() {
+    "$programs/pg_ctl" -D "$folder/data" -l "$folder/log" -w start -o "-k $folder $options \
+        -c fsync=${ALOFT_TEST_FSYNC:-off} -c full_page_writes=${ALOFT_TEST_FSYNC:-off} \
+        -c autovacuum=off -c max_connections=400 \
+        -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=128MB" 3>&-
+}
+signal() {
+    read -r master <"$folder/data/postmaster.pid" || return
+    kill "-$1" "$master"
+    for process in $(grep -sl "^PPid:[[:space:]]*$master\$" /proc/[0-9]*/status); do
+        process=${process#/proc/}
+        kill "-$1" "${process%/status}"
+    done
+}
+exec 2>>"$folder/log" 3>&1 >>"$folder/log"
+"$programs/initdb" -D "$folder/data" -U aloft -A trust -N -E UTF8 --no-locale --no-instructions ||
+    end 1
+start || { cat "$folder/log" >&3; end 1; }
+echo ready >&3
+while read -r command; do
+    case $command in
+        kill) stop ;;
+        start) start ;;
+        pause) signal STOP ;;
+        resume) signal CONT ;;
+    esac
+    echo "$? $command" >&3
+done
+end 0
 "#;
 
-static SERVER: LazyLock<Server> = LazyLock::new(Server::start);
+static SERVER: LazyLock<PostgresServer> = LazyLock::new(|| PostgresServer::start(None, "", &[]));
 static DATABASES: AtomicU32 = AtomicU32::new(0);
 /// Databases whose tests have ended.
 static UNUSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-struct Server {
+/// A server. It stops with the test process, or when it is dropped.
+#[derive(Debug)]
+pub struct PostgresServer {
     programs: PathBuf,
     folder: PathBuf,
-    /// Hosting shell, which waits for the end of the pipe that this handle keeps open.
-    _host: Child,
+    port: u16,
+    host: Mutex<Host>,
+}
+
+/// Hosting shell, which ends with the pipe that this handle keeps open.
+#[derive(Debug)]
+struct Host {
+    process: Child,
+    responses: Lines<BufReader<ChildStdout>>,
 }
 
 /// Deletes a database after it is dropped itself.
@@ -96,45 +129,123 @@ pub fn execute(address: &str, statement: &str) {
 /// Creates a database, and deletes those of dropped guards, with one run of `psql`. Returns its address
 /// and its name.
 fn create() -> (String, String) {
-    let server = &*SERVER;
     let name = format!("test_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
     let unused = std::mem::take(&mut *UNUSED.lock().unwrap_or_else(PoisonError::into_inner));
     let drops = unused.iter().map(|name| format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-    let mut psql = Command::new(server.programs.join("psql"));
-    psql.args(["-q", "-v", "ON_ERROR_STOP=1", "-U", "aloft", "-d", "postgres", "-h"]);
-    psql.arg(&server.folder);
-    for statement in drops.chain([format!("CREATE DATABASE {name}")]) {
-        psql.args(["-c", &statement]);
-    }
-    let made = psql.output().expect("psql is in the folder of pg_ctl");
-    assert!(made.status.success(), "psql: {}", String::from_utf8_lossy(&made.stderr));
-    let address = format!("postgres:///{name}?user=aloft&host={}", server.folder.display());
-    (address, name)
+    SERVER.run(drops.chain([format!("CREATE DATABASE {name}")]));
+    (SERVER.address(&name), name)
 }
 
-impl Server {
-    fn start() -> Self {
+impl PostgresServer {
+    /// Starts a server with these options, besides the usual ones, and these files in its folder.
+    /// `$folder` in the options is that folder. With a port, it listens on loopback too.
+    pub fn start(port: Option<u16>, options: &str, files: &[(&str, &str)]) -> Self {
         let programs = programs().expect(
             "these tests start PostgreSQL, which is not installed: install the package `postgresql` (cargo xtask setup does)",
         );
         let folder = tempfile::tempdir().expect("a temporary folder can be created").keep();
-        let mut host = Command::new("sh");
-        host.args(["-c", HOST, "sh"]).arg(&programs).arg(&folder).current_dir(&folder);
-        host.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let listen = if port.is_some() { "127.0.0.1" } else { "" };
+        let port = port.unwrap_or(PORT);
+        let options = options.replace("$folder", &folder.display().to_string());
+        let options = format!("-p {port} -c listen_addresses={listen} {options}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", HOST, "sh"]).arg(&programs).arg(&folder).arg(options);
+        shell.current_dir(&folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut paths = vec![folder.clone()];
+        for (name, text) in files {
+            let path = folder.join(name);
+            fs::write(&path, text).expect("the folder is writable");
+            // The server refuses a key that others may read.
+            let private = fs::Permissions::from_mode(0o600);
+            fs::set_permissions(&path, private).expect("the file is ours");
+            paths.push(path);
+        }
         // If root runs the tests, the files belong to another user from the start.
         if fs::metadata(&folder).is_ok_and(|folder| folder.uid() == 0) {
             let (user, group) =
                 other_user().expect("the machine has a user `postgres` or `nobody`");
-            std::os::unix::fs::chown(&folder, Some(user), Some(group))
-                .expect("root may change the owner");
-            host.uid(user).gid(group);
+            for path in &paths {
+                std::os::unix::fs::chown(path, Some(user), Some(group))
+                    .expect("root may change the owner");
+            }
+            shell.uid(user).gid(group);
         }
-        let mut host = host.spawn().expect("every machine has a shell");
-        let stdout = host.stdout.take().expect("stdout is piped");
-        let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
-        let first = lines.next().unwrap_or_default();
-        assert_eq!(first, "ready", "PostgreSQL did not start: {}", lines.collect::<String>());
-        Self { programs, folder, _host: host }
+        let mut process = shell.spawn().expect("every machine has a shell");
+        let stdout = process.stdout.take().expect("stdout is piped");
+        let mut responses = BufReader::new(stdout).lines();
+        let first = responses.next().and_then(Result::ok).unwrap_or_default();
+        if first != "ready" {
+            let rest: String = responses.map_while(Result::ok).collect();
+            panic!("PostgreSQL did not start: {first} {rest}");
+        }
+        Self { programs, folder, port, host: Mutex::new(Host { process, responses }) }
+    }
+
+    /// Creates a database with this name. Returns its address at the socket of the server.
+    pub fn create(&self, name: &str) -> String {
+        self.run([format!("CREATE DATABASE {name}")].into_iter());
+        self.address(name)
+    }
+
+    /// Returns the path of a file in the folder of the server.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Kills the server, as a crash does.
+    pub fn kill(&self) {
+        self.command("kill");
+    }
+
+    /// Starts the server again after [`Self::kill`].
+    pub fn start_again(&self) {
+        self.command("start");
+    }
+
+    /// Stops all processes of the server without ending them, as a machine that hangs does.
+    pub fn pause(&self) {
+        self.command("pause");
+    }
+
+    /// Continues the processes after [`Self::pause`].
+    pub fn resume(&self) {
+        self.command("resume");
+    }
+
+    fn command(&self, command: &str) {
+        let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
+        let stdin = host.process.stdin.as_mut().expect("stdin is piped");
+        writeln!(stdin, "{command}").expect("the shell reads commands until its end");
+        let response = host.responses.next().and_then(Result::ok).unwrap_or_default();
+        let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        assert_eq!(response, format!("0 {command}"), "PostgreSQL: {}", log());
+    }
+
+    /// Runs statements with one run of `psql`.
+    fn run(&self, statements: impl Iterator<Item = String>) {
+        let mut psql = Command::new(self.programs.join("psql"));
+        psql.args(["-q", "-v", "ON_ERROR_STOP=1", "-U", "aloft", "-d", "postgres", "-h"]);
+        psql.arg(&self.folder).args(["-p", &self.port.to_string()]);
+        for statement in statements {
+            psql.args(["-c", &statement]);
+        }
+        let made = psql.output().expect("psql is in the folder of pg_ctl");
+        assert!(made.status.success(), "psql: {}", String::from_utf8_lossy(&made.stderr));
+    }
+
+    fn address(&self, name: &str) -> String {
+        // The folder is last, as `flaky_proxy` expects.
+        let (port, folder) = (self.port, self.folder.display());
+        format!("postgres:///{name}?user=aloft&port={port}&host={folder}")
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        let host = self.host.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // The end of stdin ends the shell, which removes the files.
+        drop(host.process.stdin.take());
+        let _ = host.process.wait();
     }
 }
 

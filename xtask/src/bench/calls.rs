@@ -57,8 +57,7 @@ impl BenchTarget {
         let address = postgres.as_ref().map(|it| it.address.as_str());
         let database: Vec<&str> = address.map_or(Vec::new(), |address| vec!["--database", address]);
         let service = RunningService::start(folder.path(), &[&NO_LIMIT[..], &database].concat())?;
-        // The command finds the database by asking the running server.
-        let key = observe::key(folder.path())?;
+        let key = observe::key_of_running(folder.path())?;
         Ok(Self { engine, service, key, _postgres: postgres, _folder: folder })
     }
 }

@@ -68,9 +68,21 @@ pub(super) const NO_LIMIT: [&str; 4] =
 
 /// Runs a service under a load: a warm-up, then the window.
 pub(super) fn observe(target: &Target, load: Load, sizes: &Sizes) -> Result<Measurement> {
+    observe_on(&[], target, load, sizes)
+}
+
+/// Like [`observe`], for a service with these flags, which may name a database.
+pub(super) fn observe_on(
+    database: &[&str],
+    target: &Target,
+    load: Load,
+    sizes: &Sizes,
+) -> Result<Measurement> {
     let folder = tempfile::tempdir()?;
-    let key = key(folder.path())?;
-    let service = start(folder.path(), target)?;
+    let creator = RunningService::start(folder.path(), database)?;
+    let key = key_of_running(folder.path())?;
+    creator.stop()?;
+    let service = start_on(database, folder.path(), target)?;
     let rss_before = service.usage()?.rss_bytes as f64;
     create(&service, &key, target, load)?;
     thread::sleep(sizes.warm_up);
@@ -140,16 +152,24 @@ pub(super) fn bytes_per_result(target: &Target, load: Load, sizes: &Sizes) -> Re
     Ok((size(folder.path())? as f64 - before as f64) / stored)
 }
 
-/// Creates a workspace and a write key.
+/// Creates the database of a folder, a workspace and a write key.
 pub(super) fn key(data: &Path) -> Result<String> {
+    // Only a server creates a database.
+    let creator = RunningService::start(data, &[])?;
+    let key = key_of_running(data)?;
+    creator.stop()?;
+    Ok(key)
+}
+
+/// Creates a workspace and a write key while the service of a folder runs. The commands find the
+/// database by asking it.
+pub(super) fn key_of_running(data: &Path) -> Result<String> {
     let run = |words: &[&str]| -> Result<String> {
         let output = aloft().args(words).arg("--data").arg(data).output()?;
         let why = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "aloft {words:?}: {why}");
         Ok(String::from_utf8(output.stdout)?)
     };
-    // Only a server creates a database.
-    RunningService::start(data, &[])?.stop()?;
     run(&["workspaces", "create", "--slug", "bench", "--name", "Bench"])?;
     let words = ["--workspace", "bench", "--name", "bench", "--scope", "write", "--json"];
     let made = run(&[&["keys", "create"][..], &words].concat())?;
@@ -164,10 +184,15 @@ pub(super) fn all_regions() -> &'static [&'static str] {
 
 /// Starts a service that trusts the target's certificate and uses its name server.
 pub(super) fn start(data: &Path, target: &Target) -> Result<RunningService> {
+    start_on(&[], data, target)
+}
+
+/// Like [`start`], with more flags.
+fn start_on(more: &[&str], data: &Path, target: &Target) -> Result<RunningService> {
     let certificate = target.certificate.display().to_string();
     let nameserver = format!("127.0.0.1:{}", target.dns_port);
-    let more = ["--extra-ca-file", certificate.as_str(), "--nameservers", nameserver.as_str()];
-    RunningService::start(data, &[&NO_LIMIT[..], &more].concat())
+    let used = ["--extra-ca-file", certificate.as_str(), "--nameservers", nameserver.as_str()];
+    RunningService::start(data, &[&NO_LIMIT[..], &used, more].concat())
 }
 
 /// Creates the monitors of a load with several concurrent callers.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::observe::{self, Load, Measurement, Wire};
-use super::process::{RunningService, Target};
+use super::process::{Postgres, RunningService, Target};
 use super::sizes::Sizes;
 use super::{Figure, Scenario, baseline};
 
@@ -18,6 +18,7 @@ pub(super) const ENGINE: &[Scenario] = &[
     ("scheduled", |target, sizes| scheduled(target, sizes.monitors, sizes)),
     ("crowd", |target, sizes| scheduled(target, sizes.crowd, sizes)),
     ("saturated", |target, sizes| saturated(target, Wire::Plain, sizes)),
+    ("postgres", saturated_on_both),
     ("tls", |target, sizes| saturated(target, Wire::Tls, sizes)),
     ("tcp", |target, sizes| saturated(target, Wire::Tcp, sizes)),
     ("dns", |target, sizes| saturated(target, Wire::Dns, sizes)),
@@ -105,6 +106,26 @@ fn saturated(target: &Target, wire: Wire, sizes: &Sizes) -> Result<Vec<Figure>> 
         figure(of, "CPU per check", load, seen.cpu_us, "µs"),
         figure(of, "mean commit", load, seen.commit_ms, "ms"),
         figure(of, "memory", load, seen.rss_bytes / MEBIBYTE, "MiB"),
+    ])
+}
+
+/// Measures the maximum rate on the embedded database, and then on a PostgreSQL server on this
+/// machine, which syncs its commits.
+fn saturated_on_both(target: &Target, sizes: &Sizes) -> Result<Vec<Figure>> {
+    let regions = observe::all_regions().len();
+    let load = Load { wire: Wire::Plain, monitors: sizes.saturating, regions };
+    let embedded = observe::observe(target, load, sizes)?;
+    let postgres = Postgres::start()?;
+    let seen = observe::observe_on(&["--database", &postgres.address], target, load, sizes)?;
+    let share = seen.checks_per_second / embedded.checks_per_second;
+    let of = "saturated, PostgreSQL";
+    Ok(vec![
+        figure(of, "checks on the embedded database", load, embedded.checks_per_second, "/s"),
+        figure(of, "mean commit there", load, embedded.commit_ms, "ms"),
+        figure(of, "checks", load, seen.checks_per_second, "/s"),
+        figure(of, "share of the embedded rate", load, share, ""),
+        figure(of, "CPU per check, without PostgreSQL's", load, seen.cpu_us, "µs"),
+        figure(of, "mean commit", load, seen.commit_ms, "ms"),
     ])
 }
 

@@ -26,6 +26,7 @@ const THRESHOLDS: &[Row] = &[
     ("saturated: checks", None, Threshold::AtLeast(10_000.0)),
     ("saturated: CPU per check", None, Threshold::AtMost(75.0)),
     ("saturated: mean commit", None, Threshold::AtMost(100.0)),
+    ("saturated, PostgreSQL: share of the embedded rate", None, Threshold::AtLeast(0.7)),
     ("saturated, TLS: checks", None, Threshold::AtLeast(3_500.0)),
     ("history: bytes on disk for each", None, Threshold::AtMost(50.0)),
     ("history: newest 25 logs, middle", None, Threshold::AtMost(10.0)),

@@ -150,12 +150,14 @@ async fn insert_postgres(db: &mut PgConnection, rows: &[Sealed]) -> Result<(), S
     let of_successes = |column: fn(&Sealed) -> i64| -> Vec<i64> {
         rows.iter().filter(|row| row.outcome == 0).map(column).collect()
     };
-    sqlx::query(DELETE_OLDER)
-        .bind(of_successes(|row| row.monitor))
-        .bind(of_successes(|row| row.region))
-        .bind(of_successes(|row| row.slot))
-        .execute(&mut *db)
-        .await?;
+    if rows.iter().any(|row| row.outcome == 0) {
+        sqlx::query(DELETE_OLDER)
+            .bind(of_successes(|row| row.monitor))
+            .bind(of_successes(|row| row.region))
+            .bind(of_successes(|row| row.slot))
+            .execute(&mut *db)
+            .await?;
+    }
     sqlx::query(INSERT_ARRAYS)
         .bind(numbers(|row| row.monitor))
         .bind(numbers(|row| row.slot))

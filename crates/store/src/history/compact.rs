@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use domain::judge::RECALL_PERIOD;
 
-use super::{HistoryStore, block, rollups};
+use super::{HistoryStore, block, days, rollups};
 use crate::StoreError;
 use crate::buckets::{self, BucketSize, bucket_of};
 use crate::db::{Connection, query};
@@ -258,6 +258,7 @@ async fn write(session: &mut Session, bodies: Bodies) -> Result<(), StoreError> 
     session.declare_no_change();
     quarantine::move_unreadable(&mut session.db, &bodies.damaged).await?;
     let db = &mut session.db;
+    days::create(db, bodies.blocks.iter().map(|(key, _)| *key)).await?;
     BucketSize::TenMinutes.store(db, bodies.blocks).await?;
     BucketSize::Hour.store(db, bodies.hours).await?;
     BucketSize::Day.store(db, bodies.days).await

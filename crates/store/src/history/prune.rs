@@ -5,7 +5,7 @@ use std::time::Duration;
 use rules::{Timestamp, WorkspaceId, limits};
 use sqlx::AssertSqlSafe;
 
-use super::HistoryStore;
+use super::{HistoryStore, days};
 use crate::audit::{self, NewAuditEntry};
 use crate::buckets::{self, BucketSize, Edge};
 use crate::db::{Connection, query};
@@ -20,8 +20,10 @@ const STEP_ROLLUPS: i64 = 2_000;
 /// Outcome of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrunedHistory {
-    /// Number of deleted blocks of results.
+    /// Number of blocks of results that were deleted one by one.
     pub blocks: u64,
+    /// Number of days that were dropped with all of their blocks.
+    pub days: u64,
     /// Number of deleted hourly and daily rollups.
     pub rollups: u64,
     /// Whether more expired data remains.
@@ -77,13 +79,49 @@ impl HistoryStore<'_> {
         now: Timestamp,
     ) -> Result<PrunedHistory, StoreError> {
         let days = plans::retention_expression(self.store.operator_plans());
-        self.store
-            .write(move |session| {
-                session.declare_no_change();
-                Box::pin(async move { prune(&mut session.db, (kept_for, &days), now).await })
-            })
-            .await
+        let dropped = self.prune_days((kept_for, days.clone()), now).await?;
+        let pruned = self.store.write(move |session| {
+            session.declare_no_change();
+            Box::pin(async move { prune(&mut session.db, (kept_for, &days), now).await })
+        });
+        Ok(PrunedHistory { days: dropped, ..pruned.await? })
     }
+
+    /// Drops the days that no workspace keeps. Returns their number. If others use the table for
+    /// long, a later step drops them.
+    async fn prune_days(
+        &self,
+        (kept_for, days): (Duration, String),
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let dropped = self.store.write(move |session| {
+            session.declare_no_change();
+            Box::pin(async move { prune_days(&mut session.db, (kept_for, &days), now).await })
+        });
+        match dropped.await {
+            Err(error) if days::is_lock_timeout(&error) => {
+                tracing::warn!(
+                    "failed to drop expired days of results, because others use their table; \
+                     retrying in some minutes"
+                );
+                Ok(0)
+            }
+            dropped => dropped,
+        }
+    }
+}
+
+async fn prune_days(
+    db: &mut Connection,
+    (kept_for, days): (Duration, &str),
+    now: Timestamp,
+) -> Result<u64, StoreError> {
+    if db.is_embedded() {
+        return Ok(0);
+    }
+    let workspaces = workspace_retentions(db, kept_for, days).await?;
+    let longest = workspaces.iter().map(|keeping| keeping.retention).max().unwrap_or(kept_for);
+    days::drop_before(db, BucketSize::TenMinutes.number((now - longest).as_millis())).await
 }
 
 async fn prune(
@@ -92,6 +130,7 @@ async fn prune(
     now: Timestamp,
 ) -> Result<PrunedHistory, StoreError> {
     let mut pruned = PrunedHistory::default();
+    days::create_ahead(db, now).await?;
     if let Some(oldest) = BucketSize::TenMinutes.edge(db, Edge::First).await? {
         let mut left = STEP_BUCKETS;
         for keeping in workspace_retentions(db, kept_for, days).await? {

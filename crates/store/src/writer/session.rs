@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rules::WorkspaceId;
+use sqlx::AssertSqlSafe;
 use tokio::time::Instant;
 
 use super::durability::{Disk, Durability, WalTask};
@@ -20,6 +21,9 @@ use crate::outbox_cache::OutboxCache;
 use crate::result_rows::NextRowKeys;
 use crate::row_ids::RowIds;
 use crate::vault::Vault;
+
+/// Statement that begins the savepoint of a task.
+const SAVEPOINT: &str = "SAVEPOINT task";
 
 /// Context of a piece of work.
 pub(crate) struct Session {
@@ -119,6 +123,19 @@ impl Session {
         Ok(())
     }
 
+    /// Begins the transaction of a group, and the savepoint of its first task.
+    pub(super) async fn begin_group(&mut self) -> Result<(), sqlx::Error> {
+        let begin = engine::begin_statement(&self.db);
+        self.control_all(&[begin, SAVEPOINT]).await?;
+        self.is_begun = true;
+        Ok(())
+    }
+
+    /// Ends the savepoint of a task and begins the one of the next task.
+    pub(super) async fn next_savepoint(&mut self) -> Result<(), sqlx::Error> {
+        self.control_all(&["RELEASE task", SAVEPOINT]).await
+    }
+
     /// Returns whether a thread with other work may do such work itself.
     pub(super) fn is_quick(&self, durable: Durability) -> bool {
         self.db.is_embedded() && self.disk.is_quick(durable)
@@ -197,6 +214,17 @@ impl Session {
 
     pub(super) async fn control(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {
         db::query(statement).execute(&mut self.db).await.map(|_| ())
+    }
+
+    /// Runs several statements, as one message to a database on another machine.
+    async fn control_all(&mut self, statements: &[&'static str]) -> Result<(), sqlx::Error> {
+        if !self.db.is_embedded() {
+            return db::run(&mut self.db, AssertSqlSafe(statements.join("; "))).await;
+        }
+        for statement in statements {
+            self.control(statement).await?;
+        }
+        Ok(())
     }
 
     pub(super) async fn close(mut self) -> Result<(), StoreError> {

@@ -56,15 +56,14 @@ impl Session {
         }
         let are_by_work = tasks.iter().all(|task| matches!(task.begin(), Begin::ByWork(_)));
         // For a database on another machine, `BEGIN` or `COMMIT` detects a lost connection.
-        if !(is_alone && is_embedded && are_by_work) {
+        if !is_alone {
+            self.begin_group().await?;
+        } else if !(is_embedded && are_by_work) {
             self.begin().await?;
         }
         let (mut changed, mut has_changed, mut are_all_committed) =
             (ChangedWorkspaces::NOTHING, false, true);
-        for task in tasks {
-            if !is_alone {
-                self.control("SAVEPOINT task").await?;
-            }
+        for (left, task) in (0..tasks.len()).rev().zip(tasks) {
             self.changed_workspaces = ChangedWorkspaces::default();
             let before = self.db.rows_changed();
             let outcome = task.run(self).await;
@@ -86,12 +85,14 @@ impl Session {
                 }
                 (false, TxOutcome::Yes) => {
                     self.outbox.end_task();
-                    self.control("RELEASE task").await?;
+                    if left > 0 {
+                        self.next_savepoint().await?;
+                    }
                 }
                 (false, TxOutcome::No) => {
                     self.outbox.roll_back_task();
+                    // The savepoint stays, for the next task.
                     self.control("ROLLBACK TO task").await?;
-                    self.control("RELEASE task").await?;
                 }
             }
         }

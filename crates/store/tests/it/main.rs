@@ -4,6 +4,13 @@
 
 extern crate aloft_store as store;
 
+#[expect(
+    unreachable_pub,
+    dead_code,
+    reason = "shared with the testkit, which cannot be a dependency here"
+)]
+#[path = "../../../testkit/src/target/authority.rs"]
+mod authority;
 #[expect(unreachable_pub, reason = "shared with the testkit, which cannot be a dependency here")]
 #[path = "../../../testkit/src/flaky_proxy.rs"]
 mod flaky_proxy;

@@ -1,4 +1,11 @@
-//! PostgreSQL only: one owner at a time, and a connection that is lost and restored.
+//! PostgreSQL only: one owner at a time, and a connection that is lost and restored. `restarts` has
+//! a server that is killed or hangs, `tls` its certificates, `days` its partitions, and
+//! `round_trips` counts statements.
+
+mod days;
+mod restarts;
+mod round_trips;
+mod tls;
 
 use rules::Secret;
 use sqlx::{Connection, PgConnection};

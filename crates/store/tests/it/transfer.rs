@@ -242,11 +242,14 @@ async fn counted(home: &Home, database: &Database) -> BTreeMap<String, usize> {
     let Database::Postgres(address) = database else { panic!("this test needs PostgreSQL") };
     let options: sqlx::postgres::PgConnectOptions = address.expose().parse().unwrap();
     let mut db = options.options([("search_path", "aloft")]).connect().await.unwrap();
-    let tables: Vec<String> =
-        sqlx::query_scalar("SELECT tablename::TEXT FROM pg_tables WHERE schemaname = 'aloft'")
-            .fetch_all(&mut db)
-            .await
-            .unwrap();
+    // Partitions belong to their table.
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT relname::TEXT FROM pg_class WHERE relnamespace = 'aloft'::regnamespace \
+         AND relkind IN ('r', 'p') AND NOT relispartition",
+    )
+    .fetch_all(&mut db)
+    .await
+    .unwrap();
     let mut counted = BTreeMap::new();
     for table in tables.into_iter().filter(|table| !OWN_TABLES.contains(&table.as_str())) {
         let statement = AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));

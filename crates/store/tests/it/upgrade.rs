@@ -23,7 +23,7 @@ const FIRST_ON_POSTGRES: &str = include_str!("upgrade/first.postgres.sql");
 const KEY: [u8; 32] = [7; 32];
 
 /// Creates a database on this engine by running these statements.
-async fn written(engine: Engine, folder: &Path, statements: String) -> Database {
+pub(crate) async fn written(engine: Engine, folder: &Path, statements: String) -> Database {
     let database = engine.database();
     let statements = AssertSqlSafe(statements);
     match &database {
@@ -47,7 +47,7 @@ async fn written(engine: Engine, folder: &Path, statements: String) -> Database 
 }
 
 /// Returns the statements of a database whose last migration is this one.
-fn migrated_to(engine: Engine, last: u32) -> String {
+pub(crate) fn migrated_to(engine: Engine, last: u32) -> String {
     let (folder, mut statements) = match engine {
         Engine::Sqlite => {
             let table = "CREATE TABLE migrations (version INTEGER PRIMARY KEY, \

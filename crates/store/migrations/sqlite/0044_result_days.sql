@@ -1,0 +1,1 @@
+-- Only PostgreSQL stores blocks of results in a partition per day: see `../postgres/0044_result_days.sql`.
