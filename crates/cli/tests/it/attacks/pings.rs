@@ -2,13 +2,12 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinSet;
 
 use super::streams::push_frame;
@@ -24,23 +23,21 @@ const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const ACK: u8 = 1;
 
-/// Answers of the server to pings, of all connections.
-type Answers = Arc<AtomicUsize>;
-
 /// Sends pings until the server closes the connection.
 async fn send_pings(writer: Arc<Mutex<OwnedWriteHalf>>) {
     let mut ping = Vec::new();
     push_frame(&mut ping, PING, 0, 0, b"attacked");
+    let mut due = tokio::time::interval(PAUSE);
     while writer.lock().await.write_all(&ping).await.is_ok() {
-        tokio::time::sleep(PAUSE).await;
+        due.tick().await;
     }
 }
 
-/// Answers pings until the server closes the connection.
+/// Answers pings until the server closes the connection. Notifies `answered` of the server's answers.
 async fn answer_pings(
     mut reader: OwnedReadHalf,
     writer: Arc<Mutex<OwnedWriteHalf>>,
-    answers: Answers,
+    answered: Arc<Notify>,
 ) -> std::io::Result<()> {
     loop {
         let mut head = [0; 9];
@@ -49,7 +46,7 @@ async fn answer_pings(
         let mut payload = vec![0; usize::from(high) * 256 + usize::from(low)];
         reader.read_exact(&mut payload).await?;
         match (kind, flags & ACK) {
-            (PING, ACK) => _ = answers.fetch_add(1, Ordering::Relaxed),
+            (PING, ACK) => answered.notify_one(),
             (PING | SETTINGS, 0) => {
                 let payload = if kind == PING { &*payload } else { b"" };
                 let mut answer = Vec::new();
@@ -62,7 +59,7 @@ async fn answer_pings(
 }
 
 /// Opens a connection that lives as long as the server allows.
-async fn open(address: SocketAddr, answers: Answers, lives: &mut JoinSet<()>) {
+async fn open(address: SocketAddr, answered: Arc<Notify>, lives: &mut JoinSet<()>) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let mut sent = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     push_frame(&mut sent, SETTINGS, 0, 0, b"");
@@ -73,7 +70,7 @@ async fn open(address: SocketAddr, answers: Answers, lives: &mut JoinSet<()>) {
     lives.spawn(async move {
         tokio::select! {
             () = send_pings(Arc::clone(&writer)) => {}
-            _closed = answer_pings(reader, Arc::clone(&writer), answers) => {}
+            _closed = answer_pings(reader, Arc::clone(&writer), answered) => {}
         }
     });
 }
@@ -90,9 +87,9 @@ fn pings_hold_no_place() {
         let list = "/rpc/monitor.v1.MonitorService/ListMonitors";
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let (answers, mut lives) = (Answers::default(), JoinSet::new());
+            let (answered, mut lives) = (Arc::<Notify>::default(), JoinSet::new());
             for number in 0..CONNECTIONS {
-                open(address, Arc::clone(&answers), &mut lives).await;
+                open(address, Arc::clone(&answered), &mut lives).await;
                 if number % 32 == 31 {
                     assert_eq!(get(address, "/readyz").unwrap().status, 200, "{number}");
                     assert_eq!(get(address, "/status/none").unwrap().status, 404, "{number}");
@@ -101,9 +98,7 @@ fn pings_hold_no_place() {
             }
             // More connections than the server has places: it closes some, and answers pings of others.
             lives.join_next().await.unwrap().unwrap();
-            while answers.load(Ordering::Relaxed) == 0 {
-                tokio::time::sleep(PAUSE).await;
-            }
+            answered.notified().await;
         });
         assert!(server.stop().success());
     });
