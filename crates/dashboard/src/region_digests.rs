@@ -1,10 +1,11 @@
 //! Digests of the regions for open pages: one look at the pipeline for all of them.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use contract::region::wire::Region;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 /// Age from which the digest is taken again.
 const FRESH_FOR: Duration = Duration::from_millis(400);
