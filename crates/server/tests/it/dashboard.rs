@@ -4,6 +4,7 @@ mod access;
 mod account;
 mod attacks;
 mod authenticator;
+mod bad_forms;
 mod browsed;
 mod channels;
 mod fleet;
