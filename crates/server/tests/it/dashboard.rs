@@ -7,6 +7,7 @@ mod authenticator;
 mod bad_forms;
 mod browsed;
 mod channels;
+mod empty_screens;
 mod fleet;
 mod fleet_browser;
 mod flow;
