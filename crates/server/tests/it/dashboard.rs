@@ -19,6 +19,7 @@ mod incidents;
 mod live;
 mod live_browser;
 mod maintenance;
+mod monitor_figures;
 mod monitor_pages;
 mod monitors;
 mod pages;

@@ -27,11 +27,11 @@ use crate::pipeline::{PATIENCE, PERIOD, Watched, until};
 /// A stored probe.
 pub(crate) struct Registered {
     id: ProbeId,
-    token: Secret<String>,
+    pub(crate) token: Secret<String>,
 }
 
 /// A running agent.
-struct Agent {
+pub(crate) struct Agent {
     stop: CancellationToken,
     running: JoinHandle<Result<(), AgentError>>,
     data: TempDir,
@@ -53,7 +53,7 @@ pub(crate) async fn register(server: &TestServer, id: u64, regions: &[Region]) -
 
 impl Agent {
     /// Starts an agent that connects to this address.
-    fn start(address: &str, token: &Secret<String>) -> Self {
+    pub(crate) fn start(address: &str, token: &Secret<String>) -> Self {
         Self::start_in(tempfile::tempdir().unwrap(), address, token)
     }
 
@@ -81,7 +81,7 @@ impl Agent {
     }
 
     /// Stops the agent in order.
-    async fn stop(self) -> TempDir {
+    pub(crate) async fn stop(self) -> TempDir {
         self.stop.cancel();
         self.running.await.unwrap().unwrap();
         self.data
