@@ -50,6 +50,7 @@
 //!   by their types and tables, and hides what read keys may not see.
 //! - A module per service: `monitor`, `incident`, `notification`, `status_page`, `status_report`,
 //!   `maintenance`, `region`, `probe`, `workspace`, `member`, `api_key`, `audit`, `health`.
+//! - `hcl` quotes texts for configurations of Terraform.
 //! - `fuzz` has the properties that fuzz targets and their replays share.
 
 pub mod api_key;
@@ -58,6 +59,7 @@ mod draft;
 mod fields;
 #[cfg(any(test, aloft_fuzz))]
 pub mod fuzz;
+pub mod hcl;
 pub mod health;
 pub mod incident;
 pub mod maintenance;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -75,6 +76,7 @@ impl Gate {
     async fn admit(&self, parts: &mut Parts) -> Result<Option<Response>, ScreenError> {
         let is_change = !parts.method.is_safe();
         let is_foreign = is_change && is_cross_site(parts, &self.state);
+        let slug = workspace(parts, &self.state).await?;
         if self.access == Access::Anyone {
             return if is_foreign { Err(self.refuse_foreign(parts, None).await) } else { Ok(None) };
         }
@@ -95,7 +97,6 @@ impl Gate {
         }
         let signed_in = Arc::new(signed_in);
         if let Access::Member(role) = self.access {
-            let slug = workspace(parts, &self.state).await;
             parts.extensions.insert(find_member(&signed_in, &slug, role)?);
         }
         parts.extensions.insert(signed_in);
@@ -127,12 +128,18 @@ fn find_member(signed_in: &Arc<SignedIn>, slug: &str, role: Role) -> Result<Memb
     Ok(Member { signed_in: Arc::clone(signed_in), membership: membership.clone() })
 }
 
-async fn workspace(parts: &mut Parts, state: &Dashboard) -> String {
-    let Ok(params) = RawPathParams::from_request_parts(parts, state).await else {
-        return String::new();
+/// Returns the slug in the path, or an empty one on paths of no workspace. Nothing has a path that is
+/// not UTF-8.
+async fn workspace(parts: &mut Parts, state: &Dashboard) -> Result<String, ScreenError> {
+    let params = match RawPathParams::from_request_parts(parts, state).await {
+        Ok(params) => params,
+        Err(RawPathParamsRejection::InvalidUtf8InPathParam(_)) => {
+            return Err(ScreenError::NotFound);
+        }
+        Err(_) => return Ok(String::new()),
     };
     let found = params.iter().find(|(name, _)| *name == WORKSPACE);
-    found.map(|(_, value)| value.to_owned()).unwrap_or_default()
+    Ok(found.map(|(_, value)| value.to_owned()).unwrap_or_default())
 }
 
 /// Returns the login page that leads back to this request.

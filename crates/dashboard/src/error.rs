@@ -14,6 +14,9 @@ use crate::html::{self, Message};
 /// Time after which a refused report may be requested again.
 const REPORT_PAUSE: Duration = Duration::from_secs(5);
 
+/// Title about a form.
+const UNREADABLE: &str = "The form could not be read";
+
 /// Reason that a screen cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ScreenError {
@@ -43,6 +46,16 @@ pub(crate) enum ScreenError {
     /// The form could not be read.
     #[error("{0}")]
     Malformed(String),
+    /// The query of the address could not be read.
+    #[error("{0}")]
+    MalformedQuery(String),
+    /// The person may not accept the invitation.
+    #[error("{0}")]
+    RefusedInvitation(String),
+    #[error("the form is too large")]
+    LargeForm,
+    #[error("the content is not a form")]
+    OtherContent,
     #[error("too many attempts; try again in {} s", .retry_after.as_secs().max(1))]
     TooManyAttempts { retry_after: Duration },
     /// The workspace has too many uptime reports computed at once.
@@ -73,7 +86,11 @@ impl ScreenError {
             Self::InvalidLink | Self::LinkUsed | Self::LinkExpired => StatusCode::GONE,
             Self::SlowDatabase => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooSlow => StatusCode::GATEWAY_TIMEOUT,
-            Self::Malformed(_) => StatusCode::BAD_REQUEST,
+            Self::Malformed(_) | Self::MalformedQuery(_) | Self::RefusedInvitation(_) => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::LargeForm => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::OtherContent => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooManyAttempts { .. } | Self::BusyReports => StatusCode::TOO_MANY_REQUESTS,
             Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Call(error) => error.http_status(),
@@ -131,7 +148,16 @@ impl ScreenError {
             ),
             Self::TooManyAttempts { .. } => ("Too many attempts", sentence(&self.to_string())),
             Self::BusyReports => ("Too many reports at once", sentence(&self.to_string())),
-            Self::Malformed(why) => ("The form could not be read", sentence(why)),
+            Self::Malformed(why) => (UNREADABLE, advise(why, "Open the page again and repeat.")),
+            Self::MalformedQuery(why) => {
+                let advice = "Remove what follows the question mark.";
+                ("The address could not be read", advise(why, advice))
+            }
+            Self::LargeForm => ("The form is too large", advise("", "Shorten the texts and repeat.")),
+            Self::OtherContent => {
+                (UNREADABLE, advise("", "Send it as application/x-www-form-urlencoded."))
+            }
+            Self::RefusedInvitation(why) => ("You cannot accept this invitation", sentence(why)),
             Self::Store(_) => (
                 "Something went wrong",
                 "The server's log has the reason. Nothing was changed.".to_owned(),
@@ -167,6 +193,11 @@ impl IntoResponse for ScreenError {
 fn not_found() -> (&'static str, String) {
     let text = "It does not exist, or it belongs to a workspace that you are not a member of.";
     ("This page does not exist", text.to_owned())
+}
+
+/// Returns a text that says what is wrong, if it is known, and the way out.
+fn advise(why: &str, advice: &str) -> String {
+    if why.is_empty() { advice.to_owned() } else { format!("{} {advice}", sentence(why)) }
 }
 
 /// Returns the name of a role with its article.

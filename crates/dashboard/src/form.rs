@@ -20,6 +20,7 @@ pub(crate) use self::field_text::{camel_case, label};
 pub(crate) use self::request::{resource, single_block};
 pub(crate) use self::values::Values;
 use crate::error::sentence;
+use crate::extract::Posted;
 
 /// Form of a resource, ready to be shown.
 #[derive(Clone, Debug)]
@@ -92,7 +93,7 @@ pub(crate) struct Rows {
 }
 
 /// Fields that a browser posts, in their order.
-pub(crate) type PostedFields = axum::extract::Form<Vec<(String, String)>>;
+pub(crate) type PostedFields = Posted<Vec<(String, String)>>;
 
 /// A value to choose, with its label.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
 use http::HeaderMap;
@@ -10,6 +10,7 @@ use rules::Timestamp;
 
 use crate::durations;
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::fleet::snapshot::Health;
 use crate::fleet_screen::{FleetScreen, FleetView};
 use crate::html::{self, Frame, Section};
@@ -34,7 +35,7 @@ struct HomePage<'o> {
 pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<Vec<(String, String)>>,
+    Asked(asked): Asked<Vec<(String, String)>>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let (workspace, now) = (member.workspace(), state.ctx.now());

@@ -1,7 +1,7 @@
 //! Invitations as the invited person sees them: the email, and the page behind its link.
 
 use askama::Template;
-use axum::extract::{Form, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use domain::notify::{ListLinks, Mail};
@@ -11,6 +11,7 @@ use serde::Deserialize;
 use store::{Invitation, InvitationHash, NewUser, StoreError, Workspace};
 
 use crate::error::{ScreenError, sentence};
+use crate::extract::Posted;
 use crate::form::message;
 use crate::html::{self, BareFrame, encoded, redirect, redirect_with_notice};
 use crate::origin::Client;
@@ -29,9 +30,11 @@ pub(crate) const ROUTES: &[Route] = &[
 /// The form of a new account.
 #[derive(Debug, Deserialize)]
 pub(crate) struct AccountForm {
+    #[serde(default)]
     name: String,
+    #[serde(default)]
     email: String,
-    #[serde(deserialize_with = "passwords::deserialize")]
+    #[serde(default = "passwords::missing", deserialize_with = "passwords::deserialize")]
     password: Secret<String>,
 }
 
@@ -135,7 +138,7 @@ pub(crate) async fn create_account(
     Path(token): Path<String>,
     client: Client,
     request: HeaderMap,
-    Form(given): Form<AccountForm>,
+    Posted(given): Posted<AccountForm>,
 ) -> Result<Response, ScreenError> {
     // A hash is expensive, so only people with an open invitation get one.
     let open = find_open(&state, &token, &client).await?;
@@ -237,7 +240,7 @@ fn refused(error: StoreError) -> ScreenError {
         return ScreenError::InvalidLink;
     }
     if matches!(error, StoreError::AlreadyExists { .. } | StoreError::InvitationForOther) {
-        return ScreenError::Malformed(error.to_string());
+        return ScreenError::RefusedInvitation(error.to_string());
     }
     error.into()
 }

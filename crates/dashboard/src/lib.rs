@@ -11,8 +11,8 @@
 //!   limits what that costs), and `access` who may use a `route`. `backend` lists what the server does for the dashboard, `state` has all parts as [`Dashboard`], and
 //!   `call` calls the services.
 //! - Pages: `html` renders templates, `time` times, `durations` durations, `numbers` shares and latencies,
-//!   `region_names` regions, `pager` long lists, `notice` carries a text over a redirect, `error` turns failures into pages, `assets`
-//!   serves style and scripts, and `form` builds forms from tables.
+//!   `region_names` regions, `pager` long lists, `notice` carries a text over a redirect, `error` turns failures into pages, `extract`
+//!   reads forms and queries, `assets` serves style and scripts, and `form` builds forms from tables.
 //! - Signing in: `passwords`, `sign_in_limits`, `signed_state` between two steps, `authenticator_app` for
 //!   codes, `passkey_ceremonies`, `single_sign_on`, `email_queue` and `emails`, `sign_in`, `setup` for the first account,
 //!   and `invitation` for the others.
@@ -39,6 +39,7 @@ mod durations;
 mod email_queue;
 mod emails;
 mod error;
+mod extract;
 mod fleet;
 mod fleet_screen;
 mod form;

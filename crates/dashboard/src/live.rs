@@ -1,14 +1,14 @@
 //! Live updates: one stream for each open page, which says that what the page shows changed. The browser
 //! then loads the page again and replaces the parts that differ. `live_topic` says what a page shows, and
 //! `live_feeds` connects the streams of a workspace with one task, `live_watch`, so that a hundred open
-//! pages cost one look at a number in memory, and each its session every five seconds.
+//! pages cost one look at a number in memory. While nothing changes, they read nothing.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
@@ -16,11 +16,12 @@ use futures_util::stream;
 use http::header::{CACHE_CONTROL, RETRY_AFTER};
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
-use store::SubjectWatch;
+use store::{Subject, SubjectWatch};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::live_feeds::{OpenFeed, PublishedVersion, WorkspaceVersion};
 use crate::live_topic::{ANSWER_WITHIN, LiveTopic, TopicWatches, regions_digest};
 use crate::live_watch;
@@ -35,8 +36,8 @@ const EVENT_INTERVAL: Duration = Duration::from_secs(1);
 const FREQUENT_INTERVAL: Duration = Duration::from_secs(15);
 /// Interval at which the health of regions is read, once for all pages.
 const REGIONS_INTERVAL: Duration = Duration::from_millis(500);
-/// Interval at which a stream checks that its session still lasts.
-const SESSION_INTERVAL: Duration = Duration::from_secs(5);
+/// Interval at which a stream checks that its session has not expired. It learns of other ends at once.
+const SESSION_INTERVAL: Duration = Duration::from_mins(5);
 /// Interval of comments that keep the connection open through proxies.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(20);
 /// Seconds after which a rejected browser tries again.
@@ -57,6 +58,8 @@ struct LiveStream {
     feed: OpenFeed,
     topic: LiveTopic,
     watches: TopicWatches,
+    /// Ends of the person's sessions.
+    sessions: SubjectWatch,
     /// Version of the workspace that the page has, if it is known.
     seen: PublishedVersion,
     regions: Option<RegionsDigest>,
@@ -83,7 +86,7 @@ struct PendingChanges {
 pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<EventsQuery>,
+    Asked(asked): Asked<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let (workspace, user) = (member.workspace(), member.signed_in.user.id);
@@ -122,11 +125,14 @@ impl LiveStream {
         (member, headers): (Member, HeaderMap),
     ) -> Self {
         let (now, address) = (Instant::now(), member.signed_in.address);
+        let sessions = vec![Subject::Sessions(member.signed_in.user.id)];
+        let sessions = state.store.watch_subjects(sessions);
         Self {
             state,
             feed,
             topic,
             watches,
+            sessions,
             seen,
             regions: None,
             regions_at: now,
@@ -135,7 +141,8 @@ impl LiveStream {
             address,
             quiet_until: now,
             calm_until: now,
-            session_check_at: now + SESSION_INTERVAL,
+            // The session may have ended before the watch began.
+            session_check_at: now,
         }
     }
 
@@ -150,7 +157,11 @@ impl LiveStream {
                 () = stop.cancelled() => return None,
                 changed = self.feed.updates.changed(), if !pending.is_prompt => {
                     changed.ok()?;
-                    pending.is_prompt = self.is_concerned().await;
+                    let is_edit = self.take_version();
+                    if is_edit && !self.is_allowed().await {
+                        return None;
+                    }
+                    pending.is_prompt = self.is_concerned(is_edit).await;
                 }
                 () = changed(self.watches.prompt.as_ref()), if !pending.is_prompt => {
                     pending.is_prompt = true;
@@ -167,6 +178,7 @@ impl LiveStream {
                     self.calm_until = now + FREQUENT_INTERVAL;
                     return Some(());
                 }
+                () = self.sessions.changed() => self.session_check_at = Instant::now(),
                 () = sleep_until(self.session_check_at) => {
                     self.session_check_at = Instant::now() + SESSION_INTERVAL;
                     if !self.is_allowed().await {
@@ -177,20 +189,27 @@ impl LiveStream {
         }
     }
 
-    /// Returns whether the new version of the workspace concerns the topic, and watches its new
-    /// subjects.
-    async fn is_concerned(&mut self) -> bool {
+    /// Takes the new version of the workspace. Returns whether more than statuses changed, such as
+    /// resources or members.
+    fn take_version(&mut self) -> bool {
         let version = *self.feed.updates.borrow_and_update();
         let has_same_edits =
             self.seen.zip(version).is_some_and(|(seen, now)| now.has_same_edits(seen));
-        if !has_same_edits && self.topic == LiveTopic::Deliveries {
-            let watched = self.topic.watch(&self.state, self.feed.workspace());
-            // Without an answer, the next change tries again.
-            let Ok(Ok(watches)) = timeout(ANSWER_WITHIN, watched).await else { return true };
-            self.watches = watches;
-        }
         self.seen = version;
-        !has_same_edits || self.topic.has_all_statuses()
+        !has_same_edits
+    }
+
+    /// Returns whether the new version concerns the topic, and watches its new subjects.
+    async fn is_concerned(&mut self, is_edit: bool) -> bool {
+        if is_edit && self.topic == LiveTopic::Deliveries {
+            let watched = self.topic.watch(&self.state, self.feed.workspace());
+            match timeout(ANSWER_WITHIN, watched).await {
+                Ok(Ok(watches)) => self.watches = watches,
+                // The next change tries again.
+                Ok(Err(_)) | Err(_) => self.seen = None,
+            }
+        }
+        is_edit || self.topic.has_all_statuses()
     }
 
     async fn compare_regions(&mut self, pending: &mut PendingChanges) {

@@ -36,6 +36,7 @@ mod workbench;
 
 use axum::routing::{get, post};
 
+pub(crate) use check_view::{LoggedAttempt, logged_attempts};
 pub(crate) use create::request_for_url;
 pub(crate) use fields::methods;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
 use http::HeaderMap;
@@ -14,6 +14,7 @@ use serde::Deserialize;
 use store::PageName;
 
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::fleet::filter::FleetFilter;
 use crate::fleet::snapshot::FleetSnapshot;
 use crate::html::{self, Frame, NAVIGATION, Section};
@@ -69,7 +70,7 @@ struct Hit {
 pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<Search>,
+    Asked(asked): Asked<Search>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let search = asked.q.trim();

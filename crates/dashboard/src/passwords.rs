@@ -75,6 +75,11 @@ pub(crate) fn check_new(password: &Secret<String>, email: &str) -> Result<(), We
     Ok(())
 }
 
+/// Returns the password of a form without one: the empty one, which no account has.
+pub(crate) fn missing() -> Secret<String> {
+    Secret::new(String::new())
+}
+
 /// Reads a password of a form.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Secret<String>, D::Error> {
     String::deserialize(from).map(Secret::new)

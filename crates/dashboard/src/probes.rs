@@ -4,7 +4,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use contract::monitor::decode_instant;
@@ -17,6 +17,7 @@ use http::{HeaderMap, StatusCode};
 use rules::{Region, Role, Timestamp, is_local_url, limits};
 
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::{Messages, PostedFields};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::region_groups::{self, RegionGroup};
@@ -91,7 +92,7 @@ async fn create(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Form(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     let all = |wanted: &str| {
         let found = posted.iter().filter(|(name, _)| name == wanted);

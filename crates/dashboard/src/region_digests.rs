@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use contract::region::wire::Region;
 use rules::WorkspaceId;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 /// Age from which the digest is taken again.
 const FRESH_FOR: Duration = Duration::from_millis(400);

@@ -127,6 +127,9 @@ impl RegionView {
                 "Most of its hosts fail at once, so its results do not count.",
             ),
             "stalled" => ("down", "Stalled", "Checks are due here, but none ends."),
+            "disconnected" => {
+                ("down", "Disconnected", "Its probe is not connected, so nothing is checked here.")
+            }
             "unserved" => {
                 ("unknown", "Unserved", "No probe serves it, so nothing is checked here.")
             }

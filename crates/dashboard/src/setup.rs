@@ -1,9 +1,10 @@
 //! The set-up link: it creates the owner and the first workspace of a new server. It is valid until
 //! the first account exists, also over restarts, because it is a signature and not stored.
 
+use crate::extract::Posted;
 use crate::route::{Access, Route};
 use askama::Template;
-use axum::extract::{Form, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use base64::Engine as _;
@@ -33,10 +34,13 @@ pub(crate) const ROUTES: &[Route] = &[
 /// The form.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Answers {
+    #[serde(default)]
     name: String,
+    #[serde(default)]
     email: String,
-    #[serde(deserialize_with = "passwords::deserialize")]
+    #[serde(default = "passwords::missing", deserialize_with = "passwords::deserialize")]
     password: Secret<String>,
+    #[serde(default)]
     workspace: String,
 }
 
@@ -116,7 +120,7 @@ pub(crate) async fn submit(
     Path(token): Path<String>,
     client: Client,
     request: HeaderMap,
-    Form(given): Form<Answers>,
+    Posted(given): Posted<Answers>,
 ) -> Result<Response, ScreenError> {
     state.require_setup_token(&token, &client).await?;
     let owner = match validate(&given) {

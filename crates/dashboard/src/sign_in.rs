@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
 use http::header::SET_COOKIE;
@@ -27,6 +27,7 @@ pub(crate) use self::finish::{SignInWay, finish};
 
 use self::finish::local_path;
 use crate::error::{ScreenError, sentence};
+use crate::extract::{Asked, Posted};
 use crate::html::{self, BareFrame, redirect};
 use crate::notice;
 use crate::origin::Client;
@@ -53,8 +54,9 @@ pub(crate) struct Destination {
 /// The form.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Credentials {
+    #[serde(default)]
     email: String,
-    #[serde(deserialize_with = "passwords::deserialize")]
+    #[serde(default = "passwords::missing", deserialize_with = "passwords::deserialize")]
     password: Secret<String>,
     next: Option<String>,
 }
@@ -80,7 +82,7 @@ struct SignInPage {
 /// Shows the form.
 pub(crate) async fn show(
     State(state): State<Dashboard>,
-    Query(to): Query<Destination>,
+    Asked(to): Asked<Destination>,
     request: HeaderMap,
 ) -> Response {
     let mut page = SignInPage::new(&state, String::new(), local_path(to.next));
@@ -93,7 +95,7 @@ pub(crate) async fn submit(
     State(state): State<Dashboard>,
     client: Client,
     request: HeaderMap,
-    Form(given): Form<Credentials>,
+    Posted(given): Posted<Credentials>,
 ) -> Result<Response, ScreenError> {
     let next = local_path(given.next);
     let email: String = given.email.trim().chars().take(EMAIL_CHARS_MAX).collect();

@@ -6,7 +6,7 @@ mod address;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form, State};
+use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
 use contract::notification::wire::{CreateNotificationRequest, UpdateNotificationRequest};
@@ -20,6 +20,7 @@ use self::address::ChannelAddress;
 use crate::backend::DraftCall;
 use crate::channels;
 use crate::error::{ScreenError, sentence};
+use crate::extract::Posted;
 use crate::form::Messages;
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::monitors;
@@ -75,7 +76,7 @@ pub(crate) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Form(given): Form<Steps>,
+    Posted(given): Posted<Steps>,
 ) -> Result<Response, ScreenError> {
     let url = with_scheme(&given.url);
     let monitor = monitors::request_for_url(&url);

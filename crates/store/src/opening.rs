@@ -2,6 +2,7 @@
 //! database, and decides whether a missing or empty database may be served.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use tokio::sync::watch;
 
@@ -105,6 +106,7 @@ impl Store {
         Ok(Self::new(Inner {
             writer,
             readers,
+            reads: AtomicU64::new(0),
             vault,
             recent_index: tail,
             successes: LatestSuccesses::new(&settings.folder),

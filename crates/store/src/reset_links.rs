@@ -8,6 +8,7 @@ use rules::{PasskeyId, Secret, Timestamp, UserId};
 use crate::db::{Connection, query};
 use crate::row::{id, instant, optional_instant};
 use crate::sessions::SessionHash;
+use crate::subject_watches::Subject;
 use crate::users::{Users, mark_verified, record_for_workspaces, replace_password};
 use crate::{AuditContext, Store, StoreError, passkeys};
 
@@ -100,7 +101,8 @@ impl ResetLinks<'_> {
         change: impl FnOnce(UserId) -> AuditContext + Send + 'static,
         now: Timestamp,
     ) -> Result<ResetLinkState, StoreError> {
-        self.store
+        let before = self
+            .store
             .write(move |session| {
                 session.declare_no_change();
                 Box::pin(async move {
@@ -116,7 +118,11 @@ impl ResetLinks<'_> {
                     Ok(state)
                 })
             })
-            .await
+            .await?;
+        if let ResetLinkState::Valid(user) = before {
+            self.store.signal_change([Subject::Sessions(user)]);
+        }
+        Ok(before)
     }
 }
 

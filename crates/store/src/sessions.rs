@@ -5,6 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::db::{Row, query};
 use crate::row::{id, instant};
+use crate::subject_watches::Subject;
 use crate::users::{self, User};
 use crate::{AuditContext, Store, StoreError};
 
@@ -156,7 +157,8 @@ impl Sessions<'_> {
 
     /// Ends a session of a user. Ending one that has ended has no effect.
     pub async fn end(&self, user: UserId, ended: SessionId) -> Result<(), StoreError> {
-        self.store
+        let written = self
+            .store
             .write(move |session| {
                 session.declare_no_change();
                 Box::pin(async move {
@@ -168,7 +170,9 @@ impl Sessions<'_> {
                     Ok(())
                 })
             })
-            .await
+            .await;
+        self.store.signal_change([Subject::Sessions(user)]);
+        written
     }
 
     /// Ends all sessions of a user except one.
@@ -178,7 +182,8 @@ impl Sessions<'_> {
         kept: SessionId,
         change: AuditContext,
     ) -> Result<(), StoreError> {
-        self.store
+        let written = self
+            .store
             .write(move |session| {
                 session.declare_no_change();
                 Box::pin(async move {
@@ -191,7 +196,9 @@ impl Sessions<'_> {
                     users::record_for_workspaces(session, user, ended, change).await
                 })
             })
-            .await
+            .await;
+        self.store.signal_change([Subject::Sessions(user)]);
+        written
     }
 
     /// Records the last use of a session.

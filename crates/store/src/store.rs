@@ -2,6 +2,7 @@
 //! The aggregate's file defines its handle, its data and its queries.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -47,6 +48,8 @@ pub struct Store {
 pub(crate) struct Inner {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
+    /// Number of reads so far.
+    pub(crate) reads: AtomicU64,
     pub(crate) vault: Arc<Vault>,
     pub(crate) recent_index: RecentIndex,
     pub(crate) successes: LatestSuccesses,
@@ -126,6 +129,11 @@ impl Store {
         &self.inner.quarantine
     }
 
+    /// Returns the number of reads of the database so far, of one or more statements each.
+    pub fn read_count(&self) -> u64 {
+        self.inner.reads.load(Ordering::Relaxed)
+    }
+
     /// Returns the key that signs visitors' sessions. It survives restarts.
     pub fn session_key(&self) -> rules::Secret<[u8; 32]> {
         self.vault().sessions().clone()
@@ -202,6 +210,7 @@ impl Store {
 
     /// Returns a connection that reads committed data.
     pub(crate) async fn read(&self) -> Result<Connection, StoreError> {
+        self.inner.reads.fetch_add(1, Ordering::Relaxed);
         match self.inner.readers.acquire().await {
             Err(sqlx::Error::PoolClosed) => Err(StoreError::Closed),
             Err(sqlx::Error::PoolTimedOut) => Err(db::timeout_error(READER_WAIT).into()),

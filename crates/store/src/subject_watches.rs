@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rules::{ChannelId, MonitorId};
+use rules::{ChannelId, MonitorId, UserId};
 use tokio::sync::Notify;
 
 /// Subject that a view can watch.
@@ -17,6 +17,8 @@ pub enum Subject {
     Results(MonitorId),
     /// Deliveries of a channel.
     Deliveries(ChannelId),
+    /// Ends of sessions of a user. An end that also changes an account is an edit of all workspaces.
+    Sessions(UserId),
 }
 
 /// Subjects that are watched at the moment.

@@ -80,6 +80,14 @@ impl Person {
         self.send(request, &form(fields)).await
     }
 
+    /// Posts any content to this site.
+    pub async fn post_content(&self, path: &str, content_type: &str, content: &str) -> Reply {
+        let request = self.request(Method::POST, path).header("sec-fetch-site", "same-origin");
+        let request = request.header("content-type", content_type);
+        let body = Full::new(Bytes::copy_from_slice(content.as_bytes()));
+        self.exchange(request.body(body).expect("the request is valid")).await
+    }
+
     /// Submits a form from another site.
     pub async fn post_from_another_site(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         let request = self.request(Method::POST, path).header("sec-fetch-site", "cross-site");
@@ -113,7 +121,12 @@ impl Person {
             request.header("content-type", "application/x-www-form-urlencoded")
         };
         let body = Full::new(Bytes::copy_from_slice(body.as_bytes()));
-        let reply = self.browser.request(request.body(body).expect("the request is valid")).await;
+        self.exchange(request.body(body).expect("the request is valid")).await
+    }
+
+    /// Sends a request and stores the cookies of the response.
+    async fn exchange(&self, request: Request<Full<Bytes>>) -> Reply {
+        let reply = self.browser.request(request).await;
         for cookie in reply.headers.get_all(SET_COOKIE) {
             self.store(cookie.to_str().expect("cookies are ASCII"));
         }

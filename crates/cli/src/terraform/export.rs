@@ -4,12 +4,13 @@
 
 use std::collections::HashMap;
 
+use contract::hcl::quoted;
 use rules::field::{Block, Field, Presence, Resource, Rule, Shape, Value};
 use rules::tables::RESOURCES;
 use rules::{Secret, counted};
 use serde_json::Value as Json;
 
-use super::hcl::{Body, Expression, quoted};
+use super::hcl::{Body, Expression};
 use super::names::{Names, words};
 use super::variables::{Variable, Variables};
 use super::workspace::{Found, Workspace};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Form, Path, State};
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use http::StatusCode;
@@ -14,6 +14,7 @@ use store::{AddedPasskey, NewPasskey, Passkeys, StoreError};
 use super::confirmation::is_recent;
 use crate::emails::AccountEmail;
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::html::{redirect_with_notice, with_retry_after};
 use crate::passkey_ceremonies::{CeremonyError, HANDLE_BYTES, Handle};
 use crate::route::{Access, Route};
@@ -33,11 +34,11 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 /// The form that the script posts.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Answer {
     /// JSON of the browser's answer.
     credential: String,
-    #[serde(default)]
     name: String,
 }
 
@@ -46,7 +47,8 @@ const OLD_SESSION: &str =
     "sign out and in again first; a passkey needs a sign-in of the last 15 minutes";
 
 /// Form of a name.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Name {
     name: String,
 }
@@ -88,7 +90,7 @@ pub(crate) async fn options(
 pub(crate) async fn add(
     State(state): State<Dashboard>,
     Extension(signed_in): Extension<Arc<SignedIn>>,
-    Form(given): Form<Answer>,
+    Posted(given): Posted<Answer>,
 ) -> Result<Response, ScreenError> {
     if !is_recent(&state, &signed_in) {
         return Ok(refuse(StatusCode::FORBIDDEN, OLD_SESSION));
@@ -142,7 +144,7 @@ pub(crate) async fn rename(
     State(state): State<Dashboard>,
     Extension(signed_in): Extension<Arc<SignedIn>>,
     Path(passkey): Path<String>,
-    Form(given): Form<Name>,
+    Posted(given): Posted<Name>,
 ) -> Result<Response, ScreenError> {
     let passkey = PasskeyId::parse(&passkey).map_err(|_| ScreenError::NotFound)?;
     let Some(name) = valid_name(&given.name) else {

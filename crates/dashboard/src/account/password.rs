@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Form, State};
+use axum::extract::State;
 use axum::response::Response;
 use axum::routing::post;
 use http::HeaderMap;
@@ -15,6 +15,7 @@ use super::confirmation::confirm;
 use super::screen::{Problems, render};
 use crate::emails::AccountEmail;
 use crate::error::{ScreenError, sentence};
+use crate::extract::Posted;
 use crate::html::redirect_with_notice;
 use crate::origin::Client;
 use crate::passwords;
@@ -28,9 +29,9 @@ pub(crate) const ROUTES: &[Route] =
 /// The form.
 #[derive(Debug, Deserialize)]
 pub(crate) struct PasswordChange {
-    #[serde(deserialize_with = "passwords::deserialize")]
+    #[serde(default = "passwords::missing", deserialize_with = "passwords::deserialize")]
     current: Secret<String>,
-    #[serde(deserialize_with = "passwords::deserialize")]
+    #[serde(default = "passwords::missing", deserialize_with = "passwords::deserialize")]
     password: Secret<String>,
 }
 
@@ -40,7 +41,7 @@ pub(crate) async fn submit(
     Extension(signed_in): Extension<Arc<SignedIn>>,
     client: Client,
     request: HeaderMap,
-    Form(given): Form<PasswordChange>,
+    Posted(given): Posted<PasswordChange>,
 ) -> Result<Response, ScreenError> {
     let user = &signed_in.user;
     let refuse = async |problems| render(&state, &signed_in, &request, problems).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use http::HeaderMap;
@@ -17,6 +17,7 @@ use super::confirmation::confirm;
 use super::screen::{Problems, render};
 use crate::emails::{AccountEmail, EmailLink};
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::origin::Client;
 use crate::passwords;
@@ -37,7 +38,8 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 /// Form of the name.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct NewName {
     name: String,
 }
@@ -45,8 +47,9 @@ pub(crate) struct NewName {
 /// Form of the address.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Email {
+    #[serde(default)]
     email: String,
-    #[serde(deserialize_with = "passwords::deserialize")]
+    #[serde(default = "passwords::missing", deserialize_with = "passwords::deserialize")]
     password: Secret<String>,
 }
 
@@ -72,7 +75,7 @@ pub(crate) async fn rename(
     State(state): State<Dashboard>,
     Extension(signed_in): Extension<Arc<SignedIn>>,
     request: HeaderMap,
-    Form(given): Form<NewName>,
+    Posted(given): Posted<NewName>,
 ) -> Result<Response, ScreenError> {
     let mut fields = Validator::new(&tables::USER);
     let name = fields.text("name", Some(given.name.trim().to_owned()));
@@ -83,7 +86,8 @@ pub(crate) async fn rename(
         }
         Err(violations) => {
             let name = crate::form::message(&violations, "name");
-            let problems = Problems { name, ..Problems::default() };
+            let entered_name = Some(given.name);
+            let problems = Problems { name, entered_name, ..Problems::default() };
             render(&state, &signed_in, &request, problems).await
         }
     }
@@ -95,9 +99,12 @@ pub(crate) async fn change_email(
     Extension(signed_in): Extension<Arc<SignedIn>>,
     client: Client,
     request: HeaderMap,
-    Form(given): Form<Email>,
+    Posted(given): Posted<Email>,
 ) -> Result<Response, ScreenError> {
-    let refuse = async |problems| render(&state, &signed_in, &request, problems).await;
+    let refuse = async |problems: Problems| {
+        let problems = Problems { entered_email: Some(given.email.clone()), ..problems };
+        render(&state, &signed_in, &request, problems).await
+    };
     let mut fields = Validator::new(&tables::USER);
     let email = fields.text("email", Some(given.email.trim().to_owned()));
     let email = match fields.finish(email) {

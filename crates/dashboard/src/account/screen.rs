@@ -15,7 +15,11 @@ use crate::state::Dashboard;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Problems {
     pub(super) name: Option<String>,
+    /// Name that the person entered, if it is not the stored one.
+    pub(super) entered_name: Option<String>,
     pub(super) email: Option<String>,
+    /// Address that the person entered, if it is not the stored one.
+    pub(super) entered_email: Option<String>,
     /// About the password that confirms a new address.
     pub(super) email_password: Option<String>,
     /// About the current password.

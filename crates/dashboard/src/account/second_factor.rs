@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form, State};
+use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
 use http::{HeaderMap, StatusCode};
@@ -19,6 +19,7 @@ use super::screen::{Problems, render};
 use crate::authenticator_app as app;
 use crate::emails::AccountEmail;
 use crate::error::{ScreenError, sentence};
+use crate::extract::Posted;
 use crate::html::{self, Frame, Section, redirect, redirect_with_notice};
 use crate::origin::Client;
 use crate::passwords;
@@ -45,7 +46,8 @@ struct Enrolment {
 }
 
 /// Form that confirms a secret.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct FirstCode {
     enrolment: String,
     code: String,
@@ -54,7 +56,7 @@ pub(crate) struct FirstCode {
 /// Form that confirms a change.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Password {
-    #[serde(deserialize_with = "passwords::deserialize")]
+    #[serde(default = "passwords::missing", deserialize_with = "passwords::deserialize")]
     password: Secret<String>,
 }
 
@@ -99,7 +101,7 @@ pub(crate) async fn enable(
     Extension(signed_in): Extension<Arc<SignedIn>>,
     client: Client,
     request: HeaderMap,
-    Form(given): Form<FirstCode>,
+    Posted(given): Posted<FirstCode>,
 ) -> Result<Response, ScreenError> {
     if !is_recent(&state, &signed_in) {
         return Ok(redirect("/login?next=/account/authenticator"));
@@ -152,7 +154,7 @@ pub(crate) async fn replace_codes(
     Extension(signed_in): Extension<Arc<SignedIn>>,
     client: Client,
     request: HeaderMap,
-    Form(given): Form<Password>,
+    Posted(given): Posted<Password>,
 ) -> Result<Response, ScreenError> {
     if let Err(why) = confirm(&state, &signed_in, &client, given.password).await? {
         let problems = Problems { second_factor: Some(why), ..Problems::default() };
@@ -175,7 +177,7 @@ pub(crate) async fn remove(
     Extension(signed_in): Extension<Arc<SignedIn>>,
     client: Client,
     request: HeaderMap,
-    Form(given): Form<Password>,
+    Posted(given): Posted<Password>,
 ) -> Result<Response, ScreenError> {
     if let Err(why) = confirm(&state, &signed_in, &client, given.password).await? {
         let problems = Problems { second_factor: Some(why), ..Problems::default() };

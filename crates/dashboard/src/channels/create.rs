@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use contract::notification::wire::CreateNotificationRequest;
 use contract::rpc::MethodRequest as _;
@@ -16,6 +16,7 @@ use super::guides::{Guide, guide, guides};
 use super::outcome::{TestOutcome, test_unsaved};
 use super::{detail, fields};
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::form::{Form, Messages, Values};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -53,7 +54,7 @@ struct NewChannelPage {
 pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<ChannelKind>,
+    Asked(asked): Asked<ChannelKind>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let Some(kind) = asked.parse()? else {
@@ -70,9 +71,9 @@ pub(crate) async fn show(
 pub(crate) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<ChannelKind>,
+    Asked(asked): Asked<ChannelKind>,
     request: HeaderMap,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let kind = asked.parse()?.ok_or(ScreenError::NotFound)?;
     let mut values = Values::posted(posted, &NOTIFICATION);

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::notification::wire::{ListDeliveriesRequest, TestNotificationRequest};
 use http::HeaderMap;
@@ -13,6 +13,7 @@ use super::deliveries::{DeliveryRow, monitor_names};
 use super::outcome::TestOutcome;
 use super::summary::{self, ChannelSummary};
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -58,7 +59,7 @@ pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Query(part): Query<LogPart>,
+    Asked(part): Asked<LogPart>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let channel = summary::find(&state, &member, &id).await?;

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::notification::wire::UpdateNotificationRequest;
 use contract::rpc::MethodRequest as _;
@@ -15,6 +15,7 @@ use super::guides::{Guide, guide};
 use super::outcome::{TestOutcome, test_unsaved};
 use super::summary::{self, ChannelSummary};
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::{Form, Messages, Values};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -53,7 +54,7 @@ pub(crate) async fn submit(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let channel = summary::find(&state, &member, &id).await?.summary;
     let mut values = Values::posted(posted, &NOTIFICATION);

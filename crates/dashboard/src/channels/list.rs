@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use contract::notification::wire::ListNotificationsRequest;
 use contract::rpc::MethodRequest as _;
@@ -18,6 +18,7 @@ use super::deliveries;
 use super::guides::{Guide, guides};
 use super::summary::ChannelSummary;
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::{self, Frame, Section};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -62,7 +63,7 @@ impl ChannelRow {
 pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(part): Query<ChannelsPart>,
+    Asked(part): Asked<ChannelsPart>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let mut asked = json!({ "limit": CHANNELS });

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::notification::wire::UpdateNotificationRequest;
 use contract::rpc::MethodRequest as _;
@@ -14,6 +14,7 @@ use store::MonitorName;
 
 use super::summary::{self, ChannelSummary};
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::monitor_picker::{MonitorChoices, MonitorSearch};
 use crate::session::Member;
@@ -33,7 +34,7 @@ pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Query(search): Query<MonitorSearch>,
+    Asked(search): Asked<MonitorSearch>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let channel = summary::find(&state, &member, &id).await?.summary;
@@ -53,8 +54,8 @@ pub(crate) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Query(search): Query<MonitorSearch>,
-    Body(posted): Body<Vec<(String, String)>>,
+    Asked(search): Asked<MonitorSearch>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let channel = summary::find(&state, &member, &id).await?.summary;
     let all = state.store.monitors().all_names(member.workspace()).await?;

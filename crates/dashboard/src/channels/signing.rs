@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, State};
+use axum::extract::State;
 use axum::response::Response;
 use contract::notification::wire::{
     ListSigningSecretsRequest, RotateSigningSecretRequest, SigningSecret,
@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::deliveries::instant;
 use crate::error::{ScreenError, sentence};
+use crate::extract::Posted;
 use crate::html::{self, Frame, Section};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -40,7 +41,8 @@ struct SecretRow {
 }
 
 /// The form.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Rotation {
     overlap_hours: String,
 }
@@ -61,7 +63,7 @@ pub(crate) async fn rotate(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Body(given): Body<Rotation>,
+    Posted(given): Posted<Rotation>,
 ) -> Result<Response, ScreenError> {
     let Ok(hours) = given.overlap_hours.trim().parse() else {
         let error = "Must be a number of hours.".to_owned();

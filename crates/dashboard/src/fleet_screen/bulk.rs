@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, State};
+use axum::extract::State;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,6 +17,7 @@ use rules::{FormatError, MonitorId, Tag};
 use super::bulk_update::{MonitorUpdate, chosen, delete_later, update};
 use super::view::FleetScreen;
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::fleet::filter::FleetFilter;
 use crate::fleet::snapshot::{FleetRow, FleetSnapshot};
 use crate::fleet::undo::{BulkAction, BulkChange, ChosenMonitor, DELETION_WINDOW};
@@ -57,14 +58,14 @@ pub(super) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let choice = BulkChoice::new(&posted);
     let back = choice.back(&member);
     let action = match action(&posted) {
         Some(Ok(action)) => action,
         Some(Err(why)) => return Ok(redirect_with_notice(&back, &format!("The tag {why}."))),
-        None => return Err(ScreenError::Malformed("unknown action".to_owned())),
+        None => return Err(ScreenError::Malformed("no known action was chosen".to_owned())),
     };
     let (workspace, now) = (member.workspace(), state.ctx.now());
     let fleet = state.fleet.get(&state.store, workspace, now).await?;
@@ -108,7 +109,7 @@ pub(super) async fn submit(
 pub(super) async fn take_back(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let filter = FleetFilter::parse(pairs(&posted));
     let screen = FleetScreen::of_form(&posted);

@@ -2,12 +2,13 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::HeaderMap;
 
 use super::view::{FleetScreen, FleetView};
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::{self, Frame, Section};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -23,7 +24,7 @@ struct FleetPage<'f> {
 pub(super) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<Vec<(String, String)>>,
+    Asked(asked): Asked<Vec<(String, String)>>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let snapshot = state.fleet.get(&state.store, member.workspace(), state.ctx.now()).await?;

@@ -1,7 +1,7 @@
 //! Actions on an incident: acknowledge, resolve and comment.
 
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::incident::wire::{
     AcknowledgeIncidentRequest, CommentIncidentRequest, ResolveIncidentRequest,
@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::show::{self, CommentInput};
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::Messages;
 use crate::html::redirect_with_notice;
 use crate::session::Member;
@@ -52,7 +53,7 @@ pub(super) async fn comment(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(posted): Body<PostedComment>,
+    Posted(posted): Posted<PostedComment>,
 ) -> Result<Response, ScreenError> {
     let text = posted.text.replace("\r\n", "\n");
     let comment = CommentIncidentRequest { id: id.clone(), text: Some(text.clone()) };

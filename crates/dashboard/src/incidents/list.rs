@@ -1,11 +1,12 @@
 //! The list: open incidents first, then past ones with filters, which are in the URL.
 
+use crate::extract::Asked;
 use crate::people;
 use std::time::Duration;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use domain::history::Span;
 use http::HeaderMap;
@@ -85,7 +86,7 @@ enum Found {
 pub(super) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<IncidentQuery>,
+    Asked(asked): Asked<IncidentQuery>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let workspace = member.workspace();

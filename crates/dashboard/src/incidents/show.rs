@@ -15,10 +15,11 @@ use super::close_reason;
 use super::timeline::{TimelineRow, rows};
 use crate::error::ScreenError;
 use crate::html::{self, Frame, Section};
+use crate::monitors::{LoggedAttempt, logged_attempts};
 use crate::people;
 use crate::session::Member;
 use crate::state::Dashboard;
-use crate::{durations, numbers, region_names};
+use crate::{durations, region_names};
 
 /// Maximum number of reasons that the page shows of an attempt.
 const REASONS_MAX: usize = 10;
@@ -68,18 +69,9 @@ struct EvidenceRow {
     place: String,
     slot: Timestamp,
     trigger: String,
-    attempts: usize,
-    /// First failed attempt.
-    first: Option<AttemptView>,
-}
-
-/// An attempt, ready to be shown.
-struct AttemptView {
-    started_at: Timestamp,
-    latency: String,
+    /// Reasons of the first failed attempt.
     reasons: Vec<String>,
-    hops: Vec<String>,
-    body: Option<String>,
+    attempts: Vec<LoggedAttempt>,
 }
 
 /// Shows the incident.
@@ -156,13 +148,15 @@ impl IncidentView {
 
 impl EvidenceRow {
     fn new(evidence: &RegionEvidence) -> Self {
+        let first = evidence.attempts.iter().find(|it| is_failed(it));
+        let closed = |attempt| LoggedAttempt { is_open: false, ..attempt };
         Self {
             region: region_names::with_id(&evidence.region),
             place: evidence.place.clone(),
             slot: evidence.slot.as_option().and_then(decode_instant).unwrap_or_default(),
             trigger: evidence.trigger.clone(),
-            attempts: evidence.attempts.len(),
-            first: evidence.attempts.iter().find(|it| is_failed(it)).map(AttemptView::new),
+            reasons: first.map(reasons).unwrap_or_default(),
+            attempts: logged_attempts(&evidence.attempts).into_iter().map(closed).collect(),
         }
     }
 }
@@ -186,23 +180,4 @@ pub(super) fn reasons(attempt: &AttemptLog) -> Vec<String> {
     let mut reasons: Vec<String> = all.take(REASONS_MAX).cloned().collect();
     reasons.dedup();
     reasons
-}
-
-impl AttemptView {
-    fn new(attempt: &AttemptLog) -> Self {
-        let hops = attempt.hops.iter().map(|hop| {
-            let status = hop.status_code.map(|code| code.to_string()).unwrap_or_default();
-            let parts = [&hop.url, &hop.address, &hop.version, &status];
-            let parts: Vec<&str> =
-                parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-            parts.join(" · ")
-        });
-        Self {
-            started_at: attempt.started_at.as_option().and_then(decode_instant).unwrap_or_default(),
-            latency: numbers::latency(u32::try_from(attempt.latency_us).unwrap_or_default()),
-            reasons: reasons(attempt),
-            hops: hops.filter(|hop| !hop.is_empty()).collect(),
-            body: attempt.body.clone().filter(|body| !body.trim().is_empty()),
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::rpc::MethodRequest as _;
 use contract::status_report::wire::CreateStatusReportRequest;
@@ -16,6 +16,7 @@ use store::{ComponentName, Page};
 use super::show::{self, IncidentView};
 use super::write_up_draft::draft;
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::Messages;
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -98,7 +99,7 @@ pub(super) async fn submit(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(mut given): Body<PostedWriteUp>,
+    Posted(mut given): Posted<PostedWriteUp>,
 ) -> Result<Response, ScreenError> {
     let loaded = load(&state, &member, &id).await?;
     given.text = given.text.replace("\r\n", "\n");

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::maintenance::wire::{
     CreateMaintenanceRequest, GetMaintenanceRequest, UpdateMaintenanceRequest,
@@ -16,6 +16,7 @@ use serde_json::{Value as Json, json};
 use super::picker::{self, Picked, Picker};
 use super::preview::{Preview, preview};
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::form::{Form, FormSpec, Messages, PostedFields, Values, resource};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -71,7 +72,7 @@ struct PickerPart {
 pub(super) async fn new(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<NewMaintenanceQuery>,
+    Asked(asked): Asked<NewMaintenanceQuery>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let mut values = Values::default();
@@ -91,7 +92,7 @@ pub(super) async fn create(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     let values = Values::posted(posted, &MAINTENANCE);
     submit(&state, &member, (None, values), &request).await
@@ -118,7 +119,7 @@ pub(super) async fn update(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     let values = Values::posted(posted, &MAINTENANCE);
     submit(&state, &member, (Some(&id), values), &request).await
@@ -128,7 +129,7 @@ pub(super) async fn update(
 pub(super) async fn preview_part(
     State(state): State<Dashboard>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Response {
     let values = Values::posted(posted, &MAINTENANCE);
     html::page(&PreviewPart { preview: preview(&values, state.ctx.now()) }, &request)
@@ -139,7 +140,7 @@ pub(super) async fn monitors_part(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     part(&state, &member, (Picked::Monitors, posted), &request).await
 }
@@ -149,7 +150,7 @@ pub(super) async fn components_part(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     part(&state, &member, (Picked::Components, posted), &request).await
 }

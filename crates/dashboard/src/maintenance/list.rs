@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use domain::history::Span;
 use domain::maintenance::MaintenanceStatus;
@@ -16,6 +16,7 @@ use super::calendar::{CalendarDay, WEEKDAYS, shown_days, weeks};
 use super::in_words;
 use crate::durations;
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::{self, Frame, Section};
 use crate::pager::Pager;
 use crate::session::Member;
@@ -66,7 +67,7 @@ struct MaintenanceRow {
 pub(super) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<CalendarQuery>,
+    Asked(asked): Asked<CalendarQuery>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let (workspace, now) = (member.workspace(), state.ctx.now());

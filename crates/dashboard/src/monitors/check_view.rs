@@ -35,7 +35,8 @@ pub(crate) struct LoggedAttempt {
     pub(crate) number: usize,
     pub(crate) started_at: String,
     pub(crate) latency: String,
-    pub(crate) is_last: bool,
+    /// Whether its details are visible at first.
+    pub(crate) is_open: bool,
     /// Failure and reasons, one sentence each.
     pub(crate) reasons: Vec<String>,
     pub(crate) assertions: Vec<AssertionView>,
@@ -90,7 +91,6 @@ impl CheckView {
         let count = check.attempts.len();
         let is_known = count == 0 && !waterfall::named(&log.phases).is_empty();
         let phases = if is_known { waterfall::bars(&[&log.phases]).remove(0) } else { Vec::new() };
-        let attempts = check.attempts.iter().enumerate();
         Self {
             place: place(&log.region, &log.place),
             region: log.region.clone(),
@@ -101,7 +101,7 @@ impl CheckView {
             trigger: log.trigger.clone(),
             served_by: log.served_by.clone(),
             phases,
-            attempts: attempts.map(|(index, it)| attempt(it, index, count)).collect(),
+            attempts: logged_attempts(&check.attempts),
         }
     }
 }
@@ -127,6 +127,12 @@ pub(super) fn instant(at: Option<&WireTimestamp>) -> Option<Timestamp> {
     at.and_then(decode_instant)
 }
 
+/// Returns the views of attempts, with the last one open.
+pub(crate) fn logged_attempts(attempts: &[AttemptLog]) -> Vec<LoggedAttempt> {
+    let count = attempts.len();
+    attempts.iter().enumerate().map(|(index, it)| attempt(it, index, count)).collect()
+}
+
 fn attempt(attempt: &AttemptLog, index: usize, count: usize) -> LoggedAttempt {
     let phases: Vec<_> = attempt.hops.iter().map(|hop| &*hop.phases).collect();
     let bars = waterfall::bars(&phases);
@@ -137,7 +143,7 @@ fn attempt(attempt: &AttemptLog, index: usize, count: usize) -> LoggedAttempt {
         number: index + 1,
         started_at: exact_time(attempt.started_at.as_option()),
         latency: units::latency(attempt.latency_us),
-        is_last: index + 1 == count,
+        is_open: index + 1 == count,
         reasons: failure.iter().cloned().chain(reasons).collect(),
         assertions: attempt
             .assertions

@@ -1,7 +1,7 @@
 //! Creates a monitor. A target is enough to start, and another monitor can be the model.
 
 use axum::Extension;
-use axum::extract::{Form as Body, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::HeaderMap;
 use rules::{MonitorKind, tables};
@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use super::workbench::{FormReply, Subject, Workbench};
 use super::{fields, posted, stored};
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::form::{Values, resource};
 use crate::html::redirect_with_notice;
 use crate::session::Member;
@@ -31,7 +32,7 @@ pub(crate) struct NewForm {
 pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<NewForm>,
+    Asked(asked): Asked<NewForm>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let (kind, values) = if let Some(id) = &asked.from {
@@ -53,9 +54,9 @@ pub(crate) async fn show(
 pub(crate) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<NewForm>,
+    Asked(asked): Asked<NewForm>,
     request: HeaderMap,
-    Body(form): Body<Vec<(String, String)>>,
+    Posted(form): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let kind = parse_kind(asked.kind.as_deref())?;
     let bench = bench((&state, &member), kind, &request);

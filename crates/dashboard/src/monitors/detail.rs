@@ -3,7 +3,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::monitor::wire::{
     GetMonitorStatusRequest, GetMonitorStatusResponse, GetMonitorSummaryRequest,
@@ -21,6 +21,7 @@ use super::stored::{self, StoredMonitor};
 use super::units::{self, Badge};
 use super::{check_view, fields, stored_incidents};
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::{self, Frame, Section};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -85,7 +86,7 @@ pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Query(asked): Query<DetailQuery>,
+    Asked(asked): Asked<DetailQuery>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let monitor_id: MonitorId = id.parse().map_err(|_| ScreenError::NotFound)?;

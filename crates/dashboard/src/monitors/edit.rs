@@ -1,7 +1,7 @@
 //! Edits a monitor.
 
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use serde_json::json;
@@ -10,6 +10,7 @@ use super::stored::StoredMonitor;
 use super::workbench::{FormReply, Subject, Workbench};
 use super::{conflict, fields, posted, stored};
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::{Values, resource};
 use crate::html::redirect_with_notice;
 use crate::session::Member;
@@ -35,7 +36,7 @@ pub(crate) async fn submit(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(form): Body<Vec<(String, String)>>,
+    Posted(form): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let monitor = stored::find(&state, &member, &id).await?;
     let bench = bench((&state, &member), (&id, &monitor), &request);

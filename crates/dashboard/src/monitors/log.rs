@@ -3,7 +3,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::monitor::wire::{
     GetResponseLogRequest, GetResponseLogResponse, ListResponseLogsRequest, MissedSlots,
@@ -18,6 +18,7 @@ use super::log_query::{LogQuery, OUTCOMES, TRIGGERS};
 use super::log_rows::{self, LogRow};
 use super::stored;
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::{self, Frame, Section};
 use crate::region_names;
 use crate::session::Member;
@@ -87,7 +88,7 @@ pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Query(pairs): Query<Vec<(String, String)>>,
+    Asked(pairs): Asked<Vec<(String, String)>>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let query = LogQuery::parse(pairs);
@@ -131,7 +132,7 @@ pub(crate) async fn show_check(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id, log)): Path<(String, String, String)>,
-    Query(pairs): Query<Vec<(String, String)>>,
+    Asked(pairs): Asked<Vec<(String, String)>>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let monitor = stored::find(&state, &member, &id).await?;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use contract::hcl::quoted;
 use rules::field::{Block, Field, Presence, Resource, Shape, Value};
 use rules::tables;
 use serde_json::Value as Json;
@@ -135,32 +136,6 @@ fn aligned(given: &[(&str, String)], indent: &str) -> String {
     let width = given.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     let lines = given.iter().map(|(name, value)| format!("{indent}{name:width$} = {value}\n"));
     lines.collect()
-}
-
-/// Returns a text of HCL. A template in it is escaped.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '$' | '%' if letters.peek() == Some(&'{') => {
-                quoted.push(letter);
-                quoted.push(letter);
-            }
-            letter if letter.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(letter));
-            }
-            letter => quoted.push(letter),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 /// Returns a name that Terraform accepts.

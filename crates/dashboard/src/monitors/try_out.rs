@@ -2,7 +2,7 @@
 //! outcome beside the form. Nothing is stored.
 
 use axum::Extension;
-use axum::extract::{Form as Body, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
@@ -12,6 +12,7 @@ use super::create::parse_kind;
 use super::workbench::{FormReply, Subject, Workbench, warnings};
 use super::{fields, posted, regions, stored};
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::form::{Messages, resource};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -28,9 +29,9 @@ pub(crate) struct TestedForm {
 pub(crate) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<TestedForm>,
+    Asked(asked): Asked<TestedForm>,
     request: HeaderMap,
-    Body(form): Body<Vec<(String, String)>>,
+    Posted(form): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let (kind, subject) = match &asked.monitor {
         Some(id) => {

@@ -1,7 +1,7 @@
 //! Components of a status page: those without a monitor are created here, and all are edited.
 
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::rpc::MethodRequest as _;
 use contract::status_page::wire::{
@@ -16,6 +16,7 @@ use store::Page;
 use super::part_form::{self, PartForm};
 use super::summary::{self, StoredPage};
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::{Choice, Form, FormSpec, Messages, Values, resource};
 use crate::html::redirect_with_notice;
 use crate::session::Member;
@@ -41,7 +42,7 @@ pub(crate) async fn create(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let page = summary::find(&state, &member, &id).await?;
     let values = Values::posted(posted, &STATUS_PAGE_COMPONENT);
@@ -84,7 +85,7 @@ pub(crate) async fn update(
     Extension(member): Extension<Member>,
     Path((_, id, component)): Path<(String, String, String)>,
     request: HeaderMap,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let page = summary::find(&state, &member, &id).await?;
     find(&state, &member, &id, &component).await?;

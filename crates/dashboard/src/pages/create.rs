@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, State};
+use axum::extract::State;
 use axum::response::Response;
 use contract::rpc::MethodRequest as _;
 use contract::status_page::wire::CreateStatusPageRequest;
@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::fields;
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::{Form, Messages, Values};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -39,7 +40,7 @@ pub(crate) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let mut values = Values::posted(posted, &STATUS_PAGE);
     let title = values.first("title").unwrap_or_default().trim().to_owned();

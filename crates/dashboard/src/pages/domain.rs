@@ -3,7 +3,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::rpc;
 use contract::rpc::MethodRequest as _;
@@ -16,6 +16,7 @@ use serde_json::{Value as Json, json};
 use super::summary::{self, PageSummary, StoredPage};
 use crate::backend::{DnsRequirement, DomainClaim};
 use crate::error::{ScreenError, sentence};
+use crate::extract::{Asked, Posted};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -56,7 +57,7 @@ pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Query(chosen): Query<ChosenDomain>,
+    Asked(chosen): Asked<ChosenDomain>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let page = summary::find(&state, &member, &id).await?;
@@ -72,10 +73,12 @@ pub(crate) async fn submit(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(chosen): Body<ChosenDomain>,
+    Posted(chosen): Posted<ChosenDomain>,
 ) -> Result<Response, ScreenError> {
     let page = summary::find(&state, &member, &id).await?;
-    let domain = chosen.domain.unwrap_or_default();
+    let Some(domain) = chosen.domain else {
+        return Err(ScreenError::Malformed("missing field `domain`".to_owned()));
+    };
     let mut settings = json!({ "id": id });
     if !domain.trim().is_empty() {
         settings["customDomain"] = json!(domain.trim());

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::rpc::MethodRequest as _;
 use contract::status_page::wire::UpdateStatusPageRequest;
@@ -13,6 +13,7 @@ use serde_json::json;
 use super::fields;
 use super::summary::{self, PageSummary};
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::{Form, Messages, Values};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -52,7 +53,7 @@ pub(crate) async fn submit(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let stored = summary::find(&state, &member, &id).await?;
     let values = Values::posted(posted, &STATUS_PAGE);

@@ -1,7 +1,7 @@
 //! Component groups of a status page.
 
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::rpc::MethodRequest as _;
 use contract::status_page::wire::{
@@ -15,6 +15,7 @@ use serde_json::{Value as Json, json};
 use super::part_form::{self, PartForm};
 use super::summary;
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::{Form, FormSpec, Messages, Values, resource};
 use crate::html::redirect_with_notice;
 use crate::session::Member;
@@ -39,7 +40,7 @@ pub(crate) async fn create(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let page = summary::find(&state, &member, &id).await?.summary;
     let values = Values::posted(posted, &STATUS_PAGE_COMPONENT_GROUP);
@@ -80,7 +81,7 @@ pub(crate) async fn update(
     Extension(member): Extension<Member>,
     Path((_, id, group)): Path<(String, String, String)>,
     request: HeaderMap,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let page = summary::find(&state, &member, &id).await?.summary;
     find(&state, &member, &id, &group).await?;

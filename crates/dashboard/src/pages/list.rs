@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use contract::rpc::MethodRequest as _;
 use contract::status_page::wire::ListStatusPagesRequest;
@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::summary::PageSummary;
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::{self, Frame, Section};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -48,7 +49,7 @@ struct PageRow {
 pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(part): Query<PagesPart>,
+    Asked(part): Asked<PagesPart>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let mut asked = json!({ "limit": PAGES });

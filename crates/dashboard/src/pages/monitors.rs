@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::rpc::{Error, MethodRequest as _};
 use contract::status_page::wire::CreateComponentRequest;
@@ -17,6 +17,7 @@ use store::Page;
 use super::components;
 use super::summary::{self, PageSummary, StoredPage};
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::form::Choice;
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::monitor_picker::{MonitorChoices, MonitorSearch};
@@ -38,7 +39,7 @@ pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Query(search): Query<MonitorSearch>,
+    Asked(search): Asked<MonitorSearch>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let page = summary::find(&state, &member, &id).await?;
@@ -60,7 +61,7 @@ pub(crate) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let page = summary::find(&state, &member, &id).await?;
     let group = posted.iter().find(|(name, value)| name == "group" && !value.is_empty());

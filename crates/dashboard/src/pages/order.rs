@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::rpc::{Error, MethodRequest as _};
 use contract::status_page::wire::{GetStatusPageOverviewRequest, UpdateComponentRequest};
@@ -15,6 +15,7 @@ use store::Page;
 use super::arrangement::{Arrangement, ComponentPlace, Direction};
 use super::summary;
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::html::{redirect, redirect_with_notice};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -29,7 +30,7 @@ pub(crate) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let page = summary::find(&state, &member, &id).await?;
     let path = page.summary.path(&member, "");

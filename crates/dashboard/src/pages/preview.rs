@@ -2,7 +2,7 @@
 //! person is writing. Nothing is stored.
 
 use axum::Extension;
-use axum::extract::{Form as Body, Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use http::HeaderMap;
 use rules::tables::STATUS_PAGE;
@@ -10,6 +10,7 @@ use rules::{PageId, Validator};
 
 use crate::backend::{PagePreview, PreviewDraft};
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::form::Values;
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -19,7 +20,7 @@ pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Query(given): Query<Vec<(String, String)>>,
+    Asked(given): Asked<Vec<(String, String)>>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     preview(&state, &member, (&id, given), request).await
@@ -31,7 +32,7 @@ pub(crate) async fn submit(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(given): Body<Vec<(String, String)>>,
+    Posted(given): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     preview(&state, &member, (&id, given), request).await
 }

@@ -1,7 +1,7 @@
 //! Publishes and hides a status page, and sets its theme and whether search engines may list it.
 
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::status_page::wire::{
     PublishStatusPageRequest, SetStatusPageIndexingRequest, SetStatusPageThemeRequest,
@@ -10,6 +10,7 @@ use contract::status_page::wire::{
 use serde::Deserialize;
 
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::html::redirect_with_notice;
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -21,7 +22,8 @@ pub(crate) struct Publication {
 }
 
 /// A chosen theme.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct ChosenTheme {
     theme: String,
 }
@@ -37,7 +39,7 @@ pub(crate) async fn publish(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Body(chosen): Body<Publication>,
+    Posted(chosen): Posted<Publication>,
 ) -> Result<Response, ScreenError> {
     let path = member.path(&format!("/pages/{id}"));
     if chosen.published {
@@ -53,7 +55,7 @@ pub(crate) async fn set_theme(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Body(ChosenTheme { theme }): Body<ChosenTheme>,
+    Posted(ChosenTheme { theme }): Posted<ChosenTheme>,
 ) -> Result<Response, ScreenError> {
     let path = member.path(&format!("/pages/{id}"));
     state.send(member.caller(), SetStatusPageThemeRequest { id, theme }).await?;
@@ -65,7 +67,7 @@ pub(crate) async fn set_indexing(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Body(Indexing { allow }): Body<Indexing>,
+    Posted(Indexing { allow }): Posted<Indexing>,
 ) -> Result<Response, ScreenError> {
     let path = member.path(&format!("/pages/{id}"));
     let asked = SetStatusPageIndexingRequest { id, allow_indexing: Some(allow) };

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::monitor::decode_instant;
 use contract::rpc::MethodRequest as _;
@@ -18,6 +18,7 @@ use store::ComponentName;
 
 use super::summary::{self, PageSummary, StoredPage};
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::form::{Choice, Form, FormSpec, Messages, Values, resource};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -69,7 +70,7 @@ pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
-    Query(part): Query<SubscribersPart>,
+    Asked(part): Asked<SubscribersPart>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let stored = summary::find(&state, &member, &id).await?;
@@ -84,7 +85,7 @@ pub(crate) async fn add(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(posted): Body<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let stored = summary::find(&state, &member, &id).await?;
     let values = Values::posted(posted, &SUBSCRIBER);

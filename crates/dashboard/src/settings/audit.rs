@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
 use contract::audit::wire::{AuditEntry, ListAuditEntriesRequest};
@@ -16,6 +16,7 @@ use store::{AuditFilter, ExportFormat, Store, StoreError};
 
 use super::Tab;
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::{self, Frame, Section};
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -78,7 +79,7 @@ enum ExportPosition {
 pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(filter): Query<Filter>,
+    Asked(filter): Asked<Filter>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let given = |text: &String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -109,7 +110,7 @@ pub(crate) async fn show(
 pub(crate) async fn export(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<Export>,
+    Asked(asked): Asked<Export>,
 ) -> Result<Response, ScreenError> {
     let (format, content_type, ending) = match asked.format.as_deref() {
         None | Some("csv") => (ExportFormat::Csv, "text/csv; charset=utf-8", "csv"),

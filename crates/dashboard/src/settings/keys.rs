@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::api_key::wire::{ApiKey, ListApiKeysRequest, RevokeApiKeyRequest};
 use http::{HeaderMap, StatusCode};
@@ -10,9 +10,10 @@ use rules::{Role, Scope, Secret, Validator, tables};
 use serde::Deserialize;
 
 use super::Tab;
-use super::workspace::{Entered, is_about_input};
+use super::workspace::is_about_input;
 use crate::backend::NewKey;
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::form::{Messages, message};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -31,7 +32,8 @@ struct KeysPage {
     frame: Frame,
     tab: Tab,
     keys: Vec<KeyRow>,
-    name: Entered,
+    given: KeyForm,
+    errors: KeyErrors,
     scopes: &'static [Scope],
     lifetimes: &'static [(u32, &'static str)],
     may_edit: bool,
@@ -64,21 +66,31 @@ pub(crate) struct Listing {
 }
 
 /// The form of a new key.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct KeyForm {
     name: String,
     scope: String,
-    days: u32,
+    days: String,
+}
+
+/// Messages beside the fields.
+#[derive(Debug, Default)]
+struct KeyErrors {
+    name: Option<String>,
+    scope: Option<String>,
+    days: Option<String>,
 }
 
 /// Lists the keys.
 pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    axum::extract::Query(listing): axum::extract::Query<Listing>,
+    Asked(listing): Asked<Listing>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
-    let page = page(&state, &member, (listing, Entered::default()), &request).await?;
+    let page =
+        page(&state, &member, listing, (KeyForm::new(), KeyErrors::default()), &request).await?;
     Ok(html::page(&page, &request))
 }
 
@@ -87,40 +99,23 @@ pub(crate) async fn issue(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Form(given): Form<KeyForm>,
+    Posted(given): Posted<KeyForm>,
 ) -> Result<Response, ScreenError> {
-    let mut validator = Validator::new(&tables::KEY);
-    let name = validator.text("name", Some(given.name.trim().to_owned()));
-    let scope: Option<Scope> = validator.word("scope", Some(given.scope.clone()));
-    let refused = match validator.finish(name.zip(scope)) {
-        Ok((name, scope)) => {
-            let new = NewKey { name, scope, days: (given.days > 0).then_some(given.days) };
+    let errors = match given.validate() {
+        Ok(new) => {
+            let may_write = new.scope.may_write();
             match state.backend.issue_key(member.caller(), new).await {
-                Ok(key) => {
-                    let page = NewKeyPage {
-                        frame: Frame::of_member(
-                            &member,
-                            Section::Settings,
-                            "New API key",
-                            &request,
-                        ),
-                        tab: Tab::Keys,
-                        key,
-                        is_write: scope.may_write(),
-                        origin: state.origin.to_string(),
-                    };
-                    return Ok(html::page(&page, &request));
-                }
+                Ok(key) => return Ok(shown_once(&state, &member, (key, may_write), &request)),
                 Err(error) if is_about_input(error.code) => {
-                    Messages::from_error(&error, "key").whole().map(str::to_owned)
+                    let whole = Messages::from_error(&error, "key").whole().map(str::to_owned);
+                    KeyErrors { name: whole, ..KeyErrors::default() }
                 }
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(violations) => message(&violations, "name").or_else(|| message(&violations, "scope")),
+        Err(errors) => errors,
     };
-    let entered = Entered { value: given.name, error: refused };
-    let page = page(&state, &member, (Listing::default(), entered), &request).await?;
+    let page = page(&state, &member, Listing::default(), (given, errors), &request).await?;
     Ok(html::page_with_status(StatusCode::UNPROCESSABLE_ENTITY, &page, &request))
 }
 
@@ -135,10 +130,57 @@ pub(crate) async fn revoke(
     Ok(redirect_with_notice(&member.path(Tab::Keys.path()), "The key was revoked."))
 }
 
+impl KeyForm {
+    /// Returns the values of a new form.
+    fn new() -> Self {
+        Self { name: String::new(), scope: Scope::Write.to_string(), days: "0".to_owned() }
+    }
+
+    fn validate(&self) -> Result<NewKey, KeyErrors> {
+        let mut validator = Validator::new(&tables::KEY);
+        let name = validator.text("name", Some(self.name.trim().to_owned()));
+        let scope: Option<Scope> = validator.word("scope", Some(self.scope.clone()));
+        let valid = validator.finish(name.zip(scope));
+        let is_offered = |days: &u32| LIFETIMES.iter().any(|(offered, _)| offered == days);
+        let days: Option<u32> = self.days.parse().ok().filter(is_offered);
+        match (valid, days) {
+            (Ok((name, scope)), Some(days)) => {
+                Ok(NewKey { name, scope, days: (days > 0).then_some(days) })
+            }
+            (valid, days) => {
+                let violations = valid.err().unwrap_or_default();
+                Err(KeyErrors {
+                    name: message(&violations, "name"),
+                    scope: message(&violations, "scope"),
+                    days: days.is_none().then(|| "Choose when the key expires.".to_owned()),
+                })
+            }
+        }
+    }
+}
+
+/// Returns the only page that has the new key.
+fn shown_once(
+    state: &Dashboard,
+    member: &Member,
+    (key, is_write): (Secret<String>, bool),
+    request: &HeaderMap,
+) -> Response {
+    let page = NewKeyPage {
+        frame: Frame::of_member(member, Section::Settings, "New API key", request),
+        tab: Tab::Keys,
+        key,
+        is_write,
+        origin: state.origin.to_string(),
+    };
+    html::page(&page, request)
+}
+
 async fn page(
     state: &Dashboard,
     member: &Member,
-    (listing, name): (Listing, Entered),
+    listing: Listing,
+    (given, errors): (KeyForm, KeyErrors),
     request: &HeaderMap,
 ) -> Result<KeysPage, ScreenError> {
     let list = ListApiKeysRequest {
@@ -152,7 +194,8 @@ async fn page(
         frame: Frame::of_member(member, Section::Settings, "API keys", request),
         tab: Tab::Keys,
         keys: found.api_keys.into_iter().map(row).collect(),
-        name,
+        given,
+        errors,
         scopes: Scope::ALL,
         lifetimes: &LIFETIMES,
         may_edit: member.membership.role.includes(Role::Admin),

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form, Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::member::wire::{
     CreateInvitationRequest, Invitation, ListInvitationsRequest, ListMembersRequest,
@@ -15,6 +15,7 @@ use serde::Deserialize;
 use super::Tab;
 use super::workspace::{Entered, is_about_input};
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::form::Messages;
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -32,6 +33,7 @@ struct MembersPage {
     members: Vec<MemberRow>,
     invitations: Vec<InvitationRow>,
     email: Entered,
+    role: Entered,
     roles: Vec<Role>,
     may_edit: bool,
     /// Token of the next page of members.
@@ -74,14 +76,22 @@ struct InvitationRow {
 }
 
 /// The form of an invitation.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct InvitationForm {
     email: String,
     role: String,
 }
 
+/// Inputs of the form of an invitation, with their messages.
+struct InvitationInput {
+    email: Entered,
+    role: Entered,
+}
+
 /// The form of a member's role.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct RoleForm {
     role: String,
 }
@@ -90,10 +100,10 @@ pub(crate) struct RoleForm {
 pub(crate) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(listing): Query<MembersListing>,
+    Asked(listing): Asked<MembersListing>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
-    let page = page(&state, &member, (listing, Entered::default()), &request).await?;
+    let page = page(&state, &member, (listing, InvitationInput::new()), &request).await?;
     Ok(html::page(&page, &request))
 }
 
@@ -102,7 +112,7 @@ pub(crate) async fn set_role(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     Path((_, user_id)): Path<(String, String)>,
-    Form(RoleForm { role }): Form<RoleForm>,
+    Posted(RoleForm { role }): Posted<RoleForm>,
 ) -> Result<Response, ScreenError> {
     let update = UpdateMemberRequest { user_id, role };
     state.send(member.caller(), update).await?;
@@ -130,19 +140,19 @@ pub(crate) async fn invite(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Form(given): Form<InvitationForm>,
+    Posted(given): Posted<InvitationForm>,
 ) -> Result<Response, ScreenError> {
     let email = Some(given.email.trim().to_owned()).filter(|email| !email.is_empty());
-    let create = CreateInvitationRequest { email: email.clone(), role: given.role };
+    let create = CreateInvitationRequest { email: email.clone(), role: given.role.clone() };
     let created = match state.send(member.caller(), create).await {
         Ok(created) => created,
         Err(error) if is_about_input(error.code) => {
             let messages = Messages::from_error(&error, "invitation");
-            let why = messages.get("email").or_else(|| messages.get("role"));
-            let entered = Entered {
-                value: given.email,
-                error: why.or_else(|| messages.whole().map(str::to_owned)),
-            };
+            let role = Entered { value: given.role, error: messages.get("role") };
+            let why = messages.get("email");
+            let whole = || messages.whole().filter(|_| role.error.is_none()).map(str::to_owned);
+            let email = Entered { value: given.email, error: why.or_else(whole) };
+            let entered = InvitationInput { email, role };
             let page =
                 page(&state, &member, (MembersListing::default(), entered), &request).await?;
             return Ok(html::page_with_status(StatusCode::UNPROCESSABLE_ENTITY, &page, &request));
@@ -175,6 +185,14 @@ pub(crate) async fn revoke_invitation(
     Ok(redirect_with_notice(&member.path(Tab::Members.path()), "The invitation was revoked."))
 }
 
+impl InvitationInput {
+    /// Returns the inputs of a new form.
+    fn new() -> Self {
+        let role = Entered { value: Role::Editor.to_string(), error: None };
+        Self { email: Entered::default(), role }
+    }
+}
+
 fn token(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
@@ -182,7 +200,7 @@ fn token(text: String) -> Option<String> {
 async fn page(
     state: &Dashboard,
     member: &Member,
-    (listing, email): (MembersListing, Entered),
+    (listing, input): (MembersListing, InvitationInput),
     request: &HeaderMap,
 ) -> Result<MembersPage, ScreenError> {
     let (caller, own) = (member.caller(), member.signed_in.user.id.to_string());
@@ -219,7 +237,8 @@ async fn page(
         tab: Tab::Members,
         members: members.collect(),
         invitations: invitations.collect(),
-        email,
+        email: input.email,
+        role: input.role,
         roles: roles.collect(),
         may_edit: role.includes(Role::Admin),
         next,

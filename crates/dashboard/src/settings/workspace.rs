@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form, State};
+use axum::extract::State;
 use axum::response::Response;
 use contract::rpc::Code;
 use contract::workspace::wire::{
@@ -19,6 +19,7 @@ use store::{FREE_PLAN, StoreError};
 
 use super::Tab;
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::{Messages, message};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::{Member, SignedIn};
@@ -64,7 +65,8 @@ struct LimitRow {
 }
 
 /// The form.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct WorkspaceForm {
     name: String,
     slug: String,
@@ -73,13 +75,15 @@ pub(crate) struct WorkspaceForm {
 }
 
 /// The form of a new workspace.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct NewWorkspace {
     name: String,
 }
 
 /// Confirmation of a deletion: the slug, typed by the person.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Confirmation {
     confirm: String,
 }
@@ -104,7 +108,7 @@ pub(crate) async fn update(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Form(given): Form<WorkspaceForm>,
+    Posted(given): Posted<WorkspaceForm>,
 ) -> Result<Response, ScreenError> {
     let update = UpdateWorkspaceRequest {
         name: Some(given.name.trim().to_owned()),
@@ -130,7 +134,7 @@ pub(crate) async fn update(
 pub(crate) async fn delete(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Form(given): Form<Confirmation>,
+    Posted(given): Posted<Confirmation>,
 ) -> Result<Response, ScreenError> {
     let (path, slug) = (member.path("/settings"), &member.membership.workspace.slug);
     if given.confirm.trim() != slug {
@@ -164,7 +168,7 @@ pub(crate) async fn create(
     State(state): State<Dashboard>,
     Extension(signed_in): Extension<Arc<SignedIn>>,
     request: HeaderMap,
-    Form(given): Form<NewWorkspace>,
+    Posted(given): Posted<NewWorkspace>,
 ) -> Result<Response, ScreenError> {
     let mut validator = Validator::new(&tables::WORKSPACE);
     let name = validator.text("name", Some(given.name.trim().to_owned()));

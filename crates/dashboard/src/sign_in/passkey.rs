@@ -1,7 +1,7 @@
 //! Signing in with a passkey, without a password. A script asks for options, lets the browser answer
 //! them, and posts the answer.
 
-use axum::extract::{Form, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::finish::{SignInWay, local_path, start_session};
 use crate::error::{ScreenError, sentence};
+use crate::extract::Posted;
 use crate::html::with_retry_after;
 use crate::origin::Client;
 use crate::passkey_ceremonies::{Assertion, CeremonyError, Credential};
@@ -22,7 +23,8 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 /// The form that the script posts.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct SignInAnswer {
     /// JSON of the browser's answer.
     credential: String,
@@ -45,7 +47,7 @@ pub(crate) async fn options(State(state): State<Dashboard>, client: Client) -> R
 pub(crate) async fn submit(
     State(state): State<Dashboard>,
     client: Client,
-    Form(given): Form<SignInAnswer>,
+    Posted(given): Posted<SignInAnswer>,
 ) -> Result<Response, ScreenError> {
     if let Err(retry_after) = state.limits.acquire_anonymous(client.address) {
         let why = ScreenError::TooManyAttempts { retry_after }.to_string();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
 use base64::Engine as _;
@@ -17,6 +17,7 @@ use store::{NewUser, ProviderAccount, StoreError};
 
 use super::finish::{SignInWay, finish, local_path};
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::redirect;
 use crate::origin::Client;
 use crate::route::{Access, Route};
@@ -68,7 +69,7 @@ struct ProviderStep {
 /// Leads to the provider.
 pub(crate) async fn begin(
     State(state): State<Dashboard>,
-    Query(wish): Query<Wish>,
+    Asked(wish): Asked<Wish>,
     client: Client,
 ) -> Result<Response, ScreenError> {
     let provider = state.single_sign_on.clone().ok_or(ScreenError::NotFound)?;
@@ -92,7 +93,7 @@ pub(crate) async fn begin(
 /// Signs in with the provider's answer.
 pub(crate) async fn complete(
     State(state): State<Dashboard>,
-    Query(answer): Query<ProviderAnswer>,
+    Asked(answer): Asked<ProviderAnswer>,
     client: Client,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use askama::Template;
-use axum::extract::{Form, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use base64::Engine as _;
@@ -20,6 +20,7 @@ use store::{
 
 use crate::emails::{AccountEmail, EmailLink};
 use crate::error::{ScreenError, sentence};
+use crate::extract::Posted;
 use crate::html::{self, BareFrame, Message, redirect_with_notice};
 use crate::origin::Client;
 use crate::passwords;
@@ -39,7 +40,8 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 /// Form that asks for a link.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Address {
     email: String,
 }
@@ -80,7 +82,7 @@ pub(crate) async fn send(
     State(state): State<Dashboard>,
     client: Client,
     request: HeaderMap,
-    Form(given): Form<Address>,
+    Posted(given): Posted<Address>,
 ) -> Response {
     let email: String = given.email.trim().chars().take(EMAIL_CHARS_MAX).collect();
     if let Err(retry_after) = state.limits.acquire_reset(&email, client.address) {
@@ -122,7 +124,7 @@ pub(crate) async fn submit(
     Path(token): Path<String>,
     client: Client,
     request: HeaderMap,
-    Form(posted): Form<Vec<(String, String)>>,
+    Posted(posted): Posted<Vec<(String, String)>>,
 ) -> Result<Response, ScreenError> {
     let given = NewPassword::new(posted);
     let hash = state.hash_of(&token, &client)?;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use askama::Template;
-use axum::extract::{Form, State};
+use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
 use data_encoding::HEXLOWER;
@@ -18,6 +18,7 @@ use store::SecondFactor;
 use super::finish::{SignInWay, finish};
 use crate::authenticator_app::{normalize_recovery_code, step_of_code};
 use crate::error::{ScreenError, sentence};
+use crate::extract::Posted;
 use crate::html::{self, BareFrame, redirect};
 use crate::origin::Client;
 use crate::route::{Access, Route};
@@ -46,7 +47,8 @@ struct PasswordStep {
 }
 
 /// The form.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Code {
     code: String,
 }
@@ -95,7 +97,7 @@ pub(crate) async fn submit(
     State(state): State<Dashboard>,
     client: Client,
     request: HeaderMap,
-    Form(given): Form<Code>,
+    Posted(given): Posted<Code>,
 ) -> Result<Response, ScreenError> {
     let Some(step) = read_step(&state, &request) else { return Ok(redirect("/login")) };
     let refuse = |why: &str, status| {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use contract::rpc::MethodRequest as _;
 use contract::status_report::wire::CreateStatusReportRequest;
@@ -15,6 +15,7 @@ use store::Page;
 
 use super::fields::{IMPACTS, ImpactGroup, components, fields, impact_groups, posted_impacts};
 use crate::error::ScreenError;
+use crate::extract::{Asked, Posted};
 use crate::form::{FormField, Messages, PostedFields, Values, resource};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -49,7 +50,7 @@ struct NewReportPage {
 pub(super) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<NewReportQuery>,
+    Asked(asked): Asked<NewReportQuery>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let mut values = Values::default();
@@ -77,7 +78,7 @@ pub(super) async fn submit(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     let values = Values::posted(posted, &STATUS_REPORT);
     let page_id = values.first("page_id").unwrap_or_default().to_owned();

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::HeaderMap;
 use rules::report::{Report, ReportState, ReportStatus};
@@ -12,6 +12,7 @@ use store::{Page, ReportFilter};
 
 use super::status_label;
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::{self, Frame, Section};
 use crate::pager::Pager;
 use crate::session::Member;
@@ -59,7 +60,7 @@ struct ReportListRow {
 pub(super) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<ReportListQuery>,
+    Asked(asked): Asked<ReportListQuery>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let workspace = member.workspace();

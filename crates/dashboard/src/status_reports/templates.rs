@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::rpc::MethodRequest as _;
 use contract::status_report::wire::{
@@ -17,6 +17,7 @@ use store::Page;
 use super::fields::{IMPACTS, ImpactGroup, components, fields, impact_groups, posted_impacts};
 use super::status_label;
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::{FormField, Messages, PostedFields, Values, resource};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -94,7 +95,7 @@ pub(super) async fn create(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     let values = Values::posted(posted, &REPORT_TEMPLATE);
     let create = json!({ "template": template_json(&state, &member, &values).await? });
@@ -129,7 +130,7 @@ pub(super) async fn update(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     let values = Values::posted(posted, &REPORT_TEMPLATE);
     let mut template = template_json(&state, &member, &values).await?;

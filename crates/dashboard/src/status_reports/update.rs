@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Form as Body, Path, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::rpc::MethodRequest as _;
 use contract::status_report::wire::{
@@ -18,6 +18,7 @@ use super::create::UPDATE_FIELDS;
 use super::fields::{IMPACTS, ImpactGroup, components, fields, impact_groups, posted_impacts};
 use super::show::{self, Refused, find, impacts_of};
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::form::{FormField, Messages, PostedFields, Values, resource};
 use crate::html::{self, Frame, Section, redirect_with_notice};
 use crate::session::Member;
@@ -41,7 +42,7 @@ pub(super) async fn add(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     let values = Values::posted(posted, &REPORT_UPDATE);
     let report = find(&state, &member, &id).await?;
@@ -63,7 +64,7 @@ pub(super) async fn rename(
     Extension(member): Extension<Member>,
     Path((_, id)): Path<(String, String)>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     let values = Values::posted(posted, &STATUS_REPORT);
     let title = values.first("title").unwrap_or_default();
@@ -117,7 +118,7 @@ pub(super) async fn submit_edit(
     Extension(member): Extension<Member>,
     Path((_, id, update)): Path<(String, String, String)>,
     request: HeaderMap,
-    Body(posted): PostedFields,
+    Posted(posted): PostedFields,
 ) -> Result<Response, ScreenError> {
     let values = Values::posted(posted, &REPORT_UPDATE);
     let report = find(&state, &member, &id).await?;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use domain::csv::cell;
 use domain::history::UptimeTarget;
@@ -18,6 +18,7 @@ use super::period::ResolvedPeriod;
 use super::query::{ReportQuery, UptimeQuery};
 use super::report::{Report, UptimeRow, millis, percent};
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::session::Member;
 use crate::state::Dashboard;
 
@@ -37,7 +38,7 @@ struct WholeReport {
 pub(super) async fn csv(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<UptimeQuery>,
+    Asked(asked): Asked<UptimeQuery>,
 ) -> Result<Response, ScreenError> {
     let report = read(&state, &member, &asked).await?;
     let mut text = format!("{COLUMNS}\r\n");
@@ -51,7 +52,7 @@ pub(super) async fn csv(
 pub(super) async fn json(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<UptimeQuery>,
+    Asked(asked): Asked<UptimeQuery>,
 ) -> Result<Response, ScreenError> {
     let report = read(&state, &member, &asked).await?;
     let rows: Vec<Json> = report.rows.iter().map(row_json).collect();

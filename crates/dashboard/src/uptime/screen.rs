@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::HeaderMap;
 use rules::{Role, Tag, Timestamp};
@@ -15,6 +15,7 @@ use super::query::{ReportOrder, ReportQuery, Subjects, UptimeQuery};
 use super::report::{Report, UptimeRow};
 use super::sums::Totals;
 use crate::error::ScreenError;
+use crate::extract::Asked;
 use crate::html::{self, Frame, Section};
 use crate::pager::Pager;
 use crate::session::Member;
@@ -52,7 +53,7 @@ struct UptimePage {
 pub(super) async fn show(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Query(asked): Query<UptimeQuery>,
+    Asked(asked): Asked<UptimeQuery>,
     request: HeaderMap,
 ) -> Result<Response, ScreenError> {
     let (workspace, now) = (member.workspace(), state.ctx.now());

@@ -1,11 +1,12 @@
 //! A member's subscription to the monthly summary.
 
 use axum::Extension;
-use axum::extract::{Form as Body, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
 use crate::error::ScreenError;
+use crate::extract::Posted;
 use crate::html::redirect_with_notice;
 use crate::session::Member;
 use crate::state::Dashboard;
@@ -21,7 +22,7 @@ pub(super) struct SummaryChoice {
 pub(super) async fn set(
     State(state): State<Dashboard>,
     Extension(member): Extension<Member>,
-    Body(posted): Body<SummaryChoice>,
+    Posted(posted): Posted<SummaryChoice>,
 ) -> Result<Response, ScreenError> {
     let (workspace, user) = (member.workspace(), member.signed_in.user.id);
     let summaries = state.store.summaries();

@@ -190,6 +190,59 @@ async fn last_key_use_is_stored() {
     assert_eq!(unused.last_used_at, None);
 }
 
+// issue 18, point 2: "A key never creates a key"
+#[tokio::test]
+async fn keys_never_create_keys() {
+    let server = TestServer::start().await;
+    let callers = [server.caller(Scope::Read), server.caller(Scope::Write), legacy(&server).await];
+    let of_keys = methods().iter().filter(|method| method.service.starts_with("api_key."));
+    let of_keys: Vec<&str> = of_keys.map(|method| method.name.as_str()).collect();
+    assert_eq!(of_keys, ["ListApiKeys", "RevokeApiKey"]);
+    let store = &server.running().app().store;
+    let before = store.keys().active_ids().await.unwrap();
+    let wanted = json!({ "name": "mine", "scope": "write" });
+    let requests =
+        [json!({}), wanted.clone(), json!({ "apiKey": wanted }), json!({ "key": wanted })];
+    for caller in &callers {
+        for method in methods().iter().filter(|method| !is_open(&method.service)) {
+            for request in &requests {
+                let reply = caller.call(&method.service, &method.name, request.clone()).await;
+                assert!(!has_key(&reply), "{} returns a key: {reply}", method.path);
+            }
+        }
+    }
+    let writer = &callers[1];
+    for path in ::server::paths().map(|path| in_workspace(&path)) {
+        for method in [http::Method::POST, http::Method::PUT, http::Method::PATCH] {
+            for (kind, body) in [
+                ("application/json", wanted.to_string()),
+                ("application/x-www-form-urlencoded", "name=mine&scope=write&days=0".to_owned()),
+            ] {
+                let reply = writer.send(method.clone(), &path, kind, body).await;
+                assert!(!has_key(&reply), "{method} {path} returns a key: {reply}");
+            }
+        }
+    }
+    assert_eq!(store.keys().active_ids().await.unwrap(), before);
+}
+
+/// Returns whether a response has a whole key.
+fn has_key(reply: &Reply) -> bool {
+    let text = String::from_utf8_lossy(&reply.body);
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    words.any(|word| key::read(word.as_bytes()).is_some())
+}
+
+/// Returns a path of the workspace `acme`, with other parameters replaced.
+fn in_workspace(path: &str) -> String {
+    let value = |part: &str| match part {
+        "{workspace}" => "acme".to_owned(),
+        part if part.starts_with('{') => "none".to_owned(),
+        part => part.to_owned(),
+    };
+    path.split('/').map(value).collect::<Vec<_>>().join("/")
+}
+
 /// Returns whether a service needs no key.
 fn is_open(service: &str) -> bool {
     service.starts_with("grpc.")

@@ -28,11 +28,11 @@ use crate::pipeline::{PATIENCE, PERIOD, Watched, until};
 /// A stored probe.
 pub(crate) struct Registered {
     id: ProbeId,
-    token: Secret<String>,
+    pub(crate) token: Secret<String>,
 }
 
 /// A running agent.
-struct Agent {
+pub(crate) struct Agent {
     stop: CancellationToken,
     running: JoinHandle<Result<(), AgentError>>,
     data: TempDir,
@@ -65,7 +65,7 @@ async fn register_for(
 
 impl Agent {
     /// Starts an agent that connects to this address.
-    fn start(address: &str, token: &Secret<String>) -> Self {
+    pub(crate) fn start(address: &str, token: &Secret<String>) -> Self {
         Self::start_in(tempfile::tempdir().unwrap(), address, token)
     }
 
@@ -93,7 +93,7 @@ impl Agent {
     }
 
     /// Stops the agent in order.
-    async fn stop(self) -> TempDir {
+    pub(crate) async fn stop(self) -> TempDir {
         self.stop.cancel();
         self.running.await.unwrap().unwrap();
         self.data

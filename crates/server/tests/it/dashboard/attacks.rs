@@ -71,6 +71,7 @@ async fn form_of_ten_mebibytes_is_refused() {
         let person = Person::new(&server);
         let reply = person.post(path, &[("email", "a@example.com"), (field, &huge)]).await;
         assert_eq!(reply.status, 413, "{path}: {reply}");
+        assert!(reply.text().contains("The form is too large"), "{path}: {reply}");
     }
 }
 

@@ -1,10 +1,14 @@
 //! Channels are created, tested, edited and deleted. Their deliveries are listed and sent again.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 use testkit::browser::{Browser, View};
 use testkit::person::Person;
 use testkit::server::TestServer;
 use testkit::target::{HttpTarget, ScriptedResponse};
+
+use super::settings::between;
 
 const NOTHING: [String; 0] = [];
 
@@ -39,6 +43,31 @@ async fn form_says_that_later_monitors_are_added() {
     let form = ada.get("/w/acme/channels/new?kind=webhook").await.text();
     assert!(form.contains("All 1 current monitors"), "{form}");
     assert!(form.contains("cannot include those that you create later"), "{form}");
+}
+
+// issue 18, point 5: "instructions per vendor for finding the webhook or token"
+#[tokio::test]
+async fn each_kind_has_instructions_beside_its_form() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let kinds = ada.get("/w/acme/channels/new").await.text();
+    let mut guides = HashSet::new();
+    for kind in rules::ProviderType::ALL {
+        let path = format!("/w/acme/channels/new?kind={kind}");
+        assert!(kinds.contains(&format!("href=\"{path}\"")), "{kind}: {kinds}");
+        let form = ada.get(&path).await.text();
+        let guide = between(&form, "<h2 id=\"guide\">How to set up ", "</aside>");
+        assert!(guide.matches("<li>").count() > 1, "{kind}: {guide}");
+        let link = between(guide, "<a href=\"", "\"");
+        if link.starts_with('/') {
+            assert_eq!(ada.get(link).await.status, 200, "{kind}: {link}");
+        } else {
+            assert!(link.starts_with("https://"), "{kind}: {link}");
+        }
+        assert!(guides.insert(guide.to_owned()), "{kind} has the guide of another kind");
+        assert!(form.contains("name=\"action\" value=\"test\""), "{kind}: {form}");
+    }
+    assert_eq!(guides.len(), 13);
 }
 
 #[tokio::test]

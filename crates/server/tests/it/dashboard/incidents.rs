@@ -3,6 +3,7 @@
 use serde_json::json;
 use testkit::server::{INCIDENTS, STATUS_REPORTS};
 
+use super::settings::between;
 use super::trouble::Trouble;
 
 #[tokio::test]
@@ -37,6 +38,30 @@ async fn incident_is_acknowledged_commented_and_resolved() {
     let owner = trouble.watched.server.caller(rules::Scope::Write);
     let stored = owner.call(INCIDENTS, "GetIncident", json!({ "id": trouble.incident })).await;
     assert_eq!(stored.json()["incident"]["state"], "closed");
+}
+
+// issue 18, point 5: "incidents (timeline, evidence, …)"
+#[tokio::test]
+async fn incident_shows_the_evidence_of_each_region() {
+    let trouble = Trouble::start().await;
+    let shown = trouble.ada.get(&trouble.incident_path()).await.text();
+    let evidence = between(&shown, "<h2 id=\"evidence\">", "<h2 id=\"timeline\">");
+    let url = trouble.target.url("/");
+    for expected in [
+        "Amsterdam (fly-ams)",
+        "2026-11-21 00:00:30 UTC",
+        "scheduled check, 1 attempt",
+        "<ul class=\"reasons\"><li>",
+        &format!("<code>{url}</code>"),
+        "HTTP/1.1 · 503 · 127.0.0.1",
+        "Duration of each phase",
+        "First byte",
+        "<dt>content-length</dt>",
+        "<pre class=\"code\" tabindex=\"0\">The disk is full.</pre>",
+    ] {
+        assert!(evidence.contains(expected), "{expected} is not in {evidence}");
+    }
+    assert!(!shown.contains("s3cret"), "{shown}");
 }
 
 #[tokio::test]

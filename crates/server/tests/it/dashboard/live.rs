@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rules::Scope;
+use rules::{Role, Scope};
 use serde_json::{Value, json};
 use testkit::person::Person;
 use testkit::server::{MAINTENANCES, TestServer};
@@ -10,10 +10,13 @@ use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
+use super::settings::{between, join};
 use crate::pipeline::{PERIOD, Watched, until};
 
 /// Timeout that no event exceeds, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Open pages of a person: as many as a person may have.
+const PAGES: usize = 50;
 
 /// An open stream.
 struct Events(BufReader<TcpStream>);
@@ -59,6 +62,20 @@ impl Events {
     }
 }
 
+impl Events {
+    /// Waits for the comment that keeps the connection open. Returns whether an event came before.
+    async fn kept_open(&mut self) -> bool {
+        let mut has_event = false;
+        loop {
+            match self.line().await.expect("the stream stays open").as_str() {
+                ":" => return has_event,
+                "event: changed" => has_event = true,
+                _ => {}
+            }
+        }
+    }
+}
+
 async fn create(server: &TestServer) -> Value {
     let monitor = json!({ "name": "API", "active": false, "periodicity": "10m",
         "url": "https://a.example" });
@@ -79,6 +96,51 @@ async fn change_reaches_all_open_pages() {
             assert!(page.next().await);
         }
     }
+}
+
+// issue 18, targets: "50 open dashboards cost less than 5 % of a core"
+#[tokio::test]
+async fn idle_pages_do_not_read_the_database() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let monitor = create(&server).await;
+    let hook = [("webhook.endpoint", "http://127.0.0.1:9/"), ("action", "create")];
+    assert_eq!(ada.post("/w/acme/channels/new?kind=webhook", &hook).await.status, 303);
+    let monitor = format!("monitor:{}", monitor.as_str().unwrap());
+    let mut pages = Vec::new();
+    for (topic, email) in [
+        ("workspace", "bob@example.com"),
+        (&*monitor, "eve@example.com"),
+        ("deliveries", "mia@example.com"),
+        ("regions", "tom@example.com"),
+    ] {
+        let person = join(&server, &ada, email, Role::Viewer).await;
+        for _ in 0..PAGES {
+            pages.push(Events::on(topic, &server, &person).await);
+        }
+    }
+    for page in &mut pages {
+        page.kept_open().await;
+    }
+    let store = &server.running().app().store;
+    let before = store.read_count();
+    for page in &mut pages {
+        assert!(!page.kept_open().await, "nothing changed");
+    }
+    assert_eq!(store.read_count() - before, 0);
+}
+
+#[tokio::test]
+async fn stream_ends_with_the_membership() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let vera = join(&server, &ada, "vera@example.com", Role::Viewer).await;
+    let mut page = Events::on("regions", &server, &vera).await;
+    let list = ada.get("/w/acme/settings/members").await.text();
+    let row = list.split("vera@example.com").nth(2).unwrap();
+    let remove = format!("/w/acme/settings/members/{}", between(row, "settings/members/", "/role"));
+    assert_eq!(ada.post(&format!("{remove}/remove"), &[]).await.status, 303);
+    assert!(!page.next().await);
 }
 
 #[tokio::test]
@@ -104,7 +166,7 @@ async fn streams_of_a_person_are_limited() {
     let server = TestServer::start().await;
     let ada = Person::set_up(&server).await;
     let mut open = Vec::new();
-    for _ in 0..50 {
+    for _ in 0..PAGES {
         open.push(Events::open(&server, &ada).await);
     }
     let refused = ada.get("/w/acme/events").await;

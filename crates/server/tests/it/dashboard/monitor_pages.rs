@@ -18,11 +18,11 @@ use tokio::process::Command;
 
 use crate::screen::picture;
 
-const REGIONS: [Region; 3] = [Region::FlyAms, Region::FlyIad, Region::FlySin];
-const HOUR: u64 = 60;
+pub(super) const REGIONS: [Region; 3] = [Region::FlyAms, Region::FlyIad, Region::FlySin];
+pub(super) const HOUR: u64 = 60;
 
 /// Creates a paused monitor of this URL without retries, so that the test controls its results.
-async fn create(server: &TestServer, url: &str) -> MonitorId {
+pub(super) async fn create(server: &TestServer, url: &str) -> MonitorId {
     let monitor = json!({
         "name": "Checkout API", "url": url, "periodicity": "10m", "retry": 0,
         "description": "Takes orders of the shop.",
@@ -33,12 +33,17 @@ async fn create(server: &TestServer, url: &str) -> MonitorId {
     MonitorId::parse(created["monitor"]["id"].as_str().unwrap()).unwrap()
 }
 
-fn before_start(minutes: u64) -> Timestamp {
+pub(super) fn before_start(minutes: u64) -> Timestamp {
     START - Duration::from_mins(minutes)
 }
 
 /// Returns a result of a region this many minutes before the start.
-fn result(monitor: MonitorId, region: Region, minutes: u64, outcome: Outcome) -> CheckResult {
+pub(super) fn result(
+    monitor: MonitorId,
+    region: Region,
+    minutes: u64,
+    outcome: Outcome,
+) -> CheckResult {
     let slot = before_start(minutes);
     let identity = ResultKey { monitor, revision: 1, region, slot, trigger: Trigger::Scheduled };
     let wait = 40_000 + (minutes as u32 * 7_919) % 60_000 + 30_000 * (region as u32 % 5);

@@ -1,12 +1,14 @@
 //! Monitors are created and edited in forms.
 
-use rules::Scope;
+use rules::{Region, Scope};
 use serde_json::json;
 use testkit::person::Person;
 use testkit::server::TestServer;
 use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::settings::between;
+use crate::pipeline::Watched;
+use crate::probes::{Agent, register, wait_for_health};
 
 // issue 18, point 4: "A URL is enough to start"
 #[tokio::test]
@@ -68,6 +70,42 @@ async fn draft_is_checked_but_not_stored() {
     assert!(reply.contains("Failure") && reply.contains("503"), "{reply}");
     assert_eq!(target.hits(), 2, "a person waits, so nothing is retried");
     assert_eq!(count(&server).await, 0);
+}
+
+#[tokio::test]
+async fn draft_is_checked_from_each_chosen_place() {
+    let watched = Watched::start().await;
+    let server = &watched.server;
+    let ada = Person::set_up(server).await;
+    let probe = register(server, 1, &[Region::FlySin]).await;
+    let agent = Agent::start(&server.address().to_string(), &probe.token);
+    wait_for_health(server, "fly-sin", "healthy").await;
+    let form = ada.get("/w/acme/monitors/new?kind=http").await.text();
+    for place in ["this server", "Singapore"] {
+        assert!(form.contains(place), "{place}: {form}");
+    }
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let url = target.url("/");
+    let fields = [
+        ("url", url.as_str()),
+        ("periodicity", "1m"),
+        ("test_from", "fly-iad"),
+        ("test_from", "fly-sin"),
+    ];
+    let page = ada.post("/w/acme/monitors/test?kind=http", &fields).await.text();
+    let mut outcomes = page.split("aria-label=\"Outcome of the test\"").skip(1);
+    let mut outcome = || outcomes.next().unwrap_or_else(|| panic!("no outcome: {page}"));
+    for place in ["Ashburn, from this server", "Singapore, from probe-1"] {
+        let outcome = outcome();
+        assert!(outcome.contains(&format!("<h2>{place}</h2>")), "{place}: {outcome}");
+        assert!(
+            outcome.contains("Success") && outcome.contains("First byte"),
+            "{place}: {outcome}"
+        );
+    }
+    assert_eq!(target.hits(), 2);
+    agent.stop().await;
 }
 
 #[tokio::test]

@@ -49,6 +49,71 @@ async fn issued_key_works_until_revoked() {
     assert_eq!(program.get("/v1/whoami").await.status, 401);
 }
 
+// issue 18, point 2: "list them (prefix, scope, last use and from where)"
+#[tokio::test]
+async fn list_of_keys_shows_scope_and_use() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let fields = [("name", "ci"), ("scope", "read"), ("days", "0")];
+    let page = ada.post("/w/acme/settings/keys", &fields).await.text();
+    let key = between(&page, "id=\"the-key\">", "<").to_owned();
+    let cells = async || {
+        let list = ada.get("/w/acme/settings/keys").await.text();
+        let row = between(&list, "<td data-label=\"Name\">ci</td>", "</tr>").to_owned();
+        let cell = |label: &str| {
+            between(&row, &format!("<td data-label=\"{label}\">"), "</td>").to_owned()
+        };
+        (cell("Begins with"), cell("Scope"), cell("Last used"))
+    };
+    let (begins, scope, used) = cells().await;
+    let begins = between(&begins, ">", "<");
+    assert!(key.starts_with(begins) && begins.len() < key.len() / 2, "{begins} of {key}");
+    assert_eq!((&*scope, &*used), ("read", "<span>never</span>"));
+    server.advance(std::time::Duration::from_mins(5));
+    assert_eq!(Caller::at(server.address(), Some(key)).get("/v1/whoami").await.status, 200);
+    server.running().app().auth.save_last_uses().await.unwrap();
+    let (_, _, used) = cells().await;
+    assert!(used.contains("2026-11-21T00:05:00Z"), "{used}");
+    assert!(used.contains("from 127.0.0.1"), "{used}");
+}
+
+// issue 18, bad input: "Show each field's message beside it and keep the input"
+#[tokio::test]
+async fn refused_key_keeps_scope_and_expiry() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let fields = [("name", ""), ("scope", "read"), ("days", "30")];
+    let page = ada.post("/w/acme/settings/keys", &fields).await.text();
+    for chosen in ["<option value=\"read\" selected>", "<option value=\"30\" selected>"] {
+        assert!(page.contains(chosen), "{chosen}: {page}");
+    }
+    let fields = [("name", "ci"), ("scope", "admin"), ("days", "4294967295")];
+    let refused = ada.post("/w/acme/settings/keys", &fields).await;
+    assert_eq!(refused.status, 422, "{refused}");
+    for part in ["value=\"ci\"", "id=\"scope-error\"", "id=\"days-error\""] {
+        assert!(refused.text().contains(part), "{part}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn refused_name_and_address_stay_in_the_form() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let long = "x".repeat(300);
+    let page = ada.post("/account/name", &[("name", &long)]).await;
+    assert!(page.status == 422 && page.text().contains(&format!("value=\"{long}\"")), "{page}");
+    let fields = [("email", "new@example.com"), ("password", "wrong password")];
+    let page = ada.post("/account/email", &fields).await;
+    assert_eq!(page.status, 422, "{page}");
+    for part in ["value=\"new@example.com\"", "id=\"email-password-error\""] {
+        assert!(page.text().contains(part), "{part}: {page}");
+    }
+    let fields = [("email", "no address"), ("role", "viewer")];
+    let page = ada.post("/w/acme/settings/invitations", &fields).await.text();
+    assert!(page.contains("value=\"no address\""), "{page}");
+    assert!(page.contains("<option value=\"viewer\" selected>"), "{page}");
+}
+
 #[tokio::test]
 async fn unnamed_key_is_refused_beside_its_field() {
     let server = TestServer::start().await;

@@ -1,5 +1,6 @@
 //! Single sign-on with a real `OpenID` provider.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -163,6 +164,34 @@ async fn wrong_nonce_is_refused() {
     let newest = audit(&site.server).await.remove(0);
     assert!(newest.starts_with("single_sign_on.refuse: ") && newest.contains("nonce"), "{newest}");
     assert_eq!(person.cookie("aloft_session"), None);
+}
+
+// issue 18, point 1: "OIDC single sign-on (discovery, PKCE, nonce, …)"
+#[tokio::test]
+async fn code_of_another_verifier_is_refused() {
+    let site = Site::open().await;
+    Person::set_up(&site.server).await;
+    site.provider.sign_in_as(bob(&["staff"])).await;
+    let person = Person::new(&site.server);
+    let url = person.get("/login/provider").await.location().unwrap();
+    let asked: HashMap<_, _> = Url::parse(&url).unwrap().query_pairs().into_owned().collect();
+    assert_eq!(asked["code_challenge_method"], "S256");
+    assert_eq!(URL_SAFE_NO_PAD.decode(&asked["code_challenge"]).unwrap().len(), 32);
+    assert!(!asked.contains_key("code_verifier"), "{url}");
+    // The code belongs to a verifier that this server does not have.
+    let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest("a verifier of somebody else"));
+    let back = site.provider.authorize(&with(&url, "code_challenge", &challenge)).await;
+    assert_eq!(person.get(&path(&back)).await.status, 403);
+    let newest = audit(&site.server).await.remove(0);
+    assert!(newest.starts_with("single_sign_on.refuse: "), "{newest}");
+    assert!(newest.contains("invalid_grant"), "{newest}");
+    assert_eq!(person.cookie("aloft_session"), None);
+    let next = person.get("/login/provider").await.location().unwrap();
+    let next: HashMap<_, _> = Url::parse(&next).unwrap().query_pairs().into_owned().collect();
+    assert_ne!(
+        next["code_challenge"], asked["code_challenge"],
+        "each sign-in has its own verifier"
+    );
 }
 
 #[tokio::test]

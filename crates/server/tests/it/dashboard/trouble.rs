@@ -33,7 +33,7 @@ impl Trouble {
         let ada = Person::set_up(&watched.server).await;
         let monitor = watched.monitor(&target.url("/")).await;
         watched.stored.at_least(1, monitor).await;
-        target.on("/", ScriptedResponse::status(503));
+        target.on("/", ScriptedResponse::status(503).body("The disk is full."));
         watched.server.advance(PERIOD);
         let incident = watched.stored.incident(monitor, |it| it.closed.is_none()).await;
         Self { watched, ada, monitor, incident: incident.id.to_string(), target }

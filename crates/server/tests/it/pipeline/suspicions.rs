@@ -139,6 +139,13 @@ async fn probe_without_connectivity_has_no_vote() {
     insta::assert_snapshot!(entries.join("\n"), @"server probe.suspect this server: 4 of 6 hosts failed within a minute; its votes are void until its connectivity checks succeed");
     assert!(fixture.figure("aloft_probes_suspect 1").await);
     assert_eq!(fixture.health().await, "suspect");
+    let ada = Person::set_up(&fixture.watched.server).await;
+    let page = ada.get("/w/acme/regions").await.text();
+    assert!(page.contains("<span>Suspect<small"), "{page}");
+    assert!(
+        page.contains("Most of its hosts fail at once, so its results do not count."),
+        "{page}"
+    );
     assert_eq!(fixture.statuses().await, ["unknown"; HOSTS]);
     until(async || (check_host.taken() > 0).then_some(())).await;
     // One of three connectivity checks is not a majority, so the probe stays suspect and runs them
