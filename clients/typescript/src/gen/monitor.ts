@@ -240,8 +240,8 @@ export interface HttpMonitor {
   /** Description for people: up to 1024 characters. */
   description?: string;
   /**
-   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
-   * `resolvedRegions`.
+   * Regions that checks run from: a set of the 28 regions and of private ones that have a probe. Empty: the server's default
+   * set, see `resolvedRegions`.
    */
   regions: Region[];
   /** Headers of the request: up to 20, sent in this order. */
@@ -323,8 +323,8 @@ export interface HttpMonitorInput {
   /** Description for people: up to 1024 characters. */
   description?: string | undefined;
   /**
-   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
-   * `resolvedRegions`.
+   * Regions that checks run from: a set of the 28 regions and of private ones that have a probe. Empty: the server's default
+   * set, see `resolvedRegions`.
    */
   regions?: readonly Region[] | undefined;
   /** Headers of the request: up to 20, sent in this order. */
@@ -374,8 +374,8 @@ export interface TcpMonitor {
   /** Description for people: up to 1024 characters. */
   description?: string;
   /**
-   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
-   * `resolvedRegions`.
+   * Regions that checks run from: a set of the 28 regions and of private ones that have a probe. Empty: the server's default
+   * set, see `resolvedRegions`.
    */
   regions: Region[];
   /**
@@ -434,8 +434,8 @@ export interface TcpMonitorInput {
   /** Description for people: up to 1024 characters. */
   description?: string | undefined;
   /**
-   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
-   * `resolvedRegions`.
+   * Regions that checks run from: a set of the 28 regions and of private ones that have a probe. Empty: the server's default
+   * set, see `resolvedRegions`.
    */
   regions?: readonly Region[] | undefined;
   /**
@@ -474,8 +474,8 @@ export interface DnsMonitor {
   /** Description for people: up to 1024 characters. */
   description?: string;
   /**
-   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
-   * `resolvedRegions`.
+   * Regions that checks run from: a set of the 28 regions and of private ones that have a probe. Empty: the server's default
+   * set, see `resolvedRegions`.
    */
   regions: Region[];
   /**
@@ -536,8 +536,8 @@ export interface DnsMonitorInput {
   /** Description for people: up to 1024 characters. */
   description?: string | undefined;
   /**
-   * Regions that checks run from: a set of the 28 regions. Empty: the server's default set, see
-   * `resolvedRegions`.
+   * Regions that checks run from: a set of the 28 regions and of private ones that have a probe. Empty: the server's default
+   * set, see `resolvedRegions`.
    */
   regions?: readonly Region[] | undefined;
   /**

@@ -4,39 +4,41 @@ import type { CallOptions } from "../options.js";
 import type { Timestamp } from "../shapes.js";
 
 /**
- * Manages the probes of the server. They check for all workspaces, so only a workspace of the server's operator may call
- * these methods: the first workspace, and those that `aloft workspaces operator` names. People need the role `admin`.
- * Callers in other workspaces get `permission_denied` with the reason `OPERATOR_REQUIRED`, and people with a lower role
+ * Manages probes. Each workspace manages the probes of its private regions, `private-1` to `private-16`: they check only
+ * its monitors. Probes of the other regions check for all workspaces, so only a workspace of the server's operator manages
+ * them: the first workspace, and those that `aloft workspaces operator` names. Callers in other workspaces get
+ * `permission_denied` with the reason `OPERATOR_REQUIRED`. People need the role `admin`; with a lower one they get
  * `ROLE_REQUIRED`.
  */
 export interface ProbeService {
   /**
-   * Lists all probes, newest first.
+   * Lists the probes that the workspace manages, newest first.
    *
-   * Errors: `permission_denied`, with the reason OPERATOR_REQUIRED outside of the operator's workspaces.
+   * Errors: `permission_denied`, with the reason ROLE_REQUIRED for a person below the role of an admin.
    */
   listProbes(request?: ListProbesRequest, options?: CallOptions): Promise<ListProbesResponse>;
 
   /**
-   * Creates a probe. The server checks from its regions itself until the probe connects. The token is shown only once.
+   * Creates a probe. Its regions are missed until it connects. The token is shown only once.
    *
-   * Errors: `invalid_argument` for an invalid name, and without regions; `already_exists` for the name of another
-   * probe, and for a region that another probe serves; `permission_denied`, with the reason OPERATOR_REQUIRED outside of the
-   * operator's workspaces.
+   * Errors: `invalid_argument` for an invalid name, without regions, and for private regions mixed with others;
+   * `already_exists` for the name of another probe, and for a region that another probe serves; `permission_denied`, with
+   * the reason OPERATOR_REQUIRED for regions that are not private, outside of the operator's workspaces.
    */
   createProbe(request?: CreateProbeRequest, options?: CallOptions): Promise<CreateProbeResponse>;
 
   /**
    * Gives a probe a new token. The previous token stays valid until the new one is used, or for 24 hours.
    *
-   * Errors: `not_found`; `permission_denied`, with the reason OPERATOR_REQUIRED outside of the operator's workspaces.
+   * Errors: `not_found`; `permission_denied`, with the reason OPERATOR_REQUIRED for a probe of the operator.
    */
   rotateProbeToken(request: RotateProbeTokenRequest, options?: CallOptions): Promise<RotateProbeTokenResponse>;
 
   /**
-   * Deletes a probe. Its token ends at once, and the server checks from its regions.
+   * Deletes a probe. Its token ends at once, and the server checks from its regions. Private regions are no longer
+   * checked: their slots are missed.
    *
-   * Errors: `not_found`; `permission_denied`, with the reason OPERATOR_REQUIRED outside of the operator's workspaces.
+   * Errors: `not_found`; `permission_denied`, with the reason OPERATOR_REQUIRED for a probe of the operator.
    */
   deleteProbe(request: DeleteProbeRequest, options?: CallOptions): Promise<DeleteProbeResponse>;
 }
@@ -45,7 +47,7 @@ export interface ProbeService {
 export interface ListProbesRequest {
 }
 
-/** All probes. */
+/** Probes that the workspace manages. */
 export interface ListProbesResponse {
   /** Newest first. */
   probes: Probe[];
@@ -58,7 +60,10 @@ export interface CreateProbeRequest {
    * regions.
    */
   name?: string | undefined;
-  /** Regions that the probe serves, at least one. At most one probe serves a region. */
+  /**
+   * Regions that the probe serves, at least one. At most one probe serves a region; a private region has one in each
+   * workspace.
+   */
   regions?: readonly string[] | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { Region, RegionGroup, RegionHealth } from "./words.js";
 
 /** Lists the regions. */
 export interface RegionService {
-  /** Lists all regions, in the order of the specification. */
+  /** Lists the 28 regions in the order of the specification, then the private ones of the workspace that have a probe. */
   listRegions(request?: ListRegionsRequest, options?: CallOptions): Promise<ListRegionsResponse>;
 }
 
@@ -14,9 +14,9 @@ export interface RegionService {
 export interface ListRegionsRequest {
 }
 
-/** All regions. */
+/** Regions of the workspace. */
 export interface ListRegionsResponse {
-  /** All 28 regions. */
+  /** The 28 regions, then private ones. */
   regions: RegionInfo[];
 }
 
@@ -24,11 +24,14 @@ export interface ListRegionsResponse {
 export interface RegionInfo {
   /** ID of the region in monitors, for example `fly-ams`. */
   id: Region;
-  /** Group of the region: `fly`, `koyeb` or `railway`. */
+  /** Group of the region: `fly`, `koyeb`, `railway` or `private`. */
   group: RegionGroup;
-  /** City, for example `Amsterdam`. If no city is published, the part of the country. */
+  /**
+   * City, for example `Amsterdam`. If no city is published, the part of the country. For a private region, the name of its
+   * probe.
+   */
   city: string;
-  /** Country as two letters of ISO 3166-1, for example `NL`. */
+  /** Country as two letters of ISO 3166-1, for example `NL`. Empty for a private region. */
   country: string;
   /** Whether monitors without regions run here. */
   default: boolean;

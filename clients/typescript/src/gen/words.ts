@@ -7,13 +7,13 @@ export const PERIODICITIES = ["30s", "1m", "5m", "10m", "30m", "1h"] as const;
 export type Periodicity = (typeof PERIODICITIES)[number];
 
 /** Regions that checks run from. */
-export const REGIONS = ["fly-ams", "fly-arn", "fly-bom", "fly-cdg", "fly-dfw", "fly-ewr", "fly-fra", "fly-gru", "fly-iad", "fly-jnb", "fly-lax", "fly-lhr", "fly-nrt", "fly-ord", "fly-sjc", "fly-sin", "fly-syd", "fly-yyz", "koyeb-fra", "koyeb-par", "koyeb-sfo", "koyeb-sin", "koyeb-tyo", "koyeb-was", "railway-us-west2", "railway-us-east4", "railway-europe-west4", "railway-asia-southeast1"] as const;
+export const REGIONS = ["fly-ams", "fly-arn", "fly-bom", "fly-cdg", "fly-dfw", "fly-ewr", "fly-fra", "fly-gru", "fly-iad", "fly-jnb", "fly-lax", "fly-lhr", "fly-nrt", "fly-ord", "fly-sjc", "fly-sin", "fly-syd", "fly-yyz", "koyeb-fra", "koyeb-par", "koyeb-sfo", "koyeb-sin", "koyeb-tyo", "koyeb-was", "railway-us-west2", "railway-us-east4", "railway-europe-west4", "railway-asia-southeast1", "private-1", "private-2", "private-3", "private-4", "private-5", "private-6", "private-7", "private-8", "private-9", "private-10", "private-11", "private-12", "private-13", "private-14", "private-15", "private-16"] as const;
 
 /** Regions that checks run from. */
 export type Region = (typeof REGIONS)[number];
 
 /** Groups of regions. */
-export const REGION_GROUPS = ["fly", "koyeb", "railway"] as const;
+export const REGION_GROUPS = ["fly", "koyeb", "railway", "private"] as const;
 
 /** Groups of regions. */
 export type RegionGroup = (typeof REGION_GROUPS)[number];
