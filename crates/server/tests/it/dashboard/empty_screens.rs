@@ -15,6 +15,7 @@ const EMPTY: &[&str] = &[
     "/w/{workspace}/pages",
     "/w/{workspace}/settings/keys",
     "/w/{workspace}/status-reports",
+    "/w/{workspace}/status-reports/new",
     "/w/{workspace}/status-reports/templates",
     "/w/{workspace}/uptime",
 ];
