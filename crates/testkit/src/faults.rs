@@ -4,8 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest as _, Sha256};
+
+static BUILDING: Mutex<()> = Mutex::new(());
 
 const SOURCE: &str = include_str!("faults.c");
 
@@ -14,6 +17,8 @@ pub fn library(folder: &Path) -> PathBuf {
     let digest = Sha256::digest(SOURCE);
     let name = digest.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
     let library = folder.join(format!("faults-{name:016x}.so"));
+    // One thread of a process builds it, and the others wait.
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     if library.exists() {
         return library;
     }

@@ -184,7 +184,10 @@ pub(crate) fn check_results(server: &Server, key: &str, id: &Value, answered: us
     let slots: BTreeSet<String> =
         logs.iter().map(|it| format!("{} {}", it["slot"], it["trigger"])).collect();
     assert_eq!(slots.len(), logs.len(), "no result is stored twice");
-    assert!(logs.iter().all(|it| it["outcome"] == "success" && it["servedBy"] == "fly-sin"));
+    // A slot is skipped while the check before it has not ended.
+    for ran in logs.iter().filter(|it| it["outcome"] != "skipped") {
+        assert!(ran["outcome"] == "success" && ran["servedBy"] == "fly-sin", "{ran}");
+    }
     let incidents = json!({ "monitorId": id["id"] });
     let found = call_service(
         server.address,
