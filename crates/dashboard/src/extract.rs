@@ -1,5 +1,5 @@
-//! What a browser sends: the fields of a form and the query of an address. What cannot be read is
-//! answered with a page.
+//! Reads the fields of a form and the query of an address, as a browser sends them. Answers unreadable
+//! ones with a page.
 
 use std::error::Error;
 

@@ -386,31 +386,5 @@ impl Periodicity {
     }
 }
 
-impl Region {
-    /// The regions of the specification (§8.3), which all workspaces share.
-    pub const PUBLIC: &'static [Self] = Self::ALL.split_at(Self::Private1 as usize).0;
-    /// The names of these regions, in the same order.
-    pub const PUBLIC_WORDS: &'static [&'static str] =
-        Self::WORDS.split_at(Self::Private1 as usize).0;
-
-    /// Returns the group of the region.
-    pub fn group(self) -> RegionGroup {
-        if self <= Self::FlyYyz {
-            RegionGroup::Fly
-        } else if self <= Self::KoyebWas {
-            RegionGroup::Koyeb
-        } else if !self.is_private() {
-            RegionGroup::Railway
-        } else {
-            RegionGroup::Private
-        }
-    }
-
-    /// Returns whether the region belongs to a workspace.
-    pub const fn is_private(self) -> bool {
-        self as usize >= Self::Private1 as usize
-    }
-}
-
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
-//! Locations of the specification's regions (§8.3). Regions of the first two groups are named after
+//! Groups and locations of regions (§8.3). Regions of the first two groups are named after
 //! airports and cities. Those of the third are named after parts of countries, because their
 //! provider publishes no city.
 
-use crate::Region;
+use crate::{Region, RegionGroup};
 
 /// A location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,30 @@ pub struct Location {
 }
 
 impl Region {
+    /// The regions of the specification (§8.3), which all workspaces share.
+    pub const PUBLIC: &'static [Self] = Self::ALL.split_at(Self::Private1 as usize).0;
+    /// The names of these regions, in the same order.
+    pub const PUBLIC_WORDS: &'static [&'static str] =
+        Self::WORDS.split_at(Self::Private1 as usize).0;
+
+    /// Returns the group of the region.
+    pub fn group(self) -> RegionGroup {
+        if self <= Self::FlyYyz {
+            RegionGroup::Fly
+        } else if self <= Self::KoyebWas {
+            RegionGroup::Koyeb
+        } else if !self.is_private() {
+            RegionGroup::Railway
+        } else {
+            RegionGroup::Private
+        }
+    }
+
+    /// Returns whether the region belongs to a workspace.
+    pub const fn is_private(self) -> bool {
+        self as usize >= Self::Private1 as usize
+    }
+
     /// Returns the location of the region.
     pub const fn location(self) -> Location {
         let (city, country) = match self {
@@ -41,7 +65,7 @@ impl Region {
             Self::RailwayUsEast4 => ("US East", "US"),
             Self::RailwayEuropeWest4 => ("Europe West", "NL"),
             Self::RailwayAsiaSoutheast1 => ("Southeast Asia", "SG"),
-            // People see the name of its probe; only the workspace knows where it is.
+            // People see the name of its probe instead.
             Self::Private1 => ("Private 1", ""),
             Self::Private2 => ("Private 2", ""),
             Self::Private3 => ("Private 3", ""),

@@ -18,7 +18,7 @@
 //!   `reset_links` and `identities`, `members`, `roles` and `invitations`, `operators`, `plans`, `usage`, `keys`,
 //!   `signing_secrets`, `monitors`, `channels`, `pages`, `components`, `groups`, `reports`,
 //!   `maintenances`, `subscribers`, `certificates`, `probes`, `audit`.
-//! - What checks produce: `results`, `evidence`, `missed_slots`, `judge_states`, `probe_suspicions`, `incidents`,
+//! - What checks produce: `results`, `older_slots` of a start, `evidence`, `missed_slots`, `judge_states`, `probe_suspicions`, `incidents`,
 //!   `history`, `logs`, `uptime_reports` of months with their `summaries`, and `outbox` for messages.
 //! - What lists of all monitors show: `fleet`.
 //! - What visitors see: `public_pages`, and `access_versions` of pages that not everybody may see.
@@ -60,6 +60,7 @@ mod members;
 mod migrate;
 mod missed_slots;
 mod monitors;
+mod older_slots;
 mod opening;
 mod operators;
 mod outbox;

@@ -363,7 +363,7 @@ pub(crate) fn wait_for_line(lines: &Receiver<String>, text: &str) {
         match lines.recv_timeout(rest) {
             Ok(line) if line.contains(text) => return,
             Ok(line) => seen = format!("{seen}\n{line}"),
-            Err(_) => panic!("not within {PATIENCE:?}: a line with `{text}`; there are: {seen}"),
+            Err(why) => panic!("no line with `{text}` within {PATIENCE:?} ({why}) after: {seen}"),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! `monitor.v1.MonitorService`: validates requests with `rules`, stores monitors and notifies the
 //! pipeline. `update` applies edits, `status` and `history` encode what the checks found, `warning`
-//! names monitors that cannot succeed, and `draft` checks monitors that are not stored yet.
+//! names monitors that cannot succeed, `refusals` rejects those that nothing can check, and `draft` checks
+//! monitors that are not stored yet.
 
 mod draft;
 pub(in crate::rpc) mod history;
+mod refusals;
 pub(in crate::rpc) mod status;
 mod update;
 mod warning;
@@ -22,12 +24,12 @@ use contract::monitor::wire::{
 };
 use contract::monitor::{MonitorMessage, StoredMonitor, encode_instant, mask};
 use contract::rpc::{self, Error, Message, RequestContext, Response, ServiceResult};
-use domain::check::CheckPlan;
 use rules::monitor::Monitor as Stored;
-use rules::{MonitorId, MonitorStatus, Region, Tag, Validator, Violation, Violations, tables};
+use rules::{MonitorId, MonitorStatus, Region, Tag, Validator, Violations, tables};
 use store::{Created, MonitorWithStatus, NewMonitor};
 
 pub(crate) use self::draft::{check_draft, draft_warnings, parse_draft};
+use self::refusals::{refuse_unplannable, refuse_unserved};
 use self::status::{encode_region, encode_result};
 use super::list;
 use super::pipeline_call::{log_failure, run_to_end, unavailable};
@@ -359,27 +361,6 @@ impl Monitors {
 async fn find(services: &Services, caller: Caller, id: &str) -> Result<MonitorWithStatus, Error> {
     let found = services.store.monitors().get(caller.workspace, monitor_id(id)?).await;
     found.map_err(rpc_error)
-}
-
-/// Rejects a monitor that cannot be planned. Valid monitors can be; this check avoids storing one
-/// that never runs.
-fn refuse_unplannable(monitor: &Stored) -> Result<(), Error> {
-    let planned = CheckPlan::new(monitor).map(drop);
-    planned.map_err(|error| rpc::invalid(&Violation::without_value("monitor", error.why).into()))
-}
-
-/// Rejects private regions without a probe in the monitor's workspace, except those that it `had`.
-fn refuse_unserved(services: &Services, monitor: &Stored, had: &[Region]) -> Result<(), Error> {
-    let probes = services.pipeline.probes().of(monitor.workspace);
-    let is_refused = |region: &&Region| !probes.has_probe(**region) && !had.contains(region);
-    match monitor.settings.regions.iter().find(is_refused) {
-        Some(region) => {
-            let allowed = format!("has no probe for `{region}`; create one for it first");
-            let violation = Violation::without_value("regions", allowed);
-            Err(invalid(RESOURCE)(violation.into()))
-        }
-        None => Ok(()),
-    }
 }
 
 /// Validates the page and the filter of a list together, to report all violations.

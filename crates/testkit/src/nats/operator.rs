@@ -42,7 +42,7 @@ impl NatsOperator {
     pub fn configuration(&self) -> String {
         let [account, system] = [&self.account, &self.system].map(KeyPair::public_key);
         let claims = json!({ "type": "operator", "version": 2, "system_account": system });
-        let operator = signed(&self.operator, &self.operator, claims, UserExpiry::Never);
+        let operator = signed(&self.operator, &self.operator, &claims, UserExpiry::Never);
         let accounts = [&self.account, &self.system].map(|it| self.account_claims(it));
         format!(
             "operator: \"{operator}\"\nsystem_account: \"{system}\"\nresolver: MEMORY\n\
@@ -53,14 +53,14 @@ impl NatsOperator {
 
     /// Returns the credentials file of a user with all rights.
     pub fn server_credentials(&self) -> String {
-        self.credentials(json!({}), json!({}), UserExpiry::Never)
+        self.credentials(&json!({}), &json!({}), UserExpiry::Never)
     }
 
     /// Returns the credentials file of a user with the rights of a probe.
     pub fn probe_credentials(&self, user: &ProbeUser<'_>, expiry: UserExpiry) -> String {
         let publish = json!({ "allow": user.publish() });
         let subscribe = json!({ "allow": user.subscribe() });
-        self.credentials(publish, subscribe, expiry)
+        self.credentials(&publish, &subscribe, expiry)
     }
 
     fn account_claims(&self, account: &KeyPair) -> String {
@@ -78,16 +78,16 @@ impl NatsOperator {
         let claims = json!({
             "type": "account", "version": 2, "limits": limits, "default_permissions": rights,
         });
-        signed(&self.operator, account, claims, UserExpiry::Never)
+        signed(&self.operator, account, &claims, UserExpiry::Never)
     }
 
-    fn credentials(&self, publish: Value, subscribe: Value, expiry: UserExpiry) -> String {
+    fn credentials(&self, publish: &Value, subscribe: &Value, expiry: UserExpiry) -> String {
         let user = KeyPair::new_user();
         let claims = json!({
             "type": "user", "version": 2, "pub": publish, "sub": subscribe,
             "subs": -1, "data": -1, "payload": -1,
         });
-        let token = signed(&self.account, &user, claims, expiry);
+        let token = signed(&self.account, &user, &claims, expiry);
         let seed = user.seed().expect("a new key has a seed");
         format!(
             "-----BEGIN NATS USER JWT-----\n{token}\n------END NATS USER JWT------\n\n\
@@ -98,7 +98,7 @@ impl NatsOperator {
 }
 
 /// Returns claims about a subject, signed by its issuer.
-fn signed(issuer: &KeyPair, subject: &KeyPair, claims: Value, expiry: UserExpiry) -> String {
+fn signed(issuer: &KeyPair, subject: &KeyPair, claims: &Value, expiry: UserExpiry) -> String {
     let mut body = json!({
         "jti": subject.public_key(), "iat": SIGNED_AT, "iss": issuer.public_key(),
         "name": "aloft", "sub": subject.public_key(), "nats": claims,

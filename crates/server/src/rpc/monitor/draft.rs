@@ -9,7 +9,8 @@ use contract::rpc::{self, Error};
 use rules::monitor::{Monitor, MonitorSettings};
 use rules::{MonitorId, MonitorKind, Region, WorkspaceId};
 
-use super::{RESOURCE, history, refuse_unplannable, refuse_unserved, warning};
+use super::refusals::{refuse_unplannable, refuse_unserved};
+use super::{RESOURCE, history, warning};
 use crate::auth::Caller;
 use crate::rpc::Services;
 use crate::rpc::pipeline_call::unavailable;

@@ -12,7 +12,8 @@ use rules::{MonitorId, MonitorKind, MonitorStatus, Violation, Violations};
 use serde_json::Value;
 use store::{MonitorWithStatus, StoreError};
 
-use super::{RESOURCE, find, refuse_unplannable, refuse_unserved};
+use super::refusals::{refuse_unplannable, refuse_unserved};
+use super::{RESOURCE, find};
 use crate::auth::Caller;
 use crate::rpc::pipeline_call::{log_failure, run_to_end};
 use crate::rpc::request::{Edit, change, field_changes, invalid, retry_edit};

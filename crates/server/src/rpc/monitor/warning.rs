@@ -18,8 +18,8 @@ pub(super) fn for_new_monitor(services: &Services, monitor: &Monitor) -> Vec<War
     inactive.into_iter().chain(for_monitor(services, monitor)).collect()
 }
 
-/// Returns the warnings about an updated monitor. Pausing is intended and causes no warning. Who runs a
-/// probe of a private region decides which addresses it may reach, so nothing is known about these.
+/// Returns the warnings about an updated monitor. Pausing is intended and causes no warning. The
+/// person who starts the probe of a private region decides which addresses it may reach.
 pub(super) fn for_monitor(services: &Services, monitor: &Monitor) -> Vec<Warning> {
     let regions = monitor.settings.resolved_regions(&services.default_regions);
     if regions.iter().all(|region| region.is_private()) {
