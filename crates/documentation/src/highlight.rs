@@ -81,7 +81,7 @@ mod tests {
         for (fence, code) in &examples {
             assert!(line(code).is_some(), "run `cargo xtask docs` for {fence:?}: {code}");
         }
-        for language in ["Shell", "TypeScript", "Terraform", "JSON", "TOML", "YAML", "INI"] {
+        for language in ["Shell", "TypeScript", "Terraform", "JSON", "TOML", "YAML"] {
             let mut of_it = examples.iter().filter(|(fence, _)| fence.language.label == language);
             assert!(of_it.any(|(_, code)| tokens(code).count() > 2), "{language}");
         }

@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(koyeb.elements().len(), 6);
         assert_eq!(koyeb.elements()[0].as_str(), Some("koyeb-fra"));
         let error = Regions.call(&Arguments::from_values(["mars"])).unwrap_err();
-        insta::assert_snapshot!(error.text, @"unknown region group `mars`; expected one of fly, koyeb, railway.");
+        insta::assert_snapshot!(error.text, @"unknown region group `mars`; expected one of fly, koyeb, railway, private.");
     }
 
     #[test]

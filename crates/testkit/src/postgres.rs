@@ -69,7 +69,6 @@ static UNUSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// A server. It stops with the test process, or when it is dropped.
 #[derive(Debug)]
 pub struct PostgresServer {
-    programs: PathBuf,
     folder: PathBuf,
     port: u16,
     host: Mutex<Host>,
@@ -118,10 +117,14 @@ pub fn guarded_database() -> (String, DatabaseGuard) {
     (address, DatabaseGuard { name })
 }
 
-/// Runs a statement on a database of these tests.
-pub fn execute(address: &str, statement: &str) {
-    let mut psql = Command::new(SERVER.programs.join("psql"));
-    psql.args(["-q", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", statement]);
+/// Runs statements on a database of these tests.
+pub fn execute(address: &str, statements: impl IntoIterator<Item = String>) {
+    let programs = programs().expect("the programs of PostgreSQL started this database");
+    let mut psql = Command::new(programs.join("psql"));
+    psql.args(["-q", "-v", "ON_ERROR_STOP=1", "-d", address]);
+    for statement in statements {
+        psql.args(["-c", &statement]);
+    }
     let done = psql.output().expect("psql is in the folder of pg_ctl");
     assert!(done.status.success(), "psql: {}", String::from_utf8_lossy(&done.stderr));
 }
@@ -132,7 +135,7 @@ fn create() -> (String, String) {
     let name = format!("test_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
     let unused = std::mem::take(&mut *UNUSED.lock().unwrap_or_else(PoisonError::into_inner));
     let drops = unused.iter().map(|name| format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-    SERVER.run(drops.chain([format!("CREATE DATABASE {name}")]));
+    execute(&SERVER.address("postgres"), drops.chain([format!("CREATE DATABASE {name}")]));
     (SERVER.address(&name), name)
 }
 
@@ -178,12 +181,12 @@ impl PostgresServer {
             let rest: String = responses.map_while(Result::ok).collect();
             panic!("PostgreSQL did not start: {first} {rest}");
         }
-        Self { programs, folder, port, host: Mutex::new(Host { process, responses }) }
+        Self { folder, port, host: Mutex::new(Host { process, responses }) }
     }
 
     /// Creates a database with this name. Returns its address at the socket of the server.
     pub fn create(&self, name: &str) -> String {
-        self.run([format!("CREATE DATABASE {name}")].into_iter());
+        execute(&self.address("postgres"), [format!("CREATE DATABASE {name}")]);
         self.address(name)
     }
 
@@ -219,18 +222,6 @@ impl PostgresServer {
         let response = host.responses.next().and_then(Result::ok).unwrap_or_default();
         let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
         assert_eq!(response, format!("0 {command}"), "PostgreSQL: {}", log());
-    }
-
-    /// Runs statements with one run of `psql`.
-    fn run(&self, statements: impl Iterator<Item = String>) {
-        let mut psql = Command::new(self.programs.join("psql"));
-        psql.args(["-q", "-v", "ON_ERROR_STOP=1", "-U", "aloft", "-d", "postgres", "-h"]);
-        psql.arg(&self.folder).args(["-p", &self.port.to_string()]);
-        for statement in statements {
-            psql.args(["-c", &statement]);
-        }
-        let made = psql.output().expect("psql is in the folder of pg_ctl");
-        assert!(made.status.success(), "psql: {}", String::from_utf8_lossy(&made.stderr));
     }
 
     fn address(&self, name: &str) -> String {

@@ -31,12 +31,12 @@ fn probes_have_stable_json_shapes() {
     let home = Home::with_database();
     let create = ["probes", "create", "--region", "fly-ams"];
     let made = home.json(&create);
-    insta::assert_snapshot!(shaped(&made), @r#"{"id":"[probe id]","name":"fly-ams","workspace":null,"regions":["fly-ams"],"token":"[token]","command":"aloft probe --server http://127.0.0.1:8080 --token [token]"}"#);
+    insta::assert_snapshot!(shaped(&made), @r#"{"id":"[probe id]","name":"fly-ams","regions":["fly-ams"],"token":"[token]","command":"aloft probe --server http://127.0.0.1:8080 --token [token]"}"#);
     let rotated = home.json(&["probes", "rotate", "fly-ams"]);
     assert_eq!(shaped(&rotated), shaped(&made));
     assert_eq!(rotated["id"], made["id"]);
     assert_ne!(rotated["token"], made["token"]);
-    insta::assert_snapshot!(shaped(&home.json(&["probes", "list"])), @r#"[{"id":"[probe id]","name":"fly-ams","regions":["fly-ams"],"createdAt":"[time]","lastSeenAt":null,"version":null,"address":null,"previousTokenEndsAt":"[time]","connected":null}]"#);
+    insta::assert_snapshot!(shaped(&home.json(&["probes", "list"])), @r#"[{"id":"[probe id]","name":"fly-ams","workspace":null,"regions":["fly-ams"],"createdAt":"[time]","lastSeenAt":null,"version":null,"address":null,"previousTokenEndsAt":"[time]","connected":null}]"#);
     let deleted = home.json(&["probes", "delete", "fly-ams", "--yes"]);
     insta::assert_snapshot!(shaped(&deleted), @r#"{"id":"[probe id]","name":"fly-ams","deleted":true}"#);
     assert_eq!(home.json(&["probes", "list"]), Value::Array(Vec::new()));
@@ -103,7 +103,7 @@ fn invalid_arguments_are_rejected_with_a_fix() {
     });
     insta::assert_snapshot!(refusals.join("\n"), @"
     2 error: invalid value 'fly-amz' for '--region <REGION>': unknown region `fly-amz`; did you mean `fly-ams`?
-    2 error: invalid value 'mars' for '--region <REGION>': unknown region `mars`; expected one of fly-ams, fly-arn, fly-bom, fly-cdg, fly-dfw, fly-ewr, fly-fra, fly-gru, fly-iad, fly-jnb, fly-lax, fly-lhr, fly-nrt, fly-ord, fly-sjc, fly-sin, fly-syd, fly-yyz, koyeb-fra, koyeb-par, koyeb-sfo, koyeb-sin, koyeb-tyo, koyeb-was, railway-us-west2, railway-us-east4, railway-europe-west4, railway-asia-southeast1
+    2 error: invalid value 'mars' for '--region <REGION>': unknown region `mars`; expected one of fly-ams, fly-arn, fly-bom, fly-cdg, fly-dfw, fly-ewr, fly-fra, fly-gru, fly-iad, fly-jnb, fly-lax, fly-lhr, fly-nrt, fly-ord, fly-sjc, fly-sin, fly-syd, fly-yyz, koyeb-fra, koyeb-par, koyeb-sfo, koyeb-sin, koyeb-tyo, koyeb-was, railway-us-west2, railway-us-east4, railway-europe-west4, railway-asia-southeast1, private-1, private-2, private-3, private-4, private-5, private-6, private-7, private-8, private-9, private-10, private-11, private-12, private-13, private-14, private-15, private-16
     1 error: region `fly-ams` is served by the probe `fly-ams`; leave the region out, or delete that probe first
     1 error: probe `fly-ams` already exists; choose another name
     1 error: `name` must be words of a–z and 0–9 joined by single hyphens, such as my-page (given: `Stockholm`)

@@ -50,7 +50,7 @@ fn unfit_second_server_is_refused_with_the_cause() {
     assert!(held.err.contains("the database is in use by aloft process"), "{}", held.err);
 
     let newer = "INSERT INTO aloft.migrations SELECT 999, checksum FROM aloft.migrations LIMIT 1";
-    postgres::execute(&database, newer);
+    postgres::execute(&database, [newer.to_owned()]);
     let older = refused(&second, &database, &[own]);
     assert!(older.err.contains("the database has version 999"), "{}", older.err);
     assert_eq!(server.get("/readyz", None).status, 200, "the first one is not disturbed");

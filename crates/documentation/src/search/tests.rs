@@ -201,8 +201,8 @@ fn synonyms_of_other_tools_find_results() {
     let index = Index::from_documents(documents);
     for (written, page) in [
         ("gatus", "/docs/guides/move-from-gatus"),
-        ("docker", "/docs/guides/run-it-for-real"),
-        ("kubernetes", "/docs/guides/run-it-for-real"),
+        ("docker", "/docs/guides/run-in-containers"),
+        ("kubernetes", "/docs/guides/run-in-containers"),
         ("certificate", "/docs/"),
         ("cron", "/docs/"),
         ("interval", "/docs/"),

@@ -108,7 +108,7 @@ fn each_violation_names_attribute_and_allowed_values() {
     retry: `retry` must be a whole number from 0 to 10 (given: `-1`).
     retry: `retry` must be a whole number from 0 to 10 (given: `1.5`).
     retry: `retry` must be a whole number from 0 to 10 (given: `9223372036854775807`).
-    regions: `regions` may only hold the 28 values fly-ams, fly-arn, fly-bom, fly-cdg, fly-dfw, fly-ewr, fly-fra, fly-gru, fly-iad, fly-jnb, fly-lax, fly-lhr, fly-nrt, fly-ord, fly-sjc, fly-sin, fly-syd, fly-yyz, koyeb-fra, koyeb-par, koyeb-sfo, koyeb-sin, koyeb-tyo, koyeb-was, railway-us-west2, railway-us-east4, railway-europe-west4, railway-asia-southeast1 (given: `mars`).
+    regions: `regions` may only hold the 44 values fly-ams, fly-arn, fly-bom, fly-cdg, fly-dfw, fly-ewr, fly-fra, fly-gru, fly-iad, fly-jnb, fly-lax, fly-lhr, fly-nrt, fly-ord, fly-sjc, fly-sin, fly-syd, fly-yyz, koyeb-fra, koyeb-par, koyeb-sfo, koyeb-sin, koyeb-tyo, koyeb-was, railway-us-west2, railway-us-east4, railway-europe-west4, railway-asia-southeast1, private-1, private-2, private-3, private-4, private-5, private-6, private-7, private-8, private-9, private-10, private-11, private-12, private-13, private-14, private-15, private-16 (given: `mars`).
     url: `url` must be an absolute URL that begins with http:// or https:// (given: `example.com`).
     headers[1].key: `headers[1].key` must be a header name: letters, digits and !#$%&'*+-.^_`|~ (given: `a b`).
     status_code_assertions[0].target: `status_code_assertions[0].target` must be a whole number from 100 to 599 (given: `99`).

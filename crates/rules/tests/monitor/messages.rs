@@ -47,7 +47,7 @@ fn all_violations_are_reported_at_once() {
     `name` must not be empty
     `periodicity` must be one of 30s, 1m, 5m, 10m, 30m, 1h (given: `7s`)
     `timeout` must be a whole number from 0 to 120000 (given: `120001`)
-    `regions` may only hold the 28 values fly-ams, fly-arn, fly-bom, fly-cdg, fly-dfw, fly-ewr, fly-fra, fly-gru, fly-iad, fly-jnb, fly-lax, fly-lhr, fly-nrt, fly-ord, fly-sjc, fly-sin, fly-syd, fly-yyz, koyeb-fra, koyeb-par, koyeb-sfo, koyeb-sin, koyeb-tyo, koyeb-was, railway-us-west2, railway-us-east4, railway-europe-west4, railway-asia-southeast1 (given: `mars`)
+    `regions` may only hold the 44 values fly-ams, fly-arn, fly-bom, fly-cdg, fly-dfw, fly-ewr, fly-fra, fly-gru, fly-iad, fly-jnb, fly-lax, fly-lhr, fly-nrt, fly-ord, fly-sjc, fly-sin, fly-syd, fly-yyz, koyeb-fra, koyeb-par, koyeb-sfo, koyeb-sin, koyeb-tyo, koyeb-was, railway-us-west2, railway-us-east4, railway-europe-west4, railway-asia-southeast1, private-1, private-2, private-3, private-4, private-5, private-6, private-7, private-8, private-9, private-10, private-11, private-12, private-13, private-14, private-15, private-16 (given: `mars`)
     `url` must be an absolute URL that begins with http:// or https:// (given: `ftp://…@example.com`)
     `headers[0].key` must not be a header of the connection's own: connection, content-length, http2-settings, keep-alive, proxy-authenticate, proxy-authorization, proxy-connection, te, trailer, trailers, transfer-encoding, upgrade (given: `Upgrade`)
     `headers[1].value` must not contain CR, LF or other control characters but the tab

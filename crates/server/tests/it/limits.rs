@@ -64,7 +64,7 @@ fn shared(kind: &'static str) -> Vec<Limit> {
         limit(kind, "tags", json!([chars(1), chars(64)]), json!([chars(65)])),
         limit(kind, "tags", tags(20), tags(21)),
         limit(kind, "tags", json!(["Prod", "Prod"]), json!(["Prod", "prod"])),
-        limit(kind, "regions", json!(Region::WORDS), json!(["fly-xxx"])),
+        limit(kind, "regions", json!(Region::PUBLIC_WORDS), json!(["fly-xxx"])),
     ]
 }
 

@@ -299,7 +299,7 @@ fn outdated_entries_stay_bounded_after_edits() {
     assert_eq!(schedule.len(), 280);
     assert!(schedule.heap.len() <= 2 * 280 + OUTDATED_ENTRIES_MIN + 28, "{}", schedule.heap.len());
     assert_eq!(size_of::<Reverse<Entry>>(), 16);
-    assert_eq!(size_of::<ScheduledMonitor>(), 24);
+    assert_eq!(size_of::<ScheduledMonitor>(), 32);
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn private_regions_belong_to_one_workspace() {
         stored(9, ProbeOwner::Workspace(OTHER), &[Region::FlyAms]),
     ];
     let change = [MovedRegion { region, workspace: Some(WORKSPACE) }];
-    assert_eq!(all.replace_remote(&[&[own.clone()], &wrong[..]].concat()), change);
+    assert_eq!(all.replace_remote(&[std::slice::from_ref(&own), &wrong[..]].concat()), change);
     assert_eq!(&*all.of(WORKSPACE).name_of(region).0, "probe-7");
     assert_eq!(all.of(WORKSPACE).location_of(region), Some(ProbeName(Arc::from("probe-7"))));
     assert_eq!(all.of(OTHER).serving(region).probe, unserved);

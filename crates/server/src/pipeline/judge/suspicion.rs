@@ -111,7 +111,7 @@ impl Judge {
         self.connectivity.start(probe);
         let detail = format!("{failed_hosts}; {effect}");
         let workspaces = self.record_in_audit_logs(probe, ProbeTransition::Suspected, &detail);
-        self.notify(SuspicionNotice {
+        self.notify(&SuspicionNotice {
             at: self.ctx.now(),
             probe: name,
             is_private: self.connectivity.probes.is_private(probe),
@@ -127,7 +127,7 @@ impl Judge {
         self.metrics.probes_suspect.dec();
         self.connectivity.stop(probe);
         let workspaces = self.record_in_audit_logs(probe, ProbeTransition::Recovered, how);
-        self.notify(SuspicionNotice {
+        self.notify(&SuspicionNotice {
             at: self.ctx.now(),
             probe: name,
             is_private: self.connectivity.probes.is_private(probe),
@@ -160,7 +160,7 @@ impl Judge {
     }
 
     /// Queues messages to the operator and to owners. The judge never waits for them.
-    fn notify(&self, notice: SuspicionNotice) {
+    fn notify(&self, notice: &SuspicionNotice) {
         for recipients in &self.notices {
             if recipients.try_send(notice.clone()).is_err() {
                 warn!("nobody is notified about a probe: too many messages are waiting");
