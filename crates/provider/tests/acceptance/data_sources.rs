@@ -152,7 +152,7 @@ async fn error_points_at_its_argument() {
     insta::assert_snapshot!(refused.join("\n"), @r#"
     error: Invalid group
       on main.tf line 17: group = "mars"
-      `group` must be one of fly, koyeb, railway (given: `mars`).
+      `group` must be one of fly, koyeb, railway, private (given: `mars`).
     error: Invalid id
       on main.tf line 14: id = "chn_1"
       `id` must be an identifier of the form mon_… (given: `chn_1`).

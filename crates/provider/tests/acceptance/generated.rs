@@ -32,6 +32,11 @@ fn text(min: u32, between: &'static str, max: u32) -> BoxedStrategy<String> {
     prop_oneof![Just(shortest), between, Just(longest)].prop_map(quoted).boxed()
 }
 
+/// Returns the words without private regions, which need a probe.
+fn usable(words: &[&'static str]) -> Vec<&'static str> {
+    words.iter().copied().filter(|word| !word.starts_with("private-")).collect()
+}
+
 /// HCL of a value of a shape; values that must be unique contain `{unique}`.
 fn of_shape(shape: Shape) -> BoxedStrategy<String> {
     let words = |words: &'static [&'static str]| proptest::sample::select(words);
@@ -69,7 +74,7 @@ fn of_shape(shape: Shape) -> BoxedStrategy<String> {
             .boxed(),
         Shape::Bool => any::<bool>().prop_map(|flag| flag.to_string()).boxed(),
         Shape::OneOf(all) => words(all).prop_map(quoted).boxed(),
-        Shape::SetOf(all) => proptest::sample::subsequence(all, 0..=all.len())
+        Shape::SetOf(all) => proptest::sample::subsequence(usable(all), 0..=usable(all).len())
             .prop_shuffle()
             .prop_map(|words| format!("{words:?}"))
             .boxed(),

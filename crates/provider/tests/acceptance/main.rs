@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod copies;
 mod data_sources;
 mod examples;
 mod export;

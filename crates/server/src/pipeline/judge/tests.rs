@@ -216,6 +216,8 @@ fn fail_from_a_suspect_probe(judge: &mut Judge, monitor: MonitorId) {
         trust: ProbeTrust::Suspect,
         changed_at: NOW,
     };
+    // Without connectivity checks, a suspicion mutes nothing.
+    judge.suspicions = ProbeSuspicions::new(true);
     judge.restore_suspicions(vec![(ProbeName("this server".into()), suspicion)]);
     let mut failure = a_result().identity;
     failure.trigger = Trigger::Scheduled;
