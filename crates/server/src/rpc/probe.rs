@@ -56,7 +56,7 @@ impl ProbeService for ProbeMethods {
         let regions: Vec<Region> = validator.variant_set("regions", request.regions);
         let regions =
             validator.finish(Some(regions)).map_err(|violations| rpc::invalid(&violations))?;
-        if !regions.iter().any(|region| region.is_private()) {
+        if regions.iter().any(|region| !region.is_private()) {
             self.require_operator(caller).await?;
         }
         let workspace = Some(caller.workspace);
