@@ -157,7 +157,7 @@ mod tests {
         }
         assert!(
             missed_reason(6).is_err()
-                && region(28).is_err()
+                && region(44).is_err()
                 && trigger(3).is_err()
                 && outcome(-1).is_err()
         );

@@ -58,7 +58,7 @@ async fn grpcurl_describe_shows_comments() {
     region.v1.RegionService is a service:
     // Lists the regions.
     service RegionService {
-      // Lists all regions, in the order of the specification.
+      // Lists the 28 regions in the order of the specification, then the private ones of the workspace that have a probe.
       rpc ListRegions ( .region.v1.ListRegionsRequest ) returns ( .region.v1.ListRegionsResponse ) {
         option idempotency_level = NO_SIDE_EFFECTS;
       }
