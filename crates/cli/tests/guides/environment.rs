@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use rules::RecordKind;
@@ -145,9 +145,10 @@ impl World {
 }
 
 /// Converts an address of PostgreSQL to one that a shell accepts without quotes:
-/// `postgres:///name?user=aloft&host=/folder`.
+/// `postgres:///name?user=aloft&port=5432&host=/folder`.
 fn by_path(address: &str) -> String {
-    let (name, folder) =
-        address.trim_start_matches("postgres:///").split_once("?user=aloft&host=").unwrap();
-    format!("postgres://aloft@{}/{name}", Path::new(folder).to_str().unwrap().replace('/', "%2F"))
+    let (name, rest) =
+        address.trim_start_matches("postgres:///").split_once("?user=aloft&port=").unwrap();
+    let (port, folder) = rest.split_once("&host=").unwrap();
+    format!("postgres://aloft@{}:{port}/{name}", folder.replace('/', "%2F"))
 }
