@@ -1,13 +1,14 @@
 //! Private regions: each workspace has its own, with its own probes, and nobody else checks there.
 
 use domain::cadence::MissedReason;
+use remote::nats::jobs_stream;
 use rules::{Region, Scope};
 use serde_json::json;
 use store::ProbeOwner;
 use testkit::nats::NatsServer;
 use testkit::target::{HttpTarget, ScriptedResponse};
 
-use super::nats::{agent as nats_agent, watched as watched_with_nats};
+use super::nats::{agent as nats_agent, client, watched as watched_with_nats};
 use super::{Agent, Registered, monitor, register_for, wait_for_health};
 use crate::pipeline::{PERIOD, Watched, until};
 
@@ -57,7 +58,7 @@ async fn private_region_is_unknown_to_other_workspaces() {
     let refused = stranger.rpc("CreateHttpMonitor", new).await;
     assert_eq!(refused.status, 400, "{refused}");
     let text = refused.to_string();
-    assert!(text.contains("has no probe for `private-1`; create one"), "{text}");
+    assert!(text.contains("must not name `private-1`, because it has no probe"), "{text}");
     agent.stop().await;
 }
 
@@ -81,7 +82,11 @@ async fn nobody_checks_a_private_region_without_probe() {
     .await;
     let results = watched.stored.at_least(1, id).await;
     assert!(results.iter().all(|it| &*it.probe.0 == "probe-7"), "this server checks nothing there");
-    until(async || (watched.status(id).await == "unknown").then_some(())).await;
+    until(async || {
+        watched.server.advance(PERIOD);
+        (watched.status(id).await == "unknown").then_some(())
+    })
+    .await;
     agent.stop().await;
 }
 
@@ -104,4 +109,20 @@ async fn probes_of_private_regions_share_no_queue() {
     assert!(results.iter().all(|it| &*it.probe.0 == "probe-7"), "{results:?}");
     first.stop().await;
     second.stop().await;
+}
+
+#[tokio::test]
+async fn queues_of_deleted_probe_are_deleted() {
+    let nats = NatsServer::start("");
+    let watched = watched_with_nats(&nats).await;
+    let probe = office(&watched, 7).await;
+    let agent = nats_agent(&nats, &probe);
+    wait_for_health(&watched.server, "private-1", "healthy").await;
+    let (_, jetstream) = client(&nats, &probe).await;
+    let queue = jobs_stream(probe.id, Region::Private1);
+    assert!(jetstream.get_stream(&queue).await.is_ok());
+    let store = watched.server.running().app().store.clone();
+    store.probes().delete(probe.id, super::author()).await.unwrap();
+    until(async || jetstream.get_stream(&queue).await.err()).await;
+    agent.stop().await;
 }
