@@ -38,10 +38,11 @@ start() {
 }
 signal() {
     read -r master <"$folder/data/postmaster.pid" || return
-    kill "-$1" "$master"
+    kill "-$1" "$master" || return
+    # Its processes may end at any time.
     for process in $(grep -sl "^PPid:[[:space:]]*$master\$" /proc/[0-9]*/status); do
         process=${process#/proc/}
-        kill "-$1" "${process%/status}"
+        kill "-$1" "${process%/status}" || :
     done
 }
 exec 2>>"$folder/log" 3>&1 >>"$folder/log"

@@ -58,6 +58,9 @@ impl RowsStatement {
         db: &mut Connection,
         rows: Vec<[Value; N]>,
     ) -> Result<Vec<Row>, sqlx::Error> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
         match db.link()? {
             EngineConnection::Embedded(_) | EngineConnection::Sqlite(_) => {
                 let mut found = Vec::with_capacity(rows.len());

@@ -1,7 +1,7 @@
 //! Days of `result_blocks` on PostgreSQL. Each day of UTC is a partition, so that retention drops
 //! whole days instead of deleting their rows. Days are created ahead, and with their first block:
-//! a late result may belong to any day. Blocks from before there were days are in one partition,
-//! which is dropped with its last day. The embedded database has one table, and `prune` deletes its
+//! a late result may belong to any day. Blocks that are older than the partitions are in one of
+//! their own, which is dropped with its last day. The embedded database has one table, and `prune` deletes its
 //! rows.
 
 use std::collections::BTreeSet;
@@ -100,7 +100,7 @@ pub(super) async fn drop_before(db: &mut Connection, bucket: i64) -> Result<u64,
     Ok(expired.len() as u64)
 }
 
-/// Returns whether the error is that of a lock which others hold.
+/// Returns whether the error is a lock timeout.
 pub(super) fn is_lock_timeout(error: &StoreError) -> bool {
     let StoreError::Database(error) = error else { return false };
     let code = error.as_database_error().and_then(DatabaseError::code);

@@ -188,11 +188,13 @@ async fn prune_blocks(
     let mut taken = 0;
     for bucket in from..end {
         taken += query(
-            "DELETE FROM result_blocks WHERE key IN \
+            // The bounds choose the partition of PostgreSQL.
+            "DELETE FROM result_blocks WHERE key >= $1 AND key < $3 AND key IN \
              (SELECT $1 + number FROM monitors WHERE workspace_id = $2)",
         )
         .bind(buckets::key(bucket, 0))
         .bind(workspace)
+        .bind(buckets::key(bucket + 1, 0))
         .execute(db)
         .await?;
     }

@@ -302,7 +302,7 @@ pub(crate) fn a_history(status: MonitorStatus, since: i64) -> JudgeState {
 }
 
 /// Longer than any step takes on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Waits for the effect of another thread, without using the clock.
 pub(crate) async fn until<T>(mut ready: impl AsyncFnMut() -> Option<T>) -> T {

@@ -39,6 +39,9 @@ async fn until_refused(home: &Home, why: &str) {
 async fn second_server_is_rejected_with_the_database_holder() {
     let home = Home::new(Engine::Postgres).await;
     let folder = tempfile::tempdir().unwrap();
+    // Without the key, its lack would be the reason.
+    let [own, copy] = [home.folder.path(), folder.path()].map(|it| it.join("aloft.key"));
+    std::fs::copy(own, copy).unwrap();
     let second = Store::open(settings_of(&folder, &home.database)).await.unwrap_err();
     let holder = format!("aloft process {}", std::process::id());
     assert!(

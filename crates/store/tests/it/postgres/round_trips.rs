@@ -139,7 +139,9 @@ async fn commits_that_wait_share_one_transaction() {
     }
     let statements = log.new_statements();
     let count = |statement: &str| statements.iter().filter(|it| *it == statement).count();
-    // Those that came first, and the others. Between two of a transaction there is one message.
-    assert_eq!(count("COMMIT"), 2, "{statements:#?}");
-    assert_eq!(count("RELEASE task; SAVEPOINT task") as u64, WAITING - 2);
+    // Those that came first, if the writer was that quick, and the others. Between two of a transaction
+    // there is one message.
+    let commits = count("COMMIT") as u64;
+    assert!((1..=2).contains(&commits), "{statements:#?}");
+    assert_eq!(count("RELEASE task; SAVEPOINT task") as u64, WAITING - commits);
 }
