@@ -78,8 +78,14 @@ pub fn jobs_subject(probe: ProbeId, region: Region) -> String {
     format!("aloft.jobs.{}", queue(probe, region))
 }
 
-/// Returns the queue of a region. Workspaces have the names of private regions in common, so each of
-/// their probes has queues of its own.
+/// Returns the probe of a stream that belongs to one probe.
+pub fn probe_of_stream(name: &str) -> Option<ProbeId> {
+    let (probe, _) = name.strip_prefix("ALOFT_JOBS_")?.split_once("-private-")?;
+    ProbeId::parse(probe).ok()
+}
+
+/// Returns the queue of a region. Workspaces share the names of private regions, so each of their probes
+/// has queues of its own.
 fn queue(probe: ProbeId, region: Region) -> String {
     if region.is_private() { format!("{probe}-{region}") } else { region.to_string() }
 }
@@ -139,6 +145,8 @@ mod tests {
             assert_eq!(NatsCall::of_subject(&call.subject(probe)), Some((probe, call)));
         }
         assert_eq!(results_probe(&results_subject(probe)), Some(probe));
+        let streams = [Region::Private16, Region::FlyAms].map(|region| jobs_stream(probe, region));
+        assert_eq!(streams.map(|it| probe_of_stream(&it)), [Some(probe), None]);
         for other in ["aloft.probes.prb_1.open", "aloft.probes.open", "aloft.results.", "x"] {
             assert_eq!(
                 (NatsCall::of_subject(other), results_probe(other)),

@@ -122,7 +122,8 @@ impl Credentials {
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if text.contains(SIGNED_USER) {
-            return Some(Self::Signed(Secret::new(text.to_owned())));
+            // The parser of the client needs the end of the last line.
+            return Some(Self::Signed(Secret::new(format!("{text}\n"))));
         }
         if text.starts_with(USER_SEED) && text.chars().all(|it| it.is_ascii_alphanumeric()) {
             return Some(Self::Seed(Secret::new(text.to_owned())));

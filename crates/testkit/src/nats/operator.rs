@@ -91,8 +91,7 @@ impl NatsOperator {
         let seed = user.seed().expect("a new key has a seed");
         format!(
             "-----BEGIN NATS USER JWT-----\n{token}\n------END NATS USER JWT------\n\n\
-             -----BEGIN USER NKEY SEED-----\n{seed}\n------END USER NKEY SEED------\n\n\
-             *************************************************************\n"
+             -----BEGIN USER NKEY SEED-----\n{seed}\n------END USER NKEY SEED------\n"
         )
     }
 }
