@@ -178,9 +178,9 @@ impl DetailRequest<'_> {
             places => u32::try_from(places).unwrap_or(u32::MAX),
         };
         Ok(detail.map(|(it, regions)| {
-            let regions = places(&regions);
+            let places = places(&regions);
             self.render_job(move |snapshot, words, base| {
-                html::incident_page(snapshot, words, base, &it, regions)
+                html::incident_page(snapshot, words, base, &it, places)
             })
         }))
     }

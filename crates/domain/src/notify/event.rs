@@ -135,8 +135,11 @@ impl Cause {
     pub fn distinct_places(&self) -> impl Iterator<Item = &RegionOutcome> {
         self.regions.iter().enumerate().filter_map(|(at, seen)| {
             let before = &self.regions[..at];
-            let is_repeated =
-                seen.place.is_some() && before.iter().any(|it| it.place == seen.place);
+            // A workspace's probe may have the name of another one.
+            let is_same = |it: &RegionOutcome| {
+                it.place == seen.place && it.region.is_private() == seen.region.is_private()
+            };
+            let is_repeated = seen.place.is_some() && before.iter().any(is_same);
             (!is_repeated).then_some(seen)
         })
     }

@@ -42,7 +42,7 @@ pub(crate) fn incident_page(
     words: &'static Strings,
     base: &str,
     it: &IncidentView,
-    regions: u32,
+    places: u32,
 ) -> String {
     let title = incident_title(it, words);
     let mut frame = PageLayout::for_page(&snapshot.page, words, base);
@@ -58,14 +58,14 @@ pub(crate) fn incident_page(
         state,
         when: incident_time_html(it, words),
         components: components.collect(),
-        entries: entries(it, regions, words),
+        entries: entries(it, places, words),
         month: format!("{base}/history/{}", domain::page::Month::containing(it.opened_at)),
         frame,
     })
 }
 
 /// Returns the timeline, newest first.
-fn entries(it: &IncidentView, regions: u32, words: &'static Strings) -> Vec<TimelineRow> {
+fn entries(it: &IncidentView, places: u32, words: &'static Strings) -> Vec<TimelineRow> {
     let detail = words.detail;
     let entry = |state, text, at: Timestamp, more| TimelineRow {
         state,
@@ -87,7 +87,7 @@ fn entries(it: &IncidentView, regions: u32, words: &'static Strings) -> Vec<Time
     if let Some(at) = it.acknowledged_at {
         entries.push(entry(State::Degraded, detail.acknowledged, at, Vec::new()));
     }
-    let seen = (regions > 0).then(|| DetailStrings::pluralize(detail.seen_from, regions));
+    let seen = (places > 0).then(|| DetailStrings::pluralize(detail.seen_from, places));
     entries.push(entry(State::Down, detail.began, it.opened_at, seen.into_iter().collect()));
     entries
 }

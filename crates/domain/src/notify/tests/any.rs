@@ -83,7 +83,7 @@ pub(super) fn any_event() -> impl Strategy<Value = Event> {
         any::<bool>(),
     );
     let times = (any::<i64>(), any::<i64>());
-    let regions = prop::collection::vec(any_region(), 0..28);
+    let regions = prop::collection::vec(any_region(), 0..44);
     (texts, what, times, regions).prop_map(|(texts, what, times, regions)| {
         let (workspace, name, target, why, method) = texts;
         let (kind, closed, reminder, has_incident) = what;

@@ -15,7 +15,7 @@ pub(super) const VERSION: u32 = 1;
 /// Maximum length of third-party text (our choice): fits the longest URL of the specification.
 const TEXT_MAX: usize = 2_048;
 /// Maximum length of a region's reason (our choice): Standard Webhooks recommends less than 20 KB,
-/// and there are up to 28 regions.
+/// and there are up to 44 regions.
 const REASON_MAX: usize = 300;
 
 #[derive(Serialize)]
