@@ -29,12 +29,12 @@ impl Function for Regions {
 
     fn call(&self, arguments: &Arguments) -> Result<Value, FunctionError> {
         let group: String = arguments.get(0)?;
-        let group = RegionGroup::parse(&group).map_err(|error| invalid_argument(&error))?;
-        if group == RegionGroup::Private {
-            let why = "private regions differ by workspace; read `service_regions` instead.";
-            return Err(FunctionError::at(0, why.to_owned()));
+        if !GROUPS.contains(&group.as_str()) {
+            let known = GROUPS.join(", ");
+            let why = format!("unknown region group `{group}`; expected one of {known}.");
+            return Err(FunctionError::at(0, why));
         }
-        let regions = Region::PUBLIC.iter().filter(|region| region.group() == group);
+        let regions = Region::PUBLIC.iter().filter(|region| region.group().as_str() == group);
         Ok(Value::list(regions.map(|region| region.as_str())))
     }
 }
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(koyeb.elements().len(), 6);
         assert_eq!(koyeb.elements()[0].as_str(), Some("koyeb-fra"));
         let error = Regions.call(&Arguments::from_values(["mars"])).unwrap_err();
-        insta::assert_snapshot!(error.text, @"unknown region group `mars`; expected one of fly, koyeb, railway, private.");
+        insta::assert_snapshot!(error.text, @"unknown region group `mars`; expected one of fly, koyeb, railway.");
     }
 
     #[test]
