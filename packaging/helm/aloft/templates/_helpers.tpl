@@ -27,7 +27,7 @@ image: {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- end -}}
 
-{{/* What all pods have in common: no rights in the cluster, and a user without rights on the node. */}}
+{{/* Settings of all pods: no rights in the cluster, and a user without rights on the node. */}}
 {{- define "aloft.pod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -62,4 +62,6 @@ securityContext:
         except: {{ toJson . }}
         {{- end }}
     - ipBlock: { cidr: "::/0" }
+    # Blocks of addresses are for what is outside of the cluster.
+    - namespaceSelector: {}
 {{- end -}}
