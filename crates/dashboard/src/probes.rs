@@ -11,7 +11,7 @@ use contract::monitor::decode_instant;
 use contract::probe::wire::{
     CreateProbeRequest, DeleteProbeRequest, ListProbesRequest, Probe, RotateProbeTokenRequest,
 };
-use contract::region::wire::{ListRegionsRequest, Region as WireRegion};
+use contract::region::wire::ListRegionsRequest;
 use contract::rpc::Code;
 use http::{HeaderMap, StatusCode};
 use rules::{Region, Role, Timestamp, is_local_url, limits};
@@ -160,13 +160,9 @@ async fn page(
     let workspace = member.membership.workspace.id;
     let is_operator = state.store.workspaces().is_operator(workspace).await?;
     let mut free = state.send(member.caller(), ListRegionsRequest {}).await?.regions;
-    free.retain(|region| is_operator && !region.country.is_empty());
+    free.retain(|region| is_operator && !region_groups::is_private(region));
     let private = Region::ALL.iter().filter(|region| region.is_private());
-    free.extend(private.map(|region| WireRegion {
-        id: region.to_string(),
-        city: region.location().city.to_owned(),
-        ..WireRegion::default()
-    }));
+    free.extend(private.map(|region| region_groups::private(*region)));
     free.retain(|region| !probes.iter().any(|probe| probe.regions.contains(&region.id)));
     let groups = region_groups::by_continent(&free, chosen);
     Ok(ProbesPage {

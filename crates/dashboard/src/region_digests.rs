@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use contract::region::wire::Region;
 use rules::WorkspaceId;
-use tokio::sync::Mutex;
+use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 
 /// Age from which the digest is taken again.
@@ -24,7 +25,10 @@ pub(crate) struct RegionsDigest {
 /// The latest digest of each workspace, which all of its open pages share. Regions differ by workspace,
 /// because it may have private ones.
 #[derive(Debug, Default)]
-pub(crate) struct SharedRegionsDigest(Mutex<HashMap<WorkspaceId, TakenDigest>>);
+pub(crate) struct SharedRegionsDigest(Mutex<HashMap<WorkspaceId, DigestCell>>);
+
+/// The digest of a workspace. Pages that wait for the same answer wait for the cell, and keep it.
+type DigestCell = Arc<AsyncMutex<Option<TakenDigest>>>;
 
 /// A digest and the time at which it was taken, `None` without an answer.
 type TakenDigest = (Instant, Option<RegionsDigest>);
@@ -45,15 +49,27 @@ impl SharedRegionsDigest {
         workspace: WorkspaceId,
         ask: impl Future<Output = Option<RegionsDigest>>,
     ) -> Option<RegionsDigest> {
-        // Others wait for the same answer.
-        let mut taken = self.0.lock().await;
-        taken.retain(|_, (at, _)| now.saturating_duration_since(*at) < FRESH_FOR);
-        if let Some((_, digest)) = taken.get(&workspace) {
-            return *digest;
+        let cell = self.cell(workspace);
+        let mut taken = cell.lock().await;
+        if let Some((at, digest)) = *taken
+            && now.saturating_duration_since(at) < FRESH_FOR
+        {
+            return digest;
         }
         let digest = ask.await;
-        taken.insert(workspace, (Instant::now(), digest));
+        *taken = Some((Instant::now(), digest));
         digest
+    }
+
+    /// Returns the cell of a workspace, and forgets those that no page waits for and that are old.
+    fn cell(&self, workspace: WorkspaceId) -> DigestCell {
+        let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cells.retain(|_, cell| {
+            let is_used = Arc::strong_count(cell) > 1;
+            let taken_at = cell.try_lock().ok().and_then(|taken| taken.map(|(at, _)| at));
+            is_used || taken_at.is_some_and(|at| at.elapsed() < FRESH_FOR)
+        });
+        Arc::clone(cells.entry(workspace).or_default())
     }
 }
 

@@ -25,6 +25,23 @@ impl RegionOption {
     }
 }
 
+/// Returns whether a region belongs to the workspace.
+pub(crate) fn is_private(region: &Region) -> bool {
+    region.group == rules::RegionGroup::Private.as_str()
+}
+
+/// Returns a private region without a probe.
+pub(crate) fn private(region: rules::Region) -> Region {
+    let (place, group) = (region.location(), region.group());
+    Region {
+        id: region.to_string(),
+        group: group.to_string(),
+        city: place.city.to_owned(),
+        country: place.country.to_owned(),
+        ..Region::default()
+    }
+}
+
 /// Returns a city with its country, or only the city.
 pub(crate) fn place(city: &str, country: &str) -> String {
     if country.is_empty() { city.to_owned() } else { format!("{city}, {country}") }

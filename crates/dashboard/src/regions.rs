@@ -97,7 +97,7 @@ impl RegionFigures {
 fn probes(regions: &[Region]) -> Vec<ProbeView> {
     let mut probes: Vec<ProbeView> = Vec::new();
     for region in regions {
-        let is_private = region.country.is_empty();
+        let is_private = region_groups::is_private(region);
         let is_same =
             |probe: &ProbeView| probe.name == region.served_by && probe.is_private == is_private;
         let known = probes.iter().position(is_same);

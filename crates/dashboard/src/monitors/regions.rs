@@ -68,11 +68,13 @@ pub(super) fn test_regions(values: &Values, known: &[WireRegion]) -> Vec<Region>
         return chosen;
     }
     let wanted = values.all("regions");
-    let first = known
-        .iter()
-        .find(|it| if wanted.is_empty() { it.default } else { wanted.contains(&it.id) });
-    let first = first.or(known.first()).and_then(|it| Region::parse(&it.id).ok());
-    first.into_iter().collect()
+    if wanted.is_empty() {
+        let first = known.iter().find(|it| it.default).or(known.first());
+        return first.and_then(|it| Region::parse(&it.id).ok()).into_iter().collect();
+    }
+    // A private region without a probe must not lead to another one: its target may be a secret.
+    let first = known.iter().find(|it| wanted.contains(&it.id)).map(|it| &it.id);
+    first.or(wanted.first()).and_then(|it| Region::parse(it).ok()).into_iter().collect()
 }
 
 impl RegionChoice {
@@ -87,14 +89,13 @@ impl RegionChoice {
         };
         let defaults: Vec<&str> =
             known.iter().filter(|it| it.default).map(|it| it.city.as_str()).collect();
-        let is_private = |it: &&WireRegion| it.country.is_empty();
-        let mut public = known.iter().filter(|it| !is_private(it));
+        let mut public = known.iter().filter(|it| !region_groups::is_private(it));
         let first = public.clone().next().map(|it| it.served_by.clone()).unwrap_or_default();
         let is_one = !first.is_empty() && public.all(|it| it.served_by == first);
         Self {
             mode,
             defaults: defaults.join(", "),
-            groups: region_groups::by_continent(known, chosen),
+            groups: region_groups::by_continent(&with_unserved(known, chosen), chosen),
             error,
             places: places(known, values),
             only_probe: is_one.then_some(first),
@@ -102,11 +103,22 @@ impl RegionChoice {
     }
 }
 
+/// Returns the regions, with the chosen ones that have lost their probe. Otherwise the form would drop
+/// them, and a monitor without regions runs in the default ones.
+fn with_unserved(known: &[WireRegion], chosen: &[String]) -> Vec<WireRegion> {
+    let lost = chosen.iter().filter(|id| known.iter().all(|it| it.id != **id));
+    let lost = lost.filter_map(|id| Region::parse(id).ok()).map(region_groups::private);
+    known.iter().cloned().chain(lost).collect()
+}
+
 fn places(known: &[WireRegion], values: &Values) -> Vec<TestPlace> {
     let mut places: Vec<TestPlace> = Vec::new();
     let served = known.iter().filter(|it| !it.served_by.is_empty());
     for (index, region) in served.clone().enumerate() {
-        let same = |it: &&WireRegion| it.served_by == region.served_by;
+        let same = |it: &&WireRegion| {
+            let is_private = region_groups::is_private(it);
+            it.served_by == region.served_by && is_private == region_groups::is_private(region)
+        };
         if served.clone().take(index).any(|it| same(&it)) {
             continue;
         }
@@ -145,6 +157,20 @@ mod tests {
             fields.iter().filter(|(name, _)| name == "regions").count()
         };
         assert_eq!(["default", "chosen", "all"].map(|it| count(posted(it))), [0, 1, 28]);
+    }
+
+    #[test]
+    fn region_without_probe_stays_chosen() {
+        let known = [region("fly-ams", "this server")];
+        let values = Values::posted(
+            vec![("regions".to_owned(), "private-2".to_owned())],
+            &rules::tables::HTTP_MONITOR,
+        );
+        let choice = RegionChoice::new(&known, &values, None);
+        let options = choice.groups.iter().flat_map(|group| &group.regions);
+        let chosen: Vec<&str> = options.filter(|it| it.is_chosen).map(|it| &*it.id).collect();
+        assert_eq!((choice.mode, chosen), ("chosen", vec!["private-2"]));
+        assert_eq!(test_regions(&values, &known), [Region::Private2], "and nowhere else");
     }
 
     #[test]
