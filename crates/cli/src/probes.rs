@@ -27,7 +27,8 @@ pub(crate) enum ProbeAction {
         #[arg(value_name = "NAME|ID")]
         probe: String,
     },
-    /// Delete a probe; its token ends at once, and the server checks from its regions
+    /// Delete a probe; its token ends at once, and the server checks from its regions, except
+    /// private ones
     Delete {
         /// Name or ID of the probe
         #[arg(value_name = "NAME|ID")]
@@ -76,8 +77,8 @@ pub(crate) async fn run(action: ProbeAction, database: DatabaseArgs) -> Result<E
         ProbeAction::Delete { probe, yes } => {
             if !yes {
                 bail!(
-                    "this ends the token of probe `{probe}`, and the server checks from its regions; \
-                     add --yes to confirm"
+                    "this ends the token of probe `{probe}`, and the server checks from its regions, \
+                     except private ones; add --yes to confirm"
                 );
             }
             let ProbeRow { id, name, .. } = admin.delete_probe(probe).await?;

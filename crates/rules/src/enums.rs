@@ -265,9 +265,8 @@ words! {
         Static = "static",
     }
 
-    /// Region that a check runs from (§8.3). A private region belongs to the workspace that uses its
-    /// name: two workspaces have nothing in common in their regions `private-1`
-    /// (docs/decisions/0069-private-regions.md).
+    /// Region that a check runs from (§8.3). The region `private-1` of one workspace has nothing to do
+    /// with that of another (docs/decisions/0069-private-regions.md).
     Region ("region") {
         /// Amsterdam.
         FlyAms = "fly-ams",

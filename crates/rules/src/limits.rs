@@ -152,6 +152,9 @@ pub const ENDED_KEYS_KEPT: Duration = Duration::from_hours(24 * 90);
 /// Time for which the previous token of a probe stays valid after a rotation (ours), unless the new
 /// one is used before.
 pub const PROBE_TOKEN_OVERLAP: Duration = Duration::from_hours(24);
+/// Maximum number of probes that a workspace creates in an hour (ours).
+pub const PROBE_CREATIONS: u32 = 64;
+pub const PROBE_CREATIONS_IN: Duration = Duration::from_hours(1);
 /// Minimum number of hosts of a probe before it can become suspect (design §5).
 pub const SUSPICION_HOSTS_MIN: usize = 5;
 /// Time within which healthy hosts must fail to make a probe suspect (design §5).

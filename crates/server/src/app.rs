@@ -158,6 +158,7 @@ impl App {
             notifier: self.notifier.clone(),
             metrics: self.metrics.clone(),
             pages: self.pages.clone(),
+            probe_tokens: Arc::clone(&self.probe_tokens),
             auth: Arc::clone(&self.auth),
             workspaces: self.workspaces(),
             domains: Arc::clone(&self.domains),

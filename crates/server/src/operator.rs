@@ -135,9 +135,6 @@ impl OperatorNotifier {
                 notice = self.notices.recv() => notice,
             };
             let Some(notice) = notice else { return };
-            if notice.is_private {
-                continue;
-            }
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = self.notify(&notice) => {}
@@ -195,7 +192,6 @@ mod tests {
         let notice = SuspicionNotice {
             at: Timestamp::from_millis(1_795_279_735_250),
             probe: "this server".to_owned(),
-            is_private: false,
             is_suspect: true,
             workspaces: Vec::new(),
             detail: "4 of 6 hosts failed within a minute".to_owned(),

@@ -75,12 +75,27 @@ impl ProbeAdmin {
         let new = NewProbe { id, owner, name, regions };
         self.store.probes().create(new, KeyHash::new(token.expose()), author).await?;
         tracing::info!(probe.id = %id, "{log}");
+        if let Some(pipeline) = &self.pipeline {
+            pipeline.wait_for_probe(id).await;
+        }
         Ok(IssuedProbe { probe: self.get(id).await?, token })
     }
 
     /// Returns all probes by name.
     pub(crate) async fn list(&self) -> Result<Vec<ListedProbe>, StoreError> {
         let stored = self.store.probes().list().await?;
+        Ok(stored.into_iter().map(|probe| self.listed(probe)).collect())
+    }
+
+    /// Returns the probes that a workspace manages: its own, and all others if it is the operator's.
+    pub(crate) async fn list_for(
+        &self,
+        workspace: WorkspaceId,
+    ) -> Result<Vec<ListedProbe>, StoreError> {
+        let mut stored = self.store.probes().list_of(workspace).await?;
+        if self.store.workspaces().is_operator(workspace).await? {
+            stored.extend(self.store.probes().list_of_operator().await?);
+        }
         Ok(stored.into_iter().map(|probe| self.listed(probe)).collect())
     }
 
@@ -154,12 +169,13 @@ fn owner(regions: &[Region], workspace: Option<WorkspaceId>) -> Result<ProbeOwne
     let private = regions.iter().filter(|region| region.is_private()).count();
     let refused = |allowed| Err(Violation::without_value("regions", allowed));
     match (private, workspace) {
-        (0, _) => Ok(ProbeOwner::Operator),
+        (0, None) => Ok(ProbeOwner::Operator),
+        (0, Some(_)) => refused("must be private with a workspace; others serve all workspaces"),
         (private, _) if private < regions.len() => {
             refused("must not mix private regions with others, because a probe has one owner")
         }
         (_, Some(workspace)) => Ok(ProbeOwner::Workspace(workspace)),
-        (_, None) => refused("contains private regions, so their workspace must be named"),
+        (_, None) => refused("must not be private without a workspace: add --workspace SLUG"),
     }
 }
 

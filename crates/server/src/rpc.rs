@@ -68,6 +68,7 @@ use crate::auth::{Auth, Caller};
 use crate::domains::Domains;
 use crate::observe::Metrics;
 use crate::pipeline::{Notifier, Pipeline, WorkspaceProbes};
+use crate::probes::ProbeTokens;
 use crate::workspaces::WorkspaceAdmin;
 
 /// State of the services. Cheap to clone.
@@ -80,6 +81,7 @@ pub(crate) struct Services {
     pub(crate) metrics: Metrics,
     /// Status pages, for their owner's overview.
     pub(crate) pages: Pages,
+    pub(crate) probe_tokens: Arc<ProbeTokens>,
     /// Cached keys, which a revocation evicts.
     pub(crate) auth: Arc<Auth>,
     pub(crate) workspaces: WorkspaceAdmin,

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use rules::{Timestamp, WorkspaceId, limits};
 use store::{
-    Actor, AuditContext, MaintenanceFilter, OperatorContext, Page, ProbeOwner, Store, StoreError,
-    WorkspaceEdit,
+    Actor, AuditContext, MaintenanceFilter, OperatorContext, Page, Store, StoreError, WorkspaceEdit,
 };
 use tracing::{error, info};
 
@@ -109,8 +108,7 @@ impl WorkspaceAdmin {
                 log_failure(id, pipeline.apply_removal(monitor).await);
             }
         }
-        let probes = store.probes().list().await?.into_iter();
-        for probe in probes.filter(|probe| probe.owner == ProbeOwner::Workspace(id)) {
+        for probe in store.probes().list_of(id).await? {
             store.probes().delete(probe.id, OperatorContext::of_server(change)).await?;
         }
         self.edit(id, WorkspaceEdit::Delete, change).await

@@ -7,12 +7,12 @@ mod owner;
 
 use std::net::IpAddr;
 
-use rules::{ProbeId, Region, Timestamp};
+use rules::{ProbeId, Region, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 use tokio::sync::watch;
 
 pub use self::owner::ProbeOwner;
-use crate::db::{Row, query};
+use crate::db::{Query, Row, query};
 use crate::row::{id, instant, optional, optional_instant};
 use crate::writer::{Session, Work};
 use crate::{KeyHash, OperatorContext, Store, StoreError};
@@ -118,9 +118,23 @@ impl Probes<'_> {
 
     /// Returns all probes by name.
     pub async fn list(&self) -> Result<Vec<StoredProbe>, StoreError> {
-        let rows = query(AssertSqlSafe(format!("SELECT {COLUMNS}")))
-            .fetch_all(&mut self.store.read().await?)
-            .await?;
+        self.select(query(AssertSqlSafe(format!("SELECT {COLUMNS}")))).await
+    }
+
+    /// Returns the probes of a workspace by name.
+    pub async fn list_of(&self, workspace: WorkspaceId) -> Result<Vec<StoredProbe>, StoreError> {
+        let statement = format!("SELECT {COLUMNS} WHERE p.workspace_id = $1");
+        self.select(query(AssertSqlSafe(statement)).bind(workspace.to_string())).await
+    }
+
+    /// Returns the probes of the operator by name.
+    pub async fn list_of_operator(&self) -> Result<Vec<StoredProbe>, StoreError> {
+        let statement = format!("SELECT {COLUMNS} WHERE p.workspace_id IS NULL");
+        self.select(query(AssertSqlSafe(statement))).await
+    }
+
+    async fn select(&self, statement: Query) -> Result<Vec<StoredProbe>, StoreError> {
+        let rows = statement.fetch_all(&mut self.store.read().await?).await?;
         let read_one = |rows: &[&Row]| read(rows).map(|probe| probe.into_iter().collect());
         let (mut probes, _) = self.store.quarantine().readable_groups(TABLE, &rows, read_one)?;
         probes.sort_unstable_by(|a: &StoredProbe, b| a.name.cmp(&b.name));
@@ -223,7 +237,7 @@ impl Probes<'_> {
                 // Another probe may get the name.
                 query(
                     "DELETE FROM probe_suspicions WHERE probe IN \
-                     (SELECT name FROM probes WHERE id = $1 AND workspace_id IS NULL) OR probe = $1",
+                     (SELECT name FROM probes WHERE id = $1 AND workspace_id IS NULL)",
                 )
                 .bind(probe.to_string())
                 .execute(&mut session.db)

@@ -114,6 +114,7 @@ impl Workspaces<'_> {
     ) -> Result<(), StoreError> {
         let opens_pages = matches!(edit, Edit::ScheduleDeletion(_) | Edit::CancelDeletion);
         let pages = if opens_pages { self.pages(id).await? } else { Vec::new() };
+        let is_deletion = matches!(edit, Edit::Delete);
         let edited = self
             .store
             .write_in(id, move |session| {
@@ -125,6 +126,9 @@ impl Workspaces<'_> {
                 self.store.record_access_change(page);
             }
             self.store.record_page_change();
+        }
+        if is_deletion {
+            self.store.record_probe_change();
         }
         edited
     }
@@ -267,6 +271,7 @@ async fn apply(
         }
     }
     let before = edited_fields(&mut session.db, id).await?;
+    let is_deletion = matches!(edit, Edit::Delete);
     let EditStatement { statement, action, detail } = edit.statement(id, change);
     let changed = statement.execute(&mut session.db).await.map_err(|error| {
         let name = detail.clone();
@@ -274,6 +279,11 @@ async fn apply(
     })?;
     if changed == 0 {
         return Err(StoreError::not_found("workspace", &id));
+    }
+    if is_deletion {
+        // One may have been created since the others were deleted.
+        let probes = query("DELETE FROM probes WHERE workspace_id = $1").bind(id.to_string());
+        probes.execute(&mut session.db).await?;
     }
     let resource_id = id.to_string();
     let about = (id, resource_id.as_str());

@@ -19,7 +19,7 @@ export interface ProbeService {
   listProbes(request?: ListProbesRequest, options?: CallOptions): Promise<ListProbesResponse>;
 
   /**
-   * Creates a probe. Its regions are missed until it connects. The token is shown only once.
+   * Creates a probe. Slots of its regions are missed until it connects. The token is shown only once.
    *
    * Errors: `invalid_argument` for an invalid name, without regions, and for private regions mixed with others;
    * `already_exists` for the name of another probe, and for a region that another probe serves; `permission_denied`, with
@@ -35,8 +35,8 @@ export interface ProbeService {
   rotateProbeToken(request: RotateProbeTokenRequest, options?: CallOptions): Promise<RotateProbeTokenResponse>;
 
   /**
-   * Deletes a probe. Its token ends at once, and the server checks from its regions. Private regions are no longer
-   * checked: their slots are missed.
+   * Deletes a probe. Its token ends at once. The server then checks from its regions itself, except private ones, whose
+   * slots are missed.
    *
    * Errors: `not_found`; `permission_denied`, with the reason OPERATOR_REQUIRED for a probe of the operator.
    */

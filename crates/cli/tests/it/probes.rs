@@ -108,7 +108,7 @@ fn invalid_arguments_are_rejected_with_a_fix() {
     1 error: probe `fly-ams` already exists; choose another name
     1 error: `name` must be words of a–z and 0–9 joined by single hyphens, such as my-page (given: `Stockholm`)
     1 error: unknown probe `fly-amss`; did you mean `fly-ams`?
-    1 error: this ends the token of probe `fly-ams`, and the server checks from its regions; add --yes to confirm
+    1 error: this ends the token of probe `fly-ams`, and the server checks from its regions, except private ones; add --yes to confirm
     1 error: unknown probe `fly-arn`; did you mean `fly-ams`?
     ");
     assert_eq!(home.run(&["probes", "create"]).code, Some(2), "a region is required");

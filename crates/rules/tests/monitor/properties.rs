@@ -115,7 +115,7 @@ fn some_tags() -> impl Strategy<Value = Vec<Tag>> {
 fn settings() -> impl Strategy<Value = MonitorSettings> {
     let numbers = (0_u32..=120_000, option::of(0_u32..=120_000), 0_u8..=10);
     let texts = (a_line(), option::of(any_text()), select(Periodicity::ALL));
-    let regions = btree_set(select(Region::ALL), 0..=28);
+    let regions = btree_set(select(Region::ALL), 0..=44);
     let sets = (some_tags(), regions);
     (numbers, texts, any::<(bool, bool)>(), sets, a_check()).prop_map(
         |((timeout_ms, degraded_at_ms, retry), texts, (active, public), (tags, regions), check)| {

@@ -1,5 +1,5 @@
-//! Compares this machine's clock with the database server's before a start. Results and leases have times of
-//! both, so a server whose clock is wrong would write results that the others take for old or future.
+//! Compares this machine's clock with the database server's before a start. A standby takes
+//! over with its own clock, so a wrong one would write results that look old or come from the future.
 
 use std::time::Duration;
 

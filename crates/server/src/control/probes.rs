@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use rules::nearest;
-use store::{OperatorContext, ProbeOwner, StoredProbe};
+use store::{OperatorContext, ProbeOwner, StoredProbe, Workspace};
 
 use super::probe_operation::{ProbeOperation, ProbeReply};
 use super::service::control_error;
@@ -15,17 +15,8 @@ impl ControlService {
     /// Creates a probe and returns the only copy of its token.
     pub async fn create_probe(&self, new: CreateProbe) -> Result<CreatedProbe, ControlError> {
         let CreateProbe { workspace, name, regions } = new;
-        let is_private = regions.iter().any(|region| region.is_private());
         let workspace = match workspace {
-            Some(_) if !is_private => {
-                let why = "--workspace is for private regions; other regions serve all workspaces";
-                return Err(ControlError::Refused(why.to_owned()));
-            }
             Some(slug) => Some(self.workspace(&slug).await?.id),
-            None if is_private => {
-                let why = "private regions belong to a workspace: name it with --workspace SLUG";
-                return Err(ControlError::Refused(why.to_owned()));
-            }
             None => None,
         };
         let draft = ProbeDraft { workspace, name, regions };
@@ -41,16 +32,7 @@ impl ControlService {
         let mut probes = self.probes().list().await.map_err(control_error)?;
         probes.sort_by_key(|probe| Reverse((probe.stored.created_at, probe.stored.id)));
         let workspaces = self.store.workspaces().list().await.map_err(control_error)?;
-        let slug_of = |owner| {
-            let ProbeOwner::Workspace(id) = owner else { return None };
-            let owner = workspaces.iter().find(|workspace| workspace.id == id);
-            Some(owner.map_or_else(|| id.to_string(), |workspace| workspace.slug.clone()))
-        };
-        let row = |listed: ListedProbe| ProbeRow {
-            workspace: slug_of(listed.stored.owner),
-            ..ProbeRow::from(listed)
-        };
-        Ok(probes.into_iter().map(row).collect())
+        Ok(probes.into_iter().map(|listed| row(listed, &workspaces)).collect())
     }
 
     /// Gives the probe with this name or ID a new token, and returns its only copy.
@@ -64,7 +46,8 @@ impl ControlService {
     pub async fn delete_probe(&self, probe: &str) -> Result<ProbeRow, ControlError> {
         let stored = self.find_probe(probe).await?;
         self.probes().delete(stored.id, self.author()).await.map_err(control_error)?;
-        Ok(ListedProbe { stored, connected: None }.into())
+        let workspaces = self.store.workspaces().list().await.map_err(control_error)?;
+        Ok(row(ListedProbe { stored, connected: None }, &workspaces))
     }
 
     fn probes(&self) -> ProbeAdmin {
@@ -103,16 +86,24 @@ impl ControlService {
         let is_wanted =
             |probe: &StoredProbe| probe.name == wanted || probe.id.to_string() == wanted;
         let found: Vec<&StoredProbe> = probes.iter().filter(|probe| is_wanted(probe)).collect();
-        if let [found] = *found {
+        // A workspace must not take the name of the operator's probe away.
+        let is_own = |probe: &&&StoredProbe| probe.owner == ProbeOwner::Operator;
+        let found = match *found {
+            [found] => Some(found),
+            _ => found.iter().find(is_own).copied(),
+        };
+        if let Some(found) = found {
             return Ok(found.clone());
         }
-        if !found.is_empty() {
-            let ids: Vec<String> = found.iter().map(|probe| probe.id.to_string()).collect();
+        let ids = probes.iter().filter(|probe| is_wanted(probe)).map(|it| it.id.to_string());
+        let ids: Vec<String> = ids.collect();
+        if !ids.is_empty() {
             let ids = ids.join(", ");
-            let why = format!("several workspaces have a probe `{wanted}`; use its ID: {ids}");
+            let why = format!("several probes are named `{wanted}`; use an ID: {ids}");
             return Err(ControlError::Refused(why));
         }
-        let names: Vec<&str> = probes.iter().map(|probe| probe.name.as_str()).collect();
+        let own = probes.iter().filter(|probe| probe.owner == ProbeOwner::Operator);
+        let names: Vec<&str> = own.map(|probe| probe.name.as_str()).collect();
         let way_out = match nearest(wanted, &names) {
             Some(name) => format!("did you mean `{name}`?"),
             None => "see `aloft probes list`".to_owned(),
@@ -121,20 +112,26 @@ impl ControlService {
     }
 }
 
-impl From<ListedProbe> for ProbeRow {
-    fn from(listed: ListedProbe) -> Self {
-        let probe = listed.stored;
-        Self {
-            id: probe.id,
-            name: probe.name,
-            workspace: None,
-            regions: probe.regions,
-            created_at: probe.created_at,
-            last_seen_at: probe.last_seen_at,
-            version: probe.version,
-            address: probe.address,
-            previous_token_ends_at: probe.previous_until,
-            connected: listed.connected,
+/// Returns the row of a probe, with the slug of its workspace.
+fn row(listed: ListedProbe, workspaces: &[Workspace]) -> ProbeRow {
+    let probe = listed.stored;
+    let workspace = match probe.owner {
+        ProbeOwner::Operator => None,
+        ProbeOwner::Workspace(id) => {
+            let owner = workspaces.iter().find(|workspace| workspace.id == id);
+            Some(owner.map_or_else(|| id.to_string(), |owner| owner.slug.clone()))
         }
+    };
+    ProbeRow {
+        id: probe.id,
+        name: probe.name,
+        workspace,
+        regions: probe.regions,
+        created_at: probe.created_at,
+        last_seen_at: probe.last_seen_at,
+        version: probe.version,
+        address: probe.address,
+        previous_token_ends_at: probe.previous_until,
+        connected: listed.connected,
     }
 }

@@ -11,6 +11,7 @@ use domain::judge::{ProbeIndex, ServedRegion};
 use probe::Probe;
 use rules::{ProbeId, Region, WorkspaceId};
 use store::{ProbeOwner, StoredProbe};
+use tracing::warn;
 
 /// Name of the server's own probe, the fallback of all regions. People see it as the location of
 /// checks in alerts, on pages and over RPC.
@@ -46,6 +47,8 @@ pub struct MovedRegion {
 struct Mapping {
     /// Probes by index. Removed ones keep their index, because results may still name it.
     known: Vec<KnownProbe>,
+    /// Indexes of the probes in other places.
+    remote: HashMap<ProbeId, ProbeIndex>,
     /// Probe of each region that all workspaces share, in the order of [`Region::PUBLIC`].
     serving: [ProbeIndex; Region::PUBLIC.len()],
     /// Probes of private regions.
@@ -54,8 +57,8 @@ struct Mapping {
 
 struct KnownProbe {
     name: ProbeName,
-    /// Name of its stored suspicion. Names of private probes are not unique, so theirs is the ID.
-    key: ProbeName,
+    /// Whether it serves private regions of a workspace.
+    is_private: bool,
     place: ProbePlace,
 }
 
@@ -73,9 +76,16 @@ impl Probes {
     /// checks come from.
     pub fn embedded(probe: Probe, egress: Vec<IpAddr>) -> Self {
         let serving = [ProbeIndex::EMBEDDED; Region::PUBLIC.len()];
-        let mut mapping = Mapping { known: Vec::new(), serving, private: HashMap::new() };
-        mapping.add(THIS_SERVER, THIS_SERVER, ProbePlace::Here(probe));
-        mapping.add(NO_PROBE, NO_PROBE, ProbePlace::Elsewhere(ProbeId::from_bits(0)));
+        let known = |name, is_private, place| KnownProbe {
+            name: ProbeName(Arc::from(name)),
+            is_private,
+            place,
+        };
+        let nobody = ProbePlace::Elsewhere(ProbeId::from_bits(0));
+        let known =
+            vec![known(THIS_SERVER, false, ProbePlace::Here(probe)), known(NO_PROBE, true, nobody)];
+        let (remote, private) = (HashMap::new(), HashMap::new());
+        let mapping = Mapping { known, remote, serving, private };
         Self { mapping: Arc::new(RwLock::new(mapping)), egress: egress.into() }
     }
 
@@ -84,7 +94,9 @@ impl Probes {
     pub fn and(self, name: &str, probe: Probe, regions: &[Region]) -> Self {
         {
             let mut mapping = self.mapping.write().unwrap_or_else(PoisonError::into_inner);
-            let index = mapping.add(name, name, ProbePlace::Here(probe));
+            let name = ProbeName(Arc::from(name));
+            let known = KnownProbe { name, is_private: false, place: ProbePlace::Here(probe) };
+            let index = mapping.add(known).expect("a process has few probes of its own");
             for region in regions {
                 mapping.serving[*region as usize] = index;
             }
@@ -97,17 +109,14 @@ impl Probes {
         WorkspaceProbes { all: self, workspace }
     }
 
-    /// Returns whether the probe is the server's own or one of the stored ones, which serve regions.
+    /// Returns whether the probe is the server's own or serves regions of all workspaces.
     pub fn is_serving(&self, probe: ProbeIndex) -> bool {
-        let mapping = self.read();
-        probe == ProbeIndex::EMBEDDED
-            || mapping.serving.contains(&probe)
-            || mapping.private.values().any(|index| *index == probe)
+        probe == ProbeIndex::EMBEDDED || self.read().serving.contains(&probe)
     }
 
     /// Returns whether the probe belongs to a workspace.
     pub fn is_private(&self, probe: ProbeIndex) -> bool {
-        probe == UNSERVED || self.read().private.values().any(|index| *index == probe)
+        self.read().known[usize::from(probe.0)].is_private
     }
 
     /// Uses the stored probes in other places instead of those before. Returns the regions that another
@@ -124,7 +133,11 @@ impl Probes {
             }
         }
         for probe in stored {
-            let index = mapping.index_of(probe.id).unwrap_or_else(|| mapping.add_stored(probe));
+            let known = mapping.remote.get(&probe.id).copied();
+            let Some(index) = known.or_else(|| mapping.add_stored(probe)) else {
+                warn!(probe.id = %probe.id, "there are too many probes since the start; restart the server");
+                continue;
+            };
             for region in &probe.regions {
                 mapping.assign(probe.owner, *region, index);
             }
@@ -137,19 +150,15 @@ impl Probes {
 
     /// Returns the index of a probe in another place.
     pub fn index_of(&self, probe: ProbeId) -> Option<ProbeIndex> {
-        self.read().index_of(probe)
+        self.read().remote.get(&probe).copied()
     }
 
-    /// Returns the index of the probe whose stored suspicion has this name.
-    pub fn index_by_key(&self, key: &ProbeName) -> Option<ProbeIndex> {
+    /// Returns the index of the probe with this name, except those of workspaces.
+    pub fn index_by_name(&self, name: &ProbeName) -> Option<ProbeIndex> {
         let mapping = self.read();
-        let number = mapping.known.iter().position(|known| known.key == *key)?;
+        let is_it = |known: &KnownProbe| known.name == *name && !known.is_private;
+        let number = mapping.known.iter().position(is_it)?;
         u16::try_from(number).ok().map(ProbeIndex)
-    }
-
-    /// Returns the name of a probe's stored suspicion.
-    pub fn key(&self, probe: ProbeIndex) -> ProbeName {
-        self.read().known[usize::from(probe.0)].key.clone()
     }
 
     /// Returns the regions that a probe serves and that all workspaces share.
@@ -165,16 +174,6 @@ impl Probes {
     /// For a private region.
     pub fn public(&self, region: Region) -> ProbeIndex {
         self.read().serving[region as usize]
-    }
-
-    /// Returns a region that a probe serves.
-    pub fn any_region(&self, probe: ProbeIndex) -> Option<Region> {
-        let private = || {
-            let mapping = self.read();
-            let mut served = mapping.private.iter().filter(|(_, index)| **index == probe);
-            served.next().map(|((_, region), _)| *region)
-        };
-        self.public_regions(probe).first().copied().or_else(private)
     }
 
     /// Returns where a probe runs its checks.
@@ -232,9 +231,9 @@ impl WorkspaceProbes<'_> {
         self.serving(region).probe != UNSERVED
     }
 
-    /// Returns the location that checks of a region come from, if its probe is the server's own, serves
-    /// several regions, or serves a private one, whose name says nothing. Regions with the same probe
-    /// share a location.
+    /// Returns the location that checks of a region come from, if its probe is the server's own or serves
+    /// several regions, or if the region is private, because its name names no place. Regions
+    /// with the same probe share a location.
     pub fn location_of(self, region: Region) -> Option<ProbeName> {
         let mapping = self.all.read();
         let index = mapping.index(self.workspace, region);
@@ -251,23 +250,24 @@ impl WorkspaceProbes<'_> {
 }
 
 impl Mapping {
-    fn add(&mut self, name: &str, key: &str, place: ProbePlace) -> ProbeIndex {
-        let number = u16::try_from(self.known.len()).expect("there are few probes");
-        let [name, key] = [name, key].map(|it| ProbeName(Arc::from(it)));
-        self.known.push(KnownProbe { name, key, place });
-        ProbeIndex(number)
+    /// Adds a probe. Returns `None` if there are too many.
+    fn add(&mut self, probe: KnownProbe) -> Option<ProbeIndex> {
+        let index = ProbeIndex(u16::try_from(self.known.len()).ok()?);
+        self.known.push(probe);
+        Some(index)
     }
 
-    fn add_stored(&mut self, probe: &StoredProbe) -> ProbeIndex {
-        let id = probe.id.to_string();
-        let key = match probe.owner {
-            ProbeOwner::Operator => &probe.name,
-            ProbeOwner::Workspace(_) => &id,
-        };
-        self.add(&probe.name, key, ProbePlace::Elsewhere(probe.id))
+    fn add_stored(&mut self, probe: &StoredProbe) -> Option<ProbeIndex> {
+        let index = self.add(KnownProbe {
+            name: ProbeName(Arc::from(probe.name.as_str())),
+            is_private: probe.owner != ProbeOwner::Operator,
+            place: ProbePlace::Elsewhere(probe.id),
+        })?;
+        self.remote.insert(probe.id, index);
+        Some(index)
     }
 
-    /// Makes the probe serve a region of its owner. Regions that do not fit to the owner have no effect.
+    /// Makes the probe serve a region of its owner. Regions that do not match the owner have no effect.
     fn assign(&mut self, owner: ProbeOwner, region: Region, index: ProbeIndex) {
         match (owner, self.serving.get_mut(region as usize)) {
             (ProbeOwner::Operator, Some(serving)) => *serving = index,
@@ -282,13 +282,6 @@ impl Mapping {
         let public = self.serving.get(region as usize);
         let private = || self.private.get(&(workspace, region)).unwrap_or(&UNSERVED);
         *public.unwrap_or_else(private)
-    }
-
-    fn index_of(&self, probe: ProbeId) -> Option<ProbeIndex> {
-        let is_it =
-            |known: &KnownProbe| matches!(known.place, ProbePlace::Elsewhere(id) if id == probe);
-        let number = self.known.iter().position(is_it)?;
-        u16::try_from(number).ok().map(ProbeIndex)
     }
 }
 

@@ -163,7 +163,7 @@ impl RemoteLane {
         queued.in_flight = Arc::<InFlight>::default().begin();
         let replaced = probe.waiting.insert(key, queued)?;
         let missed = missed_job(&replaced);
-        self.0.metrics.missed_slots.inc_by(u64::from(missed.is_some()));
+        self.count_missed(&missed);
         missed
     }
 
@@ -242,6 +242,12 @@ impl RemoteLane {
     /// Returns the key that encrypts results on the disk of a probe.
     pub(crate) fn spool_key(&self, probe: ProbeId) -> [u8; 32] {
         self.0.key.spool_key(probe.bits())
+    }
+
+    /// Counts slots that nobody ran, except in private regions, whose probes are not the operator's.
+    fn count_missed<'m>(&self, missed: impl IntoIterator<Item = &'m Missed>) {
+        let shared = missed.into_iter().filter(|it| !it.region.is_private());
+        self.0.metrics.missed_slots.inc_by(shared.count() as u64);
     }
 
     async fn send(&self, input: Option<JudgeInput>) {

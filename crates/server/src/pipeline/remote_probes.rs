@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use domain::cadence::FirstRun;
-use rules::ProbeId;
 use rules::monitor::Monitor;
-use store::{BootMonitor, ProbeSeen, StoreError, StoredProbe};
+use rules::{ProbeId, WorkspaceId};
+use store::{BootMonitor, Page, ProbeSeen, StoreError, StoredProbe};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -16,6 +16,9 @@ use super::judge::Command;
 use super::{Pipeline, PipelineError};
 use crate::lane::probes::MovedRegion;
 
+/// Time in which the regions of a new probe are mapped to it, and the pause between two looks.
+const MAPPED_WITHIN: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Interval in which signs of life are stored, and expired tokens end their streams.
 const UPKEEP_EVERY: Duration = Duration::from_secs(10);
 
@@ -24,6 +27,18 @@ impl Pipeline {
     pub fn is_probe_connected(&self, probe: ProbeId) -> bool {
         let index = self.remote.index_of(probe);
         index.is_some_and(|index| self.remote.is_connected(index))
+    }
+
+    /// Waits until the regions of a new probe are mapped to it, so that the next call can use them. The
+    /// probe is stored, so a timeout is no failure.
+    pub(crate) async fn wait_for_probe(&self, probe: ProbeId) {
+        let mut look = tokio::time::interval(LOOK_EVERY);
+        let mapped = async {
+            while self.remote.index_of(probe).is_none() {
+                look.tick().await;
+            }
+        };
+        let _ = tokio::time::timeout(MAPPED_WITHIN, mapped).await;
     }
 
     /// Reads the stored probes and maps regions to them. Returns the regions that another probe serves
@@ -86,28 +101,48 @@ impl Pipeline {
         if unmoved.is_empty() {
             return Ok(());
         }
-        let mut stored = self.store.monitors().all_for_boot();
-        while let Some(batch) = stored.next_batch().await? {
-            for BootMonitor { monitor, .. } in batch {
-                let regions = self.regions(&monitor.settings);
-                let is_moved = unmoved.iter().any(|moved| {
-                    regions.contains(moved.region)
-                        && moved.workspace.is_none_or(|it| it == monitor.workspace)
-                });
-                if !monitor.settings.active || !is_moved {
-                    continue;
+        let owners: Option<HashSet<WorkspaceId>> = unmoved.iter().map(|it| it.workspace).collect();
+        if let Some(owners) = owners {
+            // A change of a workspace reads nothing of others.
+            for owner in owners {
+                for row in self.store.monitors().list(owner, Page::all()).await?.rows {
+                    self.move_if_needed(row.monitor, unmoved).await?;
                 }
-                let (this, id) = (self.clone(), monitor.id);
-                let moved = self.change(id, async move { this.move_monitor(&monitor).await });
-                match moved.await? {
-                    Ok(()) => {}
-                    Err(PipelineError::Unplannable(why)) => warn!(monitor.id = %id, "{why}"),
-                    Err(other) => return Err(other),
+            }
+        } else {
+            let mut stored = self.store.monitors().all_for_boot();
+            while let Some(batch) = stored.next_batch().await? {
+                for BootMonitor { monitor, .. } in batch {
+                    self.move_if_needed(monitor, unmoved).await?;
                 }
             }
         }
         unmoved.clear();
         Ok(())
+    }
+
+    /// Moves an active monitor if another probe serves one of its regions now.
+    async fn move_if_needed(
+        &self,
+        monitor: Monitor,
+        unmoved: &HashSet<MovedRegion>,
+    ) -> Result<(), PipelineError> {
+        let regions = self.regions(&monitor.settings);
+        let is_moved = unmoved.iter().any(|moved| {
+            regions.contains(moved.region)
+                && moved.workspace.is_none_or(|it| it == monitor.workspace)
+        });
+        if !monitor.settings.active || !is_moved {
+            return Ok(());
+        }
+        let (this, id) = (self.clone(), monitor.id);
+        match self.change(id, async move { this.move_monitor(&monitor).await }).await? {
+            Err(PipelineError::Unplannable(why)) => {
+                warn!(monitor.id = %id, "{why}");
+                Ok(())
+            }
+            moved => moved,
+        }
     }
 
     /// Runs a monitor with the probes that serve its regions now. Checks that run elsewhere end there.

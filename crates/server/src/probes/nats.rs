@@ -109,6 +109,23 @@ impl NatsLane {
             why = self.take_results(results) => Err(self.unfit(why)),
             why = self.answer(client.clone(), requests) => Err(self.unfit(why)),
             () = self.follow(&client) => unreachable!("it has no end"),
+            () = self.delete_unused_queues() => unreachable!("it has no end"),
+        }
+    }
+
+    /// Deletes the queues of deleted probes, now and after each change of probes.
+    async fn delete_unused_queues(&self) {
+        let tokens = &self.0.calls.tokens;
+        let mut changes = tokens.changes();
+        loop {
+            if let Some(jetstream) = self.jetstream()
+                && let Err(why) = streams::delete_unused(&jetstream, tokens).await
+            {
+                warn!("queues of deleted probes stay in NATS: {why}");
+            }
+            if changes.changed().await.is_err() {
+                return std::future::pending().await;
+            }
         }
     }
 

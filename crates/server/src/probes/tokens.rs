@@ -1,4 +1,4 @@
-//! Tokens of probes: verifies them with the store, and remembers those that are valid.
+//! Tokens of probes: verifies them with the store, remembers those that are valid, and limits new ones.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -6,9 +6,11 @@ use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use contract::rpc;
 use http::StatusCode;
-use rules::{ProbeId, Timestamp};
+use rules::{ProbeId, Timestamp, WorkspaceId, counted, limits};
 use store::{KeyHash, Store, StoreError, StoredProbe};
+use tokio::sync::watch;
 use tracing::warn;
 use web::context::Context;
 use web::limits::AttemptLimiter;
@@ -20,6 +22,8 @@ use crate::auth::probe_token;
 /// Tokens of one address that belong to no stored probe, and uncached ones of one probe.
 const WRONG_TOKENS: NonZeroU32 = NonZeroU32::new(60).expect("it is not 0");
 const WRONG_TOKENS_IN: Duration = Duration::from_mins(1);
+/// New probes of a workspace.
+const CREATIONS: NonZeroU32 = NonZeroU32::new(limits::PROBE_CREATIONS).expect("it is not 0");
 
 /// Tokens that were verified.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ pub(crate) struct ProbeTokens {
     /// Look-ups with the ID of a stored probe. Strangers do not know it, so that those at the same address
     /// do not keep the probe away, even after a restart.
     of_probe: AttemptLimiter<ProbeId>,
+    /// New probes of a workspace, because an index is never used again.
+    creations: AttemptLimiter<WorkspaceId>,
 }
 
 /// Tokens as of a number of changes.
@@ -53,14 +59,27 @@ impl ProbeTokens {
     pub(crate) fn new(ctx: Context, store: Store) -> Self {
         let wrong = AttemptLimiter::new(&ctx, WRONG_TOKENS, WRONG_TOKENS_IN);
         let of_probe = AttemptLimiter::new(&ctx, WRONG_TOKENS, WRONG_TOKENS_IN);
+        let creations = AttemptLimiter::new(&ctx, CREATIONS, limits::PROBE_CREATIONS_IN);
         let (verified, known) = (Mutex::default(), Mutex::default());
-        Self { ctx, store, verified, known, wrong, of_probe }
+        Self { ctx, store, verified, known, wrong, of_probe, creations }
     }
 
     /// Removes what is no longer needed. Call it now and then.
     pub(crate) fn evict_expired(&self) {
         self.wrong.evict_expired();
         self.of_probe.evict_expired();
+        self.creations.evict_expired();
+    }
+
+    /// Counts a new probe of a workspace.
+    pub(crate) fn count_creation(&self, workspace: WorkspaceId) -> Result<(), rpc::Error> {
+        self.creations.acquire(&workspace).map_err(|wait| {
+            let message = format!(
+                "this workspace created more than {} in an hour; wait and retry",
+                counted(limits::PROBE_CREATIONS, "probe")
+            );
+            rpc::resource_exhausted(message, wait)
+        })
     }
 
     /// Returns the probe that a token belongs to. `address` is what limits wrong tokens.
@@ -116,6 +135,11 @@ impl ProbeTokens {
         let probe = verified.tokens.get(&token)?;
         let is_valid = probe.token == token || probe.previous_until > Some(now);
         is_valid.then(|| probe.clone())
+    }
+
+    /// Returns a receiver that sees a new value after each change of probes.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.store.probes().changed()
     }
 
     /// Returns whether a probe is stored.

@@ -12,7 +12,7 @@ use contract::probe::wire::{
 };
 use contract::rpc::{self, Error, RequestContext, Response, ServiceResult};
 use rules::{ProbeId, Region, Role, Validator, tables};
-use store::{OperatorContext, ProbeOwner, StoreError, StoredProbe};
+use store::{OperatorContext, StoreError, StoredProbe};
 
 use super::request::{caller, change, id, require_role};
 use crate::auth::Caller;
@@ -34,13 +34,7 @@ impl ProbeService for ProbeMethods {
     ) -> ServiceResult<ListProbesResponse> {
         let caller = caller(&context);
         require_role(caller, Role::Admin)?;
-        let is_operator = self.0.store.workspaces().is_operator(caller.workspace).await;
-        let is_operator = is_operator.map_err(rpc_error)?;
-        let mut probes = self.admin().list().await.map_err(rpc_error)?;
-        probes.retain(|probe| match probe.stored.owner {
-            ProbeOwner::Operator => is_operator,
-            ProbeOwner::Workspace(owner) => owner == caller.workspace,
-        });
+        let mut probes = self.admin().list_for(caller.workspace).await.map_err(rpc_error)?;
         probes.sort_by_key(|probe| Reverse((probe.stored.created_at, probe.stored.id)));
         Response::ok(ListProbesResponse { probes: probes.into_iter().map(encode).collect() })
     }
@@ -56,10 +50,12 @@ impl ProbeService for ProbeMethods {
         let regions: Vec<Region> = validator.variant_set("regions", request.regions);
         let regions =
             validator.finish(Some(regions)).map_err(|violations| rpc::invalid(&violations))?;
-        if regions.iter().any(|region| !region.is_private()) {
+        let is_private = regions.iter().any(|region| region.is_private());
+        if !is_private && !regions.is_empty() {
             self.require_operator(caller).await?;
         }
-        let workspace = Some(caller.workspace);
+        self.0.probe_tokens.count_creation(caller.workspace)?;
+        let workspace = is_private.then_some(caller.workspace);
         let draft = ProbeDraft { workspace, name: request.name, regions };
         let created = self.admin().create(draft, self.author(caller)).await;
         let IssuedProbe { probe, token } = created.map_err(|error| match error {

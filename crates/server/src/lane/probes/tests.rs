@@ -71,8 +71,20 @@ fn private_regions_belong_to_one_workspace() {
     assert_eq!(&*all.of(OTHER).name_of(Region::FlyAms).0, THIS_SERVER);
     let index = all.of(WORKSPACE).serving(region).probe;
     assert!(all.is_private(index) && all.is_private(unserved));
-    assert_eq!((all.public_regions(index), all.any_region(index)), (vec![], Some(region)));
-    assert_eq!(all.index_by_key(&all.key(index)), Some(index));
+    assert_eq!(all.public_regions(index), []);
+    assert_eq!(all.index_by_name(&all.name(index)), None, "its name may be that of others");
     assert_eq!(all.replace_remote(&wrong), change, "it is deleted");
+    assert!(all.is_private(index), "also after its end");
     assert!(!all.of(WORKSPACE).has_probe(region));
+}
+
+#[test]
+fn too_many_probes_stay_unserved() {
+    let all = Probes::embedded(Probe::new(probe::Settings::default()), Vec::new());
+    for id in 1..=u64::from(u16::MAX) {
+        all.replace_remote(&[stored(id, ProbeOwner::Workspace(OTHER), &[Region::Private1])]);
+    }
+    let own = stored(100_000, ProbeOwner::Workspace(WORKSPACE), &[Region::Private1]);
+    all.replace_remote(&[own]);
+    assert!(!all.of(WORKSPACE).has_probe(Region::Private1));
 }

@@ -147,7 +147,7 @@ impl RemoteLane {
         let Ok(ticket) = self.0.key.read(ticket) else { return };
         let assigned = self.take_assigned(index, ticket.nonce);
         let missed = assigned.and_then(|mut it| it.missed.take());
-        self.0.metrics.missed_slots.inc_by(u64::from(missed.is_some()));
+        self.count_missed(&missed);
         self.send(missed.map(JudgeInput::Missed)).await;
     }
 

@@ -1,10 +1,11 @@
 //! Gives up what takes too long: streams without a sign of life, and jobs without a result.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use domain::cadence::Missed;
 use domain::judge::ProbeIndex;
-use rules::Timestamp;
+use rules::{ProbeId, Timestamp};
 use store::{ProbeSeen, StoredProbe};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
@@ -53,8 +54,8 @@ impl RemoteLane {
             // It may have been reported meanwhile.
             let Some(mut assigned) = probe.and_then(|it| it.take_assigned(nonce)) else { continue };
             if let Some(missed) = assigned.missed.take() {
+                self.count_missed([&missed]);
                 place.send(JudgeInput::Missed(missed));
-                self.0.metrics.missed_slots.inc();
             }
             drop(state);
             self.finish(&mut assigned);
@@ -69,7 +70,7 @@ impl RemoteLane {
             probe.close();
             missed.extend(probe.waiting.drain().filter_map(|(_, it)| missed_job(&it)));
         }
-        self.0.metrics.missed_slots.inc_by(missed.len() as u64);
+        self.count_missed(&missed);
         missed
     }
 
@@ -90,15 +91,15 @@ impl RemoteLane {
         for (handle, region) in freed {
             self.0.finished.record(handle, region);
         }
-        self.0.metrics.missed_slots.inc_by(missed.len() as u64);
+        self.count_missed(&missed);
         missed
     }
 
     /// Closes streams whose probe was deleted, or whose token is no longer valid.
     pub(crate) fn close_without_token(&self, stored: &[StoredProbe], now: Timestamp) {
+        let stored: HashMap<ProbeId, &StoredProbe> = stored.iter().map(|it| (it.id, it)).collect();
         for probe in self.state().probes.values_mut() {
-            let known = stored.iter().find(|it| it.id == probe.id);
-            probe.close_without_token(known, now);
+            probe.close_without_token(stored.get(&probe.id).copied(), now);
         }
     }
 

@@ -105,7 +105,7 @@ async fn run_checks(
 impl SuspectProbe {
     /// Returns a region that the probe serves, because its jobs may travel in the queues of its regions.
     fn region(&self) -> Region {
-        self.probes.any_region(self.probe).unwrap_or(Region::ALL[0])
+        self.probes.public_regions(self.probe).first().copied().unwrap_or(Region::FlyAms)
     }
 
     /// Returns whether a host accepts a connection.

@@ -189,8 +189,9 @@ impl JudgedMonitor {
         finished_at: Timestamp,
     ) -> Option<HostOutcome> {
         let probe = self.policy.probe_of(region)?;
-        let is_current = revision == self.policy.revision;
-        is_current.then_some(HostOutcome {
+        // A probe of a workspace is never suspect: nobody knows a host that it must reach.
+        let counts = revision == self.policy.revision && !region.is_private();
+        counts.then_some(HostOutcome {
             probe,
             workspace: self.workspace,
             host: self.host,

@@ -22,8 +22,6 @@ pub struct SuspicionNotice {
     /// Time of the change.
     pub at: Timestamp,
     pub probe: String,
-    /// Whether the probe belongs to a workspace, so that it does not concern the operator.
-    pub is_private: bool,
     /// Whether the probe became suspect. False if it recovered.
     pub is_suspect: bool,
     /// Reason, as a sentence.
@@ -49,7 +47,7 @@ impl Judge {
         stored: Vec<(ProbeName, StoredSuspicion)>,
     ) {
         let known = stored.into_iter().filter_map(|(name, stored)| {
-            Some((self.connectivity.probes.index_by_key(&name)?, stored))
+            Some((self.connectivity.probes.index_by_name(&name)?, stored))
         });
         let outcomes = std::mem::take(&mut self.recalled);
         self.suspicions.restore(outcomes, known, self.ctx.now());
@@ -78,8 +76,8 @@ impl Judge {
             change;
         // Another probe may have the name of a deleted one.
         if self.connectivity.probes.is_serving(probe) {
-            let key = self.connectivity.probes.key(probe);
-            self.pending.add_suspicion(key, self.suspicions.stored(probe));
+            let name = self.connectivity.probes.name(probe);
+            self.pending.add_suspicion(name, self.suspicions.stored(probe));
         }
         match change {
             SuspicionChange::Suspected { probe, failed_hosts, .. } => {
@@ -114,7 +112,6 @@ impl Judge {
         self.notify(&SuspicionNotice {
             at: self.ctx.now(),
             probe: name,
-            is_private: self.connectivity.probes.is_private(probe),
             is_suspect: true,
             detail,
             workspaces,
@@ -130,7 +127,6 @@ impl Judge {
         self.notify(&SuspicionNotice {
             at: self.ctx.now(),
             probe: name,
-            is_private: self.connectivity.probes.is_private(probe),
             is_suspect: false,
             detail: format!("it is no longer suspect, {how}"),
             workspaces,

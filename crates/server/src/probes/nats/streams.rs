@@ -8,8 +8,11 @@ use async_nats::jetstream::consumer::pull::Config as PullConfig;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer};
 use async_nats::jetstream::context::CreateStreamError;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
+use futures_util::TryStreamExt as _;
 use remote::nats::{self, with_causes};
 use rules::{ProbeId, Region};
+
+use crate::probes::ProbeTokens;
 
 /// Size of the jobs of a region that no probe has taken, in bytes.
 const JOBS_BYTES: i64 = 32 * 1024 * 1024;
@@ -46,6 +49,22 @@ pub(super) async fn jobs(
     let config = queue(nats::jobs_stream(probe, region), nats::jobs_subject(probe, region), limits);
     let config = Config { allow_message_ttl: true, ..config };
     consumer(jetstream, config, JOBS_PENDING).await.map(|_| ())
+}
+
+/// Deletes the queues of probes that are no longer stored.
+pub(super) async fn delete_unused(
+    jetstream: &JetStream,
+    tokens: &ProbeTokens,
+) -> Result<(), String> {
+    let names: Vec<String> =
+        jetstream.stream_names().try_collect().await.map_err(|error| with_causes(&error))?;
+    for name in names {
+        let Some(probe) = nats::probe_of_stream(&name) else { continue };
+        if !tokens.is_stored(probe).await.map_err(|error| error.to_string())? {
+            jetstream.delete_stream(&name).await.map_err(|error| with_causes(&error))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the settings of a queue with these limits of bytes and age. A full one takes no more messages,

@@ -27,7 +27,8 @@ pub(super) fn refuse_unserved(
     let is_refused = |region: &&Region| !probes.has_probe(**region) && !had.contains(region);
     match monitor.settings.regions.iter().find(is_refused) {
         Some(region) => {
-            let allowed = format!("has no probe for `{region}`; create one for it first");
+            let allowed =
+                format!("must not name `{region}`, because it has no probe; create one first");
             let violation = Violation::without_value("regions", allowed);
             Err(invalid(RESOURCE)(violation.into()))
         }

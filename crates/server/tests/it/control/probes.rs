@@ -154,11 +154,11 @@ async fn private_probes_name_their_workspace() {
         ..a_probe(Some("office"), &[Region::Private1])
     };
     let shown = refusal(&admin, office(None)).await;
-    assert!(shown.contains("name it with --workspace SLUG"), "{shown}");
+    assert!(shown.contains("add --workspace SLUG"), "{shown}");
     let shared =
         CreateProbe { workspace: Some("acme".to_owned()), ..a_probe(None, &[Region::FlyAms]) };
     let shown = refusal(&admin, shared).await;
-    assert!(shown.contains("--workspace is for private regions"), "{shown}");
+    assert!(shown.contains("must be private with a workspace"), "{shown}");
     let mut ids = Vec::new();
     for workspace in ["acme", "other"] {
         ids.push(admin.create_probe(office(Some(workspace))).await.unwrap().id);
@@ -168,7 +168,10 @@ async fn private_probes_name_their_workspace() {
     assert_eq!(slugs.len(), 2);
     assert!(slugs.contains(&"acme") && slugs.contains(&"other"), "{slugs:?}");
     let shown = admin.rotate_probe("office".to_owned()).await.unwrap_err().to_string();
-    assert!(shown.contains("several workspaces have a probe `office`; use its ID"), "{shown}");
+    assert!(shown.contains("several probes are named `office`; use an ID"), "{shown}");
     admin.delete_probe(ids[1].to_string()).await.unwrap();
     admin.rotate_probe("office".to_owned()).await.unwrap();
+    let own = admin.create_probe(a_probe(Some("office"), &[Region::FlyBom])).await.unwrap();
+    let rotated = admin.rotate_probe("office".to_owned()).await.unwrap();
+    assert_eq!(rotated.id, own.id, "a workspace does not take the operator's name away");
 }

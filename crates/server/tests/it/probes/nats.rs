@@ -38,7 +38,7 @@ pub(super) fn agent(nats: &NatsServer, probe: &Registered) -> Agent {
 }
 
 /// Connects with the inbox of a probe.
-async fn client(nats: &NatsServer, probe: &Registered) -> (Client, JetStream) {
+pub(super) async fn client(nats: &NatsServer, probe: &Registered) -> (Client, JetStream) {
     let options = ConnectOptions::new().custom_inbox_prefix(probe_inbox(probe.id));
     let client = options.connect(nats.url()).await.unwrap();
     (client.clone(), jetstream::new(client))

@@ -120,6 +120,27 @@ async fn each_workspace_has_private_probes() {
     other.call(PROBES, "DeleteProbe", json!({ "id": ids[1] })).await.json();
 }
 
+// Anybody with a write key could fill the memory of the server with deleted probes.
+#[tokio::test]
+async fn workspace_creates_few_probes_an_hour() {
+    let server = TestServer::start().await;
+    let stranger = server.stranger();
+    let new = || json!({ "regions": ["private-1"] });
+    for number in 0..rules::limits::PROBE_CREATIONS {
+        let created = stranger.call(PROBES, "CreateProbe", new()).await.json();
+        let id = json!({ "id": created["probe"]["id"] });
+        let deleted = stranger.call(PROBES, "DeleteProbe", id).await;
+        assert_eq!(deleted.status, 200, "{number}: {deleted}");
+    }
+    let (status, message) = refusal(&stranger, "CreateProbe", new()).await;
+    assert_eq!(status, 429, "{message}");
+    assert!(message.contains("more than 64 probes in an hour"), "{message}");
+    let own = server.caller(Scope::Write).call(PROBES, "CreateProbe", new()).await;
+    assert_eq!(own.status, 200, "{own}");
+    server.advance(rules::limits::PROBE_CREATIONS_IN);
+    assert_eq!(stranger.call(PROBES, "CreateProbe", new()).await.status, 200);
+}
+
 #[tokio::test]
 async fn invalid_probes_are_explained() {
     let server = TestServer::start().await;
