@@ -253,7 +253,7 @@ mod tests {
             }
             assert!(words.month.contains("{m}") && words.month.contains("{y}"), "{}", words.month);
         }
-        assert_eq!(DetailStrings::pluralize(EN.seen_from, 1), "Seen from 1 region");
+        assert_eq!(DetailStrings::pluralize(EN.seen_from, 1), "Seen from 1 place");
         assert_eq!(DetailStrings::pluralize(EN.days, 30), "30 days");
     }
 }
