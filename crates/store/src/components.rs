@@ -11,6 +11,7 @@ use rules::{ComponentId, ComponentType, GroupId, MonitorId, PageId, WorkspaceId}
 
 use crate::db::{Connection, Row, query};
 use crate::list::Listed;
+use crate::quarantine::Quarantine;
 use crate::row::{id, instant, optional, optional_narrow};
 use crate::{Page, Store, StoreError, pages};
 
@@ -90,17 +91,19 @@ impl Components<'_> {
     }
 }
 
-/// Returns all components of a status page of any workspace, each with the row ID of its monitor,
+/// Returns all readable components of a status page of any workspace, each with the row ID of its monitor,
 /// even if that was deleted.
 pub(crate) async fn by_page(
     db: &mut Connection,
+    quarantine: &Quarantine,
     page: PageId,
 ) -> Result<Vec<(Component, Option<i64>)>, StoreError> {
     let rows = query(select!("WHERE c.page_id = $1 ORDER BY c.id"))
         .bind(page.to_string())
         .fetch_all(db)
         .await?;
-    rows.iter().map(|row| Ok((read(row)?, row.try_get("monitor")?))).collect()
+    let read = |row| Ok((read(row)?, row.try_get("monitor")?));
+    quarantine.readable_rows("components", &rows, read)
 }
 
 /// Returns a component of the workspace.

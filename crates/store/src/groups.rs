@@ -7,6 +7,7 @@ use rules::{GroupId, PageId, Violation, WorkspaceId};
 use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Row, query};
 use crate::list::Listed;
+use crate::quarantine::Quarantine;
 use crate::row::{id, instant};
 use crate::{
     AuditContext, Created, Idempotency, Page, Store, StoreError, UpdateContext, components,
@@ -47,16 +48,17 @@ pub struct NewGroup {
     pub idempotency: Option<Idempotency>,
 }
 
-/// Returns all groups of a status page of any workspace.
+/// Returns all readable groups of a status page of any workspace.
 pub(crate) async fn by_page(
     db: &mut Connection,
+    quarantine: &Quarantine,
     page: PageId,
 ) -> Result<Vec<ComponentGroup>, StoreError> {
     let rows = query(select!("WHERE page_id = $1 ORDER BY id"))
         .bind(page.to_string())
         .fetch_all(db)
         .await?;
-    rows.iter().map(read).collect()
+    quarantine.readable_rows("component_groups", &rows, read)
 }
 
 impl Groups<'_> {

@@ -32,6 +32,8 @@ pub use series::Bucket;
 /// Maximum number of status changes per query. A monitor that changes every 30 seconds reaches it
 /// in two weeks.
 const CHANGES_MAX: i64 = 50_000;
+/// Table of status changes.
+const TABLE: &str = "status_changes";
 
 /// Handle of the history.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +95,7 @@ impl HistoryStore<'_> {
         Ok(latencies)
     }
 
-    /// Returns the status that a monitor had at `since` and its later changes, oldest first. Uptime
+    /// Returns the status that a monitor had at `since` and its later readable changes, oldest first. Uptime
     /// is computed from them.
     pub async fn status_history(
         &self,
@@ -104,17 +106,15 @@ impl HistoryStore<'_> {
         let mut db = self.store.read().await?;
         let number = number(&mut db, workspace, monitor).await?;
         let before = query(
-            "SELECT to_status FROM status_changes WHERE monitor = $1 AND at < $2 \
+            "SELECT number, to_status FROM status_changes WHERE monitor = $1 AND at < $2 \
              ORDER BY at DESC, number DESC LIMIT 1",
         )
         .bind(number)
         .bind(since.as_millis())
         .fetch_optional(&mut db)
-        .await?
-        .map(|row| id(&row, "to_status", MonitorStatus::parse))
-        .transpose()?;
+        .await?;
         let rows = query(
-            "SELECT at, to_status, from_status FROM status_changes \
+            "SELECT number, at, to_status, from_status FROM status_changes \
              WHERE monitor = $1 AND at >= $2 ORDER BY at, number LIMIT $3",
         )
         .bind(number)
@@ -122,11 +122,12 @@ impl HistoryStore<'_> {
         .bind(CHANGES_MAX)
         .fetch_all(&mut db)
         .await?;
-        let first =
-            rows.first().map(|row| id(row, "from_status", MonitorStatus::parse)).transpose()?;
-        let changes = rows.iter().map(status_from);
-        let before = before.or(first).unwrap_or(MonitorStatus::Unknown);
-        Ok((before, changes.collect::<Result<_, StoreError>>()?))
+        let status = |column: &'static str| move |row| id(row, column, MonitorStatus::parse);
+        let quarantine = self.store.quarantine();
+        let before = quarantine.readable_rows(TABLE, &before, status("to_status"))?.pop();
+        let first = quarantine.readable_rows(TABLE, rows.first(), status("from_status"))?.pop();
+        let changes = quarantine.readable_rows(TABLE, &rows, status_from)?;
+        Ok((before.or(first).unwrap_or(MonitorStatus::Unknown), changes))
     }
 }
 

@@ -161,8 +161,8 @@ impl Incidents<'_> {
     ) -> Result<IncidentDetail, StoreError> {
         let mut db = self.store.read().await?;
         let incident = load(&mut db, workspace, id).await?;
-        let timeline = timeline::load(&mut db, id).await?;
-        let evidence = evidence::load(&mut db, self.store.vault(), &incident).await?;
+        let timeline = timeline::load(&mut db, self.store.quarantine(), id).await?;
+        let evidence = evidence::load(&mut db, self.store, &incident).await?;
         Ok(IncidentDetail { incident, timeline, evidence })
     }
 
@@ -191,7 +191,7 @@ impl Incidents<'_> {
         .bind(i64::from(limit))
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        rows.iter().map(read).collect()
+        self.store.quarantine().readable_rows("incidents", &rows, read)
     }
 
     /// Returns all open incidents of the workspace, oldest first.
@@ -202,7 +202,7 @@ impl Incidents<'_> {
         .bind(workspace.to_string())
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        rows.iter().map(read).collect()
+        self.store.quarantine().readable_rows("incidents", &rows, read)
     }
 }
 

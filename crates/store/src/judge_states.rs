@@ -8,9 +8,10 @@ use domain::judge::{JudgeState, Transition};
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
 use crate::db::arrays::RowsStatement;
-use crate::db::{Connection, Value, query};
+use crate::db::{Connection, Row, Value, query};
 use crate::outbox::Ending;
-use crate::row::{id, instant, narrow};
+use crate::quarantine::Quarantine;
+use crate::row::{id, instant, narrow, optional};
 use crate::writer::Session;
 use crate::{Store, StoreError, incidents, outbox};
 
@@ -64,7 +65,7 @@ impl JudgeStates<'_> {
         })
     }
 
-    /// Returns the status changes of a monitor since `since`, oldest first, at most `limit`.
+    /// Returns the readable status changes of a monitor since `since`, oldest first, at most `limit`.
     pub async fn changes(
         &self,
         workspace: WorkspaceId,
@@ -73,7 +74,7 @@ impl JudgeStates<'_> {
         limit: u32,
     ) -> Result<Vec<StatusChange>, StoreError> {
         let rows = query(
-            "SELECT c.at, c.from_status, c.to_status \
+            "SELECT c.number, c.at, c.from_status, c.to_status \
              FROM status_changes c JOIN monitors m ON m.number = c.monitor \
              WHERE m.workspace_id = $1 AND m.id = $2 AND c.at >= $3 ORDER BY c.number LIMIT $4",
         )
@@ -83,15 +84,13 @@ impl JudgeStates<'_> {
         .bind(i64::from(limit))
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(StatusChange {
-                    at: instant(row, "at")?,
-                    from: id(row, "from_status", MonitorStatus::parse)?,
-                    to: id(row, "to_status", MonitorStatus::parse)?,
-                })
+        self.store.quarantine().readable_rows("status_changes", &rows, |row| {
+            Ok(StatusChange {
+                at: instant(row, "at")?,
+                from: id(row, "from_status", MonitorStatus::parse)?,
+                to: id(row, "to_status", MonitorStatus::parse)?,
             })
-            .collect()
+        })
     }
 }
 
@@ -171,6 +170,19 @@ pub(crate) async fn record_change(
         }
     }
     insert(db, monitor, (at, from, to)).await
+}
+
+/// Reads the columns `before_number` and `status_before` of the last status change before a time:
+/// `unknown` if there is none or if it is unreadable.
+pub(crate) fn status_before(
+    quarantine: &Quarantine,
+    row: &Row,
+) -> Result<MonitorStatus, StoreError> {
+    let number: Option<i64> = row.try_get("before_number")?;
+    let key = || number.unwrap_or_default().to_string();
+    let status = optional(row, "status_before", MonitorStatus::parse);
+    let status = quarantine.readable("status_changes", key, status)?;
+    Ok(status.flatten().unwrap_or(MonitorStatus::Unknown))
 }
 
 /// Returns the status and time of the last change, if any.

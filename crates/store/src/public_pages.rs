@@ -15,8 +15,9 @@ use rules::{
 };
 
 use crate::db::{Connection, Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::{id, instant, optional, optional_instant, status_from};
-use crate::{Store, StoreError, components, groups, incidents, pages, reports};
+use crate::{Store, StoreError, components, groups, incidents, judge_states, pages, reports};
 
 const DAY: Duration = Duration::from_hours(24);
 /// Lead time for showing future maintenance.
@@ -125,54 +126,60 @@ impl PublicPages<'_> {
         let mut db = self.store.read().await?;
         let page_id = page.id;
         let around = Span { from: now - DAY * DAYS as u32, to: now + AHEAD };
-        let monitors = monitors(&mut db, page_id, now).await?;
-        let components = components::by_page(&mut db, page_id).await?;
+        let quarantine = self.store.quarantine();
+        let monitors = monitors(&mut db, quarantine, page_id, now).await?;
+        let components = components::by_page(&mut db, quarantine, page_id).await?;
         let mut positions = HashMap::with_capacity(components.len());
         let components = components
             .into_iter()
-            .enumerate()
-            .map(|(position, (component, number))| {
-                positions.insert(component.id, position);
-                let monitor = number.and_then(|number| monitors.get(&number).cloned());
-                ComponentFacts { component, monitor }
+            .filter_map(|(component, number)| {
+                let monitor = match number {
+                    // Without its unreadable monitor, the component would seem to work.
+                    Some(number) => Some(monitors.get(&number).cloned()?),
+                    None => None,
+                };
+                positions.insert(component.id, positions.len());
+                Some(ComponentFacts { component, monitor })
             })
             .collect();
         Ok(Facts {
             read_at: now,
             page,
             components,
-            groups: groups::by_page(&mut db, page_id).await?,
-            incidents: load_incidents(&mut db, page_id, now).await?,
-            maintenances: windows::near(&mut db, page_id, &positions, (around, now)).await?,
-            reports: reports::by_page(&mut db, self.store.quarantine(), page_id, around.from)
+            groups: groups::by_page(&mut db, quarantine, page_id).await?,
+            incidents: load_incidents(&mut db, quarantine, page_id, now).await?,
+            maintenances: windows::near((&mut db, quarantine), page_id, &positions, (around, now))
                 .await?,
+            reports: reports::by_page(&mut db, quarantine, page_id, around.from).await?,
         })
     }
 }
 
-/// Returns the monitors of a page by row ID, including deleted ones, with their status history.
+/// Returns the readable monitors of a page by row ID, including deleted ones, with their status
+/// history.
 async fn monitors(
     db: &mut Connection,
+    quarantine: &Quarantine,
     page: PageId,
     now: Timestamp,
 ) -> Result<HashMap<i64, Arc<MonitorFacts>>, StoreError> {
     let since = now - DAY * DAYS as u32;
-    let mut monitors = HashMap::new();
     let rows_of_monitors = query(
-        "SELECT m.number, m.id, m.name, m.active, m.deleted_at, m.public, m.periodicity, \
-         (SELECT c.to_status FROM status_changes c WHERE c.monitor = m.number AND c.at < $2 \
-         ORDER BY c.number DESC LIMIT 1) AS status_before \
-         FROM monitors m WHERE m.number IN (SELECT monitor FROM components WHERE page_id = $1)",
+        "SELECT m.id, m.number, m.name, m.active, m.deleted_at, m.public, m.periodicity, \
+         b.number AS before_number, b.to_status AS status_before FROM monitors m \
+         LEFT JOIN status_changes b ON b.number = (SELECT c.number FROM status_changes c \
+         WHERE c.monitor = m.number AND c.at < $2 ORDER BY c.number DESC LIMIT 1) \
+         WHERE m.number IN (SELECT monitor FROM components WHERE page_id = $1)",
     )
     .bind(page.to_string())
     .bind(since.as_millis())
     .fetch_all(&mut *db)
     .await?;
-    for row in &rows_of_monitors {
-        monitors.insert(row.try_get("number")?, monitor(row)?);
-    }
+    let read = |row: &Row| Ok((row.try_get("number")?, monitor(quarantine, row)?));
+    let mut monitors: HashMap<i64, _> =
+        quarantine.readable_rows("monitors", &rows_of_monitors, read)?.into_iter().collect();
     let rows = query(
-        "SELECT c.monitor, c.at, c.to_status FROM status_changes c \
+        "SELECT c.number, c.monitor, c.at, c.to_status FROM status_changes c \
          WHERE c.monitor IN (SELECT monitor FROM components WHERE page_id = $1) AND c.at >= $2 \
          ORDER BY c.number",
     )
@@ -180,9 +187,8 @@ async fn monitors(
     .bind(since.as_millis())
     .fetch_all(db)
     .await?;
-    for row in &rows {
-        let change = status_from(row)?;
-        let number: i64 = row.try_get("monitor")?;
+    let read = |row: &Row| Ok((row.try_get::<i64>("monitor")?, status_from(row)?));
+    for (number, change) in quarantine.readable_rows("status_changes", &rows, read)? {
         if let Some(monitor) = monitors.get_mut(&number) {
             monitor.changes.push(change);
         }
@@ -209,11 +215,10 @@ fn end(monitor: &mut MonitorFacts, at: Timestamp, since: Timestamp) {
     }
 }
 
-fn monitor(row: &Row) -> Result<MonitorFacts, StoreError> {
+fn monitor(quarantine: &Quarantine, row: &Row) -> Result<MonitorFacts, StoreError> {
     let (active, deleted_at): (bool, Option<i64>) =
         (row.try_get("active")?, row.try_get("deleted_at")?);
     let periodicity: Periodicity = id(row, "periodicity", Periodicity::parse)?;
-    let before: Option<MonitorStatus> = optional(row, "status_before", MonitorStatus::parse)?;
     Ok(MonitorFacts {
         id: id(row, "id", MonitorId::parse)?,
         name: row.try_get("name")?,
@@ -221,15 +226,16 @@ fn monitor(row: &Row) -> Result<MonitorFacts, StoreError> {
         public: row.try_get("public")?,
         period: periodicity.period(),
         checked_at: None,
-        before: before.unwrap_or(MonitorStatus::Unknown),
+        before: judge_states::status_before(quarantine, row)?,
         changes: Vec::new(),
     })
 }
 
-/// Returns the incidents of the last days. Those that are still open come first, so that the limit
+/// Returns the readable incidents of the last days. Those that are still open come first, so that the limit
 /// never hides one.
 async fn load_incidents(
     db: &mut Connection,
+    quarantine: &Quarantine,
     page: PageId,
     now: Timestamp,
 ) -> Result<Vec<IncidentFacts>, StoreError> {
@@ -243,7 +249,7 @@ async fn load_incidents(
     .bind(INCIDENTS_MAX)
     .fetch_all(db)
     .await?;
-    rows.iter().map(incident).collect()
+    quarantine.readable_rows("incidents", &rows, incident)
 }
 
 /// Reads the columns of `select_incidents`.

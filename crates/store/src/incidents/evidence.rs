@@ -7,8 +7,7 @@ use rules::{IncidentId, Timestamp};
 
 use super::Incident;
 use crate::db::{Connection, query};
-use crate::vault::Vault;
-use crate::{EvidenceEntry, StoreError, evidence};
+use crate::{EvidenceEntry, Store, StoreError, evidence};
 
 /// Maximum age of evidence for regions whose failure was never recorded. They still fail when the
 /// incident closes, and the longest period is an hour.
@@ -85,18 +84,19 @@ pub(super) async fn copy_missing(
     Ok(())
 }
 
-/// Returns the evidence of an incident, by region.
+/// Returns the readable evidence of an incident, by region.
 pub(super) async fn load(
     db: &mut Connection,
-    vault: &Vault,
+    store: &Store,
     incident: &Incident,
 ) -> Result<Vec<EvidenceEntry>, StoreError> {
     let rows = query(
-        "SELECT slot, region, trigger, revision, outcome, monitor, sealed \
-         FROM incident_evidence WHERE incident = $1 ORDER BY region",
+        "SELECT incident || '/' || CAST(region AS TEXT) AS key, slot, region, trigger, revision, \
+         outcome, monitor, sealed FROM incident_evidence WHERE incident = $1 ORDER BY region",
     )
     .bind(incident.id.to_string())
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| evidence::read(vault, incident.monitor, row)).collect()
+    let read = |row| evidence::read(store.vault(), incident.monitor, row);
+    store.quarantine().readable_rows("incident_evidence", &rows, read)
 }

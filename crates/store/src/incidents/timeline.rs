@@ -7,6 +7,7 @@ use rules::{ChannelId, DeliveryId, IncidentId, ProviderType, Region, Timestamp};
 use super::{Person, parse_close_reason, person};
 use crate::StoreError;
 use crate::db::{Connection, Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::{id, instant};
 
 /// Maximum number of deliveries in a timeline; the newest are shown. Comments and regions have
@@ -67,21 +68,22 @@ impl TimelineEvent {
     }
 }
 
-/// Returns the timeline of an incident, in order of time.
+/// Returns the readable entries of the timeline of an incident, in order of time.
 pub(super) async fn load(
     db: &mut Connection,
+    quarantine: &Quarantine,
     incident: IncidentId,
 ) -> Result<Vec<TimelineEntry>, StoreError> {
     let rows = query(
-        "SELECT at, kind, text, actor, actor_name FROM incident_entries \
+        "SELECT number, at, kind, text, actor, actor_name FROM incident_entries \
          WHERE incident = $1 ORDER BY number",
     )
     .bind(incident.to_string())
     .fetch_all(db)
     .await?;
-    let mut entries: Vec<TimelineEntry> = rows.iter().map(read).collect::<Result<_, _>>()?;
+    let mut entries = quarantine.readable_rows("incident_entries", &rows, read)?;
     let rows = query(
-        "SELECT COALESCE(d.completed_at, d.created_at) AS at, d.number, d.recipient_id, d.kind, \
+        "SELECT d.number, COALESCE(d.completed_at, d.created_at) AS at, d.recipient_id, d.kind, \
          e.kind AS event_kind, d.state \
          FROM events e JOIN deliveries d ON d.event = e.number \
          WHERE e.incident = $1 AND d.state <> 'cancelled' ORDER BY d.number DESC LIMIT $2",
@@ -90,9 +92,7 @@ pub(super) async fn load(
     .bind(DELIVERIES_MAX)
     .fetch_all(db)
     .await?;
-    for row in rows.iter().rev() {
-        entries.push(read_notified(row)?);
-    }
+    entries.extend(quarantine.readable_rows("deliveries", rows.iter().rev(), read_notified)?);
     // The sort is stable: entries of one millisecond keep their order, with notifications last.
     entries.sort_by_key(|entry| entry.at);
     Ok(entries)

@@ -58,7 +58,7 @@ impl Maintenances<'_> {
             let maintenance = id(row, "id", MaintenanceId::parse)?;
             Ok(MaintenanceWindow { maintenance, title: row.try_get("title")?, window: span(row)? })
         };
-        rows.iter().map(read).collect()
+        self.store.quarantine().readable_rows("maintenances", &rows, read)
     }
 
     /// Returns the next time at which a window of the workspace begins or ends.
@@ -88,8 +88,7 @@ impl Maintenances<'_> {
         .await?;
         drop(db);
         let mut are_changed = false;
-        for row in &rows {
-            let due = Due::read(row)?;
+        for due in self.store.quarantine().readable_rows("maintenances", &rows, Due::read)? {
             let range = Span { from: due.until.max(now), ..planning_horizon(now) };
             let more = upcoming_windows(&due.schedule, range);
             are_changed |= more.until != Some(due.until);

@@ -7,7 +7,7 @@ use domain::page::{ArchiveFacts, IncidentFacts};
 use rules::{ComponentId, IncidentId, PageId, Region, Timestamp};
 
 use super::{INCIDENTS_MAX, PublicPages, WINDOWS_MAX, incident, windows};
-use crate::db::{Connection, query};
+use crate::db::{Connection, Row, query};
 use crate::row::optional_instant;
 use crate::{StoreError, codes, reports};
 
@@ -26,12 +26,16 @@ impl PublicPages<'_> {
             .fetch_optional(&mut db)
             .await?;
         let Some(facts) = row.as_ref().map(incident).transpose()? else { return Ok(None) };
-        let rows = query("SELECT DISTINCT region FROM incident_evidence WHERE incident = $1")
-            .bind(id.to_string())
-            .fetch_all(&mut db)
-            .await?;
-        let regions = rows.iter().map(|row| codes::region(row.try_get("region")?));
-        Ok(Some((facts, regions.collect::<Result<_, _>>()?)))
+        let rows = query(
+            "SELECT incident || '/' || CAST(region AS TEXT) AS key, region \
+             FROM incident_evidence WHERE incident = $1 ORDER BY region",
+        )
+        .bind(id.to_string())
+        .fetch_all(&mut db)
+        .await?;
+        let region = |row: &Row| codes::region(row.try_get("region")?);
+        let regions = self.store.quarantine().readable_rows("incident_evidence", &rows, region)?;
+        Ok(Some((facts, regions)))
     }
 
     /// Returns the start of the oldest stored event of the page.
@@ -58,15 +62,17 @@ impl PublicPages<'_> {
         .bind(INCIDENTS_MAX)
         .fetch_all(&mut db)
         .await?;
-        let maintenances = windows::near(&mut db, page, positions, (range, range.to)).await?;
+        let quarantine = self.store.quarantine();
+        let maintenances =
+            windows::near((&mut db, quarantine), page, positions, (range, range.to)).await?;
         let is_full = |count: usize, most: i64| i64::try_from(count).is_ok_and(|it| it >= most);
-        let reports = reports::started_in(&mut db, self.store.quarantine(), page, range).await?;
+        let reports = reports::started_in(&mut db, quarantine, page, range).await?;
         Ok(ArchiveFacts {
             is_cut: is_full(rows.len(), INCIDENTS_MAX)
                 || is_full(maintenances.len(), WINDOWS_MAX)
                 || is_full(reports.len(), reports::PAGE_REPORTS_MAX),
             reports,
-            incidents: rows.iter().map(incident).collect::<Result<_, _>>()?,
+            incidents: quarantine.readable_rows("incidents", &rows, incident)?,
             maintenances,
             first: first_event_at(&mut db, page).await?,
         })

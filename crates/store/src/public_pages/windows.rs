@@ -8,7 +8,8 @@ use rules::{ComponentId, MaintenanceId, PageId, Timestamp};
 
 use super::WINDOWS_MAX;
 use crate::StoreError;
-use crate::db::{Connection, query};
+use crate::db::{Connection, Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::{id, instant, optional_instant};
 
 /// A component under maintenance for a time.
@@ -24,7 +25,7 @@ struct Cover {
 /// they are more than [`WINDOWS_MAX`], returns those nearest to `now`, so that none that is active
 /// is missing.
 pub(super) async fn near(
-    db: &mut Connection,
+    (db, quarantine): (&mut Connection, &Quarantine),
     page: PageId,
     positions: &HashMap<ComponentId, usize>,
     (range, now): (Span, Timestamp),
@@ -43,32 +44,35 @@ pub(super) async fn near(
     .bind(WINDOWS_MAX)
     .fetch_all(&mut *db)
     .await?;
-    let covers = covers(db, page, positions, range).await?;
+    let covers = covers((db, quarantine), page, positions, range).await?;
     let mut windows = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let id: MaintenanceId = id(row, "id", MaintenanceId::parse)?;
-        let window = Span { from: instant(row, "from_at")?, to: instant(row, "until_at")? };
-        let components = affected(covers.get(&id).map_or(&[], Vec::as_slice), window);
-        if components.is_empty() {
-            continue;
+    for mut facts in quarantine.readable_rows("maintenances", &rows, read)? {
+        let covers = covers.get(&facts.id).map_or(&[][..], Vec::as_slice);
+        facts.components = affected(covers, facts.window);
+        if !facts.components.is_empty() {
+            windows.push(facts);
         }
-        windows.push(MaintenanceFacts {
-            id,
-            title: row.try_get("title")?,
-            description: row.try_get("description")?,
-            window,
-            is_recurring: row.try_get::<Option<&str>>("recurrence")?.is_some(),
-            created_at: instant(row, "created_at")?,
-            updated_at: instant(row, "updated_at")?,
-            components,
-        });
     }
     Ok(windows)
 }
 
+/// Reads a window, without the components that it affects.
+fn read(row: &Row) -> Result<MaintenanceFacts, StoreError> {
+    Ok(MaintenanceFacts {
+        id: id(row, "id", MaintenanceId::parse)?,
+        title: row.try_get("title")?,
+        description: row.try_get("description")?,
+        window: Span { from: instant(row, "from_at")?, to: instant(row, "until_at")? },
+        is_recurring: row.try_get::<Option<&str>>("recurrence")?.is_some(),
+        created_at: instant(row, "created_at")?,
+        updated_at: instant(row, "updated_at")?,
+        components: Vec::new(),
+    })
+}
+
 /// Returns the components that each maintenance with a window in `range` covers.
 async fn covers(
-    db: &mut Connection,
+    (db, quarantine): (&mut Connection, &Quarantine),
     page: PageId,
     positions: &HashMap<ComponentId, usize>,
     range: Span,
@@ -85,12 +89,19 @@ async fn covers(
     .fetch_all(db)
     .await?;
     let mut covers: HashMap<MaintenanceId, Vec<Cover>> = HashMap::new();
-    for row in &rows {
-        let component: ComponentId = id(row, "component", ComponentId::parse)?;
-        let Some(position) = positions.get(&component).copied() else { continue };
+    let read = |row: &Row| {
+        // The page omits components with an unreadable identifier.
+        let component = ComponentId::parse(row.try_get("component")?).ok();
+        let position = component.and_then(|component| positions.get(&component).copied());
+        let Some(position) = position else { return Ok(None) };
         let (since, until) = (instant(row, "since")?, optional_instant(row, "until")?);
         let maintenance = id(row, "maintenance", MaintenanceId::parse)?;
-        covers.entry(maintenance).or_default().push(Cover { position, since, until });
+        Ok(Some((maintenance, Cover { position, since, until })))
+    };
+    for (maintenance, cover) in
+        quarantine.readable_rows("maintenances", &rows, read)?.into_iter().flatten()
+    {
+        covers.entry(maintenance).or_default().push(cover);
     }
     Ok(covers)
 }

@@ -1,6 +1,8 @@
 //! Unreadable rows: list queries omit and log them, they stay in the database, and an operator
 //! lists, copies, repairs and removes them.
 
+mod parts;
+
 use domain::check::CheckResult;
 use domain::history::Rollup;
 use rules::{Region, Role};
