@@ -1,5 +1,8 @@
 //! Repairs for operators: finds unreadable rows, copies them, restores those that have become
-//! readable, and removes single ones.
+//! readable, and removes single ones. `parts` reads rows that no list shows, and knows the keys of
+//! tables.
+
+mod parts;
 
 use std::fmt::Write as _;
 
@@ -7,6 +10,7 @@ use rules::{DeliveryId, Role, Timestamp, WorkspaceId};
 use serde_json::{Map, Value, json};
 use sqlx::AssertSqlSafe;
 
+use self::parts::{key_expression, remove_dependents};
 use crate::buckets::BucketSize;
 use crate::db::{Connection, Row, query};
 use crate::history::{days, read_block};
@@ -18,7 +22,7 @@ use crate::reports::ReportFilter;
 use crate::result_rows::{self, TABLE as RECENT};
 use crate::subscribers::SubscriberFilter;
 use crate::writer::Session;
-use crate::{AuditFilter, Store, StoreError, missed_slots, probes};
+use crate::{AuditFilter, Store, StoreError, probes};
 
 /// Number of rows per query.
 const AT_ONCE: i64 = 256;
@@ -69,6 +73,7 @@ impl Doctor<'_> {
         self.store.probe_suspicions().all().await?;
         self.store.missed().examine().await?;
         self.store.results().count().await?;
+        self.examine_records().await?;
         for size in [BucketSize::TenMinutes, BucketSize::Hour, BucketSize::Day] {
             self.examine_history(size).await?;
         }
@@ -131,6 +136,8 @@ impl Doctor<'_> {
         store.maintenances().list(workspace, filter, Page::all(), epoch).await?;
         store.subscribers().list(workspace, SubscriberFilter::default(), Page::all()).await?;
         self.examine_deliveries(workspace).await?;
+        self.examine_figures(workspace).await?;
+        self.examine_secrets(workspace).await?;
         let mut page = Page { limit: RECORDS_AT_ONCE, offset: 0, after: None };
         loop {
             let found = store.audit().list(workspace, &AuditFilter::default(), page).await?;
@@ -146,6 +153,7 @@ impl Doctor<'_> {
         for user in self.store.users().list().await? {
             self.store.sessions().list(user.id, Timestamp::from_millis(0)).await?;
             self.store.passkeys().list(user.id).await?;
+            self.examine_second_factor(user.id).await?;
         }
         Ok(())
     }
@@ -195,24 +203,9 @@ fn last<T>(page: &Listed<T>, id: impl Fn(&T) -> DeliveryId) -> Option<DeliveryId
     page.rows.iter().map(id).chain(omitted).min()
 }
 
-/// Returns the key column of a table.
-fn key_column(table: &str) -> Option<&'static str> {
-    Some(match table {
-        "certificates" => "domain",
-        "probe_suspicions" => "probe",
-        "deliveries" | "audit" => "number",
-        "missed_slots" => missed_slots::KEY,
-        RECENT | "result_blocks" | "hour_rollups" | "day_rollups" => "key",
-        "workspaces" | "keys" | "monitors" | "channels" | "pages" | "components"
-        | "component_groups" | "incidents" | "reports" | "report_templates" | "maintenances"
-        | "subscribers" | "users" | "sessions" | "invitations" | "passkeys" | "probes" => "id",
-        _ => return None,
-    })
-}
-
-/// Returns the columns of a row, or null for tables without a key column.
+/// Returns the columns of a row, or null for tables without a key.
 async fn columns(db: &mut Connection, table: &str, key: &str) -> Result<Value, StoreError> {
-    let Some(column) = key_column(table) else { return Ok(Value::Null) };
+    let Some(column) = key_expression(table) else { return Ok(Value::Null) };
     let statement = if db.is_embedded() {
         "SELECT name FROM pragma_table_info($1)"
     } else {
@@ -275,7 +268,7 @@ async fn restore_rows(session: &mut Session) -> Result<u64, StoreError> {
     for row in rows {
         let (source, key): (String, i64) = (row.try_get("source")?, row.try_get("key")?);
         let body: Vec<u8> = row.try_get("body")?;
-        if key_column(&source).is_none() || !is_readable(&source, key, &body) {
+        if key_expression(&source).is_none() || !is_readable(&source, key, &body) {
             continue;
         }
         let insert = format!(
@@ -308,16 +301,11 @@ async fn remove(session: &mut Session, row: DamagedRow) -> Result<(), StoreError
     if moved.bind(row.table.clone()).bind(row.key.clone()).execute(db).await? > 0 {
         return Ok(());
     }
-    let Some(column) = key_column(&row.table) else {
+    let Some(column) = key_expression(&row.table) else {
         let why = "its rows cannot be removed alone".to_owned();
         return Err(StoreError::corrupt(format!("table `{}`", row.table), why));
     };
-    if row.table == "deliveries" {
-        query("DELETE FROM delivery_attempts WHERE CAST(delivery AS TEXT) = $1")
-            .bind(row.key.clone())
-            .execute(db)
-            .await?;
-    }
+    remove_dependents(db, &row).await?;
     if row.table == "users" {
         require_other_owners(db, &row.key).await?;
     }

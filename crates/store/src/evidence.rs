@@ -56,7 +56,7 @@ impl EvidenceStore<'_> {
         limit: u32,
     ) -> Result<Vec<EvidenceEntry>, StoreError> {
         let rows = query(
-            "SELECT e.slot, e.region, e.trigger, e.revision, e.outcome, e.monitor, e.sealed \
+            "SELECT e.number, e.slot, e.region, e.trigger, e.revision, e.outcome, e.monitor, e.sealed \
              FROM evidence e JOIN monitors m ON m.number = e.monitor \
              WHERE m.workspace_id = $1 AND m.id = $2 AND e.slot BETWEEN $3 AND $4 \
              ORDER BY e.slot DESC, e.region LIMIT $5",
@@ -84,7 +84,7 @@ pub(crate) async fn of_slots(
         let last = chunk.last().copied().unwrap_or_default();
         let list: Vec<String> = (2..2 + SLOTS_AT_ONCE).map(|index| format!("${index}")).collect();
         let statement = format!(
-            "SELECT slot, region, trigger, revision FROM evidence \
+            "SELECT number, slot, region, trigger, revision FROM evidence \
              WHERE monitor = $1 AND slot IN ({})",
             list.join(",")
         );

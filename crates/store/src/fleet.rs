@@ -152,7 +152,7 @@ impl Fleets<'_> {
     ) -> Result<FleetStatus, StoreError> {
         let mut db = self.store.read().await?;
         let rows = query(
-            "SELECT j.monitor, j.status, j.since FROM monitors m \
+            "SELECT m.id, j.monitor, j.status, j.since FROM monitors m \
              JOIN judge_states j ON j.monitor = m.number \
              WHERE m.workspace_id = $1 AND m.deleted_at IS NULL",
         )

@@ -23,6 +23,7 @@ use crate::row::{id, instant, optional, optional_instant};
 use crate::{EvidenceEntry, Page, Store, StoreError};
 
 pub use actions::NewComment;
+pub(crate) use timeline::read as read_entry;
 pub use timeline::{Notified, TimelineEntry, TimelineEvent};
 pub use transitions::FailedRegion;
 pub(crate) use transitions::{close, close_open, delete_contents, open};

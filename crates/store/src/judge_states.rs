@@ -84,13 +84,7 @@ impl JudgeStates<'_> {
         .bind(i64::from(limit))
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        self.store.quarantine().readable_rows("status_changes", &rows, |row| {
-            Ok(StatusChange {
-                at: instant(row, "at")?,
-                from: id(row, "from_status", MonitorStatus::parse)?,
-                to: id(row, "to_status", MonitorStatus::parse)?,
-            })
-        })
+        self.store.quarantine().readable_rows("status_changes", &rows, read_change)
     }
 }
 
@@ -170,6 +164,15 @@ pub(crate) async fn record_change(
         }
     }
     insert(db, monitor, (at, from, to)).await
+}
+
+/// Reads the time and both statuses of a status change.
+pub(crate) fn read_change(row: &Row) -> Result<StatusChange, StoreError> {
+    Ok(StatusChange {
+        at: instant(row, "at")?,
+        from: id(row, "from_status", MonitorStatus::parse)?,
+        to: id(row, "to_status", MonitorStatus::parse)?,
+    })
 }
 
 /// Reads the columns `before_number` and `status_before` of the last status change before a time:

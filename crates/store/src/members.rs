@@ -41,7 +41,8 @@ macro_rules! select {
     ($which:literal) => {
         concat!(
             "SELECT u.id AS user_id, u.email_sealed, u.name AS user_name, ",
-            "u.created_at AS user_created_at, u.last_sign_in_at, m.role, m.created_at AS since ",
+            "u.created_at AS user_created_at, u.last_sign_in_at, m.role, m.created_at AS since, ",
+            "m.workspace_id || '/' || m.user_id AS key ",
             "FROM members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 ",
             $which
         )
@@ -228,7 +229,8 @@ pub(crate) async fn revoke_invitations(
 /// Returns the member, or `None` if the row of the user or of the membership is unreadable.
 fn readable(store: &Store, row: &Row) -> Result<Option<Member>, StoreError> {
     let Some(user) = users::readable(store, row)? else { return Ok(None) };
-    store.quarantine().readable("members", || row_key(row), read(user, row))
+    let key = || row.try_get("key").unwrap_or_else(|_| row_key(row));
+    store.quarantine().readable("members", key, read(user, row))
 }
 
 fn read(user: User, row: &Row) -> Result<Member, StoreError> {

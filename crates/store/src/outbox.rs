@@ -34,7 +34,7 @@ pub(crate) use enqueue::{
 pub use fan_out::FanOutProgress;
 pub use last::LastDelivery;
 pub(crate) use page_events::{enqueue_maintenance, enqueue_report};
-pub(crate) use rows::{DeliveryTarget, Events, enqueue_page_event};
+pub(crate) use rows::{DeliveryTarget, Events, enqueue_page_event, open as open_event};
 pub use subscriber_deliveries::SubscriberDeliveryFilter;
 
 /// Handle of the outbox.

@@ -102,7 +102,8 @@ impl Summaries<'_> {
         let mut found = Vec::with_capacity(rows.len());
         for row in &rows {
             let Some(user) = users::readable(self.store, row)? else { continue };
-            let key = user.id.to_string();
+            let workspace: &str = row.try_get("id")?;
+            let key = format!("{workspace}/{}", user.id);
             found.extend(self.store.quarantine().readable("members", || key, due(row, user))?);
         }
         Ok(found)

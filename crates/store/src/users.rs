@@ -143,7 +143,8 @@ impl Users<'_> {
     /// Returns the workspaces of a user with the role in each, by name.
     pub async fn memberships(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
         let rows = query(
-            "SELECT w.id, w.slug, w.name, w.plan, w.created_at, w.deletes_at, m.role FROM members m \
+            "SELECT m.workspace_id || '/' || m.user_id AS key, w.id, w.slug, w.name, w.plan, \
+             w.created_at, w.deletes_at, m.role FROM members m \
              JOIN workspaces w ON w.id = m.workspace_id \
              WHERE m.user_id = $1 AND w.deleted_at IS NULL ORDER BY w.name, w.id",
         )

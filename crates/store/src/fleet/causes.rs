@@ -74,7 +74,7 @@ impl Fleets<'_> {
         let regions: Vec<String> =
             regions.iter().map(|region| codes::region_code(*region).to_string()).collect();
         let statement = format!(
-            "SELECT slot, region, trigger, revision, outcome, monitor, sealed FROM evidence \
+            "SELECT number, slot, region, trigger, revision, outcome, monitor, sealed FROM evidence \
              WHERE monitor = $1 AND outcome <> $2 AND region IN ({}) ORDER BY slot DESC LIMIT 1",
             regions.join(", ")
         );

@@ -111,7 +111,7 @@ pub(super) async fn comment(db: &mut Connection, number: i64) -> Result<Timeline
     read(&row)
 }
 
-fn read(row: &Row) -> Result<TimelineEntry, StoreError> {
+pub(crate) fn read(row: &Row) -> Result<TimelineEntry, StoreError> {
     let (kind, text): (&str, &str) = (row.try_get("kind")?, row.try_get("text")?);
     let unreadable = |why: String| StoreError::corrupt("an entry of an incident", why);
     let what = match kind {

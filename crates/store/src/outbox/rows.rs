@@ -239,7 +239,7 @@ pub(super) fn read_due(vault: &Vault, row: &Row) -> Result<DueDelivery, StoreErr
 
 /// Opens an alert or a page event with this key. The master key was checked at startup, so an
 /// envelope that names another key was altered.
-pub(super) fn open<T: DeserializeOwned>(
+pub(crate) fn open<T: DeserializeOwned>(
     vault: &Vault,
     key: &str,
     envelope: &[u8],

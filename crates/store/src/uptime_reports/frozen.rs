@@ -35,7 +35,8 @@ impl UptimeReports<'_> {
             return Ok(None);
         }
         let rows = query(
-            "SELECT subject_id, name, known_ms, error_ms, incidents, latency, tags FROM month_figures \
+            "SELECT workspace_id || '/' || month || '/' || subject_id AS key, subject_id, name, \
+             known_ms, error_ms, incidents, latency, tags FROM month_figures \
              WHERE workspace_id = $1 AND month = $2 ORDER BY subject_id",
         )
         .bind(workspace.to_string())

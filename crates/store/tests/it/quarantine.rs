@@ -1,6 +1,7 @@
 //! Unreadable rows: list queries omit and log them, they stay in the database, and an operator
 //! lists, copies, repairs and removes them.
 
+mod doctor;
 mod parts;
 
 use domain::check::CheckResult;
