@@ -147,7 +147,7 @@ async fn webhooks_sign_with_readable_secrets() {
         let damage = format!("UPDATE signing_secrets SET sealed = {}", bytes(home, "00"));
         home.execute_owned(format!("{damage} WHERE expires_at IS NOT NULL")).await;
         let active = secrets.active(home.workspace, instant(5)).await.unwrap();
-        let exposed: Vec<_> = active.iter().map(|secret| secret.expose()).collect();
+        let exposed: Vec<_> = active.iter().map(rules::Secret::expose).collect();
         assert_eq!(exposed, [rotated.secret.expose()]);
         assert_eq!(named(home), [format!("signing_secrets/{old}")]);
         home.execute_owned(damage).await;
