@@ -34,6 +34,10 @@ pub trait Backend: Debug + Send + Sync {
     /// limits of manual checks. Stores nothing.
     fn check_draft(&self, call: DraftCall) -> BoxFuture<'_, Result<CheckedDraft, Error>>;
 
+    /// Returns the name of the place that checks of a region come from, if it is not that of the region.
+    /// Regions with the same probe share a place.
+    fn location_of(&self, workspace: WorkspaceId, region: Region) -> Option<String>;
+
     /// Returns whether emails can be sent.
     fn can_send_emails(&self) -> bool;
 

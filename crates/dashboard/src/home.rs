@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
 use http::HeaderMap;
-use rules::Timestamp;
+use rules::{Region, Timestamp};
+use store::FleetCause;
 
 use crate::durations;
 use crate::error::ScreenError;
@@ -28,7 +29,21 @@ struct HomePage<'o> {
     frame: Frame,
     overview: &'o Overview,
     fleet: FleetView<'o>,
+    troubles: Vec<Trouble<'o>>,
     now: Timestamp,
+}
+
+/// A monitor that is not well, with the places of the trouble.
+struct Trouble<'o> {
+    monitor: &'o TroubledMonitor,
+    places: TroubledPlaces,
+}
+
+/// Names of places. Regions that one probe serves are one place.
+struct TroubledPlaces {
+    troubled: Vec<String>,
+    /// Number of places with a result.
+    of: usize,
 }
 
 /// Shows the workspace's state.
@@ -47,7 +62,13 @@ pub(crate) async fn show(
     let fleet = FleetView::new(&state, &member, (&snapshot, FleetScreen::Home), &asked).await?;
     let url = fleet.pushed_url(&request);
     let frame = Frame::of_member(&member, Section::Home, "Home", &request);
-    let page = HomePage { frame, overview: &overview, fleet, now };
+    let place = |region: &Region| {
+        let shared = state.backend.location_of(workspace, *region);
+        shared.unwrap_or_else(|| region_names::city(region.as_str()))
+    };
+    let trouble = |monitor| Trouble { monitor, places: TroubledPlaces::new(monitor, place) };
+    let troubles = overview.troubled.iter().map(trouble).collect();
+    let page = HomePage { frame, overview: &overview, fleet, troubles, now };
     let mut response = html::page(&page, &request);
     response.headers_mut().extend(url);
     Ok(response)
@@ -87,28 +108,37 @@ impl HomePage<'_> {
     }
 }
 
-impl TroubledMonitor {
-    /// Returns the places of the trouble in short, such as `Amsterdam, Ashburn, … (3 of 4)`.
-    fn places(&self) -> Option<String> {
+impl TroubledPlaces {
+    fn new(monitor: &TroubledMonitor, place: impl Fn(&Region) -> String) -> Self {
+        let distinct = |regions: &[Region]| {
+            let mut places: Vec<String> = Vec::new();
+            for name in regions.iter().map(&place) {
+                if !places.contains(&name) {
+                    places.push(name);
+                }
+            }
+            places
+        };
+        let FleetCause { regions, of_regions, .. } = &monitor.cause;
+        Self { troubled: distinct(regions), of: distinct(of_regions).len() }
+    }
+
+    /// Returns the places in short, such as `Amsterdam, Ashburn, … (3 of 4)`.
+    fn summary(&self) -> Option<String> {
         const NAMED: usize = 2;
-        let (failing, of) = (self.cause.regions.len(), self.cause.of_regions);
-        let named = self.cities(NAMED)?;
+        let failing = self.troubled.len();
+        let named = self.troubled.get(..failing.min(NAMED))?.join(", ");
         let more = if failing > NAMED { ", …" } else { "" };
-        Some(format!("{named}{more} ({failing} of {of})"))
+        (failing > 0).then(|| format!("{named}{more} ({failing} of {})", self.of))
     }
 
-    /// Returns all places of the trouble.
-    fn all_places(&self) -> Option<String> {
-        self.cities(usize::MAX)
+    /// Returns the names of all places.
+    fn all(&self) -> Option<String> {
+        (!self.troubled.is_empty()).then(|| self.troubled.join(", "))
     }
+}
 
-    fn cities(&self, count: usize) -> Option<String> {
-        let regions = self.cause.regions.iter().take(count);
-        let cities: Vec<String> =
-            regions.map(|region| region_names::city(region.as_str())).collect();
-        (!cities.is_empty()).then(|| cities.join(", "))
-    }
-
+impl TroubledMonitor {
     fn since_text(&self) -> String {
         crate::time::text(self.since)
     }

@@ -19,7 +19,7 @@ use domain::notify::Mail;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use pages::Pages;
-use rules::{PageId, ProviderType, Role, Secret, WorkspaceId};
+use rules::{PageId, ProviderType, Region, Role, Secret, WorkspaceId};
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
@@ -124,6 +124,11 @@ impl Backend for DashboardBackend {
             };
             Ok(CheckedDraft { warnings, results })
         })
+    }
+
+    fn location_of(&self, workspace: WorkspaceId, region: Region) -> Option<String> {
+        let probes = self.services.pipeline.probes().of(workspace);
+        probes.location_of(region).map(|name| name.0.to_string())
     }
 
     fn can_send_emails(&self) -> bool {

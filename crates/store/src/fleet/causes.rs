@@ -15,8 +15,8 @@ use crate::{StoreError, codes, evidence};
 pub struct FleetCause {
     /// Regions whose latest check failed; if none did, those in which it was degraded.
     pub regions: Vec<Region>,
-    /// Number of regions with a result.
-    pub of_regions: usize,
+    /// Regions with a result.
+    pub of_regions: Vec<Region>,
     /// Reason of the latest unsuccessful check, without credentials.
     pub why: Option<String>,
 }
@@ -100,5 +100,6 @@ fn failing_regions(state: &JudgeState) -> FleetCause {
     };
     let failing = with(Vote::Failing);
     let regions = if failing.is_empty() { with(Vote::Slow) } else { failing };
-    FleetCause { regions, of_regions: latest.len(), why: None }
+    let of_regions = latest.iter().map(|(region, _)| *region).collect();
+    FleetCause { regions, of_regions, why: None }
 }
