@@ -52,6 +52,9 @@ pub(crate) enum ScreenError {
     /// The person may not accept the invitation.
     #[error("{0}")]
     RefusedInvitation(String),
+    /// The form was too slow, or its connection broke.
+    #[error("the form did not arrive")]
+    UnfinishedForm,
     #[error("the form is too large")]
     LargeForm,
     #[error("the content is not a form")]
@@ -86,9 +89,10 @@ impl ScreenError {
             Self::InvalidLink | Self::LinkUsed | Self::LinkExpired => StatusCode::GONE,
             Self::SlowDatabase => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooSlow => StatusCode::GATEWAY_TIMEOUT,
-            Self::Malformed(_) | Self::MalformedQuery(_) | Self::RefusedInvitation(_) => {
-                StatusCode::BAD_REQUEST
-            }
+            Self::Malformed(_)
+            | Self::MalformedQuery(_)
+            | Self::UnfinishedForm
+            | Self::RefusedInvitation(_) => StatusCode::BAD_REQUEST,
             Self::LargeForm => StatusCode::PAYLOAD_TOO_LARGE,
             Self::OtherContent => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooManyAttempts { .. } | Self::BusyReports => StatusCode::TOO_MANY_REQUESTS,
@@ -153,6 +157,12 @@ impl ScreenError {
                 let advice = "Remove what follows the question mark.";
                 ("The address could not be read", advise(why, advice))
             }
+            Self::UnfinishedForm => (
+                "The form did not arrive",
+                "The connection was too slow or the server is receiving too much. Nothing was changed. \
+                 Try again."
+                    .to_owned(),
+            ),
             Self::LargeForm => ("The form is too large", advise("", "Shorten the texts and repeat.")),
             Self::OtherContent => {
                 (UNREADABLE, advise("", "Send it as application/x-www-form-urlencoded."))

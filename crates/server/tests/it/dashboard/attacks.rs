@@ -1,10 +1,16 @@
 //! Attacks on signing in: cookies, redirects to other sites and huge forms.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::account::assert_audited;
 use testkit::person::{PASSWORD, Person};
 use testkit::server::TestServer;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::account::assert_audited;
+
+/// Longer than the database may take for an answer.
+const SLOW: Duration = Duration::from_secs(3);
 
 #[tokio::test]
 async fn cookies_are_hidden_from_scripts_and_other_sites() {
@@ -73,6 +79,31 @@ async fn form_of_ten_mebibytes_is_refused() {
         assert_eq!(reply.status, 413, "{path}: {reply}");
         assert!(reply.text().contains("The form is too large"), "{path}: {reply}");
     }
+}
+
+// A form over a bad connection was answered with "the database does not answer".
+#[tokio::test]
+async fn slow_form_does_not_blame_the_database() {
+    let server = TestServer::start().await;
+    let ada = Person::set_up(&server).await;
+    let mut browser = TcpStream::connect(server.address()).await.unwrap();
+    let form = "email=ada%40example.com&password=wrong+password";
+    let head = format!(
+        "POST /login HTTP/1.1\r\nhost: {}\r\nsec-fetch-site: same-origin\r\nconnection: close\r\n\
+         content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n",
+        server.address(),
+        form.len()
+    );
+    let (first, rest) = form.split_at(10);
+    browser.write_all(format!("{head}{first}").as_bytes()).await.unwrap();
+    let begun = Instant::now();
+    while begun.elapsed() < SLOW {
+        assert_eq!(ada.get("/w/acme").await.status, 200);
+    }
+    browser.write_all(rest.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    browser.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
 }
 
 #[tokio::test]
