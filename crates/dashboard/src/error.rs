@@ -14,6 +14,9 @@ use crate::html::{self, Message};
 /// Time after which a refused report may be requested again.
 const REPORT_PAUSE: Duration = Duration::from_secs(5);
 
+/// Text about a form that did not arrive.
+const UNFINISHED: &str = "The connection was too slow or the server is receiving too much. Nothing was \
+                          changed. Try again.";
 /// Title about a form.
 const UNREADABLE: &str = "The form could not be read";
 
@@ -157,12 +160,7 @@ impl ScreenError {
                 let advice = "Remove what follows the question mark.";
                 ("The address could not be read", advise(why, advice))
             }
-            Self::UnfinishedForm => (
-                "The form did not arrive",
-                "The connection was too slow or the server is receiving too much. Nothing was changed. \
-                 Try again."
-                    .to_owned(),
-            ),
+            Self::UnfinishedForm => ("The form did not arrive", advise("", UNFINISHED)),
             Self::LargeForm => ("The form is too large", advise("", "Shorten the texts and repeat.")),
             Self::OtherContent => {
                 (UNREADABLE, advise("", "Send it as application/x-www-form-urlencoded."))
