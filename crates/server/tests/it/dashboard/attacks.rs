@@ -1,11 +1,12 @@
 //! Attacks on signing in: cookies, redirects to other sites and huge forms.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use testkit::person::{PASSWORD, Person};
 use testkit::server::TestServer;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 use super::account::assert_audited;
 
