@@ -88,7 +88,7 @@ impl Watched {
     }
 
     /// Advances the clock by a period and waits for the result of the monitor.
-    async fn next_result(&self, monitor: MonitorId) {
+    pub(crate) async fn next_result(&self, monitor: MonitorId) {
         let before = self.stored.at_least(1, monitor).await.len();
         self.server.advance(PERIOD);
         self.stored.at_least(before + 1, monitor).await;
