@@ -16,8 +16,23 @@ const HEIGHT_MAX: u32 = 1_200;
 /// Script that returns the width of a page and of its window.
 const WIDTHS: &str = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]";
 
+/// Takes a screenshot of the page if `ALOFT_TEST_PICTURES` is set, to look at. Hundreds of them take minutes.
+pub(crate) async fn take_picture(tab: &Tab, name: &str, view: View) {
+    if picture_wish().is_some() {
+        tab.picture(&picture(name, view)).await;
+    }
+}
+
+/// Takes a screenshot like [`take_picture`], and updates the committed copy if this run is to do so.
+pub(crate) async fn commit_picture(tab: &Tab, name: &str, view: View) {
+    take_picture(tab, name, view).await;
+    if writes_pictures() {
+        write_copy(&picture(name, view));
+    }
+}
+
 /// Returns the path of the screenshot of a page.
-pub(crate) fn picture(name: &str, view: View) -> PathBuf {
+fn picture(name: &str, view: View) -> PathBuf {
     let width = if view.width < 600 { "phone" } else { "desktop" };
     let mut words = vec![name, width, if view.dark { "dark" } else { "light" }];
     words.extend((!view.scripts).then_some("plain"));
@@ -33,9 +48,14 @@ pub(crate) fn file(name: &str) -> PathBuf {
 }
 
 /// Returns whether this run updates the committed pictures.
-#[expect(clippy::disallowed_methods, reason = "only tests need to know whether to write")]
 pub(crate) fn writes_pictures() -> bool {
-    std::env::var("ALOFT_TEST_PICTURES").is_ok_and(|it| it == "write")
+    picture_wish().is_some_and(|it| it == "write")
+}
+
+/// Returns what the caller of the tests wants: `take` pictures, or also `write` the committed ones.
+#[expect(clippy::disallowed_methods, reason = "only tests need to know whether to write")]
+fn picture_wish() -> Option<String> {
+    std::env::var("ALOFT_TEST_PICTURES").ok()
 }
 
 /// Returns the path of a committed picture.
@@ -43,11 +63,8 @@ pub(crate) fn committed(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures").join(name)
 }
 
-/// Updates the committed copy of a screenshot, if this run is to do so.
-pub(crate) fn commit_picture(file: &Path) {
-    if !writes_pictures() {
-        return;
-    }
+/// Writes the committed copy of a screenshot.
+fn write_copy(file: &Path) {
     let whole = Pixmap::load_png(file).unwrap();
     let size = IntRect::from_xywh(0, 0, whole.width(), whole.height().min(HEIGHT_MAX)).unwrap();
     let start = whole.clone_rect(size).unwrap();

@@ -3,7 +3,7 @@
 use testkit::browser::{Browser, Tab, View};
 
 use super::trouble::Trouble;
-use crate::screen::{fits, picture};
+use crate::screen::{fits, take_picture};
 
 /// A workspace in trouble, and a browser in which Ada is signed in.
 struct Open {
@@ -80,7 +80,7 @@ async fn printed_report_has_no_violations() {
         [("uptime", "/w/acme/uptime"), ("uptime-pages", "/w/acme/uptime?by=page&period=30d")]
     {
         assert_eq!(tab.visit(path).await, 200, "{name}");
-        tab.picture(&picture(name, view)).await;
+        take_picture(&tab, name, view).await;
         assert_eq!(tab.audit().await, Vec::<String>::new(), "{name}");
         fits(&tab, name).await;
         let shown = "getComputedStyle(document.querySelector('.side')).display";

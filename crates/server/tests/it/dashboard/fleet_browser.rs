@@ -8,7 +8,7 @@ use testkit::server::MAINTENANCES;
 use testkit::target::{HttpTarget, ScriptedResponse};
 
 use crate::pipeline::{PERIOD, Watched, until};
-use crate::screen::{fits, picture};
+use crate::screen::{fits, take_picture};
 
 const VIEWS: [View; 4] = [View::DESKTOP, View::DESKTOP.dark(), View::PHONE, View::PHONE.dark()];
 
@@ -66,7 +66,7 @@ impl Screen {
 
 /// Checks the visible screen and takes its picture.
 async fn check(tab: &Tab, name: &str, view: View) {
-    tab.picture(&picture(name, view)).await;
+    take_picture(tab, name, view).await;
     fits(tab, name).await;
     assert_eq!(tab.audit().await, [""; 0], "{name} {view:?}");
     assert_eq!(tab.errors().await, [""; 0], "{name} {view:?}");

@@ -16,7 +16,7 @@ use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
 use tokio::process::Command;
 
-use crate::screen::picture;
+use crate::screen::take_picture;
 
 pub(super) const REGIONS: [Region; 3] = [Region::FlyAms, Region::FlyIad, Region::FlySin];
 pub(super) const HOUR: u64 = 60;
@@ -292,7 +292,7 @@ async fn scripts_show_check_and_test_beside_the_page() {
         assert_eq!(tab.evaluate(list).await, json!(3), "the list stays");
         let url = tab.text("location.pathname").await;
         assert!(url.starts_with(&format!("{path}/log/log_")), "{url}");
-        tab.picture(&picture("monitor-check", view)).await;
+        take_picture(&tab, "monitor-check", view).await;
         assert_eq!(tab.audit().await, Vec::<String>::new(), "{view:?}");
 
         tab.visit("/w/acme/monitors/new").await;
@@ -301,7 +301,7 @@ async fn scripts_show_check_and_test_beside_the_page() {
         tab.evaluate("document.querySelector('[formaction]').click()").await;
         tab.until("document.querySelector('#tested .fall')").await;
         assert_eq!(tab.text("document.querySelector('#name').value").await, "Draft");
-        tab.picture(&picture("monitor-test", view)).await;
+        take_picture(&tab, "monitor-test", view).await;
         assert_eq!(tab.audit().await, Vec::<String>::new(), "{view:?}");
         assert_eq!(tab.errors().await, Vec::<String>::new(), "{view:?}");
         tab.close().await;

@@ -8,7 +8,7 @@ use testkit::person::Person;
 use testkit::server::TestServer;
 
 use super::account::assert_audited;
-use crate::screen::{fits, picture};
+use crate::screen::{fits, take_picture};
 
 /// Starts a server at `localhost`: browsers allow no passkeys for IP addresses.
 async fn at_localhost() -> (TestServer, String) {
@@ -120,7 +120,7 @@ async fn screens_have_no_violations() {
             if view.scripts {
                 assert_eq!(tab.audit().await, [""; 0], "{name}, {view:?}");
             }
-            tab.picture(&picture(name, view)).await;
+            take_picture(&tab, name, view).await;
         }
         assert_eq!(tab.errors().await, [""; 0]);
         tab.close().await;

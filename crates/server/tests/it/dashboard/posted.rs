@@ -13,7 +13,7 @@ use super::account::with_mail;
 use super::authenticator::enrol_person;
 use super::sample::{Sample, add_person};
 use super::settings::between;
-use crate::screen::{commit_picture, fits, picture};
+use crate::screen::{commit_picture, fits, take_picture};
 
 const PHONE: View = View { width: 390, height: 844, ..View::PHONE };
 const LONG: &str = "aVeryLongWordWithoutAnyPlaceToBreakItThatSomebodyPastedIntoAFieldByMistake";
@@ -266,10 +266,11 @@ impl Checker {
 
     /// Checks the visible screen and returns its status.
     async fn check(&mut self, name: &str) -> u64 {
-        let file = picture(&format!("dashboard-posted-{name}"), self.view);
-        self.tab.picture(&file).await;
+        let picture = format!("dashboard-posted-{name}");
         if PICTURES.contains(&name) {
-            commit_picture(&file);
+            commit_picture(&self.tab, &picture, self.view).await;
+        } else {
+            take_picture(&self.tab, &picture, self.view).await;
         }
         fits(&self.tab, name).await;
         let mut found = self.tab.audit().await;

@@ -11,7 +11,7 @@ use testkit::person::PASSWORD;
 use testkit::server::TestServer;
 
 use super::showcase::Showcase;
-use crate::screen::{commit_picture, fits, picture};
+use crate::screen::{commit_picture, fits};
 
 const PHONE: View = View { width: 390, height: 844, ..View::PHONE };
 
@@ -108,9 +108,7 @@ const PREVIEW_IS_LOADED: &str =
 
 /// Checks the visible screen and takes its picture.
 async fn check(tab: &Tab, name: &str, view: View) {
-    let file = picture(&format!("dashboard-{name}"), view);
-    tab.picture(&file).await;
-    commit_picture(&file);
+    commit_picture(tab, &format!("dashboard-{name}"), view).await;
     fits(tab, name).await;
     assert_eq!(tab.audit().await, Vec::<String>::new(), "{name} {view:?}");
     assert_eq!(tab.errors().await, Vec::<String>::new(), "{name} {view:?}");

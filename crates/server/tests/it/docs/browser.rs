@@ -4,7 +4,7 @@
 use testkit::browser::{Browser, Tab, View};
 
 use super::Site;
-use crate::screen::{fits, keeps_every_rule, picture};
+use crate::screen::{fits, keeps_every_rule, take_picture};
 
 /// Pages of each kind: name of the screenshot, path and status.
 const PAGES: [(&str, &str, u16); 7] = [
@@ -49,7 +49,7 @@ async fn every_page_can_be_read_by_everybody() {
             // axe itself needs scripts.
             let found = if view.scripts { tab.audit().await } else { Vec::new() };
             assert_eq!(found, Vec::<String>::new(), "{name} {view:?}");
-            tab.picture(&picture(name, view)).await;
+            take_picture(&tab, name, view).await;
         }
         let asked = tab.asked().await;
         let origin = format!("http://{}", docs_browser.site.server.address());
@@ -58,7 +58,7 @@ async fn every_page_can_be_read_by_everybody() {
     }
     let tab = docs_browser.tab(View::DESKTOP.printed()).await;
     tab.visit("/docs/terraform/resources/http_monitor").await;
-    tab.picture(&picture("docs-resource", View::DESKTOP.printed())).await;
+    take_picture(&tab, "docs-resource", View::DESKTOP.printed()).await;
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn results_appear_while_typing() {
     tab.fill("#q", "degraded_at").await;
     tab.until("document.querySelectorAll('.found a').length > 0").await;
     assert_eq!(tab.audit().await, Vec::<String>::new());
-    tab.picture(&picture("docs-found", View::DESKTOP)).await;
+    take_picture(&tab, "docs-found", View::DESKTOP).await;
     tab.press("ArrowDown").await;
     let first = tab.text("document.activeElement.getAttribute('href')").await;
     assert!(first.starts_with("/docs/"), "{first}");

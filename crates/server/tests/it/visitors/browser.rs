@@ -12,7 +12,7 @@ use testkit::target::ScriptedResponse;
 
 use super::report::opened;
 use super::{Site, well};
-use crate::screen::{fits, keeps_every_rule, picture};
+use crate::screen::{fits, keeps_every_rule, take_picture};
 
 /// Page with trouble of every kind, and a browser.
 struct PageBrowser {
@@ -82,7 +82,7 @@ async fn every_page_can_be_read_by_everybody() {
             assert_eq!(tab.visit(&path).await, 200, "{name}");
             assert_eq!(tab.audit().await, Vec::<String>::new(), "{name} {view:?}");
             fits(&tab, name).await;
-            tab.picture(&picture(name, view)).await;
+            take_picture(&tab, name, view).await;
         }
         assert_eq!(tab.errors().await, Vec::<String>::new(), "{view:?}");
         let foreign: Vec<String> = tab.asked().await;
@@ -113,7 +113,7 @@ async fn login_and_not_found_pages_are_accessible() {
             let tab = page_browser.tab(view).await;
             assert_eq!(tab.visit("/status/acme").await, status.as_u16());
             assert_eq!(tab.audit().await, Vec::<String>::new(), "{name} {view:?}");
-            tab.picture(&picture(name, view)).await;
+            take_picture(&tab, name, view).await;
             assert_eq!(tab.visit("/status/nobody").await, 404);
             assert_eq!(tab.audit().await, Vec::<String>::new(), "not there, {view:?}");
             tab.close().await;
@@ -130,7 +130,7 @@ async fn without_scripts_a_page_says_all_of_it() {
     for (name, path) in page_browser.pages() {
         assert_eq!(tab.visit(&path).await, 200, "{name}");
         fits(&tab, name).await;
-        tab.picture(&picture(name, view)).await;
+        take_picture(&tab, name, view).await;
     }
     tab.visit("/status/acme").await;
     let text = tab.text("document.body.innerText").await;
@@ -240,7 +240,7 @@ async fn pages_support_print_and_right_to_left_layout() {
     let view = View::DESKTOP.printed();
     let paper = page_browser.tab(view).await;
     paper.visit("/status/acme").await;
-    paper.picture(&picture("home", view)).await;
+    take_picture(&paper, "home", view).await;
     let shown = "[...document.querySelectorAll('footer nav, a.skip')].filter((it) => it.offsetParent).length";
     assert_eq!(paper.evaluate(shown).await, 0, "what cannot be clicked on paper is not there");
     // Paper is white even with the dark color scheme.
