@@ -2,14 +2,15 @@
 //! under test. Only for tests.
 //!
 //! In reading order: `server` runs a whole server, `target` has fake targets of checks, `receivers` and
-//! `mail` accept alerts, `openid` signs people in, `browser` looks at pages, and `person` uses the dashboard. `postgres`, `flaky_proxy` and `faults` break the
-//! database, and `nats` carries jobs. `acme` and `tls` are for certificates, and `tools` finds installed programs.
+//! `mail` accept alerts, `openid` signs people in, `browser` looks at pages, and `person` uses the dashboard. `migrated` copies
+//! empty databases; `postgres`, `flaky_proxy` and `faults` break them, and `nats` carries jobs. `acme` and `tls` are for certificates, and `tools` finds installed programs.
 
 pub mod acme;
 pub mod browser;
 pub mod faults;
 pub mod flaky_proxy;
 pub mod mail;
+pub mod migrated;
 pub mod nats;
 pub mod openid;
 pub mod person;

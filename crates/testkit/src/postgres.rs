@@ -13,6 +13,11 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use rules::Secret;
+use store::Database;
+
+use super::migrated;
+
 /// Folder in which Debian-based systems install the server's programs, with a folder for each
 /// version.
 const DEBIAN: &str = "/usr/lib/postgresql";
@@ -63,6 +68,13 @@ end 0
 "#;
 
 static SERVER: LazyLock<PostgresServer> = LazyLock::new(|| PostgresServer::start(None, "", &[]));
+/// Migrated database that belongs to no master key yet. PostgreSQL copies it.
+static MIGRATED: LazyLock<&'static str> = LazyLock::new(|| {
+    let address = SERVER.create("migrated");
+    migrated::migrate(Database::Postgres(Secret::new(address.clone())));
+    execute(&address, ["DELETE FROM aloft.vault".to_owned()]);
+    "migrated"
+});
 static DATABASES: AtomicU32 = AtomicU32::new(0);
 /// Databases whose tests have ended.
 static UNUSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -114,8 +126,12 @@ pub fn database() -> String {
 
 /// Returns the address of a new, empty database, and its guard.
 pub fn guarded_database() -> (String, DatabaseGuard) {
-    let (address, name) = create();
-    (address, DatabaseGuard { name })
+    create("template1")
+}
+
+/// Returns the address of a new database with all tables, and its guard.
+pub fn migrated_database() -> (String, DatabaseGuard) {
+    create(*MIGRATED)
 }
 
 /// Runs statements on a database of these tests.
@@ -130,14 +146,14 @@ pub fn execute(address: &str, statements: impl IntoIterator<Item = String>) {
     assert!(done.status.success(), "psql: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// Creates a database, and deletes those of dropped guards, with one run of `psql`. Returns its address
-/// and its name.
-fn create() -> (String, String) {
+/// Creates a database from a template, and deletes those of dropped guards, with one run of `psql`.
+fn create(template: &str) -> (String, DatabaseGuard) {
     let name = format!("test_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
     let unused = std::mem::take(&mut *UNUSED.lock().unwrap_or_else(PoisonError::into_inner));
     let drops = unused.iter().map(|name| format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-    execute(&SERVER.address("postgres"), drops.chain([format!("CREATE DATABASE {name}")]));
-    (SERVER.address(&name), name)
+    let creation = format!("CREATE DATABASE {name} TEMPLATE {template}");
+    execute(&SERVER.address("postgres"), drops.chain([creation]));
+    (SERVER.address(&name), DatabaseGuard { name })
 }
 
 impl PostgresServer {

@@ -18,6 +18,7 @@ use web::context::{Context, ManualClock};
 
 pub(crate) use self::caller::read;
 pub use self::caller::{Caller, Reply};
+use crate::migrated;
 use crate::postgres::{self, DatabaseGuard};
 use crate::target::DnsTarget;
 
@@ -119,6 +120,9 @@ impl TestServer {
         };
         settings.domains.hosts = vec![PageHost::Address(Ipv4Addr::LOCALHOST.into())];
         change(&mut settings);
+        if may_be_copied(&settings) {
+            migrated::create_folder(&settings.data);
+        }
         let names = DnsTarget::start().await;
         for domain in DOMAINS {
             names.address_of(domain, "127.0.0.1");
@@ -281,12 +285,18 @@ impl TestServer {
 fn database() -> (Database, Option<DatabaseGuard>) {
     match std::env::var("ALOFT_TEST_ENGINE").as_deref() {
         Ok("postgres") => {
-            let (address, guard) = postgres::guarded_database();
+            let (address, guard) = postgres::migrated_database();
             (Database::Postgres(Secret::new(address)), Some(guard))
         }
         Ok("sqlite") | Err(_) => (Database::Embedded, None),
         Ok(other) => panic!("ALOFT_TEST_ENGINE must be sqlite or postgres, not `{other}`"),
     }
+}
+
+/// Returns whether a server with these settings would create an embedded database with a new key.
+fn may_be_copied(settings: &Settings) -> bool {
+    let is_embedded = matches!(settings.database, Database::Embedded);
+    is_embedded && settings.master_key.is_none() && !settings.data.exists()
 }
 
 fn ownership(workspace: WorkspaceId, slug: &str) -> String {

@@ -21,6 +21,7 @@ use store::{
 };
 use tempfile::TempDir;
 
+use crate::migrated;
 use crate::server::{self, DatabaseGuard};
 
 /// Engine that the store runs on.
@@ -74,9 +75,12 @@ impl Home {
     pub(crate) async fn new(engine: Engine) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (database, guard) = match engine {
-            Engine::Sqlite => (Database::Embedded, None),
+            Engine::Sqlite => {
+                migrated::create_folder(folder.path());
+                (Database::Embedded, None)
+            }
             Engine::Postgres => {
-                let (address, guard) = server::guarded_database();
+                let (address, guard) = server::migrated_database();
                 (Database::Postgres(Secret::new(address)), Some(guard))
             }
         };

@@ -16,6 +16,9 @@ mod authority;
 mod flaky_proxy;
 mod harness;
 #[expect(unreachable_pub, reason = "shared with the testkit, which cannot be a dependency here")]
+#[path = "../../../testkit/src/migrated.rs"]
+mod migrated;
+#[expect(unreachable_pub, reason = "shared with the testkit, which cannot be a dependency here")]
 #[path = "../../../testkit/src/postgres.rs"]
 mod server;
 
