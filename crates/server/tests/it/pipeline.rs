@@ -22,6 +22,9 @@ use testkit::server::{Caller, START, TestServer};
 pub(crate) const PERIOD: Duration = Duration::from_secs(30);
 /// Timeout that is never reached, even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+/// Longest wait of a step of [`Watched::advance_until`], and the number of its steps.
+const STEP: Duration = Duration::from_secs(1);
+const STEPS_MAX: usize = 100;
 /// Page size that exceeds the rows of any test.
 const ALL: u32 = 1_000;
 
@@ -87,8 +90,30 @@ impl Watched {
         reply["status"].as_str().unwrap().to_owned()
     }
 
+    /// Advances the clock by one period after the other until `look` finds something. Each waits until a
+    /// slot before is recorded, so that the clock does not run away from a busy server. A slot whose
+    /// probe is absent is only recorded at the end of its period, so no wait is long.
+    pub(crate) async fn advance_until<T>(
+        &self,
+        monitor: MonitorId,
+        look: impl AsyncFn() -> Option<T>,
+    ) -> T {
+        for _ in 0..STEPS_MAX {
+            if let Some(found) = look().await {
+                return found;
+            }
+            let before = self.stored.recorded(monitor).await;
+            self.server.advance(PERIOD);
+            let recorded =
+                until(async || (self.stored.recorded(monitor).await > before).then_some(()));
+            let _ = tokio::time::timeout(STEP, recorded).await;
+        }
+        let missed = self.stored.missed(monitor).await;
+        panic!("nothing was found in {STEPS_MAX} periods, and {missed:?} was missed")
+    }
+
     /// Advances the clock by a period and waits for the result of the monitor.
-    pub(crate) async fn next_result(&self, monitor: MonitorId) {
+    async fn next_result(&self, monitor: MonitorId) {
         let before = self.stored.at_least(1, monitor).await.len();
         self.server.advance(PERIOD);
         self.stored.at_least(before + 1, monitor).await;
@@ -114,6 +139,13 @@ impl Stored {
             (results.len() >= count).then_some(results)
         })
         .await
+    }
+
+    /// Returns the number of slots that have a result or are missed.
+    async fn recorded(&self, monitor: MonitorId) -> usize {
+        let missed = self.missed(monitor).await;
+        let missed: usize = missed.iter().map(|it| it.count as usize).sum();
+        self.results(monitor).await.len() + missed
     }
 
     /// Waits for a result of a monitor with this outcome.

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use self::faults::{BehindProxy, HeldTarget};
-use crate::pipeline::{PATIENCE, PERIOD, Watched, until};
+use crate::pipeline::{PATIENCE, Watched, until};
 
 /// A stored probe.
 pub(crate) struct Registered {
@@ -125,20 +125,6 @@ async fn monitor(watched: &Watched, url: &str, regions: &[&str]) -> MonitorId {
     MonitorId::parse(reply.json()["monitor"]["id"].as_str().unwrap()).unwrap()
 }
 
-/// Advances the clock by two periods whose slots no connected probe checks. Each slot is recorded before
-/// the next one.
-async fn miss_two_slots(watched: &Watched, id: MonitorId) {
-    for count in 1..=2 {
-        watched.server.advance(PERIOD);
-        until(async || {
-            let missed = watched.stored.missed(id).await;
-            let found = missed.iter().filter(|it| it.reason == MissedReason::Disconnected);
-            (found.count() >= count).then_some(())
-        })
-        .await;
-    }
-}
-
 #[tokio::test]
 async fn regions_are_checked_by_their_probes() {
     let watched = Watched::start().await;
@@ -183,7 +169,13 @@ async fn slots_of_an_absent_probe_are_missed() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
     let id = monitor(&watched, &target.url("/"), &["fly-sin"]).await;
-    miss_two_slots(&watched, id).await;
+    watched
+        .advance_until(id, async || {
+            let missed = watched.stored.missed(id).await;
+            let absent = missed.iter().filter(|it| it.reason == MissedReason::Disconnected);
+            (absent.map(|it| it.count).sum::<u32>() >= 2).then_some(())
+        })
+        .await;
     assert_eq!(watched.status(id).await, "unknown", "a vanished probe is no outage");
     let caller = watched.server.caller(Scope::Write);
     let reply = caller.rpc("TriggerMonitor", json!({ "id": id.to_string() })).await;
@@ -249,9 +241,11 @@ async fn deleted_probe_returns_its_regions() {
         (region["servedBy"] == "this server").then_some(())
     })
     .await;
-    watched.next_result(id).await;
-    let newest = &watched.stored.at_least(2, id).await[0];
-    assert_eq!((&*newest.probe.0, newest.outcome), ("this server", Outcome::Success));
+    let by_server = watched.advance_until(id, async || {
+        let results = watched.stored.at_least(1, id).await;
+        results.into_iter().find(|it| &*it.probe.0 == "this server")
+    });
+    assert_eq!(by_server.await.outcome, Outcome::Success);
     agent.stop().await;
 }
 

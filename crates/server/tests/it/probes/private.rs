@@ -1,5 +1,6 @@
 //! Private regions: each workspace has its own, with its own probes, and nobody else checks there.
 
+use domain::cadence::MissedReason;
 use remote::nats::jobs_stream;
 use rules::{Region, Scope};
 use serde_json::json;
@@ -8,7 +9,7 @@ use testkit::nats::NatsServer;
 use testkit::target::{HttpTarget, ScriptedResponse};
 
 use super::nats::{agent as nats_agent, client, watched as watched_with_nats};
-use super::{Agent, Registered, miss_two_slots, monitor, register_for, wait_for_health};
+use super::{Agent, Registered, monitor, register_for, wait_for_health};
 use crate::pipeline::{Watched, until};
 
 const REGIONS: &str = "region.v1.RegionService";
@@ -73,16 +74,15 @@ async fn nobody_checks_a_private_region_without_probe() {
     watched.stored.at_least(1, id).await;
     let store = watched.server.running().app().store.clone();
     store.probes().delete(probe.id, super::author()).await.unwrap();
-    let caller = watched.server.caller(Scope::Read);
-    until(async || {
-        let listed = caller.call(REGIONS, "ListRegions", json!({})).await.json();
-        (listed["regions"].as_array().unwrap().len() == Region::PUBLIC.len()).then_some(())
-    })
-    .await;
-    miss_two_slots(&watched, id).await;
+    watched
+        .advance_until(id, async || {
+            let missed = watched.stored.missed(id).await;
+            missed.iter().find(|it| it.reason == MissedReason::Disconnected).map(drop)
+        })
+        .await;
     let results = watched.stored.at_least(1, id).await;
     assert!(results.iter().all(|it| &*it.probe.0 == "probe-7"), "this server checks nothing there");
-    until(async || (watched.status(id).await == "unknown").then_some(())).await;
+    watched.advance_until(id, async || (watched.status(id).await == "unknown").then_some(())).await;
     agent.stop().await;
 }
 
@@ -99,9 +99,11 @@ async fn probes_of_private_regions_share_no_queue() {
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok("fine"));
     let id = monitor(&watched, &target.url("/"), &["private-1"]).await;
-    watched.next_result(id).await;
-    let results = watched.stored.at_least(2, id).await;
+    let results = watched.stored.at_least(1, id).await;
     assert!(results.iter().all(|it| &*it.probe.0 == "probe-7"), "{results:?}");
+    let (_, jetstream) = client(&nats, &elsewhere).await;
+    let other_queue = jetstream.get_stream(jobs_stream(elsewhere.id, Region::Private1)).await;
+    assert_eq!(other_queue.unwrap().cached_info().state.last_sequence, 0, "it never had a job");
     first.stop().await;
     second.stop().await;
 }
