@@ -92,7 +92,8 @@ impl Probe {
             PlannedCheck::Http(http) => {
                 let mut progress = http::HttpProgress::new();
                 let ended = {
-                    let exchange = pin!(http::exchange(network, http, &mut progress));
+                    let exchange =
+                        pin!(http::exchange(network, http, plan.workspace, &mut progress));
                     timeout(plan.timeout, exchange).await
                 };
                 let failure = ended.map_err(|_| progress.out_of_time(plan.timeout));

@@ -30,6 +30,8 @@ const STATUS_CODES: std::ops::RangeInclusive<i32> = 100..=999;
 pub struct RemoteJob {
     /// Returned with the result.
     pub ticket: Vec<u8>,
+    /// Share of the workspace in the permits.
+    pub weight: u32,
     pub job: Job,
 }
 
@@ -94,8 +96,8 @@ pub fn encode_monitor(monitor: &Monitor) -> Bytes {
     stored.arguments().encode_to_vec().into()
 }
 
-/// Encodes a job. `monitor` is the result of [`encode_monitor`].
-pub fn encode_job(ticket: Vec<u8>, job: &Job, monitor: &[u8]) -> wire::Job {
+/// Encodes a job of a workspace with this weight. `monitor` is the result of [`encode_monitor`].
+pub fn encode_job(ticket: Vec<u8>, job: &Job, monitor: &[u8], weight: u32) -> wire::Job {
     wire::Job {
         ticket,
         monitor: monitor.to_vec(),
@@ -107,6 +109,7 @@ pub fn encode_job(ticket: Vec<u8>, job: &Job, monitor: &[u8]) -> wire::Job {
         next_slot_ms: job.next_slot.as_millis(),
         trigger: job.trigger.as_str().to_owned(),
         keep_evidence: job.keep_evidence,
+        weight,
     }
 }
 
@@ -144,7 +147,7 @@ pub fn decode_job(job: wire::Job) -> Result<RemoteJob, UnreadableJob> {
     let next_slot = Timestamp::from_millis(job.next_slot_ms);
     let keep_evidence = job.keep_evidence;
     let run = Job { plan, region, slot, trigger, next_slot, keep_evidence };
-    Ok(RemoteJob { ticket: job.ticket, job: run })
+    Ok(RemoteJob { ticket: job.ticket, weight: job.weight.max(1), job: run })
 }
 
 /// Encodes the result of a job.

@@ -93,7 +93,7 @@ pub static SETTINGS: &[Setting] = &[
         "check_body_memory_mib",
         "256",
         "MIB",
-        "Memory in MiB that the bodies of all checks share, 1 to 65536; when it is used up, less of a body is read.",
+        "Memory in MiB that the bodies of all checks share, 1 to 65536; a workspace may use a quarter of it; when it is used up, less of a body is read.",
     ),
     Setting::new(
         "request_body_memory_mib",

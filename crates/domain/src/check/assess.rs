@@ -42,6 +42,9 @@ pub struct Assessment {
     pub reasons: Vec<String>,
     /// Results of the plan's assertions, in order. Empty if the exchange failed.
     pub assertions: Vec<AssertionResult>,
+    /// Whether the check failed only because the probe had not enough memory to decide. This says
+    /// nothing of the target.
+    pub lacks_memory: bool,
 }
 
 /// Assesses an attempt of a plan. Only a success can be degraded: its latency, which covers the
@@ -52,21 +55,22 @@ pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
             outcome: Outcome::Failure,
             reasons: vec![failure.detail.clone()],
             assertions: Vec::new(),
+            lacks_memory: false,
         };
     }
-    let found = match (&plan.check, &attempt.observation) {
+    let mut found = match (&plan.check, &attempt.observation) {
         (PlannedCheck::Http(plan), Observation::Http(seen)) => http::assess(plan, seen),
         (PlannedCheck::Tcp(plan), Observation::Tcp(seen)) => tcp::assess(plan, seen),
         (PlannedCheck::Dns(plan), Observation::Dns(seen)) => dns::assess(plan, seen),
         (PlannedCheck::Http(_) | PlannedCheck::Tcp(_) | PlannedCheck::Dns(_), _) => Findings {
             reasons: vec!["the probe returned an observation of another kind of check".to_owned()],
-            assertions: Vec::new(),
+            ..Findings::default()
         },
     };
     let latency = Duration::from_micros(u64::from(attempt.latency_us));
     let slow = plan.degraded_above.filter(|limit| latency > *limit);
     let (outcome, reasons) = match (found.reasons.is_empty(), slow) {
-        (false, _) => (Outcome::Failure, found.reasons),
+        (false, _) => (Outcome::Failure, std::mem::take(&mut found.reasons)),
         (true, Some(limit)) => {
             // Rounded up, so that the text never shows a value within the limit.
             let took = attempt.latency_us.div_ceil(1_000);
@@ -75,7 +79,8 @@ pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
         }
         (true, None) => (Outcome::Success, Vec::new()),
     };
-    Assessment { outcome, reasons, assertions: found.assertions }
+    let Findings { assertions, lacks_memory, .. } = found;
+    Assessment { outcome, reasons, assertions, lacks_memory }
 }
 
 #[cfg(test)]

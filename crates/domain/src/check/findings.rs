@@ -8,6 +8,8 @@ pub(crate) struct Findings {
     pub(crate) reasons: Vec<String>,
     /// Results of the plan's assertions, in order.
     pub(crate) assertions: Vec<AssertionResult>,
+    /// Whether all reasons are that the probe had not enough memory to decide.
+    pub(crate) lacks_memory: bool,
 }
 
 /// Result of one assertion.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rules::Timestamp;
 
-use super::{Assessment, Attempt, Evidence, Job, Outcome, Phases, ResultKey};
+use super::{Assessment, Attempt, Evidence, Job, Outcome, Phases, ResultKey, Trigger};
 
 /// Name of the probe that ran a check, such as `this server`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +28,13 @@ pub struct CheckResult {
     pub probe: ProbeName,
     /// Present unless the check succeeded, or if the job requests it; a skipped slot has none.
     pub evidence: Option<Arc<Evidence>>,
+}
+
+/// Returns whether attempts of `job` decide nothing, because the probe had not enough memory. Its slot counts
+/// as missed. A manual job has a result all the same, whose caller reads the reason.
+pub fn is_undecided(job: &Job, attempts: &[(Attempt, Assessment)]) -> bool {
+    let lacked_memory = attempts.last().is_some_and(|(_, assessment)| assessment.lacks_memory);
+    lacked_memory && job.trigger != Trigger::Manual
 }
 
 /// Creates the result of `job` from its attempts in order; the last one decides.

@@ -15,6 +15,7 @@ use ::http::{HeaderMap, StatusCode, Version};
 use domain::check::http::{HttpPlan, Redirect, Request, redirect};
 use domain::check::{Failure, Hop, HttpObservation, Phases};
 use hyper::body::Incoming;
+use rules::WorkspaceId;
 use tokio::time::Instant;
 use url::Host;
 
@@ -23,6 +24,7 @@ use self::connection::HttpConnection;
 use self::header_limit::HeaderLimit;
 use super::Network;
 use crate::connect::{connect, permitted};
+use crate::memory::Reservation;
 use crate::progress::{Stage, micros, micros_since};
 use crate::stream::{FirstByte, Stream, TimedStream};
 
@@ -88,10 +90,12 @@ impl From<Failure> for HopFailure {
     }
 }
 
-/// Sends the request of `plan`, follows redirects and reads the final response.
+/// Sends the request of `plan`, follows redirects and reads the final response. Its body takes memory of
+/// this workspace's share.
 pub(crate) async fn exchange(
     network: &Network,
     plan: &HttpPlan,
+    workspace: WorkspaceId,
     progress: &mut HttpProgress,
 ) -> Result<(), Failure> {
     let mut request = plan.request();
@@ -116,7 +120,10 @@ pub(crate) async fn exchange(
         match redirect(plan, &request, response.status, hop.headers.get(LOCATION)) {
             Redirect::Follow(next) => request = *next,
             Redirect::Failed(failure) => return Err(failure),
-            Redirect::Final => return read_body(network, response, plan, progress).await,
+            Redirect::Final => {
+                let held = network.memory.reserve(workspace);
+                return read_body(held, response, plan, progress).await;
+            }
         }
     }
 }
@@ -211,7 +218,7 @@ fn first_byte_at(first_byte: &FirstByte, version: Version) -> Option<Instant> {
 }
 
 async fn read_body(
-    network: &Network,
+    held: Reservation,
     response: ResponseHead,
     plan: &HttpPlan,
     progress: &mut HttpProgress,
@@ -219,7 +226,7 @@ async fn read_body(
     let HttpProgress { stage, hops, body } = progress;
     let hop = hops.last_mut().expect("a response belongs to a hop");
     *stage = Stage::Body;
-    let collector = body.insert(Collector::new(plan, &hop.headers, network.memory.reserve())?);
+    let collector = body.insert(Collector::new(plan, &hop.headers, held)?);
     body::read(response.connection, response.body, collector, hop.address).await?;
     hop.phases.transfer_us = Some(micros_since(response.first_byte));
     Ok(())

@@ -137,13 +137,13 @@ async fn search_succeeds_with_little_memory() {
     // issue 16, point 3: the bodies of all checks share a budget
     let target = HttpTarget::start().await;
     target.on("/", ScriptedResponse::ok(format!("{}needle", "x".repeat(100_000))));
-    let found = get(target.url("/")).body_contains("needle").body_memory(1_000).run().await;
+    let found = get(target.url("/")).body_contains("needle").body_memory(4_000).run().await;
     found.assert_success();
     assert_eq!((found.kept_body(), found.http().body.memory_exhausted), ((0, true), true));
-    let whole = get(target.url("/")).body_contains("needle").body_memory(5_000).run().await;
+    let whole = get(target.url("/")).body_contains("needle").body_memory(20_000).run().await;
     assert_eq!((whole.kept_body(), whole.http().body.memory_exhausted), ((4096, true), false));
     let compared =
-        get(target.url("/")).body(TextComparator::Eq, "x").body_memory(1_000).run().await;
+        get(target.url("/")).body(TextComparator::Eq, "x").body_memory(4_000).run().await;
     assert_eq!(compared.outcome(), Outcome::Failure);
     insta::assert_snapshot!(compared.reasons().join("\n"), @"
     expected body to be `x`, but the body was too long to decide
@@ -152,7 +152,7 @@ async fn search_succeeds_with_little_memory() {
 
     // A decoder needs memory, too.
     target.on("/", ScriptedResponse::ok("needle").gzipped());
-    let coded = get(target.url("/")).body_contains("needle").body_memory(1_000).run().await;
+    let coded = get(target.url("/")).body_contains("needle").body_memory(4_000).run().await;
     assert_eq!((coded.outcome(), coded.http().body.memory_exhausted), (Outcome::Failure, true));
     insta::assert_snapshot!(coded.reasons().join("\n"), @"
     expected body to contain `needle`, but the body was too long to decide

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::cadence::{MissedReason, Turns};
-use domain::check::{ProbeName, conclude};
+use domain::check::{ProbeName, conclude, is_undecided};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use probe::Probe;
@@ -40,10 +40,17 @@ pub(super) struct Work {
     give_up: CancellationToken,
 }
 
-/// The permits, and when each workspace had its last job.
+/// The permits, and the last job of each workspace.
 struct Shares {
     turns: Turns<RemoteJob>,
-    last_jobs: HashMap<WorkspaceId, Timestamp>,
+    last_jobs: HashMap<WorkspaceId, LastJob>,
+}
+
+/// When a workspace had its last job, and its weight then.
+#[derive(Clone, Copy, Debug)]
+struct LastJob {
+    at: Timestamp,
+    weight: u32,
 }
 
 /// Number of checks that run and wait. Clones share it.
@@ -98,8 +105,15 @@ impl Work {
         }
         let (workspace, deadline) = (job.job.plan.workspace, job.job.next_slot);
         let runnable = self.with(|shares| {
-            let is_new = shares.last_jobs.insert(workspace, now).is_none();
-            let mut runnable = if is_new { shares.turns.join(workspace, now) } else { Vec::new() };
+            let last = LastJob { at: now, weight: job.weight };
+            let before = shares.last_jobs.insert(workspace, last);
+            let mut runnable = Vec::new();
+            if before.is_none_or(|it| it.weight != job.weight) {
+                runnable.extend(shares.turns.set_weight(workspace, job.weight, now));
+            }
+            if before.is_none() {
+                runnable.extend(shares.turns.join(workspace, now));
+            }
             runnable.extend(shares.turns.admit(workspace, deadline, job));
             runnable
         });
@@ -142,7 +156,7 @@ impl Work {
         self.tasks.spawn(check);
     }
 
-    async fn check(&self, RemoteJob { ticket, job }: RemoteJob) -> wire::JobResult {
+    async fn check(&self, RemoteJob { ticket, job, .. }: RemoteJob) -> wire::JobResult {
         if self.stop.is_cancelled() {
             return encode_missed(ticket, MissedReason::Down);
         }
@@ -151,12 +165,14 @@ impl Work {
             let is_cut = attempts.iter().any(|(attempt, _)| attempt.observation.is_cut());
             // The server sets the name.
             let name = ProbeName(Arc::from(""));
-            (conclude(&job, attempts, self.clock.now(), name), is_cut)
+            let is_decided = !is_undecided(&job, &attempts);
+            is_decided.then(|| (conclude(&job, attempts, self.clock.now(), name), is_cut))
         };
         // A bug that a target's bytes trigger ends only that check.
         let caught = AssertUnwindSafe(run).catch_unwind();
         match self.give_up.run_until_cancelled(caught).await {
-            Some(Ok((result, is_cut))) => encode_result(ticket, &result, is_cut),
+            Some(Ok(Some((result, is_cut)))) => encode_result(ticket, &result, is_cut),
+            Some(Ok(None)) => encode_missed(ticket, MissedReason::Overloaded),
             Some(Err(_)) => {
                 let monitor = job.plan.monitor;
                 error!(monitor.id = %monitor, "a check of monitor `{monitor}` panicked, which is a fault of this program; its slot counts as missed");
@@ -176,14 +192,16 @@ impl Work {
         let now = self.clock.now();
         let (expired, runnable) = self.with(|shares| {
             let expired = shares.turns.expired(now);
-            let silent = |(workspace, at): (&WorkspaceId, &Timestamp)| {
-                (now.since(*at) > SHARES_FOR).then_some(*workspace)
+            let silent = |(workspace, last): (&WorkspaceId, &LastJob)| {
+                (now.since(last.at) > SHARES_FOR).then_some(*workspace)
             };
             let gone: Vec<WorkspaceId> = shares.last_jobs.iter().filter_map(silent).collect();
             let mut runnable = Vec::new();
             for workspace in gone {
                 shares.last_jobs.remove(&workspace);
                 runnable.extend(shares.turns.remove_workspace(workspace, now));
+                // Weights other than 1 take memory.
+                runnable.extend(shares.turns.set_weight(workspace, 1, now));
             }
             (expired, runnable)
         });

@@ -441,6 +441,8 @@ pub struct Job {
     pub trigger: ::buffa::alloc::string::String,
     /// Field 9: `keep_evidence`
     pub keep_evidence: bool,
+    /// Field 11: `weight`
+    pub weight: u32,
 }
 impl ::core::fmt::Debug for Job {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -455,6 +457,7 @@ impl ::core::fmt::Debug for Job {
             .field("next_slot_ms", &self.next_slot_ms)
             .field("trigger", &self.trigger)
             .field("keep_evidence", &self.keep_evidence)
+            .field("weight", &self.weight)
             .finish()
     }
 }
@@ -515,6 +518,9 @@ impl ::buffa::Message for Job {
         if self.monitor_id != 0u64 {
             size += 1u64 + ::buffa::types::FIXED64_ENCODED_LEN as u64;
         }
+        if self.weight != 0u32 {
+            size += 1u64 + ::buffa::types::uint32_encoded_len(self.weight) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -553,6 +559,9 @@ impl ::buffa::Message for Job {
         }
         if self.monitor_id != 0u64 {
             ::buffa::types::put_fixed64_field(10u32, self.monitor_id, buf);
+        }
+        if self.weight != 0u32 {
+            ::buffa::types::put_uint32_field(11u32, self.weight, buf);
         }
     }
     fn merge_field(
@@ -636,6 +645,13 @@ impl ::buffa::Message for Job {
                 )?;
                 self.monitor_id = ::buffa::types::decode_fixed64(buf)?;
             }
+            11u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.weight = ::buffa::types::decode_uint32(buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -653,6 +669,7 @@ impl ::buffa::Message for Job {
         self.trigger.clear();
         self.keep_evidence = false;
         self.monitor_id = 0u64;
+        self.weight = 0u32;
     }
 }
 #[derive(Clone, PartialEq, Default)]

@@ -54,14 +54,14 @@ fn job(monitor: &Monitor, message: &[u8]) -> wire::Job {
         next_slot: SLOT + Duration::from_mins(1),
         keep_evidence: false,
     };
-    encode_job(b"ticket".to_vec(), &job, message)
+    encode_job(b"ticket".to_vec(), &job, message, 3)
 }
 
 #[test]
 fn job_of_each_kind_is_decoded() {
     for monitor in monitors() {
         let decoded = decode_job(job(&monitor, &encode_monitor(&monitor))).unwrap();
-        assert_eq!(decoded.ticket, b"ticket");
+        assert_eq!((&*decoded.ticket, decoded.weight), (&b"ticket"[..], 3));
         assert_eq!(decoded.job.plan.monitor, monitor.id);
     }
 }

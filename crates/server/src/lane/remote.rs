@@ -55,6 +55,8 @@ struct Inner {
     key: TicketKey,
     probes: Probes,
     finished: Arc<Finished>,
+    /// Share of each workspace in the permits of a probe, if it is not 1.
+    weights: Mutex<HashMap<WorkspaceId, u32>>,
     state: Mutex<State>,
 }
 
@@ -111,7 +113,8 @@ impl RemoteLane {
     ) -> Self {
         let state = State { inputs: Some(inputs), ..State::default() };
         let state = Mutex::new(state);
-        Self(Arc::new(Inner { ctx, metrics, key, probes, finished, state }))
+        let weights = Mutex::default();
+        Self(Arc::new(Inner { ctx, metrics, key, probes, finished, weights, state }))
     }
 
     /// Returns the index of the probe in another place that serves a region of this workspace.
@@ -188,6 +191,7 @@ impl RemoteLane {
         let Some(session) = probe.sessions.iter_mut().min_by_key(|it| it.outstanding) else {
             return Err(queued);
         };
+        let weight = self.weights().get(&queued.job.plan.workspace).copied().unwrap_or(1);
         let nonce = self.0.ctx.random();
         let ticket = Ticket {
             probe: probe.id.bits(),
@@ -196,7 +200,7 @@ impl RemoteLane {
             is_draft: queued.is_draft,
             nonce,
         };
-        let job = remote::encode_job(self.0.key.sign(&ticket), &queued.job, &message);
+        let job = remote::encode_job(self.0.key.sign(&ticket), &queued.job, &message, weight);
         let bytes = job.monitor.len();
         // Counted before it is sent, because the receiver subtracts it.
         let before = session.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -255,6 +259,19 @@ impl RemoteLane {
         let Some(judge) = self.state().inputs.clone() else { return };
         // The judge ends last; see `RunningPipeline::stop`.
         let _ = judge.send(input).await;
+    }
+
+    /// Sets the share of a workspace in the permits of each probe, from its next jobs on.
+    pub(crate) fn set_weight(&self, workspace: WorkspaceId, weight: u32) {
+        if weight == 1 {
+            self.weights().remove(&workspace);
+        } else {
+            self.weights().insert(workspace, weight);
+        }
+    }
+
+    fn weights(&self) -> MutexGuard<'_, HashMap<WorkspaceId, u32>> {
+        self.0.weights.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

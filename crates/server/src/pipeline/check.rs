@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::cadence::{Missed, MissedReason};
-use domain::check::{Job, Trigger, conclude};
+use domain::check::{Job, Trigger, conclude, is_undecided};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, TryFutureExt as _};
 use tokio::sync::mpsc;
@@ -132,7 +132,8 @@ impl Checkers {
                 let cut =
                     attempts.iter().filter(|(attempt, _)| attempt.observation.is_cut()).count();
                 self.metrics.bodies_cut.inc_by(cut as u64);
-                conclude(&job, attempts, self.ctx.now(), name)
+                let is_decided = !is_undecided(&job, &attempts);
+                is_decided.then(|| conclude(&job, attempts, self.ctx.now(), name))
             });
             self.give_up.run_until_cancelled(catch_panic(run)).await
         };
@@ -142,7 +143,11 @@ impl Checkers {
             self.finished.record(handle, job.region);
         }
         let result = match ended {
-            Some(Ok(result)) => result,
+            Some(Ok(Some(result))) => result,
+            Some(Ok(None)) => {
+                self.send_missed(&job, MissedReason::Overloaded).await;
+                return ran;
+            }
             Some(Err(Panicked)) => {
                 let monitor = job.plan.monitor;
                 error!(monitor.id = %monitor, "a check of monitor `{monitor}` panicked, which is a fault of this program; its slot counts as missed");

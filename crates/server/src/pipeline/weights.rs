@@ -1,4 +1,5 @@
-//! Shares of the permits for checks: each workspace has the weight of its plan.
+//! Shares of the permits for checks: each workspace has the weight of its plan, here
+//! and at the probes.
 //! `domain::cadence::Turns` decides the shares.
 
 use rules::WorkspaceId;
@@ -10,6 +11,7 @@ impl Pipeline {
     /// the caller, which may be dropped.
     pub fn set_weight(&self, workspace: WorkspaceId, plan: &str) {
         let weight = self.store.plans().get(plan).weight;
+        self.remote.set_weight(workspace, weight);
         let runnable = self.permits.set_weight(workspace, weight, self.ctx.now());
         if runnable.is_empty() {
             return;

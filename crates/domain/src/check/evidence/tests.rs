@@ -60,6 +60,7 @@ fn attempt(seen: Observation) -> (Attempt, Assessment) {
             passed: false,
             actual: "sorry".to_owned(),
         }],
+        lacks_memory: false,
     };
     (attempt, assessment)
 }

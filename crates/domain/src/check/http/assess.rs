@@ -36,7 +36,7 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpObservation) -> Findi
         let has_more = seen.body.truncated && !is_head;
         let bytes = if is_head { &[][..] } else { &seen.body.bytes };
         let decoded = decode(&answer.headers, bytes, has_more);
-        let mut is_undecided = false;
+        let mut undecided = 0;
         for (index, assertion) in plan.body_assertions.iter().enumerate() {
             let known = Text { known: &decoded, has_more };
             let searched = seen.body.found.as_ref().filter(|_| !is_head);
@@ -45,16 +45,19 @@ pub(in crate::check) fn assess(plan: &HttpPlan, seen: &HttpObservation) -> Findi
                 (TextComparator::NotContains, Some(searched)) => contained(searched, index).not(),
                 (comparator, _) => known.compare(comparator, &assertion.target),
             };
-            is_undecided |= held == Comparison::Undecidable;
+            undecided += usize::from(held == Comparison::Undecidable);
             found.body(assertion, known, held);
         }
-        if is_undecided && seen.body.memory_exhausted {
+        if undecided > 0 && seen.body.memory_exhausted {
+            found.lacks_memory = found.reasons.len() == undecided;
             found.reasons.push(OUT_OF_MEMORY.to_owned());
         }
     }
+    let before_headers = found.reasons.len();
     for assertion in &plan.header_assertions {
         found.header(assertion, &answer.headers);
     }
+    found.lacks_memory &= found.reasons.len() == before_headers;
     found
 }
 

@@ -90,7 +90,7 @@ impl Sink {
 
     #[cfg(test)]
     pub(super) fn with_limit(remaining: usize) -> Self {
-        let (keep_bytes, reservation) = (remaining, crate::memory::Memory::new(1 << 30).reserve());
+        let (keep_bytes, reservation) = (remaining, crate::memory::Reservation::unlimited());
         let (beginning, search) = (Vec::new(), None);
         Self {
             beginning,

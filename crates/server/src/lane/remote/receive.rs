@@ -63,6 +63,8 @@ impl RemoteLane {
             match reported {
                 Reported::Missed(reason) => {
                     let slot = assigned.and_then(|_| missed_slot(&ticket, reason));
+                    self.count_missed(&slot);
+                    self.count_expired(slot.as_ref());
                     inputs.extend(slot.map(JudgeInput::Missed));
                 }
                 Reported::Ran { mut result, is_cut } => {
@@ -162,6 +164,14 @@ impl RemoteLane {
         let took = result.finished_at.since(ticket.identity.slot);
         self.0.metrics.check_seconds.observe(took.as_secs_f64());
         self.0.metrics.bodies_cut.inc_by(u64::from(is_cut));
+    }
+
+    /// Counts a slot for which the probe had no permit in time.
+    fn count_expired(&self, missed: Option<&Missed>) {
+        let is_shared = missed.is_some_and(|it| !it.region.is_private());
+        if is_shared && missed.is_some_and(|it| it.reason == MissedReason::Overloaded) {
+            self.0.metrics.expired_slots.inc();
+        }
     }
 
     /// Records a sign of life, or only the lag of results.

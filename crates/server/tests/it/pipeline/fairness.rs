@@ -1,8 +1,9 @@
 //! Fair scheduling: a workspace whose targets hang does not delay the checks of other workspaces.
 
+use domain::cadence::MissedReason;
 use domain::check::Outcome;
 use rules::plan::Plans;
-use rules::{Region, Scope};
+use rules::{MonitorId, Region, Scope};
 use serde_json::json;
 use testkit::server::{Caller, START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
@@ -71,6 +72,27 @@ async fn places_are_shared_by_weights_of_plans() {
     drop(of_us.pop());
     of_us.push(ours.accept().await.unwrap());
     assert_eq!((of_us.len(), of_them.len()), (10, 4));
+}
+
+// docs/decisions/0046-fair-scheduling.md: "decides nothing"
+#[tokio::test]
+async fn check_without_memory_counts_as_missed() {
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok("x".repeat(100_000)));
+    let server = TestServer::start_with(|settings| settings.check_body_memory = 1_000).await;
+    let watched = Watched::on(server).await;
+    let monitor = json!({
+        "name": "local", "url": target.url("/"), "periodicity": "30s", "retry": 0,
+        "regions": ["fly-ams"], "active": true,
+        "bodyAssertions": [{ "target": "needle", "comparator": "eq" }],
+    });
+    let caller = watched.server.caller(Scope::Write);
+    let created = caller.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await.json();
+    let id = MonitorId::parse(created["monitor"]["id"].as_str().unwrap()).unwrap();
+    let missed = until(async || watched.stored.missed(id).await.pop()).await;
+    assert_eq!((missed.reason, missed.first_slot), (MissedReason::Overloaded, START));
+    assert_eq!(watched.stored.at_least(0, id).await.len(), 0, "it says nothing of the target");
+    assert_eq!(watched.status(id).await, "unknown");
 }
 
 // issue 16: "A greedy workspace beside a modest one: at most one late slot". It missed four.

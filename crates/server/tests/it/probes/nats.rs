@@ -10,9 +10,11 @@ use domain::cadence::MissedReason;
 use futures_util::{FutureExt as _, StreamExt as _};
 use remote::agent::ServerAddress;
 use remote::nats::{NatsCall, NatsSettings, NatsUrls, jobs_stream, probe_inbox, results_subject};
-use remote::{Message as _, Ticket, wire};
+use remote::{Message as _, Ticket, decode_job, wire};
+use rules::plan::Plans;
 use rules::{MonitorId, ProbeId, Region};
 use server::auth::probe_token;
+use server::config::Settings;
 use testkit::nats::{NatsServer, ProbeUser, users};
 use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
@@ -25,7 +27,11 @@ use crate::pipeline::{PATIENCE, PERIOD, Watched, until};
 /// Starts a server that uses NATS.
 pub(super) async fn watched(nats: &NatsServer) -> Watched {
     let urls = NatsUrls::parse(&nats.url()).unwrap();
-    Watched::on(TestServer::start_with(|settings| settings.nats = Some(urls)).await).await
+    let change = |settings: &mut Settings| {
+        settings.nats = Some(urls);
+        settings.plans = Plans::parse("big weight=3").unwrap();
+    };
+    Watched::on(TestServer::start_with(change).await).await
 }
 
 fn address(nats: &NatsServer) -> ServerAddress {
@@ -206,9 +212,15 @@ async fn job_that_nobody_takes_is_missed() {
     let (client, jetstream) = client(&nats, &probe).await;
     open_idle(&client, &probe).await;
     let jobs = stream(&jetstream, &jobs_stream(probe.id, Region::FlySin)).await;
+    watched.server.running().control().set_plan("acme", "big".to_owned()).await.unwrap();
     let id = monitor(&watched, "http://127.0.0.1:9/", &["fly-sin"]).await;
     wait_for_messages(&jobs, 1).await;
     let job = jobs.get_raw_message(1).await.unwrap();
+    let decoded = decode_job(wire::Job::decode_from_slice(&job.payload).unwrap()).unwrap();
+    assert_eq!(
+        decoded.weight, 3,
+        "workspaces share the probe's permits by the weights of their plans"
+    );
     let header = |name: &str| job.headers.get(name).unwrap().as_str().to_owned();
     let life: u64 = header("Nats-TTL").parse().unwrap();
     assert!(life <= PERIOD.as_secs(), "it expires with its slot, not in {life} s");
