@@ -187,6 +187,7 @@ fn assertion_results_include_actual_values() {
                 actual: "v=spf1 -all",
             },
         ],
+        lacks_memory: false,
     }
     "#);
 }

@@ -99,6 +99,7 @@ fn each_assertion_is_required_and_reported() {
                 actual: "all is ok",
             },
         ],
+        lacks_memory: false,
     }
     "#);
 }
