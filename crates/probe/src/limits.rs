@@ -22,6 +22,8 @@ pub(crate) const LARGE_HEADER_HOSTS: usize = 4096;
 /// are read beyond what the plan keeps. After this limit the body counts as truncated, so that a
 /// monitor of a large file does not download it every period.
 pub(crate) const BODY_READ: usize = 16 * 1024 * 1024;
+/// Share of the memory for bodies that one workspace may use: one in this many.
+pub(crate) const BODY_MEMORY_SHARE: usize = 4;
 /// Maximum number of nested content encodings.
 pub(crate) const CODINGS: usize = 3;
 /// Approximate memory of a decoder, besides its output.

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use rules::WorkspaceId;
 
-/// Share of the budget that one workspace may use: one in this many.
-const WORKSPACE_SHARE: usize = 4;
+use crate::limits::BODY_MEMORY_SHARE;
 
 /// The budget. Clones share it.
 #[derive(Clone, Debug)]
@@ -70,7 +69,7 @@ impl Reservation {
     pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         let mut used = self.memory.used();
         let own = used.of_workspace.get(&self.workspace).copied().unwrap_or(0);
-        let has_share = own + bytes <= self.memory.bytes / WORKSPACE_SHARE;
+        let has_share = own + bytes <= self.memory.bytes / BODY_MEMORY_SHARE;
         if !has_share || used.bytes + bytes > self.memory.bytes {
             return false;
         }

@@ -1,6 +1,5 @@
-//! Shares of the permits for checks: each workspace has the weight of its plan, here
-//! and at the probes.
-//! `domain::cadence::Turns` decides the shares.
+//! Shares of the permits for checks: each workspace has the weight of its plan, here and at
+//! probes elsewhere. `domain::cadence::Turns` decides the shares.
 
 use rules::WorkspaceId;
 

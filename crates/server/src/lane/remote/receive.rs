@@ -166,7 +166,7 @@ impl RemoteLane {
         self.0.metrics.bodies_cut.inc_by(u64::from(is_cut));
     }
 
-    /// Counts a slot for which the probe had no permit in time.
+    /// Counts a slot for which the probe had no permit in time, or no memory.
     fn count_expired(&self, missed: Option<&Missed>) {
         let is_shared = missed.is_some_and(|it| !it.region.is_private());
         if is_shared && missed.is_some_and(|it| it.reason == MissedReason::Overloaded) {
