@@ -184,9 +184,10 @@ pub(crate) fn check_results(server: &Server, key: &str, id: &Value, answered: us
     let slots: BTreeSet<String> =
         logs.iter().map(|it| format!("{} {}", it["slot"], it["trigger"])).collect();
     assert_eq!(slots.len(), logs.len(), "no result is stored twice");
-    // A slot is skipped while the check before it has not ended.
+    // A slot is skipped while the check before it has not ended. A check during which its probe stands still
+    // is slow.
     for ran in logs.iter().filter(|it| it["outcome"] != "skipped") {
-        assert!(ran["outcome"] == "success" && ran["servedBy"] == "fly-sin", "{ran}");
+        assert!(ran["outcome"] != "failure" && ran["servedBy"] == "fly-sin", "{ran}");
     }
     let incidents = json!({ "monitorId": id["id"] });
     let found = call_service(
