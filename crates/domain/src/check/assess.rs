@@ -58,7 +58,7 @@ pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
             lacks_memory: false,
         };
     }
-    let Findings { reasons, assertions, lacks_memory } = match (&plan.check, &attempt.observation) {
+    let found = match (&plan.check, &attempt.observation) {
         (PlannedCheck::Http(plan), Observation::Http(seen)) => http::assess(plan, seen),
         (PlannedCheck::Tcp(plan), Observation::Tcp(seen)) => tcp::assess(plan, seen),
         (PlannedCheck::Dns(plan), Observation::Dns(seen)) => dns::assess(plan, seen),
@@ -69,8 +69,8 @@ pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
     };
     let latency = Duration::from_micros(u64::from(attempt.latency_us));
     let slow = plan.degraded_above.filter(|limit| latency > *limit);
-    let (outcome, reasons) = match (reasons.is_empty(), slow) {
-        (false, _) => (Outcome::Failure, reasons),
+    let (outcome, reasons) = match (found.reasons.is_empty(), slow) {
+        (false, _) => (Outcome::Failure, found.reasons),
         (true, Some(limit)) => {
             // Rounded up, so that the text never shows a value within the limit.
             let took = attempt.latency_us.div_ceil(1_000);
@@ -79,7 +79,8 @@ pub fn assess(plan: &CheckPlan, attempt: &Attempt) -> Assessment {
         }
         (true, None) => (Outcome::Success, Vec::new()),
     };
-    Assessment { outcome, reasons, assertions, lacks_memory }
+    let lacks_memory = found.lacks_memory;
+    Assessment { outcome, reasons, assertions: found.assertions, lacks_memory }
 }
 
 #[cfg(test)]
