@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rules::Timestamp;
 
-use super::{Assessment, Attempt, Evidence, Job, Outcome, Phases, ResultKey, Trigger};
+use super::{Assessment, Attempt, Evidence, Job, Outcome, Phases, ResultKey};
 
 /// Name of the probe that ran a check, such as `this server`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,11 +30,10 @@ pub struct CheckResult {
     pub evidence: Option<Arc<Evidence>>,
 }
 
-/// Returns whether attempts of `job` decide nothing, because the probe had not enough memory. Its slot counts
-/// as missed. A manual job has a result all the same, whose caller reads the reason.
-pub fn is_undecided(job: &Job, attempts: &[(Attempt, Assessment)]) -> bool {
-    let lacked_memory = attempts.last().is_some_and(|(_, assessment)| assessment.lacks_memory);
-    lacked_memory && job.trigger != Trigger::Manual
+/// Returns whether attempts decide nothing, because the probe had not enough memory. The slot of such a
+/// check counts as missed.
+pub fn is_undecided(attempts: &[(Attempt, Assessment)]) -> bool {
+    attempts.last().is_some_and(|(_, assessment)| assessment.lacks_memory)
 }
 
 /// Creates the result of `job` from its attempts in order; the last one decides.

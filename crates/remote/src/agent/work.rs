@@ -165,7 +165,7 @@ impl Work {
             let is_cut = attempts.iter().any(|(attempt, _)| attempt.observation.is_cut());
             // The server sets the name.
             let name = ProbeName(Arc::from(""));
-            let is_decided = !is_undecided(&job, &attempts);
+            let is_decided = !is_undecided(&attempts);
             is_decided.then(|| (conclude(&job, attempts, self.clock.now(), name), is_cut))
         };
         // A bug that a target's bytes trigger ends only that check.

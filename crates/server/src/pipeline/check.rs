@@ -132,7 +132,7 @@ impl Checkers {
                 let cut =
                     attempts.iter().filter(|(attempt, _)| attempt.observation.is_cut()).count();
                 self.metrics.bodies_cut.inc_by(cut as u64);
-                let is_decided = !is_undecided(&job, &attempts);
+                let is_decided = !is_undecided(&attempts);
                 is_decided.then(|| conclude(&job, attempts, self.ctx.now(), name))
             });
             self.give_up.run_until_cancelled(catch_panic(run)).await

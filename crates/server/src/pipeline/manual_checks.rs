@@ -143,10 +143,10 @@ impl Pipeline {
     fn no_result_error(&self, workspace: WorkspaceId, region: Region) -> PipelineError {
         if self.schedule_commands.is_closed() {
             PipelineError::Stopping
-        } else if self.remote.probe_of(workspace, region).is_some() {
+        } else if self.is_away(workspace, region) {
             PipelineError::Disconnected(region)
         } else {
-            PipelineError::TooManyChecks
+            PipelineError::Overloaded(region)
         }
     }
 }

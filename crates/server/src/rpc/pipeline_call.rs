@@ -42,8 +42,9 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
         }
         // Nothing was done. In the other cases, part of the work may be done.
         PipelineError::Busy | PipelineError::TooManyChecks => rpc::deferred(error.to_string()),
-        PipelineError::Stopping | PipelineError::Unfinished | PipelineError::Disconnected(_) => {
-            rpc::unavailable(error.to_string())
-        }
+        PipelineError::Stopping
+        | PipelineError::Unfinished
+        | PipelineError::Overloaded(_)
+        | PipelineError::Disconnected(_) => rpc::unavailable(error.to_string()),
     }
 }

@@ -93,6 +93,11 @@ async fn check_without_memory_counts_as_missed() {
     assert_eq!((missed.reason, missed.first_slot), (MissedReason::Overloaded, START));
     assert_eq!(watched.stored.at_least(0, id).await.len(), 0, "it says nothing of the target");
     assert_eq!(watched.status(id).await, "unknown");
+    let refused = caller.rpc("TriggerMonitor", json!({ "id": id.to_string() })).await;
+    assert_eq!(refused.status, 503);
+    let message = refused.json()["message"].to_string();
+    assert!(message.contains("too little memory for bodies"), "{message}");
+    assert_eq!(watched.stored.at_least(0, id).await.len(), 0, "it has no vote");
 }
 
 // issue 16: "A greedy workspace beside a modest one: at most one late slot". It missed four.
