@@ -1,8 +1,9 @@
 //! Source of time and randomness for the whole server: `ctx.now()`, `ctx.new_id()`. Decisions take
 //! `now` as a value; tests use a manual clock.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use rules::{
     ChannelId, ComponentId, GroupId, IncidentId, InvitationId, KeyId, MaintenanceId, MonitorId,
@@ -10,6 +11,7 @@ use rules::{
     Timestamp, UpdateId, UserId, WorkspaceId,
 };
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// The only source of time and randomness. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -52,6 +54,18 @@ impl Context {
         match &self.clock {
             Clock::System => system_now(),
             Clock::Manual(now) => *now.borrow(),
+        }
+    }
+
+    /// Returns a time that no change of the system clock affects, since the first call. A manual clock
+    /// has only one time.
+    pub fn monotonic(&self) -> Duration {
+        static FIRST_CALL: LazyLock<Instant> = LazyLock::new(Instant::now);
+        match &self.clock {
+            Clock::System => FIRST_CALL.elapsed(),
+            Clock::Manual(now) => {
+                Duration::from_millis(u64::try_from(now.borrow().as_millis()).unwrap_or(0))
+            }
         }
     }
 
@@ -99,7 +113,7 @@ impl Context {
 
 impl ManualClock {
     /// Moves the clock forward.
-    pub fn advance(&self, by: std::time::Duration) {
+    pub fn advance(&self, by: Duration) {
         self.0.send_modify(|now| *now = *now + by);
     }
 }

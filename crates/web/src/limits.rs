@@ -19,7 +19,7 @@ pub type Buckets<Key> =
 #[derive(Debug)]
 pub struct AttemptLimiter<Key: Hash + Eq + Clone>(Buckets<Key>);
 
-/// Clock of the limits: that of the context.
+/// Clock of the limits: that of the context, without jumps of the system clock.
 #[derive(Clone, Debug)]
 pub struct ContextClock(Context);
 
@@ -27,7 +27,7 @@ impl Clock for ContextClock {
     type Instant = Duration;
 
     fn now(&self) -> Duration {
-        Duration::from_millis(u64::try_from(self.0.now().as_millis()).unwrap_or(0))
+        self.0.monotonic()
     }
 }
 
@@ -62,4 +62,19 @@ impl<Key: Hash + Eq + Clone> AttemptLimiter<Key> {
 pub fn buckets<Key: Hash + Eq + Clone>(quota: Quota, ctx: &Context) -> Buckets<Key> {
     let clock = ContextClock(ctx.clone());
     Buckets::new(quota, DashMapStateStore::default(), clock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // After the system clock went back by an hour, nobody could sign in for an hour.
+    #[test]
+    fn jumps_of_the_system_clock_change_no_limit() {
+        let ctx = Context::system();
+        let clock = ContextClock(ctx.clone());
+        let (before, wall) = (clock.now(), ctx.now().as_millis());
+        assert!(clock.now() >= before);
+        assert!(i128::try_from(clock.now().as_millis()).unwrap() < i128::from(wall) / 2);
+    }
 }
