@@ -256,7 +256,7 @@ async fn start_on(
     let dashboard = dashboard(&app, settings, addresses.local_url(), &stop);
     dashboard.remember_sessions().await?;
     let (router, config) = (app.router(&dashboard, stop.clone()), names.certificates.tls());
-    let connections = (connections_max(), settings.trusted_proxies.clone());
+    let connections = (connections_max(), app.proxies.clone());
     tasks.push(tokio::spawn(listeners.serve(router, config, connections, stop.clone())));
     tasks.push(tokio::spawn(socket.serve(app.control(), stop.clone())));
     tasks.extend(recipients.start(&stop));

@@ -19,10 +19,11 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ipnet::IpNet;
+use http::HeaderMap;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use web::proxies::TrustedProxies;
 
 use self::peers::PeerLimits;
 pub(crate) use self::requests::{Open, RequestKind, Unverified};
@@ -44,8 +45,8 @@ pub(crate) struct ConnectionLimits {
     max: usize,
     /// Maximum number of connections without a key.
     without_key_max: usize,
-    /// Trusted proxies. They carry many callers and have no limit per address.
-    proxies: Vec<IpNet>,
+    /// The operator's proxies. Their connections carry many callers and have no limit per address.
+    proxies: TrustedProxies,
     table: Mutex<ConnectionTable>,
     freed: Notify,
     /// Counter of requests and connections, which serves as a logical clock.
@@ -105,7 +106,7 @@ pub(crate) enum AdmitResult {
 
 impl ConnectionLimits {
     /// Creates limits for `max` connections.
-    pub(crate) fn new(max: usize, proxies: Vec<IpNet>) -> Arc<Self> {
+    pub(crate) fn new(max: usize, proxies: TrustedProxies) -> Arc<Self> {
         Arc::new(Self {
             max,
             without_key_max: (max - max / RESERVED_SHARE).max(1),
@@ -167,11 +168,7 @@ impl ConnectionLimits {
     }
 
     fn is_exempt(&self, peer: IpAddr) -> bool {
-        peer.is_loopback() || self.is_proxy(peer)
-    }
-
-    fn is_proxy(&self, peer: IpAddr) -> bool {
-        self.proxies.iter().any(|proxy| proxy.contains(&peer))
+        peer.is_loopback() || self.proxies.contains(peer)
     }
 
     fn tick(&self) -> u64 {
@@ -229,7 +226,7 @@ impl Connection {
     /// limits of callers without a key apply to it again.
     pub(crate) fn set_has_wrong_key(&self) {
         // A proxy's connection carries the requests of many callers.
-        if self.0.limits.is_proxy(self.0.peer) {
+        if self.0.limits.proxies.contains(self.0.peer) {
             return;
         }
         let mut table = self.0.limits.table();
@@ -239,6 +236,11 @@ impl Connection {
             table.with_key.remove(self.0.peer);
             table.without_key.add(self.0.peer);
         }
+    }
+
+    /// Returns the address of the client that sent a request with these headers.
+    pub(crate) fn client(&self, headers: &HeaderMap) -> IpAddr {
+        self.0.limits.proxies.address(self.0.peer, headers).to_canonical()
     }
 
     /// Returns whether a key in a request counts before it is verified. The first wrong key ends

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use ipnet::IpNet;
 use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use web::peer::EntryPoint;
+use web::proxies::TrustedProxies;
 
 use super::BootError;
 use super::listen::{self, Serving};
@@ -95,7 +95,7 @@ impl Listeners {
         self,
         router: Router,
         config: Arc<ServerConfig>,
-        (connections_max, proxies): (usize, Vec<IpNet>),
+        (connections_max, proxies): (usize, TrustedProxies),
         stop: CancellationToken,
     ) {
         let count = 1 + usize::from(self.tls.is_some()) + usize::from(self.redirecting.is_some());

@@ -61,6 +61,8 @@ pub(crate) enum RequestKind {
 pub(crate) struct Open {
     connection: Connection,
     kind: RequestKind,
+    /// Client that the limits count.
+    client: IpAddr,
     /// Tick at which the request began.
     id: u64,
     /// Whether it counts for its connection only.
@@ -73,20 +75,22 @@ pub(crate) struct Open {
 pub(crate) struct Unverified(Connection);
 
 impl Connection {
-    /// Counts a request without a key. Returns `None` if there are too many.
-    pub(crate) fn open(&self, kind: RequestKind) -> Option<Open> {
+    /// Counts a request without a key for the client that sent it. Returns `None` if there are too
+    /// many.
+    pub(crate) fn open(&self, kind: RequestKind, client: IpAddr) -> Option<Open> {
         let state = &self.0;
         let mut table = state.limits.table();
         let requests = &mut table.requests;
-        let peer = (!state.limits.is_exempt(state.peer)).then_some(state.peer);
+        let limited = (!state.limits.is_exempt(client)).then_some(client);
         if state.open.load(Ordering::Relaxed) >= kind.of_connection_max()
-            || requests.are_full(kind, peer)
+            || requests.are_full(kind, limited)
         {
             return None;
         }
         let open = Open {
             connection: self.clone(),
             kind,
+            client,
             id: state.limits.tick(),
             is_answered: false,
             evicted: CancellationToken::new(),
@@ -187,7 +191,7 @@ impl Requests {
     }
 
     fn add(&mut self, open: &Open) {
-        let peer = open.connection.0.peer;
+        let peer = open.client;
         if let Some(streams) = self.streams(open.kind) {
             streams.add(open.id, peer, open.evicted.clone());
         } else if open.kind == RequestKind::WithSession {
@@ -205,11 +209,11 @@ impl Requests {
             streams.remove(open.id);
         } else if open.kind == RequestKind::WithSession {
             self.with_session -= 1;
-            self.with_session_of_peer.remove(open.connection.0.peer);
+            self.with_session_of_peer.remove(open.client);
         } else if open.kind != RequestKind::Alone {
             self.in_all -= 1;
             self.with_body -= u32::from(open.kind == RequestKind::WithBody);
-            self.of_peer.remove(open.connection.0.peer);
+            self.of_peer.remove(open.client);
         }
     }
 }

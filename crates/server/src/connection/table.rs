@@ -218,6 +218,8 @@ impl EvictionRange {
 mod tests {
     use std::sync::Arc;
 
+    use web::proxies::TrustedProxies;
+
     use super::*;
     use crate::connection::{AdmitResult, ConnectionLimits, ConnectionPermit};
 
@@ -235,7 +237,7 @@ mod tests {
     // A fresh connection was closed before its request with a key was read.
     #[test]
     fn new_connections_close_last() {
-        let limits = ConnectionLimits::new(4, Vec::new());
+        let limits = ConnectionLimits::new(4, TrustedProxies::default());
         let began = Instant::now();
         let at = |peer, seconds| from(&limits, peer, began + Duration::from_secs(seconds));
         let old = at("192.0.2.1", 0);
@@ -249,7 +251,7 @@ mod tests {
 
     #[test]
     fn networks_with_many_connections_close_first() {
-        let limits = ConnectionLimits::new(100, Vec::new());
+        let limits = ConnectionLimits::new(100, TrustedProxies::default());
         let now = Instant::now();
         let visitor = from(&limits, "192.0.2.1", now);
         let flood: Vec<_> =
@@ -261,7 +263,7 @@ mod tests {
     // An address at its limit closed the connections of its neighbours.
     #[test]
     fn full_address_closes_its_own_connections() {
-        let limits = ConnectionLimits::new(100_000, Vec::new());
+        let limits = ConnectionLimits::new(100_000, TrustedProxies::default());
         let now = Instant::now();
         let neighbour = from(&limits, "192.0.2.2", now);
         let own: Vec<_> = (0..300).map(|_| from(&limits, "192.0.2.1", now)).collect();
@@ -272,7 +274,7 @@ mod tests {
     // With 64 found connections, a new one in a full listener cost 170 µs instead of 37 µs (debug build).
     #[test]
     fn one_search_makes_room_for_many_connections() {
-        let limits = ConnectionLimits::new(4_096, Vec::new());
+        let limits = ConnectionLimits::new(4_096, TrustedProxies::default());
         let now = Instant::now();
         let open = |it: u32| from(&limits, &format!("10.{}.{}.1", it / 200, it % 200), now);
         let _open: Vec<_> = (0..=limits.without_key_max as u32).map(open).collect();

@@ -9,6 +9,10 @@ fn from(limits: &Arc<ConnectionLimits>, peer: &str) -> Option<ConnectionPermit> 
     }
 }
 
+fn proxies() -> TrustedProxies {
+    TrustedProxies::new(&["10.0.0.0/8".parse().unwrap()])
+}
+
 fn is_closed(permit: &ConnectionPermit) -> bool {
     permit.0.0.closed.is_cancelled()
 }
@@ -16,7 +20,7 @@ fn is_closed(permit: &ConnectionPermit) -> bool {
 // issue 16, point 1: slow clients keep nobody out
 #[test]
 fn the_stalest_connection_makes_room() {
-    let limits = ConnectionLimits::new(4, Vec::new());
+    let limits = ConnectionLimits::new(4, TrustedProxies::default());
     let first = from(&limits, "192.0.2.1").unwrap();
     let second = from(&limits, "198.51.100.1").unwrap();
     let third = from(&limits, "203.0.113.1").unwrap();
@@ -34,7 +38,7 @@ fn keyed(limits: &Arc<ConnectionLimits>, peer: &str) -> ConnectionPermit {
 
 #[test]
 fn connections_with_a_key_keep_their_places() {
-    let limits = ConnectionLimits::new(4, Vec::new());
+    let limits = ConnectionLimits::new(4, TrustedProxies::default());
     let kept: Vec<ConnectionPermit> =
         (1..=4).map(|number| keyed(&limits, &format!("192.0.2.{number}"))).collect();
     let served: Vec<Served> = kept.iter().map(|permit| permit.connection().serve()).collect();
@@ -47,7 +51,7 @@ fn connections_with_a_key_keep_their_places() {
 // issue 16, point 1: 64 idle connections with one read key locked everybody out, `/readyz` too
 #[test]
 fn idle_connections_with_a_key_leave_a_share() {
-    let limits = ConnectionLimits::new(4, Vec::new());
+    let limits = ConnectionLimits::new(4, TrustedProxies::default());
     let kept: Vec<ConnectionPermit> =
         (1..=4).map(|number| keyed(&limits, &format!("192.0.2.{number}"))).collect();
     let newcomer = from(&limits, "198.51.100.1").unwrap();
@@ -60,7 +64,7 @@ fn idle_connections_with_a_key_leave_a_share() {
 
 #[test]
 fn idle_connections_with_a_key_keep_a_quarter() {
-    let limits = ConnectionLimits::new(4, Vec::new());
+    let limits = ConnectionLimits::new(4, TrustedProxies::default());
     let kept: Vec<ConnectionPermit> =
         (1..=3).map(|number| keyed(&limits, &format!("192.0.2.{number}"))).collect();
     let busy = |number| {
@@ -76,7 +80,7 @@ fn idle_connections_with_a_key_keep_a_quarter() {
 // issue 16, point 1: limits per address and per network, lower without a valid key
 #[test]
 fn connections_with_a_key_are_limited_by_peer() {
-    let limits = ConnectionLimits::new(100_000, vec!["10.0.0.0/8".parse().unwrap()]);
+    let limits = ConnectionLimits::new(100_000, proxies());
     let max = OF_PEER_WITH_KEY_MAX;
     let neighbour = keyed(&limits, "192.0.2.2");
     let of_address: Vec<_> = (0..=max.of_address).map(|_| keyed(&limits, "192.0.2.1")).collect();
@@ -92,7 +96,7 @@ fn connections_with_a_key_are_limited_by_peer() {
 
 #[test]
 fn key_over_the_limit_keeps_lower_limits() {
-    let limits = ConnectionLimits::new(100_000, Vec::new());
+    let limits = ConnectionLimits::new(100_000, TrustedProxies::default());
     let busy: Vec<_> = (0..OF_PEER_WITH_KEY_MAX.of_address)
         .map(|_| {
             let permit = keyed(&limits, "192.0.2.1");
@@ -107,7 +111,7 @@ fn key_over_the_limit_keeps_lower_limits() {
 
 #[test]
 fn requests_being_answered_are_not_interrupted() {
-    let limits = ConnectionLimits::new(1, Vec::new());
+    let limits = ConnectionLimits::new(1, TrustedProxies::default());
     let busy = from(&limits, "192.0.2.1").unwrap();
     let served = busy.connection().serve();
     assert!(matches!(limits.admit("192.0.2.2".parse().unwrap()), AdmitResult::Full));
@@ -119,7 +123,7 @@ fn requests_being_answered_are_not_interrupted() {
 // issue 16, point 1: capacity is reserved for callers with a key
 #[test]
 fn newcomer_is_on_probation_if_all_are_served() {
-    let limits = ConnectionLimits::new(4, Vec::new());
+    let limits = ConnectionLimits::new(4, TrustedProxies::default());
     let busy: Vec<ConnectionPermit> =
         (1..=3).map(|number| from(&limits, &format!("192.0.2.{number}")).unwrap()).collect();
     let served: Vec<Served> = busy.iter().map(|permit| permit.connection().serve()).collect();
@@ -136,7 +140,7 @@ fn newcomer_is_on_probation_if_all_are_served() {
 // A revoked key lifted the limits of callers without a key
 #[test]
 fn wrong_key_returns_the_connection_to_the_limits() {
-    let limits = ConnectionLimits::new(4, Vec::new());
+    let limits = ConnectionLimits::new(4, TrustedProxies::default());
     let permit = from(&limits, "192.0.2.1").unwrap();
     let connection = permit.connection();
     assert!(connection.may_show_key());
@@ -151,7 +155,7 @@ fn wrong_key_returns_the_connection_to_the_limits() {
 
 #[test]
 fn an_address_and_a_network_have_limits() {
-    let limits = ConnectionLimits::new(100_000, vec!["10.0.0.0/8".parse().unwrap()]);
+    let limits = ConnectionLimits::new(100_000, proxies());
     let many = |peer: &dyn Fn(u32) -> String, count: u32| -> Vec<ConnectionPermit> {
         (0..count).filter_map(|number| from(&limits, &peer(number))).collect()
     };
@@ -170,7 +174,7 @@ fn an_address_and_a_network_have_limits() {
 
 #[test]
 fn permit_is_released_once() {
-    let limits = ConnectionLimits::new(2, Vec::new());
+    let limits = ConnectionLimits::new(2, TrustedProxies::default());
     let first = from(&limits, "192.0.2.1").unwrap();
     let second = from(&limits, "192.0.2.1").unwrap();
     let third = from(&limits, "192.0.2.1").unwrap();

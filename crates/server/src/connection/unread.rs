@@ -129,6 +129,8 @@ impl Drop for UnreadResponse {
 mod tests {
     use std::sync::Arc;
 
+    use web::proxies::TrustedProxies;
+
     use super::*;
     use crate::connection::{AdmitResult, ConnectionLimits, ConnectionPermit};
 
@@ -148,7 +150,7 @@ mod tests {
     // issue 16: 8,000 unread responses of 14 KB used 130 MiB
     #[test]
     fn unread_responses_use_bounded_memory() {
-        let limits = ConnectionLimits::new(10_000, Vec::new());
+        let limits = ConnectionLimits::new(10_000, TrustedProxies::default());
         let reader = from(&limits, "192.0.2.1");
         let slow = reader.connection().count_unread(MIB);
         let hostile: Vec<ConnectionPermit> =
@@ -171,7 +173,7 @@ mod tests {
     // 25,000 unread responses on 100 connections with one read key used 370 MiB
     #[test]
     fn keys_have_a_limit_of_their_own() {
-        let limits = ConnectionLimits::new(10, Vec::new());
+        let limits = ConnectionLimits::new(10, TrustedProxies::default());
         let [reader, greedy] = [from(&limits, "192.0.2.1"), from(&limits, "192.0.2.2")];
         greedy.connection().set_has_key();
         let response = WITH_KEY_UNREAD_BYTES_MAX / 8;
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn connection_with_most_unread_bytes_closes() {
-        let limits = ConnectionLimits::new(10, Vec::new());
+        let limits = ConnectionLimits::new(10, TrustedProxies::default());
         let [small, large] = [from(&limits, "192.0.2.1"), from(&limits, "192.0.2.2")];
         let response = WITHOUT_KEY_UNREAD_BYTES_MAX / 8;
         let mut held: Vec<UnreadResponse> =
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn responses_of_shared_bytes_are_bounded_in_number() {
-        let limits = ConnectionLimits::new(10, Vec::new());
+        let limits = ConnectionLimits::new(10, TrustedProxies::default());
         let permits = [from(&limits, "192.0.2.1"), from(&limits, "192.0.2.2")];
         let most = WITHOUT_KEY_UNREAD_BYTES_MAX / RESPONSE_BYTES;
         let held: Vec<UnreadResponse> =

@@ -37,6 +37,7 @@ pub(super) fn admit(
 ) -> Result<Admission, RequestLimitReached> {
     let Some(connection) = connection else { return Ok(Admission::Exempt) };
     let path = request.uri().path();
+    let client = connection.client(request.headers());
     let has_key = !connection.is_without_key();
     if is_for_keys(path) {
         if has_key {
@@ -52,17 +53,17 @@ pub(super) fn admit(
     let kind = if is_stream_with_key { RequestKind::StreamWithKey } else { kind };
     if is_for_load_balancers(path)
         && kind == RequestKind::WithoutBody
-        && let Some(open) = connection.open(RequestKind::Alone)
+        && let Some(open) = connection.open(RequestKind::Alone, client)
     {
         return Ok(Admission::WithoutKey(open));
     }
-    if is_person && let Some(open) = connection.open(RequestKind::WithSession) {
+    if is_person && let Some(open) = connection.open(RequestKind::WithSession, client) {
         return Ok(Admission::WithoutKey(open));
     }
     if connection.is_on_probation() && !is_about_health(path) {
         return Err(RequestLimitReached);
     }
-    connection.open(kind).map(Admission::WithoutKey).ok_or(RequestLimitReached)
+    connection.open(kind, client).map(Admission::WithoutKey).ok_or(RequestLimitReached)
 }
 
 /// Returns the kind of a request for the limits of callers without a key.
@@ -102,6 +103,7 @@ pub(super) fn too_many_requests(request: &Request) -> Response {
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
+    use web::proxies::TrustedProxies;
 
     use super::*;
     use crate::connection::{AdmitResult, ConnectionLimits, Served};
@@ -109,7 +111,7 @@ mod tests {
     // issue 16, point 1: capacity is reserved for callers with a key
     #[test]
     fn signed_in_person_gets_a_reserved_connection() {
-        let limits = ConnectionLimits::new(4, Vec::new());
+        let limits = ConnectionLimits::new(4, TrustedProxies::default());
         let permits = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"].map(|peer| {
             let AdmitResult::Admitted(permit) = limits.admit(peer.parse().unwrap()) else {
                 panic!("the listener has a permit")

@@ -126,18 +126,20 @@ mod tests {
 
     use http::{HeaderMap, HeaderValue};
     use http_body_util::Empty;
+    use web::proxies::TrustedProxies;
 
     use super::*;
     use crate::connection::{AdmitResult, ConnectionLimits, RequestKind};
 
     #[tokio::test]
     async fn data_count_until_their_last_part_is_dropped() {
-        let limits = ConnectionLimits::new(10, Vec::new());
-        let AdmitResult::Admitted(permit) = limits.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)) else {
+        let limits = ConnectionLimits::new(10, TrustedProxies::default());
+        let peer = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let AdmitResult::Admitted(permit) = limits.admit(peer) else {
             panic!("the listener has a permit")
         };
         let hold = |data: Bytes, version| {
-            let open = permit.connection().open(RequestKind::WithoutBody).unwrap();
+            let open = permit.connection().open(RequestKind::WithoutBody, peer).unwrap();
             Holding::until_it_ends(Response::new(Body::from(data)), version, open).into_body()
         };
         let cached = Bytes::from(vec![7; 100_000]);
@@ -162,8 +164,9 @@ mod tests {
 
     #[tokio::test]
     async fn trailers_and_errors_are_passed_on() {
-        let limits = ConnectionLimits::new(10, Vec::new());
-        let AdmitResult::Admitted(permit) = limits.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)) else {
+        let limits = ConnectionLimits::new(10, TrustedProxies::default());
+        let peer = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let AdmitResult::Admitted(permit) = limits.admit(peer) else {
             panic!("the listener has a permit")
         };
         let mut trailers = Body::new(Empty::new().with_trailers(std::future::ready(Some(Ok(

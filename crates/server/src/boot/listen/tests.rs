@@ -6,6 +6,7 @@ use axum::Form;
 use axum::middleware::from_fn_with_state;
 use axum::routing::post;
 use web::context::Context;
+use web::proxies::TrustedProxies;
 
 use super::*;
 use crate::domains::Certificates;
@@ -20,7 +21,7 @@ fn in_the_clear() -> Serving {
         entry_point: EntryPoint::Plain,
         acceptor: None,
         handshake_within: Duration::ZERO,
-        limits: ConnectionLimits::new(1, Vec::new()),
+        limits: ConnectionLimits::new(1, TrustedProxies::default()),
     }
 }
 

@@ -3,9 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::{HeaderMap, HeaderName};
+use web::proxies::TrustedProxies;
+
 use super::RequestKind::{Alone, Stream, StreamWithKey, WithBody, WithSession, WithoutBody};
 use super::*;
 use crate::connection::{AdmitResult, ConnectionLimits, ConnectionPermit};
+
+fn proxies() -> TrustedProxies {
+    TrustedProxies::new(&["10.0.0.0/8".parse().unwrap()])
+}
+
+/// Opens a request that no proxy forwarded.
+fn of_itself(connection: &Connection, kind: RequestKind) -> Option<Open> {
+    connection.open(kind, connection.client(&HeaderMap::new()))
+}
 
 /// Opens as many requests as the limits admit, on ten connections of each peer.
 fn open(
@@ -23,7 +35,7 @@ fn open(
     let requests = connections
         .iter()
         .flat_map(|it| (0..=limits::WITHOUT_KEY_OF_CONNECTION_MAX).map(move |_| it));
-    let open = requests.filter_map(|it| it.connection().open(kind)).collect();
+    let open = requests.filter_map(|it| of_itself(it.connection(), kind)).collect();
     (open, connections)
 }
 
@@ -39,7 +51,7 @@ fn connection_peer_and_total_have_limits() {
         (Stream, 32, 128, 20 * 128),
         (StreamWithKey, 256, 1_024, 20 * 1_024),
     ] {
-        let limits = ConnectionLimits::new(10_000, Vec::new());
+        let limits = ConnectionLimits::new(10_000, TrustedProxies::default());
         let (mut held, mut connections) = open(&limits, kind, &addresses(0, 1));
         assert_eq!(held.len(), of_address, "{kind:?}");
         let mut more = |network| {
@@ -61,15 +73,42 @@ fn connection_peer_and_total_have_limits() {
 
 #[test]
 fn one_connection_has_a_limit() {
-    let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+    let limits = ConnectionLimits::new(10_000, proxies());
     let (held, connections) = open(&limits, Stream, &addresses(0, 1));
     assert_eq!(held.len() as u32, limits::WITHOUT_KEY_OF_CONNECTION_MAX * connections.len() as u32);
+}
+
+// issue 16, point 1: behind a proxy, one client held the requests and streams of all
+#[test]
+fn clients_behind_a_proxy_are_limited() {
+    for (kind, of_address) in [(WithoutBody, 512), (Stream, 32), (WithSession, 128)] {
+        let limits = ConnectionLimits::new(10_000, proxies());
+        let (_, connections) = open(&limits, Alone, &addresses(0, 2));
+        let of = |client: &str| {
+            let headers = HeaderMap::from_iter([(
+                HeaderName::from_static("x-forwarded-for"),
+                client.parse().unwrap(),
+            )]);
+            let open = |it: &ConnectionPermit| {
+                let connection = it.connection();
+                connection.open(kind, connection.client(&headers))
+            };
+            let all = connections.iter().cycle().take(1_024);
+            all.filter_map(open).collect::<Vec<Open>>()
+        };
+        let greedy = of("198.51.100.7");
+        assert_eq!(greedy.len(), of_address, "{kind:?}");
+        assert!(of("198.51.100.7, 10.9.9.9").is_empty(), "{kind:?}");
+        assert!(!of("203.0.113.9").is_empty(), "{kind:?}");
+        drop(greedy);
+        assert_eq!(of("198.51.100.7").len(), of_address, "{kind:?}");
+    }
 }
 
 // 9 addresses with 90 connections of 100 streams each took all status pages offline
 #[test]
 fn streams_leave_capacity_to_other_requests() {
-    let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+    let limits = ConnectionLimits::new(10_000, proxies());
     let streams = open(&limits, Stream, &addresses(0, 9));
     assert_eq!(streams.0.len(), 9_000);
     let ended = streams.0.iter().filter(|it| it.evicted.is_cancelled()).count();
@@ -93,7 +132,7 @@ fn streams_leave_capacity_to_other_requests() {
 
 #[test]
 fn signed_in_people_have_their_own_capacity() {
-    let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+    let limits = ConnectionLimits::new(10_000, proxies());
     let bodies = open(&limits, WithBody, &addresses(0, 9));
     let visitors = open(&limits, WithoutBody, &addresses(1, 9));
     assert_eq!((bodies.0.len() + visitors.0.len()) as u32, limits::WITHOUT_KEY_MAX);
@@ -106,7 +145,7 @@ fn signed_in_people_have_their_own_capacity() {
 // issue 16, point 1: a connection with a key had any number of watches, for ever
 #[test]
 fn newer_streams_with_a_key_end_the_oldest() {
-    let limits = ConnectionLimits::new(10_000, vec!["10.0.0.0/8".parse().unwrap()]);
+    let limits = ConnectionLimits::new(10_000, proxies());
     let (held, _connections) = open(&limits, StreamWithKey, &addresses(0, 9));
     let ended = held.iter().take_while(|it| it.evicted.is_cancelled()).count();
     assert_eq!(held.len() - ended, limits::WITH_KEY_STREAMS_MAX);
@@ -117,34 +156,34 @@ fn newer_streams_with_a_key_end_the_oldest() {
 // 30,000 requests of `/readyz` on 120 connections made the server unready for 5 s
 #[test]
 fn only_one_request_on_a_connection_is_unlimited() {
-    let limits = ConnectionLimits::new(10_000, Vec::new());
+    let limits = ConnectionLimits::new(10_000, TrustedProxies::default());
     let (_full, connections) = open(&limits, WithoutBody, &addresses(0, 6));
     assert_eq!(limits.table().requests.in_all, limits::WITHOUT_KEY_OF_NETWORK_MAX);
     let AdmitResult::Admitted(balancer) = limits.admit("10.0.0.9".parse().unwrap()) else {
         panic!("the listener has a permit")
     };
-    let first = balancer.connection().open(Alone).unwrap();
-    assert!(balancer.connection().open(Alone).is_none());
-    assert!(balancer.connection().open(WithoutBody).is_none(), "its network is full");
+    let first = of_itself(balancer.connection(), Alone).unwrap();
+    assert!(of_itself(balancer.connection(), Alone).is_none());
+    assert!(of_itself(balancer.connection(), WithoutBody).is_none(), "its network is full");
     drop(first);
-    assert!(balancer.connection().open(Alone).is_some());
-    assert!(connections[0].connection().open(Alone).is_none());
+    assert!(of_itself(balancer.connection(), Alone).is_some());
+    assert!(of_itself(connections[0].connection(), Alone).is_none());
 }
 
 #[test]
 fn unread_responses_count_for_their_connection_only() {
-    let limits = ConnectionLimits::new(10_000, Vec::new());
+    let limits = ConnectionLimits::new(10_000, TrustedProxies::default());
     let (mut held, connections) = open(&limits, WithoutBody, &addresses(0, 1));
     held.iter_mut().for_each(Open::mark_answered);
     assert_eq!(limits.table().requests.in_all, 0);
-    assert!(connections[0].connection().open(WithoutBody).is_none());
+    assert!(of_itself(connections[0].connection(), WithoutBody).is_none());
     drop(held);
-    assert!(connections[0].connection().open(WithoutBody).is_some());
+    assert!(of_itself(connections[0].connection(), WithoutBody).is_some());
 }
 
 #[test]
 fn verified_connection_gives_its_count_back_once() {
-    let limits = ConnectionLimits::new(10_000, Vec::new());
+    let limits = ConnectionLimits::new(10_000, TrustedProxies::default());
     let (_, connections) = open(&limits, WithoutBody, &addresses(0, 2));
     let [one, other] = [0, 1].map(|it| connections[it].connection());
     let held: Vec<Unverified> = (0..3).filter_map(|_| one.verify()).collect();
@@ -159,7 +198,7 @@ fn verified_connection_gives_its_count_back_once() {
 
 #[tokio::test]
 async fn stream_ends_by_eviction_or_time() {
-    let limits = ConnectionLimits::new(10_000, Vec::new());
+    let limits = ConnectionLimits::new(10_000, TrustedProxies::default());
     let (held, _connections) = open(&limits, Stream, &addresses(0, 1));
     let limit = held[0].stream_limit().unwrap();
     assert_eq!(limit.within, limits::WITHOUT_KEY_STREAM_WITHIN);
