@@ -147,6 +147,8 @@ fn server_answers_beside_ten_thousand_slow_clients() {
         monitor["active"] = json!(false);
         let created = server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": monitor }));
         let id = &created["monitor"]["id"];
+        let on_time = http_monitor("on time", &target.url("/"), &["fly-ams", "fly-fra"]);
+        server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": on_time }));
         let count = affordable(TO_MANY_PLACES);
         let slow = open_slow(server.address, count, |number| {
             assert_eq!(get(server.address, "/readyz").unwrap().status, 200, "{number}");
@@ -159,6 +161,10 @@ fn server_answers_beside_ten_thousand_slow_clients() {
         for _ in 0..MEASURED {
             own.push(timed(server.address));
             other.push(timed(bare.address));
+        }
+        let metrics = get(server.address, "/metrics").unwrap().body;
+        for name in ["aloft_missed_slots_total", "aloft_expired_slots_total"] {
+            assert!(metrics.lines().any(|line| line == format!("{name} 0")), "{metrics}");
         }
         println!(
             "/readyz beside {count} slow connections: {}; a bare server: {}",
