@@ -110,6 +110,8 @@ pub fn encode_job(ticket: Vec<u8>, job: &Job, monitor: &[u8], weight: u32) -> wi
         trigger: job.trigger.as_str().to_owned(),
         keep_evidence: job.keep_evidence,
         weight,
+        // NATS sets it when it sends the job.
+        sent_at_ms: 0,
     }
 }
 

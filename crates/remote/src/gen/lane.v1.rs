@@ -443,6 +443,8 @@ pub struct Job {
     pub keep_evidence: bool,
     /// Field 11: `weight`
     pub weight: u32,
+    /// Field 12: `sent_at_ms`
+    pub sent_at_ms: i64,
 }
 impl ::core::fmt::Debug for Job {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -458,6 +460,7 @@ impl ::core::fmt::Debug for Job {
             .field("trigger", &self.trigger)
             .field("keep_evidence", &self.keep_evidence)
             .field("weight", &self.weight)
+            .field("sent_at_ms", &self.sent_at_ms)
             .finish()
     }
 }
@@ -521,6 +524,9 @@ impl ::buffa::Message for Job {
         if self.weight != 0u32 {
             size += 1u64 + ::buffa::types::uint32_encoded_len(self.weight) as u64;
         }
+        if self.sent_at_ms != 0i64 {
+            size += 1u64 + ::buffa::types::int64_encoded_len(self.sent_at_ms) as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -562,6 +568,9 @@ impl ::buffa::Message for Job {
         }
         if self.weight != 0u32 {
             ::buffa::types::put_uint32_field(11u32, self.weight, buf);
+        }
+        if self.sent_at_ms != 0i64 {
+            ::buffa::types::put_int64_field(12u32, self.sent_at_ms, buf);
         }
     }
     fn merge_field(
@@ -652,6 +661,13 @@ impl ::buffa::Message for Job {
                 )?;
                 self.weight = ::buffa::types::decode_uint32(buf)?;
             }
+            12u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::Varint,
+                )?;
+                self.sent_at_ms = ::buffa::types::decode_int64(buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -670,6 +686,7 @@ impl ::buffa::Message for Job {
         self.keep_evidence = false;
         self.monitor_id = 0u64;
         self.weight = 0u32;
+        self.sent_at_ms = 0i64;
     }
 }
 #[derive(Clone, PartialEq, Default)]

@@ -338,7 +338,7 @@ impl NatsFrames<'_> {
         }
         let job = wire::Job::decode_from_slice(&message.payload)
             .map_err(|_| LinkError::Malformed("a job is not a message"))?;
-        Ok(wire::Frame { jobs: vec![job], ..wire::Frame::default() })
+        Ok(wire::Frame { sent_at_ms: job.sent_at_ms, jobs: vec![job], ..wire::Frame::default() })
     }
 }
 

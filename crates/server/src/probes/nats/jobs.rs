@@ -48,11 +48,13 @@ impl NatsLane {
     }
 
     /// Publishes a job, or gives it up.
-    async fn publish_job(&self, probe: ProbeId, index: ProbeIndex, job: wire::Job) {
+    async fn publish_job(&self, probe: ProbeId, index: ProbeIndex, mut job: wire::Job) {
         let (begun, mut failure) = (Instant::now(), None);
         while begun.elapsed() < PUBLISHED_WITHIN {
             let next_slot = Timestamp::from_millis(job.next_slot_ms);
-            let life = next_slot.since(self.0.calls.ctx.now());
+            let now = self.0.calls.ctx.now();
+            job.sent_at_ms = now.as_millis();
+            let life = next_slot.since(now);
             if life.is_zero() {
                 break;
             }

@@ -1,28 +1,32 @@
 //! Probes that connect through NATS: a real NATS server, real agents, and a server with a manual clock.
+//! `access` tests who may do what.
+
+mod access;
 
 use std::time::Duration;
 
 use async_nats::jetstream::stream::{Info, Stream};
 use async_nats::jetstream::{self, Context as JetStream};
-use async_nats::{Client, ConnectOptions, Event, Request};
+use async_nats::{Client, ConnectOptions, Request};
 use contract::rpc::Network;
 use domain::cadence::MissedReason;
-use futures_util::{FutureExt as _, StreamExt as _};
+use domain::check::Outcome;
 use remote::agent::ServerAddress;
 use remote::nats::{NatsCall, NatsSettings, NatsUrls, jobs_stream, probe_inbox, results_subject};
 use remote::{Message as _, Ticket, decode_job, wire};
 use rules::plan::Plans;
-use rules::{MonitorId, ProbeId, Region};
-use server::auth::probe_token;
+use rules::{MonitorId, Region};
 use server::config::Settings;
-use testkit::nats::{NatsServer, ProbeUser, users};
+use testkit::nats::NatsServer;
 use testkit::server::{START, TestServer};
 use testkit::target::{HttpTarget, ScriptedResponse};
-use tokio::sync::mpsc;
 
 use super::refused::Forger;
 use super::{Agent, Registered, author, monitor, register, wait_for_health};
-use crate::pipeline::{PATIENCE, PERIOD, Watched, until};
+use crate::pipeline::{PERIOD, Watched, until};
+
+/// How far the server's clock jumps.
+const JUMP: Duration = Duration::from_hours(1);
 
 /// Starts a server that uses NATS.
 pub(super) async fn watched(nats: &NatsServer) -> Watched {
@@ -145,6 +149,30 @@ async fn regions_are_checked_through_nats() {
     wait_for_health(&watched.server, "fly-sin", "disconnected").await;
 }
 
+// Until the probe's next report, its results were older than their slots, and manual checks hung
+#[tokio::test]
+async fn job_brings_the_servers_clock_over_nats() {
+    let nats = NatsServer::start("");
+    let watched = watched(&nats).await;
+    let probe = register(&watched.server, 7, &[Region::FlySin]).await;
+    let agent = agent(&nats, &probe);
+    wait_for_health(&watched.server, "fly-sin", "healthy").await;
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let id = monitor(&watched, &target.url("/"), &["fly-sin"]).await;
+    watched.stored.at_least(1, id).await;
+    watched.server.advance(JUMP);
+    let jumped = until(async || {
+        let results = watched.stored.at_least(1, id).await;
+        results.into_iter().find(|it| it.identity.slot > START + JUMP - PERIOD)
+    })
+    .await;
+    assert_eq!(jumped.outcome, Outcome::Success);
+    let missed = watched.stored.missed(id).await;
+    assert!(missed.iter().all(|it| it.reason != MissedReason::Fault), "{missed:?}");
+    agent.stop().await;
+}
+
 #[tokio::test]
 async fn repeated_result_is_stored_once() {
     let Forged { nats: _nats, watched, probe, jetstream, results, result, id } =
@@ -263,125 +291,4 @@ async fn results_for_a_full_stream_wait_on_disk() {
     limit(&results, &jetstream, 1_000_000).await;
     assert_eq!(watched.stored.at_least(1, id).await[0].identity.slot, START);
     agent.stop().await;
-}
-
-/// Connects as a user of NATS. Errors that NATS reports to it are sent.
-async fn connect_as(nats: &NatsServer, user: &ProbeUser<'_>) -> (Client, mpsc::Receiver<String>) {
-    let (sender, errors) = mpsc::channel(16);
-    let options = ConnectOptions::new()
-        .user_and_password(user.probe.to_owned(), user.password.to_owned())
-        .custom_inbox_prefix(format!("aloft.inbox.{}", user.probe))
-        .event_callback(move |event| {
-            let sender = sender.clone();
-            async move {
-                if let Event::ServerError(why) = event {
-                    // The test may have ended.
-                    let _ = sender.send(why.to_string()).await;
-                }
-            }
-        });
-    (options.connect(nats.url()).await.unwrap(), errors)
-}
-
-// issue 19 point 3: "credentials limited to their subjects"
-#[tokio::test]
-async fn credentials_reach_no_other_probe() {
-    let ams = ProbeUser { probe: "prb_0000000000007", password: "one", region: "fly-ams" };
-    let sin = ProbeUser { probe: "prb_0000000000008", password: "two", region: "fly-sin" };
-    let nats = NatsServer::start(&users(&[ams, sin]));
-    let (client, mut errors) = connect_as(&nats, &ams).await;
-    for subject in [
-        "$JS.API.CONSUMER.MSG.NEXT.ALOFT_JOBS_fly-sin.aloft",
-        "$JS.API.CONSUMER.CREATE.ALOFT_JOBS_fly-sin",
-        "$JS.API.STREAM.MSG.GET.ALOFT_JOBS_fly-sin",
-        "$JS.API.CONSUMER.MSG.NEXT.ALOFT_RESULTS.aloft",
-        "$JS.API.STREAM.PURGE.ALOFT_JOBS_fly-ams",
-        "aloft.results.prb_0000000000008",
-        "aloft.probes.prb_0000000000008.open",
-        "aloft.jobs.fly-ams",
-    ] {
-        client.publish(subject, "".into()).await.unwrap();
-        let error = tokio::time::timeout(PATIENCE, errors.recv()).await.unwrap().unwrap();
-        assert!(error.to_lowercase().contains("permissions violation"), "{subject}: {error}");
-        assert!(error.contains(subject), "{subject}: {error}");
-    }
-    for subject in ["aloft.jobs.>", "aloft.results.>", "aloft.inbox.prb_0000000000008.>"] {
-        let _subscription = client.subscribe(subject).await.unwrap();
-        let error = tokio::time::timeout(PATIENCE, errors.recv()).await.unwrap().unwrap();
-        assert!(error.to_lowercase().contains("permissions violation"), "{subject}: {error}");
-    }
-}
-
-#[tokio::test]
-async fn unreadable_credentials_are_no_refusal() {
-    let nats = NatsServer::start("");
-    let ServerAddress::Nats(settings) = address(&nats) else { unreachable!("it is NATS") };
-    let credentials = Some(nats.folder().join("missing.creds"));
-    let address = ServerAddress::Nats(NatsSettings { credentials, ..settings });
-    let token = probe_token::compose(ProbeId::from_bits(7), &[7; 32]);
-    let agent = Agent::start_with(tempfile::tempdir().unwrap(), address, &token);
-    let error = agent.running.await.unwrap().unwrap_err().to_string();
-    assert!(
-        error.starts_with("the NATS credentials in") && error.contains("unreadable"),
-        "{error}"
-    );
-}
-
-#[tokio::test]
-async fn token_of_another_probe_is_refused() {
-    let nats = NatsServer::start("");
-    let watched = watched(&nats).await;
-    let seven = register(&watched.server, 7, &[Region::FlySin]).await;
-    let eight = register(&watched.server, 8, &[Region::FlyNrt]).await;
-    let (client, jetstream) = client(&nats, &seven).await;
-    stream(&jetstream, "ALOFT_RESULTS").await;
-    let ask = async |call: NatsCall, token: &str| {
-        until(async || {
-            let mut headers = async_nats::HeaderMap::new();
-            headers.insert("Authorization", format!("Bearer {token}"));
-            let request = Request::new().headers(headers);
-            client.send_request(call.subject(seven.id), request).await.ok()
-        })
-        .await
-        .payload
-    };
-    for call in [NatsCall::Open, NatsCall::Report, NatsCall::Close] {
-        let refused = ask(call, eight.token.expose()).await;
-        let refused = String::from_utf8_lossy(&refused);
-        assert!(refused.contains("the token belongs to another probe"), "{refused}");
-        let refused = ask(call, "nonsense").await;
-        let refused = String::from_utf8_lossy(&refused);
-        assert!(refused.contains("this is not the token of a probe"), "{refused}");
-    }
-    let unknown = ask(NatsCall::Report, seven.token.expose()).await;
-    let unknown = String::from_utf8_lossy(&unknown);
-    assert!(unknown.contains("does not know the stream"), "{unknown}");
-}
-
-#[tokio::test]
-async fn answers_reach_only_the_inbox_of_their_probe() {
-    let nats = NatsServer::start("");
-    let watched = watched(&nats).await;
-    let probe = register(&watched.server, 7, &[Region::FlySin]).await;
-    let (client, jetstream) = client(&nats, &probe).await;
-    stream(&jetstream, "ALOFT_RESULTS").await;
-    open_idle(&client, &probe).await;
-    let subjects =
-        ["aloft.jobs.elsewhere", "aloft.inbox.prb_0000000000008.1", "aloft.inbox.server.1"];
-    let subjects = subjects.map(str::to_owned).into_iter().chain([probe_inbox(probe.id) + "x.1"]);
-    let subjects: Vec<String> = subjects.collect();
-    let mut elsewhere = Vec::new();
-    for subject in &subjects {
-        elsewhere.push(client.subscribe(subject.clone()).await.unwrap());
-    }
-    // More than the server answers at a time, so it has finished some when it answers the last request.
-    for number in 0..100 {
-        let reply = subjects[number % subjects.len()].clone();
-        let call = NatsCall::Report.subject(probe.id);
-        client.publish_with_reply(call, reply, "".into()).await.unwrap();
-    }
-    client.request(NatsCall::Report.subject(probe.id), "".into()).await.unwrap();
-    for mut subscription in elsewhere {
-        assert!(subscription.next().now_or_never().is_none());
-    }
 }
