@@ -39,10 +39,9 @@ pub(super) fn configuration(monitor: &StoredMonitor) -> String {
     let (resource, name) = (table.name, &this.name);
     let mut text = String::new();
     for variable in &this.variables {
-        let _ = writeln!(
-            text,
-            "variable \"{variable}\" {{\n  type      = string\n  sensitive = true\n}}\n"
-        );
+        // Not `sensitive`, as the provider's schema does not mark the argument either: after the import,
+        // Terraform would plan the difference to the state as a change.
+        let _ = writeln!(text, "variable \"{variable}\" {{\n  type = string\n}}\n");
     }
     let _ = writeln!(text, "resource \"{resource}\" \"{name}\" {{\n{fields}{}}}", blocks.concat());
     let id = monitor.text("id");
@@ -127,7 +126,8 @@ fn is_default(field: &Field, value: &Json) -> bool {
         Presence::Default(Value::Text(text)) => value == text,
         Presence::Default(Value::Integer(number)) => value == number,
         Presence::Default(Value::Bool(flag)) => value == flag,
-        Presence::Optional => *value == "" || value.as_array().is_some_and(Vec::is_empty),
+        // An empty text is not absent: without the argument, Terraform would plan to remove it.
+        Presence::Optional => value.as_array().is_some_and(Vec::is_empty),
         Presence::Required | Presence::Computed | Presence::Output => false,
     }
 }
@@ -179,13 +179,11 @@ mod tests {
         let monitor = StoredMonitor { kind: MonitorKind::Http, json };
         insta::assert_snapshot!(configuration(&monitor), @r#"
         variable "shop_orders_credentials" {
-          type      = string
-          sensitive = true
+          type = string
         }
 
         variable "shop_orders_authorization" {
-          type      = string
-          sensitive = true
+          type = string
         }
 
         resource "service_http_monitor" "shop_orders" {

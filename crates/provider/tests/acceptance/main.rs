@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod dashboard_copy;
 mod data_sources;
 mod examples;
 mod export;

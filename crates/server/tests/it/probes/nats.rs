@@ -1,5 +1,5 @@
 //! Probes that connect through NATS: a real NATS server, real agents, and a server with a manual clock.
-//! `access` tests who may do what.
+//! `access` tests credentials.
 
 mod access;
 

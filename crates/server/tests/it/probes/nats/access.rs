@@ -1,4 +1,4 @@
-//! Who may do what over NATS: credentials, tokens and inboxes.
+//! Access over NATS: credentials, tokens and inboxes.
 
 use async_nats::{ConnectOptions, Event, Request};
 use futures_util::{FutureExt as _, StreamExt as _};
