@@ -149,7 +149,7 @@ async fn pipeline(health: &HealthState) -> &'static str {
             | PipelineError::Threads(_)
             | PipelineError::Unfinished
             | PipelineError::TooManyChecks
-            | PipelineError::Overloaded(_)
+            | PipelineError::NotRun(_)
             | PipelineError::Disconnected(_),
         ) => "ok",
     }

@@ -133,9 +133,11 @@ pub enum PipelineError {
     /// Too many manual checks are in progress.
     #[error("too many manual checks; retry later")]
     TooManyChecks,
-    /// The probe of a region had no permit or not enough memory for a check.
-    #[error("the probe of `{0}` has too many checks or too little memory for bodies; retry later")]
-    Overloaded(Region),
+    /// The probe of a region did not run a check, or lost it.
+    #[error(
+        "the check at `{0}` did not run, because its probe had no capacity or lost it; retry later"
+    )]
+    NotRun(Region),
     /// The deadline passed first, because the judge cannot store results. The work may still end.
     #[error("not finished in time, because results cannot be stored; it may finish later")]
     Unfinished,

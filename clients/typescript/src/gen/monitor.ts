@@ -66,12 +66,13 @@ export interface MonitorService {
   deleteMonitor(request: DeleteMonitorRequest, options?: CallOptions): Promise<DeleteMonitorResponse>;
 
   /**
-   * Checks a monitor now in each of its regions and returns the results. The results are stored as manual:
-   * they change neither the status nor the schedule of the monitor. Because the caller waits, a failed
-   * attempt is retried only within 25 seconds of the call.
+   * Checks a monitor now in each of its regions and returns the results. The results are stored as manual.
+   * They count for the status like all others, and do not change the schedule. Because the caller waits, a
+   * failed attempt is retried only within 25 seconds of the call.
    *
    * Errors: `not_found`; `unavailable` with a `Retry-After` if other manual checks kept this one from
-   * starting within 25 seconds. Nothing was done in that case.
+   * starting within 25 seconds, and nothing was done; `unavailable` if the probe of a region is not
+   * connected or had no capacity for the check. Results of other regions may be stored then.
    */
   triggerMonitor(request: TriggerMonitorRequest, options?: CallOptions): Promise<TriggerMonitorResponse>;
 

@@ -146,7 +146,7 @@ impl Pipeline {
         } else if self.is_away(workspace, region) {
             PipelineError::Disconnected(region)
         } else {
-            PipelineError::Overloaded(region)
+            PipelineError::NotRun(region)
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn unavailable(error: &PipelineError, id: &str) -> Error {
         PipelineError::Busy | PipelineError::TooManyChecks => rpc::deferred(error.to_string()),
         PipelineError::Stopping
         | PipelineError::Unfinished
-        | PipelineError::Overloaded(_)
+        | PipelineError::NotRun(_)
         | PipelineError::Disconnected(_) => rpc::unavailable(error.to_string()),
     }
 }

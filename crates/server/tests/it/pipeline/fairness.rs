@@ -96,7 +96,7 @@ async fn check_without_memory_counts_as_missed() {
     let refused = caller.rpc("TriggerMonitor", json!({ "id": id.to_string() })).await;
     assert_eq!(refused.status, 503);
     let message = refused.json()["message"].to_string();
-    assert!(message.contains("too little memory for bodies"), "{message}");
+    assert!(message.contains("its probe had no capacity"), "{message}");
     assert_eq!(watched.stored.at_least(0, id).await.len(), 0, "it has no vote");
 }
 
