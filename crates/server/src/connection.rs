@@ -226,7 +226,7 @@ impl Connection {
     /// limits of callers without a key apply to it again.
     pub(crate) fn set_has_wrong_key(&self) {
         // A proxy's connection carries the requests of many callers.
-        if self.0.limits.proxies.contains(self.0.peer) {
+        if self.is_of_proxy() {
             return;
         }
         let mut table = self.0.limits.table();
@@ -236,6 +236,11 @@ impl Connection {
             table.with_key.remove(self.0.peer);
             table.without_key.add(self.0.peer);
         }
+    }
+
+    /// Returns whether a trusted proxy opened the connection.
+    pub(crate) fn is_of_proxy(&self) -> bool {
+        self.0.limits.proxies.contains(self.0.peer)
     }
 
     /// Returns the address of the client that sent a request with these headers.

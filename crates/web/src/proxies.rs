@@ -1,7 +1,7 @@
 //! Client address of a request. Forwarding headers are trusted only from the operator's proxies
 //! (design §6), because anyone can send them.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,7 +32,7 @@ impl TrustedProxies {
             tracing::warn!(
                 client.address = %peer,
                 "ignoring X-Forwarded-For from {peer}: if it is your proxy, name it in the setting \
-                 `trusted_proxies`; else all its clients share the limits of one address"
+                 `trusted_proxies`; else the limits of addresses do not tell its clients apart"
             );
         }
         caller(peer, headers, &self.networks)
@@ -59,17 +59,26 @@ fn caller(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     if !is_trusted(address, trusted) {
         return address;
     }
+    // A client may have sent other bytes before the address that the proxy added.
     let lines = headers.get_all(FORWARDED_FOR).iter().rev();
-    let hops = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.rsplit(','));
+    let hops = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
     for hop in hops.take(HOPS_MAX) {
         // Trusted proxies write addresses. Anything else ends the trusted part.
-        let Ok(before) = hop.trim().parse() else { break };
+        let Some(before) = parse(hop) else { break };
         address = before;
         if !is_trusted(address, trusted) {
             break;
         }
     }
     address
+}
+
+/// Parses a hop: an address, alone or with a port. IPv6 may have brackets.
+fn parse(hop: &[u8]) -> Option<IpAddr> {
+    let hop = std::str::from_utf8(hop).ok()?.trim();
+    let bare = hop.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(hop);
+    let with_port = || hop.parse().ok().map(|address: SocketAddr| address.ip());
+    bare.parse().ok().or_else(with_port)
 }
 
 /// Returns whether the address belongs to a trusted proxy.
@@ -81,10 +90,10 @@ fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
 mod tests {
     use super::*;
 
-    fn from(peer: &str, forwarded: &[&'static str]) -> String {
+    fn from(peer: &str, forwarded: &[&[u8]]) -> String {
         let mut headers = HeaderMap::new();
         for line in forwarded {
-            headers.append(FORWARDED_FOR, http::HeaderValue::from_static(line));
+            headers.append(FORWARDED_FOR, http::HeaderValue::from_bytes(line).unwrap());
         }
         let trusted = ["10.0.0.0/8".parse().unwrap(), "2001:db8::/32".parse().unwrap()];
         caller(peer.parse().unwrap(), &headers, &trusted).to_string()
@@ -102,10 +111,21 @@ mod tests {
             ("10.0.0.1", &["1.1.1.1, 198.51.100.7, 10.0.0.2"], "198.51.100.7"),
             ("10.0.0.1", &["1.1.1.1", "198.51.100.7,2001:db8::2"], "198.51.100.7"),
             ("10.0.0.1", &["198.51.100.7, unknown"], "10.0.0.1"),
+            ("10.0.0.1", &["198.51.100.7:4711"], "198.51.100.7"),
+            ("10.0.0.1", &["[2001:db9::7]:4711"], "2001:db9::7"),
+            ("10.0.0.1", &["[2001:db9::7]"], "2001:db9::7"),
             ("10.0.0.1", &["10.0.0.3"], "10.0.0.3"),
         ] {
-            assert_eq!(from(peer, forwarded), expected, "{peer} {forwarded:?}");
+            let lines: Vec<&[u8]> = forwarded.iter().map(|line| line.as_bytes()).collect();
+            assert_eq!(from(peer, &lines), expected, "{peer} {forwarded:?}");
         }
+    }
+
+    // nginx keeps the line of a visitor and adds an address. One byte hid that address.
+    #[test]
+    fn strange_bytes_do_not_hide_the_client() {
+        assert_eq!(from("10.0.0.1", &[b"\xff, 198.51.100.7"]), "198.51.100.7");
+        assert_eq!(from("10.0.0.1", &[b"\xff", b"198.51.100.7"]), "198.51.100.7");
     }
 
     // issue 16, point 10

@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
+use web::peer::rate_limit_address;
+
 const NETWORK_BITS_V4: u32 = 24;
 const NETWORK_BITS_V6: u32 = 56;
 
-/// Number of connections or requests of each address and of each network.
+/// Number of connections or requests of each address and of each network. An IPv6 /64 counts as one
+/// address.
 #[derive(Debug, Default)]
 pub(super) struct PeerCounts {
     of_address: HashMap<IpAddr, u32>,
@@ -30,12 +33,15 @@ pub(super) enum ReachedLimit {
 
 impl PeerCounts {
     pub(super) fn add(&mut self, peer: IpAddr) {
-        *self.of_address.entry(peer).or_default() += 1;
+        *self.of_address.entry(rate_limit_address(peer)).or_default() += 1;
         *self.of_network.entry(network(peer)).or_default() += 1;
     }
 
     pub(super) fn remove(&mut self, peer: IpAddr) {
-        let maps = [(&mut self.of_address, peer), (&mut self.of_network, network(peer))];
+        let maps = [
+            (&mut self.of_address, rate_limit_address(peer)),
+            (&mut self.of_network, network(peer)),
+        ];
         for (counts, key) in maps {
             let count = counts.get(&key).copied().unwrap_or(0);
             if count > 1 {
@@ -49,7 +55,11 @@ impl PeerCounts {
     /// Returns the limit that a peer has reached, if any: that of its address before that of its
     /// network.
     pub(super) fn reached_limit(&self, peer: IpAddr, limits: PeerLimits) -> Option<ReachedLimit> {
-        if self.of_address.get(&peer).is_some_and(|count| *count >= limits.of_address) {
+        if self
+            .of_address
+            .get(&rate_limit_address(peer))
+            .is_some_and(|count| *count >= limits.of_address)
+        {
             return Some(ReachedLimit::OfAddress);
         }
         (self.of_network(peer) >= limits.of_network).then_some(ReachedLimit::OfNetwork)

@@ -82,7 +82,10 @@ impl Connection {
         let mut table = state.limits.table();
         let requests = &mut table.requests;
         let limited = (!state.limits.is_exempt(client)).then_some(client);
-        if state.open.load(Ordering::Relaxed) >= kind.of_connection_max()
+        // A proxy's connection carries the requests of many clients.
+        let is_shared = self.is_of_proxy() && kind != RequestKind::Alone;
+        let of_connection_max = if is_shared { u32::MAX } else { kind.of_connection_max() };
+        if state.open.load(Ordering::Relaxed) >= of_connection_max
             || requests.are_full(kind, limited)
         {
             return None;

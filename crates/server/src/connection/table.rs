@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::Instant;
+use web::peer::rate_limit_address;
 
 use super::peers::{PeerCounts, ReachedLimit, network};
 use super::requests::Requests;
@@ -106,7 +107,7 @@ impl ConnectionTable {
         now: Instant,
     ) -> bool {
         let peers = match limit {
-            ReachedLimit::OfAddress => PeerRange::Address(peer),
+            ReachedLimit::OfAddress => PeerRange::Address(rate_limit_address(peer)),
             ReachedLimit::OfNetwork => PeerRange::Network(network(peer)),
         };
         self.close_next(EvictionRange { peers, credential }, now)
@@ -208,7 +209,7 @@ impl EvictionRange {
         let is_near = match self.peers {
             PeerRange::Any => true,
             PeerRange::Network(own) => network(peer) == own,
-            PeerRange::Address(own) => peer == own,
+            PeerRange::Address(own) => rate_limit_address(peer) == own,
         };
         is_near && connection.credential() == self.credential
     }

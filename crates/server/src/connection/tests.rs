@@ -164,7 +164,11 @@ fn an_address_and_a_network_have_limits() {
     let of_network =
         many(&|number| format!("198.51.100.{}", number % 250), OF_PEER_MAX.of_network + 3);
     assert_eq!(of_network.iter().filter(|it| is_closed(it)).count(), 3);
-    let of_network_v6 = many(&|number| format!("2001:db8::{number:x}"), OF_PEER_MAX.of_network + 3);
+    let of_address_v6 =
+        many(&|number| format!("2001:db8:1::{number:x}"), OF_PEER_MAX.of_address + 2);
+    assert_eq!(of_address_v6.iter().filter(|it| is_closed(it)).count(), 2);
+    let of_network_v6 =
+        many(&|number| format!("2001:db8:0:{:x}::1", number % 250), OF_PEER_MAX.of_network + 3);
     assert_eq!(of_network_v6.iter().filter(|it| is_closed(it)).count(), 3);
     for exempt in ["127.0.0.1", "::1", "10.1.1.1", "::ffff:10.1.1.1"] {
         let limits = many(&|_| exempt.to_owned(), OF_PEER_MAX.of_network + 1);

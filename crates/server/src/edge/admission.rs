@@ -49,7 +49,8 @@ pub(super) fn admit(
     }
     // A key lifts no limits of pages, documentation and metrics, which need none.
     let kind = kind(request);
-    let is_stream_with_key = has_key && kind == RequestKind::Stream;
+    // Another client of a proxy may have shown the key.
+    let is_stream_with_key = has_key && kind == RequestKind::Stream && !connection.is_of_proxy();
     let kind = if is_stream_with_key { RequestKind::StreamWithKey } else { kind };
     if is_for_load_balancers(path)
         && kind == RequestKind::WithoutBody
@@ -103,10 +104,39 @@ pub(super) fn too_many_requests(request: &Request) -> Response {
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
+    use ipnet::IpNet;
+    use rules::limits;
     use web::proxies::TrustedProxies;
 
     use super::*;
     use crate::connection::{AdmitResult, ConnectionLimits, Served};
+
+    // issue 16, point 1: "limit connections and streams per address and per network"
+    #[test]
+    fn forwarded_requests_count_for_their_client() {
+        let proxy = "10.0.0.1".parse().unwrap();
+        let limits = ConnectionLimits::new(4, TrustedProxies::new(&[IpNet::from(proxy)]));
+        let AdmitResult::Admitted(permit) = limits.admit(proxy) else {
+            panic!("the listener has a permit")
+        };
+        let connection = permit.connection();
+        connection.set_has_key();
+        let admit_for = |client: &str, path: &str| {
+            let request = Request::get(path).header("x-forwarded-for", client);
+            admit(Some(connection), &request.body(Body::empty()).unwrap(), false)
+        };
+        for (path, of_address) in [
+            ("/status/acme", limits::WITHOUT_KEY_OF_ADDRESS_MAX),
+            ("/grpc.health.v1.Health/Watch", limits::WITHOUT_KEY_STREAMS_OF_ADDRESS_MAX),
+        ] {
+            let greedy: Vec<Admission> =
+                (0..of_address).map(|_| admit_for("2001:db8::7", path).unwrap()).collect();
+            assert!(admit_for("2001:db8::8", path).is_err(), "{path}: the same /64");
+            assert!(admit_for("203.0.113.9", path).is_ok(), "{path}");
+            drop(greedy);
+            assert!(admit_for("2001:db8::7", path).is_ok(), "{path}");
+        }
+    }
 
     // issue 16, point 1: capacity is reserved for callers with a key
     #[test]

@@ -39,6 +39,11 @@ fn open(
     (open, connections)
 }
 
+/// Addresses without limits of their own.
+fn local(network: u32, count: u32) -> Vec<String> {
+    (1..=count).map(|number| format!("127.0.{network}.{number}")).collect()
+}
+
 fn addresses(network: u32, count: u32) -> Vec<String> {
     (1..=count).map(|number| format!("10.0.{network}.{number}")).collect()
 }
@@ -73,8 +78,8 @@ fn connection_peer_and_total_have_limits() {
 
 #[test]
 fn one_connection_has_a_limit() {
-    let limits = ConnectionLimits::new(10_000, proxies());
-    let (held, connections) = open(&limits, Stream, &addresses(0, 1));
+    let limits = ConnectionLimits::new(10_000, TrustedProxies::default());
+    let (held, connections) = open(&limits, Stream, &local(0, 1));
     assert_eq!(held.len() as u32, limits::WITHOUT_KEY_OF_CONNECTION_MAX * connections.len() as u32);
 }
 
@@ -105,11 +110,29 @@ fn clients_behind_a_proxy_are_limited() {
     }
 }
 
+// 100 slow requests of one client blocked all others on a proxy's connection
+#[test]
+fn connection_of_a_proxy_has_no_limit() {
+    let limits = ConnectionLimits::new(10_000, proxies());
+    let (_, connections) = open(&limits, Alone, &addresses(0, 1));
+    let connection = connections[0].connection();
+    let client = |number: u8| IpAddr::from([198, 51, 100, number]);
+    let many = limits::WITHOUT_KEY_OF_CONNECTION_MAX + 1;
+    let slow: Vec<Open> = (0..many).filter_map(|_| connection.open(WithBody, client(7))).collect();
+    assert_eq!(slow.len(), many as usize);
+    for kind in [WithoutBody, WithSession] {
+        assert!(connection.open(kind, client(8)).is_some(), "{kind:?}");
+    }
+    drop(slow);
+    let requests = &limits.table().requests;
+    assert!(requests.of_peer.is_empty() && requests.with_session_of_peer.is_empty());
+}
+
 // 9 addresses with 90 connections of 100 streams each took all status pages offline
 #[test]
 fn streams_leave_capacity_to_other_requests() {
-    let limits = ConnectionLimits::new(10_000, proxies());
-    let streams = open(&limits, Stream, &addresses(0, 9));
+    let limits = ConnectionLimits::new(10_000, TrustedProxies::default());
+    let streams = open(&limits, Stream, &local(0, 9));
     assert_eq!(streams.0.len(), 9_000);
     let ended = streams.0.iter().filter(|it| it.evicted.is_cancelled()).count();
     assert_eq!(ended, 9_000 - limits::WITHOUT_KEY_STREAMS_MAX);
@@ -121,9 +144,9 @@ fn streams_leave_capacity_to_other_requests() {
             .take(limits::WITHOUT_KEY_STREAMS_MAX)
             .all(|it| !it.evicted.is_cancelled())
     );
-    let bodies = open(&limits, WithBody, &addresses(1, 9));
+    let bodies = open(&limits, WithBody, &local(1, 9));
     assert_eq!(bodies.0.len() as u32, limits::WITHOUT_KEY_WITH_BODY_MAX);
-    let visitors = open(&limits, WithoutBody, &addresses(2, 9));
+    let visitors = open(&limits, WithoutBody, &local(2, 9));
     assert_eq!(
         visitors.0.len() as u32,
         limits::WITHOUT_KEY_MAX - limits::WITHOUT_KEY_WITH_BODY_MAX
@@ -132,11 +155,11 @@ fn streams_leave_capacity_to_other_requests() {
 
 #[test]
 fn signed_in_people_have_their_own_capacity() {
-    let limits = ConnectionLimits::new(10_000, proxies());
-    let bodies = open(&limits, WithBody, &addresses(0, 9));
-    let visitors = open(&limits, WithoutBody, &addresses(1, 9));
+    let limits = ConnectionLimits::new(10_000, TrustedProxies::default());
+    let bodies = open(&limits, WithBody, &local(0, 9));
+    let visitors = open(&limits, WithoutBody, &local(1, 9));
     assert_eq!((bodies.0.len() + visitors.0.len()) as u32, limits::WITHOUT_KEY_MAX);
-    let people = open(&limits, WithSession, &addresses(2, 9));
+    let people = open(&limits, WithSession, &local(2, 9));
     assert_eq!(people.0.len() as u32, limits::WITH_SESSION_MAX);
     drop(people);
     assert_eq!(limits.table().requests.with_session, 0);
@@ -145,8 +168,8 @@ fn signed_in_people_have_their_own_capacity() {
 // issue 16, point 1: a connection with a key had any number of watches, for ever
 #[test]
 fn newer_streams_with_a_key_end_the_oldest() {
-    let limits = ConnectionLimits::new(10_000, proxies());
-    let (held, _connections) = open(&limits, StreamWithKey, &addresses(0, 9));
+    let limits = ConnectionLimits::new(10_000, TrustedProxies::default());
+    let (held, _connections) = open(&limits, StreamWithKey, &local(0, 9));
     let ended = held.iter().take_while(|it| it.evicted.is_cancelled()).count();
     assert_eq!(held.len() - ended, limits::WITH_KEY_STREAMS_MAX);
     let limit = held[0].stream_limit().unwrap();
