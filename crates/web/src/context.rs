@@ -57,8 +57,8 @@ impl Context {
         }
     }
 
-    /// Returns a time that no change of the system clock affects, since the first call. A manual clock
-    /// has only one time.
+    /// Returns the time since the first call, by a clock that is never set. A manual clock has only one
+    /// time.
     pub fn monotonic(&self) -> Duration {
         static FIRST_CALL: LazyLock<Instant> = LazyLock::new(Instant::now);
         match &self.clock {

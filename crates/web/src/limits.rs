@@ -68,13 +68,12 @@ pub fn buckets<Key: Hash + Eq + Clone>(quota: Quota, ctx: &Context) -> Buckets<K
 mod tests {
     use super::*;
 
-    // After the system clock went back by an hour, nobody could sign in for an hour.
+    // After the system clock went back by an hour, an address at a limit was blocked for an hour.
     #[test]
-    fn jumps_of_the_system_clock_change_no_limit() {
-        let ctx = Context::system();
-        let clock = ContextClock(ctx.clone());
-        let (before, wall) = (clock.now(), ctx.now().as_millis());
+    fn limits_do_not_use_the_system_clock() {
+        let clock = ContextClock(Context::system());
+        let before = clock.now();
         assert!(clock.now() >= before);
-        assert!(i128::try_from(clock.now().as_millis()).unwrap() < i128::from(wall) / 2);
+        assert!(before < Duration::from_hours(24), "{before:?} is no time since the start");
     }
 }

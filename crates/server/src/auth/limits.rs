@@ -11,7 +11,7 @@ use contract::rpc;
 use governor::Quota;
 use governor::clock::Clock;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use rules::{KeyId, Timestamp, counted};
+use rules::{KeyId, counted};
 use web::context::Context;
 use web::limits::{Buckets, buckets};
 use web::peer::rate_limit_address;
@@ -25,13 +25,12 @@ const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 /// Rate limits of one server, with their current state.
 #[derive(Debug)]
 pub(crate) struct Limits {
-    ctx: Context,
     rate: NonZeroU32,
     burst: NonZeroU32,
     calls: Buckets<KeyId>,
     failures: Buckets<IpAddr>,
-    /// Blocked addresses with the end of each block.
-    blocked: Mutex<HashMap<IpAddr, Timestamp>>,
+    /// Blocked addresses with the end of each block, on the clock of the limits.
+    blocked: Mutex<HashMap<IpAddr, Duration>>,
 }
 
 /// Rate limit status of a key after a call.
@@ -51,7 +50,6 @@ impl Limits {
             calls: buckets(calls, &ctx),
             failures: buckets(Quota::per_minute(settings.failed_calls_per_minute), &ctx),
             blocked: Mutex::default(),
-            ctx,
             rate,
             burst,
         }
@@ -84,15 +82,15 @@ impl Limits {
         let network = rate_limit_address(address);
         let Err(not_until) = self.failures.check_key(&network) else { return Ok(()) };
         let wait = not_until.wait_time_from(self.now());
-        self.blocked().insert(network, self.ctx.now() + wait);
+        self.blocked().insert(network, self.now() + wait);
         Err(too_many_failures(wait))
     }
 
     /// Checks whether an uncached key may be looked up for this address.
     pub(super) fn may_look_up(&self, address: IpAddr) -> Result<(), rpc::Error> {
-        let now = self.ctx.now();
+        let now = self.now();
         match self.blocked().get(&rate_limit_address(address)) {
-            Some(until) if *until > now => Err(too_many_failures(until.since(now))),
+            Some(until) if *until > now => Err(too_many_failures(*until - now)),
             Some(_) | None => Ok(()),
         }
     }
@@ -100,7 +98,7 @@ impl Limits {
     pub(super) fn evict_expired(&self) {
         self.calls.retain_recent();
         self.failures.retain_recent();
-        let now = self.ctx.now();
+        let now = self.now();
         self.blocked().retain(|_, until| *until > now);
     }
 
@@ -109,7 +107,7 @@ impl Limits {
         self.calls.clock().now()
     }
 
-    fn blocked(&self) -> std::sync::MutexGuard<'_, HashMap<IpAddr, Timestamp>> {
+    fn blocked(&self) -> std::sync::MutexGuard<'_, HashMap<IpAddr, Duration>> {
         self.blocked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,6 +127,8 @@ fn too_many_failures(wait: Duration) -> rpc::Error {
 
 #[cfg(test)]
 mod tests {
+    use rules::Timestamp;
+
     use super::*;
 
     const KEY: KeyId = KeyId::from_bits(1);

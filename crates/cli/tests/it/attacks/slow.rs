@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 use tokio::time::Instant;
 
 use super::{FEW_FILES, OpenConnection, attack};
-use crate::process::{Home, PATIENCE, get, http_monitor};
+use crate::process::{Home, PATIENCE, get, http_monitor, until};
 use crate::target::Target;
 
 /// Beginnings of requests whose rest never arrives, one for each kind of route.
@@ -148,7 +148,8 @@ fn server_answers_beside_ten_thousand_slow_clients() {
         let created = server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": monitor }));
         let id = &created["monitor"]["id"];
         let on_time = http_monitor("on time", &target.url("/"), &["fly-ams", "fly-fra"]);
-        server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": on_time }));
+        let created = server.rpc(&key, "CreateHttpMonitor", &json!({ "monitor": on_time }));
+        let on_time = json!({ "id": created["monitor"]["id"] });
         let count = affordable(TO_MANY_PLACES);
         let slow = open_slow(server.address, count, |number| {
             assert_eq!(get(server.address, "/readyz").unwrap().status, 200, "{number}");
@@ -162,6 +163,10 @@ fn server_answers_beside_ten_thousand_slow_clients() {
             own.push(timed(server.address));
             other.push(timed(bare.address));
         }
+        until("both regions are checked", || {
+            let logs = server.rpc(&key, "ListResponseLogs", &on_time);
+            (logs["logs"].as_array()?.len() >= 2).then_some(())
+        });
         let metrics = get(server.address, "/metrics").unwrap().body;
         for name in ["aloft_missed_slots_total", "aloft_expired_slots_total"] {
             assert!(metrics.lines().any(|line| line == format!("{name} 0")), "{metrics}");
