@@ -137,7 +137,7 @@ impl Auth {
         counters: CacheCounters,
     ) -> Self {
         Self {
-            limits: Limits::new(ctx.clone(), settings),
+            limits: Limits::new(&ctx, settings),
             proxies,
             cache: KeyCache::new(counters),
             used: Mutex::default(),

@@ -42,13 +42,13 @@ pub(crate) struct RateLimitStatus {
 }
 
 impl Limits {
-    pub(super) fn new(ctx: Context, settings: &Settings) -> Self {
+    pub(super) fn new(ctx: &Context, settings: &Settings) -> Self {
         let rate = settings.calls_per_second;
         let burst = settings.calls_burst;
         let calls = Quota::per_second(rate).allow_burst(burst);
         Self {
-            calls: buckets(calls, &ctx),
-            failures: buckets(Quota::per_minute(settings.failed_calls_per_minute), &ctx),
+            calls: buckets(calls, ctx),
+            failures: buckets(Quota::per_minute(settings.failed_calls_per_minute), ctx),
             blocked: Mutex::default(),
             rate,
             burst,
@@ -89,8 +89,9 @@ impl Limits {
     /// Checks whether an uncached key may be looked up for this address.
     pub(super) fn may_look_up(&self, address: IpAddr) -> Result<(), rpc::Error> {
         let now = self.now();
-        match self.blocked().get(&rate_limit_address(address)) {
-            Some(until) if *until > now => Err(too_many_failures(*until - now)),
+        let until = self.blocked().get(&rate_limit_address(address)).copied();
+        match until.map(|until| until.saturating_sub(now)) {
+            Some(wait) if !wait.is_zero() => Err(too_many_failures(wait)),
             Some(_) | None => Ok(()),
         }
     }
@@ -142,7 +143,7 @@ mod tests {
             failed_calls_per_minute: number(failures),
             ..Settings::defaults()
         };
-        (Limits::new(ctx, &settings), clock)
+        (Limits::new(&ctx, &settings), clock)
     }
 
     #[test]

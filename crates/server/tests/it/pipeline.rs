@@ -126,6 +126,11 @@ impl Stored {
         Self { store, workspace }
     }
 
+    /// Reads on behalf of another workspace.
+    pub(crate) fn of(&self, workspace: WorkspaceId) -> Self {
+        Self { workspace, store: self.store.clone() }
+    }
+
     /// Returns the results of a monitor, newest first.
     async fn results(&self, monitor: MonitorId) -> Vec<CheckResult> {
         let all = Timestamp::default();

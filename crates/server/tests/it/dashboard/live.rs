@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rules::{Role, Scope};
+use rules::{MonitorId, Role, Scope};
 use serde_json::{Value, json};
 use testkit::person::Person;
 use testkit::server::{MAINTENANCES, TestServer};
@@ -209,16 +209,17 @@ async fn monitor_of_another_workspace_sends_no_event() {
     target.on("/", ScriptedResponse::ok("fine"));
     let watched = Watched::start().await;
     let ada = Person::set_up(&watched.server).await;
-    let theirs = watched.server.new_workspace("theirs").await;
+    let theirs = watched.server.stranger();
+    let stored = watched.stored.of(watched.server.stranger_workspace());
     let monitor = json!({ "name": "theirs", "active": true, "periodicity": "30s",
         "url": target.url("/"), "regions": ["fly-ams"] });
     let made = theirs.rpc("CreateHttpMonitor", json!({ "monitor": monitor })).await.json();
-    let id = made["monitor"]["id"].as_str().unwrap().to_owned();
+    let id = MonitorId::parse(made["monitor"]["id"].as_str().unwrap()).unwrap();
     let mut page = Events::on(&format!("monitor:{id}"), &watched.server, &ada).await;
-    for _ in 0..2 {
-        let before = target.hits();
+    stored.at_least(1, id).await;
+    for round in 2..=3 {
         watched.server.advance(PERIOD);
-        until(async || (target.hits() > before).then_some(())).await;
+        stored.at_least(round, id).await;
     }
     assert_eq!(ada.post("/logout", &[]).await.status, 303);
     assert!(!page.next().await);
