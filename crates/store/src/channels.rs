@@ -10,6 +10,7 @@ use rules::{ChannelId, MonitorId, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
 use crate::list::Listed;
+use crate::quarantine::Quarantine;
 use crate::row::{id, instant, to_count};
 use crate::vault::{EncryptionContext, Vault};
 use crate::{Page, Store, StoreError};
@@ -65,7 +66,9 @@ impl Channels<'_> {
         .bind(id.to_string())
         .fetch_optional(&mut self.store.read().await?)
         .await?;
-        row.map(|row| read(self.store.vault(), &row, Vec::new())).transpose()
+        let Some(row) = row else { return Ok(None) };
+        let preferences = readable_preferences(self.store.quarantine(), &row, id)?;
+        read_with(self.store.vault(), &row, (Vec::new(), preferences)).map(Some)
     }
 
     /// Returns the IDs of the workspace's channels, in any order.
@@ -74,7 +77,8 @@ impl Channels<'_> {
             .bind(workspace.to_string())
             .fetch_all(&mut self.store.read().await?)
             .await?;
-        rows.iter().map(|row| id(row, "id", ChannelId::parse)).collect()
+        let read = |row| id(row, "id", ChannelId::parse);
+        self.store.quarantine().readable_rows("channels", &rows, read)
     }
 
     /// Returns a part of the workspace's channels, newest first, and how many there are.
@@ -158,13 +162,23 @@ async fn all(
 }
 
 fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel, StoreError> {
+    let preferences = read_preferences(row, id(row, "id", ChannelId::parse)?)?;
+    read_with(vault, row, (monitor_ids, preferences))
+}
+
+/// Reads the columns of a channel beside its preferences.
+fn read_with(
+    vault: &Vault,
+    row: &Row,
+    (monitor_ids, preferences): (Vec<MonitorId>, NotificationPreferences),
+) -> Result<Channel, StoreError> {
     let channel_id: ChannelId = id(row, "id", ChannelId::parse)?;
     let settings = ChannelSettings {
         name: row.try_get("name")?,
         monitor_ids,
         provider: vault
             .open(provider_context(&channel_id.to_string()), row.try_get("provider_sealed")?)?,
-        preferences: read_preferences(row.try_get("preferences")?, channel_id)?,
+        preferences,
     };
     Ok(Channel {
         id: channel_id,
@@ -175,11 +189,20 @@ fn read(vault: &Vault, row: &Row, monitor_ids: Vec<MonitorId>) -> Result<Channel
     })
 }
 
-/// Reads the preferences of a channel. Null means no preferences.
-pub(crate) fn read_preferences(
-    json: Option<String>,
+/// Reads the preferences of a channel: none if they are unreadable, because an alert too many is
+/// better than no alert.
+pub(crate) fn readable_preferences(
+    quarantine: &Quarantine,
+    row: &Row,
     id: ChannelId,
 ) -> Result<NotificationPreferences, StoreError> {
+    let preferences = read_preferences(row, id);
+    Ok(quarantine.readable("channels", || id.to_string(), preferences)?.unwrap_or_default())
+}
+
+/// Reads the preferences of a channel. Null means no preferences.
+fn read_preferences(row: &Row, id: ChannelId) -> Result<NotificationPreferences, StoreError> {
+    let json: Option<String> = row.try_get("preferences")?;
     let Some(json) = json else { return Ok(NotificationPreferences::default()) };
     serde_json::from_str(&json).map_err(|error| {
         StoreError::corrupt(format!("preferences of channel `{id}`"), error.to_string())

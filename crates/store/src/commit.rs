@@ -192,7 +192,7 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
     missed_slots::insert(&mut session.db, missed.into_iter()).await?;
     for late in &batch.late {
         if let Some(number) = session.row_ids.monitor(&mut session.db, late.monitor).await? {
-            missed_slots::remove(&mut session.db, number, late.region, late.slot).await?;
+            missed_slots::remove(session, number, late.region, late.slot).await?;
         }
     }
     for (index, (monitor, transition)) in batch.transitions.iter().enumerate() {
@@ -207,7 +207,7 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             if is_past && transition.to != MonitorStatus::Unknown {
                 continue;
             }
-            let is_new = judge_states::record_change(&mut session.db, number, transition).await?
+            let is_new = judge_states::record_change(session, number, transition).await?
                 || has_effect_on_incident(&mut session.db, transition).await?;
             change_incident(session, number, transition).await?;
             // If it is not new, an earlier attempt of the batch stored it with its deliveries.
@@ -293,9 +293,7 @@ async fn change_incident(
 ) -> Result<(), StoreError> {
     match transition.incident {
         IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => Ok(()),
-        IncidentChange::Opened(id) => {
-            incidents::open(&mut session.db, id, monitor, transition.at).await
-        }
+        IncidentChange::Opened(id) => incidents::open(session, id, monitor, transition.at).await,
         IncidentChange::Closed { id, reason: how } => {
             incidents::close(&mut session.db, id, transition.at, how).await
         }

@@ -132,7 +132,7 @@ pub(crate) async fn owner(
 /// were alerted, and closes its incident with the given reason. All of it is one transaction, so
 /// that nothing depends on a judge that may not run any more.
 pub(crate) async fn end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
-    if let Some((from, since)) = last_change(&mut session.db, ending.monitor).await? {
+    if let Some((from, since)) = last_readable_change(session, ending.monitor).await? {
         let at = ending.at.max(since);
         insert(&mut session.db, ending.monitor, (at, from, MonitorStatus::Unknown)).await?;
     }
@@ -149,7 +149,7 @@ pub(crate) async fn end(session: &mut Session, ending: Ending) -> Result<(), Sto
 /// a monitor that was `unknown` is not a change, and neither is one that [`end`] recorded before
 /// the judge learned of it.
 pub(crate) async fn record_change(
-    db: &mut Connection,
+    session: &mut Session,
     monitor: i64,
     transition: &Transition,
 ) -> Result<bool, StoreError> {
@@ -158,12 +158,17 @@ pub(crate) async fn record_change(
         return Ok(false);
     }
     if to == MonitorStatus::Unknown {
-        let known = last_change(db, monitor).await?;
-        if known.is_some_and(|(status, _)| status == MonitorStatus::Unknown) {
+        let known: Option<String> = query(
+            "SELECT to_status FROM status_changes WHERE monitor = $1 ORDER BY number DESC LIMIT 1",
+        )
+        .bind(monitor)
+        .scalar(&mut session.db)
+        .await?;
+        if known.is_some_and(|status| status == MonitorStatus::Unknown.as_str()) {
             return Ok(false);
         }
     }
-    insert(db, monitor, (at, from, to)).await
+    insert(&mut session.db, monitor, (at, from, to)).await
 }
 
 /// Reads the time and both statuses of a status change.
@@ -188,19 +193,29 @@ pub(crate) fn status_before(
     Ok(status.flatten().unwrap_or(MonitorStatus::Unknown))
 }
 
-/// Returns the status and time of the last change, if any.
-async fn last_change(
-    db: &mut Connection,
+/// Returns the status and time of the last change that is readable, as readers of the history see it.
+async fn last_readable_change(
+    session: &mut Session,
     monitor: i64,
 ) -> Result<Option<(MonitorStatus, Timestamp)>, StoreError> {
-    let row = query(
-        "SELECT to_status, at FROM status_changes WHERE monitor = $1 ORDER BY number DESC LIMIT 1",
-    )
-    .bind(monitor)
-    .fetch_optional(db)
-    .await?;
-    row.map(|row| Ok((id(&row, "to_status", MonitorStatus::parse)?, instant(&row, "at")?)))
-        .transpose()
+    let mut before = i64::MAX;
+    loop {
+        let row = query(
+            "SELECT number, to_status, at FROM status_changes WHERE monitor = $1 AND number < $2 \
+             ORDER BY number DESC LIMIT 1",
+        )
+        .bind(monitor)
+        .bind(before)
+        .fetch_optional(&mut session.db)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        before = row.try_get("number")?;
+        let read = |row| Ok((id(row, "to_status", MonitorStatus::parse)?, instant(row, "at")?));
+        let last = session.quarantine.readable_rows("status_changes", [&row], read)?.pop();
+        if last.is_some() {
+            return Ok(last);
+        }
+    }
 }
 
 /// Inserts a status change and returns whether it was new. A change to the same status is ignored.

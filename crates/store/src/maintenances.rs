@@ -22,7 +22,7 @@ use crate::{Page, Store, StoreError, monitors};
 
 pub use change::NewMaintenance;
 pub(crate) use coverage::{component_changed, unlink_component, unlink_monitor, unlink_page};
-pub(crate) use mute::{covered_span, muted_until};
+pub(crate) use mute::{covered_spans, muted_until};
 pub use windows::MaintenanceWindow;
 pub(crate) use windows::next_boundary;
 
@@ -161,7 +161,8 @@ impl Maintenances<'_> {
         monitor: MonitorId,
         range: Span,
     ) -> Result<Vec<Span>, StoreError> {
-        mute::excluded_spans(&mut self.store.read().await?, workspace, monitor, range).await
+        let db = &mut self.store.read().await?;
+        mute::excluded_spans(db, self.store.quarantine(), workspace, monitor, range).await
     }
 
     /// Returns the end of the maintenance that currently covers a monitor, directly or through a

@@ -10,6 +10,7 @@ use rules::{MonitorId, Region, Timestamp, WorkspaceId};
 use crate::db::arrays::RowsStatement;
 use crate::db::{Connection, Row, Value, query};
 use crate::row::{id, instant, narrow};
+use crate::writer::Session;
 use crate::{Store, StoreError, codes, history};
 
 const TABLE: &str = "missed_slots";
@@ -237,38 +238,34 @@ fn read_cursor(row: &Row) -> Result<MissedCursor, StoreError> {
 /// Removes one slot from the range that contains it, because its check was reported late. Has no effect
 /// if no range contains it.
 pub(crate) async fn remove(
-    db: &mut Connection,
+    session: &mut Session,
     monitor: i64,
     region: Region,
     slot: Timestamp,
 ) -> Result<(), StoreError> {
     let rows = query(
-        "SELECT first_slot, last_slot, slots, reason FROM missed_slots \
+        "SELECT monitor, region, first_slot, last_slot, slots, reason FROM missed_slots \
          WHERE monitor = $1 AND region = $2 AND first_slot <= $3 AND last_slot >= $3",
     )
     .bind(monitor)
     .bind(codes::region_code(region))
     .bind(slot.as_millis())
-    .fetch_all(&mut *db)
+    .fetch_all(&mut session.db)
     .await?;
     for row in &rows {
-        let range = MissedSlots {
-            // Only its row ID is needed, which is known.
-            monitor: MonitorId::from_bits(0),
-            region,
-            first_slot: instant(row, "first_slot")?,
-            last_slot: instant(row, "last_slot")?,
-            count: narrow(row, "slots")?,
-            reason: codes::missed_reason(row.try_get("reason")?)?,
+        // Only its row ID is needed, which is known.
+        let range = read(row, MonitorId::from_bits(0));
+        let range = session.quarantine.readable(TABLE, || key(row), range)?;
+        let Some((range, rest)) = range.and_then(|it| Some((it, it.without(slot)?))) else {
+            continue;
         };
-        let Some(rest) = range.without(slot) else { continue };
         query("DELETE FROM missed_slots WHERE monitor = $1 AND region = $2 AND first_slot = $3")
             .bind(monitor)
             .bind(codes::region_code(region))
             .bind(range.first_slot.as_millis())
-            .execute(&mut *db)
+            .execute(&mut session.db)
             .await?;
-        insert(&mut *db, rest.iter().map(|range| (monitor, range))).await?;
+        insert(&mut session.db, rest.iter().map(|range| (monitor, range))).await?;
     }
     Ok(())
 }

@@ -100,7 +100,7 @@ impl<'s> Monitors<'s> {
                 .fetch_optional(&mut self.store.read().await?)
                 .await?
                 .ok_or_else(|| StoreError::not_found("monitor", &id))?;
-        read_with_status(self.store.vault(), &row)
+        read_with_status(self.store, &row)
     }
 
     /// Returns a part of the workspace's monitors of all kinds, newest first, and how many there
@@ -138,9 +138,8 @@ impl<'s> Monitors<'s> {
         let total: Option<i64> = count.scalar(&mut db).await?;
         let rows = list.fetch_all(&mut db).await?;
         drop(db);
-        let vault = self.store.vault();
         let table = (self.store.quarantine(), "monitors");
-        Listed::from_rows(table, &rows, total, |row| read_with_status(vault, row))
+        Listed::from_rows(table, &rows, total, |row| read_with_status(self.store, row))
     }
 
     /// Returns all monitors of the workspace by name, without decrypting their settings.
@@ -201,16 +200,24 @@ pub(crate) async fn exists(
     Ok(row.is_some())
 }
 
-fn read_with_status(vault: &Vault, row: &Row) -> Result<MonitorWithStatus, StoreError> {
-    let monitor = columns::read(vault, row)?;
-    let status = optional(row, "status", MonitorStatus::parse)?;
-    let since = optional_instant(row, "since")?;
+/// Reads a monitor and its status, which is `unknown` if the judge's state is unreadable.
+fn read_with_status(store: &Store, row: &Row) -> Result<MonitorWithStatus, StoreError> {
+    let monitor = columns::read(store.vault(), row)?;
+    let key = || monitor.id.to_string();
+    let status = store.quarantine().readable("judge_states", key, read_status(row))?;
+    let (status, since) = status.flatten().unzip();
     let status = match status {
         // A pause has effect when it is stored, before the judge records it.
         Some(status) if monitor.settings.active => status,
         Some(_) | None => MonitorStatus::Unknown,
     };
     Ok(MonitorWithStatus { monitor, status, since })
+}
+
+/// Reads the columns `status` and `since` of the judge's state, if there is one.
+fn read_status(row: &Row) -> Result<Option<(MonitorStatus, Timestamp)>, StoreError> {
+    let status = optional(row, "status", MonitorStatus::parse)?;
+    Ok(status.zip(optional_instant(row, "since")?))
 }
 
 fn read_boot_monitor(

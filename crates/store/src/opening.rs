@@ -98,8 +98,8 @@ impl Store {
         let generations = Arc::<Generations>::default();
         let outbox = Arc::<Listener>::default();
         let memory = OutboxCache::new(Arc::clone(&outbox));
-        let shared = (Arc::clone(&vault), Arc::clone(&generations));
-        let session = Session::new(db, owner, shared.0, lock, shared.1, memory);
+        let shared = (Arc::clone(&vault), Arc::clone(&quarantine));
+        let session = Session::new(db, owner, shared, lock, Arc::clone(&generations), memory);
         let writer = Writer::start(session)?;
         let (page_changes, probe_changes) = (watch::Sender::new(0), watch::Sender::new(0));
         let accesses = AccessVersions::default();

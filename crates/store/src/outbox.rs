@@ -3,6 +3,7 @@
 //! (`attempts`) and kept as a log (`deliveries`). A corrupt event does not block later ones
 //! (`corrupt`). `domain::notify` decides who is notified and when, and the server sends.
 
+mod alert_inputs;
 mod attempts;
 mod corrupt;
 mod deliveries;

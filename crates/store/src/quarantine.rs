@@ -1,7 +1,7 @@
 //! Rows that cannot be read because their data was altered or their key was lost. List queries omit
 //! such a row, log it once, and count it for `/readyz` and `/metrics`. The row stays in the
-//! database. Queries for one object fail with the reason. `aloft doctor` lists and repairs
-//! unreadable rows.
+//! database. Queries for one object fail with the reason. The judge's batches and the alerts of one
+//! object do not fail because of another. `aloft doctor` lists and repairs unreadable rows.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};

@@ -41,7 +41,7 @@ pub struct SigningSecret {
 pub struct Rotated {
     /// New secret. It is not returned again.
     pub secret: Secret<Vec<u8>>,
-    /// All secrets that sign from now on, newest first.
+    /// Readable secrets that sign from now on, newest first.
     pub signing: Vec<SigningSecret>,
 }
 
@@ -87,7 +87,8 @@ impl SigningSecrets<'_> {
         overlap: Duration,
         change: AuditContext,
     ) -> Result<Rotated, StoreError> {
-        self.store
+        let (secret, rows) = self
+            .store
             .write_in(workspace, move |session| {
                 Box::pin(async move {
                     let db = &mut session.db;
@@ -103,12 +104,12 @@ impl SigningSecrets<'_> {
                         detail: &detail,
                     };
                     audit::record(db, note).await?;
-                    let rows = signing(db, workspace, change.at).await?;
-                    let signing = rows.iter().map(read).collect::<Result<_, _>>()?;
-                    Ok(Rotated { secret, signing })
+                    Ok((secret, signing(db, workspace, change.at).await?))
                 })
             })
-            .await
+            .await?;
+        let signing = self.store.quarantine().readable_rows(TABLE, &rows, read)?;
+        Ok(Rotated { secret, signing })
     }
 }
 

@@ -8,7 +8,7 @@ use rules::{Role, Secret, Timestamp, UserId, WorkspaceId};
 use sha2::{Digest as _, Sha256};
 
 use crate::audit::{self, NewAuditEntry};
-use crate::db::{Connection, Row, query};
+use crate::db::{Row, query};
 use crate::roles::{self, MemberRole};
 use crate::row::{id, instant};
 use crate::vault::{EncryptionContext, Vault};
@@ -91,7 +91,7 @@ impl Users<'_> {
                             name: user.name.clone(),
                         });
                     }
-                    let mut owned = workspace_ids(&mut session.db).await?;
+                    let mut owned = workspace_ids(session).await?;
                     if owned.is_empty() {
                         workspaces::insert(session, &first, change).await?;
                         owned.push(first.id);
@@ -261,11 +261,12 @@ pub(crate) async fn record_for_workspaces(
     Ok(())
 }
 
-/// Returns all workspaces, oldest first.
-async fn workspace_ids(db: &mut Connection) -> Result<Vec<WorkspaceId>, StoreError> {
+/// Returns all readable workspaces, oldest first.
+async fn workspace_ids(session: &mut Session) -> Result<Vec<WorkspaceId>, StoreError> {
     let rows = query("SELECT id FROM workspaces WHERE deleted_at IS NULL ORDER BY id");
-    let rows = rows.fetch_all(db).await?;
-    rows.iter().map(|row| id(row, "id", WorkspaceId::parse)).collect()
+    let rows = rows.fetch_all(&mut session.db).await?;
+    let read = |row| id(row, "id", WorkspaceId::parse);
+    session.quarantine.readable_rows("workspaces", &rows, read)
 }
 
 /// Reads the columns of [`SELECT`].

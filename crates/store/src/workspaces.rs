@@ -138,7 +138,8 @@ impl Workspaces<'_> {
             .bind(workspace.to_string())
             .fetch_all(&mut self.store.read().await?)
             .await?;
-        rows.iter().map(|row| id(row, "id", PageId::parse)).collect()
+        let read = |row| id(row, "id", PageId::parse);
+        self.store.quarantine().readable_rows("pages", &rows, read)
     }
 
     /// Returns the workspace with this identifier.

@@ -55,7 +55,7 @@ impl Components<'_> {
 
     async fn read_names(&self, select: Query) -> Result<Vec<ComponentName>, StoreError> {
         let rows = select.fetch_all(&mut self.store.read().await?).await?;
-        rows.iter().map(read).collect()
+        self.store.quarantine().readable_rows("components", &rows, read)
     }
 }
 

@@ -8,9 +8,11 @@ use sqlx::AssertSqlSafe;
 
 use super::{Fleets, MonitorNumber};
 use crate::StoreError;
-use crate::db::{Connection, query};
-use crate::maintenances::covered_span;
-use crate::row::{id, optional, status_from};
+use crate::db::{Connection, Row, query};
+use crate::judge_states::status_before;
+use crate::maintenances::covered_spans;
+use crate::quarantine::Quarantine;
+use crate::row::{id, status_from};
 
 /// Figures of a monitor in a time range.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,9 +46,10 @@ impl Fleets<'_> {
         let numbers: Vec<String> = monitors.iter().map(|number| number.0.to_string()).collect();
         let numbers = numbers.join(", ");
         let mut db = self.store.read().await?;
-        let mut pasts = pasts(&mut db, (workspace, &numbers), range).await?;
-        add_changes(&mut db, &numbers, (&mut pasts, range)).await?;
-        add_maintenance(&mut db, &numbers, (&mut pasts, range)).await?;
+        let quarantine = self.store.quarantine();
+        let mut pasts = pasts(&mut db, quarantine, (workspace, &numbers), range).await?;
+        add_changes(&mut db, quarantine, &numbers, (&mut pasts, range)).await?;
+        add_maintenance(&mut db, quarantine, &numbers, (&mut pasts, range)).await?;
         drop(db);
         let ids: Vec<MonitorId> = pasts.values().map(|past| past.id).collect();
         let history = self.store.history();
@@ -63,44 +66,47 @@ impl Fleets<'_> {
 /// Returns these monitors of the workspace with their statuses before the range, by row ID.
 async fn pasts(
     db: &mut Connection,
+    quarantine: &Quarantine,
     (workspace, numbers): (WorkspaceId, &str),
     range: Span,
 ) -> Result<HashMap<i64, FleetPast>, StoreError> {
     let statement = format!(
-        "SELECT m.number, m.id, (SELECT c.to_status FROM status_changes c \
-         WHERE c.monitor = m.number AND c.at < $2 ORDER BY c.at DESC, c.number DESC LIMIT 1) \
-         AS status_before FROM monitors m \
+        "SELECT m.id, m.number, b.number AS before_number, b.to_status AS status_before \
+         FROM monitors m LEFT JOIN status_changes b ON b.number = (SELECT c.number \
+         FROM status_changes c WHERE c.monitor = m.number AND c.at < $2 \
+         ORDER BY c.at DESC, c.number DESC LIMIT 1) \
          WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.number IN ({numbers})"
     );
     let select = query(AssertSqlSafe(statement)).bind(workspace.to_string());
     let rows = select.bind(range.from.as_millis()).fetch_all(db).await?;
-    let mut pasts = HashMap::with_capacity(rows.len());
-    for row in &rows {
-        let before: Option<MonitorStatus> = optional(row, "status_before", MonitorStatus::parse)?;
+    let read = |row| {
         let past = FleetPast {
             id: id(row, "id", MonitorId::parse)?,
-            before: before.unwrap_or(MonitorStatus::Unknown),
+            before: status_before(quarantine, row)?,
             changes: Vec::new(),
             excluded: Vec::new(),
         };
-        pasts.insert(row.try_get("number")?, past);
-    }
-    Ok(pasts)
+        Ok((row.try_get("number")?, past))
+    };
+    Ok(quarantine.readable_rows("monitors", &rows, read)?.into_iter().collect())
 }
 
 async fn add_changes(
     db: &mut Connection,
+    quarantine: &Quarantine,
     numbers: &str,
     (pasts, range): (&mut HashMap<i64, FleetPast>, Span),
 ) -> Result<(), StoreError> {
     let statement = format!(
-        "SELECT monitor, at, to_status FROM status_changes \
+        "SELECT number, monitor, at, to_status FROM status_changes \
          WHERE monitor IN ({numbers}) AND at >= $1 AND at < $2 ORDER BY monitor, at, number"
     );
     let select = query(AssertSqlSafe(statement)).bind(range.from.as_millis());
-    for row in select.bind(range.to.as_millis()).fetch_all(db).await? {
-        if let Some(past) = pasts.get_mut(&row.try_get::<i64>("monitor")?) {
-            past.changes.push(status_from(&row)?);
+    let rows = select.bind(range.to.as_millis()).fetch_all(db).await?;
+    let read = |row: &Row| Ok((row.try_get("monitor")?, status_from(row)?));
+    for (monitor, change) in quarantine.readable_rows("status_changes", &rows, read)? {
+        if let Some(past) = pasts.get_mut(&monitor) {
+            past.changes.push(change);
         }
     }
     Ok(())
@@ -109,18 +115,20 @@ async fn add_changes(
 /// Adds the windows of maintenance, limited to the time in which they covered a monitor.
 async fn add_maintenance(
     db: &mut Connection,
+    quarantine: &Quarantine,
     numbers: &str,
     (pasts, range): (&mut HashMap<i64, FleetPast>, Span),
 ) -> Result<(), StoreError> {
     let statement = format!(
-        "SELECT c.monitor, w.from_at, w.until_at, c.since, c.until FROM maintenance_covers c \
+        "SELECT c.maintenance, c.monitor, w.from_at, w.until_at, c.since, c.until FROM maintenance_covers c \
          JOIN maintenance_windows w ON w.maintenance = c.maintenance \
          WHERE c.monitor IN ({numbers}) AND w.until_at > $1 AND w.from_at < $2"
     );
     let select = query(AssertSqlSafe(statement)).bind(range.from.as_millis());
-    for row in select.bind(range.to.as_millis()).fetch_all(db).await? {
-        if let Some(past) = pasts.get_mut(&row.try_get::<i64>("monitor")?) {
-            past.excluded.push(covered_span(&row)?);
+    let rows = select.bind(range.to.as_millis()).fetch_all(db).await?;
+    for (monitor, span) in covered_spans(quarantine, &rows)? {
+        if let Some(past) = pasts.get_mut(&monitor) {
+            past.excluded.push(span);
         }
     }
     Ok(())

@@ -10,7 +10,8 @@ use sqlx::AssertSqlSafe;
 use super::rollups::{self, Rollups};
 use super::{HistoryStore, block_keys, unpack_readable};
 use crate::buckets::{self, BucketSize};
-use crate::db::{Connection, Query, query};
+use crate::db::{Connection, Query, Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::id;
 use crate::stored_result::StoredResult;
 use crate::{StoreError, recent_index};
@@ -69,7 +70,7 @@ impl HistoryStore<'_> {
         (workspace, monitors): (WorkspaceId, &[MonitorId]),
         days: &[i64],
     ) -> Result<Vec<Wanted>, StoreError> {
-        let numbers = numbers(db, workspace, monitors).await?;
+        let numbers = numbers(db, self.store.quarantine(), workspace, monitors).await?;
         let mut recent: HashMap<i64, Vec<StoredResult>> = HashMap::new();
         for (number, row) in recent_index::rows_of(self.store.recent_index(), db, &numbers).await? {
             if days.contains(&BucketSize::Day.number(row.slot)) {
@@ -145,16 +146,18 @@ fn fitting(monitors: &[Wanted], days: usize) -> usize {
 /// Returns the monitors of the workspace among these by their row IDs.
 async fn numbers(
     db: &mut Connection,
+    quarantine: &Quarantine,
     workspace: WorkspaceId,
     monitors: &[MonitorId],
 ) -> Result<HashMap<i64, MonitorId>, StoreError> {
     let places: Vec<String> = (0..monitors.len()).map(|index| format!("${}", index + 2)).collect();
     let statement = format!(
-        "SELECT number, id FROM monitors WHERE workspace_id = $1 AND id IN ({})",
+        "SELECT id, number FROM monitors WHERE workspace_id = $1 AND id IN ({})",
         places.join(", ")
     );
     let select = query(AssertSqlSafe(statement)).bind(workspace.to_string());
     let select = monitors.iter().fold(select, |select: Query, it| select.bind(it.to_string()));
     let rows = select.fetch_all(db).await?;
-    rows.iter().map(|row| Ok((row.try_get("number")?, id(row, "id", MonitorId::parse)?))).collect()
+    let read = |row: &Row| Ok((row.try_get("number")?, id(row, "id", MonitorId::parse)?));
+    Ok(quarantine.readable_rows("monitors", &rows, read)?.into_iter().collect())
 }

@@ -8,7 +8,7 @@ use domain::judge::CloseReason;
 use rules::{IncidentId, MonitorId, Periodicity, Region, Timestamp, WorkspaceId, limits, tables};
 
 use super::{Incidents, evidence};
-use crate::db::{Connection, query};
+use crate::db::{Connection, Row, query};
 use crate::row::{id, narrow};
 use crate::subject_watches::Subject;
 use crate::writer::Session;
@@ -54,20 +54,21 @@ impl Incidents<'_> {
 /// Opens an incident. Has no effect if it exists, so that a batch can be retried. An older incident
 /// that is still open was left by a judge that lost its state, and is closed.
 pub(crate) async fn open(
-    db: &mut Connection,
+    session: &mut Session,
     incident: IncidentId,
     monitor: i64,
     at: Timestamp,
 ) -> Result<(), StoreError> {
+    let db = &mut session.db;
     let known = query(
-        "SELECT m.workspace_id, m.periodicity, m.timeout_ms, \
+        "SELECT m.id, m.workspace_id, m.periodicity, m.timeout_ms, \
          (SELECT COUNT(*) FROM incidents WHERE id = $1) AS same, \
          (SELECT COUNT(*) FROM incidents WHERE monitor = m.number AND closed_at IS NULL) AS others \
          FROM monitors m WHERE m.number = $2",
     )
     .bind(incident.to_string())
     .bind(monitor)
-    .fetch_one(db)
+    .fetch_one(&mut *db)
     .await?;
     let (same, others): (i64, i64) = (known.try_get("same")?, known.try_get("others")?);
     if same > 0 {
@@ -89,8 +90,8 @@ pub(crate) async fn open(
         .bind(at.as_millis())
         .execute(&mut *db)
         .await?;
-    let period = id(&known, "periodicity", Periodicity::parse)?.period();
-    let since = at - lookback(period, narrow(&known, "timeout_ms")?);
+    let lookback = session.quarantine.readable_rows("monitors", [&known], read_lookback)?.pop();
+    let since = at - lookback.unwrap_or_else(|| lookback_of(Periodicity::OneHour, 0));
     evidence::copy_failing(db, incident, monitor, since).await
 }
 
@@ -216,13 +217,18 @@ async fn record_failed_region(
     evidence::copy_newest(&mut session.db, incident, (monitor, region), failed.at).await
 }
 
+fn read_lookback(row: &Row) -> Result<Duration, StoreError> {
+    let periodicity = id(row, "periodicity", Periodicity::parse)?;
+    Ok(lookback_of(periodicity, narrow(row, "timeout_ms")?))
+}
+
 /// Returns how long before an incident opens a check that led to it may have been due. A vote is at
 /// most two periods old, or one period and the longest check. The longest check takes at most one
 /// period and one attempt.
-fn lookback(period: Duration, timeout_ms: u32) -> Duration {
+fn lookback_of(periodicity: Periodicity, timeout_ms: u32) -> Duration {
     let attempt = match timeout_ms {
         0 => tables::TIMEOUT_MS_MAX,
         given => given,
     };
-    3 * period + Duration::from_millis(u64::from(attempt)) + limits::COMMIT_WITHIN
+    3 * periodicity.period() + Duration::from_millis(u64::from(attempt)) + limits::COMMIT_WITHIN
 }

@@ -7,6 +7,7 @@ use rules::{MonitorId, Timestamp, WorkspaceId};
 
 use crate::StoreError;
 use crate::db::{Connection, Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::{instant, optional_instant};
 
 /// Maximum number of adjacent windows that are merged. Later windows are found when these end.
@@ -55,13 +56,14 @@ async fn window_end(
 /// Returns the windows in the range, limited to the time in which they covered the monitor.
 pub(super) async fn excluded_spans(
     db: &mut Connection,
+    quarantine: &Quarantine,
     workspace: WorkspaceId,
     monitor: MonitorId,
     range: Span,
 ) -> Result<Vec<Span>, StoreError> {
     let rows = query(
-        "SELECT w.from_at, w.until_at, c.since, c.until FROM maintenance_covers c \
-         JOIN monitors m ON m.number = c.monitor \
+        "SELECT c.maintenance, c.monitor, w.from_at, w.until_at, c.since, c.until \
+         FROM maintenance_covers c JOIN monitors m ON m.number = c.monitor \
          JOIN maintenance_windows w ON w.maintenance = c.maintenance \
          WHERE m.workspace_id = $1 AND m.id = $2 AND w.from_at < $4 AND w.until_at > $3",
     )
@@ -71,12 +73,21 @@ pub(super) async fn excluded_spans(
     .bind(range.to.as_millis())
     .fetch_all(db)
     .await?;
-    let covered = rows.iter().map(covered_span);
-    covered.filter(|span| span.as_ref().map_or(true, |span| span.from < span.to)).collect()
+    let covered = covered_spans(quarantine, &rows)?.into_iter().map(|(_, span)| span);
+    Ok(covered.filter(|span| span.from < span.to).collect())
 }
 
-/// Reads a window of maintenance, limited to the time in which it covered a monitor.
-pub(crate) fn covered_span(row: &Row) -> Result<Span, StoreError> {
+/// Returns the readable windows of maintenance with the row IDs of their monitors, limited to the time
+/// in which they covered them. The first column is the maintenance.
+pub(crate) fn covered_spans(
+    quarantine: &Quarantine,
+    rows: &[Row],
+) -> Result<Vec<(i64, Span)>, StoreError> {
+    let read = |row: &Row| Ok((row.try_get("monitor")?, covered_span(row)?));
+    quarantine.readable_rows("maintenances", rows, read)
+}
+
+fn covered_span(row: &Row) -> Result<Span, StoreError> {
     let (from, to) = (instant(row, "from_at")?, instant(row, "until_at")?);
     let (since, until) = (instant(row, "since")?, optional_instant(row, "until")?);
     Ok(Span { from: from.max(since), to: until.map_or(to, |until| to.min(until)) })

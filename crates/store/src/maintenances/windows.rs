@@ -73,33 +73,52 @@ impl Maintenances<'_> {
     /// Extends the windows of some recurring maintenances that need it. Returns whether more may
     /// need it.
     pub async fn extend(&self, now: Timestamp) -> Result<bool, StoreError> {
-        let mut db = self.store.read().await?;
+        let (mut are_changed, mut offset) = (false, 0);
+        loop {
+            let rows = self.to_extend(now, offset).await?;
+            let due = self.store.quarantine().readable_rows("maintenances", &rows, Due::read)?;
+            // Unreadable ones stay the first in order.
+            let is_blocked = due.is_empty() && rows.len() as i64 == STEP_EXTENDED;
+            for due in due {
+                are_changed |= self.extend_one(due, now).await?;
+            }
+            if !is_blocked {
+                return Ok(are_changed && rows.len() as i64 == STEP_EXTENDED);
+            }
+            offset += STEP_EXTENDED;
+        }
+    }
+
+    /// Returns whether the windows reach further now.
+    async fn extend_one(self, due: Due, now: Timestamp) -> Result<bool, StoreError> {
+        let range = Span { from: due.until.max(now), ..planning_horizon(now) };
+        let more = upcoming_windows(&due.schedule, range);
+        let is_changed = more.until != Some(due.until);
+        self.store
+            .write(move |session| {
+                session.declare_no_change();
+                Box::pin(async move { due.extend(&mut session.db, &more).await })
+            })
+            .await?;
+        Ok(is_changed)
+    }
+
+    /// Returns the maintenances of one step whose windows need to be extended.
+    async fn to_extend(self, now: Timestamp, offset: i64) -> Result<Vec<Row>, StoreError> {
         let rows = query(
             "SELECT a.id, a.starts_at, a.duration, a.time_zone, a.recurrence, a.windows_until \
              FROM maintenances a WHERE a.deleted_at IS NULL AND a.windows_until < $1 \
              AND (SELECT COUNT(*) FROM maintenance_windows w WHERE w.maintenance = a.id \
-             AND w.from_at > $2) < $3 ORDER BY a.windows_until LIMIT $4",
+             AND w.from_at > $2) < $3 ORDER BY a.windows_until, a.id LIMIT $4 OFFSET $5",
         )
         .bind((now + limits::MAINTENANCE_HORIZON - SLACK).as_millis())
         .bind(now.as_millis())
         .bind(WINDOWS_MAX as i64 / 2)
         .bind(STEP_EXTENDED)
-        .fetch_all(&mut db)
+        .bind(offset)
+        .fetch_all(&mut self.store.read().await?)
         .await?;
-        drop(db);
-        let mut are_changed = false;
-        for due in self.store.quarantine().readable_rows("maintenances", &rows, Due::read)? {
-            let range = Span { from: due.until.max(now), ..planning_horizon(now) };
-            let more = upcoming_windows(&due.schedule, range);
-            are_changed |= more.until != Some(due.until);
-            self.store
-                .write(move |session| {
-                    session.declare_no_change();
-                    Box::pin(async move { due.extend(&mut session.db, &more).await })
-                })
-                .await?;
-        }
-        Ok(are_changed && rows.len() as i64 == STEP_EXTENDED)
+        Ok(rows)
     }
 
     /// Deletes expired windows of one step, and deleted maintenance without windows. Returns

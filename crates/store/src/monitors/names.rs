@@ -32,7 +32,7 @@ impl Monitors<'_> {
         .bind(i64::from(limit))
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        rows.iter().map(read).collect()
+        self.store.quarantine().readable_rows("monitors", &rows, read)
     }
 
     /// Returns the names of these monitors, which may be deleted, in order of ID. Omits monitors of
@@ -53,9 +53,8 @@ impl Monitors<'_> {
             );
             let select = query(AssertSqlSafe(statement)).bind(workspace.to_string());
             let select = part.iter().fold(select, |select: Query, id| select.bind(id.to_string()));
-            for row in select.fetch_all(&mut db).await? {
-                names.push(read(&row)?);
-            }
+            let rows = select.fetch_all(&mut db).await?;
+            names.extend(self.store.quarantine().readable_rows("monitors", &rows, read)?);
         }
         Ok(names)
     }

@@ -4,7 +4,7 @@
 use domain::notify::{DueTime, Event, EventKind, NewDelivery, next_reminder};
 use rules::{ChannelId, Timestamp, WorkspaceId};
 
-use super::enqueue::read_channel_state;
+use super::alert_inputs::read_channel_state;
 use super::rows::{self, Address, Events};
 use super::{AttemptResult, DeliveryState, NextStep, Outbox, TestDelivery};
 use crate::StoreError;
@@ -190,7 +190,7 @@ async fn enqueue_reminder(
     .await?;
     let Some(row) = found else { return Ok(()) };
     let channel = id(&row, "recipient_id", ChannelId::parse)?;
-    let channel_state = read_channel_state(&row, channel)?;
+    let channel_state = read_channel_state(&session.quarantine, &row, channel)?;
     let Some(every) = channel_state.preferences.remind_every else { return Ok(()) };
     let event = match rows::open(&session.vault, row.try_get("key")?, row.try_get("sealed")?) {
         Ok(event) => event,

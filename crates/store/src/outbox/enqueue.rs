@@ -1,25 +1,23 @@
 //! Enqueues alerts in the transaction of their event. `domain::notify::plan_deliveries` decides
-//! which channels are notified, when, and which deliveries are cancelled. This module loads its
-//! inputs and stores its outputs.
+//! which channels are notified, when, and which deliveries are cancelled. `alert_inputs` loads its
+//! inputs, and this module stores its outputs.
 
 use std::collections::BTreeMap;
 
 use domain::judge::{CloseReason, IncidentChange, Transition};
 use domain::notify::{
-    AlertChange, AlertContext, AlertSubject, Cause, ChannelState, DeliveryPlan, DeliveryProgress,
-    EventKind, HoldReason, MonitorSnapshot, OpenDelivery, plan_deliveries,
+    AlertChange, AlertContext, AlertSubject, Cause, ChannelState, DeliveryPlan, plan_deliveries,
 };
-use rules::{
-    ChannelId, IncidentId, MonitorId, PageId, Periodicity, ProviderType, Timestamp, WorkspaceId,
-};
+use rules::{ChannelId, PageId, Timestamp};
 
+use super::alert_inputs::{add_linked, load_context, open_deliveries};
+use super::page_events;
 use super::rows::{self, Address, Events, Time};
-use super::{DeliveryState, page_events};
-use crate::db::{Connection, Row, query};
+use crate::db::{Connection, query};
 use crate::recipient::Recipient;
-use crate::row::{id, instant, narrow, optional};
+use crate::row::id;
 use crate::writer::Session;
-use crate::{StoreError, channels, maintenances, monitors};
+use crate::{StoreError, maintenances};
 
 /// End of a monitor's checks.
 #[derive(Clone, Copy)]
@@ -50,9 +48,9 @@ pub(crate) async fn enqueue_transition(
         IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {}
     }
     let Some(change) = AlertChange::from_transition(transition) else { return Ok(()) };
-    let mut channels = open_deliveries(&mut session.db, monitor).await?;
+    let mut channels = open_deliveries(session, monitor).await?;
     if can_begin(change) {
-        add_linked(&mut session.db, monitor, &mut channels).await?;
+        add_linked(session, monitor, &mut channels).await?;
     }
     let cause = cause.cloned().unwrap_or_default();
     enqueue(session, monitor, (change, time), channels, cause).await
@@ -63,7 +61,7 @@ pub(crate) async fn enqueue_transition(
 pub(crate) async fn enqueue_end(session: &mut Session, ending: Ending) -> Result<(), StoreError> {
     let time = Time { at: ending.at, now: ending.at };
     page_events::enqueue_closed(session, ending.monitor, time).await?;
-    let channels = open_deliveries(&mut session.db, ending.monitor).await?;
+    let channels = open_deliveries(session, ending.monitor).await?;
     let open = channels.values().flat_map(|channel_state| &channel_state.open_deliveries);
     let incident = open.filter_map(|delivery| match delivery.subject {
         AlertSubject::Incident(id) => Some(id),
@@ -174,7 +172,9 @@ async fn enqueue(
     if channels.is_empty() {
         return Ok(());
     }
-    let (workspace, context) = load_context(session, monitor, time, cause).await?;
+    let Some((workspace, context)) = load_context(session, monitor, time, cause).await? else {
+        return Ok(());
+    };
     let muted_until = match change {
         AlertChange::Down(_) => {
             maintenances::muted_until(&mut session.db, monitor, time.at).await?
@@ -231,128 +231,4 @@ pub(super) async fn cancel(
         .await?;
     }
     Ok(())
-}
-
-/// Returns the workspace of the monitor and the context of the alert.
-async fn load_context(
-    session: &mut Session,
-    monitor: i64,
-    Time { at, now }: Time,
-    cause: Cause,
-) -> Result<(WorkspaceId, AlertContext), StoreError> {
-    let row = query(
-        "SELECT m.id, m.check_sealed, w.name AS workspace, m.name, m.periodicity, m.workspace_id \
-         FROM monitors m \
-         JOIN workspaces w ON w.id = m.workspace_id WHERE m.number = $1",
-    )
-    .bind(monitor)
-    .fetch_one(&mut session.db)
-    .await?;
-    let monitor_id: MonitorId = id(&row, "id", MonitorId::parse)?;
-    let context = monitors::check_context(row.try_get("id")?);
-    let check = session.vault.open(context, row.try_get("check_sealed")?)?;
-    let context = AlertContext {
-        at,
-        now,
-        workspace: row.try_get("workspace")?,
-        monitor: MonitorSnapshot::new(monitor_id, row.try_get("name")?, &check),
-        period: id(&row, "periodicity", Periodicity::parse)?.period(),
-        cause,
-        muted_until: None,
-    };
-    Ok((id(&row, "workspace_id", WorkspaceId::parse)?, context))
-}
-
-/// Returns the channels with an open delivery for the monitor.
-async fn open_deliveries(
-    db: &mut Connection,
-    monitor: i64,
-) -> Result<BTreeMap<ChannelId, ChannelState>, StoreError> {
-    let rows = query(
-        "SELECT d.recipient_id, c.kind AS channel_kind, c.preferences, d.number, e.incident, \
-         e.kind AS event_kind, e.began_at, e.reminder, d.state, d.attempts, d.hold_reason, d.due_at \
-         FROM deliveries d JOIN events e ON e.number = d.event JOIN channels c \
-         ON c.id = d.recipient_id WHERE d.monitor = $1 AND d.is_open ORDER BY d.number",
-    )
-    .bind(monitor)
-    .fetch_all(db)
-    .await?;
-    let mut channels = BTreeMap::new();
-    for row in &rows {
-        let channel = id(row, "recipient_id", ChannelId::parse)?;
-        let channel_state = match channels.entry(channel) {
-            std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
-            std::collections::btree_map::Entry::Vacant(new) => {
-                new.insert(read_channel_state(row, channel)?)
-            }
-        };
-        channel_state.open_deliveries.push(read_open_delivery(row)?);
-    }
-    Ok(channels)
-}
-
-/// Adds the channels that are linked to the monitor.
-async fn add_linked(
-    db: &mut Connection,
-    monitor: i64,
-    channels: &mut BTreeMap<ChannelId, ChannelState>,
-) -> Result<(), StoreError> {
-    let rows = query(
-        "SELECT c.id, c.kind AS channel_kind, c.preferences FROM channel_monitors l \
-         JOIN channels c ON c.id = l.channel WHERE l.monitor = $1",
-    )
-    .bind(monitor)
-    .fetch_all(db)
-    .await?;
-    for row in &rows {
-        let channel = id(row, "id", ChannelId::parse)?;
-        let open_deliveries =
-            channels.remove(&channel).map(|known| known.open_deliveries).unwrap_or_default();
-        channels.insert(
-            channel,
-            ChannelState { is_linked: true, open_deliveries, ..read_channel_state(row, channel)? },
-        );
-    }
-    Ok(())
-}
-
-/// Reads the columns `channel_kind` and `preferences` of a channel.
-pub(super) fn read_channel_state(
-    row: &Row,
-    channel: ChannelId,
-) -> Result<ChannelState, StoreError> {
-    Ok(ChannelState {
-        kind: id(row, "channel_kind", ProviderType::parse)?,
-        preferences: channels::read_preferences(row.try_get("preferences")?, channel)?,
-        is_linked: false,
-        window: None,
-        open_deliveries: Vec::new(),
-    })
-}
-
-fn read_open_delivery(row: &Row) -> Result<OpenDelivery, StoreError> {
-    let incident = optional(row, "incident", IncidentId::parse)?;
-    Ok(OpenDelivery {
-        delivery: row.try_get("number")?,
-        subject: AlertSubject::new(id(row, "event_kind", EventKind::parse)?, incident),
-        since: instant(row, "began_at")?,
-        reminder: narrow(row, "reminder")?,
-        progress: read_progress(row)?,
-    })
-}
-
-fn read_progress(row: &Row) -> Result<DeliveryProgress, StoreError> {
-    let (state, attempts) =
-        (id(row, "state", DeliveryState::parse)?, narrow::<u32>(row, "attempts")?);
-    let (hold_reason, due_at) =
-        (optional(row, "hold_reason", HoldReason::parse)?, instant(row, "due_at")?);
-    Ok(match (state, hold_reason) {
-        (DeliveryState::Waiting, Some(hold_reason)) if attempts == 0 => {
-            DeliveryProgress::Held(hold_reason, due_at)
-        }
-        (DeliveryState::Waiting | DeliveryState::Accepted, _) => {
-            DeliveryProgress::AcceptedOrPending
-        }
-        (DeliveryState::Dead | DeliveryState::Cancelled, _) => DeliveryProgress::Dead,
-    })
 }

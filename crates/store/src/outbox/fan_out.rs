@@ -14,10 +14,12 @@ use rules::status_page::{StatusPage, SubscriberKind, Topic};
 use rules::{AccessType, IncidentId, PageId, SubscriberId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
+use super::corrupt::{Unreadable, mark_dead};
 use super::rows::{self, DeliveryTarget, Events};
 use super::{DeliveryState, Outbox};
 use crate::db::{Connection, Query, Row, Value, query};
 use crate::outbox_cache::FanOutCursor;
+use crate::quarantine::is_unreadable;
 use crate::recipient::Recipient;
 use crate::row::{id, instant, optional_instant};
 use crate::vault::Vault;
@@ -67,8 +69,13 @@ async fn step(
     page: PageId,
     now: Timestamp,
 ) -> Result<FanOutProgress, StoreError> {
-    let Some(waiting) = first(session, page, now).await? else {
-        return remaining(&mut session.db, page).await;
+    let waiting = match first(session, page, now).await? {
+        Some(Ok(waiting)) => waiting,
+        Some(Err(unreadable)) => {
+            mark_dead(&mut session.db, &[unreadable], now).await?;
+            return Ok(FanOutProgress::More);
+        }
+        None => return remaining(&mut session.db, page).await,
     };
     let page = pages::by_id(&mut session.db, &session.vault, page).await?;
     let opening = match waiting.event.opened_incident() {
@@ -91,11 +98,12 @@ async fn step(
     Ok(FanOutProgress::More)
 }
 
+/// Returns the oldest due event of the page, or its delivery if the event is unreadable.
 async fn first(
     session: &mut Session,
     page: PageId,
     now: Timestamp,
-) -> Result<Option<Waiting>, StoreError> {
+) -> Result<Option<Result<Waiting, Unreadable>>, StoreError> {
     let row = query(
         "SELECT d.number, d.workspace_id, e.key, e.sealed, d.created_at FROM deliveries d \
          JOIN events e ON e.number = d.event WHERE d.recipient_id = $1 AND d.state = 'waiting' \
@@ -106,12 +114,21 @@ async fn first(
     .fetch_optional(&mut session.db)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    Ok(Some(Waiting {
+    match read_waiting(&session.vault, &row) {
+        Err(why) if is_unreadable(&why) => {
+            Ok(Some(Err(Unreadable::new(rows::delivery_id(&row)?, &why))))
+        }
+        waiting => Ok(Some(Ok(waiting?))),
+    }
+}
+
+fn read_waiting(vault: &Vault, row: &Row) -> Result<Waiting, StoreError> {
+    Ok(Waiting {
         number: row.try_get("number")?,
-        workspace: id(&row, "workspace_id", WorkspaceId::parse)?,
-        event: rows::open(&session.vault, row.try_get("key")?, row.try_get("sealed")?)?,
-        created_at: instant(&row, "created_at")?,
-    }))
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
+        event: rows::open(vault, row.try_get("key")?, row.try_get("sealed")?)?,
+        created_at: instant(row, "created_at")?,
+    })
 }
 
 async fn remaining(db: &mut Connection, page: PageId) -> Result<FanOutProgress, StoreError> {
@@ -187,10 +204,9 @@ async fn find_recipients(
     let after = cursor.map_or_else(String::new, |cursor| cursor.after.clone());
     let rows = next_subscribers(&mut session.db, waiting, &after).await?;
     let password_hash = subscribers::hash_password(&session.vault, page);
-    let mut recipients = Vec::with_capacity(rows.len());
-    for row in &rows {
-        recipients.extend(read_recipient(&session.vault, page, password_hash.as_deref(), row)?);
-    }
+    let read = |row| read_recipient(&session.vault, page, password_hash.as_deref(), row);
+    let recipients = session.quarantine.readable_rows("subscribers", &rows, read)?;
+    let recipients = recipients.into_iter().flatten().collect();
     let is_full = rows.len() as i64 >= STEP_SUBSCRIBERS;
     let rest = match rows.last().filter(|_| is_full) {
         Some(row) => Some(FanOutCursor { delivery: waiting.number, after: row.try_get("id")? }),

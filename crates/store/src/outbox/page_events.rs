@@ -12,7 +12,8 @@ use domain::report::ReportAnnouncement;
 use rules::{ComponentId, IncidentId, PageId, Timestamp, WorkspaceId};
 
 use super::rows::{self, DeliveryTarget, Events, Time};
-use crate::db::{Connection, Row, query};
+use crate::db::{Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::{id, instant};
 use crate::writer::Session;
 use crate::{StoreError, maintenances};
@@ -77,7 +78,8 @@ pub(crate) async fn enqueue_maintenance(
     .bind(now.as_millis())
     .fetch_all(&mut session.db)
     .await?;
-    for AffectedPage { workspace, page, components } in read_affected_pages(&rows)? {
+    let affected = read_affected_pages(&session.quarantine, &rows)?;
+    for AffectedPage { workspace, page, components } in affected {
         let about = PageEventKind::Maintenance(maintenance.clone());
         let event = PageEvent { page, at: now, about, components };
         write(session, workspace, &event, DeliveryTimes { due_at: now, now }).await?;
@@ -94,7 +96,7 @@ pub(super) async fn enqueue_opened(
     time: Time,
 ) -> Result<(), StoreError> {
     let event = IncidentEvent { incident, began_at: time.at, is_over: false };
-    let pages = pages_showing(&mut session.db, monitor).await?;
+    let pages = pages_showing(session, monitor).await?;
     if pages.is_empty() {
         return Ok(());
     }
@@ -110,7 +112,7 @@ pub(super) async fn enqueue_closed(
     monitor: i64,
     time: Time,
 ) -> Result<(), StoreError> {
-    let pages = pages_showing(&mut session.db, monitor).await?;
+    let pages = pages_showing(session, monitor).await?;
     if pages.is_empty() {
         return Ok(());
     }
@@ -143,7 +145,10 @@ async fn enqueue_incident(
 }
 
 /// Returns the pages that show a monitor and have a subscriber for incidents.
-async fn pages_showing(db: &mut Connection, monitor: i64) -> Result<Vec<AffectedPage>, StoreError> {
+async fn pages_showing(
+    session: &mut Session,
+    monitor: i64,
+) -> Result<Vec<AffectedPage>, StoreError> {
     let rows = query(
         "SELECT p.id AS page_id, c.id AS component_id, COALESCE(c.name, m.name, '') AS name, \
          p.workspace_id, p.title \
@@ -154,28 +159,38 @@ async fn pages_showing(db: &mut Connection, monitor: i64) -> Result<Vec<Affected
          ORDER BY p.id, c.id",
     )
     .bind(monitor)
-    .fetch_all(db)
+    .fetch_all(&mut session.db)
     .await?;
-    read_affected_pages(&rows)
+    read_affected_pages(&session.quarantine, &rows)
 }
 
-fn read_affected_pages(rows: &[Row]) -> Result<Vec<AffectedPage>, StoreError> {
+/// Returns the readable pages with their affected components.
+fn read_affected_pages(
+    quarantine: &Quarantine,
+    rows: &[Row],
+) -> Result<Vec<AffectedPage>, StoreError> {
     let mut pages: BTreeMap<PageId, AffectedPage> = BTreeMap::new();
-    for row in rows {
-        let page: PageId = id(row, "page_id", PageId::parse)?;
-        let component = ComponentNamed {
-            id: id(row, "component_id", ComponentId::parse)?,
-            name: row.try_get("name")?,
-        };
-        if let Some(known) = pages.get_mut(&page) {
-            known.components.push(component);
-            continue;
-        }
-        let workspace = id(row, "workspace_id", WorkspaceId::parse)?;
-        let named = PageNamed { id: page, title: row.try_get("title")? };
-        pages.insert(page, AffectedPage { workspace, page: named, components: vec![component] });
+    for AffectedPage { workspace, page, components } in
+        quarantine.readable_rows("pages", rows, read_affected_page)?
+    {
+        let known = pages.entry(page.id);
+        let known = known.or_insert(AffectedPage { workspace, page, components: Vec::new() });
+        known.components.extend(components);
     }
     Ok(pages.into_values().collect())
+}
+
+/// Reads a page with one of its components.
+fn read_affected_page(row: &Row) -> Result<AffectedPage, StoreError> {
+    let component = ComponentNamed {
+        id: id(row, "component_id", ComponentId::parse)?,
+        name: row.try_get("name")?,
+    };
+    Ok(AffectedPage {
+        workspace: id(row, "workspace_id", WorkspaceId::parse)?,
+        page: PageNamed { id: id(row, "page_id", PageId::parse)?, title: row.try_get("title")? },
+        components: vec![component],
+    })
 }
 
 async fn write(

@@ -8,8 +8,9 @@ use domain::notify::{
 };
 use rules::{ChannelId, DeliveryId, Timestamp};
 
+use super::alert_inputs::read_channel_state;
 use super::corrupt::{Unreadable, mark_dead};
-use super::enqueue::{cancel, read_channel_state};
+use super::enqueue::cancel;
 use super::rows::{self, digest_key, select_due};
 use super::{DueDeliveries, DueDelivery, Outbox};
 use crate::db::{Connection, query};
@@ -61,15 +62,15 @@ const REST: &str = "SELECT (SELECT MIN(due_at) FROM deliveries \
     AND digest_key IS NOT NULL LIMIT 1) AS s) AS in_digest";
 
 impl Outbox<'_> {
-    /// Returns all recipients with waiting deliveries.
+    /// Returns all readable recipients with waiting deliveries.
     pub async fn waiting(&self) -> Result<Vec<Recipient>, StoreError> {
         let rows = query(
-            "SELECT MIN(recipient_kind) AS recipient_kind, recipient_id \
+            "SELECT MIN(number) AS number, MIN(recipient_kind) AS recipient_kind, recipient_id \
              FROM deliveries WHERE state = 'waiting' GROUP BY recipient_id",
         )
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        rows.iter().map(Recipient::read).collect()
+        self.store.quarantine().readable_rows("deliveries", &rows, Recipient::read)
     }
 
     /// Returns the due deliveries of a recipient: at most `limit` single ones, one fixed digest,
@@ -229,7 +230,7 @@ async fn reschedule_due(
 ) -> Result<usize, StoreError> {
     let Recipient::Channel(channel) = recipient else { return Ok(0) };
     let vault = std::sync::Arc::clone(&session.vault);
-    let (held, unreadable) = load_held(&mut session.db, &vault, channel, now).await?;
+    let (held, unreadable) = load_held(session, &vault, channel, now).await?;
     mark_dead(&mut session.db, &unreadable, now).await?;
     let count = held.len() + unreadable.len();
     for held in held {
@@ -253,7 +254,7 @@ async fn reschedule_due(
 }
 
 async fn load_held(
-    db: &mut Connection,
+    session: &mut Session,
     vault: &Vault,
     channel: ChannelId,
     now: Timestamp,
@@ -271,8 +272,9 @@ async fn load_held(
     .bind(channel.to_string())
     .bind(now.as_millis())
     .bind(RESCHEDULED_MAX)
-    .fetch_all(db)
+    .fetch_all(&mut session.db)
     .await?;
+    let quarantine = &session.quarantine;
     let (mut held, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in &rows {
         let event: Event = match rows::open(vault, row.try_get("key")?, row.try_get("sealed")?) {
@@ -286,7 +288,8 @@ async fn load_held(
         let is_acknowledged_reminder =
             event.reminder > 0 && optional_instant(row, "acknowledged_at")?.is_some();
         let is_linked = row.try_get::<Option<&str>>("linked_channel")?.is_some();
-        let channel_state = ChannelState { is_linked, ..read_channel_state(row, channel)? };
+        let channel_state =
+            ChannelState { is_linked, ..read_channel_state(quarantine, row, channel)? };
         held.push(HeldDelivery {
             number: row.try_get("number")?,
             monitor: row.try_get("monitor")?,

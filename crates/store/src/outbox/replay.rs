@@ -10,7 +10,7 @@ use domain::notify::{
 };
 use rules::{DeliveryId, MonitorStatus, Timestamp, Violation, WorkspaceId};
 
-use super::enqueue::read_channel_state;
+use super::alert_inputs::read_channel_state;
 use super::rows::{self, Address, Events};
 use super::{Delivery, DeliveryState, Outbox, deliveries};
 use crate::audit::{self, NewAuditEntry};
@@ -77,7 +77,7 @@ async fn replay(
     .ok_or_else(|| refused("must be a dead letter of an existing channel"))?;
     let (monitor, is_open): (Option<i64>, bool) =
         (row.try_get("monitor")?, row.try_get("is_open")?);
-    let channel_state = read_channel_state(&row, alert.channel)?;
+    let channel_state = read_channel_state(&session.quarantine, &row, alert.channel)?;
     let key = delivery_key(alert.channel, &alert.event);
     requeue(session, &key, now).await?;
     session.outbox.wake(alert.channel);

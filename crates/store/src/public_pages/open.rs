@@ -6,7 +6,8 @@ use rules::{ComponentId, MonitorId, PageId, WorkspaceId};
 
 use super::PublicPages;
 use crate::StoreError;
-use crate::db::{Connection, query};
+use crate::db::{Connection, Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::id;
 
 /// Public page with its component that shows a monitor.
@@ -38,13 +39,12 @@ impl PublicPages<'_> {
         .bind(true)
         .fetch_all(&mut db)
         .await?;
-        for row in &rows {
-            let page = id(row, "id", PageId::parse)?;
-            let shows_all =
-                others.is_empty() || shows(&mut db, page).await?.is_superset(&monitor_set(others));
+        let quarantine = self.store.quarantine();
+        for (page, found) in quarantine.readable_rows("pages", &rows, read)? {
+            let shows_all = others.is_empty()
+                || shows(&mut db, quarantine, page).await?.is_superset(&monitor_set(others));
             if shows_all {
-                let component = id(row, "component", ComponentId::parse)?;
-                return Ok(Some(PublicPageRef { slug: row.try_get("slug")?, component }));
+                return Ok(Some(found));
             }
         }
         Ok(None)
@@ -55,8 +55,17 @@ fn monitor_set(monitors: &[MonitorId]) -> HashSet<MonitorId> {
     monitors.iter().copied().collect()
 }
 
+fn read(row: &Row) -> Result<(PageId, PublicPageRef), StoreError> {
+    let component = id(row, "component", ComponentId::parse)?;
+    Ok((id(row, "id", PageId::parse)?, PublicPageRef { slug: row.try_get("slug")?, component }))
+}
+
 /// Returns the monitors that a page shows.
-async fn shows(db: &mut Connection, page: PageId) -> Result<HashSet<MonitorId>, StoreError> {
+async fn shows(
+    db: &mut Connection,
+    quarantine: &Quarantine,
+    page: PageId,
+) -> Result<HashSet<MonitorId>, StoreError> {
     let rows = query(
         "SELECT m.id FROM components c JOIN monitors m ON m.number = c.monitor \
          WHERE c.page_id = $1",
@@ -64,5 +73,6 @@ async fn shows(db: &mut Connection, page: PageId) -> Result<HashSet<MonitorId>, 
     .bind(page.to_string())
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| id(row, "id", MonitorId::parse)).collect()
+    let read = |row| id(row, "id", MonitorId::parse);
+    Ok(quarantine.readable_rows("monitors", &rows, read)?.into_iter().collect())
 }

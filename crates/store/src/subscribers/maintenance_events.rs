@@ -45,9 +45,11 @@ impl Subscribers<'_> {
         let mut announced = 0;
         loop {
             let mut db = self.store.read().await?;
-            let changed = changed_windows(&mut db, (from, now), announced).await?;
+            let rows = changed_windows(&mut db, (from, now), announced).await?;
             drop(db);
-            let count = changed.len() as i64;
+            let count = rows.len() as i64;
+            let read = |row| read_event(row, now);
+            let changed = self.store.quarantine().readable_rows("maintenances", &rows, read)?;
             // If the server is killed in between, the first ones are repeated, which their names
             // make harmless.
             let until = (count < AT_ONCE).then_some(now);
@@ -106,7 +108,7 @@ async fn changed_windows(
     db: &mut Connection,
     (from, now): (Timestamp, Timestamp),
     after: i64,
-) -> Result<Vec<MaintenanceEvent>, StoreError> {
+) -> Result<Vec<Row>, StoreError> {
     let rows = query(CHANGED_WINDOWS)
         .bind(from.as_millis())
         .bind(now.as_millis())
@@ -117,18 +119,19 @@ async fn changed_windows(
         .bind(i64::try_from(MAINTENANCE_DISTANCE_MIN.as_millis()).unwrap_or(i64::MAX))
         .fetch_all(db)
         .await?;
-    let read = |row: &Row| {
-        let window = Span { from: instant(row, "from_at")?, to: instant(row, "until_at")? };
-        Ok(MaintenanceEvent {
-            maintenance: id(row, "id", MaintenanceId::parse)?,
-            title: row.try_get("title")?,
-            description: row.try_get("description")?,
-            from: window.from,
-            until: window.to,
-            stage: MaintenancePhase::from_window(window, now),
-        })
-    };
-    rows.iter().map(read).collect()
+    Ok(rows)
+}
+
+fn read_event(row: &Row, now: Timestamp) -> Result<MaintenanceEvent, StoreError> {
+    let window = Span { from: instant(row, "from_at")?, to: instant(row, "until_at")? };
+    Ok(MaintenanceEvent {
+        maintenance: id(row, "id", MaintenanceId::parse)?,
+        title: row.try_get("title")?,
+        description: row.try_get("description")?,
+        from: window.from,
+        until: window.to,
+        stage: MaintenancePhase::from_window(window, now),
+    })
 }
 
 async fn next(db: &mut Connection, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {

@@ -8,9 +8,11 @@ use rules::{MonitorId, MonitorStatus, PageId, Tag, Timestamp, WorkspaceId};
 
 use super::{UptimeFigures, UptimeReports, UptimeSubject};
 use crate::StoreError;
-use crate::db::{Connection, Query, query};
-use crate::maintenances::covered_span;
+use crate::db::{Connection, Query, Row, query};
+use crate::judge_states::status_before;
+use crate::maintenances::covered_spans;
 use crate::monitors::tags;
+use crate::quarantine::Quarantine;
 use crate::row::{id, optional, optional_instant, status_from, to_count};
 
 /// Number of monitors per batch.
@@ -41,10 +43,11 @@ impl UptimeReports<'_> {
         let mut db = self.store.read().await?;
         let (mut figures, mut after) = (Vec::new(), 0);
         loop {
-            let batch = monitors(&mut db, workspace, (after, range)).await?;
-            let Some((last, _)) = batch.last_key_value() else { return Ok(figures) };
-            after = *last;
-            figures.extend(batch.into_values().map(|past| past.figures(range)));
+            let batch =
+                batch_after(&mut db, self.store.quarantine(), workspace, (after, range)).await?;
+            let Some(last) = batch.last else { return Ok(figures) };
+            after = last;
+            figures.extend(batch.pasts.into_values().map(|past| past.figures(range)));
         }
     }
 
@@ -113,8 +116,16 @@ impl UptimeReports<'_> {
                 monitor: optional(row, "monitor", MonitorId::parse)?,
             })
         };
-        rows.iter().map(read).collect()
+        self.store.quarantine().readable_rows("pages", &rows, read)
     }
+}
+
+/// Part of a workspace's monitors.
+struct MonitorBatch {
+    /// Row ID of the last one, readable or not. `None` if there are no more.
+    last: Option<i64>,
+    /// Readable monitors by row ID.
+    pasts: BTreeMap<i64, MonitorPast>,
 }
 
 /// Component of a page, or the page itself if it has none.
@@ -142,16 +153,18 @@ impl MonitorPast {
     }
 }
 
-/// Returns the next monitors after this number, by number.
-async fn monitors(
+/// Returns the next monitors after this number.
+async fn batch_after(
     db: &mut Connection,
+    quarantine: &Quarantine,
     workspace: WorkspaceId,
     (after, range): (i64, Span),
-) -> Result<BTreeMap<i64, MonitorPast>, StoreError> {
+) -> Result<MonitorBatch, StoreError> {
     let rows = query(
-        "SELECT m.number, m.id, m.name, m.tags, m.deleted_at, \
-         (SELECT c.to_status FROM status_changes c WHERE c.monitor = m.number AND c.at < $3 \
-         ORDER BY c.at DESC, c.number DESC LIMIT 1) AS status_before FROM monitors m \
+        "SELECT m.id, m.number, m.name, m.tags, m.deleted_at, b.number AS before_number, \
+         b.to_status AS status_before FROM monitors m LEFT JOIN status_changes b \
+         ON b.number = (SELECT c.number FROM status_changes c WHERE c.monitor = m.number \
+         AND c.at < $3 ORDER BY c.at DESC, c.number DESC LIMIT 1) \
          WHERE m.workspace_id = $1 AND m.number > $2 AND m.created_at < $4 \
          AND (m.deleted_at IS NULL OR m.deleted_at > $3) ORDER BY m.number LIMIT $5",
     )
@@ -162,26 +175,26 @@ async fn monitors(
     .bind(BATCH)
     .fetch_all(&mut *db)
     .await?;
-    let mut batch = BTreeMap::new();
-    for row in &rows {
-        let deleted_at = optional_instant(row, "deleted_at")?;
-        let before: Option<MonitorStatus> = optional(row, "status_before", MonitorStatus::parse)?;
+    let read = |row| {
         let past = MonitorPast {
             id: id(row, "id", MonitorId::parse)?,
             name: row.try_get("name")?,
             tags: tags(row.try_get("tags")?)?,
-            before: before.unwrap_or(MonitorStatus::Unknown),
+            before: status_before(quarantine, row)?,
             changes: Vec::new(),
             excluded: Vec::new(),
             incidents: 0,
-            deleted_at,
+            deleted_at: optional_instant(row, "deleted_at")?,
         };
-        batch.insert(row.try_get("number")?, past);
-    }
-    if !batch.is_empty() {
-        add_changes(db, &mut batch, range).await?;
-        add_maintenance(db, &mut batch, range).await?;
-        add_incidents(db, &mut batch, range).await?;
+        Ok((row.try_get("number")?, past))
+    };
+    let last = rows.last().map(|row| row.try_get("number")).transpose()?;
+    let pasts = quarantine.readable_rows("monitors", &rows, read)?;
+    let mut batch = MonitorBatch { last, pasts: pasts.into_iter().collect() };
+    if !batch.pasts.is_empty() {
+        add_changes(db, quarantine, &mut batch.pasts, range).await?;
+        add_maintenance(db, quarantine, &mut batch.pasts, range).await?;
+        add_incidents(db, &mut batch.pasts, range).await?;
     }
     Ok(batch)
 }
@@ -196,18 +209,21 @@ fn bound(statement: &'static str, batch: &BTreeMap<i64, MonitorPast>, range: Spa
 
 async fn add_changes(
     db: &mut Connection,
+    quarantine: &Quarantine,
     batch: &mut BTreeMap<i64, MonitorPast>,
     range: Span,
 ) -> Result<(), StoreError> {
     let rows = bound(
-        "SELECT monitor, at, to_status FROM status_changes WHERE monitor >= $1 AND monitor <= $2 \
+        "SELECT number, monitor, at, to_status FROM status_changes WHERE monitor >= $1 AND monitor <= $2 \
          AND at >= $3 AND at < $4 ORDER BY monitor, at, number",
         batch,
         range,
     );
-    for row in rows.fetch_all(db).await? {
-        if let Some(past) = batch.get_mut(&row.try_get::<i64>("monitor")?) {
-            past.changes.push(status_from(&row)?);
+    let rows = rows.fetch_all(db).await?;
+    let read = |row: &Row| Ok((row.try_get("monitor")?, status_from(row)?));
+    for (monitor, change) in quarantine.readable_rows("status_changes", &rows, read)? {
+        if let Some(past) = batch.get_mut(&monitor) {
+            past.changes.push(change);
         }
     }
     Ok(())
@@ -216,19 +232,20 @@ async fn add_changes(
 /// Adds the windows of maintenance, limited to the time in which they covered a monitor.
 async fn add_maintenance(
     db: &mut Connection,
+    quarantine: &Quarantine,
     batch: &mut BTreeMap<i64, MonitorPast>,
     range: Span,
 ) -> Result<(), StoreError> {
     let rows = bound(
-        "SELECT c.monitor, w.from_at, w.until_at, c.since, c.until FROM maintenance_covers c \
+        "SELECT c.maintenance, c.monitor, w.from_at, w.until_at, c.since, c.until FROM maintenance_covers c \
          JOIN maintenance_windows w ON w.maintenance = c.maintenance \
          WHERE c.monitor >= $1 AND c.monitor <= $2 AND w.until_at > $3 AND w.from_at < $4",
         batch,
         range,
     );
-    for row in rows.fetch_all(db).await? {
-        if let Some(past) = batch.get_mut(&row.try_get::<i64>("monitor")?) {
-            past.excluded.push(covered_span(&row)?);
+    for (monitor, span) in covered_spans(quarantine, &rows.fetch_all(db).await?)? {
+        if let Some(past) = batch.get_mut(&monitor) {
+            past.excluded.push(span);
         }
     }
     Ok(())

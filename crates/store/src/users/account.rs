@@ -115,7 +115,7 @@ impl Users<'_> {
             .write(move |session| {
                 session.declare_no_change();
                 Box::pin(async move {
-                    let all = workspace_ids(&mut session.db).await?;
+                    let all = workspace_ids(session).await?;
                     let Some(workspace) = all.first().copied() else { return Ok(()) };
                     let note = NewAuditEntry {
                         workspace,

@@ -18,6 +18,7 @@ use crate::db::{self, Connection};
 use crate::engine::{self, Owner};
 use crate::generations::{ChangeExtent, ChangedWorkspaces, Generations};
 use crate::outbox_cache::OutboxCache;
+use crate::quarantine::Quarantine;
 use crate::result_rows::NextRowKeys;
 use crate::row_ids::RowIds;
 use crate::vault::Vault;
@@ -29,6 +30,8 @@ const SAVEPOINT: &str = "SAVEPOINT task";
 pub(crate) struct Session {
     pub(crate) db: Connection,
     pub(crate) vault: Arc<Vault>,
+    /// Unreadable rows that writes came across.
+    pub(crate) quarantine: Arc<Quarantine>,
     pub(crate) row_ids: RowIds,
     pub(crate) ends: NextRowKeys,
     pub(crate) outbox: OutboxCache,
@@ -57,7 +60,7 @@ impl Session {
     pub(crate) fn new(
         db: Connection,
         owner: Option<Owner>,
-        vault: Arc<Vault>,
+        (vault, quarantine): (Arc<Vault>, Arc<Quarantine>),
         lock: FolderLock,
         generations: Arc<Generations>,
         outbox: OutboxCache,
@@ -66,6 +69,7 @@ impl Session {
         Self {
             db,
             vault,
+            quarantine,
             row_ids: RowIds::default(),
             ends: NextRowKeys::default(),
             outbox,

@@ -36,7 +36,7 @@ async fn version(home: &Home) -> DefinitionsVersion {
     home.store.fleets().version(home.workspace).await.unwrap()
 }
 
-async fn number(home: &Home, id: MonitorId) -> MonitorNumber {
+pub(crate) async fn number(home: &Home, id: MonitorId) -> MonitorNumber {
     definitions(home).await.iter().find(|it| it.id == id).unwrap().number
 }
 

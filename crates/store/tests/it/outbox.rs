@@ -35,7 +35,7 @@ pub(crate) fn channel_id(number: u64) -> ChannelId {
 }
 
 /// Creates a channel for these monitors with default preferences.
-async fn slack(home: &Home, number: u64, monitors: &[MonitorId]) -> ChannelId {
+pub(crate) async fn slack(home: &Home, number: u64, monitors: &[MonitorId]) -> ChannelId {
     slack_with(home, number, monitors, NotificationPreferences::default()).await
 }
 

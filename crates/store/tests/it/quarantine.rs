@@ -2,7 +2,9 @@
 //! lists, copies, repairs and removes them.
 
 mod doctor;
+mod figures;
 mod parts;
+mod writes;
 
 use domain::check::CheckResult;
 use domain::history::Rollup;

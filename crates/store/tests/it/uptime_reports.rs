@@ -40,7 +40,7 @@ fn change(
 }
 
 /// Has a monitor checked from the beginning, and down for two hours from `from`, with an incident.
-async fn outage(home: &Home, monitor: MonitorId, from: i64) {
+pub(crate) async fn outage(home: &Home, monitor: MonitorId, from: i64) {
     let id = IncidentId::from_bits(monitor.bits());
     let closed = IncidentChange::Closed { id, reason: domain::judge::CloseReason::Recovered };
     let transitions = vec![
@@ -56,7 +56,7 @@ async fn outage(home: &Home, monitor: MonitorId, from: i64) {
     home.commit(Batch { transitions, results, ..Batch::default() }).await.unwrap();
 }
 
-async fn figures(home: &Home, range: Span) -> Vec<UptimeFigures> {
+pub(crate) async fn figures(home: &Home, range: Span) -> Vec<UptimeFigures> {
     home.store.uptime_reports().monitors(home.workspace, range).await.unwrap()
 }
 

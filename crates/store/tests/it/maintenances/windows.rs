@@ -122,3 +122,32 @@ async fn next_boundary_is_the_next_begin_or_end() {
     })
     .await;
 }
+
+// issue 16, point 7: "Quarantine it: keep the row, log it, run everything else"
+#[tokio::test]
+async fn unreadable_maintenances_block_no_other() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let daily = || {
+            with(HOUR, |draft| {
+                draft.monitor_ids = vec![monitor.to_string()];
+                draft.recurrence = Some("FREQ=DAILY".to_owned());
+            })
+        };
+        for number in 1..=25 {
+            create(home, number, daily()).await.unwrap();
+        }
+        let sound = maintenance_id(25);
+        home.execute_owned(format!(
+            "UPDATE maintenances SET duration = 'long' WHERE id <> '{sound}'; \
+             DELETE FROM maintenance_windows WHERE maintenance <> '{sound}'"
+        ))
+        .await;
+        assert_eq!(windows(home).await, 400);
+        extend_and_prune(home, 40 * DAY).await;
+        assert_eq!(windows(home).await, 440);
+        let unreadable = home.store.quarantine().rows();
+        assert_eq!(unreadable.len(), 24, "{unreadable:?}");
+    })
+    .await;
+}

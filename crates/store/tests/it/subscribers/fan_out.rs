@@ -320,3 +320,32 @@ async fn report_updates_reach_subscribers_in_order() {
     })
     .await;
 }
+
+// issue 16, point 7: "Quarantine it: keep the row, log it, run everything else"
+#[tokio::test]
+async fn unreadable_rows_hold_no_event_back() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (page, _) = a_page_of(home, monitor).await;
+        for number in [1, 2] {
+            let email = format!("{number}@example.com");
+            add(home, number, settings_for(page, &email, &[])).await.unwrap();
+        }
+        home.execute_owned(format!(
+            "UPDATE subscribers SET kind = 'pigeon' WHERE id = '{}'",
+            subscriber_id(1)
+        ))
+        .await;
+        commit_transition(home, monitor, opened(1, 10)).await;
+        let damage = if home.is_embedded() { "x'00'" } else { "'\\x00'::bytea" };
+        home.execute_owned(format!("UPDATE events SET sealed = {damage}")).await;
+        commit_transition(home, monitor, closed(1, 20)).await;
+        commit_transition(home, monitor, opened(2, 30)).await;
+        assert_eq!(received(home, page, 2, 30).await, ["page.incident.opened"]);
+        assert_eq!(home.count("deliveries WHERE kind = 'page' AND state = 'dead'").await, 1);
+        let unreadable = home.store.quarantine().rows();
+        let expected = ("subscribers", subscriber_id(1).to_string());
+        assert_eq!((unreadable[0].table, unreadable[0].key.clone()), expected);
+    })
+    .await;
+}

@@ -1,0 +1,117 @@
+//! Writes meet unreadable rows too: the judge's batches, alerts, announcements and housekeeping go on
+//! without them.
+
+use domain::cadence::{Missed, MissedReason};
+use domain::judge::{IncidentChange, StatusReason, Transition};
+use rules::{MonitorId, MonitorStatus, Region};
+use store::Batch;
+
+use super::{MINUTE, bytes, named};
+use crate::commit::{closed, opened};
+use crate::harness::{Home, a_result, at, for_each_engine, instant};
+use crate::outbox::{channel_id, deliver, slack};
+
+async fn turn(home: &Home, monitor: MonitorId, transition: Transition) {
+    let transitions = vec![(monitor, transition)];
+    home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+}
+
+async fn changes(home: &Home, monitor: MonitorId) -> Vec<(MonitorStatus, MonitorStatus)> {
+    let states = home.store.judge_states();
+    let changes = states.changes(home.workspace, monitor, instant(0), 10).await.unwrap();
+    changes.iter().map(|change| (change.from, change.to)).collect()
+}
+
+// issue 16, point 7: "Quarantine it: keep the row, log it, run everything else"
+#[tokio::test]
+async fn unreadable_channels_hold_no_alert_back() {
+    for_each_engine(async |home| {
+        let (monitor, other) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        let damaged = slack(home, 1, &[monitor]).await;
+        let lost = slack(home, 2, &[monitor]).await;
+        slack(home, 3, &[other]).await;
+        home.execute_owned(format!(
+            "UPDATE channels SET preferences = '{{' WHERE id = '{damaged}'; \
+             UPDATE channels SET kind = 'pigeon' WHERE id = '{lost}'"
+        ))
+        .await;
+        let transitions = vec![(monitor, opened(1, 10)), (other, opened(2, 10))];
+        home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
+        assert_eq!(deliver(home, damaged, 20).await, ["error 1"]);
+        assert_eq!(deliver(home, channel_id(3), 20).await, ["error 2"]);
+        turn(home, monitor, closed(1, 30)).await;
+        assert_eq!(deliver(home, damaged, 40).await, ["recovered 1"]);
+        let sent = home.store.channels().get_for_sending(damaged).await.unwrap();
+        assert!(sent.unwrap().settings.preferences.is_empty());
+        assert_eq!(named(home), [damaged, lost].map(|channel| format!("channels/{channel}")));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn unreadable_monitor_still_alerts() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let channel = slack(home, 1, &[monitor]).await;
+        let damage = "UPDATE monitors SET periodicity = '7w', check_sealed = $";
+        home.execute_owned(damage.replace('$', &bytes(home, "00"))).await;
+        turn(home, monitor, opened(1, 10)).await;
+        let due = home.store.outbox().due(channel, instant(20), 10).await.unwrap().due;
+        let alert = due[0].content.alert().unwrap();
+        assert_eq!((&*alert.monitor.name, &*alert.monitor.target), ("API", "unreadable"));
+        assert_eq!(home.count("incidents WHERE closed_at IS NULL").await, 1);
+        assert_eq!(named(home), [format!("monitors/{monitor}")]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn unreadable_last_change_ends_nothing() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let unknown = |at, from| Transition {
+            from,
+            to: MonitorStatus::Unknown,
+            at: instant(at),
+            incident: IncidentChange::None,
+            why: StatusReason::NoVotes,
+        };
+        turn(home, monitor, opened(1, 10)).await;
+        turn(home, monitor, closed(1, 20)).await;
+        home.execute("UPDATE status_changes SET to_status = 'lost' WHERE from_status = 'error'")
+            .await;
+        turn(home, monitor, unknown(30, MonitorStatus::Active)).await;
+        let first = (MonitorStatus::Active, MonitorStatus::Error);
+        let last = (MonitorStatus::Active, MonitorStatus::Unknown);
+        assert_eq!(changes(home, monitor).await, [first, last]);
+        home.execute("UPDATE status_changes SET to_status = 'lost' WHERE to_status = 'unknown'")
+            .await;
+        home.store.monitors().delete(home.workspace, monitor, at(40)).await.unwrap();
+        assert_eq!(changes(home, monitor).await, [first, (MonitorStatus::Error, last.1)]);
+        assert_eq!(home.count("status_changes").await, 4);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn unreadable_missed_slots_keep_late_results() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        let (region, slot) = (Region::FlyAms, instant(MINUTE));
+        let missed = Missed {
+            monitor,
+            region,
+            first_slot: slot,
+            last_slot: slot,
+            count: 1,
+            reason: MissedReason::Down,
+        };
+        home.commit(Batch { missed: vec![missed], ..Batch::default() }).await.unwrap();
+        home.execute("UPDATE missed_slots SET reason = 99").await;
+        let late = vec![a_result(monitor, region, MINUTE).identity];
+        home.commit(Batch { late, ..Batch::default() }).await.unwrap();
+        assert_eq!(home.count("missed_slots").await, 1);
+        assert_eq!(named(home).len(), 1);
+    })
+    .await;
+}
