@@ -1,9 +1,10 @@
 //! Generates a workspace with monitors, each with results and outages of 30 days, and a signed-in
 //! owner. `cargo xtask bench dashboard` shows it. Nothing may use the data folder. Run with:
 //!
-//! `cargo run --profile dist -p aloft-store --example fleet_past -- FOLDER MONITORS URL`
+//! `cargo run --profile dist -p aloft-store --example fleet_past -- FOLDER MONITORS URL SLOW_URL`
 //!
-//! One monitor in a hundred is down, and one is degraded. Each has a result every hour from one region;
+//! One monitor in a hundred is down, and one is degraded: it checks `SLOW_URL`, which must answer after more
+//! than 100 ms. The votes are fresh, so that a server finds the same statuses. Each monitor has a result every hour from one region;
 //! the first has one every 30 seconds from three. Prints the value of the session's cookie and the ID
 //! of the first monitor.
 
@@ -37,6 +38,8 @@ const REGIONS: [Region; 3] = [Region::FlyAms, Region::FlyIad, Region::FlySin];
 const BUSY_PERIOD_MS: i64 = 30_000;
 const WORKSPACE: WorkspaceId = WorkspaceId::from_bits(1);
 const USER: UserId = UserId::from_bits(1);
+/// Latency above which a check is slow.
+const DEGRADED_AT_MS: u32 = 100;
 /// Number of results per commit.
 const BATCH: usize = 2_000;
 /// Number of concurrent commits.
@@ -47,8 +50,8 @@ const SECRET: [u8; 32] = [7; 32];
 #[tokio::main]
 async fn main() -> Result<(), StoreError> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, monitors, url] = words.as_slice() else {
-        println!("usage: fleet_past FOLDER MONITORS URL");
+    let [folder, monitors, url, slow_url] = words.as_slice() else {
+        println!("usage: fleet_past FOLDER MONITORS URL SLOW_URL");
         return Ok(());
     };
     let monitors: u64 = monitors.parse().unwrap_or(1);
@@ -57,7 +60,7 @@ async fn main() -> Result<(), StoreError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = Timestamp::from_millis(now.as_millis() as i64 / HOUR_MS * HOUR_MS);
     create_owner(&store, now).await?;
-    create_monitors(&store, monitors, url, now).await?;
+    create_monitors(&store, monitors, [url, slow_url], now).await?;
     for day in (1..=DAYS).rev() {
         let from = now.as_millis() - day * 24 * HOUR_MS;
         commit(&store, results(monitors, from)).await?;
@@ -100,15 +103,15 @@ async fn create_owner(store: &Store, now: Timestamp) -> Result<(), StoreError> {
 async fn create_monitors(
     store: &Store,
     monitors: u64,
-    url: &str,
+    urls: [&str; 2],
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let change = AuditContext::new(Actor::User(USER), now - Duration::from_hours(24 * 31));
     let callers = (0..64_u64).map(|caller| {
-        let (store, url) = (store.clone(), url.to_owned());
+        let (store, urls) = (store.clone(), urls.map(str::to_owned));
         tokio::spawn(async move {
             for number in (1..=monitors).filter(|number| number % 64 == caller) {
-                store.monitors().create(a_monitor(number, &url), change).await?;
+                store.monitors().create(a_monitor(number, &urls), change).await?;
             }
             Ok::<(), StoreError>(())
         })
@@ -119,18 +122,22 @@ async fn create_monitors(
     Ok(())
 }
 
-fn a_monitor(number: u64, url: &str) -> NewMonitor {
-    // A port that nothing listens at keeps the monitors down that are down.
-    let is_down = status(number) == MonitorStatus::Error;
-    let base = if is_down { "http://127.0.0.1:9/" } else { url };
-    let url = format!("{base}{number}");
-    let check = Check::Http(HttpCheck::new(url));
+fn a_monitor(number: u64, [url, slow_url]: &[String; 2]) -> NewMonitor {
+    // Nothing listens at the port of monitors that are down.
+    let base = match status(number) {
+        MonitorStatus::Error => "http://127.0.0.1:9/",
+        MonitorStatus::Degraded => slow_url,
+        MonitorStatus::Active | MonitorStatus::Unknown => url,
+    };
+    let check = Check::Http(HttpCheck::new(format!("{base}{number}")));
+    let is_degraded = status(number) == MonitorStatus::Degraded;
     NewMonitor {
         id: MonitorId::from_bits(number),
         workspace: WORKSPACE,
         settings: MonitorSettings {
             active: true,
             retry: 0,
+            degraded_at_ms: is_degraded.then_some(DEGRADED_AT_MS),
             regions: regions(number).to_vec(),
             ..MonitorSettings::new(format!("service {number}"), Periodicity::OneHour, check)
         },
@@ -234,7 +241,7 @@ async fn commit_states(store: &Store, monitors: u64, now: Timestamp) -> Result<(
                 why: StatusReason::NoVotes,
             },
         ));
-        let state = judge_state(number, (status, since), is_down.then_some(incident));
+        let state = judge_state(number, (status, since), is_down.then_some(incident), now);
         batch.judge_states.push((id, state));
     }
     store.commit(Arc::new(batch)).await.map(drop)
@@ -244,6 +251,7 @@ fn judge_state(
     number: u64,
     (status, since): (MonitorStatus, Timestamp),
     incident: Option<IncidentId>,
+    now: Timestamp,
 ) -> JudgeState {
     let vote = match status {
         MonitorStatus::Error => Vote::Failing,
@@ -251,7 +259,8 @@ fn judge_state(
         MonitorStatus::Active | MonitorStatus::Unknown => Vote::Fine,
     };
     let trigger = Trigger::Scheduled;
-    let latest = RegionResult { slot: since, finished_at: since, revision: 1, trigger, vote };
+    // The votes of a stopped server expire after two periods.
+    let latest = RegionResult { slot: now, finished_at: now, revision: 1, trigger, vote };
     let region =
         |region: &Region| RegionState { region: *region, latest: Some(latest), before: None };
     JudgeState {

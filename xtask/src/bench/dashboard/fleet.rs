@@ -31,11 +31,12 @@ pub(super) struct OpenPage(Receiver<Instant>);
 impl Fleet {
     pub(super) fn open(target: &Target, sizes: &Sizes) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let url = format!("http://127.0.0.1:{}/", target.plain_port);
+        let [url, slow_url] =
+            [target.plain_port, target.slow_port].map(|port| format!("http://127.0.0.1:{port}/"));
         let (data, monitors) = (folder.path().display().to_string(), sizes.monitors.to_string());
         let example =
             ["run", "--profile", "dist", "--quiet", "--package", "aloft-store", "--example"];
-        let arguments = ["fleet_past", "--", &data, &monitors, &url];
+        let arguments = ["fleet_past", "--", &data, &monitors, &url, &slow_url];
         let printed = shell::output(&shell::cargo(), &[&example[..], &arguments].concat())?;
         let words = printed.trim().split_once(' ').context("the example printed no session")?;
         let (cookie, monitor) = (format!("aloft_session={}", words.0), words.1.to_owned());
