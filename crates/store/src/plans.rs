@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rules::plan::{Plan, Plans};
-use rules::{Periodicity, Violation, WorkspaceId};
+use rules::{Periodicity, Violation, WorkspaceId, limits};
 
 use crate::StoreError;
 use crate::db::{Connection, query};
@@ -21,21 +21,27 @@ pub(crate) struct OperatorPlans {
 /// most those of its plan; NULL if the server's setting decides. It is never stored: a workspace has what it
 /// set again when its plan no longer caps it.
 pub(crate) fn retention_expression(held: Option<&OperatorPlans>) -> String {
+    // A damaged number must not delete a history: the server's setting decides.
+    let own = format!(
+        "CASE WHEN w.retention_days BETWEEN {} AND {} THEN w.retention_days END",
+        limits::RETENTION_DAYS_MIN,
+        limits::RETENTION_DAYS_MAX
+    );
     let of_plan = |(name, plan): (&str, Plan)| {
         let most = plan.retention_days?;
         let default = held.map_or(most, |held| held.default_days);
         // A name has only lower-case letters, digits and `-`.
         Some(format!(
-            " WHEN '{name}' THEN CASE WHEN COALESCE(w.retention_days, {default}) < {most} \
-             THEN w.retention_days ELSE {most} END"
+            " WHEN '{name}' THEN CASE WHEN COALESCE(({own}), {default}) < {most} \
+             THEN ({own}) ELSE {most} END"
         ))
     };
     let cases: String =
         held.into_iter().flat_map(|held| held.plans.iter()).filter_map(of_plan).collect();
     if cases.is_empty() {
-        return "w.retention_days".to_owned();
+        return own;
     }
-    format!("CASE w.plan{cases} ELSE w.retention_days END")
+    format!("CASE w.plan{cases} ELSE ({own}) END")
 }
 
 /// Kind of object that a plan limits.
