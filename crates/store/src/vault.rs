@@ -97,6 +97,14 @@ impl Vault {
         Ok(envelope)
     }
 
+    /// Rejects an envelope that another master key sealed.
+    fn check_key(&self, envelope: &[u8]) -> Result<(), StoreError> {
+        match envelope.get(1..=KEY_ID_BYTES) {
+            Some(key_id) if key_id != self.key_id => Err(StoreError::WrongMasterKey),
+            _ => Ok(()),
+        }
+    }
+
     /// Decrypts an envelope that [`Self::seal`] created for the same location.
     pub(crate) fn open<T: DeserializeOwned>(
         &self,
@@ -112,7 +120,8 @@ impl Vault {
         let (head, sealed) = envelope.split_at(HEAD_BYTES);
         let (key_id, nonce) = head[1..].split_at(KEY_ID_BYTES);
         if key_id != self.key_id {
-            return Err(StoreError::WrongMasterKey);
+            // The key was checked when the vault was unlocked.
+            return Err(corrupt("it names another master key".to_owned()));
         }
         let nonce = XNonce::try_from(nonce).map_err(|why| corrupt(why.to_string()))?;
         let aad = context.associated_data();
@@ -255,9 +264,10 @@ mod tests {
     #[test]
     fn other_master_key_fails_with_that_reason() {
         let envelope = vault(1).seal(HERE, &"hunter2").unwrap();
-        assert!(matches!(
-            vault(2).open::<String>(HERE, &envelope),
-            Err(StoreError::WrongMasterKey)
-        ));
+        assert!(matches!(vault(2).check_key(&envelope), Err(StoreError::WrongMasterKey)));
+        vault(1).check_key(&envelope).unwrap();
+        // One such value among others is damage.
+        let refusal = vault(2).open::<String>(HERE, &envelope).unwrap_err();
+        assert!(matches!(refusal, StoreError::Corrupt { .. }), "{refusal}");
     }
 }

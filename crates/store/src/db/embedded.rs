@@ -60,8 +60,8 @@ pub(crate) fn fetch(
         while values.len() < limit
             && let Some(row) = rows.next()?
         {
-            let row: rusqlite::Result<_> = (0..columns).map(|column| row.get(column)).collect();
-            values.push(row?);
+            let cells = (0..columns).map(|column| row.get_ref(column).map(read_cell));
+            values.push(cells.collect::<rusqlite::Result<_>>()?);
         }
         drop(rows);
         if values.is_empty() {
@@ -72,6 +72,13 @@ pub(crate) fn fetch(
         Ok(rows.collect())
     };
     run().map_err(to_sqlx_error)
+}
+
+/// Copies a cell. Text that is not UTF-8 is damaged and becomes bytes, so that only the read of this cell
+/// fails and not the whole statement.
+fn read_cell(cell: ValueRef<'_>) -> Cell {
+    Cell::try_from(cell)
+        .unwrap_or_else(|_| Cell::Blob(cell.as_bytes().unwrap_or_default().to_vec()))
 }
 
 /// Runs statements without values, separated by semicolons.

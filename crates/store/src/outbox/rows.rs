@@ -237,20 +237,13 @@ pub(super) fn read_due(vault: &Vault, row: &Row) -> Result<DueDelivery, StoreErr
     })
 }
 
-/// Opens an alert or a page event with this key. The master key was checked at startup, so an
-/// envelope that names another key was altered.
+/// Opens an alert or a page event with this key.
 pub(crate) fn open<T: DeserializeOwned>(
     vault: &Vault,
     key: &str,
     envelope: &[u8],
 ) -> Result<T, StoreError> {
-    vault.open(event_context(key), envelope).map_err(|error| {
-        if matches!(error, StoreError::WrongMasterKey) {
-            StoreError::corrupt(format!("events.sealed of `{key}`"), error.to_string())
-        } else {
-            error
-        }
-    })
+    vault.open(event_context(key), envelope)
 }
 
 /// Reads the identifier of a delivery, which is its row ID.

@@ -20,7 +20,7 @@ pub(crate) async fn check_master_key(
     let sealed: Option<Vec<u8>> = query("SELECT canary FROM vault").scalar(db).await?;
     let Some(sealed) = sealed else { return Ok(()) };
     let vault = Vault::new(&master_key.key(folder, true)?);
-    vault.open::<String>(KEY_CHECK_CONTEXT, &sealed).map(drop)
+    check(&vault, &sealed)
 }
 
 /// Returns the vault, unlocked with the master key. Rejects a key that did not create the database.
@@ -32,9 +32,7 @@ pub(crate) async fn unlock_vault(
     let sealed: Option<Vec<u8>> = query("SELECT canary FROM vault").scalar(db).await?;
     let vault = Vault::new(&master_key.key(folder, sealed.is_some())?);
     match sealed {
-        Some(sealed) => {
-            vault.open::<String>(KEY_CHECK_CONTEXT, &sealed)?;
-        }
+        Some(sealed) => check(&vault, &sealed)?,
         None => {
             query("INSERT INTO vault (one, canary) VALUES (1, $1)")
                 .bind(vault.seal(KEY_CHECK_CONTEXT, &KEY_CHECK)?)
@@ -43,4 +41,10 @@ pub(crate) async fn unlock_vault(
         }
     }
     Ok(vault)
+}
+
+/// Rejects a vault whose key did not seal the key check.
+fn check(vault: &Vault, sealed: &[u8]) -> Result<(), StoreError> {
+    vault.check_key(sealed)?;
+    vault.open::<String>(KEY_CHECK_CONTEXT, sealed).map(drop)
 }
