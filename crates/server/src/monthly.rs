@@ -42,7 +42,20 @@ impl MonthEnd {
             if stop.is_cancelled() {
                 return Ok(());
             }
-            self.store.uptime_reports().freeze(which, self.ctx.now()).await?;
+            // Other workspaces do not wait for one whose figures cannot be stored.
+            match self.store.uptime_reports().freeze(which, self.ctx.now()).await {
+                Ok(true) => {}
+                Ok(false) => tracing::warn!(
+                    workspace.id = %which.workspace,
+                    "kept {} of `{}` open, because rows of it are unreadable; run `aloft doctor`",
+                    which.month, which.workspace
+                ),
+                Err(error) => tracing::error!(
+                    workspace.id = %which.workspace, %error,
+                    "failed to store {} of `{}`, retrying in an hour: {error}",
+                    which.month, which.workspace
+                ),
+            }
         }
         let sent = self.dashboard.send_summaries(settled, stop).await?;
         if sent > 0 {

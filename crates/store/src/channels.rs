@@ -5,8 +5,8 @@ mod change;
 
 use std::collections::BTreeMap;
 
-use rules::notification::{Channel, ChannelSettings, NotificationPreferences};
-use rules::{ChannelId, MonitorId, WorkspaceId};
+use rules::notification::{Channel, ChannelSettings, NotificationPreferences, Provider};
+use rules::{ChannelId, MonitorId, ProviderType, WorkspaceId};
 
 use crate::db::{Connection, Query, Row, query};
 use crate::list::Listed;
@@ -67,8 +67,10 @@ impl Channels<'_> {
         .fetch_optional(&mut self.store.read().await?)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let preferences = readable_preferences(self.store.quarantine(), &row, id)?;
-        read_with(self.store.vault(), &row, (Vec::new(), preferences)).map(Some)
+        let quarantine = self.store.quarantine();
+        let preferences = readable_preferences(quarantine, &row, id)?;
+        let channel = read_with(self.store.vault(), &row, (Vec::new(), preferences));
+        quarantine.recorded("channels", || id.to_string(), channel).map(Some)
     }
 
     /// Returns the IDs of the workspace's channels, in any order.
@@ -187,6 +189,17 @@ fn read_with(
         created_at: instant(row, "created_at")?,
         updated_at: instant(row, "updated_at")?,
     })
+}
+
+/// Returns the kind of a channel's provider, which is sealed.
+pub(crate) fn provider_kind(
+    vault: &Vault,
+    row: &Row,
+    id: ChannelId,
+) -> Result<ProviderType, StoreError> {
+    let provider: Provider =
+        vault.open(provider_context(&id.to_string()), row.try_get("provider_sealed")?)?;
+    Ok(provider.kind())
 }
 
 /// Reads the preferences of a channel: none if they are unreadable, because an alert too many is

@@ -3,22 +3,23 @@
 //! (`writer::durability`). The pipeline records no further input before that, so its
 //! memory is at most this batch ahead.
 
+mod transitions;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use domain::cadence::Missed;
 use domain::check::{CheckResult, Outcome, ProbeName, ResultKey};
-use domain::judge::{IncidentChange, JudgeState, StoredSuspicion, Transition};
+use domain::judge::{JudgeState, StoredSuspicion, Transition};
 use domain::notify::Cause;
-use rules::{MonitorId, MonitorStatus, Timestamp};
+use rules::{MonitorId, Timestamp};
 
-use crate::db::{Connection, query};
+use self::transitions::{DamageHandling, is_damage};
 use crate::result_rows::{ResultRow, RowKey};
 use crate::subject_watches::Subject;
 use crate::writer::{Durability, Session};
 use crate::{
-    Store, StoreError, evidence, incidents, judge_states, missed_slots, outbox, probe_suspicions,
-    result_rows,
+    Store, StoreError, evidence, judge_states, missed_slots, probe_suspicions, result_rows,
 };
 
 /// Changes that are stored together or not at all.
@@ -122,22 +123,34 @@ impl Store {
     /// Stores a batch and returns after the commit. Waiting batches are committed together. The
     /// batch is shared, so that the caller can retry it.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
-        let shared = SharedBatch::new(self, &batch);
-        let stored = self.write_with(batch.durability(), move |session| {
-            Box::pin(async move { apply(session, shared).await })
-        });
-        Ok(self.record_committed(&batch, &stored.await?))
+        let store = async |shared: SharedBatch| {
+            self.write_with(batch.durability(), move |session| {
+                Box::pin(async move { apply(session, shared).await })
+            })
+            .await
+        };
+        let stored = match store(SharedBatch::new(self, &batch)).await {
+            Err(why) if is_damage(&why) => store(SharedBatch::new(self, &batch).careful()).await,
+            stored => stored,
+        };
+        Ok(self.record_committed(&batch, &stored?))
     }
 
     /// Like [`Self::commit`], for a caller whose thread has no other work. If the database is
     /// embedded and nothing else writes, the calling thread stores the batch and waits for the
     /// disk.
     pub async fn commit_inline(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
-        let shared = SharedBatch::new(self, &batch);
-        let stored = self.write_inline(batch.durability(), move |session| {
-            Box::pin(async move { apply(session, shared).await })
-        });
-        Ok(self.record_committed(&batch, &stored.await?))
+        let store = async |shared: SharedBatch| {
+            self.write_inline(batch.durability(), move |session| {
+                Box::pin(async move { apply(session, shared).await })
+            })
+            .await
+        };
+        let stored = match store(SharedBatch::new(self, &batch)).await {
+            Err(why) if is_damage(&why) => store(SharedBatch::new(self, &batch).careful()).await,
+            stored => stored,
+        };
+        Ok(self.record_committed(&batch, &stored?))
     }
 
     /// Notes in memory, and in the file of successes, what was committed.
@@ -154,6 +167,7 @@ struct SharedBatch {
     batch: Arc<Batch>,
     /// The successes whose details the database keeps.
     successes: HashSet<ResultKey>,
+    damage: DamageHandling,
 }
 
 /// Result of a batch.
@@ -166,13 +180,19 @@ struct Applied {
 
 impl SharedBatch {
     fn new(store: &Store, batch: &Arc<Batch>) -> Self {
-        Self { batch: Arc::clone(batch), successes: store.successes().due(&batch.results) }
+        let successes = store.successes().due(&batch.results);
+        Self { batch: Arc::clone(batch), successes, damage: DamageHandling::Fail }
+    }
+
+    /// Returns the batch for a second attempt, after damage that it needs made the first one fail.
+    fn careful(self) -> Self {
+        Self { damage: DamageHandling::LeaveOut, ..self }
     }
 }
 
 /// Stores a batch.
 async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, StoreError> {
-    let SharedBatch { batch, successes } = shared;
+    let SharedBatch { batch, successes, damage } = shared;
     session.declare_no_change();
     if !batch.is_plain(&successes) {
         session.begin().await?;
@@ -195,29 +215,7 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             missed_slots::remove(session, number, late.region, late.slot).await?;
         }
     }
-    for (index, (monitor, transition)) in batch.transitions.iter().enumerate() {
-        if let Some(number) = session.row_ids.monitor(&mut session.db, *monitor).await? {
-            let (owner, paused) = judge_states::owner(&mut session.db, number).await?;
-            session.declare_status_change(owner);
-            // A pause is stored before the judge learns of it, and closes the open incident.
-            // Verdicts on the earlier revision are dropped, except for the final `Unknown`.
-            let mut judge_states = batch.judge_states.iter().filter(|(of, _)| of == monitor);
-            let judged = judge_states.next_back().map(|(_, judge_state)| judge_state.revision);
-            let is_past = paused.zip(judged).is_some_and(|(paused, judged)| judged < paused);
-            if is_past && transition.to != MonitorStatus::Unknown {
-                continue;
-            }
-            let is_new = judge_states::record_change(session, number, transition).await?
-                || has_effect_on_incident(&mut session.db, transition).await?;
-            change_incident(session, number, transition).await?;
-            // If it is not new, an earlier attempt of the batch stored it with its deliveries.
-            if is_new {
-                let cause = batch.causes.get(index).filter(|(of, _)| of == monitor);
-                let cause = cause.map(|(_, cause)| cause);
-                outbox::enqueue_transition(session, number, transition, cause, batch.at).await?;
-            }
-        }
-    }
+    transitions::apply(session, &batch, damage).await?;
     for states in [&batch.judge_states, &batch.deferred_states] {
         let states = with_monitors(session, states, |(monitor, _)| *monitor).await?;
         let states = states.into_iter().map(|(number, (_, judge_state))| (number, judge_state));
@@ -264,38 +262,4 @@ async fn with_monitors<'i, T>(
     let Session { db, row_ids, .. } = &mut *session;
     row_ids.load_monitors(db, items.iter().map(&monitor)).await?;
     Ok(known(session))
-}
-
-/// Returns whether the transition opens an incident that does not exist, or closes one that is
-/// open.
-async fn has_effect_on_incident(
-    db: &mut Connection,
-    transition: &Transition,
-) -> Result<bool, StoreError> {
-    let (id, opens) = match transition.incident {
-        IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => {
-            return Ok(false);
-        }
-        IncidentChange::Opened(id) => (id, true),
-        IncidentChange::Closed { id, .. } => (id, false),
-    };
-    let closed_at: Option<Option<i64>> = query("SELECT closed_at FROM incidents WHERE id = $1")
-        .bind(id.to_string())
-        .scalar(db)
-        .await?;
-    Ok(if opens { closed_at.is_none() } else { closed_at == Some(None) })
-}
-
-async fn change_incident(
-    session: &mut Session,
-    monitor: i64,
-    transition: &Transition,
-) -> Result<(), StoreError> {
-    match transition.incident {
-        IncidentChange::None | IncidentChange::Suspended(_) | IncidentChange::Resumed(_) => Ok(()),
-        IncidentChange::Opened(id) => incidents::open(session, id, monitor, transition.at).await,
-        IncidentChange::Closed { id, reason: how } => {
-            incidents::close(&mut session.db, id, transition.at, how).await
-        }
-    }
 }

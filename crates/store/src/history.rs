@@ -19,9 +19,10 @@ use rules::{MonitorId, MonitorStatus, Region, Timestamp, WorkspaceId};
 
 use crate::buckets::BucketSize;
 use crate::db::{Connection, query};
+use crate::judge_states::readable_status_from;
 use crate::quarantine::Quarantine;
 use crate::results::Results;
-use crate::row::{id, status_from};
+use crate::row::id;
 use crate::stored_result::{self, StoredResult};
 use crate::{Store, StoreError, recent_index};
 
@@ -126,7 +127,8 @@ impl HistoryStore<'_> {
         let quarantine = self.store.quarantine();
         let before = quarantine.readable_rows(TABLE, &before, status("to_status"))?.pop();
         let first = quarantine.readable_rows(TABLE, rows.first(), status("from_status"))?.pop();
-        let changes = quarantine.readable_rows(TABLE, &rows, status_from)?;
+        let changes = rows.iter().map(|row| readable_status_from(quarantine, row).transpose());
+        let changes = changes.flatten().collect::<Result<_, _>>()?;
         Ok((before.or(first).unwrap_or(MonitorStatus::Unknown), changes))
     }
 }

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use domain::history::StatusFrom;
 use domain::judge::{JudgeState, Transition};
 use rules::{MonitorId, MonitorStatus, Timestamp, WorkspaceId};
 
 use crate::db::arrays::RowsStatement;
 use crate::db::{Connection, Row, Value, query};
 use crate::outbox::Ending;
-use crate::quarantine::Quarantine;
+use crate::quarantine::{Quarantine, row_key};
 use crate::row::{id, instant, narrow, optional};
 use crate::writer::Session;
 use crate::{Store, StoreError, incidents, outbox};
@@ -26,6 +27,11 @@ static STORE: LazyLock<RowsStatement> = LazyLock::new(|| {
          state = excluded.state",
     )
 });
+
+/// Table of the status changes.
+const CHANGES: &str = "status_changes";
+/// Number of changes among which the last readable one is looked for.
+const LAST_CHANGES_READ: i64 = 100;
 
 /// Handle of the judge's states.
 #[derive(Clone, Copy, Debug)]
@@ -51,18 +57,22 @@ pub struct StatusChange {
 }
 
 impl JudgeStates<'_> {
-    /// Returns the judge's state of a monitor. Used when a monitor is created, edited or resumed.
+    /// Returns the judge's state of a monitor, if it is readable. Used when a monitor is created, edited or
+    /// resumed: without a state, the judge starts fresh.
     pub async fn get(&self, monitor: MonitorId) -> Result<Option<JudgeState>, StoreError> {
-        let stored: Option<String> = query(
-            "SELECT j.state FROM judge_states j JOIN monitors m ON m.number = j.monitor \
+        let row = query(
+            "SELECT m.id, j.state FROM judge_states j JOIN monitors m ON m.number = j.monitor \
              WHERE m.id = $1",
         )
         .bind(monitor.to_string())
-        .scalar(&mut self.store.read().await?)
+        .fetch_optional(&mut self.store.read().await?)
         .await?;
-        stored.map(|stored| serde_json::from_str(&stored)).transpose().map_err(|why| {
-            StoreError::corrupt(format!("judge state of `{monitor}`"), why.to_string())
-        })
+        let read = |row: &Row| {
+            serde_json::from_str(row.try_get("state")?).map_err(|why| {
+                StoreError::corrupt(format!("judge state of `{monitor}`"), why.to_string())
+            })
+        };
+        Ok(self.store.quarantine().readable_rows("judge_states", &row, read)?.pop())
     }
 
     /// Returns the readable status changes of a monitor since `since`, oldest first, at most `limit`.
@@ -84,7 +94,7 @@ impl JudgeStates<'_> {
         .bind(i64::from(limit))
         .fetch_all(&mut self.store.read().await?)
         .await?;
-        self.store.quarantine().readable_rows("status_changes", &rows, read_change)
+        self.store.quarantine().readable_rows(CHANGES, &rows, read_change)
     }
 }
 
@@ -180,6 +190,20 @@ pub(crate) fn read_change(row: &Row) -> Result<StatusChange, StoreError> {
     })
 }
 
+/// Reads the columns `at` and `to_status` of a status change whose number is the first column. The status
+/// is `unknown` if it is unreadable, so that uptime does not count time of which nothing is known. `None`
+/// if the time is unreadable.
+pub(crate) fn readable_status_from(
+    quarantine: &Quarantine,
+    row: &Row,
+) -> Result<Option<StatusFrom>, StoreError> {
+    let key = || row_key(row);
+    let status = id(row, "to_status", MonitorStatus::parse);
+    let status = quarantine.readable(CHANGES, key, status)?.unwrap_or(MonitorStatus::Unknown);
+    let at = quarantine.readable(CHANGES, key, instant(row, "at"))?;
+    Ok(at.map(|at| StatusFrom { at, status }))
+}
+
 /// Reads the columns `before_number` and `status_before` of the last status change before a time:
 /// `unknown` if there is none or if it is unreadable.
 pub(crate) fn status_before(
@@ -189,7 +213,7 @@ pub(crate) fn status_before(
     let number: Option<i64> = row.try_get("before_number")?;
     let key = || number.unwrap_or_default().to_string();
     let status = optional(row, "status_before", MonitorStatus::parse);
-    let status = quarantine.readable("status_changes", key, status)?;
+    let status = quarantine.readable(CHANGES, key, status)?;
     Ok(status.flatten().unwrap_or(MonitorStatus::Unknown))
 }
 
@@ -198,24 +222,22 @@ async fn last_readable_change(
     session: &mut Session,
     monitor: i64,
 ) -> Result<Option<(MonitorStatus, Timestamp)>, StoreError> {
-    let mut before = i64::MAX;
-    loop {
-        let row = query(
-            "SELECT number, to_status, at FROM status_changes WHERE monitor = $1 AND number < $2 \
-             ORDER BY number DESC LIMIT 1",
-        )
-        .bind(monitor)
-        .bind(before)
-        .fetch_optional(&mut session.db)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        before = row.try_get("number")?;
-        let read = |row| Ok((id(row, "to_status", MonitorStatus::parse)?, instant(row, "at")?));
-        let last = session.quarantine.readable_rows("status_changes", [&row], read)?.pop();
-        if last.is_some() {
-            return Ok(last);
+    let rows = query(
+        "SELECT number, to_status, at FROM status_changes WHERE monitor = $1 \
+         ORDER BY number DESC LIMIT $2",
+    )
+    .bind(monitor)
+    .bind(LAST_CHANGES_READ)
+    .fetch_all(&mut session.db)
+    .await?;
+    let read = |row| Ok((id(row, "to_status", MonitorStatus::parse)?, instant(row, "at")?));
+    for row in &rows {
+        let change = session.quarantine.readable(CHANGES, || row_key(row), read(row))?;
+        if change.is_some() {
+            return Ok(change);
         }
     }
+    Ok(None)
 }
 
 /// Inserts a status change and returns whether it was new. A change to the same status is ignored.

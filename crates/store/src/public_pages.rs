@@ -16,7 +16,7 @@ use rules::{
 
 use crate::db::{Connection, Row, query};
 use crate::quarantine::Quarantine;
-use crate::row::{id, instant, optional, optional_instant, status_from};
+use crate::row::{id, instant, optional, optional_instant};
 use crate::{Store, StoreError, components, groups, incidents, judge_states, pages, reports};
 
 const DAY: Duration = Duration::from_hours(24);
@@ -187,10 +187,10 @@ async fn monitors(
     .bind(since.as_millis())
     .fetch_all(db)
     .await?;
-    let read = |row: &Row| Ok((row.try_get::<i64>("monitor")?, status_from(row)?));
-    for (number, change) in quarantine.readable_rows("status_changes", &rows, read)? {
-        if let Some(monitor) = monitors.get_mut(&number) {
-            monitor.changes.push(change);
+    for row in &rows {
+        let change = judge_states::readable_status_from(quarantine, row)?;
+        if let Some(monitor) = monitors.get_mut(&row.try_get::<i64>("monitor")?) {
+            monitor.changes.extend(change);
         }
     }
     for row in &rows_of_monitors {

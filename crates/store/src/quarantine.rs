@@ -25,10 +25,12 @@ pub struct UnreadableRow {
     pub why: String,
 }
 
-/// Unreadable rows that list queries have omitted since the process started.
+/// Unreadable rows that reads and writes came across since the process started.
 #[derive(Debug, Default)]
 pub struct Quarantine {
     rows: Mutex<BTreeMap<(&'static str, String), String>>,
+    /// Whether it collects for another one, which logs.
+    is_part: bool,
 }
 
 /// Unreadable row with a binary body.
@@ -62,6 +64,20 @@ impl Quarantine {
         self.lock().clear();
     }
 
+    /// Returns an empty one that collects what one piece of work comes across. [`Self::add`] it afterwards.
+    pub(crate) fn part() -> Self {
+        Self { is_part: true, ..Self::default() }
+    }
+
+    /// Records the rows of a part, and returns whether it has any.
+    pub(crate) fn add(&self, part: &Self) -> bool {
+        let rows = part.rows();
+        for UnreadableRow { table, key, why } in &rows {
+            self.record(table, key.clone(), why);
+        }
+        !rows.is_empty()
+    }
+
     /// Returns the number of rows.
     pub fn count(&self) -> u64 {
         self.lock().len() as u64
@@ -83,6 +99,21 @@ impl Quarantine {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns what was read of a row, and records the row if it is unreadable.
+    pub(crate) fn recorded<T>(
+        &self,
+        table: &'static str,
+        key: impl FnOnce() -> String,
+        read: Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if let Err(error) = &read
+            && is_unreadable(error)
+        {
+            self.record(table, key(), &error.to_string());
+        }
+        read
     }
 
     /// Returns the readable rows of a table. The first column of each row is its key.
@@ -134,10 +165,12 @@ impl Quarantine {
         if rows.contains_key(&key_of_row) {
             return;
         }
-        let (table, key) = &key_of_row;
-        tracing::error!(
-            "skipped the unreadable row `{key}` of table `{table}`; run `aloft doctor`: {why}"
-        );
+        if !self.is_part {
+            let (table, key) = &key_of_row;
+            tracing::error!(
+                "found the unreadable row `{key}` of table `{table}`; run `aloft doctor`: {why}"
+            );
+        }
         if rows.len() < REMEMBERED_MAX {
             rows.insert(key_of_row, why.to_owned());
         }

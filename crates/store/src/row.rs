@@ -1,7 +1,6 @@
 //! Reads columns of a row as the types of `rules`.
 
-use domain::history::StatusFrom;
-use rules::{DomainName, MonitorStatus, Timestamp};
+use rules::{DomainName, Timestamp};
 
 use crate::StoreError;
 use crate::db::Row;
@@ -67,9 +66,4 @@ fn to_narrow<T: TryFrom<i64>>(column: &str, wide: i64) -> Result<T, StoreError> 
     T::try_from(wide).map_err(|_| {
         StoreError::corrupt(format!("column `{column}`"), format!("`{wide}` is out of range"))
     })
-}
-
-/// Reads the time and the new status of a change of a monitor's status.
-pub(crate) fn status_from(row: &Row) -> Result<StatusFrom, StoreError> {
-    Ok(StatusFrom { at: instant(row, "at")?, status: id(row, "to_status", MonitorStatus::parse)? })
 }

@@ -124,7 +124,7 @@ impl Store {
         self.inner.generations.get(workspace)
     }
 
-    /// Returns the unreadable rows that reads have found so far.
+    /// Returns the unreadable rows that reads and writes came across so far.
     pub fn quarantine(&self) -> &Quarantine {
         &self.inner.quarantine
     }

@@ -97,7 +97,8 @@ impl Subscribers<'_> {
         &self,
         id: SubscriberId,
     ) -> Result<Option<SubscriberWithPage>, StoreError> {
-        one(&mut self.store.read().await?, self.store.vault(), id).await
+        let found = one(&mut self.store.read().await?, self.store.vault(), id).await;
+        self.store.quarantine().recorded("subscribers", || id.to_string(), found)
     }
 
     /// Returns a part of the workspace's subscribers, newest first, and how many the filter lets

@@ -286,8 +286,10 @@ async fn sleep_until_scan(ctx: &Context, next_look: Option<Timestamp>) {
 /// Updates what the clock changes, and then wakes what waits. Returns the time of the next round.
 async fn run_round(dispatcher: &Arc<Dispatcher>) -> Result<Option<Timestamp>, StoreError> {
     let now = dispatcher.context.sender.ctx.now();
-    let announced_at = maintain_subscribers(&dispatcher.context.store, now).await?;
+    let announced_at = maintain_subscribers(&dispatcher.context.store, now).await;
+    // Alerts do not wait for announcements that fail.
     wake_waiting(dispatcher).await?;
+    let announced_at = announced_at?;
     let round = now + SCAN_INTERVAL;
     Ok(Some(announced_at.map_or(round, |at| at.min(round))))
 }

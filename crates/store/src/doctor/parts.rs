@@ -14,6 +14,7 @@ use crate::{StoreError, evidence, incidents, judge_states, missed_slots, outbox}
 /// Expressions of keys with several columns, as reads record them.
 const EVIDENCE_OF_INCIDENT: &str = "incident || '/' || CAST(region AS TEXT)";
 const MEMBER: &str = "workspace_id || '/' || user_id";
+const FROZEN: &str = "workspace_id || '/' || month";
 const FIGURES: &str = "workspace_id || '/' || month || '/' || subject_id";
 const MONITOR: &str = "(SELECT m.id FROM monitors m WHERE m.number = judge_states.monitor)";
 
@@ -29,6 +30,7 @@ pub(super) fn key_expression(table: &str) -> Option<&'static str> {
         "members" => MEMBER,
         "judge_states" => MONITOR,
         "month_figures" => FIGURES,
+        "frozen_months" => FROZEN,
         "incident_evidence" => EVIDENCE_OF_INCIDENT,
         "second_factors" => "user_id",
         RECENT | "result_blocks" | "hour_rollups" | "day_rollups" => "key",

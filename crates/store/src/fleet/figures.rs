@@ -8,11 +8,11 @@ use sqlx::AssertSqlSafe;
 
 use super::{Fleets, MonitorNumber};
 use crate::StoreError;
-use crate::db::{Connection, Row, query};
-use crate::judge_states::status_before;
+use crate::db::{Connection, query};
+use crate::judge_states::{readable_status_from, status_before};
 use crate::maintenances::covered_spans;
 use crate::quarantine::Quarantine;
-use crate::row::{id, status_from};
+use crate::row::id;
 
 /// Figures of a monitor in a time range.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,11 +102,10 @@ async fn add_changes(
          WHERE monitor IN ({numbers}) AND at >= $1 AND at < $2 ORDER BY monitor, at, number"
     );
     let select = query(AssertSqlSafe(statement)).bind(range.from.as_millis());
-    let rows = select.bind(range.to.as_millis()).fetch_all(db).await?;
-    let read = |row: &Row| Ok((row.try_get("monitor")?, status_from(row)?));
-    for (monitor, change) in quarantine.readable_rows("status_changes", &rows, read)? {
-        if let Some(past) = pasts.get_mut(&monitor) {
-            past.changes.push(change);
+    for row in select.bind(range.to.as_millis()).fetch_all(db).await? {
+        let change = readable_status_from(quarantine, &row)?;
+        if let Some(past) = pasts.get_mut(&row.try_get::<i64>("monitor")?) {
+            past.changes.extend(change);
         }
     }
     Ok(())

@@ -67,7 +67,7 @@ pub(super) async fn copy_newest(
 /// have opened it.
 pub(super) async fn copy_missing(
     db: &mut Connection,
-    incident: IncidentId,
+    incident: &str,
     monitor: i64,
     at: Timestamp,
 ) -> Result<(), StoreError> {
@@ -76,7 +76,7 @@ pub(super) async fn copy_missing(
          AND NOT EXISTS (SELECT 1 FROM evidence n WHERE n.monitor = e.monitor \
          AND n.region = e.region AND n.outcome = 2 AND n.slot > e.slot)"
     ))
-    .bind(incident.to_string())
+    .bind(incident)
     .bind(monitor)
     .bind((at - LOOKBACK).as_millis())
     .execute(db)

@@ -107,7 +107,7 @@ pub(crate) async fn close(
         .fetch_optional(&mut *db)
         .await?;
     let Some(row) = row else { return Ok(()) };
-    end(db, incident, row.try_get("monitor")?, at, how).await
+    end(db, &incident.to_string(), row.try_get("monitor")?, at, how).await
 }
 
 /// Closes the open incident of a monitor. Returns the number of closed incidents: one or zero.
@@ -122,7 +122,7 @@ pub(crate) async fn close_open(
         .fetch_optional(&mut *db)
         .await?;
     let Some(row) = row else { return Ok(0) };
-    end(db, id(&row, "id", IncidentId::parse)?, monitor, at, how).await?;
+    end(db, row.try_get("id")?, monitor, at, how).await?;
     Ok(1)
 }
 
@@ -140,7 +140,7 @@ pub(crate) async fn delete_contents(db: &mut Connection, incident: &str) -> Resu
 
 async fn end(
     db: &mut Connection,
-    incident: IncidentId,
+    incident: &str,
     monitor: i64,
     at: Timestamp,
     how: CloseReason,
@@ -148,7 +148,7 @@ async fn end(
     query("UPDATE incidents SET closed_at = $1, close_reason = $2 WHERE id = $3")
         .bind(at.as_millis())
         .bind(how.as_str())
-        .bind(incident.to_string())
+        .bind(incident)
         .execute(&mut *db)
         .await?;
     match how {
@@ -160,7 +160,7 @@ async fn end(
                 "INSERT INTO incident_entries (incident, at, kind, text) \
                  VALUES ($1, $2, 'closed', $3)",
             )
-            .bind(incident.to_string())
+            .bind(incident)
             .bind(at.as_millis())
             .bind(how.as_str())
             .execute(&mut *db)
@@ -174,7 +174,7 @@ async fn end(
 /// Records who resolved the incident: the last person who asked for it.
 async fn record_resolver(
     db: &mut Connection,
-    incident: IncidentId,
+    incident: &str,
     at: Timestamp,
 ) -> Result<(), StoreError> {
     for statement in [
@@ -184,7 +184,7 @@ async fn record_resolver(
          SELECT workspace_id, $1, COALESCE(resolving_by, 'server'), 'incident.resolve', id, '' \
          FROM incidents WHERE id = $2",
     ] {
-        query(statement).bind(at.as_millis()).bind(incident.to_string()).execute(&mut *db).await?;
+        query(statement).bind(at.as_millis()).bind(incident).execute(&mut *db).await?;
     }
     Ok(())
 }

@@ -23,6 +23,8 @@ const AT_ONCE: usize = 200;
 const SLACK: Duration = Duration::from_hours(24 * 30);
 /// Maximum number of maintenances that one step extends, and of windows that one step deletes.
 const STEP_EXTENDED: i64 = 20;
+/// Number of maintenances that one step reads at most, if others are unreadable.
+const EXTENDED_READ: i64 = 10_000;
 const STEP_PRUNED: i64 = 2_000;
 
 /// Window of a maintenance, as a calendar shows it.
@@ -73,20 +75,21 @@ impl Maintenances<'_> {
     /// Extends the windows of some recurring maintenances that need it. Returns whether more may
     /// need it.
     pub async fn extend(&self, now: Timestamp) -> Result<bool, StoreError> {
-        let (mut are_changed, mut offset) = (false, 0);
-        loop {
+        for offset in (0..EXTENDED_READ).step_by(STEP_EXTENDED as usize) {
             let rows = self.to_extend(now, offset).await?;
             let due = self.store.quarantine().readable_rows("maintenances", &rows, Due::read)?;
-            // Unreadable ones stay the first in order.
-            let is_blocked = due.is_empty() && rows.len() as i64 == STEP_EXTENDED;
+            // Unreadable ones stay the first in order, and hold no other back.
+            let is_full = rows.len() as i64 == STEP_EXTENDED;
+            if due.is_empty() && is_full {
+                continue;
+            }
+            let mut are_changed = false;
             for due in due {
                 are_changed |= self.extend_one(due, now).await?;
             }
-            if !is_blocked {
-                return Ok(are_changed && rows.len() as i64 == STEP_EXTENDED);
-            }
-            offset += STEP_EXTENDED;
+            return Ok(are_changed && is_full);
         }
+        Ok(false)
     }
 
     /// Returns whether the windows reach further now.

@@ -18,6 +18,7 @@ use super::rows::Time;
 use crate::db::{Row, query};
 use crate::quarantine::{Quarantine, row_key};
 use crate::row::{id, instant, narrow, optional};
+use crate::vault::Vault;
 use crate::writer::Session;
 use crate::{StoreError, channels, monitors};
 
@@ -82,11 +83,11 @@ fn snapshot(session: &Session, row: &Row) -> Result<MonitorSnapshot, StoreError>
     })
 }
 
-/// Returns the period, or the longest if it is unreadable.
+/// Returns the period, or the shortest if it is unreadable: an alert too early is better than none.
 fn period(session: &Session, row: &Row) -> Result<Duration, StoreError> {
     let period = id(row, "periodicity", Periodicity::parse);
     let period = session.quarantine.readable("monitors", || row_key(row), period)?;
-    Ok(period.unwrap_or(Periodicity::OneHour).period())
+    Ok(period.unwrap_or(Periodicity::ThirtySeconds).period())
 }
 
 /// Returns the channels with an open delivery for the monitor.
@@ -95,7 +96,7 @@ pub(super) async fn open_deliveries(
     monitor: i64,
 ) -> Result<BTreeMap<ChannelId, ChannelState>, StoreError> {
     let rows = query(
-        "SELECT d.number, d.recipient_id, c.kind AS channel_kind, c.preferences, e.incident, \
+        "SELECT d.number, d.recipient_id, c.kind AS channel_kind, c.provider_sealed, c.preferences, e.incident, \
          e.kind AS event_kind, e.began_at, e.reminder, d.state, d.attempts, d.hold_reason, d.due_at \
          FROM deliveries d JOIN events e ON e.number = d.event JOIN channels c \
          ON c.id = d.recipient_id WHERE d.monitor = $1 AND d.is_open ORDER BY d.number",
@@ -103,13 +104,13 @@ pub(super) async fn open_deliveries(
     .bind(monitor)
     .fetch_all(&mut session.db)
     .await?;
-    let quarantine = &session.quarantine;
+    let (vault, quarantine) = (&*session.vault, &*session.quarantine);
     let read = |row| {
         let channel = id(row, "recipient_id", ChannelId::parse)?;
-        let channel_state = read_channel_state(quarantine, row, channel);
+        let channel_state = read_channel_state((vault, quarantine), row, channel);
         let channel_state =
             quarantine.readable("channels", || channel.to_string(), channel_state)?;
-        Ok((channel, channel_state, read_open_delivery(row)?))
+        Ok((channel, channel_state, read_open_delivery(quarantine, row)?))
     };
     let mut channels: BTreeMap<ChannelId, ChannelState> = BTreeMap::new();
     for (channel, channel_state, delivery) in quarantine.readable_rows("deliveries", &rows, read)? {
@@ -127,16 +128,16 @@ pub(super) async fn add_linked(
     channels: &mut BTreeMap<ChannelId, ChannelState>,
 ) -> Result<(), StoreError> {
     let rows = query(
-        "SELECT c.id, c.kind AS channel_kind, c.preferences FROM channel_monitors l \
+        "SELECT c.id, c.kind AS channel_kind, c.provider_sealed, c.preferences FROM channel_monitors l \
          JOIN channels c ON c.id = l.channel WHERE l.monitor = $1",
     )
     .bind(monitor)
     .fetch_all(&mut session.db)
     .await?;
-    let quarantine = &session.quarantine;
+    let (vault, quarantine) = (&*session.vault, &*session.quarantine);
     let read = |row| {
         let channel = id(row, "id", ChannelId::parse)?;
-        Ok((channel, read_channel_state(quarantine, row, channel)?))
+        Ok((channel, read_channel_state((vault, quarantine), row, channel)?))
     };
     for (channel, linked) in quarantine.readable_rows("channels", &rows, read)? {
         let known = channels.remove(&channel);
@@ -146,15 +147,17 @@ pub(super) async fn add_linked(
     Ok(())
 }
 
-/// Reads the columns `channel_kind` and `preferences` of a channel. A channel with unreadable
-/// preferences is alerted as one without.
+/// Reads the columns `channel_kind`, `provider_sealed` and `preferences` of a channel. The kind is that of
+/// the provider if it is unreadable. A channel with unreadable preferences is alerted as one without.
 pub(super) fn read_channel_state(
-    quarantine: &Quarantine,
+    (vault, quarantine): (&Vault, &Quarantine),
     row: &Row,
     channel: ChannelId,
 ) -> Result<ChannelState, StoreError> {
+    let kind = id(row, "channel_kind", ProviderType::parse);
+    let kind = quarantine.readable("channels", || channel.to_string(), kind)?;
     Ok(ChannelState {
-        kind: id(row, "channel_kind", ProviderType::parse)?,
+        kind: kind.map_or_else(|| channels::provider_kind(vault, row, channel), Ok)?,
         preferences: channels::readable_preferences(quarantine, row, channel)?,
         is_linked: false,
         window: None,
@@ -162,14 +165,17 @@ pub(super) fn read_channel_state(
     })
 }
 
-fn read_open_delivery(row: &Row) -> Result<OpenDelivery, StoreError> {
+/// Reads an open delivery. If its progress is unreadable, it counts as accepted, so that the end of the
+/// alert is announced.
+fn read_open_delivery(quarantine: &Quarantine, row: &Row) -> Result<OpenDelivery, StoreError> {
+    let progress = quarantine.readable("deliveries", || row_key(row), read_progress(row))?;
     let incident = optional(row, "incident", IncidentId::parse)?;
     Ok(OpenDelivery {
         delivery: row.try_get("number")?,
         subject: AlertSubject::new(id(row, "event_kind", EventKind::parse)?, incident),
         since: instant(row, "began_at")?,
         reminder: narrow(row, "reminder")?,
-        progress: read_progress(row)?,
+        progress: progress.unwrap_or(DeliveryProgress::AcceptedOrPending),
     })
 }
 

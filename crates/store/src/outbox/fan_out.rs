@@ -14,12 +14,10 @@ use rules::status_page::{StatusPage, SubscriberKind, Topic};
 use rules::{AccessType, IncidentId, PageId, SubscriberId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
-use super::corrupt::{Unreadable, mark_dead};
 use super::rows::{self, DeliveryTarget, Events};
 use super::{DeliveryState, Outbox};
 use crate::db::{Connection, Query, Row, Value, query};
 use crate::outbox_cache::FanOutCursor;
-use crate::quarantine::is_unreadable;
 use crate::recipient::Recipient;
 use crate::row::{id, instant, optional_instant};
 use crate::vault::Vault;
@@ -69,15 +67,11 @@ async fn step(
     page: PageId,
     now: Timestamp,
 ) -> Result<FanOutProgress, StoreError> {
-    let waiting = match first(session, page, now).await? {
-        Some(Ok(waiting)) => waiting,
-        Some(Err(unreadable)) => {
-            mark_dead(&mut session.db, &[unreadable], now).await?;
-            return Ok(FanOutProgress::More);
-        }
-        None => return remaining(&mut session.db, page).await,
+    let Some(waiting) = first_readable(session, page, now).await? else {
+        return remaining(&mut session.db, page, now).await;
     };
-    let page = pages::by_id(&mut session.db, &session.vault, page).await?;
+    let found = pages::by_id(&mut session.db, &session.vault, page).await;
+    let page = session.quarantine.recorded("pages", || page.to_string(), found)?;
     let opening = match waiting.event.opened_incident() {
         Some(incident) => Some(opening_state(&mut session.db, incident, now).await?),
         None => None,
@@ -98,27 +92,33 @@ async fn step(
     Ok(FanOutProgress::More)
 }
 
-/// Returns the oldest due event of the page, or its delivery if the event is unreadable.
-async fn first(
+/// Returns the oldest due event of the page that is readable. Unreadable ones wait for their repair, and
+/// hold no later one back.
+async fn first_readable(
     session: &mut Session,
     page: PageId,
     now: Timestamp,
-) -> Result<Option<Result<Waiting, Unreadable>>, StoreError> {
-    let row = query(
-        "SELECT d.number, d.workspace_id, e.key, e.sealed, d.created_at FROM deliveries d \
-         JOIN events e ON e.number = d.event WHERE d.recipient_id = $1 AND d.state = 'waiting' \
-         AND d.due_at <= $2 ORDER BY d.number LIMIT 1",
-    )
-    .bind(page.to_string())
-    .bind(now.as_millis())
-    .fetch_optional(&mut session.db)
-    .await?;
-    let Some(row) = row else { return Ok(None) };
-    match read_waiting(&session.vault, &row) {
-        Err(why) if is_unreadable(&why) => {
-            Ok(Some(Err(Unreadable::new(rows::delivery_id(&row)?, &why))))
+) -> Result<Option<Waiting>, StoreError> {
+    let mut after = 0;
+    loop {
+        let row = query(
+            "SELECT e.number AS event, d.number, d.workspace_id, e.key, e.sealed, d.created_at \
+             FROM deliveries d JOIN events e ON e.number = d.event WHERE d.recipient_id = $1 \
+             AND d.state = 'waiting' AND d.due_at <= $2 AND d.number > $3 \
+             ORDER BY d.number LIMIT 1",
+        )
+        .bind(page.to_string())
+        .bind(now.as_millis())
+        .bind(after)
+        .fetch_optional(&mut session.db)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        after = row.try_get("number")?;
+        let read = |row| read_waiting(&session.vault, row);
+        let waiting = session.quarantine.readable_rows("events", [&row], read)?.pop();
+        if waiting.is_some() {
+            return Ok(waiting);
         }
-        waiting => Ok(Some(Ok(waiting?))),
     }
 }
 
@@ -131,12 +131,18 @@ fn read_waiting(vault: &Vault, row: &Row) -> Result<Waiting, StoreError> {
     })
 }
 
-async fn remaining(db: &mut Connection, page: PageId) -> Result<FanOutProgress, StoreError> {
+/// Returns when the next event is due. Events that are due now are unreadable.
+async fn remaining(
+    db: &mut Connection,
+    page: PageId,
+    now: Timestamp,
+) -> Result<FanOutProgress, StoreError> {
     let row = query(
         "SELECT MIN(due_at) AS due_at FROM deliveries WHERE recipient_id = $1 \
-         AND state = 'waiting'",
+         AND state = 'waiting' AND due_at > $2",
     )
     .bind(page.to_string())
+    .bind(now.as_millis())
     .fetch_one(db)
     .await?;
     Ok(optional_instant(&row, "due_at")?.map_or(FanOutProgress::Done, FanOutProgress::Later))

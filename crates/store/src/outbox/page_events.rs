@@ -125,8 +125,12 @@ pub(super) async fn enqueue_closed(
     .fetch_optional(&mut session.db)
     .await?;
     let Some(row) = row else { return Ok(()) };
-    let incident = id(&row, "id", IncidentId::parse)?;
-    let event = IncidentEvent { incident, began_at: instant(&row, "opened_at")?, is_over: true };
+    let read = |row| {
+        let incident = id(row, "id", IncidentId::parse)?;
+        Ok(IncidentEvent { incident, began_at: instant(row, "opened_at")?, is_over: true })
+    };
+    let event = session.quarantine.readable_rows("incidents", [&row], read)?.pop();
+    let Some(event) = event else { return Ok(()) };
     enqueue_incident(session, pages, &event, (time, time.now)).await
 }
 

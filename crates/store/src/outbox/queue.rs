@@ -261,7 +261,7 @@ async fn load_held(
 ) -> Result<(Vec<HeldDelivery>, Vec<Unreadable>), StoreError> {
     let rows = query(
         "SELECT e.key, e.sealed, i.acknowledged_at, l.channel AS linked_channel, \
-         c.kind AS channel_kind, c.preferences, d.number, d.monitor, d.hold_reason \
+         c.kind AS channel_kind, c.provider_sealed, c.preferences, d.number, d.monitor, d.hold_reason \
          FROM deliveries d JOIN events e ON e.number = d.event \
          JOIN channels c ON c.id = d.recipient_id LEFT JOIN incidents i ON i.id = e.incident \
          LEFT JOIN channel_monitors l ON l.channel = d.recipient_id AND l.monitor = d.monitor \
@@ -289,7 +289,7 @@ async fn load_held(
             event.reminder > 0 && optional_instant(row, "acknowledged_at")?.is_some();
         let is_linked = row.try_get::<Option<&str>>("linked_channel")?.is_some();
         let channel_state =
-            ChannelState { is_linked, ..read_channel_state(quarantine, row, channel)? };
+            ChannelState { is_linked, ..read_channel_state((vault, quarantine), row, channel)? };
         held.push(HeldDelivery {
             number: row.try_get("number")?,
             monitor: row.try_get("monitor")?,

@@ -68,7 +68,7 @@ async fn replay(
         return Err(refused("must be a dead letter"));
     }
     let row = query(
-        "SELECT d.monitor, d.is_open, c.kind AS channel_kind, c.preferences FROM deliveries d \
+        "SELECT d.monitor, d.is_open, c.kind AS channel_kind, c.provider_sealed, c.preferences FROM deliveries d \
          JOIN channels c ON c.id = d.recipient_id WHERE d.number = $1",
     )
     .bind(rows::row_id(delivery.id))
@@ -77,7 +77,8 @@ async fn replay(
     .ok_or_else(|| refused("must be a dead letter of an existing channel"))?;
     let (monitor, is_open): (Option<i64>, bool) =
         (row.try_get("monitor")?, row.try_get("is_open")?);
-    let channel_state = read_channel_state(&session.quarantine, &row, alert.channel)?;
+    let channel_state =
+        read_channel_state((&session.vault, &session.quarantine), &row, alert.channel)?;
     let key = delivery_key(alert.channel, &alert.event);
     requeue(session, &key, now).await?;
     session.outbox.wake(alert.channel);

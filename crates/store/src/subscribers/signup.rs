@@ -202,9 +202,12 @@ async fn remove_late(
     .bind(i64::from(EXPIRED_AT_ONCE))
     .fetch_all(&mut session.db)
     .await?;
-    for row in &gone {
-        let subscriber: SubscriberId = id(row, "id", SubscriberId::parse)?;
-        session.declare_change(id(row, "workspace_id", WorkspaceId::parse)?);
+    let read = |row| {
+        let subscriber = id(row, "id", SubscriberId::parse)?;
+        Ok((subscriber, id(row, "workspace_id", WorkspaceId::parse)?))
+    };
+    for (subscriber, workspace) in session.quarantine.readable_rows("subscribers", &gone, read)? {
+        session.declare_change(workspace);
         outbox::cancel_for(&mut session.db, subscriber, now).await?;
     }
     Ok(gone.len() as u32)

@@ -6,6 +6,7 @@ use domain::history::{Sketch, Uptime};
 use domain::page::Month;
 use rules::{Timestamp, WorkspaceId, limits};
 
+use super::gather::Gathered;
 use super::{UptimeFigures, UptimeReports, UptimeSubject};
 use crate::db::{Connection, Query, Row, query};
 use crate::monitors::{tags, tags_text};
@@ -31,7 +32,7 @@ impl UptimeReports<'_> {
         month: Month,
     ) -> Result<Option<Vec<UptimeFigures>>, StoreError> {
         let mut db = self.store.read().await?;
-        if !frozen_months(&mut db, workspace).await?.contains(&month) {
+        if !self.frozen_months_in(&mut db, workspace).await?.contains(&month) {
             return Ok(None);
         }
         let rows = query(
@@ -51,7 +52,24 @@ impl UptimeReports<'_> {
         &self,
         workspace: WorkspaceId,
     ) -> Result<BTreeSet<Month>, StoreError> {
-        frozen_months(&mut self.store.read().await?, workspace).await
+        self.frozen_months_in(&mut self.store.read().await?, workspace).await
+    }
+
+    async fn frozen_months_in(
+        self,
+        db: &mut Connection,
+        workspace: WorkspaceId,
+    ) -> Result<BTreeSet<Month>, StoreError> {
+        let rows = query(
+            "SELECT workspace_id || '/' || month AS key, month FROM frozen_months \
+             WHERE workspace_id = $1",
+        )
+        .bind(workspace.to_string())
+        .fetch_all(db)
+        .await?;
+        let read = |row| id(row, "month", parse_month);
+        let months = self.store.quarantine().readable_rows("frozen_months", &rows, read)?;
+        Ok(months.into_iter().collect())
     }
 
     /// Returns the months that were over at `now`, whose status changes are all still stored, and
@@ -61,10 +79,13 @@ impl UptimeReports<'_> {
         let kept = Month::containing(now - limits::STATUS_CHANGES_KEPT).next();
         let rows = query("SELECT id, created_at FROM workspaces WHERE deleted_at IS NULL");
         let mut found = Vec::new();
-        for row in rows.fetch_all(&mut db).await? {
-            let workspace = id(&row, "id", WorkspaceId::parse)?;
-            let frozen = frozen_months(&mut db, workspace).await?;
-            let mut month = Month::containing(instant(&row, "created_at")?).max(kept);
+        let rows = rows.fetch_all(&mut db).await?;
+        let read = |row| Ok((id(row, "id", WorkspaceId::parse)?, instant(row, "created_at")?));
+        for (workspace, created_at) in
+            self.store.quarantine().readable_rows("workspaces", &rows, read)?
+        {
+            let frozen = self.frozen_months_in(&mut db, workspace).await?;
+            let mut month = Month::containing(created_at).max(kept);
             while month.span().to <= now {
                 if !frozen.contains(&month) {
                     found.push(FreezableMonth { workspace, month });
@@ -75,10 +96,14 @@ impl UptimeReports<'_> {
         Ok(found)
     }
 
-    /// Stores the figures of a month that is over. Repeats safely what a stopped server began.
-    pub async fn freeze(&self, which: FreezableMonth, now: Timestamp) -> Result<(), StoreError> {
+    /// Stores the figures of a month that is over, and returns whether it did. Repeats safely what a stopped
+    /// server began. A month with unreadable rows stays open, because a repair can still correct it.
+    pub async fn freeze(&self, which: FreezableMonth, now: Timestamp) -> Result<bool, StoreError> {
         let FreezableMonth { workspace, month } = which;
-        let mut figures = self.monitors(workspace, month.span()).await?;
+        let Gathered { mut figures, is_complete } = self.gather(workspace, month.span()).await?;
+        if !is_complete {
+            return Ok(false);
+        }
         // A monitor without any known time in the month has nothing to report.
         figures.retain(|it| it.uptime.is_some() || it.incidents > 0);
         self.add_latencies(workspace, month.span(), &mut figures).await?;
@@ -95,7 +120,8 @@ impl UptimeReports<'_> {
         .bind(workspace.to_string())
         .bind(month.to_string())
         .bind(now.as_millis());
-        write(self.store, vec![marker]).await
+        write(self.store, vec![marker]).await?;
+        Ok(true)
     }
 }
 
@@ -145,17 +171,6 @@ fn read(row: &Row) -> Result<UptimeFigures, StoreError> {
     let uptime = (known_ms > 0).then_some(Uptime { known_ms, error_ms });
     let tags = tags(row.try_get("tags")?)?;
     Ok(UptimeFigures { subject, name, tags, uptime, incidents, latency })
-}
-
-async fn frozen_months(
-    db: &mut Connection,
-    workspace: WorkspaceId,
-) -> Result<BTreeSet<Month>, StoreError> {
-    let rows = query("SELECT month FROM frozen_months WHERE workspace_id = $1")
-        .bind(workspace.to_string())
-        .fetch_all(db)
-        .await?;
-    rows.iter().map(|row| id(row, "month", parse_month)).collect()
 }
 
 pub(crate) fn parse_month(text: &str) -> Result<Month, String> {

@@ -8,17 +8,24 @@ use rules::{MonitorId, MonitorStatus, PageId, Tag, Timestamp, WorkspaceId};
 
 use super::{UptimeFigures, UptimeReports, UptimeSubject};
 use crate::StoreError;
-use crate::db::{Connection, Query, Row, query};
-use crate::judge_states::status_before;
+use crate::db::{Connection, Query, query};
+use crate::judge_states::{readable_status_from, status_before};
 use crate::maintenances::covered_spans;
 use crate::monitors::tags;
 use crate::quarantine::Quarantine;
-use crate::row::{id, optional, optional_instant, status_from, to_count};
+use crate::row::{id, optional, optional_instant, to_count};
 
 /// Number of monitors per batch.
 const BATCH: i64 = 500;
 /// Maximum number of components that a report reads.
 const COMPONENTS_MAX: i64 = 100_000;
+
+/// Figures of a workspace's monitors.
+pub(super) struct Gathered {
+    pub(super) figures: Vec<UptimeFigures>,
+    /// Whether no unreadable row was omitted.
+    pub(super) is_complete: bool,
+}
 
 /// Stored facts about a monitor in the range.
 struct MonitorPast {
@@ -40,15 +47,26 @@ impl UptimeReports<'_> {
         workspace: WorkspaceId,
         range: Span,
     ) -> Result<Vec<UptimeFigures>, StoreError> {
+        Ok(self.gather(workspace, range).await?.figures)
+    }
+
+    /// Like [`Self::monitors`], and tells whether all rows are readable.
+    pub(super) async fn gather(
+        self,
+        workspace: WorkspaceId,
+        range: Span,
+    ) -> Result<Gathered, StoreError> {
         let mut db = self.store.read().await?;
+        let unreadable = Quarantine::part();
         let (mut figures, mut after) = (Vec::new(), 0);
         loop {
-            let batch =
-                batch_after(&mut db, self.store.quarantine(), workspace, (after, range)).await?;
-            let Some(last) = batch.last else { return Ok(figures) };
+            let batch = batch_after(&mut db, &unreadable, workspace, (after, range)).await?;
+            let Some(last) = batch.last else { break };
             after = last;
             figures.extend(batch.pasts.into_values().map(|past| past.figures(range)));
         }
+        let is_complete = !self.store.quarantine().add(&unreadable);
+        Ok(Gathered { figures, is_complete })
     }
 
     /// Returns the figures of all status pages in the range, by title. `monitors` has those of the
@@ -219,11 +237,10 @@ async fn add_changes(
         batch,
         range,
     );
-    let rows = rows.fetch_all(db).await?;
-    let read = |row: &Row| Ok((row.try_get("monitor")?, status_from(row)?));
-    for (monitor, change) in quarantine.readable_rows("status_changes", &rows, read)? {
-        if let Some(past) = batch.get_mut(&monitor) {
-            past.changes.push(change);
+    for row in rows.fetch_all(db).await? {
+        let change = readable_status_from(quarantine, &row)?;
+        if let Some(past) = batch.get_mut(&row.try_get::<i64>("monitor")?) {
+            past.changes.extend(change);
         }
     }
     Ok(())

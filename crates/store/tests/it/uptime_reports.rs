@@ -322,3 +322,24 @@ async fn searches_find_incidents_and_pages_by_text() {
     })
     .await;
 }
+
+// issue 16, point 7: "Quarantine it: keep the row, log it, run everything else"
+#[tokio::test]
+async fn month_with_unreadable_rows_stays_open() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        outage(home, monitor, 10 * HOUR).await;
+        home.execute("UPDATE status_changes SET to_status = 'lost' WHERE to_status = 'error'")
+            .await;
+        let reports = home.store.uptime_reports();
+        assert!(!reports.freeze(january(), instant(AFTER)).await.unwrap());
+        assert_eq!(reports.freezable(instant(AFTER)).await.unwrap(), [january()]);
+        home.execute("UPDATE status_changes SET to_status = 'error' WHERE to_status = 'lost'")
+            .await;
+        assert!(reports.freeze(january(), instant(AFTER)).await.unwrap());
+        home.execute("UPDATE frozen_months SET month = 'lost'").await;
+        assert_eq!(reports.freezable(instant(AFTER)).await.unwrap(), [january()]);
+        assert_eq!(home.store.quarantine().count(), 2);
+    })
+    .await;
+}

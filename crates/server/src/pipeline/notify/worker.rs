@@ -90,6 +90,7 @@ impl DeliveryWorker {
             }
             tokio::select! {
                 () = self.context.stop.cancelled() => return state.stop_looking(),
+                Some(ended) = state.tasks.join_next() => self.record_finished(state, ended).await,
                 () = tokio::time::sleep(pauses.next_pause()) => {}
             }
         }

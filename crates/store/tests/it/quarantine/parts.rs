@@ -49,7 +49,8 @@ async fn page_omits_unreadable_rows() {
         let facts = home.store.public_pages().facts(page.clone(), instant(100)).await.unwrap();
         let ids: Vec<_> = facts.components.iter().map(|it| it.component.id).collect();
         assert_eq!(ids, [whole.id], "no component stands for an unreadable monitor");
-        assert_eq!(facts.components[0].monitor.as_ref().unwrap().changes, []);
+        let changes = &facts.components[0].monitor.as_ref().unwrap().changes;
+        assert_eq!(changes.iter().map(|it| it.status).collect::<Vec<_>>(), [MonitorStatus::Unknown]);
         assert_eq!((facts.groups.len(), facts.incidents.len()), (1, 1));
         assert_eq!(facts.incidents[0].id, IncidentId::from_bits(1));
         let [component, incident] =
@@ -117,7 +118,7 @@ async fn incident_lists_omit_unreadable_rows() {
 }
 
 #[tokio::test]
-async fn status_history_omits_unreadable_changes() {
+async fn unreadable_change_leaves_status_unknown() {
     for_each_engine(async |home| {
         open_incidents(home, &[1]).await;
         let monitor = crate::harness::monitor_id(1);
@@ -125,11 +126,13 @@ async fn status_history_omits_unreadable_changes() {
         home.commit(Batch { transitions, ..Batch::default() }).await.unwrap();
         home.execute("UPDATE status_changes SET to_status = 'lost' WHERE number = 1").await;
         let history = home.store.history();
-        let recovered = StatusFrom { at: instant(20), status: MonitorStatus::Active };
-        for (since, before) in [(0, MonitorStatus::Active), (15, MonitorStatus::Error)] {
-            let found = history.status_history(home.workspace, monitor, instant(since)).await;
-            assert_eq!(found.unwrap(), (before, vec![recovered]));
-        }
+        let from = |at, status| StatusFrom { at: instant(at), status };
+        let recovered = from(20, MonitorStatus::Active);
+        let found = history.status_history(home.workspace, monitor, instant(0)).await.unwrap();
+        let changes = vec![from(10, MonitorStatus::Unknown), recovered];
+        assert_eq!(found, (MonitorStatus::Active, changes));
+        let found = history.status_history(home.workspace, monitor, instant(15)).await.unwrap();
+        assert_eq!(found, (MonitorStatus::Error, vec![recovered]));
         let states = home.store.judge_states();
         let changes = states.changes(home.workspace, monitor, instant(0), 10).await.unwrap();
         assert_eq!(changes.iter().map(|it| it.at).collect::<Vec<_>>(), [instant(20)]);
