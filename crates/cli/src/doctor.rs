@@ -91,7 +91,7 @@ fn summary(rows: &[UnreadableRow], repaired: u64, export: Option<&Path>) -> Stri
     write!(
         text,
         "\n\nfound {}. The server runs without them. Export them with `--export FILE`. \
-         `--repair` restores rows that this version can read. `--export FILE --remove TABLE/KEY` \
+         `--repair` restores rows that this version can read, and lost statuses that other rows tell. `--export FILE --remove TABLE/KEY` \
          removes one row. A backup from before the damage contains them too.",
         counted(rows.len(), "unreadable row")
     )

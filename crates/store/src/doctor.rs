@@ -1,8 +1,9 @@
 //! Repairs for operators: finds unreadable rows, copies them, restores those that have become
 //! readable, and removes single ones. `parts` reads rows that no list shows, and knows the keys of
-//! tables.
+//! tables. `status_changes` repairs those.
 
 mod parts;
+mod status_changes;
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ use sqlx::AssertSqlSafe;
 
 use self::parts::{key_expression, remove_dependents};
 use crate::buckets::BucketSize;
-use crate::db::{Connection, Row, query};
+use crate::db::{Connection, query};
 use crate::history::{days, read_block};
 use crate::incidents::IncidentFilter;
 use crate::list::{Listed, Page};
@@ -98,13 +99,25 @@ impl Doctor<'_> {
         Ok(found)
     }
 
-    /// Restores moved rows that this program can read. Returns their number.
+    /// Restores moved rows that this program can read, and statuses that other rows tell. Returns the
+    /// number of restored rows.
     pub async fn repair(&self) -> Result<u64, StoreError> {
-        self.store.write(|session| Box::pin(restore_rows(session))).await
+        let restored = self
+            .store
+            .write(|session| {
+                Box::pin(async move {
+                    // Statuses of any workspace change, so nothing is declared.
+                    Ok(status_changes::restore(&mut session.db).await?
+                        + restore_rows(session).await?)
+                })
+            })
+            .await?;
+        self.store.quarantine().clear();
+        Ok(restored)
     }
 
-    /// Removes an unreadable row, so that its name becomes free. Monitors are marked as deleted;
-    /// other rows are deleted. Rejects a row that is readable.
+    /// Removes an unreadable row, so that its name becomes free. Monitors are marked as deleted, status
+    /// changes become changes to `unknown`, and other rows are deleted. Rejects a row that is readable.
     pub async fn remove(&self, table: &str, key: &str) -> Result<(), StoreError> {
         let found = self.examine().await?;
         let row = found.into_iter().find(|row| row.table == table && row.key == key);
@@ -233,14 +246,20 @@ async fn columns(db: &mut Connection, table: &str, key: &str) -> Result<Value, S
     let row = query(AssertSqlSafe(statement)).bind(key).fetch_optional(db).await?;
     let Some(row) = row else { return Ok(Value::Null) };
     let mut columns = Map::new();
-    for (column, name) in names.into_iter().enumerate() {
-        columns.insert(name, text(&row, column));
+    for (index, name) in names.into_iter().enumerate() {
+        let text = match row.at::<Option<String>>(index) {
+            Ok(text) => text,
+            // Text that is not UTF-8, which only SQLite stores.
+            Err(_) => {
+                let bytes = format!(
+                    "SELECT hex(CAST({name} AS BLOB)) FROM {table} WHERE CAST({column} AS TEXT) = $1"
+                );
+                query(AssertSqlSafe(bytes)).bind(key).scalar(db).await?
+            }
+        };
+        columns.insert(name, text.map_or(Value::Null, Value::String));
     }
     Ok(Value::Object(columns))
-}
-
-fn text(row: &Row, column: usize) -> Value {
-    row.at::<Option<String>>(column).ok().flatten().map_or(Value::Null, Value::String)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -261,7 +280,6 @@ fn is_readable(source: &str, key: i64, body: &[u8]) -> bool {
 }
 
 async fn restore_rows(session: &mut Session) -> Result<u64, StoreError> {
-    session.declare_no_change();
     let rows =
         query("SELECT source, key, body FROM unreadable_rows").fetch_all(&mut session.db).await?;
     let mut done = 0;
@@ -305,6 +323,9 @@ async fn remove(session: &mut Session, row: DamagedRow) -> Result<(), StoreError
         let why = "its rows cannot be removed alone".to_owned();
         return Err(StoreError::corrupt(format!("table `{}`", row.table), why));
     };
+    if row.table == "status_changes" {
+        return status_changes::forget(db, &row.key).await;
+    }
     remove_dependents(db, &row).await?;
     if row.table == "users" {
         require_other_owners(db, &row.key).await?;

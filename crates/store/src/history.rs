@@ -125,7 +125,13 @@ impl HistoryStore<'_> {
         .await?;
         let status = |column: &'static str| move |row| id(row, column, MonitorStatus::parse);
         let quarantine = self.store.quarantine();
-        let before = quarantine.readable_rows(TABLE, &before, status("to_status"))?.pop();
+        let before = match &before {
+            Some(row) => {
+                let status = quarantine.readable_rows(TABLE, [row], status("to_status"))?.pop();
+                Some(status.unwrap_or(MonitorStatus::Unknown))
+            }
+            None => None,
+        };
         let first = quarantine.readable_rows(TABLE, rows.first(), status("from_status"))?.pop();
         let changes = rows.iter().map(|row| readable_status_from(quarantine, row).transpose());
         let changes = changes.flatten().collect::<Result<_, _>>()?;

@@ -132,11 +132,54 @@ async fn unreadable_change_leaves_status_unknown() {
         let changes = vec![from(10, MonitorStatus::Unknown), recovered];
         assert_eq!(found, (MonitorStatus::Active, changes));
         let found = history.status_history(home.workspace, monitor, instant(15)).await.unwrap();
-        assert_eq!(found, (MonitorStatus::Error, vec![recovered]));
+        assert_eq!(found, (MonitorStatus::Unknown, vec![recovered]));
         let states = home.store.judge_states();
         let changes = states.changes(home.workspace, monitor, instant(0), 10).await.unwrap();
         assert_eq!(changes.iter().map(|it| it.at).collect::<Vec<_>>(), [instant(20)]);
         assert_eq!(named(home), ["status_changes/1"]);
+        assert_eq!(home.store.doctor().repair().await.unwrap(), 1);
+        let found = history.status_history(home.workspace, monitor, instant(15)).await.unwrap();
+        assert_eq!(found, (MonitorStatus::Error, vec![recovered]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn removed_change_becomes_unknown() {
+    for_each_engine(async |home| {
+        open_incidents(home, &[1]).await;
+        let monitor = crate::harness::monitor_id(1);
+        home.execute("UPDATE status_changes SET to_status = 'lost'").await;
+        let doctor = home.store.doctor();
+        assert_eq!(doctor.repair().await.unwrap(), 0, "no row tells the status");
+        doctor.remove("status_changes", "1").await.unwrap();
+        assert_eq!(doctor.examine().await.unwrap(), []);
+        let states = home.store.judge_states();
+        let changes = states.changes(home.workspace, monitor, instant(0), 9).await.unwrap();
+        assert_eq!(changes[0].to, MonitorStatus::Unknown);
+    })
+    .await;
+}
+
+// One sealed value of another key stopped the start, and the doctor.
+#[tokio::test]
+async fn value_of_another_key_is_damage() {
+    for_each_engine(async |home| {
+        let (damaged, sound) = (home.monitor(1).await.id, home.monitor(2).await.id);
+        let sealed = bytes(home, &format!("01{}", "00".repeat(64)));
+        let workspace = home.workspace;
+        home.execute_owned(format!(
+            "UPDATE monitors SET check_sealed = {sealed} WHERE id = '{damaged}'; \
+             UPDATE signing_secrets SET sealed = {sealed} WHERE workspace_id = '{workspace}'"
+        ))
+        .await;
+        home.store.clone().close().await.unwrap();
+        let store = crate::harness::open(home.settings()).await;
+        let booted = store.monitors().all_for_boot().next_batch().await.unwrap().unwrap();
+        assert_eq!(booted.iter().map(|row| row.monitor.id).collect::<Vec<_>>(), [sound]);
+        let found = store.doctor().examine().await.unwrap();
+        let tables: Vec<_> = found.iter().map(|row| row.table.as_str()).collect();
+        assert_eq!(tables, ["monitors", "signing_secrets"]);
     })
     .await;
 }
