@@ -1,10 +1,11 @@
 //! The end of a month: freezes the figures of uptime reports, and then sends the summaries that members
 //! asked for. Runs beside `housekeeping`, because a mail server may be slow.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use dashboard::Dashboard;
-use store::{Store, StoreError};
+use store::{FreezableMonth, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use web::context::Context;
 
@@ -24,8 +25,9 @@ pub(crate) struct MonthEnd {
 impl MonthEnd {
     /// Runs until `stop` is cancelled.
     pub(crate) async fn run(self, stop: CancellationToken) {
+        let mut open = HashSet::new();
         while !stop.is_cancelled() {
-            if let Err(error) = self.round(&stop).await {
+            if let Err(error) = self.round(&mut open, &stop).await {
                 tracing::error!(%error, "failed to end a month, retrying in an hour: {error}");
             }
             let next = self.ctx.now() + EVERY;
@@ -36,7 +38,12 @@ impl MonthEnd {
         }
     }
 
-    async fn round(&self, stop: &CancellationToken) -> Result<(), StoreError> {
+    /// Freezes and sends what is due. `open` has the months that were reported as open.
+    async fn round(
+        &self,
+        open: &mut HashSet<FreezableMonth>,
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
         let settled = self.ctx.now() - GRACE;
         for which in self.store.uptime_reports().freezable(settled).await? {
             if stop.is_cancelled() {
@@ -45,9 +52,10 @@ impl MonthEnd {
             // Other workspaces do not wait for one whose figures cannot be stored.
             match self.store.uptime_reports().freeze(which, self.ctx.now()).await {
                 Ok(true) => {}
+                Ok(false) if !open.insert(which) => {}
                 Ok(false) => tracing::warn!(
                     workspace.id = %which.workspace,
-                    "kept {} of `{}` open, because rows of it are unreadable; run `aloft doctor`",
+                    "keeping {} of `{}` open for a week, because rows of it are unreadable; run `aloft doctor`",
                     which.month, which.workspace
                 ),
                 Err(error) => tracing::error!(

@@ -67,8 +67,17 @@ impl WorkspaceAdmin {
     /// Deletes the workspaces whose deletion is due.
     pub(crate) async fn delete_due(&self, now: Timestamp) -> Result<(), StoreError> {
         for workspace in self.store.workspaces().due_for_deletion(now).await? {
-            self.delete(workspace.id, AuditContext::new(Actor::Server, now)).await?;
-            info!(workspace.id = %workspace.id, "deleted workspace `{}` as scheduled", workspace.slug);
+            let slug = workspace.slug;
+            // One that fails keeps no other one.
+            match self.delete(workspace.id, AuditContext::new(Actor::Server, now)).await {
+                Ok(()) => {
+                    info!(workspace.id = %workspace.id, "deleted workspace `{slug}` as scheduled");
+                }
+                Err(error) => error!(
+                    workspace.id = %workspace.id, %error,
+                    "failed to delete workspace `{slug}`, retrying: {error}"
+                ),
+            }
         }
         Ok(())
     }

@@ -153,14 +153,16 @@ impl Workspaces<'_> {
             .ok_or_else(|| StoreError::not_found("workspace", &id))
     }
 
-    /// Returns the target for uptime of a workspace.
+    /// Returns the target for uptime of a workspace: the default if it is unreadable.
     pub async fn uptime_target(&self, id: WorkspaceId) -> Result<UptimeTarget, StoreError> {
         let row = query("SELECT uptime_target FROM workspaces WHERE id = $1")
             .bind(id.to_string())
             .fetch_optional(&mut self.store.read().await?)
             .await?
             .ok_or_else(|| StoreError::not_found("workspace", &id))?;
-        stored_target(&row)
+        let target = stored_target(&row);
+        let target = self.store.quarantine().readable("workspaces", || id.to_string(), target)?;
+        Ok(target.unwrap_or(UptimeTarget::DEFAULT))
     }
 
     /// Returns the workspace with this slug.
@@ -271,7 +273,7 @@ async fn apply(
             roles::require_of_person(session, id, change, Role::Admin).await?;
         }
     }
-    let before = edited_fields(&mut session.db, id).await?;
+    let before = edited_fields(session, id).await?;
     let is_deletion = matches!(edit, Edit::Delete);
     let EditStatement { statement, action, detail } = edit.statement(id, change);
     let changed = statement.execute(&mut session.db).await.map_err(|error| {
@@ -292,7 +294,7 @@ async fn apply(
     let note = NewAuditEntry { workspace: id, change, action, resource_id, detail };
     audit::record(&mut session.db, note).await?;
     // A deleted workspace has no fields any more.
-    let Some((before, after)) = before.zip(edited_fields(&mut session.db, id).await?) else {
+    let Some((before, after)) = before.zip(edited_fields(session, id).await?) else {
         return Ok(());
     };
     let versions = [&before, &after];
@@ -306,18 +308,23 @@ fn stored_target(row: &Row) -> Result<UptimeTarget, StoreError> {
 }
 
 /// Returns the fields of a workspace that edits change, for the audit log. `None` if it is deleted.
-async fn edited_fields(db: &mut Connection, id: WorkspaceId) -> Result<Option<Value>, StoreError> {
+async fn edited_fields(
+    session: &mut Session,
+    id: WorkspaceId,
+) -> Result<Option<Value>, StoreError> {
     let row = query(
         "SELECT slug, name, plan, uptime_target FROM workspaces \
          WHERE id = $1 AND deleted_at IS NULL",
     )
     .bind(id.to_string())
-    .fetch_optional(db)
+    .fetch_optional(&mut session.db)
     .await?;
     let Some(row) = row else { return Ok(None) };
     let (slug, name): (String, String) = (row.try_get("slug")?, row.try_get("name")?);
     let plan: String = row.try_get("plan")?;
-    let target = stored_target(&row)?.to_string();
+    let target = stored_target(&row);
+    let target = session.quarantine.readable("workspaces", || id.to_string(), target)?;
+    let target = target.unwrap_or(UptimeTarget::DEFAULT).to_string();
     let fields = json!({ "slug": slug, "name": name, "plan": plan, "uptimeTarget": target });
     Ok(Some(fields))
 }

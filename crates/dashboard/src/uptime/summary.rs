@@ -56,7 +56,14 @@ impl Dashboard {
             if stop.is_cancelled() {
                 break;
             }
-            sent += usize::from(self.send_summary(&due).await?);
+            // One that fails takes no other person's summary away.
+            match self.send_summary(&due).await {
+                Ok(is_sent) => sent += usize::from(is_sent),
+                Err(error) => tracing::error!(
+                    user.id = %due.user.id, workspace.id = %due.workspace.id, %error,
+                    "failed to compose the summary of {}, retrying later: {error}", due.month
+                ),
+            }
         }
         Ok(sent)
     }

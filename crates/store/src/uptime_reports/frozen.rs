@@ -1,6 +1,7 @@
 //! Figures of past months: stored once a month is over, and never changed afterwards.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use domain::history::{Sketch, Uptime};
 use domain::page::Month;
@@ -15,9 +16,11 @@ use crate::{Store, StoreError};
 
 /// Number of rows per transaction, between which others can write.
 const ROWS_AT_ONCE: usize = 200;
+/// Time after a month in which unreadable rows of it can be repaired.
+const REPAIRED_WITHIN: Duration = Duration::from_hours(7 * 24);
 
 /// Month of a workspace that is over, and whose figures are not stored yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FreezableMonth {
     pub workspace: WorkspaceId,
     pub month: Month,
@@ -97,11 +100,12 @@ impl UptimeReports<'_> {
     }
 
     /// Stores the figures of a month that is over, and returns whether it did. Repeats safely what a stopped
-    /// server began. A month with unreadable rows stays open, because a repair can still correct it.
+    /// server began. A month with unreadable rows stays open for a week, because a repair can still correct
+    /// it; then the time of which nothing is known stays unknown.
     pub async fn freeze(&self, which: FreezableMonth, now: Timestamp) -> Result<bool, StoreError> {
         let FreezableMonth { workspace, month } = which;
         let Gathered { mut figures, is_complete } = self.gather(workspace, month.span()).await?;
-        if !is_complete {
+        if !is_complete && now < month.span().to + REPAIRED_WITHIN {
             return Ok(false);
         }
         // A monitor without any known time in the month has nothing to report.

@@ -334,12 +334,32 @@ async fn month_with_unreadable_rows_stays_open() {
         let reports = home.store.uptime_reports();
         assert!(!reports.freeze(january(), instant(AFTER)).await.unwrap());
         assert_eq!(reports.freezable(instant(AFTER)).await.unwrap(), [january()]);
-        home.execute("UPDATE status_changes SET to_status = 'error' WHERE to_status = 'lost'")
-            .await;
+        assert_eq!(home.store.doctor().repair().await.unwrap(), 1);
         assert!(reports.freeze(january(), instant(AFTER)).await.unwrap());
+        let frozen = reports.frozen(home.workspace, january().month).await.unwrap().unwrap();
+        assert_eq!(frozen[0].uptime.unwrap().error_ms, u64::try_from(2 * HOUR).unwrap());
         home.execute("UPDATE frozen_months SET month = 'lost'").await;
         assert_eq!(reports.freezable(instant(AFTER)).await.unwrap(), [january()]);
-        assert_eq!(home.store.quarantine().count(), 2);
+        let unreadable = home.store.quarantine().rows();
+        assert_eq!(unreadable.len(), 1, "{unreadable:?}");
+        assert!(reports.freeze(january(), instant(AFTER)).await.unwrap(), "it is repeated safely");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn month_closes_a_week_after_its_end() {
+    for_each_engine(async |home| {
+        let monitor = home.monitor(1).await.id;
+        outage(home, monitor, 10 * HOUR).await;
+        home.execute("UPDATE status_changes SET to_status = 'lost', from_status = 'lost'").await;
+        let reports = home.store.uptime_reports();
+        assert!(!reports.freeze(january(), instant(AFTER)).await.unwrap());
+        assert_eq!(home.store.doctor().repair().await.unwrap(), 0);
+        let end = january().month.span().to;
+        let late = end + std::time::Duration::from_hours(7 * 24);
+        assert!(reports.freeze(january(), late).await.unwrap());
+        assert_eq!(reports.freezable(late).await.unwrap(), []);
     })
     .await;
 }
