@@ -88,11 +88,11 @@ impl Store {
             }
             (1.., Opening::Create | Opening::Existing) => marker.set()?,
         }
-        signing_secrets::create_missing(&mut db, &vault).await?;
+        let quarantine = Arc::<Quarantine>::default();
+        signing_secrets::create_missing(&mut db, &vault, &quarantine).await?;
         let readers = engine.readers();
         let owner = engine.claim(&mut db).await?;
         let left_behind = result_rows::edges(&mut db).await?;
-        let quarantine = Arc::<Quarantine>::default();
         let tail = RecentIndex::new(left_behind.map(|(_, last)| last), Arc::clone(&quarantine));
         db::run(&mut db, "COMMIT").await?;
         let generations = Arc::<Generations>::default();

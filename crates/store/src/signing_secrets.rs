@@ -10,6 +10,7 @@ use rules::{Secret, SigningSecretId, Timestamp, WorkspaceId, limits};
 
 use crate::audit::{self, NewAuditEntry};
 use crate::db::{Connection, Row, query};
+use crate::quarantine::Quarantine;
 use crate::row::{id, instant, optional_instant};
 use crate::vault::{self, EncryptionContext, Vault};
 use crate::{AuditContext, Store, StoreError};
@@ -128,16 +129,27 @@ pub(crate) async fn create_first(
 
 /// Creates the first secret of each workspace without one. Such workspaces are older than the
 /// secrets.
-pub(crate) async fn create_missing(db: &mut Connection, vault: &Vault) -> Result<(), StoreError> {
+pub(crate) async fn create_missing(
+    db: &mut Connection,
+    vault: &Vault,
+    quarantine: &Quarantine,
+) -> Result<(), StoreError> {
     let without = query(
         "SELECT id, created_at FROM workspaces w WHERE NOT EXISTS \
          (SELECT 1 FROM signing_secrets s WHERE s.workspace_id = w.id) ORDER BY id",
     )
     .fetch_all(&mut *db)
     .await?;
-    for row in &without {
-        create_first(db, vault, id(row, "id", WorkspaceId::parse)?, instant(row, "created_at")?)
-            .await?;
+    let read = |row| Ok((id(row, "id", WorkspaceId::parse)?, instant(row, "created_at")?));
+    for (workspace, created_at) in quarantine.readable_rows("workspaces", &without, read)? {
+        let first = SigningSecretId::from_bits(workspace.bits()).to_string();
+        let held = query("SELECT 1 FROM signing_secrets WHERE id = $1").bind(&first);
+        if held.fetch_optional(&mut *db).await?.is_some() {
+            let why = format!("it belongs to workspace `{workspace}`, but names another one");
+            quarantine.record(TABLE, first, &why);
+            continue;
+        }
+        create_first(db, vault, workspace, created_at).await?;
     }
     Ok(())
 }
