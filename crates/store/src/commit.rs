@@ -215,10 +215,12 @@ async fn apply(session: &mut Session, shared: SharedBatch) -> Result<Applied, St
             missed_slots::remove(session, number, late.region, late.slot).await?;
         }
     }
-    transitions::apply(session, &batch, damage).await?;
+    let left_out = transitions::apply(session, &batch, damage).await?;
     for states in [&batch.judge_states, &batch.deferred_states] {
         let states = with_monitors(session, states, |(monitor, _)| *monitor).await?;
-        let states = states.into_iter().map(|(number, (_, judge_state))| (number, judge_state));
+        // A judge that starts again decides again about a transition that was left out.
+        let states = states.into_iter().filter(|(_, (monitor, _))| !left_out.contains(monitor));
+        let states = states.map(|(number, (_, judge_state))| (number, judge_state));
         judge_states::store(&mut session.db, states).await?;
     }
     for (probe, state) in &batch.suspicions {

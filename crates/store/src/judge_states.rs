@@ -168,13 +168,15 @@ pub(crate) async fn record_change(
         return Ok(false);
     }
     if to == MonitorStatus::Unknown {
-        let known: Option<String> = query(
-            "SELECT to_status FROM status_changes WHERE monitor = $1 ORDER BY number DESC LIMIT 1",
+        let is_unknown: Option<i64> = query(
+            "SELECT CAST(CASE WHEN to_status = $2 THEN 1 ELSE 0 END AS BIGINT) \
+             FROM status_changes WHERE monitor = $1 ORDER BY number DESC LIMIT 1",
         )
         .bind(monitor)
+        .bind(MonitorStatus::Unknown.as_str())
         .scalar(&mut session.db)
         .await?;
-        if known.is_some_and(|status| status == MonitorStatus::Unknown.as_str()) {
+        if is_unknown == Some(1) {
             return Ok(false);
         }
     }

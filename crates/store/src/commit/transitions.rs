@@ -1,5 +1,7 @@
 //! Stores the transitions of a batch: each status change with its effect on an incident and its alerts.
 
+use std::collections::BTreeSet;
+
 use domain::judge::{IncidentChange, Transition};
 use rules::{MonitorId, MonitorStatus};
 
@@ -26,12 +28,13 @@ pub(super) fn is_damage(error: &StoreError) -> bool {
     is_lost_key || is_unreadable(error)
 }
 
-/// Stores the transitions in order.
+/// Stores the transitions in order. Returns the monitors of those that were left out.
 pub(super) async fn apply(
     session: &mut Session,
     batch: &Batch,
     handling: DamageHandling,
-) -> Result<(), StoreError> {
+) -> Result<BTreeSet<MonitorId>, StoreError> {
+    let mut left_out = BTreeSet::new();
     for (index, (monitor, transition)) in batch.transitions.iter().enumerate() {
         let Some(number) = session.row_ids.monitor(&mut session.db, *monitor).await? else {
             continue;
@@ -43,9 +46,15 @@ pub(super) async fn apply(
                 match apply_one(session, batch, (index, number)).await {
                     Err(why) if is_damage(&why) => {
                         db::run(&mut session.db, "ROLLBACK TO transition").await?;
-                        let status = transition.to.as_str();
-                        let why = format!("a change to `{status}` was not stored: {why}");
+                        tracing::error!(
+                            monitor.id = %monitor,
+                            "failed to store that `{monitor}` became `{}`, because a row is damaged; \
+                             run `aloft doctor`: {why}",
+                            transition.to.as_str()
+                        );
+                        let why = format!("a change of its status was not stored: {why}");
                         session.quarantine.record("monitors", monitor.to_string(), &why);
+                        left_out.insert(*monitor);
                     }
                     applied => applied?,
                 }
@@ -53,7 +62,7 @@ pub(super) async fn apply(
             }
         }
     }
-    Ok(())
+    Ok(left_out)
 }
 
 /// Stores the transition at this index, which is of the monitor with this row ID.

@@ -168,7 +168,7 @@ async fn workspace_retentions(
     rows.iter()
         .map(|row| {
             let days: Option<i64> = row.try_get("days")?;
-            let days = days.map(|days| DAY * u32::try_from(days).unwrap_or(0));
+            let days = days.and_then(|days| u32::try_from(days).ok()).map(|days| DAY * days);
             Ok(WorkspaceRetention {
                 workspace: row.try_get("id")?,
                 retention: days.unwrap_or(kept_for),

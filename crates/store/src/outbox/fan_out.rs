@@ -5,6 +5,7 @@
 //! subscribers may receive events of the page. This module loads the inputs and stores the outputs.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use domain::notify::{
     Audience, FanOutDecision, OpeningState, PageEvent, decide_fan_out, schedule_page_event,
@@ -14,10 +15,12 @@ use rules::status_page::{StatusPage, SubscriberKind, Topic};
 use rules::{AccessType, IncidentId, PageId, SubscriberId, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
+use super::corrupt::{Unreadable, mark_dead};
 use super::rows::{self, DeliveryTarget, Events};
 use super::{DeliveryState, Outbox};
 use crate::db::{Connection, Query, Row, Value, query};
 use crate::outbox_cache::FanOutCursor;
+use crate::quarantine::is_unreadable;
 use crate::recipient::Recipient;
 use crate::row::{id, instant, optional_instant};
 use crate::vault::Vault;
@@ -26,6 +29,10 @@ use crate::{StoreError, maintenances, pages, subscribers};
 
 /// Maximum number of subscribers that one step checks and enqueues.
 const STEP_SUBSCRIBERS: i64 = 500;
+/// Number of due events among which one step looks for a readable one.
+const DUE_READ: i64 = 100;
+/// Time after which an unreadable event becomes a dead letter.
+const REPAIRED_WITHIN: Duration = Duration::from_hours(24);
 
 /// Remaining work after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,34 +99,49 @@ async fn step(
     Ok(FanOutProgress::More)
 }
 
-/// Returns the oldest due event of the page that is readable. Unreadable ones wait for their repair, and
-/// hold no later one back.
+/// Returns the oldest due event of the page that is readable. Unreadable ones hold no later one back. They
+/// wait a day for their repair, and then become dead letters.
 async fn first_readable(
     session: &mut Session,
     page: PageId,
     now: Timestamp,
 ) -> Result<Option<Waiting>, StoreError> {
-    let mut after = 0;
-    loop {
-        let row = query(
-            "SELECT e.number AS event, d.number, d.workspace_id, e.key, e.sealed, d.created_at \
-             FROM deliveries d JOIN events e ON e.number = d.event WHERE d.recipient_id = $1 \
-             AND d.state = 'waiting' AND d.due_at <= $2 AND d.number > $3 \
-             ORDER BY d.number LIMIT 1",
-        )
-        .bind(page.to_string())
-        .bind(now.as_millis())
-        .bind(after)
-        .fetch_optional(&mut session.db)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        after = row.try_get("number")?;
-        let read = |row| read_waiting(&session.vault, row);
-        let waiting = session.quarantine.readable_rows("events", [&row], read)?.pop();
-        if waiting.is_some() {
-            return Ok(waiting);
+    let rows = query(
+        "SELECT d.number, d.workspace_id, e.number AS event, e.key, e.sealed, d.created_at \
+         FROM deliveries d JOIN events e ON e.number = d.event WHERE d.recipient_id = $1 AND d.state = 'waiting' \
+         AND d.due_at <= $2 ORDER BY d.number LIMIT $3",
+    )
+    .bind(page.to_string())
+    .bind(now.as_millis())
+    .bind(DUE_READ)
+    .fetch_all(&mut session.db)
+    .await?;
+    let mut late = Vec::new();
+    let mut found = None;
+    for row in &rows {
+        match read_waiting(&session.vault, row) {
+            Err(why) if is_unreadable(&why) => {
+                let event = rows::open::<PageEvent>(
+                    &session.vault,
+                    row.try_get("key")?,
+                    row.try_get("sealed")?,
+                );
+                let (table, column) =
+                    if event.is_err() { ("events", "event") } else { ("deliveries", "number") };
+                let key = row.try_get::<i64>(column)?.to_string();
+                session.quarantine.record(table, key, &why.to_string());
+                if instant(row, "created_at").is_ok_and(|at| at + REPAIRED_WITHIN <= now) {
+                    late.push(Unreadable::new(rows::delivery_id(row)?, &why));
+                }
+            }
+            waiting => {
+                found = Some(waiting?);
+                break;
+            }
         }
     }
+    mark_dead(&mut session.db, &late, now).await?;
+    Ok(found)
 }
 
 fn read_waiting(vault: &Vault, row: &Row) -> Result<Waiting, StoreError> {

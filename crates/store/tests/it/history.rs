@@ -277,6 +277,15 @@ async fn workspace_retention_overrides_the_setting() {
         let now = instant(2 * day);
         let history = home.store.history();
         assert_eq!(history.prune(setting, now).await.unwrap().blocks, 0);
+        for days in ["-1", "0", "9000000000"] {
+            home.execute_owned(format!("UPDATE workspaces SET retention_days = {days}")).await;
+            let pruned = history.prune(setting, now).await.unwrap();
+            assert_eq!(
+                (pruned.blocks, pruned.days),
+                (0, 0),
+                "{days} is damage: the setting decides"
+            );
+        }
         history.set_retention(home.workspace, Some(1), at(0)).await.unwrap();
         let pruned = history.prune(setting, now).await.unwrap();
         let is_pruned = if home.is_embedded() { pruned.blocks >= 5 } else { pruned.days == 1 };

@@ -8,7 +8,7 @@ use store::Batch;
 
 use super::{MINUTE, bytes, named};
 use crate::commit::{closed, opened};
-use crate::harness::{Home, a_result, at, for_each_engine, instant};
+use crate::harness::{Home, a_history, a_result, at, for_each_engine, instant};
 use crate::outbox::{channel_id, deliver, slack};
 
 async fn turn(home: &Home, monitor: MonitorId, transition: Transition) {
@@ -131,13 +131,18 @@ async fn damage_leaves_one_transition_out() {
         home.execute("UPDATE monitors SET active = FALSE, revision = -1 WHERE number = 1").await;
         let transitions = vec![(damaged, opened(1, 10)), (sound, opened(2, 10))];
         let results = vec![a_result(sound, Region::FlyAms, 1)];
-        let committed = home.commit(Batch { transitions, results, ..Batch::default() }).await;
-        assert_eq!(committed.unwrap().stored, 1);
+        let down = a_history(MonitorStatus::Error, 10);
+        let judge_states = vec![(damaged, down.clone()), (sound, down)];
+        let batch = Batch { transitions, results, judge_states, ..Batch::default() };
+        assert_eq!(home.commit(batch).await.unwrap().stored, 1);
+        // After a restart, the judge decides again about the other one.
+        assert_eq!(home.store.judge_states().get(damaged).await.unwrap(), None);
+        assert!(home.store.judge_states().get(sound).await.unwrap().is_some());
         assert_eq!(deliver(home, channel, 20).await, ["error 2"]);
         assert_eq!((home.count("incidents").await, home.count("status_changes").await), (1, 1));
         let unreadable = home.store.quarantine().rows();
         assert_eq!(unreadable[0].key, damaged.to_string());
-        assert!(unreadable[0].why.starts_with("a change to `error` was not stored: "));
+        assert!(unreadable[0].why.starts_with("a change of its status was not stored: "));
         home.store
             .commit_inline(std::sync::Arc::new(Batch {
                 transitions: vec![(damaged, closed(1, 30)), (sound, closed(2, 30))],

@@ -344,6 +344,9 @@ async fn unreadable_rows_hold_no_event_back() {
         assert_eq!(received(home, page, 2, 30).await, ["page.incident.opened"]);
         // The unreadable event waits for its repair.
         assert_eq!(home.count("deliveries WHERE kind = 'page' AND state = 'waiting'").await, 1);
+        let day = 24 * HOUR;
+        assert_eq!(received(home, page, 2, day + 30).await, Vec::<&str>::new());
+        assert_eq!(home.count("deliveries WHERE kind = 'page' AND state = 'dead'").await, 1);
         let unreadable = home.store.quarantine().rows();
         assert_eq!(
             unreadable.iter().map(|row| row.table).collect::<Vec<_>>(),
