@@ -68,11 +68,12 @@ export interface MonitorService {
   /**
    * Checks a monitor now in each of its regions and returns the results. The results are stored as manual.
    * They count for the status like all others, and do not change the schedule. Because the caller waits, a
-   * failed attempt is retried only within 25 seconds of the call.
+   * failed attempt is retried only within 25 seconds of the call. If other manual checks keep this one from
+   * starting for 25 seconds, nothing is done, and the error has a `Retry-After`. If one region is unavailable,
+   * results of other regions may be stored.
    *
-   * Errors: `not_found`; `unavailable` with a `Retry-After` if other manual checks kept this one from
-   * starting within 25 seconds, and nothing was done; `unavailable` if the probe of a region is not
-   * connected or had no capacity for the check. Results of other regions may be stored then.
+   * Errors: `not_found`; `unavailable` if other manual checks kept this one from starting, or if the probe of a
+   * region is not connected or had no capacity for the check.
    */
   triggerMonitor(request: TriggerMonitorRequest, options?: CallOptions): Promise<TriggerMonitorResponse>;
 
