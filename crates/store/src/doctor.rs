@@ -247,15 +247,14 @@ async fn columns(db: &mut Connection, table: &str, key: &str) -> Result<Value, S
     let Some(row) = row else { return Ok(Value::Null) };
     let mut columns = Map::new();
     for (index, name) in names.into_iter().enumerate() {
-        let text = match row.at::<Option<String>>(index) {
-            Ok(text) => text,
+        let text = if let Ok(text) = row.at::<Option<String>>(index) {
+            text
+        } else {
             // Text that is not UTF-8, which only SQLite stores.
-            Err(_) => {
-                let bytes = format!(
-                    "SELECT hex(CAST({name} AS BLOB)) FROM {table} WHERE CAST({column} AS TEXT) = $1"
-                );
-                query(AssertSqlSafe(bytes)).bind(key).scalar(db).await?
-            }
+            let bytes = format!(
+                "SELECT hex(CAST({name} AS BLOB)) FROM {table} WHERE CAST({column} AS TEXT) = $1"
+            );
+            query(AssertSqlSafe(bytes)).bind(key).scalar(db).await?
         };
         columns.insert(name, text.map_or(Value::Null, Value::String));
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::judge::{IncidentChange, Transition};
 use rules::{MonitorId, MonitorStatus};
+use sqlx::error::DatabaseError;
 
 use super::Batch;
 use crate::db::{self, Connection, query};
@@ -24,7 +25,7 @@ pub(super) enum DamageHandling {
 pub(super) fn is_damage(error: &StoreError) -> bool {
     let StoreError::Database(cause) = error else { return is_unreadable(error) };
     let is_lost_key = matches!(cause, sqlx::Error::RowNotFound)
-        || cause.as_database_error().is_some_and(|cause| cause.is_foreign_key_violation());
+        || cause.as_database_error().is_some_and(DatabaseError::is_foreign_key_violation);
     is_lost_key || is_unreadable(error)
 }
 

@@ -170,6 +170,8 @@ async fn text_of_other_bytes_is_damage() {
         turn(home, monitor, opened(1, 10)).await;
         assert_eq!(deliver(home, channel, 20).await, ["error 1"]);
         assert_eq!(named(home), [format!("channels/{channel}")]);
+        let found = home.store.doctor().examine().await.unwrap();
+        assert_eq!(found[0].columns["preferences"], "7BFF");
     })
     .await;
 }
