@@ -123,31 +123,37 @@ impl Store {
     /// Stores a batch and returns after the commit. Waiting batches are committed together. The
     /// batch is shared, so that the caller can retry it.
     pub async fn commit(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
-        let store = async |shared: SharedBatch| {
-            self.write_with(batch.durability(), move |session| {
-                Box::pin(async move { apply(session, shared).await })
-            })
-            .await
-        };
-        let stored = match store(SharedBatch::new(self, &batch)).await {
-            Err(why) if is_damage(&why) => store(SharedBatch::new(self, &batch).careful()).await,
-            stored => stored,
-        };
-        Ok(self.record_committed(&batch, &stored?))
+        Box::pin(self.commit_on(CommitThread::Writer, batch)).await
     }
 
     /// Like [`Self::commit`], for a caller whose thread has no other work. If the database is
     /// embedded and nothing else writes, the calling thread stores the batch and waits for the
     /// disk.
     pub async fn commit_inline(&self, batch: Arc<Batch>) -> Result<Committed, StoreError> {
-        let store = async |shared: SharedBatch| {
-            self.write_inline(batch.durability(), move |session| {
-                Box::pin(async move { apply(session, shared).await })
-            })
-            .await
+        Box::pin(self.commit_on(CommitThread::Caller, batch)).await
+    }
+
+    /// Stores a batch, at the second attempt without transitions that need a damaged row. Callers box it,
+    /// because each attempt is a large future.
+    async fn commit_on(
+        &self,
+        thread: CommitThread,
+        batch: Arc<Batch>,
+    ) -> Result<Committed, StoreError> {
+        let attempt = async |damage| {
+            let shared = SharedBatch::new(self, &batch, damage);
+            let due = batch.durability();
+            match thread {
+                CommitThread::Writer => {
+                    self.write_with(due, move |session| Box::pin(apply(session, shared))).await
+                }
+                CommitThread::Caller => {
+                    self.write_inline(due, move |session| Box::pin(apply(session, shared))).await
+                }
+            }
         };
-        let stored = match store(SharedBatch::new(self, &batch)).await {
-            Err(why) if is_damage(&why) => store(SharedBatch::new(self, &batch).careful()).await,
+        let stored = match attempt(DamageHandling::Fail).await {
+            Err(why) if is_damage(&why) => attempt(DamageHandling::LeaveOut).await,
             stored => stored,
         };
         Ok(self.record_committed(&batch, &stored?))
@@ -160,6 +166,14 @@ impl Store {
         self.signal_change(batch.subjects());
         applied.committed
     }
+}
+
+/// Thread that stores a batch.
+#[derive(Clone, Copy, Debug)]
+enum CommitThread {
+    Writer,
+    /// The caller's, if nothing else writes.
+    Caller,
 }
 
 /// A batch for the writer.
@@ -179,14 +193,9 @@ struct Applied {
 }
 
 impl SharedBatch {
-    fn new(store: &Store, batch: &Arc<Batch>) -> Self {
+    fn new(store: &Store, batch: &Arc<Batch>, damage: DamageHandling) -> Self {
         let successes = store.successes().due(&batch.results);
-        Self { batch: Arc::clone(batch), successes, damage: DamageHandling::Fail }
-    }
-
-    /// Returns the batch for a second attempt, after damage that it needs made the first one fail.
-    fn careful(self) -> Self {
-        Self { damage: DamageHandling::LeaveOut, ..self }
+        Self { batch: Arc::clone(batch), successes, damage }
     }
 }
 

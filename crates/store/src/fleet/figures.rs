@@ -119,8 +119,8 @@ async fn add_maintenance(
     (pasts, range): (&mut HashMap<i64, FleetPast>, Span),
 ) -> Result<(), StoreError> {
     let statement = format!(
-        "SELECT c.maintenance, c.monitor, w.from_at, w.until_at, c.since, c.until FROM maintenance_covers c \
-         JOIN maintenance_windows w ON w.maintenance = c.maintenance \
+        "SELECT c.maintenance, c.monitor, w.from_at, w.until_at, c.since, c.until \
+         FROM maintenance_covers c JOIN maintenance_windows w ON w.maintenance = c.maintenance \
          WHERE c.monitor IN ({numbers}) AND w.until_at > $1 AND w.from_at < $2"
     );
     let select = query(AssertSqlSafe(statement)).bind(range.from.as_millis());

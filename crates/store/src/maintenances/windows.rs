@@ -23,9 +23,9 @@ const AT_ONCE: usize = 200;
 const SLACK: Duration = Duration::from_hours(24 * 30);
 /// Maximum number of maintenances that one step extends, and of windows that one step deletes.
 const STEP_EXTENDED: i64 = 20;
+const STEP_PRUNED: i64 = 2_000;
 /// Number of maintenances that one step reads at most, if others are unreadable.
 const EXTENDED_READ: i64 = 10_000;
-const STEP_PRUNED: i64 = 2_000;
 
 /// Window of a maintenance, as a calendar shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -65,18 +65,19 @@ fn read_context(
 
 /// Returns the monitor as messages show it. An unreadable check does not hold an alert back.
 fn snapshot(session: &Session, row: &Row) -> Result<MonitorSnapshot, StoreError> {
-    let (id, name) = (id(row, "id", MonitorId::parse)?, row.try_get::<String>("name")?);
+    let monitor = id(row, "id", MonitorId::parse)?;
+    let name: String = row.try_get("name")?;
     let context = monitors::check_context(row.try_get("id")?);
     let check = row
         .try_get("check_sealed")
         .map_err(StoreError::from)
         .and_then(|sealed| session.vault.open(context, sealed));
     Ok(match session.quarantine.readable("monitors", || row_key(row), check)? {
-        Some(check) => MonitorSnapshot::new(id, name, &check),
+        Some(check) => MonitorSnapshot::new(monitor, name, &check),
         None => MonitorSnapshot {
-            id,
+            id: monitor,
             name,
-            kind: crate::row::id(row, "kind", MonitorKind::parse)?,
+            kind: id(row, "kind", MonitorKind::parse)?,
             target: UNREADABLE_TARGET.to_owned(),
             method: None,
         },
@@ -96,8 +97,8 @@ pub(super) async fn open_deliveries(
     monitor: i64,
 ) -> Result<BTreeMap<ChannelId, ChannelState>, StoreError> {
     let rows = query(
-        "SELECT d.number, d.recipient_id, c.kind AS channel_kind, c.provider_sealed, c.preferences, e.incident, \
-         e.kind AS event_kind, e.began_at, e.reminder, d.state, d.attempts, d.hold_reason, d.due_at \
+        "SELECT d.number, d.recipient_id, c.kind AS channel_kind, c.provider_sealed, \
+         c.preferences, e.incident, e.kind AS event_kind, e.began_at, e.reminder, d.state, d.attempts, d.hold_reason, d.due_at \
          FROM deliveries d JOIN events e ON e.number = d.event JOIN channels c \
          ON c.id = d.recipient_id WHERE d.monitor = $1 AND d.is_open ORDER BY d.number",
     )
@@ -128,8 +129,8 @@ pub(super) async fn add_linked(
     channels: &mut BTreeMap<ChannelId, ChannelState>,
 ) -> Result<(), StoreError> {
     let rows = query(
-        "SELECT c.id, c.kind AS channel_kind, c.provider_sealed, c.preferences FROM channel_monitors l \
-         JOIN channels c ON c.id = l.channel WHERE l.monitor = $1",
+        "SELECT c.id, c.kind AS channel_kind, c.provider_sealed, c.preferences \
+         FROM channel_monitors l JOIN channels c ON c.id = l.channel WHERE l.monitor = $1",
     )
     .bind(monitor)
     .fetch_all(&mut session.db)

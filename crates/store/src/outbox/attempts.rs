@@ -178,8 +178,8 @@ async fn enqueue_reminder(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let found = query(
-        "SELECT d.recipient_id, c.kind AS channel_kind, c.provider_sealed, c.preferences, d.workspace_id, d.monitor, \
-         e.key, e.sealed \
+        "SELECT d.recipient_id, c.kind AS channel_kind, c.provider_sealed, c.preferences, \
+         d.workspace_id, d.monitor, e.key, e.sealed \
          FROM deliveries d JOIN events e ON e.number = d.event \
          JOIN incidents i ON i.id = e.incident JOIN channels c ON c.id = d.recipient_id \
          WHERE d.number = $1 AND e.kind = 'error' AND c.preferences IS NOT NULL \

@@ -106,49 +106,61 @@ async fn first_readable(
     page: PageId,
     now: Timestamp,
 ) -> Result<Option<Waiting>, StoreError> {
-    let rows = query(
-        "SELECT d.number, d.workspace_id, e.number AS event, e.key, e.sealed, d.created_at \
-         FROM deliveries d JOIN events e ON e.number = d.event WHERE d.recipient_id = $1 AND d.state = 'waiting' \
-         AND d.due_at <= $2 ORDER BY d.number LIMIT $3",
-    )
-    .bind(page.to_string())
-    .bind(now.as_millis())
-    .bind(DUE_READ)
-    .fetch_all(&mut session.db)
-    .await?;
-    let mut late = Vec::new();
-    let mut found = None;
-    for row in &rows {
-        match read_waiting(&session.vault, row) {
-            Err(why) if is_unreadable(&why) => {
-                let event = rows::open::<PageEvent>(
-                    &session.vault,
-                    row.try_get("key")?,
-                    row.try_get("sealed")?,
-                );
-                let (table, column) =
-                    if event.is_err() { ("events", "event") } else { ("deliveries", "number") };
-                let key = row.try_get::<i64>(column)?.to_string();
-                session.quarantine.record(table, key, &why.to_string());
-                if instant(row, "created_at").is_ok_and(|at| at + REPAIRED_WITHIN <= now) {
-                    late.push(Unreadable::new(rows::delivery_id(row)?, &why));
+    // Nearly always, the oldest one is readable.
+    for limit in [1, DUE_READ] {
+        let rows = query(
+            "SELECT d.number, d.workspace_id, e.number AS event, e.key, e.sealed, d.created_at \
+             FROM deliveries d JOIN events e ON e.number = d.event WHERE d.recipient_id = $1 \
+             AND d.state = 'waiting' AND d.due_at <= $2 ORDER BY d.number LIMIT $3",
+        )
+        .bind(page.to_string())
+        .bind(now.as_millis())
+        .bind(limit)
+        .fetch_all(&mut session.db)
+        .await?;
+        for row in &rows {
+            match read_waiting(&session.vault, row) {
+                Err(why) if is_unreadable(&why) => {
+                    record_unreadable(session, row, &why, now).await?;
                 }
-            }
-            waiting => {
-                found = Some(waiting?);
-                break;
+                waiting => return waiting.map(Some),
             }
         }
+        if rows.is_empty() {
+            break;
+        }
     }
-    mark_dead(&mut session.db, &late, now).await?;
-    Ok(found)
+    Ok(None)
+}
+
+/// Records an unreadable event, or its delivery if the event is readable. A late one becomes a dead letter.
+async fn record_unreadable(
+    session: &mut Session,
+    row: &Row,
+    why: &StoreError,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let (table, column) = match read_event(&session.vault, row) {
+        Ok(_) => ("deliveries", "number"),
+        Err(_) => ("events", "event"),
+    };
+    session.quarantine.record(table, row.try_get::<i64>(column)?.to_string(), &why.to_string());
+    if instant(row, "created_at").is_ok_and(|at| at + REPAIRED_WITHIN <= now) {
+        let late = Unreadable::new(rows::delivery_id(row)?, why);
+        mark_dead(&mut session.db, &[late], now).await?;
+    }
+    Ok(())
+}
+
+fn read_event(vault: &Vault, row: &Row) -> Result<PageEvent, StoreError> {
+    rows::open(vault, row.try_get("key")?, row.try_get("sealed")?)
 }
 
 fn read_waiting(vault: &Vault, row: &Row) -> Result<Waiting, StoreError> {
     Ok(Waiting {
         number: row.try_get("number")?,
         workspace: id(row, "workspace_id", WorkspaceId::parse)?,
-        event: rows::open(vault, row.try_get("key")?, row.try_get("sealed")?)?,
+        event: read_event(vault, row)?,
         created_at: instant(row, "created_at")?,
     })
 }

@@ -17,7 +17,6 @@ use crate::db::{Connection, query};
 use crate::quarantine::is_unreadable;
 use crate::recipient::Recipient;
 use crate::row::{optional, optional_instant};
-use crate::vault::Vault;
 use crate::writer::Session;
 use crate::{StoreError, maintenances};
 
@@ -229,8 +228,7 @@ async fn reschedule_due(
     now: Timestamp,
 ) -> Result<usize, StoreError> {
     let Recipient::Channel(channel) = recipient else { return Ok(0) };
-    let vault = std::sync::Arc::clone(&session.vault);
-    let (held, unreadable) = load_held(session, &vault, channel, now).await?;
+    let (held, unreadable) = load_held(session, channel, now).await?;
     mark_dead(&mut session.db, &unreadable, now).await?;
     let count = held.len() + unreadable.len();
     for held in held {
@@ -255,14 +253,13 @@ async fn reschedule_due(
 
 async fn load_held(
     session: &mut Session,
-    vault: &Vault,
     channel: ChannelId,
     now: Timestamp,
 ) -> Result<(Vec<HeldDelivery>, Vec<Unreadable>), StoreError> {
     let rows = query(
         "SELECT e.key, e.sealed, i.acknowledged_at, l.channel AS linked_channel, \
-         c.kind AS channel_kind, c.provider_sealed, c.preferences, d.number, d.monitor, d.hold_reason \
-         FROM deliveries d JOIN events e ON e.number = d.event \
+         c.kind AS channel_kind, c.provider_sealed, c.preferences, \
+         d.number, d.monitor, d.hold_reason FROM deliveries d JOIN events e ON e.number = d.event \
          JOIN channels c ON c.id = d.recipient_id LEFT JOIN incidents i ON i.id = e.incident \
          LEFT JOIN channel_monitors l ON l.channel = d.recipient_id AND l.monitor = d.monitor \
          WHERE d.recipient_id = $1 AND d.state = 'waiting' AND d.due_at <= $2 \
@@ -274,7 +271,7 @@ async fn load_held(
     .bind(RESCHEDULED_MAX)
     .fetch_all(&mut session.db)
     .await?;
-    let quarantine = &session.quarantine;
+    let (vault, quarantine) = (&*session.vault, &*session.quarantine);
     let (mut held, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in &rows {
         let event: Event = match rows::open(vault, row.try_get("key")?, row.try_get("sealed")?) {

@@ -68,8 +68,8 @@ async fn replay(
         return Err(refused("must be a dead letter"));
     }
     let row = query(
-        "SELECT d.monitor, d.is_open, c.kind AS channel_kind, c.provider_sealed, c.preferences FROM deliveries d \
-         JOIN channels c ON c.id = d.recipient_id WHERE d.number = $1",
+        "SELECT d.monitor, d.is_open, c.kind AS channel_kind, c.provider_sealed, c.preferences \
+         FROM deliveries d JOIN channels c ON c.id = d.recipient_id WHERE d.number = $1",
     )
     .bind(rows::row_id(delivery.id))
     .fetch_optional(&mut session.db)
