@@ -1,9 +1,10 @@
 //! Reads all monitors of a workspace at once, for screens that show a whole fleet. Two parts change at
 //! different rates: what people set ([`Fleets::changed_definitions`]) and what checks find
 //! ([`Fleets::statuses`]). `causes` explains the few monitors that are not well, and `figures` has the
-//! uptime and latency of those that a list shows.
+//! uptime and latency of those that a list shows. `compact` reads all rows at once.
 
 mod causes;
+mod compact;
 mod figures;
 
 use std::collections::HashMap;
@@ -12,9 +13,10 @@ use rules::monitor::Check;
 use rules::{MonitorId, MonitorKind, MonitorStatus, Tag, Timestamp, WorkspaceId};
 use sqlx::AssertSqlSafe;
 
-use crate::db::{Query, Row, query};
+use crate::db::{Connection, Query, Row, query};
 use crate::maintenances::next_boundary;
 use crate::monitors::{check_context, tags};
+use crate::quarantine::Quarantine;
 use crate::row::{id, instant};
 use crate::vault::Vault;
 use crate::{Store, StoreError};
@@ -117,20 +119,13 @@ impl Fleets<'_> {
         show: fn(&Check) -> String,
     ) -> Result<ChangedDefinitions, StoreError> {
         let mut db = self.store.read().await?;
-        let rows = query(
-            "SELECT number, updated_at FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL",
-        )
-        .bind(workspace.to_string())
-        .fetch_all(&mut db)
-        .await?;
-        let (mut present, mut changed) = (Vec::with_capacity(rows.len()), Vec::new());
-        for row in &rows {
-            let number = MonitorNumber(row.try_get("number")?);
-            present.push(number);
-            if known.get(&number) != Some(&instant(row, "updated_at")?) {
-                changed.push(number);
-            }
-        }
+        let updates = read_updates(&mut db, workspace).await?;
+        let present = updates.iter().map(|(number, _)| *number).collect();
+        let changed: Vec<MonitorNumber> = updates
+            .into_iter()
+            .filter(|(number, updated_at)| known.get(number) != Some(updated_at))
+            .map(|(number, _)| number)
+            .collect();
         let (vault, quarantine) = (self.store.vault(), self.store.quarantine());
         let mut found = Vec::with_capacity(changed.len());
         for part in changed.chunks(PART) {
@@ -151,14 +146,8 @@ impl Fleets<'_> {
         now: Timestamp,
     ) -> Result<FleetStatus, StoreError> {
         let mut db = self.store.read().await?;
-        let rows = query(
-            "SELECT m.id, j.monitor, j.status, j.since FROM monitors m \
-             JOIN judge_states j ON j.monitor = m.number \
-             WHERE m.workspace_id = $1 AND m.deleted_at IS NULL",
-        )
-        .bind(workspace.to_string())
-        .fetch_all(&mut db)
-        .await?;
+        let quarantine = self.store.quarantine();
+        let by_monitor = read_statuses(&mut db, workspace, quarantine).await?;
         let windows = query(
             "SELECT c.monitor, MAX(w.until_at) AS until_at FROM maintenances a \
              JOIN maintenance_windows w ON w.maintenance = a.id \
@@ -172,15 +161,56 @@ impl Fleets<'_> {
         .await?;
         let changes_at = next_boundary(&mut db, workspace, now).await?;
         drop(db);
-        let quarantine = self.store.quarantine();
-        let statuses = quarantine.readable_rows("judge_states", &rows, read_status)?;
         let maintenance = quarantine.readable_rows("maintenance_covers", &windows, read_window)?;
         Ok(FleetStatus {
-            by_monitor: statuses.into_iter().collect(),
+            by_monitor: by_monitor.into_iter().collect(),
             maintenance: maintenance.into_iter().collect(),
             changes_at,
         })
     }
+}
+
+/// Returns the time of the last change of each monitor.
+async fn read_updates(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+) -> Result<Vec<(MonitorNumber, Timestamp)>, StoreError> {
+    const FROM: &str = "FROM monitors WHERE workspace_id = $1 AND deleted_at IS NULL";
+    let workspace = workspace.to_string();
+    let parse = |[number, at]: [&str; 2]| Some((number.parse().ok()?, at.parse().ok()?));
+    let found = compact::read(db, ["number", "updated_at"], FROM, &workspace, parse).await?;
+    if let Some(found) = found {
+        let typed = |(number, at)| (MonitorNumber(number), Timestamp::from_millis(at));
+        return Ok(found.into_iter().map(typed).collect());
+    }
+    let statement = AssertSqlSafe(format!("SELECT number, updated_at {FROM}"));
+    let rows = query(statement).bind(workspace).fetch_all(db).await?;
+    let typed =
+        |row: &Row| Ok((MonitorNumber(row.try_get("number")?), instant(row, "updated_at")?));
+    rows.iter().map(typed).collect()
+}
+
+/// Returns the readable statuses of monitors that were judged.
+async fn read_statuses(
+    db: &mut Connection,
+    workspace: WorkspaceId,
+    quarantine: &Quarantine,
+) -> Result<Vec<(MonitorNumber, MonitorVerdict)>, StoreError> {
+    const FROM: &str = "FROM monitors m JOIN judge_states j ON j.monitor = m.number \
+        WHERE m.workspace_id = $1 AND m.deleted_at IS NULL";
+    let workspace = workspace.to_string();
+    let parse = |[number, status, since]: [&str; 3]| {
+        let status = MonitorStatus::parse(status).ok()?;
+        let since = Timestamp::from_millis(since.parse().ok()?);
+        Some((MonitorNumber(number.parse().ok()?), MonitorVerdict { status, since }))
+    };
+    let columns = ["j.monitor", "j.status", "j.since"];
+    if let Some(found) = compact::read(db, columns, FROM, &workspace, parse).await? {
+        return Ok(found);
+    }
+    let statement = AssertSqlSafe(format!("SELECT m.id, j.monitor, j.status, j.since {FROM}"));
+    let rows = query(statement).bind(workspace).fetch_all(db).await?;
+    quarantine.readable_rows("judge_states", &rows, read_status)
 }
 
 fn select_definitions(workspace: WorkspaceId, numbers: &[MonitorNumber]) -> Query {
