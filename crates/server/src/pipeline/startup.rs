@@ -18,6 +18,9 @@ use super::{Pipeline, PipelineError};
 
 /// Time from the end of a check until its result is stored, with some reserve.
 const STORED_WITHIN: Duration = Duration::from_secs(30);
+/// Slots that were due this long before the start are run late instead of missed, for a restart or
+/// another server that takes over: longer than an orderly stop takes.
+const RESUMED_WITHIN: Duration = Duration::from_secs(30);
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// Stored state of the last minutes of the previous process.
@@ -133,17 +136,21 @@ impl LoadedMonitor {
         before: &Before,
     ) {
         let now = pipeline.ctx.now();
-        if let Some(worked_until) = before.worked_until {
-            judge.record_missed(self.missed(before, worked_until, now));
-        }
-        self.judged.state.set_back(now);
         // If no result of the revision is known, the process ended before its initial check.
         let state = &self.judged.state;
         let is_known = state.revision == self.revision && state.is_renewed();
-        let first = if is_known { FirstRun::Regular } else { FirstRun::AtOnce };
+        let (first, resumed_at) = if is_known {
+            (FirstRun::Regular, before.resumed_at(now))
+        } else {
+            (FirstRun::AtOnce, now)
+        };
+        if let Some(worked_until) = before.worked_until {
+            judge.record_missed(self.missed(before, worked_until, resumed_at));
+        }
+        self.judged.state.set_back(now);
         judge.load(self.judged, &self.results);
-        // The same `now` as for the missed slots leaves no gap between the two.
-        let runnable = cadence.put(self.entry, first, now);
+        // The same time as for the missed slots leaves no gap between the two.
+        let runnable = cadence.put(self.entry, first, resumed_at);
         debug_assert!(runnable.is_empty(), "no check waits before the first one is due");
     }
 }
@@ -186,6 +193,11 @@ impl Before {
             before.missed.entry(missed.monitor).or_default().push(missed);
         }
         Ok(before)
+    }
+
+    /// Returns the time until which slots count as missed. Later ones are run. None of them has an outcome.
+    fn resumed_at(&self, now: Timestamp) -> Timestamp {
+        self.worked_until.map_or(now, |it| it.max(now - RESUMED_WITHIN).min(now))
     }
 
     /// Returns the time since which the outcomes of all monitors were read; `None` on a new database.

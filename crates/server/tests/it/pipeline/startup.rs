@@ -90,12 +90,39 @@ async fn start_restores_status_and_records_missed_slots() {
     .await;
     let first = last.identity.slot + PERIOD;
     assert_eq!(missed.len(), 1);
-    assert_eq!((missed[0].first_slot, missed[0].last_slot), (first, first + 18 * PERIOD));
-    assert_eq!(missed[0].count, 19, "twenty periods passed, and one of their slots was run");
-    clock.advance(PERIOD);
+    assert_eq!((missed[0].first_slot, missed[0].last_slot), (first, first + 17 * PERIOD));
+    assert_eq!(missed[0].count, 18, "twenty periods passed, and one of their slots was run");
     let results = stored.at_least(3, monitor).await;
-    assert_eq!(results[0].identity.slot, missed[0].last_slot + PERIOD, "and then it goes on");
+    let late = missed[0].last_slot + PERIOD;
+    assert_eq!(results[0].identity.slot, late, "the slot of the last 30 seconds is run late");
+    clock.advance(PERIOD);
+    let results = stored.at_least(4, monitor).await;
+    assert_eq!(results[0].identity.slot, late + PERIOD, "and then it goes on");
     running.stop().await.unwrap();
+}
+
+// issue 19, point 4: "an orderly stop hands over without a missed slot"
+#[tokio::test]
+async fn short_restart_misses_no_slot() {
+    let target = HttpTarget::start().await;
+    target.on("/", ScriptedResponse::ok("fine"));
+    let (_folder, settings, watched) = on_a_folder().await;
+    let monitor = watched.monitor(&target.url("/")).await;
+    watched.next_result(monitor).await;
+    let mut slot = watched.stored.results(monitor).await[0].identity.slot;
+    watched.server.stop().await;
+    for (restart, found) in (1..=3).zip(3..) {
+        // The next slot of the monitor is due while no server runs.
+        let (ctx, _clock) = Context::manual(slot + PERIOD + Duration::from_secs(restart));
+        let running = boot::start(&settings, ctx).await.unwrap();
+        let stored = Stored::new(running.app().store.clone()).await;
+        let results = stored.at_least(found, monitor).await;
+        slot = slot + PERIOD;
+        assert_eq!(results[0].identity.slot, slot, "it is run late");
+        assert_eq!(stored.missed(monitor).await, []);
+        drop(stored);
+        running.stop().await.unwrap();
+    }
 }
 
 #[tokio::test]
